@@ -1,0 +1,45 @@
+// `bridle conformance PATH…`: exit 0 when every test passed or is excused, 1 when one failed, 2 when nothing could be judged.
+
+import { availableParallelism } from 'node:os'
+import { EXIT_FAILURE, EXIT_USAGE, UsageError } from '../errors.js'
+import { parseFilter } from '../conformance/filter.js'
+import type { Filter } from '../conformance/filter.js'
+import { MODES } from '../conformance/modes.js'
+import type { Mode } from '../conformance/modes.js'
+import { renderResult, renderSummary } from '../conformance/report.js'
+import { runSuite, SuiteError } from '../conformance/suite.js'
+import type { ConformanceFlags } from '../main.js'
+
+/** More threads than this only compete for memory. */
+const MOST_JOBS = 8
+
+export async function conformanceCommand(paths: readonly string[], options: ConformanceFlags): Promise<number> {
+  const json = options.json === true
+  try {
+    const report = await runSuite({
+      paths,
+      filter: readFilter(options.filter),
+      modes: options.mode === 'all' ? MODES : [options.mode as Mode], // commander has checked the choice
+      jobs: options.jobs ?? Math.min(availableParallelism(), MOST_JOBS),
+      timeLimitMs: options.timeout,
+      onResult: (result) => {
+        if (!json) process.stdout.write(renderResult(result))
+      },
+    })
+    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : renderSummary(report))
+    return report.failed === 0 ? 0 : EXIT_FAILURE
+  } catch (cause) {
+    if (!(cause instanceof SuiteError)) throw cause
+    process.stderr.write(`error: ${cause.message}\n`)
+    return EXIT_USAGE
+  }
+}
+
+function readFilter(text: string | undefined): Filter {
+  if (text === undefined) return () => true
+  try {
+    return parseFilter(text)
+  } catch (cause) {
+    throw new UsageError(`--filter ${text}: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}

@@ -1,0 +1,64 @@
+// Finds the scripts of a conformance suite (reference 01 §1.1). A script is a test when it has a sibling with what is
+// expected; a `.harn` file without one is a helper that tests import. Nothing here reads a script's text.
+
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join, relative, sep } from 'node:path'
+
+export interface ConformanceTest {
+  /** Path below the suite, forward slashes, without `.harn`. */
+  readonly name: string
+  readonly file: string
+  /** What the sibling file decides: the program must finish with this output, or fail with one of these patterns. */
+  readonly kind: 'positive' | 'negative'
+  /** Text of the `.expected` or `.error` file. */
+  readonly wanted: string
+  /** Text of `<stem>.llm-mock.jsonl`, the replies that model calls get. */
+  readonly llmMock: string | null
+  /** Why the script is not run; null for one that is. */
+  readonly parked: string | null
+}
+
+/** The tests below `path`, a folder or one file, in the order in which they are judged and reported. */
+export function discover(path: string): ConformanceTest[] {
+  // A script that is named outright runs even when it is parked: parking hides it from walks.
+  if (statSync(path).isFile()) return [readTest(path, stem(basename(path)), false)].filter((test) => test !== null)
+  return scriptsBelow(path).flatMap((file) => readTest(file, stem(relative(path, file).split(sep).join('/')), true) ?? [])
+}
+
+function scriptsBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name)
+    // A link to a folder is not followed, so that a loop of links cannot hold the walk up.
+    if (entry.isDirectory()) return scriptsBelow(path)
+    return entry.name.endsWith('.harn') && isFile(path) ? [path] : []
+  })
+}
+
+function readTest(file: string, name: string, walked: boolean): ConformanceTest | null {
+  const base = join(dirname(file), stem(basename(file)))
+  const kind = existsSync(`${base}.expected`) ? 'positive' : existsSync(`${base}.error`) ? 'negative' : null
+  if (kind === null) return null
+  const skip = `${base}.conformance-skip`
+  const mock = `${base}.llm-mock.jsonl`
+  return {
+    name,
+    file,
+    kind,
+    wanted: readFileSync(kind === 'positive' ? `${base}.expected` : `${base}.error`, 'utf8'),
+    llmMock: existsSync(mock) ? readFileSync(mock, 'utf8') : null,
+    parked: walked && existsSync(skip) ? firstLine(readFileSync(skip, 'utf8')) || 'parked by its .conformance-skip file' : null,
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+function stem(path: string): string {
+  return path.endsWith('.harn') ? path.slice(0, -'.harn'.length) : path
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n')[0] ?? ''
+}

@@ -1,0 +1,30 @@
+// Which tests `--filter` selects (reference 01 §1.1), by the path below the suite: a substring, several joined by `|`, a glob
+// when the text has `*` or `?`, or `re:` and a regular expression. Paths match with and without `.harn`.
+
+import { RE2JS } from 're2js'
+
+export type Filter = (name: string) => boolean
+
+/** Throws with a readable message when a regular expression is malformed. */
+export function parseFilter(text: string): Filter {
+  if (text.startsWith('re:')) {
+    const pattern = RE2JS.compile(text.slice(3).trim())
+    return either((path) => pattern.matcher(path).find())
+  }
+  if (/[*?]/.test(text)) {
+    const globs = text.split('|').map(globToRegExp)
+    return either((path) => globs.some((glob) => glob.test(path)))
+  }
+  const parts = text.split('|').filter((part) => part !== '')
+  return either((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
+}
+
+function either(matches: (path: string) => boolean): Filter {
+  return (name) => matches(`${name}.harn`) || matches(name)
+}
+
+/** `*` stands for any text, slashes too, `?` for one character; the whole path must match. */
+function globToRegExp(glob: string): RegExp {
+  const source = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*+/g, '.*').replaceAll('?', '.')
+  return new RegExp(`^${source}$`, 'su')
+}

@@ -1,0 +1,43 @@
+// `known-gaps.tsv`, beside the tests: scripts that fail today, with the reason. A listed script is reported as skipped with its
+// reason; one that passes although it is listed is a failure, so that the list can only shrink.
+
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+
+export const GAPS_FILE = 'known-gaps.tsv'
+
+/** Absolute script path → why it fails. */
+export type KnownGaps = ReadonlyMap<string, string>
+
+/** The list that governs `path`: the nearest one in its folder or above, within four levels. */
+export function readGaps(path: string): KnownGaps {
+  const gaps = new Map<string, string>()
+  const file = nearestList(resolve(path))
+  if (file === null) return gaps
+  for (const [index, line] of readFileSync(file, 'utf8').split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue
+    const [name, reason] = line.split('\t')
+    if (name === undefined || reason === undefined || reason.trim() === '') {
+      throw new Error(`${file}:${index + 1}: a line is a script's path below this folder, a tab and the reason`)
+    }
+    gaps.set(join(dirname(file), ...`${name.trim()}.harn`.split('/')), reason.trim())
+  }
+  return gaps
+}
+
+/** Listed scripts below `path` that do not exist: the list must not outlive them. */
+export function staleGaps(gaps: KnownGaps, path: string): string[] {
+  const top = resolve(path)
+  return [...gaps.keys()].filter((file) => (file === top || file.startsWith(top + sep)) && !existsSync(file)).map((file) => relative(top, file))
+}
+
+function nearestList(path: string): string | null {
+  let folder = statSync(path).isDirectory() ? path : dirname(path)
+  for (let level = 0; level < 4; level++) {
+    const file = join(folder, GAPS_FILE)
+    if (existsSync(file)) return file
+    if (dirname(folder) === folder) return null
+    folder = dirname(folder)
+  }
+  return null
+}

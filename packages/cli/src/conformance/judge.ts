@@ -1,0 +1,91 @@
+// Decides whether one run of a conformance script is what its `.expected` or `.error` file asks for (reference 01 §1.3, §1.4).
+// Pure: an outcome and the wanted text in, a verdict out.
+
+import { RE2JS } from 're2js'
+
+/** What a program did. `output` includes one `warning: …` line per warning of the checker, in front. */
+export type Outcome =
+  | { readonly kind: 'finished'; readonly output: string }
+  | { readonly kind: 'failed'; readonly output: string; readonly error: string }
+
+/** null when the run passes, otherwise what a person needs to see why not. */
+export type Verdict = string | null
+
+export function judge(kind: 'positive' | 'negative', wanted: string, outcome: Outcome): Verdict {
+  return kind === 'positive' ? judgePositive(wanted, outcome) : judgeNegative(wanted, outcome)
+}
+
+function judgePositive(wanted: string, outcome: Outcome): Verdict {
+  const [expected, actual] = [normalise(wanted), normalise(outcome.output)]
+  if (outcome.kind === 'failed') {
+    const before = actual === '' ? '' : `\noutput before it:\n${indent(actual)}`
+    return `the program failed: ${outcome.error}${before}`
+  }
+  return expected === actual ? null : `output differs\n${difference(expected, actual)}`
+}
+
+function judgeNegative(wanted: string, outcome: Outcome): Verdict {
+  const spec = trimEnd(wanted)
+  if (outcome.kind === 'finished') return `expected an error matching ${spec}, but the program finished\n${indent(normalise(outcome.output))}`
+  const lines = splitLines(spec).map((line) => line.trim())
+  // A blank line among others is layout; a file that is blank altogether accepts every error.
+  const patterns = lines.length === 1 ? lines : lines.filter((line) => line !== '')
+  let broken = ''
+  for (const pattern of patterns) {
+    const matched = matches(pattern, outcome.error)
+    if (matched === true) return null
+    if (matched !== false) broken = `\n${matched}`
+  }
+  return `the error does not match\nexpected: ${patterns.join('\n      or: ')}\n  actual: ${outcome.error}${broken}`
+}
+
+/** A string says why the pattern cannot be used. */
+function matches(pattern: string, message: string): boolean | string {
+  if (!pattern.startsWith('re:')) return message.includes(pattern)
+  const source = pattern.slice(3).trim()
+  try {
+    return RE2JS.compile(source).matcher(message).find()
+  } catch (cause) {
+    return `the pattern ${source} is not a regular expression: ${cause instanceof Error ? cause.message : String(cause)}`
+  }
+}
+
+/** Right-trimmed, with `\n` line ends and the times of timer lines blanked. */
+export function normalise(text: string): string {
+  return splitLines(trimEnd(text)).map(normaliseLine).join('\n')
+}
+
+function normaliseLine(line: string): string {
+  if (!line.startsWith('[timer] ') || !line.endsWith('ms')) return line
+  const colon = line.lastIndexOf(': ')
+  return colon < 0 ? line : `${line.slice(0, colon)}: <ms>`
+}
+
+function splitLines(text: string): string[] {
+  return text.split(/\r?\n/)
+}
+
+function trimEnd(text: string): string {
+  return text.replace(/\s+$/u, '')
+}
+
+/** The first line that differs, with the lines around it, wanted text first. */
+function difference(expected: string, actual: string): string {
+  const [wanted, got] = [expected.split('\n'), actual.split('\n')]
+  let at = 0
+  while (at < wanted.length && at < got.length && wanted[at] === got[at]) at++
+  const shown = (lines: readonly string[]) => {
+    const part = lines.slice(Math.max(0, at - 2), at + 6).map((line, index) => {
+      const number = Math.max(0, at - 2) + index
+      return `${number === at ? '>' : ' '} ${String(number + 1).padStart(4)} | ${line}`
+    })
+    if (lines.length > at + 6) part.push(`  … ${lines.length - at - 6} more lines`)
+    if (lines.length <= at) part.push(`> ${String(at + 1).padStart(4)} (the text ends here)`)
+    return part.join('\n')
+  }
+  return `expected:\n${shown(wanted)}\nactual:\n${shown(got)}`
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '  ')
+}

@@ -1,0 +1,165 @@
+// The ways in which a conformance script is run. All must end alike: that is how the suite proves that a machine can be stopped,
+// written down, restored and replayed at any point.
+//
+//   base      start to end in one machine
+//   snapshot  at every suspension the machine becomes bytes and a fresh one is restored from them; then the same once more with
+//             slices of a few instructions, so that "every suspension" is nearly everywhere
+//   replay    a recorded run, then the same program fed from the record alone; nothing is performed
+
+import { readFileSync, realpathSync } from 'node:fs'
+import { CompileError, decodeEntry, encodeEntry, MemoryJournal } from '@bridle/stdlib-tools'
+import type { DriveEnd, DrivenMachine, JournalEntry, MachineMakers, Module, RunResult, Runtime } from '@bridle/stdlib-tools'
+import type { RunExit } from '@bridle/vm'
+import { commandRuntime } from '../host.js'
+import type { ConformanceTest } from './discover.js'
+import { judge } from './judge.js'
+import type { Outcome } from './judge.js'
+
+export type Mode = 'base' | 'snapshot' | 'replay'
+
+export const MODES: readonly Mode[] = ['base', 'snapshot', 'replay']
+
+export interface TestRun {
+  readonly signal: AbortSignal
+  /** Called before each mode begins. */
+  readonly onMode?: (mode: Mode) => void
+}
+
+/** null when the script does in every mode what its sibling file asks for; otherwise why not. */
+export async function runTest(test: ConformanceTest, modes: readonly Mode[], run: TestRun): Promise<string | null> {
+  const runtime = commandRuntime({ terminal: false })
+  let module: Module
+  try {
+    module = runtime.compile(readFileSync(test.file, 'utf8'), { file: realpathSync(test.file) })
+  } catch (cause) {
+    if (!(cause instanceof CompileError)) throw cause
+    return judge(test.kind, test.wanted, { kind: 'failed', output: '', error: cause.message })
+  }
+  const script: Script = { test, runtime, module, warnings: module.warnings.map((each) => `warning: ${each.message}\n`).join(''), signal: run.signal }
+  for (const mode of modes) {
+    run.onMode?.(mode)
+    const verdict = await RUNNERS[mode](script)
+    if (verdict !== null) return mode === 'base' ? verdict : `${mode} mode: ${verdict}`
+  }
+  return null
+}
+
+interface Script {
+  readonly test: ConformanceTest
+  readonly runtime: Runtime
+  readonly module: Module
+  /** Lines that precede the output. */
+  readonly warnings: string
+  readonly signal: AbortSignal
+}
+
+const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>> = {
+  base: async (script) => verdictOn(script, await perform(script)),
+
+  snapshot: async (script) => {
+    const whole = verdictOn(script, await perform(script, { machine: (makers) => new RestoredMachine(makers, false) }))
+    if (whole !== null) return whole
+    const stress = verdictOn(script, await perform(script, { machine: (makers) => new RestoredMachine(makers, true) }))
+    return stress === null ? null : `with tiny slices: ${stress}`
+  },
+
+  replay: async (script) => {
+    const journal = new MemoryJournal()
+    const recorded = await perform(script, { journal })
+    const verdict = verdictOn(script, recorded)
+    if (verdict !== null) return verdict
+    // Through its written form, so that what cannot be written down is found.
+    const entries = journal.entries.map((entry) => decodeEntry(encodeEntry(entry)))
+    return compare(recorded, replayOnce(script, entries))
+  },
+}
+
+function verdictOn({ test }: Script, outcome: Outcome): string | null {
+  return judge(test.kind, test.wanted, outcome)
+}
+
+interface PerformOptions {
+  readonly journal?: MemoryJournal
+  readonly machine?: (makers: MachineMakers) => DrivenMachine
+}
+
+async function perform(script: Script, options: PerformOptions = {}): Promise<Outcome> {
+  const result = await script.runtime.start(script.module, { ...options, signal: script.signal }).result
+  return outcomeOf(endOf(result), script.warnings + result.output)
+}
+
+function replayOnce(script: Script, entries: readonly JournalEntry[]): Outcome {
+  const result = script.runtime.replay(script.module, entries)
+  const output = script.warnings + result.output
+  if (result.kind === 'ended') return outcomeOf(result.end, output)
+  const { code, message, at, expected, actual } = result.divergence
+  const shown = (call: typeof expected): string => (call === null ? 'nothing' : `${call.kind} ${call.args}`)
+  return { kind: 'failed', output, error: `${code} at entry ${at}: ${message}; recorded ${shown(expected)}, now ${shown(actual)}` }
+}
+
+function endOf(result: RunResult): DriveEnd {
+  switch (result.status) {
+    case 'done': return { kind: 'done', value: result.raw }
+    case 'failed': return { kind: 'failed', fault: result.error.fault }
+    case 'limit': return { kind: 'limit', limit: result.limit as Extract<DriveEnd, { kind: 'limit' }>['limit'], message: result.message }
+    case 'exit': return { kind: 'exit', code: result.code }
+    case 'cancelled': return { kind: 'cancelled', reason: result.reason }
+  }
+}
+
+function outcomeOf(end: DriveEnd, output: string): Outcome {
+  switch (end.kind) {
+    case 'done': return { kind: 'finished', output }
+    case 'failed': return { kind: 'failed', output, error: end.fault.text }
+    case 'limit': return { kind: 'failed', output, error: `the ${end.limit} limit was reached: ${end.message}` }
+    case 'exit': return end.code === 0 ? { kind: 'finished', output } : { kind: 'failed', output, error: `exit(${end.code})` }
+    case 'cancelled': return { kind: 'failed', output, error: `cancelled: ${end.reason}` }
+  }
+}
+
+function compare(recorded: Outcome, replayed: Outcome): string | null {
+  if (recorded.kind !== replayed.kind) {
+    return `the replay ${replayed.kind === 'failed' ? `failed: ${replayed.error}` : 'finished'}, the recorded run ${recorded.kind}`
+  }
+  if (recorded.output !== replayed.output) {
+    return judge('positive', recorded.output, { kind: 'finished', output: replayed.output }) ?? 'the outputs differ in white space'
+  }
+  if (recorded.kind === 'failed' && replayed.kind === 'failed' && recorded.error !== replayed.error) {
+    return `the errors differ: ${recorded.error} / ${replayed.error}`
+  }
+  return null
+}
+
+/** Slices begin this small and grow by one each time: every place near the start is hit, and long loops still end. */
+const SMALLEST_SLICE = 3
+
+/** A machine that lives from one suspension to the next. */
+class RestoredMachine implements DrivenMachine {
+  private readonly makers: MachineMakers
+  private readonly tiny: boolean
+  private sliceFuel = SMALLEST_SLICE
+  private machine: DrivenMachine
+
+  constructor(makers: MachineMakers, tiny: boolean) {
+    this.makers = makers
+    this.tiny = tiny
+    this.machine = makers.fresh(this.limits())
+  }
+
+  start(...args: Parameters<DrivenMachine['start']>): RunExit {
+    return this.machine.start(...args)
+  }
+
+  resume(...args: Parameters<DrivenMachine['resume']>): RunExit {
+    this.machine = this.makers.restored(this.machine.snapshot(), this.limits())
+    return this.machine.resume(...args)
+  }
+
+  snapshot(): Uint8Array | string {
+    return this.machine.snapshot()
+  }
+
+  private limits(): { readonly sliceFuel?: number } {
+    return this.tiny ? { sliceFuel: this.sliceFuel++ } : {}
+  }
+}

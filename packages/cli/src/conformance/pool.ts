@@ -1,0 +1,120 @@
+// Runs tests in worker threads. A worker takes one test at a time; one that exceeds its time is first asked to stop, so that it
+// can end the processes it started, and its thread is ended when it does not. A thread that died costs its test, not the run.
+
+import { Worker } from 'node:worker_threads'
+import type { ConformanceTest } from './discover.js'
+import type { Mode } from './modes.js'
+import type { TestResult } from './report.js'
+
+/** What the main thread says to a worker. */
+export type ToWorker = { readonly type: 'run'; readonly test: ConformanceTest; readonly modes: readonly Mode[] } | { readonly type: 'cancel' }
+
+/** What a worker says back. `mode` restarts the clock: the limit holds for each mode by itself. */
+export type FromWorker =
+  | { readonly type: 'mode'; readonly mode: Mode }
+  | { readonly type: 'result'; readonly verdict: string | null }
+
+export interface PoolOptions {
+  readonly jobs: number
+  readonly modes: readonly Mode[]
+  readonly timeLimitMs: number
+  readonly onResult?: (result: TestResult) => void
+  /** May turn a result into another one before it is reported. */
+  readonly reconsider?: (test: ConformanceTest, result: TestResult) => TestResult
+}
+
+/** Time that a cancelled test has to end what it started. */
+const GRACE_MS = 2_000
+
+/** Results in the order of the tests. */
+export async function runInWorkers(tests: readonly ConformanceTest[], options: PoolOptions): Promise<TestResult[]> {
+  const results: (TestResult | undefined)[] = Array.from({ length: tests.length })
+  let next = 0
+  const lane = async (): Promise<void> => {
+    const thread = new Thread(options)
+    try {
+      for (let at = next++; at < tests.length; at = next++) {
+        const test = tests[at]! // at < length
+        const raw = await thread.run(test)
+        const result = options.reconsider?.(test, raw) ?? raw
+        results[at] = result
+        options.onResult?.(result)
+      }
+    } finally {
+      await thread.end()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(options.jobs, tests.length) }, lane))
+  return results.filter((result) => result !== undefined)
+}
+
+/** A lane's worker, started again after it was ended. */
+class Thread {
+  private readonly options: PoolOptions
+  private worker: Worker | null = null
+
+  constructor(options: PoolOptions) {
+    this.options = options
+  }
+
+  async run(test: ConformanceTest): Promise<TestResult> {
+    const startedAt = performance.now()
+    const verdict = await this.judge(test)
+    const ms = Math.round(performance.now() - startedAt)
+    return { name: test.name, status: verdict === null ? 'passed' : 'failed', ms, message: verdict ?? '' }
+  }
+
+  async end(): Promise<void> {
+    const worker = this.worker
+    this.worker = null
+    await worker?.terminate()
+  }
+
+  private judge(test: ConformanceTest): Promise<string | null> {
+    const worker = (this.worker ??= startWorker())
+    const { modes, timeLimitMs } = this.options
+    return new Promise((resolve) => {
+      let mode: Mode = modes[0] ?? 'base'
+      let timer: NodeJS.Timeout
+      const finish = (verdict: string | null, broken: boolean): void => {
+        clearTimeout(timer)
+        worker.removeAllListeners()
+        // Errors that arrive behind the end of a thread concern nobody.
+        worker.on('error', () => {})
+        if (broken) void this.end().then(() => resolve(verdict))
+        else resolve(verdict)
+      }
+      const late = (): void => {
+        const verdict = `${mode === 'base' ? '' : `${mode} mode: `}not finished after ${timeLimitMs / 1000} s`
+        worker.removeAllListeners('message')
+        worker.on('message', (message: FromWorker) => {
+          if (message.type === 'result') finish(verdict, false)
+        })
+        worker.postMessage({ type: 'cancel' } satisfies ToWorker)
+        timer = setTimeout(() => finish(verdict, true), GRACE_MS)
+      }
+      timer = setTimeout(late, timeLimitMs)
+      worker.on('message', (message: FromWorker) => {
+        if (message.type === 'result') return finish(message.verdict, false)
+        mode = message.mode
+        clearTimeout(timer)
+        timer = setTimeout(late, timeLimitMs)
+      })
+      worker.on('error', (cause) => finish(`the test thread failed: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`, true))
+      worker.on('exit', (code) => finish(`the test thread ended (exit code ${code})`, true))
+      worker.postMessage({ type: 'run', test, modes } satisfies ToWorker)
+    })
+  }
+}
+
+/** Built, this code lies in `dist` beside `conformance-worker.js`; from source, beside `worker.ts`, which tsx loads. */
+function startWorker(): Worker {
+  const fromSource = import.meta.url.endsWith('.ts')
+  const url = new URL(fromSource ? './worker.ts' : './conformance-worker.js', import.meta.url)
+  return new Worker(url, {
+    env: { ...process.env, HARN_LLM_CALLS_DISABLED: '1' },
+    execArgv: fromSource ? ['--import', 'tsx'] : [],
+    // Scripts of the suite may legitimately need deep JavaScript stacks in the parser; the default of a thread is small.
+    resourceLimits: { stackSizeMb: 8 },
+  })
+}

@@ -1,0 +1,34 @@
+// What a conformance run found, and how it is shown: one JSON document for programs, failures and a count for people.
+
+export type TestStatus = 'passed' | 'failed' | 'skipped'
+
+export interface TestResult {
+  readonly name: string
+  readonly status: TestStatus
+  /** Wall time of all modes together, milliseconds. */
+  readonly ms: number
+  /** Why it failed or was skipped; empty for a pass. */
+  readonly message: string
+}
+
+export interface Report {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly results: readonly TestResult[]
+}
+
+export function summarise(results: readonly TestResult[]): Report {
+  const count = (status: TestStatus) => results.filter((result) => result.status === status).length
+  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped'), results }
+}
+
+export function renderResult(result: TestResult): string {
+  if (result.status === 'passed') return ''
+  if (result.status === 'skipped') return `SKIP ${result.name}: ${result.message}\n`
+  return `FAIL ${result.name}\n${result.message.replace(/^/gm, '    ')}\n`
+}
+
+export function renderSummary(report: Report): string {
+  return `${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped\n`
+}

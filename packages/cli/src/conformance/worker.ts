@@ -1,0 +1,23 @@
+// Entry of a worker thread: runs one test after another in this thread and says how each went.
+
+import { parentPort } from 'node:worker_threads'
+import { runTest } from './modes.js'
+import type { FromWorker, ToWorker } from './pool.js'
+
+const port = parentPort
+if (port === null) throw new Error('this file is the entry of a worker thread')
+
+let running: AbortController | null = null
+const say = (message: FromWorker): void => port.postMessage(message)
+
+port.on('message', (message: ToWorker) => {
+  if (message.type === 'cancel') {
+    running?.abort(new Error('the time is up'))
+    return
+  }
+  running = new AbortController()
+  void runTest(message.test, message.modes, { signal: running.signal, onMode: (mode) => say({ type: 'mode', mode }) }).then(
+    (verdict) => say({ type: 'result', verdict }),
+    (cause: unknown) => say({ type: 'result', verdict: `bug in the runner or the machine: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}` }),
+  )
+})

@@ -1,0 +1,43 @@
+import { typeFault } from '@bridle/vm'
+import { expect, test } from 'vitest'
+import { renderFault } from './fault-report.js'
+import { identifierWidth } from './source-excerpt.js'
+
+const source = ['a', 'b', 'c', '    return x.foo', 'e', 'f', '    let r = inner(x)', 'h', 'i', '  outer(5)'].join('\n')
+const sources = { show: (file: string) => file, text: (file: string) => (file === 'app.harn' ? source : null) }
+const at = (name: string, line: number, column: number) => ({ file: 'app.harn', function: name, line, column })
+
+test('innermost place with carets, then one note a caller', () => {
+  const fault = typeFault('cannot access property `foo` on int (line 4)')
+  fault.trace = [at('inner', 4, 12), at('outer', 7, 13), at('main', 10, 3)]
+  expect(renderFault(fault, sources)).toBe(`error: Type error: cannot access property \`foo\` on int (line 4)
+  --> app.harn:4:12
+   |
+ 4 |     return x.foo
+   |            ^
+  = note: called from outer at app.harn:7
+  = note: called from pipeline at app.harn:10
+`)
+})
+
+test('the gutter grows with the line number, carets cover the identifier', () => {
+  const fault = typeFault('no')
+  fault.trace = [at('main', 10, 3)]
+  expect(renderFault(fault, sources)).toBe(`error: Type error: no
+   --> app.harn:10:3
+    |
+ 10 |   outer(5)
+    |   ^^^^^
+`)
+})
+
+test('without a source only the place is shown, without a trace only the text', () => {
+  const fault = typeFault('no')
+  fault.trace = [{ file: 'other.harn', function: 'f', line: 3, column: 1 }]
+  expect(renderFault(fault, sources)).toBe('error: Type error: no\n  --> other.harn:3:1\n   |\n')
+  expect(renderFault(typeFault('bare'), sources)).toBe('error: Type error: bare\n')
+})
+
+test.each([['a + größe', 5, 5], ['a + 1', 5, 1], ['x', 9, 1], ['😀 + ab', 5, 2]])('identifierWidth(%j, %d) is %d', (text, column, width) => {
+  expect(identifierWidth(text, column)).toBe(width)
+})

@@ -1,0 +1,45 @@
+// MCP for the runs of the command, loaded with the first effect that needs it: most scripts use no server, and loading the
+// protocol's library would be a third of their start-up time.
+
+import type { EffectCall, McpToolCaller, Provider, ProviderSource } from '@bridle/stdlib-tools'
+import type { McpConnections, McpOptions } from '@bridle/stdlib-tools/mcp'
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+
+export function lazyMcpProvider(options: McpOptions): ProviderSource {
+  return () => new LazyMcp(options)
+}
+
+class LazyMcp implements Provider, McpToolCaller {
+  readonly kinds = ['mcp.connect', 'mcp.request'] as const
+  private readonly options: McpOptions
+  private loading: Promise<McpConnections> | null = null
+
+  constructor(options: McpOptions) {
+    this.options = options
+  }
+
+  async perform(effect: Effect, call: EffectCall): Promise<EffectOutcome> {
+    return (await this.load()).perform(effect, call)
+  }
+
+  async isReadOnly(effect: Effect, call: EffectCall): Promise<boolean> {
+    return (await this.load()).isReadOnly(effect, call)
+  }
+
+  async callTool(server: string, tool: string, args: { readonly [key: string]: Plain }, signal: AbortSignal, timeoutMs?: number): Promise<EffectOutcome> {
+    return (await this.load()).callTool(server, tool, args, signal, timeoutMs)
+  }
+
+  async isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.load()).isReadOnlyTool(server, tool, signal)
+  }
+
+  async close(): Promise<void> {
+    if (this.loading !== null) await (await this.loading).close()
+  }
+
+  private load(): Promise<McpConnections> {
+    this.loading ??= import('@bridle/stdlib-tools/mcp').then(({ McpConnections }) => new McpConnections(this.options))
+    return this.loading
+  }
+}

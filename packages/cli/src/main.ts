@@ -1,0 +1,141 @@
+#!/usr/bin/env node
+// The `bridle` command: reads the arguments, loads the one command they name and turns its result into an exit code. Commands are
+// imported on use, because start-up time is part of every run.
+
+import { Command, CommanderError, Option } from 'commander'
+import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
+import { VERSION } from './version.js'
+
+const MODES = ['base', 'snapshot', 'replay', 'all']
+
+/** Words after `--` belong to the script, whatever they look like; commander sees only what is before them. */
+function splitArguments(words: readonly string[]): { readonly own: string[]; readonly script: string[] } {
+  const at = words.indexOf('--')
+  return at < 0 ? { own: [...words], script: [] } : { own: words.slice(0, at), script: words.slice(at + 1) }
+}
+
+function buildProgram(scriptArguments: readonly string[], done: (code: number) => void): Command {
+  const program = new Command('bridle')
+    .description('Runs agent scripts in the Harn language. Independent of the Harn project.')
+    .usage('COMMAND [options]')
+  const add = (signature: string, description: string): Command => program.command(signature).description(description)
+
+  add('run [file]', 'run a script: a file, - for standard input, or -e CODE')
+    .usage('[options] FILE|-|-e CODE [-- ARGS]')
+    .option('-e, --eval <code>', 'run this text instead of a file')
+    .option('--input <json>', 'input of the run as JSON, or @file; read by runtime_pipeline_input()')
+    .option('--json', 'print one JSON document about the run instead of its output')
+    .option('--dry-run', 'perform only what reads; list what would have been done')
+    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
+    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
+    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .option('--record <file>', 'write the journal of the run, for `bridle replay`')
+    .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
+    .action(async (file: string | undefined, options: RunFlags) => {
+      const { runCommand } = await import('./commands/run.js')
+      done(await runCommand(file, { ...options, scriptArguments }))
+    })
+
+  add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed')
+    .option('-e, --eval <code>', 'the recorded text, when it was given by -e')
+    .action(async (recording: string, file: string | undefined, options: { eval?: string }) => {
+      const { replayCommand } = await import('./commands/replay.js')
+      done(await replayCommand(recording, file, options))
+    })
+
+  add('check <path...>', 'parse and check scripts without running them')
+    .option('--json', 'print the findings as JSON')
+    .action(async (paths: string[], options: { json?: boolean }) => {
+      const { checkCommand } = await import('./commands/check.js')
+      done(await checkCommand(paths, options))
+    })
+
+  add('disasm <file>', 'print the bytecode of a script').action(async (file: string) => {
+    const { disasmCommand } = await import('./commands/disasm.js')
+    done(await disasmCommand(file))
+  })
+
+  add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
+    .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')
+    .addOption(new Option('--jobs <n>', 'tests run at the same time').argParser(wholeNumber('jobs', 1)))
+    .addOption(new Option('--mode <mode>', 'how each script is run').choices(MODES).default('base'))
+    .addOption(new Option('--timeout <ms>', 'limit of one test').argParser(wholeNumber('milliseconds', 1)).default(30_000))
+    .option('--json', 'print the report as JSON')
+    .action(async (paths: string[], options: ConformanceFlags) => {
+      const { conformanceCommand } = await import('./commands/conformance.js')
+      done(await conformanceCommand(paths, options))
+    })
+
+  add('builtins [name]', 'list the builtin functions, or show one')
+    .option('--json', 'print them as JSON')
+    .action(async (name: string | undefined, options: { json?: boolean }) => {
+      const { builtinsCommand } = await import('./commands/builtins.js')
+      done(await builtinsCommand(name, options))
+    })
+
+  add('explain <code>', 'explain a code of a finding or an error').action(async (code: string) => {
+    const { explainCommand } = await import('./commands/explain.js')
+    done(await explainCommand(code))
+  })
+
+  for (const command of [program, ...program.commands]) {
+    command.version(VERSION, '--version', 'print the version').helpOption('-h, --help', 'show this help').exitOverride()
+    command.configureOutput({ outputError: (text, write) => write(text) }).allowExcessArguments(false)
+  }
+  return program
+}
+
+export interface RunFlags {
+  readonly eval?: string
+  readonly input?: string
+  readonly json?: boolean
+  readonly dryRun?: boolean
+  readonly fuel?: number
+  readonly timeout?: number
+  readonly maxHeap?: number
+  readonly record?: string
+}
+
+export interface ConformanceFlags {
+  readonly filter?: string
+  readonly jobs?: number
+  readonly mode: string
+  readonly timeout: number
+  readonly json?: boolean
+}
+
+async function main(): Promise<number> {
+  const { own, script } = splitArguments(process.argv.slice(2))
+  let code = 0
+  const program = buildProgram(script, (result) => {
+    code = result
+  })
+  try {
+    await program.parseAsync(own, { from: 'user' })
+    return code
+  } catch (cause) {
+    // Help and version that were asked for end with 0; commander has printed its text in every case.
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : EXIT_USAGE
+    if (cause instanceof UsageError) {
+      process.stderr.write(`error: ${cause.message}\n`)
+      return EXIT_USAGE
+    }
+    if (cause instanceof CommandError) {
+      process.stderr.write(`error: ${cause.message}\n`)
+      return EXIT_FAILURE
+    }
+    process.stderr.write(`bridle failed, and this is a bug: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`)
+    return EXIT_FAILURE
+  }
+}
+
+// A reader that went away (`bridle run x | head`) is no error.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'EPIPE') process.exit(0)
+    throw cause
+  })
+}
+
+// Not process.exit: text that is still on its way through a pipe would be cut off.
+process.exitCode = await main()

@@ -1,0 +1,72 @@
+// The compiled form of a module: functions with their code, and the tables the code refers to. Plain data, frozen after the
+// assembler made it; it holds nothing of a machine and can be shared, cached and serialised.
+
+/** Constants: primitives, exact ints, and tagged rows for what JSON lacks. */
+export type Constant =
+  | null | boolean | string | number | bigint
+  | { readonly tag: 'float'; readonly value: number }
+  | { readonly tag: 'duration'; readonly ms: number | bigint }
+  /** Any JSON data that an instruction interprets (schemas, parameter checks, key lists); `value` becomes a script value. */
+  | { readonly tag: 'data'; readonly json: string }
+  | { readonly tag: 'struct'; readonly name: string; readonly fields: readonly string[] | null }
+
+/** A fault raised in [start, end) enters at `target` with the operand stack cut to `depth` and the fault pushed. */
+export interface Handler {
+  readonly start: number
+  readonly end: number
+  readonly target: number
+  readonly depth: number
+}
+
+/** A named local while it is in scope: for traces, debuggers and the lookup of callables in callers. */
+export interface LocalName {
+  readonly name: string
+  readonly slot: number
+  readonly start: number
+  readonly end: number
+}
+
+export type FunctionKind = 'main' | 'function' | 'closure' | 'generator' | 'stream'
+
+export interface FunctionChunk {
+  readonly name: string
+  readonly kind: FunctionKind
+  readonly params: readonly string[]
+  /** Index of the first parameter with a default; params.length without one. Missing arguments before it are nil. */
+  readonly firstDefault: number
+  /** Index of the rest parameter, -1 without one. */
+  readonly rest: number
+  /** Locals, parameters first. */
+  readonly slots: number
+  /** Deepest operand stack. */
+  readonly stack: number
+  readonly code: readonly number[]
+  /** Inner handlers before outer ones. */
+  readonly handlers: readonly Handler[]
+  readonly captures: readonly string[]
+  // ---- debug information, not part of the code's identity
+  /** Triples [code position, line, column], ascending by position. Lines and columns count from 1. */
+  readonly lines: readonly number[]
+  readonly locals: readonly LocalName[]
+}
+
+export interface ModuleChunk {
+  /** What imports and snapshots call it: a path or `std/name`. */
+  readonly key: string
+  readonly functions: readonly FunctionChunk[]
+  readonly constants: readonly Constant[]
+  readonly names: readonly string[]
+  readonly builtins: readonly string[]
+  /** Keys of the imported modules, by `unit` operand. */
+  readonly units: readonly string[]
+  /** Names of the module slots: the module's variables and functions. Empty for the main module, which keeps them as locals. */
+  readonly moduleSlots: readonly string[]
+  /** Function slots that importers may bind. */
+  readonly exports: { readonly [name: string]: number }
+}
+
+/** A whole program: modules in an order in which every module follows those it imports, cycles apart. */
+export interface CompiledProgram {
+  readonly modules: readonly ModuleChunk[]
+  readonly main: string
+}

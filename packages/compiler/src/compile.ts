@@ -1,0 +1,114 @@
+// The front door: source text → compiled program or diagnostics, through the phases of reference 01 §1.2. Pure: modules come
+// from the resolver, builtins are known by their signatures.
+
+import type { Diagnostic, SourceFile, TypeExpr } from '@bridle/parser'
+import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
+import { CompileError } from './emit/module.js'
+import { emitProgram } from './emit/program.js'
+import { loadModules } from './modules.js'
+import { checkProgram } from './types/check.js'
+import { interfaceOf } from './types/module-interface.js'
+import { declaredInterfaces, runtimeParamCheck } from './types/runtime-check.js'
+import { jsonSchemaOfType, schemaAliases, schemaOfType } from './types/schema-of-type.js'
+import type { ResolvedImport } from './emit/module.js'
+import type { LoadedModule, Resolve } from './modules.js'
+import type { Signatures } from './signatures.js'
+import type { BuiltinSignatures } from './types/builtins.js'
+import type { ImportedInterface } from './types/module-interface.js'
+
+export interface CompileOptions {
+  readonly resolve: Resolve
+  readonly signatures: Signatures
+  /** Types of builtins for the checker; the language's own table when left out. */
+  readonly types?: BuiltinSignatures
+  /** Constants that the host adds, such as `argv`. */
+  readonly globals?: readonly string[]
+  readonly strict?: boolean
+}
+
+export interface CompileResult {
+  /** null when a diagnostic of severity error was found. */
+  readonly program: CompiledProgram | null
+  readonly diagnostics: readonly Diagnostic[]
+  /** The file that diagnostics point into. */
+  readonly file: SourceFile
+  /** All files by module key, for error reports. */
+  readonly files: ReadonlyMap<string, SourceFile>
+}
+
+export function compileProgram(entry: { readonly key: string; readonly text: string }, options: CompileOptions): CompileResult {
+  const loaded = loadModules(entry, options.resolve)
+  const { file } = loaded
+  if (loaded.graph === null) return { program: null, diagnostics: loaded.diagnostics, file, files: new Map([[entry.key, file]]) }
+  const { order, files } = loaded.graph
+  const interfaces = new Map<string, ImportedInterface>()
+  const importsOf = (module: LoadedModule) => (path: string): ImportedInterface | null => {
+    const found = module.imports.get(path)
+    return found === undefined || found.kind === 'error' ? null : (interfaces.get(found.key) ?? EMPTY_INTERFACE)
+  }
+  for (const module of order) if (module.key !== entry.key) interfaces.set(module.key, interfaceOf(module.program, importsOf(module)))
+  const main = order.at(-1)!
+  const diagnostics = [...loaded.diagnostics, ...checkProgram(main.program, {
+    file,
+    imports: importsOf(main),
+    ...(options.types === undefined ? {} : { signatures: options.types }),
+    ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
+    ...(options.strict === undefined ? {} : { strict: options.strict }),
+  })]
+  if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, file, files }
+
+  const chunks = new Map<string, ModuleChunk>()
+  const failures = new Map<string, string>()
+  for (const module of order) {
+    try {
+      chunks.set(module.key, emitModule(module, module === main, order, chunks, failures, options))
+    } catch (error) {
+      if (!(error instanceof CompileError)) throw error
+      const message = `Compile error at line ${module.file.lineAt(error.span.start)}: ${error.message}`
+      if (module === main) return { program: null, diagnostics: [...diagnostics, compileDiagnostic(message, error)], file, files }
+      failures.set(module.key, `Import compile error: ${message}`)
+    }
+  }
+  return { program: { modules: [...chunks.values()], main: entry.key }, diagnostics, file, files }
+}
+
+const EMPTY_INTERFACE: ImportedInterface = { exports: new Set(), declared: new Set(), functions: new Map(), types: new Map(), methods: new Map() }
+
+function compileDiagnostic(message: string, error: CompileError): Diagnostic {
+  return { code: 'C001', severity: 'error', message, span: error.span, hint: null, related: [], fix: null }
+}
+
+function emitModule(
+  module: LoadedModule, isMain: boolean, order: readonly LoadedModule[], chunks: ReadonlyMap<string, ModuleChunk>,
+  failures: ReadonlyMap<string, string>, options: CompileOptions,
+): ModuleChunk {
+  const imports = new Map<string, ResolvedImport>()
+  for (const [path, found] of module.imports) {
+    if (found.kind !== 'module') {
+      imports.set(path, found)
+      continue
+    }
+    const failure = failures.get(found.key)
+    const chunk = chunks.get(found.key)
+    if (failure !== undefined || chunk === undefined) imports.set(path, { kind: 'error', message: failure ?? `Import error: cannot read '${path}'` })
+    else imports.set(path, { kind: 'module', key: found.key, functions: chunk.exports, wildcard: wildcardNames(order.find((each) => each.key === found.key)!, chunk) })
+  }
+  const interfaces = declaredInterfaces(module.program)
+  const aliases = schemaAliases(module.program)
+  const json = (data: unknown): string | null => (data === null ? null : JSON.stringify(data))
+  return emitProgram(module.program, {
+    key: module.key, file: module.file, isMain, imports,
+    signatures: options.signatures,
+    paramCheck: (type: TypeExpr) => json(runtimeParamCheck(type, { interfaces })),
+    schemaOf: (type: TypeExpr) => json(schemaOfType(type, aliases)),
+    toolSchemaOf: (type: TypeExpr) => json(jsonSchemaOfType(type)),
+  })
+}
+
+/** Public functions where the module has any, else all of its own; re-exports always. */
+function wildcardNames(module: LoadedModule, chunk: ModuleChunk): string[] {
+  const own = module.program.items.filter((item) => item.kind === 'FnDecl')
+  const anyPublic = own.some((item) => item.isPublic)
+  const hidden = new Set(anyPublic ? own.filter((item) => !item.isPublic).map((item) => item.name.text) : [])
+  return Object.keys(chunk.exports).filter((name) => !hidden.has(name))
+}

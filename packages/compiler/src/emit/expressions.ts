@@ -1,0 +1,412 @@
+// Expressions → code. Every function leaves exactly one value on the operand stack, unless it says otherwise.
+//
+// Two kinds of context matter for ownership (vm/values/list.ts): a *borrowed* value is looked at and dropped (operands, receivers,
+// conditions), a *shared* one is stored, passed, captured or returned. Loads of variables that are updated in place say which.
+
+import type { Argument, Expr, ExprOf, Span } from '@bridle/parser'
+import type { Label } from '../bytecode/assembler.js'
+import { emitDeadline, emitParallel, emitSpawn } from './concurrency.js'
+import { emitTry, emitRetry } from './errors.js'
+import { emitClosure } from './functions.js'
+import { CompileError } from './module.js'
+import { hasPlaceholder } from './names.js'
+import { emitMatch } from './patterns.js'
+import { emitBlock } from './statements.js'
+import type { FunctionEmitter } from './function.js'
+
+const BINARY = {
+  '+': 'ADD', '-': 'SUB', '*': 'MUL', '/': 'DIV', '%': 'MOD', '**': 'POW', '==': 'EQ', '!=': 'NE',
+  '<': 'LT', '<=': 'LE', '>': 'GT', '>=': 'GE', in: 'IN', 'not in': 'NOT_IN',
+} as const
+
+const MAX_DURATION = 9223372036854775807n
+
+/** Names that are always the builtin (reference 01 §13). */
+const RESERVED_CALLS: ReadonlySet<string> = new Set(['await', 'cancel', 'cancel_graceful', 'is_cancelled'])
+
+/** Calls whose argument at this position may be a type alias (reference 01 §16.4). */
+const SCHEMA_ARGUMENTS: Readonly<Record<string, number>> = {
+  schema_of: 0, schema_is: 1, schema_expect: 1, schema_parse: 1, schema_check: 1, is_type: 1, json_validate: 1,
+}
+
+export function emitExpr(fn: FunctionEmitter, expr: Expr): void {
+  emit(fn, expr, true)
+}
+
+/** For operands that are looked at and dropped. */
+export function emitBorrowed(fn: FunctionEmitter, expr: Expr): void {
+  emit(fn, expr, false)
+}
+
+function emit(fn: FunctionEmitter, expr: Expr, shared: boolean): void {
+  switch (expr.kind) {
+    case 'Int': return emitInt(fn, expr.value)
+    case 'Float': return fn.emit('CONST', fn.module.constant({ tag: 'float', value: expr.value }))
+    case 'Bool': return fn.emit(expr.value ? 'TRUE' : 'FALSE')
+    case 'Nil': return fn.emit('NIL')
+    case 'String': return fn.emit('CONST', fn.module.constant(expr.value))
+    case 'Duration':
+      if (typeof expr.value === 'bigint' && expr.value > MAX_DURATION) throw new CompileError('duration literal is too large', expr.span)
+      return fn.emit('CONST', fn.module.constant({ tag: 'duration', ms: expr.value }))
+    case 'Interpolation': return emitInterpolation(fn, expr)
+    case 'Identifier': return emitIdentifier(fn, expr.name, expr.span, shared)
+    case 'List': return emitList(fn, expr.items)
+    case 'Dict': return emitDict(fn, expr)
+    case 'StructLiteral': return emitStruct(fn, expr)
+    case 'Unary':
+      if (expr.operator === '-' && expr.operand.kind === 'Int') return emitInt(fn, typeof expr.operand.value === 'bigint' ? -expr.operand.value : 0 - expr.operand.value)
+      emitBorrowed(fn, expr.operand)
+      fn.at(expr.span)
+      return fn.emit(expr.operator === '-' ? 'NEG' : 'NOT')
+    case 'Binary': return emitBinary(fn, expr)
+    case 'Ternary': {
+      const otherwise = fn.asm.label()
+      const end = fn.asm.label()
+      emitJumpUnless(fn, expr.condition, otherwise)
+      emit(fn, expr.whenTrue, shared)
+      fn.asm.jump('JUMP', end)
+      fn.asm.place(otherwise)
+      emit(fn, expr.whenFalse, shared)
+      return fn.asm.place(end)
+    }
+    case 'Range':
+      emitBorrowed(fn, expr.from)
+      emitBorrowed(fn, expr.to)
+      return fn.emit('BUILD_RANGE', expr.exclusive ? 1 : 0)
+    case 'Pipe': return emitPipe(fn, expr, false)
+    case 'Member': return emitMember(fn, expr)
+    case 'MethodCall': return emitMethodCall(fn, expr)
+    case 'Index':
+      emitBorrowed(fn, expr.object)
+      emitBorrowed(fn, expr.index)
+      fn.at(expr.span)
+      return fn.emit(expr.optional ? 'GET_INDEX_OPT' : 'GET_INDEX')
+    case 'Slice':
+      emitBorrowed(fn, expr.object)
+      if (expr.start !== null) emitBorrowed(fn, expr.start)
+      if (expr.end !== null) emitBorrowed(fn, expr.end)
+      fn.at(expr.span)
+      return fn.emit('SLICE', expr.start === null ? 0 : 1, expr.end === null ? 0 : 1)
+    case 'Call': return emitCall(fn, expr, false)
+    case 'Propagate': return emitPropagate(fn, expr)
+    case 'TryStar': return emit(fn, expr.operand, shared)
+    case 'Closure': return emitClosure(fn, expr)
+    case 'If': return emitIf(fn, expr, true)
+    case 'Match': return emitMatch(fn, expr, true)
+    case 'Try': return emitTry(fn, expr, true)
+    case 'Retry': return emitRetry(fn, expr)
+    case 'Deadline': return emitDeadline(fn, expr)
+    case 'Spawn': return emitSpawn(fn, expr)
+    case 'Parallel': return emitParallel(fn, expr)
+  }
+}
+
+function emitInt(fn: FunctionEmitter, value: number | bigint): void {
+  // Literals past ±2^53 are bigints; negation may bring one back into range.
+  const exact = typeof value === 'bigint' && value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value
+  if (typeof exact === 'number' && (exact | 0) === exact) fn.emit('INT', exact)
+  else fn.emit('CONST', fn.module.constant(exact))
+}
+
+function emitInterpolation(fn: FunctionEmitter, expr: ExprOf<'Interpolation'>): void {
+  for (const part of expr.parts) {
+    if (typeof part === 'string') fn.emit('CONST', fn.module.constant(part))
+    else emitBorrowed(fn, part)
+  }
+  fn.emit('TEXT', expr.parts.length)
+}
+
+export function emitIdentifier(fn: FunctionEmitter, name: string, span: Span, shared: boolean): void {
+  const variable = name === '_' ? placeholder(fn) : fn.lookup(name)
+  if (variable === null) {
+    fn.at(span)
+    fn.emit('LOAD_GLOBAL', fn.module.name(name), fn.suggestion(name))
+    return
+  }
+  fn.load(variable, shared)
+  if (variable.isCell) {
+    fn.at(span)
+    fn.emit('CELL_VARIABLE', fn.module.name(name), fn.suggestion(name))
+  }
+}
+
+/** `_` is a value only inside a pipe's right side, which binds it under a name no script can write. */
+const PLACEHOLDER = '_ of the pipe'
+
+function placeholder(fn: FunctionEmitter): ReturnType<FunctionEmitter['lookup']> {
+  return fn.lookup(PLACEHOLDER)
+}
+
+function emitList(fn: FunctionEmitter, items: readonly Argument[]): void {
+  let leading = 0
+  while (leading < items.length && !items[leading]!.spread) leading++
+  for (let at = 0; at < leading; at++) emitExpr(fn, items[at]!.value)
+  fn.emit('BUILD_LIST', leading)
+  for (let at = leading; at < items.length; at++) {
+    const item = items[at]!
+    if (item.spread) {
+      emitBorrowed(fn, item.value)
+      fn.at(item.span)
+      fn.emit('LIST_EXTEND')
+    } else {
+      emitExpr(fn, item.value)
+      fn.emit('LIST_PUSH')
+    }
+  }
+}
+
+/** Type aliases in an `output_schema` entry stand for their schema (reference 01 §16.4). */
+function emitEntryValue(fn: FunctionEmitter, key: string, value: Expr): void {
+  if (key === 'output_schema' && emitSchemaAlias(fn, value)) return
+  emitExpr(fn, value)
+}
+
+function emitSchemaAlias(fn: FunctionEmitter, value: Expr): boolean {
+  if (value.kind !== 'Identifier' || fn.lookup(value.name) !== null) return false
+  const alias = fn.module.aliases.get(value.name)
+  const schema = alias === undefined ? null : fn.module.options.schemaOf(alias)
+  if (schema === null) return false
+  fn.emit('CONST', fn.module.constant({ tag: 'data', json: schema }))
+  return true
+}
+
+function emitDict(fn: FunctionEmitter, expr: { readonly entries: ExprOf<'Dict'>['entries'] }): void {
+  let leading = 0
+  while (leading < expr.entries.length && expr.entries[leading]!.kind !== 'spread') leading++
+  const emitEntry = (entry: ExprOf<'Dict'>['entries'][number]): void => {
+    if (entry.kind === 'named') {
+      fn.emit('CONST', fn.module.constant(entry.key.text))
+      emitEntryValue(fn, entry.key.text, entry.value)
+    } else if (entry.kind === 'computed') {
+      emitBorrowed(fn, entry.key)
+      emitExpr(fn, entry.value)
+    }
+  }
+  for (let at = 0; at < leading; at++) emitEntry(expr.entries[at]!)
+  fn.emit('BUILD_DICT', leading)
+  for (let at = leading; at < expr.entries.length; at++) {
+    const entry = expr.entries[at]!
+    if (entry.kind === 'spread') {
+      emitBorrowed(fn, entry.value)
+      fn.at(entry.span)
+      fn.emit('DICT_EXTEND')
+    } else {
+      emitEntry(entry)
+      fn.emit('DICT_PUT')
+    }
+  }
+}
+
+function emitStruct(fn: FunctionEmitter, expr: ExprOf<'StructLiteral'>): void {
+  emitDict(fn, expr)
+  fn.at(expr.span)
+  fn.emit('BUILD_STRUCT', structConstant(fn, expr.name.text))
+}
+
+export function structConstant(fn: FunctionEmitter, name: string): number {
+  return fn.module.constant({ tag: 'struct', name, fields: fn.module.structFields.get(name) ?? null })
+}
+
+function emitBinary(fn: FunctionEmitter, expr: ExprOf<'Binary'>): void {
+  if (expr.operator === '&&' || expr.operator === '||') {
+    const otherwise = fn.asm.label()
+    const end = fn.asm.label()
+    emitJumpUnless(fn, expr, otherwise)
+    fn.emit('TRUE')
+    fn.asm.jump('JUMP', end)
+    fn.asm.place(otherwise)
+    // The two branches meet with one value each.
+    fn.emit('FALSE')
+    return fn.asm.place(end)
+  }
+  if (expr.operator === '??') {
+    const end = fn.asm.label()
+    emitExpr(fn, expr.left)
+    fn.asm.jump('JUMP_IF_NOT_NIL', end)
+    fn.emit('POP')
+    emitExpr(fn, expr.right)
+    return fn.asm.place(end)
+  }
+  emitBorrowed(fn, expr.left)
+  emitBorrowed(fn, expr.right)
+  fn.at(expr.span)
+  fn.emit(BINARY[expr.operator])
+}
+
+/** Jumps to `target` when the condition is falsy, else falls through; leaves nothing on the stack. */
+export function emitJumpUnless(fn: FunctionEmitter, condition: Expr, target: Label): void {
+  if (condition.kind === 'Unary' && condition.operator === '!') return emitJumpIf(fn, condition.operand, target)
+  if (condition.kind === 'Binary' && condition.operator === '&&') {
+    emitJumpUnless(fn, condition.left, target)
+    return emitJumpUnless(fn, condition.right, target)
+  }
+  if (condition.kind === 'Binary' && condition.operator === '||') {
+    const through = fn.asm.label()
+    emitJumpIf(fn, condition.left, through)
+    emitJumpUnless(fn, condition.right, target)
+    return fn.asm.place(through)
+  }
+  emitBorrowed(fn, condition)
+  fn.asm.jump('JUMP_IF_FALSE', target)
+}
+
+export function emitJumpIf(fn: FunctionEmitter, condition: Expr, target: Label): void {
+  if (condition.kind === 'Unary' && condition.operator === '!') return emitJumpUnless(fn, condition.operand, target)
+  if (condition.kind === 'Binary' && condition.operator === '||') {
+    emitJumpIf(fn, condition.left, target)
+    return emitJumpIf(fn, condition.right, target)
+  }
+  if (condition.kind === 'Binary' && condition.operator === '&&') {
+    const through = fn.asm.label()
+    emitJumpUnless(fn, condition.left, through)
+    emitJumpIf(fn, condition.right, target)
+    return fn.asm.place(through)
+  }
+  emitBorrowed(fn, condition)
+  fn.asm.jump('JUMP_IF_TRUE', target)
+}
+
+export function emitIf(fn: FunctionEmitter, expr: ExprOf<'If'>, wanted: boolean): void {
+  const end = fn.asm.label()
+  let at: ExprOf<'If'> = expr
+  for (;;) {
+    const otherwise = fn.asm.label()
+    emitJumpUnless(fn, at.condition, otherwise)
+    emitBlock(fn, at.then, wanted)
+    fn.asm.jump('JUMP', end)
+    fn.asm.place(otherwise)
+    if (at.otherwise === null) {
+      if (wanted) fn.emit('NIL')
+      break
+    }
+    if (at.otherwise.kind === 'Block') {
+      emitBlock(fn, at.otherwise, wanted)
+      break
+    }
+    at = at.otherwise
+  }
+  fn.asm.place(end)
+}
+
+// ---- access and calls
+
+function enumOf(fn: FunctionEmitter, object: Expr): string | null {
+  return object.kind === 'Identifier' && fn.module.enumNames.has(object.name) ? object.name : null
+}
+
+function emitMember(fn: FunctionEmitter, expr: ExprOf<'Member'>): void {
+  const enumName = expr.optional ? null : enumOf(fn, expr.object)
+  if (enumName !== null) return fn.emit('BUILD_ENUM', fn.module.name(enumName), fn.module.name(expr.property.text), 0)
+  emitBorrowed(fn, expr.object)
+  fn.at(expr.span)
+  fn.emit(expr.optional ? 'GET_PROP_OPT' : 'GET_PROP', fn.module.name(expr.property.text))
+}
+
+/** Pushes the arguments. Answers their number, or -1 when they stand as one list because of a spread. */
+export function emitArgs(fn: FunctionEmitter, args: readonly Argument[], shared = true): number {
+  if (args.some((arg) => arg.spread)) {
+    emitList(fn, args)
+    return -1
+  }
+  for (const arg of args) emit(fn, arg.value, shared)
+  return args.length
+}
+
+function emitMethodCall(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): void {
+  const method = expr.method.text
+  const enumName = expr.optional ? null : enumOf(fn, expr.object)
+  if (enumName !== null) {
+    const count = emitArgs(fn, expr.args)
+    if (count < 0) fn.emit('BUILD_ENUM_LIST', fn.module.name(enumName), fn.module.name(method))
+    else fn.emit('BUILD_ENUM', fn.module.name(enumName), fn.module.name(method), count)
+    return
+  }
+  const borrowed = fn.module.options.signatures.borrowsMethod(method)
+  emit(fn, expr.object, !borrowed)
+  const count = emitArgs(fn, expr.args)
+  fn.at(expr.span)
+  if (count < 0) fn.emit('CALL_METHOD_SPREAD', fn.module.name(method), expr.optional ? 1 : 0)
+  else fn.emit('CALL_METHOD', fn.module.name(method), count, expr.optional ? 1 : 0)
+}
+
+/** `name(args)`. With `tail`, in the place of a return, which may reuse the frame; answers whether it did. */
+export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolean): void {
+  const { signatures } = fn.module.options
+  const name = expr.callee.text
+  const variable = RESERVED_CALLS.has(name) ? null : fn.lookup(name)
+  if (variable === null && (signatures.has(name) || RESERVED_CALLS.has(name))) {
+    const schemaAt = SCHEMA_ARGUMENTS[name]
+    let count = 0
+    if (schemaAt !== undefined && !expr.args.some((arg) => arg.spread)) {
+      expr.args.forEach((arg, at) => {
+        if (at !== schemaAt || !emitSchemaAlias(fn, arg.value)) emitExpr(fn, arg.value)
+      })
+      count = expr.args.length
+    } else count = emitArgs(fn, expr.args, !signatures.borrows(name))
+    fn.at(expr.span)
+    if (count < 0) fn.emit('CALL_BUILTIN_SPREAD', fn.module.builtin(name))
+    else fn.emit('CALL_BUILTIN', fn.module.builtin(name), count)
+    if (tail) fn.emit('RETURN')
+    return
+  }
+  if (variable === null) fn.emit('NIL')
+  else {
+    fn.load(variable, true)
+    if (variable.isCell) fn.emit('CELL_CALLABLE')
+  }
+  const count = emitArgs(fn, expr.args)
+  fn.at(expr.span)
+  const nameIndex = fn.module.name(name)
+  if (count < 0) {
+    fn.emit('CALL_NAMED_SPREAD', nameIndex, variable === null ? fn.suggestion(name) : fn.module.constant(null))
+    if (tail) fn.emit('RETURN')
+  } else if (tail) fn.emit('TAIL_NAMED', nameIndex, count, variable === null ? fn.suggestion(name) : fn.module.constant(null))
+  else if (variable?.isFunction === true) fn.emit('CALL', count)
+  else fn.emit('CALL_NAMED', nameIndex, count, variable === null ? fn.suggestion(name) : fn.module.constant(null))
+}
+
+export function emitPipe(fn: FunctionEmitter, expr: ExprOf<'Pipe'>, tail: boolean): void {
+  emitExpr(fn, expr.value)
+  if (hasPlaceholder(expr.callee)) {
+    fn.pushScope()
+    fn.bindTop(fn.declare(PLACEHOLDER, true, { span: expr.span }))
+    emitExpr(fn, expr.callee)
+    fn.popScope()
+    if (tail) fn.emit('RETURN')
+    return
+  }
+  emitExpr(fn, expr.callee)
+  fn.at(expr.span)
+  fn.emit(tail ? 'TAIL_PIPE' : 'PIPE')
+}
+
+/** `e?`: an Err leaves the function at once, past any surrounding try (reference 01 §15.1). */
+function emitPropagate(fn: FunctionEmitter, expr: ExprOf<'Propagate'>): void {
+  const leave = fn.asm.label()
+  const end = fn.asm.label()
+  emitExpr(fn, expr.operand)
+  fn.at(expr.span)
+  fn.asm.jump('PROPAGATE', leave)
+  fn.asm.jump('JUMP', end)
+  fn.asm.place(leave)
+  emitReturnTop(fn)
+  fn.asm.place(end)
+}
+
+/** Returns the value on top of the stack through all cleanups. */
+export function emitReturnTop(fn: FunctionEmitter): void {
+  if (fn.epilogue !== null) {
+    fn.emit('STORE', fn.epilogue.value)
+    fn.runCleanups(0)
+    while (fn.asm.reachable && fn.asm.depth > 0) fn.emit('POP')
+    fn.asm.jump('JUMP', fn.epilogue.label)
+    return
+  }
+  if (fn.cleanups.length > 0) {
+    const value = fn.temporary()
+    fn.emit('STORE', value)
+    fn.runCleanups(0)
+    fn.emit('LOAD', value)
+  }
+  fn.emit('RETURN')
+}

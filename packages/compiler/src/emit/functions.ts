@@ -1,0 +1,108 @@
+// Functions and closures → function chunks and the instruction that makes the closure.
+
+import type { Block, ExprOf, Param } from '@bridle/parser'
+import type { FunctionKind } from '../bytecode/chunk.js'
+import { FunctionEmitter } from './function.js'
+import { emitDeferEpilogue } from './errors.js'
+import { emitExpr, emitReturnTop } from './expressions.js'
+import { emitBody } from './statements.js'
+import { assignments, containsDefer, yields } from './names.js'
+
+export interface FunctionSource {
+  readonly name: string
+  readonly params: readonly Param[]
+  readonly body: Block
+  /** Declared as `gen fn`. */
+  readonly isStream: boolean
+  /** The value of the last statement is returned; false for declared functions (reference 01 §11). */
+  readonly implicitReturn: boolean
+  /** The name by which it reaches itself, null without one. */
+  readonly selfName: string | null
+  readonly closure: boolean
+}
+
+/** Compiles a function and pushes its closure. */
+export function emitFunction(parent: FunctionEmitter, source: FunctionSource): void {
+  const kind: FunctionKind = source.isStream ? 'stream' : yields(source.body) ? 'generator' : source.closure ? 'closure' : 'function'
+  const names = source.params.map((param) => param.name.text)
+  const firstDefault = source.params.findIndex((param) => param.defaultValue !== null)
+  const hasDefer = containsDefer(source.body.body)
+  const fn = new FunctionEmitter(parent.module, parent, {
+    name: source.name, kind,
+    params: names,
+    firstDefault: firstDefault < 0 ? names.length : firstDefault,
+    rest: source.params.findIndex((param) => param.rest),
+    selfName: source.selfName !== null && !names.includes(source.selfName) ? source.selfName : null,
+    assignments: assignments(source.body.body),
+    keepSlots: hasDefer,
+    tailCalls: !hasDefer && kind !== 'generator' && kind !== 'stream',
+  })
+  // Parameters take the first slots, in order.
+  for (const param of source.params) {
+    if (param.name.text === '_') fn.newSlot()
+    else fn.declareParam(param.name)
+  }
+  fn.copyAssignedCaptures(names)
+  source.params.forEach((param, at) => {
+    if (param.defaultValue === null) return
+    const passed = fn.asm.label()
+    fn.asm.jump('JUMP_IF_PASSED', passed, at)
+    emitExpr(fn, param.defaultValue)
+    fn.emit('STORE', at)
+    fn.asm.place(passed)
+  })
+  source.params.forEach((param, at) => {
+    const check = param.type === null || param.rest ? null : fn.module.options.paramCheck(param.type)
+    if (check === null) return
+    fn.at(param.name.span)
+    fn.emit('CHECK_PARAM', at, fn.module.constant({ tag: 'data', json: JSON.stringify({ name: param.name.text, check: JSON.parse(check) as unknown }) }))
+  })
+  if (hasDefer) emitDeferEpilogue(fn, () => emitFunctionBody(fn, source))
+  else emitFunctionBody(fn, source)
+  finishClosure(parent, fn)
+}
+
+function emitFunctionBody(fn: FunctionEmitter, source: FunctionSource): void {
+  emitBody(fn, source.body.body, source.implicitReturn)
+  if (!source.implicitReturn) fn.emit('NIL')
+  emitReturnTop(fn)
+}
+
+/** Adds the finished function to the module and pushes its closure in the parent. */
+export function finishClosure(parent: FunctionEmitter, fn: FunctionEmitter): void {
+  const chunk = fn.finish()
+  const index = parent.module.functions.push(chunk) - 1
+  for (const capture of fn.captures) {
+    // A cell is captured as it is; every other variable by value.
+    parent.load(capture.source, true)
+  }
+  parent.emit('CLOSURE', index, fn.captures.length)
+}
+
+export function emitClosure(fn: FunctionEmitter, expr: ExprOf<'Closure'>): void {
+  emitClosureNamed(fn, expr, null)
+}
+
+export function emitClosureNamed(fn: FunctionEmitter, expr: ExprOf<'Closure'>, selfName: string | null): void {
+  emitFunction(fn, { name: selfName ?? '<closure>', params: expr.params, body: expr.body, isStream: false, implicitReturn: true, selfName, closure: true })
+}
+
+/** A block that runs as a closure of its own: `spawn`, `parallel`. */
+export function emitBlockClosure(fn: FunctionEmitter, name: string, body: Block, variable: { readonly text: string; readonly span: Block['span'] } | null): void {
+  const params: Param[] = variable === null ? [] : [{ name: variable, type: null, defaultValue: null, rest: false, span: variable.span }]
+  emitFunction(fn, { name, params, body, isStream: false, implicitReturn: true, selfName: null, closure: true })
+}
+
+/** The constructor function of a struct: takes a dict. */
+export function emitConstructor(fn: FunctionEmitter, name: string, structConstant: number): void {
+  const constructor = new FunctionEmitter(fn.module, fn, {
+    name, kind: 'closure', params: ['fields'], firstDefault: 1, rest: -1, selfName: null,
+    assignments: assignments([]), keepSlots: false, tailCalls: false,
+  })
+  constructor.newSlot()
+  constructor.emit('LOAD', 0)
+  constructor.emit('BUILD_STRUCT', structConstant)
+  constructor.emit('RETURN')
+  finishClosure(fn, constructor)
+}
+

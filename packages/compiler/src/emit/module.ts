@@ -1,0 +1,121 @@
+// Tables of one module under construction, and what is known about the whole file: enum and struct names, type aliases, imports.
+
+import type { Program, SourceFile, Span, Stmt, TypeExpr } from '@bridle/parser'
+import type { Constant, FunctionChunk, ModuleChunk } from '../bytecode/chunk.js'
+import type { Signatures } from '../signatures.js'
+import { declarations } from './names.js'
+
+/** What the loader found behind one import path. */
+export type ResolvedImport =
+  | {
+      readonly kind: 'module'
+      readonly key: string
+      /** Module slot by function name: every function, or for a builtin-backed host module its functions. */
+      readonly functions: Readonly<Record<string, number>>
+      /** What a wildcard import brings, in order. */
+      readonly wildcard: readonly string[]
+    }
+  /** The module is still loading: nothing is bound (reference 01 §17.4). */
+  | { readonly kind: 'cycle' }
+  /** The run-time text of the failed import. */
+  | { readonly kind: 'error'; readonly message: string }
+
+export interface EmitOptions {
+  readonly key: string
+  readonly file: SourceFile
+  readonly isMain: boolean
+  readonly signatures: Signatures
+  readonly imports: ReadonlyMap<string, ResolvedImport>
+  /** JSON of the run-time check of a parameter type, null when it is not checked (reference 01 §13). */
+  readonly paramCheck: (type: TypeExpr) => string | null
+  /** JSON of the schema dict of a type, for schema arguments. */
+  readonly schemaOf: (type: TypeExpr) => string | null
+  /** JSON of the JSON Schema of a type, for tool declarations. */
+  readonly toolSchemaOf: (type: TypeExpr) => string | null
+}
+
+export class ModuleEmitter {
+  readonly options: EmitOptions
+  readonly functions: FunctionChunk[] = []
+  readonly units: string[] = []
+  readonly moduleSlots: string[] = []
+  readonly exports: Record<string, number> = {}
+  /** A pipeline is the entry, or this is an imported module: only variables and definitions run at top level. */
+  pipelineMode = false
+  readonly enumNames: ReadonlySet<string>
+  readonly structFields: ReadonlyMap<string, readonly string[]>
+  /** Aliases declared at top level. */
+  readonly aliases: ReadonlyMap<string, TypeExpr>
+  private readonly constantIndex = new Map<string, number>()
+  private readonly constants: Constant[] = []
+  private readonly nameIndex = new Map<string, number>()
+  private readonly builtinIndex = new Map<string, number>()
+
+  constructor(program: Program, options: EmitOptions) {
+    this.options = options
+    this.enumNames = new Set(['Result', ...declarations(program, 'EnumDecl').map((decl) => decl.name.text)])
+    this.structFields = new Map(declarations(program, 'StructDecl').map((decl) => [decl.name.text, decl.fields.map((field) => field.name.text)]))
+    this.aliases = new Map(program.items.filter((item): item is Extract<Stmt, { kind: 'TypeDecl' }> => item.kind === 'TypeDecl').map((decl) => [decl.name.text, decl.type]))
+  }
+
+  constant(value: Constant): number {
+    const key = typeof value === 'bigint' ? `i${value}` : typeof value === 'string' ? `s${value}` : typeof value === 'object' && value !== null
+      ? JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : typeof part === 'number' && !Number.isFinite(part) || Object.is(part, -0) ? String(part) + '#' : part))
+      : `p${String(value)}`
+    const known = this.constantIndex.get(key)
+    if (known !== undefined) return known
+    this.constants.push(value)
+    this.constantIndex.set(key, this.constants.length - 1)
+    return this.constants.length - 1
+  }
+
+  data(json: unknown): number {
+    return this.constant({ tag: 'data', json: JSON.stringify(json) })
+  }
+
+  name(text: string): number {
+    return intern(this.nameIndex, text)
+  }
+
+  builtin(name: string): number {
+    return intern(this.builtinIndex, name)
+  }
+
+  unit(key: string): number {
+    const known = this.units.indexOf(key)
+    return known >= 0 ? known : this.units.push(key) - 1
+  }
+
+  position(span: Span): { line: number; column: number } {
+    return this.options.file.position(span.start)
+  }
+
+  finish(): ModuleChunk {
+    return {
+      key: this.options.key,
+      functions: this.functions,
+      constants: this.constants,
+      names: [...this.nameIndex.keys()],
+      builtins: [...this.builtinIndex.keys()],
+      units: this.units,
+      moduleSlots: this.moduleSlots,
+      exports: this.exports,
+    }
+  }
+}
+
+function intern(table: Map<string, number>, text: string): number {
+  const known = table.get(text)
+  if (known !== undefined) return known
+  table.set(text, table.size)
+  return table.size - 1
+}
+
+/** A compile-phase error: `Compile error at line N: <message>` (reference 01 §1.2). */
+export class CompileError extends Error {
+  readonly span: Span
+  constructor(message: string, span: Span) {
+    super(message)
+    this.span = span
+  }
+}

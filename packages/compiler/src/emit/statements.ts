@@ -1,0 +1,278 @@
+// Statements, blocks, bindings, assignments and loops → code.
+
+import type { Block, Expr, ExprOf, Stmt } from '@bridle/parser'
+import { emitMutex, emitSelect } from './concurrency.js'
+import { declaredNames, emitDeclaration } from './declarations.js'
+import { emitBorrowed, emitCall, emitExpr, emitIf, emitJumpIf, emitJumpUnless, emitPipe, emitReturnTop } from './expressions.js'
+import { emitClosureNamed } from './functions.js'
+import { CompileError } from './module.js'
+import { extendsItself, rootName } from './names.js'
+import { emitBinding, emitMatch } from './patterns.js'
+import { emitDefer, emitTry } from './errors.js'
+import type { FunctionEmitter, Variable } from './function.js'
+
+/** A `{ }` block with a scope of its own; `wanted`: leaves the value of its last statement. */
+export function emitBlock(fn: FunctionEmitter, block: Block, wanted: boolean): void {
+  fn.pushScope()
+  emitBody(fn, block.body, wanted)
+  fn.popScope()
+}
+
+/** Statements in the current scope. */
+export function emitBody(fn: FunctionEmitter, body: readonly Stmt[], wanted: boolean): void {
+  fn.prepareLate(body, declaredNames)
+  body.forEach((stmt, at) => {
+    const isLast = at === body.length - 1
+    if (isLast && wanted && stmt.kind === 'ExprStmt') emitExpr(fn, stmt.value)
+    else {
+      emitStmt(fn, stmt)
+      if (isLast && wanted) fn.emit('NIL')
+    }
+  })
+  if (body.length === 0 && wanted) fn.emit('NIL')
+}
+
+export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
+  switch (stmt.kind) {
+    case 'ExprStmt': return emitDropped(fn, stmt.value)
+    case 'Let':
+      if (stmt.binding.kind === 'NameBinding' && stmt.value.kind === 'Closure' && stmt.binding.name.text !== '_') {
+        // A closure bound to a name that does not change reaches itself by that name without a cell.
+        emitClosureNamed(fn, stmt.value, stmt.mutable ? null : stmt.binding.name.text)
+      } else emitExpr(fn, stmt.value)
+      return emitBinding(fn, stmt.binding, stmt.mutable)
+    case 'Assign': return emitAssign(fn, stmt)
+    case 'While': return emitWhile(fn, stmt)
+    case 'For': return emitFor(fn, stmt)
+    case 'Return': return emitReturn(fn, stmt)
+    case 'Throw':
+      emitExpr(fn, stmt.value)
+      fn.at(stmt.span)
+      return fn.emit('THROW')
+    case 'Yield': case 'Emit':
+      if (stmt.value === null) fn.emit('NIL')
+      else emitExpr(fn, stmt.value)
+      fn.at(stmt.span)
+      fn.emit('YIELD')
+      return fn.emit('POP')
+    case 'Guard': {
+      const end = fn.asm.label()
+      emitJumpIf(fn, stmt.condition, end)
+      emitBlock(fn, stmt.otherwise, false)
+      return fn.asm.place(end)
+    }
+    case 'Require': {
+      const end = fn.asm.label()
+      emitJumpIf(fn, stmt.condition, end)
+      if (stmt.message === null) fn.emit('CONST', fn.module.constant('require condition failed'))
+      else emitExpr(fn, stmt.message)
+      fn.at(stmt.span)
+      fn.emit('THROW')
+      return fn.asm.place(end)
+    }
+    case 'Defer': return emitDefer(fn, stmt)
+    case 'Mutex': return emitMutex(fn, stmt)
+    case 'Select': return emitSelect(fn, stmt)
+    case 'Break': return emitLoopExit(fn, stmt, 'break')
+    case 'Continue': return emitLoopExit(fn, stmt, 'continue')
+    default: return emitDeclaration(fn, stmt)
+  }
+}
+
+/** An expression whose value nobody wants. */
+function emitDropped(fn: FunctionEmitter, expr: Expr): void {
+  switch (expr.kind) {
+    case 'If': return emitIf(fn, expr, false)
+    case 'Match': return emitMatch(fn, expr, false)
+    case 'Try': if (expr.handler !== null) return emitTry(fn, expr, false)
+  }
+  emitExpr(fn, expr)
+  fn.emit('POP')
+}
+
+function emitReturn(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Return' }>): void {
+  const value = stmt.value
+  const tail = fn.options.tailCalls && fn.cleanups.length === 0 && fn.epilogue === null
+  if (tail && value?.kind === 'Call') return emitCall(fn, value, true)
+  if (tail && value?.kind === 'Pipe') return emitPipe(fn, value, true)
+  if (value === null) fn.emit('NIL')
+  else emitExpr(fn, value)
+  emitReturnTop(fn)
+}
+
+// ---- assignment
+
+const COMPOUND = { '+': 'ADD', '-': 'SUB', '*': 'MUL', '/': 'DIV', '%': 'MOD' } as const
+
+function emitAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>): void {
+  const { target, operator, value } = stmt
+  const root = rootName(target)
+  const variable = root === null || root === '_' ? null : fn.lookup(root)
+  if (target.kind === 'Identifier') {
+    if (variable === null || variable.isCell || !variable.mutable) {
+      if (operator !== null) {
+        emitBorrowed(fn, target)
+        emitBorrowed(fn, value)
+        fn.at(stmt.span)
+        fn.emit(COMPOUND[operator])
+      } else emitExpr(fn, value)
+      fn.emit('POP')
+      return emitUnassignable(fn, target.name, variable, stmt)
+    }
+    if (operator !== null) {
+      fn.load(variable, operator !== '+')
+      emitBorrowed(fn, value)
+      fn.at(stmt.span)
+      fn.emit(operator === '+' ? 'ADD_OWNED' : COMPOUND[operator])
+    } else if (extendsItself(target.name, value)) emitExtension(fn, variable, value)
+    else emitExpr(fn, value)
+    return store(fn, variable)
+  }
+  emitPathAssign(fn, stmt, target as ExprOf<'Member'> | ExprOf<'Index'>, variable)
+}
+
+/** `x = x + a + b`: appends to the variable's own container where it is the only owner. */
+function emitExtension(fn: FunctionEmitter, variable: Variable, value: Expr): void {
+  if (value.kind !== 'Binary') return fn.load(variable, false)
+  emitExtension(fn, variable, value.left)
+  emitBorrowed(fn, value.right)
+  fn.at(value.span)
+  fn.emit('ADD_OWNED')
+}
+
+function store(fn: FunctionEmitter, variable: Variable): void {
+  if (variable.cell !== null) fn.emit('SET_CELL', variable.cell)
+  fn.storeRaw(variable)
+}
+
+function emitUnassignable(fn: FunctionEmitter, name: string, variable: Variable | null, stmt: Stmt): void {
+  if (variable === null || variable.isCell) {
+    fn.at(stmt.span)
+    fn.emit('LOAD_GLOBAL', fn.module.name(name), fn.suggestion(name))
+    fn.emit('POP')
+    // A builtin or constant of that name is no variable.
+    return fn.raise('undefined_variable', `Undefined variable: ${name}`, stmt.span)
+  }
+  fn.raise('immutable', `Cannot assign to immutable binding: ${name}`, stmt.span)
+}
+
+/**
+ * `root.a[i].b = v`: reads the containers on the way, stores into the innermost and rebinds outward. Index expressions of the
+ * inner steps run first, the right side next, the last index last (reference 01 §10.4).
+ */
+function emitPathAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>, target: ExprOf<'Member'> | ExprOf<'Index'>, variable: Variable | null): void {
+  const steps: (ExprOf<'Member'> | ExprOf<'Index'>)[] = []
+  let at: Expr = target
+  while (at.kind === 'Member' || at.kind === 'Index') {
+    steps.unshift(at)
+    at = at.object
+  }
+  const assignable = variable !== null && variable.mutable && !variable.isCell
+  fn.pushScope()
+  const indexSlots = steps.map((step, which) => {
+    if (step.kind === 'Member' || (which === steps.length - 1 && stmt.operator === null)) return -1
+    const slot = fn.temporary()
+    emitExpr(fn, step.index)
+    fn.emit('STORE', slot)
+    return slot
+  })
+  if (variable !== null && !variable.isCell) fn.load(variable, false)
+  else emitExpr(fn, at)
+  const get = (which: number): void => {
+    const step = steps[which]!
+    fn.at(step.span)
+    if (step.kind === 'Member') fn.emit('GET_PROP', fn.module.name(step.property.text))
+    else {
+      fn.emit('LOAD', indexSlots[which]!)
+      fn.emit('GET_INDEX')
+    }
+  }
+  for (let which = 0; which < steps.length - 1; which++) {
+    fn.emit('DUP')
+    get(which)
+  }
+  const last = steps.length - 1
+  if (stmt.operator !== null) {
+    fn.emit('DUP')
+    get(last)
+    emitBorrowed(fn, stmt.value)
+    fn.at(stmt.span)
+    fn.emit(COMPOUND[stmt.operator])
+  } else emitExpr(fn, stmt.value)
+  for (let which = last; which >= 0; which--) {
+    const step = steps[which]!
+    const owned = which === 0 && assignable ? 1 : 0
+    if (step.kind === 'Index') {
+      if (indexSlots[which]! >= 0) fn.emit('LOAD', indexSlots[which]!)
+      else emitExpr(fn, step.index)
+      fn.at(stmt.span)
+      if (which === 0 && !assignable) break
+      fn.emit('SET_INDEX', owned)
+    } else {
+      fn.at(stmt.span)
+      if (which === 0 && !assignable) break
+      fn.emit('SET_PROP', fn.module.name(step.property.text), owned)
+    }
+  }
+  if (assignable) store(fn, variable)
+  else if (at.kind === 'Identifier') {
+    fn.emit('POP')
+    emitUnassignable(fn, at.name, variable, stmt)
+  } else fn.emit('POP')
+  fn.popScope()
+}
+
+// ---- loops
+
+function emitWhile(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'While' }>): void {
+  const start = fn.asm.label()
+  const end = fn.asm.label()
+  fn.asm.place(start)
+  fn.loops.push({ breakLabel: end, continueLabel: start, depth: fn.asm.depth, cleanups: fn.cleanups.length, scopes: fn.scopeDepth })
+  emitJumpUnless(fn, stmt.condition, end)
+  emitBlock(fn, stmt.body, false)
+  fn.at(stmt.span)
+  fn.asm.jump('LOOP', start)
+  fn.loops.pop()
+  fn.asm.place(end)
+}
+
+function emitFor(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'For' }>): void {
+  const start = fn.asm.label()
+  const ended = fn.asm.label()
+  const end = fn.asm.label()
+  emitExpr(fn, stmt.iterable)
+  fn.at(stmt.span)
+  fn.emit('ITERATE')
+  fn.asm.place(start)
+  const depth = fn.asm.depth
+  fn.loops.push({ breakLabel: end, continueLabel: start, depth, cleanups: fn.cleanups.length, scopes: fn.scopeDepth })
+  fn.at(stmt.iterable.span)
+  fn.emit('NEXT')
+  fn.asm.jump('JUMP_IF_END', ended)
+  fn.pushScope()
+  emitBinding(fn, stmt.binding, true)
+  emitBody(fn, stmt.body.body, false)
+  fn.popScope()
+  fn.at(stmt.span)
+  fn.asm.jump('LOOP', start)
+  fn.loops.pop()
+  fn.asm.place(ended)
+  fn.emit('POP')
+  fn.asm.place(end)
+  fn.emit('POP')
+}
+
+function emitLoopExit(fn: FunctionEmitter, stmt: Stmt, word: 'break' | 'continue'): void {
+  const loop = fn.loops.at(-1)
+  if (loop === undefined) throw new CompileError(`${word} outside of loop`, stmt.span)
+  fn.runCleanups(loop.cleanups)
+  const depth = fn.asm.depth
+  while (fn.asm.reachable && fn.asm.depth > loop.depth) fn.emit('POP')
+  if (word === 'break') fn.asm.jump('JUMP', loop.breakLabel)
+  else {
+    fn.at(stmt.span)
+    fn.asm.jump('LOOP', loop.continueLabel)
+  }
+  fn.asm.depth = depth
+}

@@ -1,0 +1,97 @@
+// Attributes: are they known, do they stand on the right kind of declaration, and do the ones for Flow predicates fit together
+// (reference 02 §13). All of it warns only; what attributes do is decided elsewhere.
+
+import type { Attribute, AttributeValue, Declaration, Program } from '@bridle/parser'
+import type { CheckContext, Deprecation } from './context.js'
+
+interface Placement {
+  readonly kinds: readonly Declaration['kind'][]
+  readonly target: string
+}
+
+const ANYWHERE: Placement | null = null
+const ON_FN: Placement = { kinds: ['FnDecl'], target: 'function' }
+
+/** THE table of attributes: where each may stand. */
+const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placement | null>([
+  ['deprecated', ANYWHERE],
+  ['complexity', ANYWHERE],
+  ['test', { kinds: ['PipelineDecl'], target: 'pipeline' }],
+  ['acp_tool', ON_FN],
+  ['acp_skill', ON_FN],
+  ['invariant', { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }],
+  ['deterministic', ON_FN],
+  ['semantic', ON_FN],
+  ['archivist', ON_FN],
+  ['retroactive', ON_FN],
+])
+
+const ARCHIVIST_ARGUMENTS = new Set(['evidence', 'confidence', 'source_date', 'coverage_examples'])
+
+export function checkAttributes(decl: Declaration, context: CheckContext): void {
+  if (decl.attributes.length === 0) return
+  for (const attribute of decl.attributes) {
+    const name = attribute.name.text
+    const placement = ATTRIBUTES.get(name)
+    if (placement === undefined) context.report('N010', attribute.span, { name })
+    else if (placement !== null && !placement.kinds.includes(decl.kind)) {
+      context.report('N011', attribute.span, { name, target: placement.target })
+    }
+  }
+  if (decl.kind === 'FnDecl') checkPredicate(decl.attributes, context)
+}
+
+function checkPredicate(attributes: readonly Attribute[], context: CheckContext): void {
+  const find = (name: string): Attribute | undefined => attributes.find((attribute) => attribute.name.text === name)
+  const deterministic = find('deterministic')
+  const semantic = find('semantic')
+  const archivist = find('archivist')
+  const retroactive = find('retroactive')
+  const invariant = attributes.find((attribute) => attribute.name.text === 'invariant' && attribute.args.length === 0)
+  if (deterministic !== undefined && semantic !== undefined) context.report('N012', semantic.span, {})
+  if (invariant !== undefined) {
+    if (deterministic === undefined && semantic === undefined) context.report('N013', invariant.span, {})
+    if (archivist === undefined) context.report('N014', invariant.span, {})
+  } else {
+    if (archivist !== undefined) context.report('N015', archivist.span, { name: 'archivist' })
+    if (retroactive !== undefined) context.report('N015', retroactive.span, { name: 'retroactive' })
+  }
+  if (archivist !== undefined) checkArchivist(archivist, context)
+}
+
+function checkArchivist(attribute: Attribute, context: CheckContext): void {
+  let evidence = false
+  for (const { name, value } of attribute.args) {
+    if (name === null) {
+      context.report('N016', attribute.span, {})
+      continue
+    }
+    if (!ARCHIVIST_ARGUMENTS.has(name.text)) context.report('N017', attribute.span, { name: name.text })
+    if (name.text === 'evidence') evidence = true
+    if (name.text === 'confidence' && !isShare(value)) context.report('N018', attribute.span, {})
+  }
+  if (!evidence) context.report('N019', attribute.span, {})
+}
+
+/** Names in attributes are strings, and a name is accepted: it stands for a constant that is not known here. */
+function isShare(value: AttributeValue): boolean {
+  if (typeof value === 'string') return true
+  if (typeof value === 'number') return value === 0 || value === 1
+  return typeof value === 'object' && value !== null && 'float' in value && value.float >= 0 && value.float <= 1
+}
+
+/** Deprecated functions of the top level, by name. */
+export function deprecations(program: Program): ReadonlyMap<string, Deprecation> {
+  const found = new Map<string, Deprecation>()
+  for (const item of program.items) {
+    if (item.kind !== 'FnDecl') continue
+    const attribute = item.attributes.find((candidate) => candidate.name.text === 'deprecated')
+    if (attribute !== undefined) found.set(item.name.text, { since: textOf(attribute, 'since'), use: textOf(attribute, 'use') })
+  }
+  return found
+}
+
+function textOf(attribute: Attribute, name: string): string | null {
+  const value = attribute.args.find((arg) => arg.name?.text === name)?.value
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,187 @@
+// Front door of the checker: one file's tree in, its diagnostics out, in the order in which the language defines them. The first
+// error is what a failing run reports and every warning becomes a line of output, so silence is the rule wherever nothing is
+// known (reference 02 §0 and §25).
+//
+// Four passes: register declarations of types, register callables (so that functions may be used before they are declared), warn
+// about calls of deprecated functions, check the top level in source order.
+
+import type { Declaration, Diagnostic, Program, SourceFile, Stmt } from '@bridle/parser'
+import { deprecations } from './attributes.js'
+import { BUILTINS, type BuiltinSignatures } from './builtins.js'
+import { checkExpression } from './check-expressions.js'
+import { warnDeprecated } from './check-calls.js'
+import { checkDeclaration } from './check-declarations.js'
+import { checkStatement, checkStatements } from './check-statements.js'
+import { type CheckContext, reporter, signatureCache } from './context.js'
+import { PLACEHOLDER, registerType, RESULT } from './declarations.js'
+import { type ImportedInterface, importedFrom, type Imports, isTypeDeclaration } from './module-interface.js'
+import { Scope } from './scope.js'
+import { DICT } from './type.js'
+import { nodesWithin } from './walk.js'
+
+export interface CheckOptions {
+  readonly file: SourceFile
+  /** Builtins to resolve against; the static table when left out. */
+  readonly signatures?: BuiltinSignatures
+  /** Interface of an imported path; null when it cannot be resolved, which turns the checks of unknown names off. */
+  readonly imports: (path: string) => ImportedInterface | null
+  /** Names that the host puts into the outermost scope. */
+  readonly extraGlobals?: readonly string[]
+  /** Strict types mode (reference 02 §14). */
+  readonly strict?: boolean
+}
+
+export function checkProgram(program: Program, options: CheckOptions): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  try {
+    runPasses(program, options, diagnostics)
+  } catch (error) {
+    // A tree too deep for the call stack is left to the phases that have an error for it; what was found until then stands.
+    if (!(error instanceof RangeError)) throw error
+  }
+  return diagnostics
+}
+
+function runPasses(program: Program, options: CheckOptions, diagnostics: Diagnostic[]): void {
+  const root = Scope.outermost(options.signatures ?? BUILTINS)
+  for (const name of options.extraGlobals ?? []) root.define(name, null)
+  registerType(root, RESULT)
+  const importedNames = registerImports(program, options.imports, root)
+  const otherNames = registerTypes(program, root)
+  const signature = signatureCache()
+  const context: CheckContext = {
+    file: options.file,
+    root,
+    report: reporter(diagnostics),
+    importedNames,
+    otherNames,
+    deprecated: deprecations(program),
+    strict: options.strict ?? false,
+    signature,
+    checkExpr: (expr, scope) => checkExpression(expr, scope, context),
+    checkStmt: (stmt, scope) => checkStatement(stmt, scope, context),
+    checkBlock: (block, scope) => checkStatements(block, scope, context),
+  }
+  registerCallables(program.items, root, signature)
+  warnDeprecatedCalls(program, context)
+  for (const item of program.items) checkTopLevel(item, context)
+}
+
+// ---- first pass: types ----------------------------------------------------------------------------------------------
+
+/** Names that the file's imports bring; null when one of them cannot be resolved, and then no imported type is known either. */
+function registerImports(program: Program, imports: Imports, root: Scope): ReadonlySet<string> | null {
+  const found = new Map<string, ImportedInterface>()
+  const decls = program.items.filter((item) => item.kind === 'ImportDecl')
+  for (const decl of decls) {
+    const source = found.get(decl.path) ?? imports(decl.path)
+    if (source === null) return null
+    found.set(decl.path, source)
+  }
+  const names = new Set<string>()
+  for (const decl of decls) {
+    const source = found.get(decl.path)
+    for (const name of importedFrom(decl, (path) => found.get(path) ?? null)) {
+      names.add(name)
+      const type = source?.types.get(name)
+      if (source === undefined || type === undefined) continue
+      // A private enum keeps its variants to itself; a private struct must at least be constructible.
+      if (type.kind === 'EnumDecl' && !source.exports.has(name)) continue
+      registerType(root, type)
+      root.declareMethods(name, source.methods.get(name) ?? null)
+    }
+  }
+  return names
+}
+
+/** Declarations of the top level, then those directly in a pipeline. Gives the names that are known as call targets only. */
+function registerTypes(program: Program, root: Scope): ReadonlySet<string> {
+  const others = new Set<string>()
+  for (const item of program.items) registerTypeItem(item, root, others)
+  for (const item of program.items) {
+    if (item.kind === 'PipelineDecl') for (const stmt of item.body.body) registerTypeItem(stmt, root, others)
+  }
+  return others
+}
+
+// The reference does not see declarations under an attribute from elsewhere in the file. An attributed enum is therefore not
+// matched for exhaustiveness; the other kinds are registered, which only takes errors away.
+function registerTypeItem(stmt: Stmt, root: Scope, others: Set<string>): void {
+  if (stmt.kind === 'ImplDecl') {
+    registerType(root, stmt)
+  } else if (isTypeDeclaration(stmt)) {
+    if (stmt.kind === 'EnumDecl' && stmt.attributes.length > 0) others.add(stmt.name.text)
+    else registerType(root, stmt)
+  }
+}
+
+// ---- second pass: callables -----------------------------------------------------------------------------------------
+
+/**
+ * Puts everything that may be called into the outermost scope: from the top level and, recursively, from the direct statements
+ * of function-like bodies. `let` and `var` names land there untyped, so the type of a module-level binding is never known.
+ */
+function registerCallables(items: readonly Stmt[], root: Scope, signature: CheckContext['signature']): void {
+  for (const item of items) {
+    switch (item.kind) {
+      case 'FnDecl':
+        root.declareFunction(item.name.text, signature(item))
+        registerCallables(item.body.body, root, signature)
+        break
+      case 'PipelineDecl':
+      case 'ToolDecl':
+        root.declareFunction(item.name.text, PLACEHOLDER)
+        registerCallables(item.body.body, root, signature)
+        break
+      case 'SkillDecl':
+        root.define(item.name.text, null)
+        break
+      case 'EvalPackDecl':
+        root.define(item.name.text, DICT)
+        registerCallables(item.body, root, signature)
+        break
+      case 'Let':
+        if (item.binding.kind !== 'NameBinding') break
+        root.define(item.binding.name.text, null)
+        if (item.mutable) root.markMutable(item.binding.name.text)
+        break
+      default:
+        break
+    }
+  }
+}
+
+// ---- third pass: deprecated calls -----------------------------------------------------------------------------------
+
+/** One warning for each call in the file; checking the call warns again, as the language has it. */
+function warnDeprecatedCalls(program: Program, context: CheckContext): void {
+  if (context.deprecated.size === 0) return
+  for (const node of nodesWithin(program, (kind) => kind !== 'Interpolation')) {
+    if (isCall(node)) warnDeprecated(node, context)
+  }
+}
+
+type CallNode = Parameters<typeof warnDeprecated>[0]
+
+function isCall(node: { readonly kind: string }): node is CallNode {
+  return node.kind === 'Call'
+}
+
+// ---- fourth pass: checking ------------------------------------------------------------------------------------------
+
+function checkTopLevel(item: Stmt, context: CheckContext): void {
+  const { root } = context
+  if (isCallableDeclaration(item)) {
+    checkDeclaration(item, root, context)
+    return
+  }
+  // Each other item sees the outermost scope and leaves behind the names it binds, never their types.
+  const scope = root.child()
+  context.checkStmt(item, scope)
+  for (const [name, variable] of scope.ownVariables()) if (!root.hasOwnVariable(name)) root.put(name, variable)
+  for (const name of scope.ownMutable()) root.markMutable(name)
+}
+
+function isCallableDeclaration(item: Stmt): item is Extract<Declaration, { kind: 'FnDecl' | 'PipelineDecl' }> {
+  return item.kind === 'FnDecl' || item.kind === 'PipelineDecl'
+}

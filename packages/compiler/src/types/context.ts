@@ -1,0 +1,53 @@
+// What the checking functions share: where to report, what the file is, and how expressions, statements and declarations reach
+// each other. One context is made for one file.
+
+import type { Block, CatalogRow, Diagnostic, Expr, FnDecl, SourceFile, Span, Stmt } from '@bridle/parser'
+import { type ArgsOf, type CheckCode, CHECK_CATALOG } from './catalog.js'
+import { type FnSignature, signatureOf } from './declarations.js'
+import type { Scope } from './scope.js'
+
+export type Fix = NonNullable<Diagnostic['fix']>
+
+export interface Deprecation {
+  readonly since: string | null
+  readonly use: string | null
+}
+
+export interface CheckContext {
+  readonly file: SourceFile
+  readonly root: Scope
+  readonly report: <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix) => void
+  /** Names that imports bring; null when an import could not be resolved, which turns the checks of unknown names off. */
+  readonly importedNames: ReadonlySet<string> | null
+  /** Declared under an attribute: known as call targets and nothing more. */
+  readonly otherNames: ReadonlySet<string>
+  readonly deprecated: ReadonlyMap<string, Deprecation>
+  readonly strict: boolean
+  readonly signature: (decl: FnDecl) => FnSignature
+  readonly checkExpr: (expr: Expr, scope: Scope) => void
+  readonly checkStmt: (stmt: Stmt, scope: Scope) => void
+  /** Checks the statements of a block in `scope`, which the caller has made for it. */
+  readonly checkBlock: (block: Block, scope: Scope) => void
+}
+
+/** Appends to `diagnostics`, in order of emission. */
+export function reporter(diagnostics: Diagnostic[]): CheckContext['report'] {
+  return <C extends CheckCode>(code: C, span: Span, args: ArgsOf<C>, fix?: Fix): void => {
+    // The table is typed row by row; `code` and `args` were tied together by the signature of this function.
+    const row = CHECK_CATALOG[code] as unknown as CatalogRow<ArgsOf<C>>
+    const hint = row.hint?.(args) ?? null
+    diagnostics.push({ code, severity: row.severity, message: row.message(args), span, hint, related: [], fix: fix ?? null })
+  }
+}
+
+/** Signatures are asked for when a name is registered, called and checked; a body is searched for `yield` once. */
+export function signatureCache(): (decl: FnDecl) => FnSignature {
+  const known = new Map<FnDecl, FnSignature>()
+  return (decl) => {
+    const found = known.get(decl)
+    if (found !== undefined) return found
+    const made = signatureOf(decl)
+    known.set(decl, made)
+    return made
+  }
+}

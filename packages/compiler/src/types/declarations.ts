@@ -1,0 +1,146 @@
+// From declarations to what the checker remembers about them: signatures, aliases, structs, enums, interfaces, method tables.
+// Registering reports nothing; the checks of a declaration's own text are in check-declarations.ts.
+
+import type { Block, Declaration, EnumDecl, FnDecl, ImplDecl, InterfaceDecl, Param, StructDecl, TypeParam } from '@bridle/parser'
+import { nodesWithin } from './walk.js'
+import type { EnumInfo, InterfaceInfo, Scope, StructInfo, Variance } from './scope.js'
+import { ANY, type Known, nominal, type Type, typeOf, typeOrNull } from './type.js'
+
+export interface ParamInfo {
+  readonly name: string
+  readonly type: Known
+  readonly optional: boolean
+  readonly rest: boolean
+}
+
+export interface FnSignature {
+  readonly params: readonly ParamInfo[]
+  readonly required: number
+  readonly hasRest: boolean
+  /** Effective return type (reference 02 §2.4); null when nothing is declared. */
+  readonly returns: Known
+  readonly typeParams: readonly string[]
+  readonly bounds: readonly { readonly param: string; readonly bound: string }[]
+}
+
+export type TypeDeclaration = Extract<Declaration, { kind: 'TypeDecl' | 'EnumDecl' | 'StructDecl' | 'InterfaceDecl' }>
+
+/** What stands for a tool or a pipeline: callable without arguments, result unknown. */
+export const PLACEHOLDER: FnSignature = { params: [], required: 0, hasRest: false, returns: null, typeParams: [], bounds: [] }
+
+export function signatureOf(decl: FnDecl): FnSignature {
+  return {
+    ...signature(decl.params, decl.typeParams, effectiveReturn(decl)),
+    bounds: decl.where.map((clause) => ({ param: clause.param.text, bound: clause.bound.text })),
+  }
+}
+
+function signature(params: readonly Param[], typeParams: readonly TypeParam[], returns: Known): FnSignature {
+  return {
+    params: params.map((param) => ({
+      name: param.name.text, type: typeOrNull(param.type), optional: param.defaultValue !== null, rest: param.rest,
+    })),
+    required: params.filter((param) => param.defaultValue === null && !param.rest).length,
+    hasRest: params.some((param) => param.rest),
+    returns,
+    typeParams: typeParams.map((param) => param.name.text),
+    bounds: [],
+  }
+}
+
+/** The written return type; without one `Stream<any>` for a `gen fn` and `Generator<any>` for a body that yields. */
+export function effectiveReturn(decl: FnDecl): Known {
+  if (decl.returns !== null) return typeOf(decl.returns)
+  if (decl.isStream) return { kind: 'stream', element: ANY }
+  return yields(decl.body) ? { kind: 'generator', element: ANY } : null
+}
+
+const OWN_BODY = new Set(['FnDecl', 'ToolDecl', 'PipelineDecl', 'ImplDecl', 'OverrideDecl', 'Closure', 'Interpolation'])
+
+function yields(body: Block): boolean {
+  for (const node of nodesWithin(body, (kind) => !OWN_BODY.has(kind))) {
+    if (node.kind === 'Yield') return true
+  }
+  return false
+}
+
+/** Registers a type-like declaration or an impl block; false for anything else. */
+export function registerType(scope: Scope, decl: Declaration): boolean {
+  switch (decl.kind) {
+    case 'TypeDecl':
+      scope.declareAlias(decl.name.text, { params: decl.typeParams.map((param) => param.name.text), body: typeOf(decl.type) })
+      return true
+    case 'EnumDecl':
+      scope.declareEnum(decl.name.text, enumInfo(decl))
+      return true
+    case 'StructDecl':
+      scope.declareStruct(decl.name.text, structInfo(decl))
+      return true
+    case 'InterfaceDecl':
+      scope.declareInterface(decl.name.text, interfaceInfo(decl))
+      return true
+    case 'ImplDecl':
+      scope.declareMethods(decl.name.text, methodTable(decl))
+      return true
+    default:
+      return false
+  }
+}
+
+export function methodTable(decl: ImplDecl): ReadonlyMap<string, FnSignature> {
+  return new Map(decl.methods.map((method) => [method.name.text, signatureOf(method)]))
+}
+
+function enumInfo(decl: EnumDecl): EnumInfo {
+  return { decl, params: decl.typeParams.map((param) => param.name.text), variance: variances(decl.typeParams) }
+}
+
+function structInfo(decl: StructDecl): StructInfo {
+  return {
+    params: decl.typeParams.map((param) => param.name.text),
+    variance: variances(decl.typeParams),
+    fields: decl.fields.map((field) => ({ name: field.name.text, optional: field.optional, type: typeOrNull(field.type) })),
+  }
+}
+
+function interfaceInfo(decl: InterfaceDecl): InterfaceInfo {
+  return {
+    decl,
+    params: decl.typeParams.map((param) => param.name.text),
+    variance: variances(decl.typeParams),
+    assocTypes: decl.assocTypes.map((assoc) => ({ name: assoc.name.text, type: typeOrNull(assoc.type) })),
+    methods: new Map(decl.methods.map((method) => {
+      return [method.name.text, signature(method.params, method.typeParams, typeOrNull(method.returns))]
+    })),
+  }
+}
+
+function variances(params: readonly TypeParam[]): readonly Variance[] {
+  return params.map((param) => param.variance)
+}
+
+/** Type of a value of a declared enum or struct whose type arguments are not known. */
+export function nominalOf(name: string, info: { readonly params: readonly string[] }): Type {
+  return nominal(name, info.params.length)
+}
+
+const NOWHERE = { start: 0, end: 0 }
+
+function name(text: string): { readonly text: string; readonly span: typeof NOWHERE } {
+  return { text, span: NOWHERE }
+}
+
+function payload(field: string, param: string): Param {
+  const type = { kind: 'NamedType', span: NOWHERE, name: name(param), args: [] } as const
+  return { name: name(field), type, defaultValue: null, rest: false, span: NOWHERE }
+}
+
+/** The enum that every program knows: `enum Result<out T, out E> { Ok(value: T), Err(error: E) }`. */
+export const RESULT: EnumDecl = {
+  kind: 'EnumDecl', span: NOWHERE, name: name('Result'), isPublic: false, attributes: [], doc: null,
+  typeParams: [{ name: name('T'), variance: 'out' }, { name: name('E'), variance: 'out' }],
+  variants: [
+    { name: name('Ok'), params: [payload('value', 'T')] },
+    { name: name('Err'), params: [payload('error', 'E')] },
+  ],
+}

@@ -1,0 +1,190 @@
+// THE table of diagnostic codes of every phase before execution: P parsing, N names, T types, C compiling, L lint. A row
+// documents its code (`explain` prints `title` and `doc`), and builds message and hint from typed arguments, so that
+// reporting with the wrong arguments is a type error. Messages are the language's wording, which scripts and suites match on;
+// titles, docs and hints are ours.
+//
+// A phase adds its rows as a table of its own (like PARSING below) that is spread into CATALOG.
+
+import type { Span } from '../source.js'
+import type { Diagnostic, Severity } from './diagnostic.js'
+
+export interface CatalogRow<Args> {
+  readonly severity: Severity
+  /** A few words, for lists. */
+  readonly title: string
+  /** What it means and what to do, for `explain` and the documentation. */
+  readonly doc: string
+  readonly message: (args: Args) => string
+  readonly hint?: (args: Args) => string | undefined
+}
+
+/** Gives a row its argument type. */
+export function entry<Args>(row: CatalogRow<Args>): CatalogRow<Args> {
+  return row
+}
+
+/** A place in the text as messages show it, `line:column`. */
+export type PlaceText = string
+
+interface UnexpectedArgs {
+  /** What could have stood there. */
+  readonly what: string
+  /** The token that stands there, as `describeToken` shows it. */
+  readonly got: string
+  readonly at: PlaceText
+  readonly hint?: string | undefined
+}
+
+const expectedGot = (a: UnexpectedArgs): string => `Expected ${a.what}, got ${a.got} at ${a.at}`
+
+/** Help by what was expected. */
+const HELP: Readonly<Record<string, string>> = {
+  'fn, struct, enum, or pipeline after pub': 'use `pub fn`, `pub pipeline`, `pub enum`, or `pub struct`',
+  '}': 'add a closing `}` to finish this block',
+  ')': 'add a closing `)` to finish this expression or parameter list',
+  ']': 'add a closing `]` to finish this list or subscript',
+}
+
+const PARSING = {
+  P001: entry<UnexpectedArgs>({
+    severity: 'error',
+    title: 'unexpected token',
+    doc: 'The text cannot go on with this token. The message names what was expected at the place and what stands there.',
+    message: expectedGot,
+    hint: (a) => a.hint ?? HELP[a.what],
+  }),
+  P002: entry<{ readonly what: string }>({
+    severity: 'error',
+    title: 'unexpected end of file',
+    doc: 'The file ends inside a construct, most often because a closing brace, bracket or parenthesis is missing.',
+    message: (a) => `Unexpected end of file, expected ${a.what}`,
+    hint: (a) => HELP[a.what],
+  }),
+  P003: entry<{ readonly character: string; readonly at: PlaceText }>({
+    severity: 'error',
+    title: 'unexpected character',
+    doc: 'This character is no part of any token. An interpolation `${}` without an expression is reported at its brace.',
+    message: (a) => `Unexpected character '${a.character}' at ${a.at}`,
+    hint: (a) => CHARACTER_HINTS[a.character],
+  }),
+  P004: entry<{ readonly at: PlaceText }>({
+    severity: 'error',
+    title: 'unterminated string',
+    doc: 'A string has no closing quote. "…" and r"…" strings end on the line they begin on; """…""" strings may span lines.',
+    message: (a) => `Unterminated string at ${a.at}`,
+    hint: () => 'close it on the same line, or use """ for text of several lines',
+  }),
+  P005: entry<{ readonly at: PlaceText }>({
+    severity: 'error',
+    title: 'unterminated block comment',
+    doc: 'A block comment has no end. Block comments nest, so every one inside needs its own end too.',
+    message: (a) => `Unterminated block comment at ${a.at}`,
+    hint: () => 'block comments nest: each `/*` needs its own `*/`',
+  }),
+  P006: entry<Omit<UnexpectedArgs, 'what'>>({
+    severity: 'error',
+    title: 'required parameter after a default',
+    doc: 'Arguments are given by position, so after a parameter with a default all need one (a rest parameter excepted).',
+    message: (a) => expectedGot({ ...a, what: 'Required parameter cannot follow a parameter with a default value' }),
+    hint: () => 'give this parameter a default, or move it before those that have one',
+  }),
+  P007: entry<Omit<UnexpectedArgs, 'what'>>({
+    severity: 'error',
+    title: 'rest parameter not last',
+    doc: 'A `...rest` parameter takes all remaining arguments, so nothing can follow it.',
+    message: (a) => expectedGot({ ...a, what: 'Rest parameter must be the last parameter' }),
+    hint: () => 'move the rest parameter to the end',
+  }),
+  P008: entry<{ readonly at: PlaceText }>({
+    severity: 'error',
+    title: 'attribute on something else than a declaration',
+    doc: 'An attribute such as `@test` belongs to the declaration that follows it.',
+    message: (a) =>
+      expectedGot({
+        ...a,
+        what: 'fn/tool/skill/eval_pack/pipeline/struct/enum/type/interface/impl declaration after `@attr`',
+        got: 'non-declaration statement',
+      }),
+  }),
+  P009: entry<Omit<UnexpectedArgs, 'what'>>({
+    severity: 'error',
+    title: 'select without arms',
+    doc: 'A `select` waits on channels, a timeout or nothing (`default`); it needs at least one arm.',
+    message: (a) => expectedGot({ ...a, what: 'at least one select arm' }),
+    hint: () => 'write `value from channel { … }`, `timeout duration { … }` or `default { … }`',
+  }),
+  P010: entry<Omit<UnexpectedArgs, 'what'>>({
+    severity: 'error',
+    title: 'select with both timeout and default',
+    doc: 'With a `default` arm a `select` never waits, so a `timeout` arm beside it could not be taken.',
+    message: (a) => expectedGot({ ...a, what: 'either a timeout or a default arm in select, not both' }),
+    hint: () => 'remove one of the two arms',
+  }),
+  P011: entry<Omit<UnexpectedArgs, 'what'>>({
+    severity: 'error',
+    title: 'second summarize block',
+    doc: 'An `eval_pack` has at most one `summarize` block.',
+    message: (a) => expectedGot({ ...a, what: 'only one summarize block per eval_pack' }),
+    hint: () => 'merge the two blocks',
+  }),
+  P012: entry<Omit<UnexpectedArgs, 'what'>>({
+    severity: 'error',
+    title: '`as stream` on another form than `parallel each`',
+    doc: 'Only `parallel each` can deliver its values as a stream, in the order in which they are finished.',
+    message: (a) => expectedGot({ ...a, what: '`as stream` only after `parallel each`' }),
+  }),
+  P013: entry<{ readonly limit: number; readonly at: PlaceText | null }>({
+    severity: 'error',
+    title: 'nesting too deep',
+    doc: 'Brackets, prefix operators, chains or nested constructs go deeper than the parser follows.',
+    message: (a) => `Nesting deeper than ${a.limit} levels${a.at === null ? '' : ` at ${a.at}`}`,
+    hint: () => 'name inner parts with `let`, or move them into functions',
+  }),
+  P014: entry<UnexpectedArgs>({
+    severity: 'error',
+    title: 'assignment to something that is no place',
+    doc: 'Only a name, a property `a.b` and an index `a[i]` can be assigned to.',
+    message: expectedGot,
+    hint: () => 'only a name, a property or an index can be assigned to; compare with `==`',
+  }),
+} as const
+
+const CHARACTER_HINTS: Readonly<Record<string, string | undefined>> = {
+  "'": 'strings are written with double quotes',
+  '`': 'strings are written with double quotes, text of several lines with """',
+  '&': 'logical and is `&&`',
+  '#': 'comments begin with `//`',
+  '}': 'an interpolation `${…}` needs an expression',
+}
+
+export const CATALOG = { ...PARSING } as const
+
+export type DiagnosticCode = keyof typeof CATALOG
+export type DiagnosticArgs<C extends DiagnosticCode> = (typeof CATALOG)[C] extends CatalogRow<infer Args> ? Args : never
+
+/** The diagnostic of a row. */
+export function diagnose<C extends DiagnosticCode>(
+  code: C,
+  span: Span,
+  args: DiagnosticArgs<C>,
+  extra: Partial<Pick<Diagnostic, 'related' | 'fix'>> = {},
+): Diagnostic {
+  const row = CATALOG[code] as unknown as CatalogRow<DiagnosticArgs<C>> // the row of `code` takes the arguments of `code`
+  return {
+    code,
+    severity: row.severity,
+    message: row.message(args),
+    span,
+    hint: row.hint?.(args) ?? null,
+    related: extra.related ?? [],
+    fix: extra.fix ?? null,
+  }
+}
+
+/** Documentation of a code, or null when there is no such code. */
+export function explainCode(
+  code: string,
+): { readonly code: string; readonly severity: Severity; readonly title: string; readonly doc: string } | null {
+  const row = (CATALOG as Readonly<Record<string, CatalogRow<never> | undefined>>)[code]
+  return row === undefined ? null : { code, severity: row.severity, title: row.title, doc: row.doc }
+}

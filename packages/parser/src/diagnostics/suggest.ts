@@ -1,0 +1,60 @@
+// Did-you-mean. The distances allowed grow with the name: reference 01 §10.2.
+
+/** The candidate that `name` was most likely meant to be, or null. Names beginning with `__` are never suggested. */
+export function suggest(name: string, candidates: Iterable<string>): string | null {
+  const length = codePoints(name).length
+  const limit = length <= 2 ? 1 : length <= 5 ? 2 : 3
+  return suggestWithin(name, candidates, limit)
+}
+
+/** Like `suggest`, with the largest edit distance given. Ties go to the closest length, then to the alphabet. */
+export function suggestWithin(name: string, candidates: Iterable<string>, limit: number): string | null {
+  const length = codePoints(name).length
+  let best: { readonly text: string; readonly distance: number; readonly lengthGap: number } | null = null
+  for (const text of new Set(candidates)) {
+    if (text === name || text.startsWith('__')) continue
+    const distance = editDistance(name, text, limit)
+    if (distance > limit) continue
+    const one = { text, distance, lengthGap: Math.abs(codePoints(text).length - length) }
+    if (best === null || isBetter(one, best)) best = one
+  }
+  return best?.text ?? null
+}
+
+interface Ranked {
+  readonly text: string
+  readonly distance: number
+  readonly lengthGap: number
+}
+
+function isBetter(one: Ranked, other: Ranked): boolean {
+  if (one.distance !== other.distance) return one.distance < other.distance
+  if (one.lengthGap !== other.lengthGap) return one.lengthGap < other.lengthGap
+  return one.text < other.text
+}
+
+/** Levenshtein distance in code points; past `limit` any number above it may be returned. */
+export function editDistance(from: string, to: string, limit = Number.POSITIVE_INFINITY): number {
+  const a = codePoints(from)
+  const b = codePoints(to)
+  if (Math.abs(a.length - b.length) > limit) return limit + 1
+  let row = b.map((_, at) => at + 1)
+  row.unshift(0)
+  for (const [at, letter] of a.entries()) {
+    const next = [at + 1]
+    let smallest = at + 1
+    for (let column = 1; column <= b.length; column += 1) {
+      const change = row[column - 1]! + (letter === b[column - 1] ? 0 : 1)
+      const value = Math.min(change, row[column]! + 1, next[column - 1]! + 1)
+      next.push(value)
+      if (value < smallest) smallest = value
+    }
+    if (smallest > limit) return limit + 1
+    row = next
+  }
+  return row[b.length]!
+}
+
+function codePoints(text: string): string[] {
+  return [...text]
+}

@@ -1,0 +1,30 @@
+// Public face of the parser: text → syntax tree, and everything that other packages need to walk, print and report on one.
+
+export * from './ast.js'
+export { parse, parseExpression, type ParsedExpression, type ParseResult } from './parse.js'
+export { type Position, SourceFile, type Span } from './source.js'
+export type { Diagnostic, Severity } from './diagnostics/diagnostic.js'
+export {
+  CATALOG,
+  type CatalogRow,
+  diagnose,
+  type DiagnosticArgs,
+  type DiagnosticCode,
+  entry,
+  explainCode,
+} from './diagnostics/catalog.js'
+export { BINARY_OPERATORS, LEVEL, type OperatorRow } from './operators.js'
+export { dedent, docText, escape, plainDecimal, readDuration, readInt, writeFloat } from './literals.js'
+export { isKeyword, KEYWORDS } from './tokens.js'
+export { suggest, suggestWithin, editDistance } from './diagnostics/suggest.js'
+export {
+  diagnosticToJson,
+  type JsonDiagnostic,
+  renderDiagnostic,
+  renderDiagnostics,
+  type RenderOptions,
+} from './diagnostics/render.js'
+export { print, printBlock, printExpr, printStmt, printType } from './print.js'
+export { tokenize, type Token } from './tokenize.js'
+export { lex, MAX_NESTING, type Comment, type TokenStream } from './lexer.js'
+export { childrenOf, forEachChild, isDeclaration, walk, type Visitor } from './visit.js'

@@ -1,0 +1,491 @@
+// Text → token string. The lexer is written by hand because it is the one part where every character counts; what the tokens
+// mean together is said by harn.ohm alone. Besides cutting, it settles what the grammar could only find by looking far ahead:
+// whether a brace opens a closure (an arrow before its closing brace, at its own depth), where interpolations end, and which
+// doc comment stands before which token.
+//
+// Invariants: `units.length === starts.length === ends.length === payloads.length`; offsets count UTF-16 units from the start of
+// the file, also for a piece of it (`base`). The first lexical error ends the work: the language reports it before any syntax
+// error, wherever it is.
+
+import { dedent, dedentPieces, docText, unescape } from './literals.js'
+import { TOKEN, WORDS } from './tokens.js'
+
+/**
+ * The expression text of one `${…}`; `start` is the offset of its first character in the file, `depth` the brackets around
+ * it.
+ */
+export interface InterpolationSource {
+  readonly source: string
+  readonly start: number
+  readonly depth: number
+}
+
+/** What a token carries besides its place: the value of a text literal, or the pieces of an interpolated one. */
+export type Payload = string | readonly (string | InterpolationSource)[] | null
+
+export interface Comment {
+  readonly start: number
+  readonly end: number
+  /** `///` and `/** … *\/` are doc comments. */
+  readonly doc: boolean
+}
+
+export interface LexError {
+  readonly kind: 'character' | 'string' | 'comment'
+  readonly offset: number
+  /** The character that fits nowhere; '' for the other kinds. */
+  readonly character: string
+}
+
+export interface TokenStream {
+  /** One unit a token, for the grammar. */
+  readonly units: string
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
+  readonly payloads: readonly Payload[]
+  /** Doc comment text by the index of the token it stands before. */
+  readonly docs: ReadonlyMap<number, string>
+  readonly comments: readonly Comment[]
+  /** Offset of the first bracket that is nested deeper than `MAX_NESTING`, or null. */
+  readonly tooDeep: number | null
+  /** End of the text, where "end of file" is reported. */
+  readonly end: number
+  readonly error: LexError | null
+}
+
+/** Nesting of brackets that is refused, because parser, checker and compiler recurse along it. */
+export const MAX_NESTING = 200
+
+/** A run of words like `! ! !` or `if if if`, which nests without brackets. */
+const PREFIX_UNITS: ReadonlySet<number> = new Set(
+  (['!', '-', '*', 'if', 'match', 'try', 'retry', 'deadline', 'parallel', 'each', 'settle'] as const).map((name) => TOKEN[name]),
+)
+
+const WORD = /[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*/uy
+const UPPER = /^\p{Uppercase}/u
+const ALPHANUMERIC = /^[\p{Alphabetic}\p{N}]/u
+const NUMBER = /[0-9]+(?:\.[0-9]+)?/y
+
+const TAB = 9,
+  LINE_FEED = 10,
+  CARRIAGE_RETURN = 13,
+  SPACE = 32,
+  QUOTE = 34,
+  DOLLAR = 36,
+  STAR = 42,
+  SLASH = 47,
+  BACKSLASH = 92
+const OPEN_BRACE = 123,
+  CLOSE_BRACE = 125
+
+/** Operators by first character, longest first; harn.ohm sees one unit for each. */
+const OPERATORS: ReadonlyMap<string, readonly (readonly [text: string, unit: number])[]> = (() => {
+  const table = new Map<string, (readonly [string, number])[]>()
+  const texts = (
+    [
+      '==',
+      '!=',
+      '&&',
+      '||',
+      '|>',
+      '??',
+      '**',
+      '?.',
+      '->',
+      '<=',
+      '>=',
+      '+=',
+      '-=',
+      '*=',
+      '/=',
+      '%=',
+      '...',
+      '=',
+      '!',
+      '.',
+      '+',
+      '-',
+      '*',
+      '/',
+      '%',
+      '<',
+      '>',
+      '?',
+      '|',
+      '{',
+      '}',
+      '(',
+      ')',
+      '[',
+      ']',
+      ',',
+      ':',
+      ';',
+      '@',
+    ] as const
+  ).toSorted((a, b) => b.length - a.length)
+  for (const text of texts) {
+    const first = text.charAt(0)
+    const row = table.get(first)
+    if (row === undefined) table.set(first, [[text, TOKEN[text]]])
+    else row.push([text, TOKEN[text]])
+  }
+  return table
+})()
+
+/**
+ * Cuts `text` into tokens. For a piece of a file, `base` is its offset there and `depth` the bracket depth around it; a `#!` line
+ * is skipped only at the start of a whole file (`base` 0 and `whole`).
+ */
+export function lex(
+  text: string,
+  options: { readonly base?: number; readonly depth?: number; readonly whole?: boolean } = {},
+): TokenStream {
+  return new Lexer(text, options.base ?? 0, options.depth ?? 0).run(options.whole ?? true)
+}
+
+class Lexer {
+  private readonly text: string
+  private readonly base: number
+  private readonly units: number[] = []
+  private readonly starts: number[] = []
+  private readonly ends: number[] = []
+  private readonly payloads: Payload[] = []
+  private readonly docs = new Map<number, string>()
+  private readonly comments: Comment[] = []
+  /** Indexes of the open brackets. */
+  private readonly open: number[] = []
+  private readonly outerDepth: number
+  private tooDeep: number | null = null
+  private prefixRun = 0
+  private error: LexError | null = null
+  private at = 0
+  /** Doc comments since the last token or blank line, and the line breaks since the last of them. */
+  private pendingDoc: string[] = []
+  private breaksSinceDoc = 0
+
+  constructor(text: string, base: number, depth: number) {
+    this.text = text
+    this.base = base
+    this.outerDepth = depth
+  }
+
+  run(whole: boolean): TokenStream {
+    const { text } = this
+    if (whole) {
+      if (text.startsWith('\ufeff')) this.at = 1
+      if (text.startsWith('#!', this.at)) this.at = lineEnd(text, this.at)
+    }
+    while (this.at < text.length && this.error === null) this.step()
+    return {
+      units: unitString(this.units),
+      starts: this.starts,
+      ends: this.ends,
+      payloads: this.payloads,
+      docs: this.docs,
+      comments: this.comments,
+      tooDeep: this.tooDeep,
+      end: this.base + text.length,
+      error: this.error,
+    }
+  }
+
+  private step(): void {
+    const { text } = this
+    const start = this.at
+    const code = text.charCodeAt(start)
+    if (code === SPACE || code === TAB || code === CARRIAGE_RETURN) {
+      this.at += 1
+    } else if (code === LINE_FEED) {
+      this.at += 1
+      this.lineBreak(start)
+    } else if (isAsciiWordStart(code)) {
+      if (code === 114 && text.charCodeAt(start + 1) === QUOTE) this.rawString(start)
+      else this.word(start, asciiWordEnd(text, start))
+    } else if (isDigit(code)) {
+      this.number(start)
+    } else if (code === QUOTE) {
+      if (text.startsWith('"""', start)) this.tripleString(start)
+      else this.string(start)
+    } else if (code === SLASH && text.charCodeAt(start + 1) === SLASH) {
+      this.lineComment(start)
+    } else if (code === SLASH && text.charCodeAt(start + 1) === STAR) {
+      this.blockComment(start)
+    } else if (code === BACKSLASH) {
+      if (text.charCodeAt(start + 1) === LINE_FEED) this.at += 2
+      else if (text.startsWith('\r\n', start + 1)) this.at += 3
+      else this.fail('character', start)
+    } else {
+      const row = OPERATORS.get(text.charAt(start))
+      if (row === undefined) this.wordOrError(start)
+      else this.operator(start, row)
+    }
+  }
+
+  private push(unit: number, start: number, end: number, payload: Payload = null): void {
+    if (this.pendingDoc.length > 0) {
+      this.docs.set(this.units.length, this.pendingDoc.join('\n'))
+      this.pendingDoc = []
+    }
+    if (PREFIX_UNITS.has(unit)) {
+      this.prefixRun += 1
+      if (this.prefixRun > MAX_NESTING) this.tooDeep ??= this.base + start
+    } else {
+      this.prefixRun = 0
+    }
+    this.units.push(unit)
+    this.starts.push(this.base + start)
+    this.ends.push(this.base + end)
+    this.payloads.push(payload)
+    this.at = end
+  }
+
+  private lineBreak(start: number): void {
+    if (this.pendingDoc.length > 0) {
+      this.breaksSinceDoc += 1
+      if (this.breaksSinceDoc > 1) this.pendingDoc = []
+    }
+    if (this.units.at(-1) === TOKEN['\n']) return
+    const docs = this.pendingDoc
+    this.pendingDoc = []
+    this.push(TOKEN['\n'], start, start + 1)
+    this.pendingDoc = docs
+  }
+
+  private operator(start: number, row: readonly (readonly [string, number])[]): void {
+    const { text } = this
+    for (const [symbol, unit] of row) {
+      if (symbol.length > 1 && !text.startsWith(symbol, start)) continue
+      this.push(unit, start, start + symbol.length)
+      this.bracket(unit, start)
+      return
+    }
+    this.fail('character', start) // a lone `&`
+  }
+
+  private bracket(unit: number, start: number): void {
+    if (unit === TOKEN['{'] || unit === TOKEN['('] || unit === TOKEN['[']) {
+      this.open.push(this.units.length - 1)
+      if (this.outerDepth + this.open.length > MAX_NESTING) this.tooDeep ??= this.base + start
+    } else if (unit === TOKEN['}'] || unit === TOKEN[')'] || unit === TOKEN[']']) {
+      this.open.pop()
+    } else if (unit === TOKEN['->']) {
+      const opener = this.open.at(-1)
+      if (opener !== undefined && this.units[opener] === TOKEN['{']) this.units[opener] = TOKEN['{->']
+    }
+  }
+
+  private wordOrError(start: number): void {
+    WORD.lastIndex = start
+    const match = WORD.exec(this.text)
+    if (match === null) this.fail('character', start)
+    else this.word(start, WORD.lastIndex)
+  }
+
+  private word(start: number, asciiEnd: number): void {
+    const { text } = this
+    let end = asciiEnd
+    if (end < text.length && text.charCodeAt(end) > 127) {
+      WORD.lastIndex = start
+      WORD.test(text)
+      end = WORD.lastIndex
+    }
+    const word = text.slice(start, end)
+    const known = WORDS.get(word)
+    if (known !== undefined) {
+      this.push(known, start, end)
+      return
+    }
+    const first = word.charCodeAt(0)
+    const upper = first < 128 ? first >= 65 && first <= 90 : UPPER.test(word)
+    this.push(upper ? TOKEN['<Ident>'] : TOKEN['<ident>'], start, end)
+  }
+
+  private number(start: number): void {
+    const { text } = this
+    NUMBER.lastIndex = start
+    const match = NUMBER.exec(text)?.[0] ?? ''
+    const end = start + match.length
+    if (match.includes('.')) {
+      this.push(TOKEN['<float>'], start, end)
+      return
+    }
+    const unitLength = durationUnit(text, end)
+    if (unitLength > 0) this.push(TOKEN['<duration>'], start, end + unitLength)
+    else this.push(TOKEN['<int>'], start, end)
+  }
+
+  private rawString(start: number): void {
+    const { text } = this
+    const close = text.indexOf('"', start + 2)
+    const line = text.indexOf('\n', start + 2)
+    if (close < 0 || (line >= 0 && line < close)) this.fail('string', start + 1)
+    else this.push(TOKEN['<rawString>'], start, close + 1, text.slice(start + 2, close))
+  }
+
+  private string(start: number): void {
+    const { text } = this
+    const pieces: (string | InterpolationSource)[] = []
+    let from = start + 1
+    for (let at = from; at < text.length;) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) {
+        if (pieces.length === 0) {
+          this.push(TOKEN['<string>'], start, at + 1, unescape(text.slice(from, at)))
+        } else {
+          pieces.push(unescape(text.slice(from, at)))
+          this.push(TOKEN['<interpolated>'], start, at + 1, pieces)
+        }
+        return
+      }
+      if (code === LINE_FEED) break
+      if (code === BACKSLASH) {
+        at += 2
+      } else if (code === DOLLAR && text.charCodeAt(at + 1) === OPEN_BRACE) {
+        const close = interpolationEnd(text, at + 2)
+        if (close < 0) break
+        const source = text.slice(at + 2, close)
+        if (source.trim() === '') {
+          this.fail('character', close)
+          return
+        }
+        pieces.push(unescape(text.slice(from, at)), this.interpolation(source, at + 2))
+        at = close + 1
+        from = at
+      } else {
+        at += 1
+      }
+    }
+    this.fail('string', start)
+  }
+
+  private tripleString(start: number): void {
+    const { text } = this
+    const texts: string[] = []
+    const sources: InterpolationSource[] = []
+    let from = start + 3
+    if (text.charCodeAt(from) === LINE_FEED) from += 1
+    for (let at = from; at < text.length;) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE && text.startsWith('"""', at)) {
+        texts.push(text.slice(from, at))
+        if (sources.length === 0) this.push(TOKEN['<triple>'], start, at + 3, dedent(texts.join('')))
+        else this.push(TOKEN['<interpolated>'], start, at + 3, interleave(dedentPieces(texts), sources))
+        return
+      }
+      if (code === DOLLAR && text.charCodeAt(at + 1) === OPEN_BRACE) {
+        const close = interpolationEnd(text, at + 2)
+        if (close < 0) break
+        texts.push(text.slice(from, at))
+        sources.push(this.interpolation(text.slice(at + 2, close), at + 2))
+        at = close + 1
+        from = at
+      } else {
+        at += 1
+      }
+    }
+    this.fail('string', start)
+  }
+
+  private interpolation(source: string, at: number): InterpolationSource {
+    return { source, start: this.base + at, depth: this.outerDepth + this.open.length + 1 }
+  }
+
+  private lineComment(start: number): void {
+    const { text } = this
+    const end = lineEnd(text, start)
+    const doc = text.charCodeAt(start + 2) === SLASH && text.charCodeAt(start + 3) !== SLASH
+    this.comment(start, end, doc)
+  }
+
+  private blockComment(start: number): void {
+    const { text } = this
+    let depth = 0
+    for (let at = start; at < text.length;) {
+      if (text.startsWith('/*', at)) {
+        depth += 1
+        at += 2
+      } else if (text.startsWith('*/', at)) {
+        depth -= 1
+        at += 2
+        if (depth === 0) {
+          const doc = text.startsWith('/**', start) && text.charCodeAt(start + 3) !== STAR && text.charCodeAt(start + 3) !== SLASH
+          this.comment(start, at, doc)
+          return
+        }
+      } else {
+        at += 1
+      }
+    }
+    this.fail('comment', start)
+  }
+
+  private comment(start: number, end: number, doc: boolean): void {
+    this.comments.push({ start: this.base + start, end: this.base + end, doc })
+    if (doc) this.pendingDoc.push(docText(this.text.slice(start, end)))
+    this.breaksSinceDoc = 0
+    this.at = end
+  }
+
+  private fail(kind: LexError['kind'], at: number): void {
+    const character = kind === 'character' ? String.fromCodePoint(this.text.codePointAt(at) ?? 0) : ''
+    this.error = { kind, offset: this.base + at, character }
+  }
+}
+
+/** Index of the `}` that ends an interpolation whose text begins at `from`; braces are counted, quotes are not looked at. */
+function interpolationEnd(text: string, from: number): number {
+  let depth = 1
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === OPEN_BRACE) depth += 1
+    else if (code === CLOSE_BRACE) {
+      depth -= 1
+      if (depth === 0) return at
+    }
+  }
+  return -1
+}
+
+function interleave(texts: readonly string[], sources: readonly InterpolationSource[]): (string | InterpolationSource)[] {
+  return texts.flatMap((text, at) => {
+    const source = sources[at]
+    return source === undefined ? [text] : [text, source]
+  })
+}
+
+/** Length of the unit of a duration at `at`, or 0. */
+function durationUnit(text: string, at: number): number {
+  if (text.startsWith('ms', at)) return 2
+  if (!'smhdw'.includes(text.charAt(at)) || at >= text.length) return 0
+  return ALPHANUMERIC.test(text.slice(at + 1, at + 3)) ? 0 : 1
+}
+
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\n', from)
+  return end < 0 ? text.length : end
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}
+
+function isAsciiWordStart(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95
+}
+
+function asciiWordEnd(text: string, from: number): number {
+  let at = from
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (!isAsciiWordStart(code) && !isDigit(code)) return at
+    at += 1
+  }
+}
+
+/** String.fromCharCode takes its arguments on the stack, so long streams go in slices. */
+function unitString(units: readonly number[]): string {
+  let text = ''
+  for (let at = 0; at < units.length; at += 4096) text += String.fromCharCode(...units.slice(at, at + 4096))
+  return text
+}

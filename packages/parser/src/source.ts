@@ -1,0 +1,68 @@
+// Source text and positions in it. Offsets are UTF-16 code units; lines and columns count from 1, columns in code points,
+// which is what the language reports (reference 01 §2).
+
+/** Half-open range of UTF-16 offsets into one SourceFile. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+/** One source text with its line table. `name` is what diagnostics print, normally a path. */
+export class SourceFile {
+  readonly name: string
+  readonly text: string
+  private lineStarts: readonly number[] | null = null
+
+  constructor(name: string, text: string) {
+    this.name = name
+    this.text = text
+  }
+
+  private starts(): readonly number[] {
+    if (this.lineStarts === null) {
+      const starts = [0]
+      for (let at = this.text.indexOf('\n'); at >= 0; at = this.text.indexOf('\n', at + 1)) starts.push(at + 1)
+      this.lineStarts = starts
+    }
+    return this.lineStarts
+  }
+
+  /** Line number (from 1) that contains `offset`. */
+  lineAt(offset: number): number {
+    const starts = this.starts()
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (starts[middle]! <= offset) low = middle
+      else high = middle - 1
+    }
+    return low + 1
+  }
+
+  position(offset: number): Position {
+    const line = this.lineAt(offset)
+    const start = this.starts()[line - 1]!
+    let column = 1
+    for (let at = start; at < offset && at < this.text.length; ) {
+      at += this.text.codePointAt(at)! > 0xffff ? 2 : 1
+      column += 1
+    }
+    return { line, column }
+  }
+
+  /** Text of a line without its line break; '' past the end. */
+  lineText(line: number): string {
+    const starts = this.starts()
+    const start = starts[line - 1]
+    if (start === undefined) return ''
+    const next = starts[line]
+    const text = this.text.slice(start, next === undefined ? this.text.length : next - 1)
+    return text.endsWith('\r') ? text.slice(0, -1) : text
+  }
+}

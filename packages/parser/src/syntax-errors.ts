@@ -1,0 +1,244 @@
+// From the place where the grammar could not go on to the message that the language gives (reference 01 §3.4): one thing that
+// was expected, and the token that stands there. A PEG reports everything that any rule tried at the rightmost place;
+// `chooseExpected` picks what a reader of the text would name, which is also what the messages of the language name.
+
+import { diagnose } from './diagnostics/catalog.js'
+import type { Diagnostic } from './diagnostics/diagnostic.js'
+import { MAX_CHAIN, type Problem } from './build-context.js'
+import type { Expected, MatchFailure } from './grammar.js'
+import { type LexError, MAX_NESTING, type TokenStream } from './lexer.js'
+import { plainDecimal, readDuration, readInt } from './literals.js'
+import type { SourceFile, Span } from './source.js'
+import { isKeywordUnit, isWordToken, TOKEN, type TokenName, tokenName } from './tokens.js'
+
+export function lexDiagnostic(source: SourceFile, error: LexError): Diagnostic {
+  const at = placeText(source, error.offset)
+  const span = { start: error.offset, end: error.offset + Math.max(1, error.character.length) }
+  switch (error.kind) {
+    case 'character':
+      return diagnose('P003', span, { character: error.character, at })
+    case 'string':
+      return diagnose('P004', span, { at })
+    case 'comment':
+      return diagnose('P005', { start: error.offset, end: error.offset + 2 }, { at })
+  }
+}
+
+/** `offset` is null when only the machine's own stack noticed. */
+export function nestingDiagnostic(source: SourceFile, offset: number | null): Diagnostic {
+  const start = offset ?? 0
+  return diagnose(
+    'P013',
+    { start, end: start + 1 },
+    { limit: MAX_NESTING, at: offset === null ? null : placeText(source, offset) },
+  )
+}
+
+export function problemDiagnostic(source: SourceFile, tokens: TokenStream, problem: Problem): Diagnostic {
+  const span = tokenSpan(tokens, problem.token)
+  const at = placeText(source, span.start)
+  const got = describeToken(source.text, tokens, problem.token)
+  if (problem.code === 'P013') return diagnose('P013', span, { limit: MAX_CHAIN, at })
+  if (problem.code === 'P014') return diagnose('P014', span, { what: separatorText(problem.topLevel), got, at })
+  return diagnose(problem.code, span, { got, at })
+}
+
+export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failure: MatchFailure): Diagnostic {
+  const expected = failure.expected()
+  const atEnd = onlyBlanksFrom(tokens, failure.position)
+  const what = chooseExpected(expected, atEnd, tokens, failure.position)
+  if (atEnd) {
+    const end = source.text.trimEnd().length
+    return diagnose('P002', { start: end, end }, { what }, { related: openBracket(tokens, what) })
+  }
+  const span = tokenSpan(tokens, failure.position)
+  const got = describeToken(source.text, tokens, failure.position, wantsName(what))
+  const hint = foreignWordHint(source.text, tokens, failure.position, what) ?? expectedHint(expected, what)
+  return diagnose('P001', span, { what, got, at: placeText(source, span.start), hint })
+}
+
+/** How messages show a token: `id(x)`, `int(5)`, `str(text)`, or its own text. */
+export function describeToken(text: string, tokens: TokenStream, token: number, asName = false): string {
+  const unit = tokens.units.charCodeAt(token)
+  if (Number.isNaN(unit)) return 'end of file'
+  const name = tokenName(unit)
+  const written = text.slice(tokens.starts[token], tokens.ends[token])
+  const payload = tokens.payloads[token]
+  switch (name) {
+    case '<int>': {
+      const value = readInt(written)
+      return typeof value === 'object' ? `float(${plainDecimal(value.float)})` : `int(${value})`
+    }
+    case '<float>':
+      return `float(${plainDecimal(Number(written))})`
+    case '<duration>':
+      return `duration(${readDuration(written)}ms)`
+    case '<string>':
+    case '<triple>':
+      return `str(${typeof payload === 'string' ? payload : ''})`
+    case '<rawString>':
+      return `rstr(${typeof payload === 'string' ? payload : ''})`
+    case '<interpolated>':
+      return 'istr(...)'
+    case '\n':
+      return '\\n'
+    case '...':
+      return '.'
+    case '{->':
+      return '{'
+    default:
+      if (isKeywordUnit(unit)) return asName && isWordToken(name) ? `'${name}' (reserved keyword)` : name
+      return isWordToken(name) || name.startsWith('<I') || name === '<ident>' ? `id(${written})` : written
+  }
+}
+
+export function separatorText(topLevel: boolean): string {
+  return topLevel ? 'top-level item separator (`;` or newline)' : 'statement separator (`;` or newline)'
+}
+
+export function placeText(source: SourceFile, offset: number): string {
+  const { line, column } = source.position(offset)
+  return `${line}:${column}`
+}
+
+function tokenSpan(tokens: TokenStream, token: number): Span {
+  const start = tokens.starts[token] ?? tokens.end
+  return { start, end: tokens.ends[token] ?? start }
+}
+
+function onlyBlanksFrom(tokens: TokenStream, position: number): boolean {
+  const { units } = tokens
+  return position >= units.length || (position === units.length - 1 && units.charCodeAt(position) === TOKEN['\n'])
+}
+
+/** Tokens that must come where they are expected, the likelier first. */
+const PREFERRED: readonly TokenName[] = ['}', ')', ']', '=', '->', '{', 'else', 'from', 'in', '(', ':', '<string>', '>']
+
+function chooseExpected(expected: readonly Expected[], atEnd: boolean, tokens: TokenStream, position: number): string {
+  if (tokens.units.charCodeAt(previousToken(tokens, position)) === TOKEN.pub) return 'fn, struct, enum, or pipeline after pub'
+  const required = expected.filter((one) => !one.optional)
+  if (atEnd) return closerIn(required) ?? nameIn(required) ?? tokenIn(required) ?? separatorIn(expected) ?? fallback(expected)
+  return nameIn(expected) ?? separatorIn(expected) ?? closerIn(required) ?? tokenIn(required) ?? fallback(expected)
+}
+
+function nameIn(expected: readonly Expected[]): string | null {
+  const texts = expected.flatMap(({ what }) => (what.kind === 'described' && what.text !== 'end of input' ? [what.text] : []))
+  if (texts.includes('expression')) return 'expression'
+  const [first] = texts
+  return first ?? null
+}
+
+function separatorIn(expected: readonly Expected[]): string | null {
+  if (!hasToken(expected, ';')) return null
+  return separatorText(expected.some(({ what }) => what.kind === 'described' && what.text === 'end of input'))
+}
+
+function closerIn(expected: readonly Expected[]): string | null {
+  return (['}', ')', ']'] as const).find((name) => hasToken(expected, name)) ?? null
+}
+
+function tokenIn(expected: readonly Expected[]): string | null {
+  const name = PREFERRED.find((candidate) => hasToken(expected, candidate))
+  if (name !== undefined) return showExpected(name)
+  if (hasToken(expected, '<ident>')) return 'identifier'
+  const word = expected.find(({ what }) => what.kind === 'token' && isWordToken(what.name))
+  return word?.what.kind === 'token' ? showExpected(word.what.name) : null
+}
+
+function fallback(expected: readonly Expected[]): string {
+  const [first] = expected
+  if (first === undefined) return 'something else'
+  return first.what.kind === 'token' ? showExpected(first.what.name) : first.what.text
+}
+
+function hasToken(expected: readonly Expected[], name: TokenName): boolean {
+  return expected.some(({ what }) => what.kind === 'token' && what.name === name)
+}
+
+function showExpected(name: TokenName): string {
+  switch (name) {
+    case '<string>':
+    case '<triple>':
+      return 'string'
+    case '<int>':
+    case '<float>':
+      return 'number'
+    case '<ident>':
+    case '<Ident>':
+      return 'identifier'
+    case '\n':
+      return 'newline'
+    case '{->':
+      return '{'
+    default:
+      return name
+  }
+}
+
+function wantsName(what: string): boolean {
+  return / name\b|^identifier$/.test(what)
+}
+
+function previousToken(tokens: TokenStream, position: number): number {
+  const before = position - 1
+  return tokens.units.charCodeAt(before) === TOKEN['\n'] ? before - 1 : before
+}
+
+const FOREIGN_WORDS: Readonly<Record<string, string>> = {
+  const: 'constants are declared with `let`',
+  function: 'functions are declared with `fn`',
+  func: 'functions are declared with `fn`',
+  def: 'functions are declared with `fn`',
+  switch: 'write `match value { pattern -> { … } }`',
+  elif: 'write `else if`',
+  elsif: 'write `else if`',
+  and: 'logical and is `&&`',
+  or: 'logical or is `||`',
+  not: 'logical not is `!`',
+  class: 'write `struct` for the data and `impl` for the methods',
+  async: 'write `spawn { … }` to run something beside the rest',
+  await: 'write `await(task)`',
+  loop: 'write `while true { … }`',
+  do: 'write `while condition { … }`',
+  unless: 'write `guard condition else { … }` or `if !condition { … }`',
+  null: 'the empty value is `nil`',
+  None: 'the empty value is `nil`',
+}
+
+/** A word of another language just before or at the place explains more than any list of tokens. */
+function foreignWordHint(text: string, tokens: TokenStream, position: number, what: string): string | undefined {
+  if (!what.endsWith('newline)')) return undefined
+  for (const token of [position - 1, position]) {
+    const unit = tokens.units.charCodeAt(token)
+    if (unit !== TOKEN['<ident>'] && unit !== TOKEN['<Ident>'] && unit !== TOKEN.not) continue
+    const word = text.slice(tokens.starts[token], tokens.ends[token])
+    const hint = Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word] : undefined
+    if (hint !== undefined) return hint
+  }
+  if (tokens.units.charCodeAt(position) === TOKEN['('])
+    return 'only `name(…)` and `value.name(…)` are calls: bind the function to a name first'
+  return undefined
+}
+
+/** What else would have fitted, when that is few enough to read. */
+function expectedHint(expected: readonly Expected[], what: string): string | undefined {
+  if (what === 'expression' || what.endsWith('newline)')) return undefined
+  const names = new Set(expected.map((one) => (one.what.kind === 'token' ? showExpected(one.what.name) : one.what.text)))
+  names.delete(what)
+  names.delete('newline')
+  if (names.size === 0 || names.size > 4) return undefined
+  return `also possible here: ${[...names].map((name) => `\`${name}\``).join(', ')}`
+}
+
+/** Where the bracket was opened that the end of the file leaves open. */
+function openBracket(tokens: TokenStream, what: string): Diagnostic['related'] {
+  if (what !== '}' && what !== ')' && what !== ']') return []
+  const open: number[] = []
+  for (let at = 0; at < tokens.units.length; at += 1) {
+    const unit = tokens.units.charCodeAt(at)
+    if (unit === TOKEN['{'] || unit === TOKEN['{->'] || unit === TOKEN['('] || unit === TOKEN['[']) open.push(at)
+    else if (unit === TOKEN['}'] || unit === TOKEN[')'] || unit === TOKEN[']']) open.pop()
+  }
+  const opener = open.at(-1)
+  return opener === undefined ? [] : [{ span: tokenSpan(tokens, opener), message: 'opened here' }]
+}

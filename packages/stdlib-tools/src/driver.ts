@@ -1,0 +1,334 @@
+// The only asynchronous loop: enters the machine, has its effects answered, waits for answers and timers, enters it again.
+//
+// The machine says what it wants through `answer` while it runs: an outcome given back at once is used at once, a promise
+// becomes a pending effect. Answers of pending effects are delivered one at a time, in the order in which they arrived, each
+// by one `resume`; a timer or the next slice is a `resume` without an answer. Everything that enters the machine is in the
+// journal before the machine sees it. When the loop ends, for whatever reason, the signal that every effect was given aborts
+// and the loop waits until all of them have settled: nothing outlives its run.
+
+import { fromPlain, runtimeFault } from '@bridle/vm'
+import type { Effect, EffectOutcome, Fault, LimitName, Plain, RunExit, Value } from '@bridle/vm'
+import { nextTurn } from './clock.js'
+import type { Clock } from './clock.js'
+import type { Journal, JournalEntry } from './journal.js'
+import { categorizedError, messageOf } from './providers/provider.js'
+import type { EffectCall, PerformEffect } from './providers/provider.js'
+
+/** What the driver needs of a machine. */
+export interface DrivenMachine {
+  start(input: Value, now: number): RunExit
+  resume(answer: { readonly id: number; readonly outcome: EffectOutcome } | null, now: number): RunExit
+  snapshot(): Uint8Array | string
+  /** Effects that tasks still wait for. A deadline or a cancelled task abandons what it asked for. */
+  pendingIds?(): readonly number[]
+  /** Ends the run from outside; what it still had to print leaves with the exit. */
+  cancel?(reason: string): RunExit
+}
+
+/** How the machine asks: null means "pending, the answer comes by resume". */
+export type AnswerEffect = (effect: Effect, id: number) => EffectOutcome | null
+
+/** An effect that left the machine; `outcome` is set when its answer arrived but was not delivered yet. */
+export interface PendingCall {
+  readonly id: number
+  readonly effect: Effect
+  readonly outcome: EffectOutcome | null
+}
+
+export type DriveEnd =
+  | { readonly kind: 'done'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly fault: Fault }
+  | { readonly kind: 'limit'; readonly limit: LimitName; readonly message: string }
+  | { readonly kind: 'exit'; readonly code: number }
+  | { readonly kind: 'cancelled'; readonly reason: string }
+
+export interface DriveObserver {
+  readonly output?: (text: string) => void
+  readonly effect?: (id: number, effect: Effect) => void
+  readonly outcome?: (id: number, effect: Effect, outcome: EffectOutcome) => void
+  /** After every exit of the machine, before it is entered again; the place to take a snapshot. */
+  readonly exit?: (kind: RunExit['kind']) => void
+}
+
+export interface DriveOptions {
+  readonly machine: (answer: AnswerEffect) => DrivenMachine
+  /** A fresh run with its input, or one restored from a snapshot with what was under way then. */
+  readonly begin: { readonly kind: 'start'; readonly input: Plain } | { readonly kind: 'restored'; readonly pending: readonly PendingCall[] }
+  readonly perform: PerformEffect
+  readonly clock: Clock
+  readonly runId: string
+  readonly journal?: Journal | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly observer?: DriveObserver | undefined
+}
+
+/** Thrown by `snapshot` when there is nothing to take. */
+export class NotSuspendedError extends Error {
+  override readonly name = 'NotSuspendedError'
+}
+
+/** Turns of the event loop that real answers get before virtual time moves on. */
+const VIRTUAL_PATIENCE_TURNS = 50
+
+export class Driver {
+  private readonly options: DriveOptions
+  private readonly machine: DrivenMachine
+  /** By effect id, for effects whose provider looked at its signal and that have not settled. */
+  private readonly aborts = new Map<number, AbortController>()
+  /** In order of being asked; an entry leaves when its answer is delivered. */
+  private readonly pending = new Map<number, PendingCall>()
+  /** Ids in order of arrival. */
+  private readonly arrived: number[] = []
+  private readonly underWay = new Set<Promise<void>>()
+  private wake: (() => void) | null = null
+  private inMachine = false
+  private exitCode: number | null = null
+  private phase: 'new' | 'running' | 'ended' = 'new'
+  private snapshotWaiters: (() => void)[] = []
+
+  constructor(options: DriveOptions) {
+    this.options = options
+    this.machine = options.machine((effect, id) => this.answer(effect, id))
+  }
+
+  /** Runs to the end. Rejects only for bugs and for a journal that cannot be written. */
+  async run(): Promise<DriveEnd> {
+    if (this.phase !== 'new') throw new Error('a driver runs once')
+    this.phase = 'running'
+    const { signal } = this.options
+    const onAbort = (): void => this.wake?.()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      const end = await this.loop()
+      this.log({ type: 'end', kind: end.kind })
+      return end
+    } finally {
+      this.phase = 'ended'
+      signal?.removeEventListener('abort', onAbort)
+      const reason: unknown = signal?.aborted === true ? signal.reason : new Error('the run has ended')
+      for (const abort of this.aborts.values()) abort.abort(reason)
+      await Promise.allSettled([...this.underWay])
+      this.serveSnapshots()
+    }
+  }
+
+  /**
+   * The machine and what is under way, at its present or next suspension. Rejects with NotSuspendedError when the run ended
+   * before that.
+   */
+  async snapshot(): Promise<{ readonly machine: Uint8Array | string; readonly pending: readonly PendingCall[]; readonly now: number }> {
+    while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
+    if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
+    return { machine: this.machine.snapshot(), pending: [...this.pending.values()], now: this.options.clock.now() }
+  }
+
+  private async loop(): Promise<DriveEnd> {
+    const { options } = this
+    let exit = this.begin()
+    for (;;) {
+      if (exit.output !== '') options.observer?.output?.(exit.output)
+      options.observer?.exit?.(exit.kind)
+      if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
+      switch (exit.kind) {
+        case 'done': return { kind: 'done', value: exit.value }
+        case 'failed': return { kind: 'failed', fault: exit.fault }
+        case 'limit': return { kind: 'limit', limit: exit.limit, message: exit.message }
+      }
+      this.dropAbandoned()
+      this.serveSnapshots()
+      if (exit.kind === 'suspended') await this.waitFor(exit.wakeAt)
+      else await nextTurn()
+      if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
+      if (options.signal?.aborted === true) return this.cancelled(options.signal)
+      if (exit.kind === 'suspended' && this.isStuck(exit.wakeAt)) {
+        return { kind: 'failed', fault: stuckFault() }
+      }
+      exit = this.resume()
+    }
+  }
+
+  private begin(): RunExit {
+    const { begin, clock, signal } = this.options
+    if (signal?.aborted === true) return { kind: 'yielded', output: '', effects: [] }
+    const now = clock.now()
+    if (begin.kind === 'start') {
+      this.log({ type: 'start', now, input: begin.input })
+      return this.enter(() => this.machine.start(fromPlain(begin.input), now))
+    }
+    this.log({ type: 'restore', now })
+    for (const { id, effect, outcome } of begin.pending) {
+      if (outcome !== null) {
+        this.pending.set(id, { id, effect, outcome })
+        this.arrived.push(id)
+        continue
+      }
+      this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
+      const result = this.perform(effect, id)
+      if (result instanceof Promise) this.keepPending(id, effect, result)
+      else {
+        this.pending.set(id, { id, effect, outcome: result })
+        this.arrived.push(id)
+      }
+    }
+    return this.resume()
+  }
+
+  private resume(): RunExit {
+    const now = this.options.clock.now()
+    const id = this.arrived.shift() ?? null
+    const outcome = id === null ? null : this.pending.get(id)!.outcome!
+    if (id !== null) this.pending.delete(id)
+    this.log({ type: 'resume', id, outcome, now })
+    return this.enter(() => this.machine.resume(id === null ? null : { id, outcome: outcome! }, now))
+  }
+
+  private enter(step: () => RunExit): RunExit {
+    this.inMachine = true
+    try {
+      return step()
+    } finally {
+      this.inMachine = false
+    }
+  }
+
+  /** Called by the machine, from inside `enter`. */
+  private answer(effect: Effect, id: number): EffectOutcome | null {
+    this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
+    this.options.observer?.effect?.(id, effect)
+    const result = this.perform(effect, id)
+    if (result instanceof Promise) {
+      this.keepPending(id, effect, result)
+      return null
+    }
+    this.log({ type: 'answer', id, outcome: result })
+    this.options.observer?.outcome?.(id, effect, result)
+    return result
+  }
+
+  private perform(effect: Effect, id: number): EffectOutcome | Promise<EffectOutcome> {
+    const { runId, clock, perform } = this.options
+    try {
+      const result = perform(effect, new Call(id, runId, clock.now(), this.aborts, (code) => {
+        this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
+        this.wake?.()
+      }))
+      if (!(result instanceof Promise)) this.aborts.delete(id)
+      return result
+    } catch (cause) {
+      this.aborts.delete(id)
+      return failure(effect, cause)
+    }
+  }
+
+  /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
+  private dropAbandoned(): void {
+    if (this.pending.size === 0 || this.machine.pendingIds === undefined) return
+    const wanted = new Set(this.machine.pendingIds())
+    for (const id of [...this.pending.keys()]) {
+      if (wanted.has(id)) continue
+      this.pending.delete(id)
+      this.aborts.get(id)?.abort(new Error('nobody waits for this any more'))
+      const at = this.arrived.indexOf(id)
+      if (at >= 0) this.arrived.splice(at, 1)
+    }
+  }
+
+  private keepPending(id: number, effect: Effect, result: Promise<EffectOutcome>): void {
+    this.pending.set(id, { id, effect, outcome: null })
+    const settled = result
+      .catch((cause: unknown) => failure(effect, cause))
+      .then((outcome) => {
+        this.underWay.delete(settled)
+        this.aborts.delete(id)
+        if (this.phase === 'ended' || !this.pending.has(id)) return
+        this.pending.set(id, { id, effect, outcome })
+        this.arrived.push(id)
+        this.options.observer?.outcome?.(id, effect, outcome)
+        this.wake?.()
+      })
+    this.underWay.add(settled)
+  }
+
+  /** Until an answer arrived, the time is reached, the run was told to exit, or it was cancelled. */
+  private async waitFor(wakeAt: number | null): Promise<void> {
+    const { clock, signal } = this.options
+    const mustWait = (): boolean => this.arrived.length === 0 && this.exitCode === null && signal?.aborted !== true
+    if (clock.virtual) {
+      for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn++) await nextTurn()
+    }
+    if (!mustWait() || (this.isStuck(wakeAt) && this.exitCode === null)) return
+    const woken = new AbortController()
+    const arrival = new Promise<void>((resolve) => {
+      this.wake = resolve
+    })
+    try {
+      await Promise.race(wakeAt === null ? [arrival] : [arrival, clock.until(wakeAt, woken.signal)])
+    } finally {
+      this.wake = null
+      woken.abort()
+    }
+  }
+
+  /** No answer is here or under way and no timer runs: waiting would last for ever. */
+  private isStuck(wakeAt: number | null): boolean {
+    return wakeAt === null && this.arrived.length === 0 && this.pending.size === 0
+  }
+
+  private cancelled(signal: AbortSignal): DriveEnd {
+    const reason = signal.reason === undefined ? 'cancelled' : messageOf(signal.reason)
+    this.log({ type: 'cancel', reason, now: this.options.clock.now() })
+    const output = this.machine.cancel?.(reason).output ?? ''
+    if (output !== '') this.options.observer?.output?.(output)
+    return { kind: 'cancelled', reason }
+  }
+
+  private log(entry: JournalEntry): void {
+    this.options.journal?.append(entry)
+  }
+
+  private serveSnapshots(): void {
+    const waiters = this.snapshotWaiters
+    this.snapshotWaiters = []
+    for (const resolve of waiters) resolve()
+  }
+}
+
+/** What a provider is told. Most effects are answered at once and never look at their signal, so it is made when asked for. */
+class Call implements EffectCall {
+  readonly id: number
+  readonly runId: string
+  readonly now: number
+  readonly exit: (code: number) => void
+  private readonly aborts: Map<number, AbortController>
+  private abort: AbortController | null = null
+
+  constructor(id: number, runId: string, now: number, aborts: Map<number, AbortController>, exit: (code: number) => void) {
+    this.id = id
+    this.runId = runId
+    this.now = now
+    this.aborts = aborts
+    this.exit = exit
+  }
+
+  get idempotencyKey(): string {
+    return `${this.runId}:${this.id}`
+  }
+
+  get signal(): AbortSignal {
+    if (this.abort === null) {
+      this.abort = new AbortController()
+      this.aborts.set(this.id, this.abort)
+    }
+    return this.abort.signal
+  }
+}
+
+/** What a provider threw instead of answering. It is a bug of the provider or of the host's own code, told to the script. */
+function failure(effect: Effect, cause: unknown): EffectOutcome {
+  return categorizedError('generic', `${effect.kind} failed: ${messageOf(cause)}`)
+}
+
+/** How a run ends whose tasks all wait for each other. */
+export function stuckFault(): Fault {
+  return runtimeFault('deadlock: every task is waiting and nothing can wake one')
+}

@@ -1,0 +1,65 @@
+// What a run tells its host while it goes on. Each listener has a queue of its own and sees what happens from the moment it
+// began to listen; nothing is kept for those who come later, so a run without listeners costs nothing.
+
+import type { EffectKind, Plain } from '@bridle/vm'
+import type { DryRunEntry } from './dry-run.js'
+
+export type RunEvent =
+  | { readonly type: 'output'; readonly text: string }
+  /** What the script writes to standard error when the host provides no terminal. */
+  | { readonly type: 'stderr'; readonly text: string }
+  | { readonly type: 'effect'; readonly id: number; readonly kind: EffectKind; readonly args: { readonly [key: string]: Plain } }
+  | { readonly type: 'outcome'; readonly id: number; readonly kind: EffectKind; readonly ok: boolean; readonly message: string | null }
+  | { readonly type: 'progress'; readonly callId: string; readonly tool: string; readonly data: unknown }
+  | { readonly type: 'dry_run'; readonly entry: DryRunEntry }
+  | { readonly type: 'end'; readonly status: string }
+
+export class EventStream {
+  private readonly listeners = new Set<(event: RunEvent | null) => void>()
+  private ended = false
+
+  get isWatched(): boolean {
+    return this.listeners.size > 0
+  }
+
+  emit(event: RunEvent): void {
+    for (const listener of this.listeners) listener(event)
+  }
+
+  end(): void {
+    this.ended = true
+    for (const listener of this.listeners) listener(null)
+    this.listeners.clear()
+  }
+
+  /** Ends with the run; leaving the loop early ends the listening. */
+  listen(): AsyncIterableIterator<RunEvent> {
+    const queue: RunEvent[] = []
+    let finished = this.ended
+    let wake: (() => void) | null = null
+    const listener = (event: RunEvent | null): void => {
+      if (event === null) finished = true
+      else queue.push(event)
+      wake?.()
+    }
+    if (!finished) this.listeners.add(listener)
+    const stop = (): Promise<IteratorResult<RunEvent>> => {
+      this.listeners.delete(listener)
+      finished = true
+      queue.length = 0
+      wake?.()
+      return Promise.resolve({ done: true, value: undefined })
+    }
+    const next = async (): Promise<IteratorResult<RunEvent>> => {
+      while (queue.length === 0 && !finished) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        wake = null
+      }
+      const event = queue.shift()
+      return event === undefined ? { done: true, value: undefined } : { done: false, value: event }
+    }
+    return { next, return: stop, [Symbol.asyncIterator]() { return this } }
+  }
+}

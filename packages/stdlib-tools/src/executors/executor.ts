@@ -1,0 +1,49 @@
+// The one interface behind which a tool call is carried out outside the machine. An executor always settles and never throws
+// for reasons of the tool: refusals and failures are outcomes. What it does not do: policy, retries, journal and schemas of
+// the script's side; those are the dispatch in the machine.
+
+import type { Plain } from '@bridle/vm'
+import type { ToolErrorData } from '../tools/errors.js'
+
+export type ExecutorName = 'harn' | 'dry_run' | 'host_bridge' | 'mcp_server' | 'provider_native'
+
+/** One attempt of one call. */
+export interface ToolCall {
+  readonly executor: ExecutorName
+  readonly tool: string
+  readonly args: { readonly [key: string]: Plain }
+  /** Bridge identifier, `capability.operation`. */
+  readonly hostCapability: string | null
+  readonly mcpServer: string | null
+  /** The name by which the server knows the tool. */
+  readonly mcpTool: string | null
+  readonly runId: string
+  readonly callId: string
+  readonly attempt: number
+  readonly idempotencyKey: string
+  readonly timeoutMs: number | null
+  readonly progress: (data: unknown) => void
+}
+
+export type ToolOutcome =
+  | { readonly kind: 'result'; readonly value: Plain }
+  | { readonly kind: 'failed'; readonly error: ToolErrorData }
+  /** Not carried out at all, by decision. */
+  | { readonly kind: 'rejected'; readonly code: string; readonly message: string; readonly hint?: string }
+  /** Comes later, from outside, under this token. */
+  | { readonly kind: 'pending'; readonly token: string }
+
+export interface Executor {
+  readonly name: ExecutorName
+  readonly call: (call: ToolCall, signal: AbortSignal) => Promise<ToolOutcome>
+  /** Whether a dry run may carry the call out. */
+  readonly isReadOnly: (call: ToolCall, signal: AbortSignal) => boolean | Promise<boolean>
+}
+
+export function result(value: Plain): ToolOutcome {
+  return { kind: 'result', value }
+}
+
+export function failed(code: string, message: string, details?: Plain): ToolOutcome {
+  return { kind: 'failed', error: details === undefined ? { code, message } : { code, message, details } }
+}

@@ -1,0 +1,163 @@
+// THE table of executors, and the provider that answers `tool.call` with it: one row an executor, each behind the same
+// timeout, cancellation and translation of outcomes.
+
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import { answered } from '../providers/provider.js'
+import type { EffectCall, Provider } from '../providers/provider.js'
+import { failedOutcome } from '../tools/errors.js'
+import type { ToolErrorData } from '../tools/errors.js'
+import type { Host } from '../tools/host.js'
+import { dryRunExecutor } from './dry-run.js'
+import type { Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
+import { harnExecutor } from './harn.js'
+import type { ScriptTool } from './harn.js'
+import { hostBridgeExecutor } from './host-bridge.js'
+import { mcpExecutor } from './mcp.js'
+import type { McpToolCaller } from './mcp.js'
+import { providerNativeExecutor } from './provider-native.js'
+
+export interface ExecutorParts {
+  readonly host: Host
+  readonly mcp: McpToolCaller | null
+  readonly scripts?: { readonly [name: string]: ScriptTool }
+}
+
+export type ExecutorTable = { readonly [Name in ExecutorName]: Executor }
+
+export function createExecutors(parts: ExecutorParts): ExecutorTable {
+  return {
+    harn: harnExecutor(parts.scripts ?? {}),
+    dry_run: dryRunExecutor(),
+    host_bridge: hostBridgeExecutor(parts.host),
+    mcp_server: mcpExecutor(parts.mcp),
+    provider_native: providerNativeExecutor(),
+  }
+}
+
+/** Late results of tools that answered `pending`, by token. */
+export class PendingResults {
+  private readonly waiting = new Map<string, (outcome: ToolOutcome) => void>()
+  /** Results that came before anyone waited, as they may after a restore. */
+  private readonly early = new Map<string, ToolOutcome>()
+
+  complete(token: string, outcome: ToolOutcome): void {
+    const waiter = this.waiting.get(token)
+    if (waiter === undefined) this.early.set(token, outcome)
+    else waiter(outcome)
+  }
+
+  wait(token: string, signal: AbortSignal): Promise<ToolOutcome> {
+    const early = this.early.get(token)
+    if (early !== undefined) {
+      this.early.delete(token)
+      return Promise.resolve(early)
+    }
+    return new Promise((resolve) => {
+      const finish = (outcome: ToolOutcome): void => {
+        this.waiting.delete(token)
+        signal.removeEventListener('abort', onAbort)
+        resolve(outcome)
+      }
+      const onAbort = (): void => finish({ kind: 'failed', error: { code: 'cancelled', message: 'the call was cancelled' } })
+      this.waiting.set(token, finish)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+}
+
+export interface ToolProviderParts {
+  readonly executors: ExecutorTable
+  readonly pending: PendingResults
+  readonly progress?: (callId: string, tool: string, data: unknown) => void
+  /** A tool's own limit, when the call names none. */
+  readonly timeoutOf?: (tool: string) => number | null
+}
+
+/** Answers `tool.call`. */
+export function toolProvider(parts: ToolProviderParts): Provider {
+  return {
+    kinds: ['tool.call'],
+    perform: (effect, call) => callTool(parts, readCall(parts, effect.args, call), call.signal),
+    async isReadOnly(effect, call) {
+      const toolCall = readCall(parts, effect.args, call)
+      return (await executorOf(parts, toolCall)?.isReadOnly(toolCall, call.signal)) ?? false
+    },
+  }
+}
+
+function executorOf(parts: ToolProviderParts, call: ToolCall): Executor | null {
+  return Object.hasOwn(parts.executors, call.executor) ? parts.executors[call.executor] : null
+}
+
+function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plain }, call: EffectCall): ToolCall {
+  const text = (key: string): string | null => (typeof args[key] === 'string' ? args[key] : null)
+  const tool = text('tool') ?? ''
+  const callId = text('call_id') ?? `effect_${call.id}`
+  const given = args['args'] ?? null
+  return {
+    executor: (text('executor') ?? 'host_bridge') as ExecutorName,
+    tool,
+    args: typeof given === 'object' && given !== null && !Array.isArray(given) && !(given instanceof Uint8Array) ? (given as { readonly [key: string]: Plain }) : {},
+    hostCapability: text('host_capability'),
+    mcpServer: text('mcp_server'),
+    mcpTool: text('mcp_tool'),
+    runId: call.runId,
+    callId,
+    attempt: typeof args['attempt'] === 'number' ? args['attempt'] : 1,
+    idempotencyKey: `${call.runId}:${text('idempotency_key') ?? callId}`,
+    timeoutMs: typeof args['timeout_ms'] === 'number' ? args['timeout_ms'] : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
+    progress: (data) => parts.progress?.(callId, tool, data),
+  }
+}
+
+/** One attempt under its time limit. The executor may go on working after the limit; nobody waits for it then. */
+export async function callTool(parts: ToolProviderParts, call: ToolCall, signal: AbortSignal): Promise<EffectOutcome> {
+  const executor = executorOf(parts, call)
+  if (executor === null) return failedOutcome({ code: 'not_registered', message: `Tool '${call.tool}' declares unknown executor "${call.executor}"` })
+  const limit = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let onAbort = (): void => {}
+  const interrupted = new Promise<ToolOutcome>((resolve) => {
+    const stop = (error: ToolErrorData): void => {
+      limit.abort(new Error(error.message))
+      resolve({ kind: 'failed', error })
+    }
+    onAbort = () => stop({ code: 'cancelled', message: `Tool '${call.tool}' was cancelled` })
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+    const { timeoutMs } = call
+    if (timeoutMs !== null) {
+      timer = setTimeout(() => stop({ code: 'timeout', message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`, details: { limit_ms: timeoutMs } }), Math.min(timeoutMs, 2 ** 31 - 1))
+    }
+  })
+  try {
+    const work = signal.aborted ? interrupted : settled(executor, call, limit.signal).then((outcome) => (
+      outcome.kind === 'pending' ? parts.pending.wait(outcome.token, limit.signal) : outcome))
+    return translate(await Promise.race([interrupted, work]))
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** An executor that throws has a bug; the script sees a failed call all the same. */
+async function settled(executor: Executor, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+  try {
+    return await executor.call(call, signal)
+  } catch (cause) {
+    return { kind: 'failed', error: { code: 'execution_failed', message: cause instanceof Error ? cause.message : String(cause) } }
+  }
+}
+
+function translate(outcome: ToolOutcome): EffectOutcome {
+  switch (outcome.kind) {
+    case 'result': return answered(outcome.value)
+    case 'failed': return failedOutcome(outcome.error)
+    case 'rejected': return failedOutcome({ code: outcome.code, message: outcome.message })
+    case 'pending': return failedOutcome({ code: 'execution_failed', message: 'a pending result cannot be pending again' })
+  }
+}
+
+export type { Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
+export type { ScriptTool } from './harn.js'
+export type { McpToolCaller } from './mcp.js'

@@ -1,0 +1,48 @@
+// Executor `mcp_server`: asks a server that the host declared by name. The result is what `mcp_call` would give: the text of a
+// single text content, nil for none, else the list of contents.
+
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import { failed, result } from './executor.js'
+import type { Executor, ToolOutcome } from './executor.js'
+
+/** What the executor needs of the MCP connections of a run (mcp/provider.ts). */
+export interface McpToolCaller {
+  callTool(server: string, tool: string, args: { readonly [key: string]: Plain }, signal: AbortSignal, timeoutMs?: number): Promise<EffectOutcome>
+  isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean>
+}
+
+export function mcpExecutor(servers: McpToolCaller | null): Executor {
+  return {
+    name: 'mcp_server',
+    async call(call, signal) {
+      if (servers === null) return failed('not_registered', `Tool '${call.tool}' is served by MCP, and this host has no MCP servers`)
+      if (call.mcpServer === null) return failed('invalid_args', `Tool '${call.tool}' names no MCP server`)
+      const outcome = await servers.callTool(call.mcpServer, call.mcpTool ?? call.tool, call.args, signal, call.timeoutMs ?? undefined)
+      return outcome.ok ? toolResult(outcome.value) : transportFailure(outcome.error.message)
+    },
+    isReadOnly: (call, signal) => servers !== null && call.mcpServer !== null && servers.isReadOnlyTool(call.mcpServer, call.mcpTool ?? call.tool, signal),
+  }
+}
+
+function toolResult(value: Plain): ToolOutcome {
+  const { content, isError } = record(value)
+  const items = Array.isArray(content) ? (content as readonly Plain[]) : []
+  const texts = items.map(record).filter((item) => item['type'] === 'text' && typeof item['text'] === 'string').map((item) => String(item['text']))
+  if (isError === true) return failed('execution_failed', texts.length > 0 ? texts.join('\n') : JSON.stringify(value))
+  if (items.length === 1 && texts.length === 1) return result(texts[0]!)
+  return result(items.length === 0 ? null : items)
+}
+
+function transportFailure(message: string): ToolOutcome {
+  if (/^MCP: server did not respond/.test(message)) return failed('timeout', message)
+  if (/^(MCP: server closed connection|MCP (read|write) error|MCP HTTP)/.test(message)) return failed('connection', message)
+  if (/failed to spawn|no server named/.test(message)) return failed('provider_unavailable', message)
+  if (/was cancelled$/.test(message)) return failed('cancelled', message)
+  if (/^MCP error \(-3260[12]\)/.test(message)) return failed('invalid_args', message)
+  if (message === 'MCP authorization required') return failed('auth', message)
+  return failed('execution_failed', message)
+}
+
+function record(value: Plain): { readonly [key: string]: Plain } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) ? (value as { readonly [key: string]: Plain }) : {}
+}

@@ -1,0 +1,133 @@
+// The journal: the ordered record of everything that entered a run from outside. With the program it determines the run, bit
+// for bit, so a replay is: start the same program and hand it the recorded answers at the recorded places.
+//
+// Order is the whole point. `effect` is appended before the effect is performed (so that a crash shows what was under way),
+// `answer` directly behind it when the provider answered at once, and `resume` when the machine is entered again: with the
+// answer of a pending effect, in order of delivery, or with none for a timer or the next slice. `now` is what the machine
+// was told, because timers fire by it.
+
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import { plainFromJson, plainToJson } from './journal-codec.js'
+
+export const JOURNAL_FORMAT = 1
+
+export type JournalEntry =
+  /** First entry. `program` identifies the code (hash of its sources), `label` is for people. */
+  | { readonly type: 'run'; readonly format: number; readonly runId: string; readonly program: string; readonly label: string }
+  | { readonly type: 'start'; readonly now: number; readonly input: Plain }
+  /** The run goes on from a snapshot; only the part behind it can be replayed, from that snapshot. */
+  | { readonly type: 'restore'; readonly now: number }
+  | { readonly type: 'effect'; readonly id: number; readonly kind: string; readonly args: Plain }
+  | { readonly type: 'answer'; readonly id: number; readonly outcome: EffectOutcome }
+  | { readonly type: 'resume'; readonly id: number | null; readonly outcome: EffectOutcome | null; readonly now: number }
+  | { readonly type: 'cancel'; readonly reason: string; readonly now: number }
+  | { readonly type: 'end'; readonly kind: string }
+
+export interface Journal {
+  /** Must be durable when it returns, as far as the implementation promises durability at all. May throw. */
+  append(entry: JournalEntry): void
+  close?(): void
+}
+
+export class MemoryJournal implements Journal {
+  readonly entries: JournalEntry[] = []
+
+  append(entry: JournalEntry): void {
+    this.entries.push(entry)
+  }
+}
+
+export class JournalFormatError extends Error {
+  override readonly name = 'JournalFormatError'
+}
+
+/** One line of JSON without a line break. */
+export function encodeEntry(entry: JournalEntry): string {
+  switch (entry.type) {
+    case 'start': return JSON.stringify({ ...entry, input: plainToJson(entry.input) })
+    case 'effect': return JSON.stringify({ ...entry, args: plainToJson(entry.args) })
+    case 'answer': return JSON.stringify({ ...entry, outcome: outcomeToJson(entry.outcome) })
+    case 'resume': return JSON.stringify({ ...entry, outcome: entry.outcome === null ? null : outcomeToJson(entry.outcome) })
+    default: return JSON.stringify(entry)
+  }
+}
+
+export function decodeEntry(line: string): JournalEntry {
+  let raw: Record<string, unknown>
+  try {
+    raw = JSON.parse(line) as Record<string, unknown>
+  } catch {
+    throw new JournalFormatError('journal line is not JSON')
+  }
+  const number = (key: string): number => {
+    const value = raw[key]
+    if (typeof value !== 'number') throw new JournalFormatError(`journal entry "${String(raw['type'])}" has no number "${key}"`)
+    return value
+  }
+  const text = (key: string): string => {
+    const value = raw[key]
+    if (typeof value !== 'string') throw new JournalFormatError(`journal entry "${String(raw['type'])}" has no text "${key}"`)
+    return value
+  }
+  switch (raw['type']) {
+    case 'run': {
+      if (number('format') !== JOURNAL_FORMAT) throw new JournalFormatError(`journal format ${number('format')} is not ${JOURNAL_FORMAT}`)
+      return { type: 'run', format: JOURNAL_FORMAT, runId: text('runId'), program: text('program'), label: text('label') }
+    }
+    case 'start': return { type: 'start', now: number('now'), input: plainFromJson(raw['input'] ?? null) }
+    case 'restore': return { type: 'restore', now: number('now') }
+    case 'effect': return { type: 'effect', id: number('id'), kind: text('kind'), args: plainFromJson(raw['args'] ?? null) }
+    case 'answer': return { type: 'answer', id: number('id'), outcome: outcomeFromJson(raw['outcome']) }
+    case 'resume': {
+      const id = raw['id'] === null ? null : number('id')
+      return { type: 'resume', id, outcome: id === null ? null : outcomeFromJson(raw['outcome']), now: number('now') }
+    }
+    case 'cancel': return { type: 'cancel', reason: text('reason'), now: number('now') }
+    case 'end': return { type: 'end', kind: text('kind') }
+    default: throw new JournalFormatError(`unknown journal entry ${JSON.stringify(raw['type'])}`)
+  }
+}
+
+/** A half-written last line is what a crash leaves: it was never acted upon, so it is dropped. */
+export function decodeJournal(text: string): JournalEntry[] {
+  const lines = text.split('\n')
+  const entries: JournalEntry[] = []
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!
+    if (line.trim() === '') continue
+    try {
+      entries.push(decodeEntry(line))
+    } catch (cause) {
+      if (at === lines.length - 1 && cause instanceof JournalFormatError) break
+      throw cause
+    }
+  }
+  return entries
+}
+
+export function outcomeToJson(outcome: EffectOutcome): unknown {
+  if (outcome.ok) return { ok: true, value: plainToJson(outcome.value) }
+  const { value, ...rest } = outcome.error
+  return { ok: false, error: value === undefined ? rest : { ...rest, value: plainToJson(value) } }
+}
+
+export function outcomeFromJson(json: unknown): EffectOutcome {
+  const raw = json as { ok?: unknown; value?: unknown; error?: Record<string, unknown> } | null
+  if (raw?.ok === true) return { ok: true, value: plainFromJson(raw.value ?? null) }
+  const error = raw?.error
+  const kind = error?.['kind']
+  if (error === undefined || typeof error['message'] !== 'string' || !isErrorKind(kind)) throw new JournalFormatError('journal outcome is malformed')
+  return {
+    ok: false,
+    error: {
+      kind,
+      message: error['message'],
+      ...(typeof error['category'] === 'string' ? { category: error['category'] } : {}),
+      ...('value' in error ? { value: plainFromJson(error['value']) } : {}),
+    },
+  }
+}
+
+function isErrorKind(kind: unknown): kind is 'thrown' | 'runtime' | 'type' | 'categorized' {
+  return kind === 'thrown' || kind === 'runtime' || kind === 'type' || kind === 'categorized'
+}

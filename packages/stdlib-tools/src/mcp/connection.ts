@@ -1,0 +1,270 @@
+// One connection to an MCP server, over stdio or streamable HTTP, with failures in the wording of 04a §3.1. The SDK does the
+// protocol and is loaded when the first connection is made. Everything here settles: a request ends with its answer, at its
+// timeout, when its signal aborts or when the server goes away.
+
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { HarnFloat } from '@bridle/vm'
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import { osErrorText } from '../os-errors.js'
+import { messageOf, runtimeError, thrownError } from '../providers/provider.js'
+import { VERSION } from '../version.js'
+import { SpawnError, StdioTransport } from './stdio.js'
+
+/** How to reach a server, checked: what scripts and manifests write is read by `readServerConfig`. */
+export type McpServerConfig =
+  | {
+    readonly name: string
+    readonly transport: 'stdio'
+    readonly command: string
+    readonly args: readonly string[]
+    readonly env: { readonly [name: string]: string }
+  }
+  | {
+    readonly name: string
+    readonly transport: 'http'
+    readonly url: string
+    readonly authToken: string | null
+    /** Sent as `serverName` with each request, for a proxy in front of several servers. */
+    readonly proxyServerName: string | null
+  }
+
+/** A request that the server makes of us, such as `sampling/createMessage`; the result goes back as it is. */
+export type McpServerRequestHandler = (params: Plain, signal: AbortSignal) => Promise<{ readonly [key: string]: unknown }>
+
+export interface McpConnectionOptions {
+  readonly config: McpServerConfig
+  readonly cwd: string | undefined
+  readonly env: NodeJS.ProcessEnv
+  readonly stderr: 'inherit' | 'ignore'
+  readonly connectTimeoutMs: number
+  readonly handlers: { readonly [method: string]: McpServerRequestHandler }
+  readonly fetch: typeof globalThis.fetch | undefined
+}
+
+/** A failure that is told to the script; `outcome` is what the effect answers. */
+export class McpFailure extends Error {
+  override readonly name = 'McpFailure'
+  readonly outcome: EffectOutcome
+
+  constructor(outcome: EffectOutcome, options?: ErrorOptions) {
+    super(outcome.ok ? 'no failure' : outcome.error.message, options)
+    this.outcome = outcome
+  }
+}
+
+/** Methods a server may call that have no handler get an answer that says so, with the feature's name. */
+const SERVER_FEATURES: ReadonlyMap<string, string> = new Map([
+  ['roots/list', 'roots'],
+  ['sampling/createMessage', 'sampling'],
+  ['elicitation/create', 'elicitation'],
+  ['tasks/get', 'tasks'],
+  ['tasks/result', 'tasks'],
+  ['tasks/list', 'tasks'],
+  ['tasks/cancel', 'tasks'],
+])
+
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+
+export class McpConnection {
+  readonly config: McpServerConfig
+  private readonly client: Client
+  private readonly transport: Transport
+  private readonly resultSchema: Parameters<Client['request']>[1]
+  private closed = false
+  private closing: Promise<void> | null = null
+
+  private constructor(config: McpServerConfig, client: Client, transport: Transport, resultSchema: Parameters<Client['request']>[1]) {
+    this.config = config
+    this.client = client
+    this.transport = transport
+    this.resultSchema = resultSchema
+    client.onclose = () => {
+      this.closed = true
+    }
+  }
+
+  /** Throws McpFailure; no process and no connection is left then. */
+  static async open(options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
+    const { config } = options
+    const [{ Client: ClientClass }, { ResultSchema }] = await Promise.all([
+      import('@modelcontextprotocol/sdk/client/index.js'),
+      import('@modelcontextprotocol/sdk/types.js'),
+    ])
+    const client = new ClientClass({ name: 'bridle', version: VERSION }, { capabilities: capabilitiesOf(options.handlers) })
+    client.onerror = () => {}
+    client.fallbackRequestHandler = (request, extra) => serve(options.handlers, request.method, (request.params ?? {}) as Plain, extra.signal)
+    const transport = await makeTransport(options)
+    const connection = new McpConnection(config, client, transport, ResultSchema)
+    const limit = new Deadline(options.connectTimeoutMs, signal)
+    try {
+      if (signal.aborted) throw new Error('cancelled')
+      await client.connect(transport, { timeout: LONGEST_TIMEOUT_MS, signal: limit.signal })
+    } catch (cause) {
+      await connection.close()
+      throw new McpFailure(connection.explain(cause, 'initialize', limit), { cause })
+    } finally {
+      limit.clear()
+    }
+    return connection
+  }
+
+  get isClosed(): boolean {
+    return this.closed
+  }
+
+  /** What the server said about itself. */
+  facts(): Plain {
+    const plain = (value: unknown): Plain => (value === undefined ? null : (value as Plain))
+    return {
+      server: plain(this.client.getServerVersion()),
+      capabilities: plain(this.client.getServerCapabilities()),
+      instructions: plain(this.client.getInstructions()),
+    }
+  }
+
+  /** Always settles with an outcome: the result object, or the error a script sees. */
+  async request(method: string, params: { readonly [key: string]: Plain }, options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<EffectOutcome> {
+    if (this.closed) return runtimeError('MCP: server closed connection')
+    const limit = new Deadline(options.timeoutMs, options.signal)
+    const named = this.config.transport === 'http' && this.config.proxyServerName !== null ? { serverName: this.config.proxyServerName } : {}
+    try {
+      const result = await this.client.request(
+        { method, params: { ...(wire(params) as { [key: string]: unknown }), ...named } },
+        this.resultSchema,
+        { timeout: LONGEST_TIMEOUT_MS, signal: limit.signal },
+      )
+      return { ok: true, value: result as unknown as Plain }
+    } catch (cause) {
+      return this.explain(cause, method, limit)
+    } finally {
+      limit.clear()
+    }
+  }
+
+  /** Ends the conversation and the process behind it; resolves when it is gone. */
+  close(): Promise<void> {
+    this.closing ??= this.end()
+    return this.closing
+  }
+
+  private async end(): Promise<void> {
+    this.closed = true
+    if ('terminateSession' in this.transport && typeof this.transport.terminateSession === 'function') {
+      const goodbye = (this.transport.terminateSession as () => Promise<void>).call(this.transport).catch(() => {})
+      await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, 500).unref())])
+    }
+    await this.client.close().catch(() => {})
+    await this.transport.close().catch(() => {})
+  }
+
+  private explain(cause: unknown, method: string, limit: Deadline): EffectOutcome {
+    if (limit.timedOut) return runtimeError(`MCP: server did not respond to '${method}' within ${durationText(limit.ms)}`)
+    if (limit.signal.aborted) return runtimeError(`MCP: '${method}' was cancelled`)
+    if (cause instanceof SpawnError) {
+      const command = this.config.transport === 'stdio' ? this.config.command : this.config.name
+      return thrownError(`mcp_connect: failed to spawn '${command}': ${osErrorText(cause.cause)}`)
+    }
+    const code = (cause as { readonly code?: unknown } | null)?.code
+    const message = messageOf(cause)
+    if (this.config.transport === 'http' && (cause as Error | null)?.constructor?.name === 'StreamableHTTPError') {
+      return code === 401 ? thrownError('MCP authorization required') : thrownError(`MCP error (${typeof code === 'number' && code >= 400 ? code : -1}): ${message}`)
+    }
+    // -32000 is what the SDK gives to requests that die with the connection, and also a code that servers use themselves.
+    if (typeof code === 'number' && !(code === -32000 && this.closed)) return thrownError(`MCP error (${code}): ${message.replace(/^MCP error -?\d+: /, '')}`)
+    const failure = this.transport instanceof StdioTransport ? this.transport.failure : null
+    if (failure !== null && !brokenPipe(failure.cause)) return runtimeError(`MCP ${failure.during} error: ${osErrorText(failure.cause)}`)
+    if (this.config.transport === 'http' && !this.closed) return runtimeError(`MCP HTTP request error: ${httpReason(cause)}`)
+    if (this.closed || brokenPipe(cause) || message === 'server closed connection') return runtimeError('MCP: server closed connection')
+    return runtimeError(`MCP protocol error: ${message}`)
+  }
+}
+
+/** A write to a server that has just gone: the same thing as the end of its output, only noticed from the other side. */
+function brokenPipe(cause: unknown): boolean {
+  const code = (cause as { readonly code?: unknown } | null)?.code
+  return code === 'EPIPE' || code === 'ECONNRESET' || code === 'ERR_STREAM_DESTROYED' || code === 'ERR_STREAM_WRITE_AFTER_END'
+}
+
+/** fetch wraps the reason into "fetch failed". */
+function httpReason(cause: unknown): string {
+  const inner = (cause as { readonly cause?: unknown } | null)?.cause
+  return inner instanceof Error ? osErrorText(inner) : messageOf(cause)
+}
+
+async function makeTransport(options: McpConnectionOptions): Promise<Transport> {
+  const { config } = options
+  if (config.transport === 'stdio') {
+    return new StdioTransport({ command: config.command, args: config.args, cwd: options.cwd, env: { ...options.env, ...config.env }, stderr: options.stderr })
+  }
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
+  return new StreamableHTTPClientTransport(new URL(config.url), {
+    requestInit: { headers: config.authToken === null ? {} : { authorization: `Bearer ${config.authToken}` } },
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch as never }),
+  }) as Transport
+}
+
+function capabilitiesOf(handlers: { readonly [method: string]: McpServerRequestHandler }): { [name: string]: object } {
+  const out: { [name: string]: object } = {}
+  for (const [method, feature] of SERVER_FEATURES) if (handlers[method] !== undefined) out[feature] = {}
+  return out
+}
+
+async function serve(handlers: { readonly [method: string]: McpServerRequestHandler }, method: string, params: Plain, signal: AbortSignal): Promise<{ [key: string]: unknown }> {
+  const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined
+  if (handler !== undefined) return { ...(await handler(params, signal)) }
+  const feature = SERVER_FEATURES.get(method)
+  if (feature === undefined) throw Object.assign(new Error(`Method not found: ${method}`), { code: -32601 })
+  throw Object.assign(new Error(`Unsupported MCP method: ${method}`), {
+    code: -32601,
+    data: {
+      type: 'mcp.unsupportedFeature', protocolVersion: '2025-11-25', method, feature, role: 'client', status: 'unsupported',
+      reason: `this host has no handler for ${feature}`,
+    },
+  })
+}
+
+/** A time limit joined with the caller's signal; remembers which of the two struck. */
+class Deadline {
+  readonly ms: number
+  readonly signal: AbortSignal
+  timedOut = false
+  private readonly controller = new AbortController()
+  private readonly outer: AbortSignal
+  private readonly timer: ReturnType<typeof setTimeout>
+  private readonly onAbort = (): void => this.controller.abort(this.outer.reason)
+
+  constructor(ms: number, outer: AbortSignal) {
+    this.ms = ms
+    this.outer = outer
+    this.signal = this.controller.signal
+    this.timer = setTimeout(() => {
+      this.timedOut = true
+      this.controller.abort(new Error('timeout'))
+    }, Math.min(Math.max(0, ms), LONGEST_TIMEOUT_MS))
+    if (outer.aborted) this.onAbort()
+    else outer.addEventListener('abort', this.onAbort, { once: true })
+  }
+
+  clear(): void {
+    clearTimeout(this.timer)
+    this.outer.removeEventListener('abort', this.onAbort)
+  }
+}
+
+/** `60s`, `300ms`, `1.5s`. */
+function durationText(ms: number): string {
+  return ms >= 1000 ? `${ms / 1000}s` : `${ms}ms`
+}
+
+/** Data as it goes over the wire: marked floats and large ints are plain JSON numbers there, bytes have no form. */
+function wire(data: Plain): unknown {
+  if (typeof data === 'bigint') return Number(data)
+  if (data === null || typeof data !== 'object') return data
+  if (data instanceof Uint8Array) return null
+  if (Array.isArray(data)) return data.map((item: Plain) => wire(item))
+  if (data instanceof HarnFloat) return data.v
+  const out = Object.create(null) as { [key: string]: unknown }
+  for (const [key, item] of Object.entries(data as { readonly [key: string]: Plain })) out[key] = wire(item)
+  return out
+}

@@ -1,0 +1,255 @@
+// Answers the MCP effects of one run (builtins/mcp.ts lists them) and keeps its connections. A connection is found by the
+// number the machine gave it; one that is not known here belongs to a restored run and is opened again from its spec, under
+// the options of now. `close` ends all of them, and the processes behind them.
+
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { answered, categorizedError, messageOf, runtimeError } from '../providers/provider.js'
+import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
+import { declaredConfig, readServerConfig } from './config.js'
+import type { McpServerDeclaration } from './config.js'
+import { McpConnection, McpFailure } from './connection.js'
+import type { McpServerConfig, McpServerRequestHandler } from './connection.js'
+
+export interface McpOptions {
+  /** Limit of one request, milliseconds; 60 s by default. */
+  readonly timeoutMs?: number
+  /** Limit of starting a server and its handshake; `timeoutMs` by default. */
+  readonly connectTimeoutMs?: number
+  /** Servers known by name: `mcp_ensure_active("name")`, and tools with `mcp_server: "name"`. */
+  readonly servers?: { readonly [name: string]: McpServerDeclaration }
+  /** Working folder of server processes; that of this process by default. */
+  readonly cwd?: string
+  /**
+   * Environment of server processes: `safe` (default) hands on what a program needs to start (PATH, HOME …), `inherit`
+   * everything, a record exactly itself. Variables of a server's own spec are added.
+   */
+  readonly env?: 'safe' | 'inherit' | { readonly [name: string]: string }
+  /** What becomes of a server's standard error; `ignore` by default. */
+  readonly stderr?: 'inherit' | 'ignore'
+  /** Answers to requests that servers make: `sampling/createMessage`, `elicitation/create`, `roots/list`. */
+  readonly handlers?: { readonly [method: string]: McpServerRequestHandler }
+  /** Used for streamable HTTP, for instance one with a network policy; the global fetch by default. */
+  readonly fetch?: typeof globalThis.fetch
+  /** Whether a server that a script names itself may be used; all by default, given the grants. */
+  readonly allow?: (config: McpServerConfig) => boolean
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000
+const SAFE_ENVIRONMENT = process.platform === 'win32'
+  ? ['APPDATA', 'HOMEDRIVE', 'HOMEPATH', 'LOCALAPPDATA', 'PATH', 'PATHEXT', 'PROCESSOR_ARCHITECTURE', 'SYSTEMDRIVE', 'SYSTEMROOT', 'TEMP', 'USERNAME', 'USERPROFILE', 'PROGRAMFILES']
+  : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'LANG', 'TMPDIR', 'TZ']
+
+/** Requests that change nothing on any server. */
+const READING = new Set([
+  'ping', 'tools/list', 'resources/list', 'resources/templates/list', 'resources/read', 'prompts/list', 'prompts/get',
+])
+
+/** A provider for `createRuntime`; each run gets connections of its own. */
+export function mcpProvider(options: McpOptions = {}): ProviderSource {
+  return () => new McpConnections(options)
+}
+
+export class McpConnections implements Provider {
+  readonly kinds = ['mcp.connect', 'mcp.request'] as const
+  private readonly options: McpOptions
+  /** By connection number; negative numbers are connections of tools with `mcp_server`. */
+  private readonly open = new Map<number, Promise<McpConnection>>()
+  private readonly byServer = new Map<string, number>()
+  /** Connections that no number leads to any more, on their way out. */
+  private readonly leaving = new Set<Promise<void>>()
+  private readonly keepAlive = new Map<number, ReturnType<typeof setTimeout>>()
+  private readonly readOnly = new Map<number, Promise<ReadonlySet<string>>>()
+  private ended = false
+
+  constructor(options: McpOptions) {
+    this.options = options
+  }
+
+  readonly perform = (effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> => {
+    const { args } = effect
+    const number = typeof args['client'] === 'number' ? args['client'] : 0
+    const name = typeof args['name'] === 'string' ? args['name'] : ''
+    if (effect.kind === 'mcp.request') {
+      return this.request(number, name, args['spec'] ?? null, String(args['method']), record(args['params'] ?? null), call.signal)
+    }
+    switch (args['op']) {
+      case 'open': return this.connect(number, name, args['spec'] ?? null, call.signal)
+      case 'close': return this.disconnect(number)
+      case 'release': return this.release(number, name)
+      case 'status': return answered(this.status())
+      default: return runtimeError(`mcp: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+    }
+  }
+
+  /** What a dry run may carry out: reading, and tools that their server marks as read-only. */
+  async isReadOnly(effect: Effect, call: EffectCall): Promise<boolean> {
+    const { args } = effect
+    if (effect.kind === 'mcp.connect') return true
+    if (READING.has(String(args['method']))) return true
+    if (args['method'] !== 'tools/call') return false
+    const number = Number(args['client'])
+    const tools = await this.readOnlyTools(number, String(args['name']), args['spec'] ?? null, call.signal)
+    return tools.has(String(record(args['params'] ?? null)['name']))
+  }
+
+  /** One tool call on a server that the host declared, for the mcp executor. Connects on first use. */
+  async callTool(server: string, tool: string, args: { readonly [key: string]: Plain }, signal: AbortSignal, timeoutMs?: number): Promise<EffectOutcome> {
+    return this.request(this.numberOf(server), server, { server }, 'tools/call', { name: tool, arguments: args }, signal, timeoutMs)
+  }
+
+  /** Whether a declared server marks the tool as read-only. */
+  async isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.readOnlyTools(this.numberOf(server), server, { server }, signal)).has(tool)
+  }
+
+  async close(): Promise<void> {
+    this.ended = true
+    for (const timer of this.keepAlive.values()) clearTimeout(timer)
+    const open = [...this.open.values()]
+    this.open.clear()
+    await Promise.allSettled([...this.leaving, ...open.map(async (connection) => (await connection).close())])
+  }
+
+  private numberOf(server: string): number {
+    const known = this.byServer.get(server)
+    if (known !== undefined) return known
+    const number = -(this.byServer.size + 1)
+    this.byServer.set(server, number)
+    return number
+  }
+
+  private async connect(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<EffectOutcome> {
+    try {
+      return answered((await this.connection(number, name, spec, signal)).facts())
+    } catch (cause) {
+      return cause instanceof McpFailure ? cause.outcome : runtimeError(`MCP: ${messageOf(cause)}`)
+    }
+  }
+
+  private async request(
+    number: number, name: string, spec: Plain, method: string, params: { readonly [key: string]: Plain }, signal: AbortSignal,
+    timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+  ): Promise<EffectOutcome> {
+    // Numbers above zero were connected by the script; when one is not known here, the run was restored.
+    const reopened = number > 0 && !this.open.has(number)
+    let connection: McpConnection
+    try {
+      connection = await this.connection(number, name, spec, signal)
+    } catch (cause) {
+      const why = messageOf(cause)
+      if (reopened) return categorizedError('handle_lost', `MCP client '${name}' could not be opened again: ${why}`)
+      return cause instanceof McpFailure ? cause.outcome : runtimeError(`MCP: ${why}`)
+    }
+    return connection.request(method, params, { timeoutMs, signal })
+  }
+
+  private connection(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
+    const known = this.open.get(number)
+    if (known !== undefined) return known
+    const opening = this.openConnection(name, spec, signal)
+    this.open.set(number, opening)
+    opening.catch(() => {
+      if (this.open.get(number) === opening) this.open.delete(number)
+    })
+    return opening
+  }
+
+  private async openConnection(name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
+    if (this.ended) throw new McpFailure(runtimeError('MCP: the run has ended'))
+    const { options } = this
+    const config = this.configOf(name, spec)
+    const connection = await McpConnection.open({
+      config,
+      cwd: options.cwd,
+      env: environment(options.env ?? 'safe'),
+      stderr: options.stderr ?? 'ignore',
+      connectTimeoutMs: options.connectTimeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      handlers: options.handlers ?? {},
+      fetch: options.fetch,
+    }, signal)
+    if (this.ended) await connection.close()
+    return connection
+  }
+
+  private configOf(name: string, spec: Plain): McpServerConfig {
+    const declared = record(spec)['server']
+    if (typeof declared === 'string') {
+      const { servers = {} } = this.options
+      const declaration = Object.hasOwn(servers, declared) ? servers[declared] : undefined
+      if (declaration === undefined) throw new McpFailure(runtimeError(`mcp: no server named '${declared}' is registered (check harn.toml)`))
+      return declaredConfig(declared, declaration)
+    }
+    const config = readServerConfig(name, spec)
+    if (this.options.allow?.(config) === false) {
+      throw new McpFailure(categorizedError('tool_rejected', `MCP server '${name}' is not allowed by this host`))
+    }
+    return config
+  }
+
+  private async disconnect(number: number): Promise<EffectOutcome> {
+    const connection = this.open.get(number)
+    this.open.delete(number)
+    this.readOnly.delete(number)
+    if (connection !== undefined) await connection.then((each) => each.close(), () => {})
+    return answered(null)
+  }
+
+  private release(number: number, name: string): EffectOutcome | Promise<EffectOutcome> {
+    const keepAliveMs = this.options.servers?.[name]?.keepAliveMs ?? 0
+    if (keepAliveMs <= 0) return this.disconnect(number)
+    const timer = setTimeout(() => {
+      this.keepAlive.delete(number)
+      const leaving = this.disconnect(number).then(() => void this.leaving.delete(leaving))
+      this.leaving.add(leaving)
+    }, keepAliveMs)
+    timer.unref?.()
+    this.keepAlive.set(number, timer)
+    return answered(null)
+  }
+
+  private status(): Plain {
+    return Object.entries(this.options.servers ?? {}).map(([name, server]) => ({
+      name, lazy: server.lazy ?? true, card: server.card ?? null, keepAliveMs: server.keepAliveMs ?? 0,
+    }))
+  }
+
+  private readOnlyTools(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const known = this.readOnly.get(number)
+    if (known !== undefined) return known
+    const asked = this.askReadOnlyTools(number, name, spec, signal)
+    this.readOnly.set(number, asked)
+    return asked
+  }
+
+  private async askReadOnlyTools(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const names = new Set<string>()
+    let cursor: Plain = null
+    do {
+      const outcome: EffectOutcome = await this.request(number, name, spec, 'tools/list', cursor === null ? {} : { cursor }, signal)
+      if (!outcome.ok) break
+      const page = record(outcome.value)
+      for (const tool of Array.isArray(page['tools']) ? (page['tools'] as readonly Plain[]) : []) {
+        const { name: toolName, annotations } = record(tool)
+        if (typeof toolName === 'string' && record(annotations ?? null)['readOnlyHint'] === true) names.add(toolName)
+      }
+      cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : null
+    } while (cursor !== null && !signal.aborted)
+    return names
+  }
+}
+
+function record(value: Plain): { readonly [key: string]: Plain } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) ? (value as { readonly [key: string]: Plain }) : {}
+}
+
+function environment(choice: 'safe' | 'inherit' | { readonly [name: string]: string }): NodeJS.ProcessEnv {
+  if (choice === 'inherit') return { ...process.env }
+  if (choice !== 'safe') return { ...choice }
+  const out: NodeJS.ProcessEnv = {}
+  for (const name of SAFE_ENVIRONMENT) {
+    const value = process.env[name]
+    // A value that begins so is an exported shell function, which is code.
+    if (value !== undefined && !value.startsWith('()')) out[name] = value
+  }
+  return out
+}

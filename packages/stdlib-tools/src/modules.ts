@@ -1,0 +1,91 @@
+// Where modules come from, in the order of reference 01 §17.2: `std/NAME` from the embedded table (and what the host adds to
+// it), `host/NAME` made from the host's definitions, everything else from the host's resolver. What was resolved is kept with
+// the compiled module, so that a snapshot can carry the sources it needs.
+
+import type { Resolution } from '@bridle/compiler'
+import { STD_MODULES } from './std.generated.js'
+import type { Host } from './tools/host.js'
+
+/** Finds a module that a script names; null leaves the standard text for a missing file. Must answer at once. */
+export type ResolveModule = (path: string, fromKey: string) => Resolution | null
+
+export interface ModuleSource {
+  readonly key: string
+  readonly text: string
+}
+
+/** Everything a program was made of. */
+export interface ProgramSources {
+  readonly entry: ModuleSource
+  readonly modules: readonly ModuleSource[]
+  /** `[importing module, path as written, key or null, message of a failure]`. */
+  readonly imports: readonly (readonly [from: string, path: string, key: string | null, message: string])[]
+}
+
+export class SourceCollector {
+  private readonly modules = new Map<string, string>()
+  private readonly imports = new Map<string, readonly [string, string, string | null, string]>()
+  private readonly host: Host
+  private readonly std: ReadonlyMap<string, string>
+  private readonly outer: ResolveModule | null
+
+  constructor(host: Host, std: ReadonlyMap<string, string>, outer: ResolveModule | null) {
+    this.host = host
+    this.std = std
+    this.outer = outer
+  }
+
+  readonly resolve = (path: string, from: string): Resolution => {
+    const found = this.find(path, from)
+    if (found.kind === 'source') this.modules.set(found.key, found.text)
+    this.imports.set(JSON.stringify([from, path]), [from, path, found.kind === 'source' ? found.key : null, found.kind === 'error' ? found.message : ''])
+    return found
+  }
+
+  sources(entry: ModuleSource): ProgramSources {
+    return { entry, modules: [...this.modules].map(([key, text]) => ({ key, text })), imports: [...this.imports.values()] }
+  }
+
+  private find(path: string, from: string): Resolution {
+    if (path.startsWith('std/')) {
+      const name = path.slice('std/'.length)
+      const text = this.std.get(name) ?? STD_MODULES.get(name)
+      return text === undefined ? { kind: 'error', message: `Unknown stdlib module: ${path}` } : { kind: 'source', key: `<stdlib>/${name}.harn`, text }
+    }
+    if (path.startsWith('host/')) {
+      const name = path.slice('host/'.length)
+      const text = this.host.moduleSource(name)
+      if (text !== null) return { kind: 'source', key: `<host>/${name}.harn`, text }
+    }
+    return this.outer?.(path, from) ?? { kind: 'error', message: `Import error: cannot read '${path}': ${path.startsWith('host/') ? 'the host offers nothing under this name' : 'this host gives no access to files'}` }
+  }
+}
+
+/** Answers from what a snapshot carries; nothing is read again. */
+export function recordedResolver(sources: ProgramSources): (path: string, from: string) => Resolution {
+  const texts = new Map(sources.modules.map((module) => [module.key, module.text]))
+  const imports = new Map(sources.imports.map(([from, path, key, message]) => [JSON.stringify([from, path]), { key, message }]))
+  return (path, from) => {
+    const found = imports.get(JSON.stringify([from, path]))
+    if (found === undefined) return { kind: 'error', message: `Import error: cannot read '${path}': not part of the snapshot` }
+    if (found.key === null) return { kind: 'error', message: found.message }
+    return { kind: 'source', key: found.key, text: texts.get(found.key) ?? '' }
+  }
+}
+
+/** Modules in memory: keys are slash paths, a path is relative to the importing module and may leave out `.harn`. */
+export function memoryModules(files: { readonly [path: string]: string }): ResolveModule {
+  return (path, from) => {
+    const folder = from.includes('/') ? from.slice(0, from.lastIndexOf('/')) : ''
+    const parts: string[] = []
+    for (const part of (path.startsWith('/') ? path : `${folder}/${path}`).split('/')) {
+      if (part === '..') parts.pop()
+      else if (part !== '' && part !== '.') parts.push(part)
+    }
+    const name = parts.join('/')
+    for (const key of [name, `/${name}`, `${name}.harn`, `/${name}.harn`]) {
+      if (Object.hasOwn(files, key)) return { kind: 'source', key, text: files[key]! }
+    }
+    return { kind: 'error', message: `Import error: cannot read '${path}': No such file or directory (os error 2)` }
+  }
+}

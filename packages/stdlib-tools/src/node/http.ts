@@ -1,0 +1,327 @@
+// HTTP (records HttpRequest, HttpStream) through undici, which is loaded with the first request. One exchange at a time, no
+// redirects and no cookies: both are the builtin's. Refusals of the network are results; refusals of the policy are errors of
+// category `egress_blocked`, raised before anything is sent.
+
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import type { Readable } from 'node:stream'
+import { createHash } from 'node:crypto'
+import type { Dispatcher } from 'undici'
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { osErrorCode, osErrorText } from '../os-errors.js'
+import { answered, categorizedError, messageOf, refused, runtimeError } from '../providers/provider.js'
+import type { EffectCall, Provider } from '../providers/provider.js'
+import { readFileIn, writeFileIn } from './fs.js'
+import { EgressBlocked, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
+import type { NetworkPolicy } from './network-policy.js'
+import { SandboxViolation } from './sandbox.js'
+import { violation } from './workspace.js'
+import type { Workspace } from './workspace.js'
+
+export interface HttpOptions {
+  /** Private addresses are refused unless the policy says otherwise. */
+  readonly policy?: NetworkPolicy
+  /** Largest body that is read into memory; 64 MiB by default. */
+  readonly maxBodyBytes?: number
+  /** Limit of a request that names none; 30 s by default. */
+  readonly timeoutMs?: number
+}
+
+export function httpProvider(workspace: Workspace, options: HttpOptions = {}): Provider {
+  const client = new HttpClient(workspace, options)
+  return {
+    kinds: ['http.request', 'net.stream'],
+    perform: (effect, call) => client.perform(effect, call),
+    close: () => client.close(),
+  }
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000
+
+interface OpenStream {
+  readonly body: AsyncIterator<Uint8Array>
+  readonly source: Readable
+  rest: Uint8Array
+  readonly finish: () => void
+}
+
+class HttpClient {
+  private readonly workspace: Workspace
+  private readonly options: HttpOptions
+  private readonly agents = new Map<string, Dispatcher>()
+  private readonly streams = new Map<string, OpenStream>()
+
+  constructor(workspace: Workspace, options: HttpOptions) {
+    this.workspace = workspace
+    this.options = options
+  }
+
+  perform(effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
+    if (effect.kind === 'http.request') return this.attempt(call, () => this.request(effect.args, call))
+    const id = String(effect.args['id'] ?? '')
+    switch (effect.args['op']) {
+      case 'http_open': return this.attempt(call, () => this.openStream(id, effect.args, call))
+      case 'http_read': return this.attempt(call, () => this.readStream(id, Number(effect.args['maxBytes'])))
+      case 'http_close': return this.closeStream(id)
+      default: return runtimeError(`net.stream: operation ${JSON.stringify(effect.args['op'] ?? null)} is not available on this host`)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const id of [...this.streams.keys()]) this.closeStream(id)
+    await Promise.allSettled([...this.agents.values()].map((agent) => agent.destroy()))
+    this.agents.clear()
+  }
+
+  private async attempt(call: EffectCall, work: () => Promise<EffectOutcome>): Promise<EffectOutcome> {
+    try {
+      return await work()
+    } catch (cause) {
+      const blocked = blockedBy(cause)
+      if (blocked !== null) return categorizedError('egress_blocked', blocked.message)
+      if (cause instanceof SandboxViolation) return violation(cause)
+      if (call.signal.aborted) return runtimeError('http: the run was cancelled')
+      return refused(httpCode(cause), httpDetail(cause))
+    }
+  }
+
+  private async request(args: Effect['args'], call: EffectCall): Promise<EffectOutcome> {
+    const exchange = await this.exchange(args, call)
+    try {
+      const most = this.options.maxBodyBytes ?? 64 << 20
+      const body = await readAll(exchange.body, most)
+      const { saveTo } = args
+      if (typeof saveTo !== 'string') return answered({ status: exchange.status, headers: exchange.headers, body, bytesWritten: 0 })
+      try {
+        writeFileIn(this.workspace, saveTo, body)
+      } catch (cause) {
+        if (cause instanceof SandboxViolation) throw cause
+        return refused(osErrorCode(cause), osErrorText(cause), { path: this.workspace.shown(saveTo) })
+      }
+      return answered({ status: exchange.status, headers: exchange.headers, body: new Uint8Array(0), bytesWritten: body.length })
+    } finally {
+      exchange.finish()
+    }
+  }
+
+  private async openStream(id: string, args: Effect['args'], call: EffectCall): Promise<EffectOutcome> {
+    const exchange = await this.exchange(args, call)
+    this.streams.set(id, {
+      body: exchange.body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>,
+      source: exchange.body,
+      rest: new Uint8Array(0),
+      finish: exchange.finish,
+    })
+    return answered({ status: exchange.status, headers: exchange.headers })
+  }
+
+  private async readStream(id: string, maxBytes: number): Promise<EffectOutcome> {
+    const stream = this.streams.get(id)
+    if (stream === undefined) return answered(null)
+    while (stream.rest.length === 0) {
+      const next = await stream.body.next()
+      if (next.done === true) return answered(null)
+      stream.rest = next.value
+    }
+    const piece = stream.rest.subarray(0, Math.max(1, maxBytes))
+    stream.rest = stream.rest.subarray(piece.length)
+    return answered(new Uint8Array(piece))
+  }
+
+  private closeStream(id: string): EffectOutcome {
+    const stream = this.streams.get(id)
+    this.streams.delete(id)
+    stream?.source.on('error', () => {}).destroy()
+    stream?.finish()
+    return answered(null)
+  }
+
+  private async exchange(args: Effect['args'], call: EffectCall): Promise<{
+    readonly status: number
+    readonly headers: { readonly [name: string]: string }
+    readonly body: Readable
+    readonly finish: () => void
+  }> {
+    const url = new URL(String(args['url']))
+    const policy = this.options.policy ?? {}
+    checkUrl(url, policy)
+    const undici = await import('undici')
+    const limit = new AbortController()
+    const totalMs = typeof args['timeoutMs'] === 'number' ? args['timeoutMs'] : (this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+    const timer = setTimeout(() => limit.abort(timeoutError()), Math.min(Math.max(0, totalMs), 2 ** 31 - 1))
+    const onAbort = (): void => limit.abort(call.signal.reason)
+    if (call.signal.aborted) onAbort()
+    else call.signal.addEventListener('abort', onAbort, { once: true })
+    const finish = (): void => {
+      clearTimeout(timer)
+      call.signal.removeEventListener('abort', onAbort)
+    }
+    try {
+      const readMs = typeof args['readTimeoutMs'] === 'number' ? args['readTimeoutMs'] : undefined
+      const { dispatcher, origin, path, headers } = this.route(undici, url, args, policy)
+      const response = await dispatcher.request({
+        origin, path, method: String(args['method']) as Dispatcher.HttpMethod,
+        headers: { ...headers, ...(record(args['headers'] ?? null) as { readonly [name: string]: string }) },
+        body: bodyOf(args['body'] ?? null),
+        signal: limit.signal,
+        ...(readMs === undefined ? {} : { headersTimeout: readMs, bodyTimeout: readMs }),
+      })
+      const found = plainHeaders(response.headers)
+      const decompress = args['decompress'] !== false
+      return { status: response.statusCode, headers: found, body: decompress ? unpacked(response.body, found['content-encoding']) : response.body, finish }
+    } catch (cause) {
+      finish()
+      throw limit.signal.aborted && !call.signal.aborted ? timeoutError() : cause
+    }
+  }
+
+  /** The agent that leads to the host, directly or through a proxy, and what to ask it for. */
+  private route(undici: typeof import('undici'), url: URL, args: Effect['args'], policy: NetworkPolicy): {
+    readonly dispatcher: Dispatcher
+    readonly origin: string
+    readonly path: string
+    readonly headers: { readonly [name: string]: string }
+  } {
+    const connect = this.connectOptions(url, args, policy)
+    const proxy = record(args['proxy'] ?? null)
+    const direct = { origin: url.origin, path: url.pathname + url.search, headers: {} }
+    if (typeof proxy['url'] !== 'string' || goesAround(url, typeof proxy['noProxy'] === 'string' ? proxy['noProxy'] : '')) {
+      return { dispatcher: this.agent(JSON.stringify(['direct', connect.key]), () => new undici.Agent({ connect: connect.options })), ...direct }
+    }
+    const proxyUrl = new URL(proxy['url'])
+    const user = typeof proxy['user'] === 'string' ? proxy['user'] : decodeURIComponent(proxyUrl.username)
+    const password = typeof proxy['password'] === 'string' ? proxy['password'] : decodeURIComponent(proxyUrl.password)
+    const token = user === '' ? null : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+    if (url.protocol === 'https:') {
+      const make = (): Dispatcher => new undici.ProxyAgent({ uri: proxyUrl.origin, requestTls: connect.options as never, ...(token === null ? {} : { token }) })
+      return { dispatcher: this.agent(JSON.stringify(['tunnel', proxyUrl.origin, token, connect.key]), make), ...direct }
+    }
+    // Plain HTTP goes to the proxy itself, with the whole URL as the path.
+    return {
+      dispatcher: this.agent(JSON.stringify(['proxy', connect.key]), () => new undici.Agent()),
+      origin: proxyUrl.origin,
+      path: `${url.origin}${url.pathname}${url.search}`,
+      headers: { host: url.host, ...(token === null ? {} : { 'proxy-authorization': token }) },
+    }
+  }
+
+  private agent(key: string, make: () => Dispatcher): Dispatcher {
+    const known = this.agents.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    this.agents.set(key, made)
+    return made
+  }
+
+  private connectOptions(url: URL, args: Effect['args'], policy: NetworkPolicy): { readonly key: unknown; readonly options: { [name: string]: unknown } } {
+    const options: { [name: string]: unknown } = {}
+    if (typeof args['connectTimeoutMs'] === 'number') options['timeout'] = args['connectTimeoutMs']
+    if (judgesAddresses(url, policy)) options['lookup'] = guardedLookup
+    const tls = record(args['tls'] ?? null)
+    const file = (name: string): Buffer | null => {
+      const path = tls[name]
+      return typeof path === 'string' ? Buffer.from(readFileIn(this.workspace, path)) : null
+    }
+    const ca = file('caBundlePath')
+    if (ca !== null) options['ca'] = ca
+    const cert = file('clientCertPath') ?? file('clientIdentityPath')
+    if (cert !== null) options['cert'] = cert
+    const key = file('clientKeyPath') ?? file('clientIdentityPath')
+    if (key !== null) options['key'] = key
+    const pins = Array.isArray(tls['pinnedSha256']) ? tls['pinnedSha256'].map(String) : []
+    if (pins.length > 0) {
+      options['checkServerIdentity'] = (_host: string, certificate: { readonly raw: Buffer }): Error | undefined => (
+        isPinned(certificate.raw, pins) ? undefined : new Error('server certificate is not one of the pinned ones'))
+    }
+    return { key: [args['connectTimeoutMs'] ?? null, judgesAddresses(url, policy), args['tls'] ?? null], options }
+  }
+}
+
+function isPinned(raw: Buffer, pins: readonly string[]): boolean {
+  const digest = createHash('sha256').update(raw).digest()
+  return pins.some((pin) => {
+    const bare = pin.replace(/^sha256[/:]/i, '')
+    return bare === digest.toString('base64') || bare.replaceAll(':', '').toLowerCase() === digest.toString('hex')
+  })
+}
+
+function goesAround(url: URL, noProxy: string): boolean {
+  const host = url.hostname.toLowerCase()
+  return noProxy.split(',').map((rule) => rule.trim().toLowerCase()).some((rule) => {
+    if (rule === '') return false
+    if (rule === '*') return true
+    const bare = rule.replace(/^\*?\./, '').replace(/:\d+$/, '')
+    return host === bare || host.endsWith(`.${bare}`)
+  })
+}
+
+function bodyOf(body: Plain): string | Buffer | null {
+  if (body instanceof Uint8Array) return Buffer.from(body)
+  return typeof body === 'string' ? body : null
+}
+
+function plainHeaders(headers: { readonly [name: string]: string | string[] | undefined }): { [name: string]: string } {
+  const out = Object.create(null) as { [name: string]: string }
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) out[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return out
+}
+
+function unpacked(body: Readable, encoding: string | undefined): Readable {
+  let result = body
+  for (const name of (encoding ?? '').toLowerCase().split(',').map((part) => part.trim()).reverse()) {
+    const unpack = name === 'gzip' || name === 'x-gzip' ? createGunzip() : name === 'deflate' ? createInflate() : name === 'br' ? createBrotliDecompress() : null
+    if (unpack === null) continue
+    result.on('error', (cause) => unpack.destroy(cause))
+    result = result.pipe(unpack)
+  }
+  return result
+}
+
+async function readAll(body: Readable, most: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    size += chunk.length
+    if (size > most) {
+      body.destroy()
+      throw Object.assign(new Error(`response body is larger than ${most} bytes`), { code: 'EMSGSIZE' })
+    }
+    chunks.push(chunk)
+  }
+  return new Uint8Array(Buffer.concat(chunks))
+}
+
+function timeoutError(): Error {
+  return Object.assign(new Error('operation timed out'), { code: 'ETIMEDOUT_TOTAL' })
+}
+
+/** undici wraps errors of the lookup. */
+function blockedBy(cause: unknown): EgressBlocked | null {
+  for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) if (at instanceof EgressBlocked) return at
+  return null
+}
+
+const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT_TOTAL', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])
+
+function httpCode(cause: unknown): string {
+  const code = osErrorCode(innermost(cause))
+  return TIMEOUT_CODES.has(code) ? 'ETIMEDOUT' : code
+}
+
+function httpDetail(cause: unknown): string {
+  const inner = innermost(cause)
+  const code = osErrorCode(inner)
+  if (TIMEOUT_CODES.has(code)) return 'operation timed out'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'dns error: failed to lookup address information'
+  return code === 'EIO' ? messageOf(inner) : osErrorText(inner)
+}
+
+function innermost(cause: unknown): unknown {
+  if (cause instanceof AggregateError && cause.errors.length > 0) return innermost(cause.errors[0])
+  return cause instanceof Error && cause.cause instanceof Error && osErrorCode(cause) === 'EIO' ? innermost(cause.cause) : cause
+}
+
+function record(value: Plain): { readonly [key: string]: Plain } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) ? (value as { readonly [key: string]: Plain }) : {}
+}

@@ -1,0 +1,31 @@
+// Host libraries that the machine does not carry (record CompressRun). Pure: the same bytes in, the same bytes out.
+
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { answered, messageOf, refused, runtimeError } from '../providers/provider.js'
+import type { Provider } from '../providers/provider.js'
+
+/** Unpacking more than this is refused: a small input can name a huge output. */
+const MAX_UNPACKED_BYTES = 1 << 30
+
+export function compressProvider(): Provider {
+  return {
+    kinds: ['compress.run'],
+    perform(effect) {
+      const { op, data, level } = effect.args
+      if (!(data instanceof Uint8Array)) return runtimeError('compress.run: data must be bytes')
+      try {
+        switch (op) {
+          case 'brotli_encode': {
+            const quality = typeof level === 'number' ? Math.min(11, Math.max(0, level)) : 11
+            const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: data.length }
+            return answered(new Uint8Array(brotliCompressSync(data, { params })))
+          }
+          case 'brotli_decode': return answered(new Uint8Array(brotliDecompressSync(data, { maxOutputLength: MAX_UNPACKED_BYTES })))
+          default: return runtimeError(`compress.run: unknown operation ${JSON.stringify(op ?? null)}`)
+        }
+      } catch (cause) {
+        return refused('EINVAL', messageOf(cause))
+      }
+    },
+  }
+}

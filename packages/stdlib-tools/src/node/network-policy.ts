@@ -1,0 +1,116 @@
+// Which addresses a run may reach. An address is judged three times: as it stands in the URL (a literal never passes through
+// name resolution), as a name against the host's rules, and as the addresses it resolves to, at the moment of connecting, so
+// that a name cannot point elsewhere the second time. Redirects are the builtin's, and come back here as new requests.
+
+import { lookup } from 'node:dns'
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import ipaddr from 'ipaddr.js'
+
+export interface NetworkPolicy {
+  /** `host`, `*.suffix` (sub-domains only), an address or a CIDR range, each optionally `:port`; everything when absent. */
+  readonly allow?: readonly string[]
+  /** Wins over `allow`. */
+  readonly deny?: readonly string[]
+  /** Refuses loopback, private, link-local and other special addresses, and ports of well-known inner services; true by default. */
+  readonly denyPrivate?: boolean
+}
+
+export class EgressBlocked extends Error {
+  override readonly name = 'EgressBlocked'
+  readonly rule: 'private_address' | 'port' | 'scheme' | 'domain'
+
+  constructor(rule: EgressBlocked['rule'], url: string) {
+    super(`egress blocked: ${url} (${rule})`)
+    this.rule = rule
+  }
+}
+
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([22, 23, 25, 110, 135, 139, 445, 1433, 3306, 3389, 5432, 5900, 6379, 8020, 9200, 11211, 27017])
+const BLOCKED_HOSTS: ReadonlySet<string> = new Set(['metadata.google.internal', 'metadata', 'instance-data'])
+
+/** Throws EgressBlocked for what can be said before connecting. */
+export function checkUrl(url: URL, policy: NetworkPolicy): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new EgressBlocked('scheme', shown(url))
+  const host = hostOf(url)
+  const port = portOf(url)
+  const listed = (rules: readonly string[] | undefined): boolean => rules?.some((rule) => matches(rule, host, port)) ?? false
+  if (listed(policy.deny)) throw new EgressBlocked('domain', shown(url))
+  const named = listed(policy.allow)
+  if (policy.allow !== undefined && !named) throw new EgressBlocked('domain', shown(url))
+  // A host that a rule names is the host program's own decision, also when it is a private one.
+  if (policy.denyPrivate === false || (named && policy.allow?.some((rule) => !rule.startsWith('*') && matches(rule, host, port)) === true)) return
+  if (BLOCKED_PORTS.has(port)) throw new EgressBlocked('port', shown(url))
+  if (BLOCKED_HOSTS.has(host)) throw new EgressBlocked('private_address', shown(url))
+  if (ipaddr.isValid(host) && !isPublic(host)) throw new EgressBlocked('private_address', shown(url))
+}
+
+/** Whether resolved addresses must be judged as well. */
+export function judgesAddresses(url: URL, policy: NetworkPolicy): boolean {
+  if (policy.denyPrivate === false) return false
+  const host = hostOf(url)
+  return policy.allow?.some((rule) => !rule.startsWith('*') && matches(rule, host, portOf(url))) !== true
+}
+
+/** Unicast only: not loopback, private, link-local, unique-local, multicast, carrier-grade NAT, or a wrapped form of these. */
+export function isPublic(address: string): boolean {
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast') {
+    // NAT64 and 6to4 carry an IPv4 address inside; none of them has a place in a script's URL.
+    return false
+  }
+  return true
+}
+
+type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void
+
+/** A `lookup` for sockets that refuses addresses that are not public. */
+export function guardedLookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) {
+      callback(error, [])
+      return
+    }
+    if (addresses.length === 0 || addresses.some((each) => !isPublic(each.address))) {
+      callback(new EgressBlocked('private_address', hostname) as NodeJS.ErrnoException, [])
+      return
+    }
+    if (options.all === true) callback(null, addresses)
+    else callback(null, addresses[0]!.address, addresses[0]!.family)
+  })
+}
+
+function matches(rule: string, host: string, port: number): boolean {
+  const { pattern, port: rulePort } = splitPort(rule)
+  if (rulePort !== null && rulePort !== port) return false
+  if (pattern === '*') return true
+  if (pattern.startsWith('*.')) return host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1
+  if (pattern.includes('/')) {
+    try {
+      return ipaddr.isValid(host) && ipaddr.process(host).match(ipaddr.parseCIDR(pattern))
+    } catch {
+      // The two are of different families.
+      return false
+    }
+  }
+  return pattern.toLowerCase() === host
+}
+
+function splitPort(rule: string): { readonly pattern: string; readonly port: number | null } {
+  const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(rule)
+  if (bracketed !== null) return { pattern: bracketed[1]!, port: bracketed[2] === undefined ? null : Number(bracketed[2]) }
+  const match = /^([^:]+):(\d+)$/.exec(rule)
+  return match === null ? { pattern: rule, port: null } : { pattern: match[1]!, port: Number(match[2]) }
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.toLowerCase().replace(/^\[|\]$/g, '').replace(/\.$/, '')
+}
+
+function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+}
+
+/** Without user, password and query: errors must not carry secrets. */
+function shown(url: URL): string {
+  return `${url.protocol}//${url.host}${url.pathname}`
+}

@@ -1,0 +1,244 @@
+// Programs and facts of the process (records ProcessExec, ProcessInfo, ProcessSet). A program gets a process group of its own
+// and goes with everything it started when its time is over or the run ends. Scripts see and change the workspace's folder and
+// environment, never those of this process.
+
+import { spawn } from 'node:child_process'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { arch, homedir, hostname, tmpdir, userInfo } from 'node:os'
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { osErrorCode, osErrorText } from '../os-errors.js'
+import { answered, categorizedError, messageOf, refused, runtimeError } from '../providers/provider.js'
+import type { EffectCall, Provider } from '../providers/provider.js'
+import { SandboxViolation } from './sandbox.js'
+import { guarded, violation } from './workspace.js'
+import type { Workspace } from './workspace.js'
+import { killGroup } from './process-group.js'
+
+export interface ProcessOptions {
+  /** Arguments of the script. */
+  readonly args?: readonly string[]
+  /** Bytes of standard output and of standard error that are kept; the rest is dropped with a note. 64 MiB by default. */
+  readonly maxOutputBytes?: number
+  /** Says no to a program: false, or the reason. Asked with the program's name and arguments (or the shell text). */
+  readonly allow?: (request: { readonly program: string | null; readonly args: readonly string[]; readonly shell: string | null }) => boolean | string
+}
+
+export function processProvider(workspace: Workspace, options: ProcessOptions = {}): Provider {
+  return {
+    kinds: ['process.exec', 'process.info', 'process.set'],
+    perform(effect, call) {
+      switch (effect.kind) {
+        case 'process.exec': return execute(workspace, options, effect, call)
+        case 'process.info': return info(workspace, options, effect)
+        default: return set(workspace, effect, call)
+      }
+    },
+  }
+}
+
+function execute(workspace: Workspace, options: ProcessOptions, effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
+  const { args } = effect
+  const shell = typeof args['shell'] === 'string' ? args['shell'] : null
+  const program = typeof args['program'] === 'string' ? args['program'] : null
+  const words = Array.isArray(args['args']) ? args['args'].map(String) : []
+  const allowed = options.allow?.({ program, args: words, shell }) ?? true
+  if (allowed !== true) return categorizedError('tool_rejected', `process '${shell ?? program}' is not allowed${typeof allowed === 'string' ? `: ${allowed}` : ''}`)
+  let cwd: string
+  try {
+    cwd = typeof args['cwd'] === 'string' ? workspace.usable(args['cwd'], 'exec') : workspace.cwd
+  } catch (cause) {
+    if (cause instanceof SandboxViolation) return violation(cause)
+    throw cause
+  }
+  const inherited = args['clearEnv'] === true ? {} : workspace.environment()
+  const env = { ...inherited, ...(record(args['env'] ?? null) as { readonly [name: string]: string }) }
+  const command = shell === null ? (program ?? '') : (shellsOf(workspace.environment())[0] ?? '/bin/sh')
+  const argv = shell === null ? words : ['-c', shell]
+  const stdin = args['stdin']
+  return run({
+    command, argv, cwd, env,
+    stdin: typeof stdin === 'string' || stdin instanceof Uint8Array ? stdin : null,
+    timeoutMs: typeof args['timeoutMs'] === 'number' ? args['timeoutMs'] : null,
+    maxOutputBytes: options.maxOutputBytes ?? 64 << 20,
+    signal: call.signal,
+  })
+}
+
+interface Execution {
+  readonly command: string
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
+  readonly stdin: string | Uint8Array | null
+  readonly timeoutMs: number | null
+  readonly maxOutputBytes: number
+  readonly signal: AbortSignal
+}
+
+function run(options: Execution): Promise<EffectOutcome> {
+  return new Promise((resolve) => {
+    if (options.signal.aborted) {
+      resolve(runtimeError('process: the run was cancelled'))
+      return
+    }
+    let child: ReturnType<typeof spawn>
+    try {
+      child = spawn(options.command, [...options.argv], {
+        cwd: options.cwd, env: options.env, stdio: [options.stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        detached: process.platform !== 'win32', windowsHide: true,
+      })
+    } catch (cause) {
+      resolve(refused(osErrorCode(cause), osErrorText(cause)))
+      return
+    }
+    const stdout = new Collector(options.maxOutputBytes)
+    const stderr = new Collector(options.maxOutputBytes)
+    child.stdout!.on('data', (chunk: Buffer) => stdout.add(chunk))
+    child.stderr!.on('data', (chunk: Buffer) => stderr.add(chunk))
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(options.stdin ?? '')
+    let timedOut = false
+    let timer: NodeJS.Timeout | undefined
+    const onAbort = (): void => killGroup(child, 'SIGKILL')
+    if (options.timeoutMs !== null) {
+      timer = setTimeout(() => {
+        timedOut = true
+        killGroup(child, 'SIGKILL')
+      }, Math.min(Math.max(0, options.timeoutMs), 2 ** 31 - 1))
+    }
+    options.signal.addEventListener('abort', onAbort, { once: true })
+    const finish = (outcome: EffectOutcome): void => {
+      clearTimeout(timer)
+      options.signal.removeEventListener('abort', onAbort)
+      resolve(outcome)
+    }
+    child.once('error', (cause) => finish(refused(osErrorCode(cause), osErrorText(cause))))
+    // `close` comes when its output is closed too, so nothing it printed is lost.
+    child.once('close', (code) => {
+      if (options.signal.aborted) finish(runtimeError('process: the run was cancelled'))
+      else finish(answered({ stdout: stdout.text(), stderr: stderr.text(), status: timedOut ? -1 : (code ?? -1), timedOut, pid: child.pid ?? 0 }))
+    })
+  })
+}
+
+/** Output up to a limit; what is beyond it is counted, not kept. */
+class Collector {
+  private readonly chunks: Buffer[] = []
+  private readonly most: number
+  private kept = 0
+  private dropped = 0
+
+  constructor(most: number) {
+    this.most = most
+  }
+
+  add(chunk: Buffer): void {
+    const room = this.most - this.kept
+    const part = chunk.length <= room ? chunk : chunk.subarray(0, Math.max(0, room))
+    this.kept += part.length
+    this.dropped += chunk.length - part.length
+    if (part.length > 0) this.chunks.push(part)
+  }
+
+  text(): string {
+    const text = Buffer.concat(this.chunks).toString('utf8')
+    return this.dropped === 0 ? text : `${text}\n[${this.dropped} bytes dropped]`
+  }
+}
+
+/** The shells that exist, best first, in the order of the record's comment. */
+export function shellsOf(env: NodeJS.ProcessEnv): string[] {
+  if (process.platform === 'win32') return [env['COMSPEC'] ?? 'cmd.exe']
+  const candidates = [env['HARN_DEFAULT_SHELL'], env['SHELL'], loginShell(), ...listedShells(), '/bin/zsh', '/bin/bash', '/bin/sh']
+  return [...new Set(candidates.filter((path): path is string => path !== undefined && path.startsWith('/') && isExecutable(path)))]
+}
+
+function loginShell(): string | undefined {
+  try {
+    return userInfo().shell ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function listedShells(): string[] {
+  try {
+    return readFileSync('/etc/shells', 'utf8').split('\n').filter((line) => line.startsWith('/'))
+  } catch {
+    return []
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+const PLATFORMS: { readonly [name: string]: string } = { win32: 'windows' }
+const ARCHITECTURES: { readonly [name: string]: string } = { x64: 'x86_64', arm64: 'aarch64', ia32: 'x86' }
+
+function info(workspace: Workspace, options: ProcessOptions, effect: Effect): EffectOutcome {
+  switch (effect.args['op']) {
+    case 'env': return answered(workspace.env.get(String(effect.args['name'])) ?? null)
+    case 'cwd': return answered(workspace.cwd)
+    case 'platform': return answered(PLATFORMS[process.platform] ?? process.platform)
+    case 'arch': return answered(ARCHITECTURES[arch()] ?? arch())
+    case 'hostname': return answered(hostname())
+    case 'username': return answered(workspace.env.get('USER') ?? workspace.env.get('USERNAME') ?? userName())
+    case 'home': return answered(workspace.env.get('HOME') ?? homedir())
+    case 'temp': return answered(workspace.env.get('TMPDIR')?.replace(/(.)\/$/, '$1') ?? tmpdir())
+    case 'exe': return answered(process.execPath)
+    case 'shells': {
+      const shells = shellsOf(workspace.environment())
+      const names = new Map(shells.map((path) => [path.slice(path.lastIndexOf('/') + 1), path]).reverse() as [string, string][])
+      return answered({ shells: shells.filter((path) => names.get(path.slice(path.lastIndexOf('/') + 1)) === path), default: shells[0] ?? null })
+    }
+    case 'pid': return answered(process.pid)
+    case 'args': return answered([...(options.args ?? [])])
+    default: return runtimeError(`process.info: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch (cause) {
+    return messageOf(cause)
+  }
+}
+
+function set(workspace: Workspace, effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
+  const { args } = effect
+  switch (args['op']) {
+    case 'exit':
+      call.exit(Number(args['code'] ?? 0))
+      // Never answered: the run ends, and its signal lets go of this.
+      return new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }))
+    case 'setenv': {
+      const { name, value } = args
+      if (value === null || value === undefined) workspace.env.delete(String(name))
+      else workspace.env.set(String(name), String(value))
+      return answered(null)
+    }
+    case 'chdir': return guarded(() => {
+      const path = String(args['path'] ?? '')
+      const target = workspace.usable(path, 'list')
+      try {
+        if (!statSync(target).isDirectory()) return refused('ENOTDIR', 'Not a directory (os error 20)', { path: workspace.shown(path) })
+      } catch (cause) {
+        return refused(osErrorCode(cause), osErrorText(cause), { path: workspace.shown(path) })
+      }
+      workspace.cwd = workspace.normalized(path)
+      return answered({ path: workspace.cwd })
+    })
+    default: return runtimeError(`process.set: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+  }
+}
+
+function record(value: Plain): { readonly [key: string]: Plain } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as { readonly [key: string]: Plain }) : {}
+}

@@ -1,0 +1,85 @@
+// Modules from files (reference 01 §17.2): beside the importing file, with `.harn` added when the path has no extension, then
+// from the packages of the project. Keys are real paths, so one file is one module however it is named.
+
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { dirname, extname, join, resolve, sep } from 'node:path'
+import { parse as parseToml } from 'smol-toml'
+import type { Resolution } from '@bridle/compiler'
+import type { ResolveModule } from '../modules.js'
+import { osErrorText } from '../os-errors.js'
+import { isWithin } from './sandbox.js'
+import type { FileSandbox } from './sandbox.js'
+import { SandboxViolation } from './sandbox.js'
+
+export function fileModules(options: { readonly root: string; readonly sandbox?: FileSandbox | undefined }): ResolveModule {
+  const root = resolve(options.root)
+  return (path, fromKey) => {
+    const folder = fromKey.startsWith('<') ? root : dirname(resolve(root, fromKey))
+    const direct = resolve(folder, path)
+    const file = isFile(direct) ? direct : extname(path) === '' && isFile(`${direct}.harn`) ? `${direct}.harn` : packageFile(path, folder)
+    return load(file ?? (existsSync(direct) || extname(path) !== '' ? direct : `${direct}.harn`), path, root, options.sandbox)
+  }
+}
+
+function load(file: string, path: string, root: string, sandbox: FileSandbox | undefined): Resolution {
+  try {
+    const real = sandbox === undefined ? realpathSync(file) : sandbox.resolve(file, 'read', root)
+    return { kind: 'source', key: real, text: readFileSync(real, 'utf8') }
+  } catch (cause) {
+    const reason = cause instanceof SandboxViolation ? cause.message : osErrorText(cause)
+    return { kind: 'error', message: `Import error: cannot read '${path}': ${reason}` }
+  }
+}
+
+/** Looks upwards for `.harn/packages`, and no further than a folder that holds `.git`. */
+function packageFile(path: string, from: string): string | null {
+  if (path.includes('\\') || path.startsWith('/') || path.split('/').includes('..')) return null
+  for (let at = from; ; at = dirname(at)) {
+    const packages = join(at, '.harn', 'packages')
+    if (existsSync(packages)) {
+      const found = inPackages(packages, path)
+      if (found !== null) return found
+    }
+    if (existsSync(join(at, '.git')) || dirname(at) === at) return null
+  }
+}
+
+function inPackages(packages: string, path: string): string | null {
+  const [name = '', ...rest] = path.split('/')
+  const home = join(packages, name)
+  const candidates = [join(packages, path), join(packages, `${path}.harn`), join(packages, path, 'lib.harn')]
+  const exported = rest.length === 0 ? null : exportedFile(home, rest.join('/'))
+  if (exported !== null) candidates.push(exported)
+  for (const candidate of candidates) {
+    if (!isFile(candidate)) continue
+    // A link must not lead out of the package that it lies in.
+    const limit = statSafe(home)?.isDirectory() === true ? home : packages
+    if (isWithin(realpathSync(candidate), realpathSync(limit))) return candidate
+  }
+  return null
+}
+
+function exportedFile(home: string, name: string): string | null {
+  let manifest: unknown
+  try {
+    manifest = parseToml(readFileSync(join(home, 'harn.toml'), 'utf8'))
+  } catch {
+    return null
+  }
+  const { exports } = manifest as { readonly exports?: { readonly [name: string]: unknown } }
+  const target = exports !== undefined && Object.hasOwn(exports, name) ? exports[name] : undefined
+  if (typeof target !== 'string' || target.includes('\\') || target.startsWith('/') || target.split('/').includes('..')) return null
+  return join(home, ...target.split('/').filter((part) => part !== '')).replaceAll('/', sep)
+}
+
+function isFile(path: string): boolean {
+  return statSafe(path)?.isFile() === true
+}
+
+function statSafe(path: string): ReturnType<typeof statSync> | null {
+  try {
+    return statSync(path)
+  } catch {
+    return null
+  }
+}

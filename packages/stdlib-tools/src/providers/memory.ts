@@ -1,0 +1,274 @@
+// Worlds in memory: a file system, a terminal, a key-value store, an HTTP counterpart and process facts. For tests, browsers
+// and hosts that want to give a script a playground. They answer with the same records as the real ones.
+
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { osErrorText } from '../os-errors.js'
+import { answered, categorizedError, refused, runtimeError } from './provider.js'
+import type { Provider } from './provider.js'
+
+/** A tree of files below `/`; folders exist when made or when something lies in them. */
+export class MemoryFs implements Provider {
+  readonly kinds = ['fs.read', 'fs.query', 'fs.write'] as const
+  /** Absolute normalised path → content, null for a folder. */
+  private readonly nodes = new Map<string, { data: Uint8Array | null; modifiedMs: number }>([['/', { data: null, modifiedMs: 0 }]])
+  private readonly cwd: string
+
+  constructor(files: { readonly [path: string]: string | Uint8Array } = {}, cwd = '/') {
+    this.cwd = cwd
+    this.makeFolders(this.absolute('.'), 0)
+    for (const [path, data] of Object.entries(files)) this.put(this.absolute(path), typeof data === 'string' ? new TextEncoder().encode(data) : data, 0)
+  }
+
+  /** Content of a file as text, or null. */
+  text(path: string): string | null {
+    const data = this.nodes.get(this.absolute(path))?.data
+    return data === undefined || data === null ? null : new TextDecoder().decode(data)
+  }
+
+  /** Paths of all files, in order. */
+  files(): string[] {
+    return [...this.nodes].filter(([, node]) => node.data !== null).map(([path]) => path).sort()
+  }
+
+  readonly perform = (effect: Effect, call: { readonly now: number }): EffectOutcome => {
+    const { args } = effect
+    const path = this.absolute(String(args['path'] ?? ''))
+    const node = this.nodes.get(path)
+    if (effect.kind === 'fs.read') {
+      if (node === undefined) return this.missing(path)
+      if (node.data === null) return no('EISDIR', path)
+      if (args['encoding'] === 'bytes') return answered({ path, data: node.data.slice() })
+      try {
+        return answered({ path, data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(node.data) })
+      } catch {
+        return refused('EILSEQ', 'stream did not contain valid UTF-8', { path })
+      }
+    }
+    switch (args['op']) {
+      case 'exists': return answered(node !== undefined)
+      case 'stat': return node === undefined ? this.missing(path) : answered({
+        path, size: node.data?.length ?? 0, isFile: node.data !== null, isDir: node.data === null, readonly: false, modifiedMs: node.modifiedMs,
+      })
+      case 'list': {
+        if (node === undefined) return this.missing(path)
+        return node.data !== null ? no('ENOTDIR', path) : answered({ path, names: this.names(path) })
+      }
+      case 'walk': return answered({ path, entries: this.walk(path, typeof args['maxDepth'] === 'number' ? args['maxDepth'] : Infinity) })
+      case 'resolve': return answered(path)
+      case 'find_up': return answered(this.findUp(path, String(args['name'])))
+      case 'write': return this.write(path, bytesOf(args['data'] ?? ''), call.now)
+      case 'append': {
+        const added = bytesOf(args['data'] ?? '')
+        const before = node?.data ?? new Uint8Array(0)
+        const joined = new Uint8Array(before.length + added.length)
+        joined.set(before)
+        joined.set(added, before.length)
+        return this.write(path, joined, call.now)
+      }
+      case 'mkdir': {
+        for (let at = path; at !== '/'; at = parentOf(at)) if ((this.nodes.get(at)?.data ?? null) !== null) return no(at === path ? 'EEXIST' : 'ENOTDIR', path)
+        this.makeFolders(path, call.now)
+        return answered({ path })
+      }
+      case 'delete': {
+        if (node === undefined) return refused('ENOENT', osErrorText({ code: 'ENOENT' }), { path, isDir: false })
+        for (const each of this.below(path)) this.nodes.delete(each)
+        return answered({ path, isDir: node.data === null })
+      }
+      case 'copy': case 'move': return this.transfer(args['op'], path, this.absolute(String(args['to'] ?? '')), call.now)
+      default: return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+    }
+  }
+
+  private absolute(path: string): string {
+    const parts: string[] = []
+    for (const part of (path.startsWith('/') ? path : `${this.cwd}/${path}`).split('/')) {
+      if (part === '..') parts.pop()
+      else if (part !== '' && part !== '.') parts.push(part)
+    }
+    return `/${parts.join('/')}`
+  }
+
+  private put(path: string, data: Uint8Array, now: number): void {
+    this.makeFolders(parentOf(path), now)
+    this.nodes.set(path, { data, modifiedMs: now })
+  }
+
+  private makeFolders(path: string, now: number): void {
+    for (let at = path; !this.nodes.has(at); at = parentOf(at)) this.nodes.set(at, { data: null, modifiedMs: now })
+  }
+
+  private write(path: string, data: Uint8Array, now: number): EffectOutcome {
+    const parent = this.nodes.get(parentOf(path))
+    if (parent === undefined) return no('ENOENT', path)
+    if (parent.data !== null) return no('ENOTDIR', path)
+    if (this.nodes.get(path)?.data === null) return no('EISDIR', path)
+    this.nodes.set(path, { data: data.slice(), modifiedMs: now })
+    return answered({ path })
+  }
+
+  private transfer(op: 'copy' | 'move', path: string, to: string, now: number): EffectOutcome {
+    const node = this.nodes.get(path)
+    const fail = (code: string): EffectOutcome => refused(code, osErrorText({ code }), { path, to })
+    if (node === undefined || this.nodes.get(parentOf(to)) === undefined) return fail('ENOENT')
+    if (op === 'copy') {
+      if (node.data === null) return fail('EINVAL')
+      this.nodes.set(to, { data: node.data.slice(), modifiedMs: now })
+      return answered({ path, to })
+    }
+    for (const each of this.below(path)) {
+      const moved = this.nodes.get(each)!
+      this.nodes.delete(each)
+      this.nodes.set(to + each.slice(path.length), moved)
+    }
+    return answered({ path, to })
+  }
+
+  private names(path: string): string[] {
+    const prefix = path === '/' ? '/' : `${path}/`
+    const names: string[] = []
+    for (const each of this.nodes.keys()) {
+      if (each.startsWith(prefix) && each !== path && !each.slice(prefix.length).includes('/')) names.push(each.slice(prefix.length))
+    }
+    return names.sort()
+  }
+
+  private below(path: string): string[] {
+    return [...this.nodes.keys()].filter((each) => each === path || each.startsWith(path === '/' ? '/' : `${path}/`))
+  }
+
+  private walk(root: string, maxDepth: number): Plain[] {
+    const entries: Plain[] = []
+    const visit = (path: string, depth: number): void => {
+      const node = this.nodes.get(path)
+      if (node === undefined) return
+      entries.push({ path, isDir: node.data === null, isFile: node.data !== null, depth })
+      if (node.data !== null || depth >= maxDepth) return
+      for (const name of this.names(path)) visit(path === '/' ? `/${name}` : `${path}/${name}`, depth + 1)
+    }
+    visit(root, 0)
+    return entries
+  }
+
+  private findUp(path: string, name: string): string | null {
+    for (let at = path; ; at = parentOf(at)) {
+      if (this.nodes.has(at === '/' ? `/${name}` : `${at}/${name}`)) return at
+      if (at === '/') return null
+    }
+  }
+
+  private missing(path: string): EffectOutcome {
+    for (let at = parentOf(path); at !== '/'; at = parentOf(at)) if ((this.nodes.get(at)?.data ?? null) !== null) return no('ENOTDIR', path)
+    return no('ENOENT', path)
+  }
+}
+
+function no(code: string, path: string): EffectOutcome {
+  return refused(code, osErrorText({ code }), { path })
+}
+
+function parentOf(path: string): string {
+  const at = path.lastIndexOf('/')
+  return at <= 0 ? '/' : path.slice(0, at)
+}
+
+function bytesOf(data: Plain): Uint8Array {
+  return data instanceof Uint8Array ? data : new TextEncoder().encode(String(data))
+}
+
+/** A terminal whose input is given and whose standard error is kept. */
+export class MemoryTerminal implements Provider {
+  readonly kinds = ['terminal.read', 'terminal.write'] as const
+  written = ''
+  private readonly lines: string[]
+
+  constructor(lines: readonly string[] = []) {
+    this.lines = [...lines]
+  }
+
+  readonly perform = (effect: Effect): EffectOutcome => {
+    if (effect.kind === 'terminal.write') {
+      this.written += String(effect.args['text'] ?? '')
+      return answered(null)
+    }
+    switch (effect.args['op']) {
+      case 'line': case 'password': return answered(this.lines.shift() ?? null)
+      case 'all': return answered(this.lines.splice(0).map((line) => `${line}\n`).join(''))
+      case 'tty': return answered(false)
+      default: return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
+    }
+  }
+}
+
+/** Key-value records by namespace: get, set, delete, list, clear. */
+export class MemoryStore implements Provider {
+  readonly kinds = ['store.op'] as const
+  private readonly records = new Map<string, Map<string, Plain>>()
+
+  readonly perform = (effect: Effect): EffectOutcome => {
+    const { op, namespace, key, value } = effect.args
+    return storeOperation(this.records, String(op), String(namespace ?? ''), String(key ?? ''), value ?? null)
+  }
+}
+
+/** One store operation on maps; shared with the store that keeps them in a file. */
+export function storeOperation(records: Map<string, Map<string, Plain>>, op: string, namespace: string, key: string, value: Plain): EffectOutcome {
+  const space = records.get(namespace)
+  switch (op) {
+    case 'get': return answered(space?.get(key) ?? null)
+    case 'set': {
+      if (space === undefined) records.set(namespace, new Map([[key, value]]))
+      else space.set(key, value)
+      return answered(null)
+    }
+    case 'delete': return answered(space?.delete(key) ?? false)
+    case 'list': return answered([...(space?.keys() ?? [])].sort())
+    case 'clear': return answered(records.delete(namespace))
+    default: return runtimeError(`store.op: unknown operation ${JSON.stringify(op)}`)
+  }
+}
+
+/** Answers HTTP requests with a function; what it returns is the response. */
+export function scriptedHttp(
+  respond: (request: { readonly method: string; readonly url: string; readonly headers: { readonly [name: string]: string }; readonly body: string }) =>
+    { readonly status?: number; readonly headers?: { readonly [name: string]: string }; readonly body?: string } | null,
+): Provider {
+  return {
+    kinds: ['http.request'],
+    perform(effect) {
+      const { method, url, headers, body } = effect.args
+      const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : typeof body === 'string' ? body : ''
+      const response = respond({ method: String(method), url: String(url), headers: (headers ?? {}) as { [name: string]: string }, body: text })
+      if (response === null) return refused('ECONNREFUSED', osErrorText({ code: 'ECONNREFUSED' }))
+      return answered({ status: response.status ?? 200, headers: { ...response.headers }, body: new TextEncoder().encode(response.body ?? ''), bytesWritten: 0 })
+    },
+  }
+}
+
+/** Facts of a process that does not exist: environment and arguments are given, nothing can be started. */
+export function memoryProcess(options: { readonly env?: { readonly [name: string]: string }; readonly args?: readonly string[]; readonly cwd?: string } = {}): Provider {
+  const env = new Map(Object.entries(options.env ?? {}))
+  const facts: { readonly [op: string]: Plain } = {
+    cwd: options.cwd ?? '/', platform: 'linux', arch: 'x86_64', hostname: 'localhost', username: 'user', home: '/home/user', temp: '/tmp', exe: '/bin/bridle',
+    pid: 1, shells: { shells: [], default: null }, args: [...(options.args ?? [])],
+  }
+  return {
+    kinds: ['process.info', 'process.set', 'process.exec'],
+    perform(effect, call) {
+      const { op, name, value } = effect.args
+      if (effect.kind === 'process.exec') return categorizedError('tool_rejected', 'process.exec: this host starts no programs')
+      if (op === 'env') return answered(env.get(String(name)) ?? null)
+      if (op === 'setenv') {
+        if (value === null || value === undefined) env.delete(String(name))
+        else env.set(String(name), String(value))
+        return answered(null)
+      }
+      if (op === 'exit') {
+        call.exit(Number(effect.args['code'] ?? 0))
+        return new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }))
+      }
+      const fact = typeof op === 'string' && Object.hasOwn(facts, op) ? facts[op] : undefined
+      return fact === undefined ? runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(op ?? null)}`) : answered(fact)
+    },
+  }
+}

@@ -1,0 +1,70 @@
+// Providers answer effects: one provider for each kind of effect, chosen by the host. A provider answers at once with an
+// outcome (the task goes on without a switch) or with a promise (the task waits, others run).
+//
+// "The world refused" is an ordinary result, a Refused record (packages/vm/src/effects/records.ts); an outcome with
+// `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
+// of the world; whatever they throw is turned into such an outcome by the driver.
+
+import type { Effect, EffectKind, EffectOutcome, Plain } from '@bridle/vm'
+
+/** What a provider is told beside the effect. */
+export interface EffectCall {
+  /** Number of the effect within its run, from 1. */
+  readonly id: number
+  readonly runId: string
+  /** Equal when the same effect is asked for again after a restore, so that a service can recognise a repeat. */
+  readonly idempotencyKey: string
+  /** Aborts when the run is cancelled or ends; whatever is under way must then be given up and cleaned away. */
+  readonly signal: AbortSignal
+  /** Milliseconds since 1970 by the run's clock. */
+  readonly now: number
+  /** Ends the run with a status, as `exit(code)` asks. */
+  readonly exit: (code: number) => void
+}
+
+export type PerformEffect = (effect: Effect, call: EffectCall) => EffectOutcome | Promise<EffectOutcome>
+
+export interface Provider {
+  /** The kinds it answers. */
+  readonly kinds: readonly EffectKind[]
+  readonly perform: PerformEffect
+  /** Whether a dry run may carry the effect out; null leaves it to the effect's row in the table. */
+  readonly isReadOnly?: (effect: Effect, call: EffectCall) => boolean | null | Promise<boolean | null>
+  /** Ends what the provider keeps open for the run (processes, connections). Called once, also after a failure. */
+  readonly close?: () => void | Promise<void>
+}
+
+/** Facts of a run for providers that keep state for it. */
+export interface RunInfo {
+  readonly runId: string
+  readonly now: () => number
+}
+
+/** A provider shared by all runs, or a function that makes one for each run. */
+export type ProviderSource = Provider | ((run: RunInfo) => Provider)
+
+export function answered(value: Plain): EffectOutcome {
+  return { ok: true, value }
+}
+
+/** Fails the way `throw "message"` does. */
+export function thrownError(message: string, value?: Plain): EffectOutcome {
+  return { ok: false, error: value === undefined ? { kind: 'thrown', message } : { kind: 'thrown', message, value } }
+}
+
+export function runtimeError(message: string): EffectOutcome {
+  return { ok: false, error: { kind: 'runtime', message } }
+}
+
+export function categorizedError(category: string, message: string): EffectOutcome {
+  return { ok: false, error: { kind: 'categorized', category, message } }
+}
+
+/** The world refused: a result, not an error. `detail` is what follows the colon in the messages scripts see. */
+export function refused(code: string, detail: string, more: { readonly [key: string]: Plain } = {}): EffectOutcome {
+  return { ok: true, value: { refused: true, code, detail, ...more } }
+}
+
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

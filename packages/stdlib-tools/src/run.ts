@@ -1,0 +1,250 @@
+// One run as its host holds it: events while it goes on, a result that always resolves, snapshots, cancellation. The work is
+// the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
+
+import { Fault, toPlain } from '@bridle/vm'
+import type { Limits, Plain, TraceEntry, Value } from '@bridle/vm'
+import { authorized, providerTable, refusal } from './authority.js'
+import type { Grants } from './authority.js'
+import { systemClock } from './clock.js'
+import type { Clock } from './clock.js'
+import { Driver } from './driver.js'
+import type { AnswerEffect, DriveEnd, DrivenMachine, PendingCall } from './driver.js'
+import { dryRunning } from './dry-run.js'
+import type { DryRunEntry } from './dry-run.js'
+import { EventStream } from './events.js'
+import type { RunEvent } from './events.js'
+import { createExecutors, toolProvider } from './executors/index.js'
+import type { McpToolCaller, PendingResults, ScriptTool, ToolProviderParts } from './executors/index.js'
+import { hostProvider } from './host-provider.js'
+import { JOURNAL_FORMAT } from './journal.js'
+import type { Journal } from './journal.js'
+import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
+import type { RandomSource } from './providers/basics.js'
+import { answered } from './providers/provider.js'
+import type { PerformEffect, Provider, ProviderSource } from './providers/provider.js'
+import type { Host } from './tools/host.js'
+
+/** A script-level error that ended a run. */
+export class ScriptError extends Error {
+  override readonly name = 'ScriptError'
+  /** What `catch` would have bound. */
+  readonly value: Plain
+  /** Inner frame first. */
+  readonly trace: readonly TraceEntry[]
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.text)
+    this.fault = fault
+    this.value = plainOf(fault.caught)
+    this.trace = fault.trace ?? []
+  }
+}
+
+interface Ended {
+  /** Everything the run printed. */
+  readonly output: string
+  /** What a dry run did not do, in order; empty otherwise. */
+  readonly wouldHaveDone: readonly DryRunEntry[]
+}
+
+export type RunResult = Ended & (
+  | { readonly status: 'done'; readonly value: Plain; /** The value as the machine has it. */ readonly raw: Value }
+  | { readonly status: 'failed'; readonly error: ScriptError }
+  | { readonly status: 'limit'; readonly limit: keyof Limits; readonly message: string }
+  | { readonly status: 'exit'; readonly code: number }
+  | { readonly status: 'cancelled'; readonly reason: string }
+)
+
+/** What a run is made of; createRuntime and its methods put it together. */
+export interface RunParts {
+  readonly runId: string
+  readonly program: { readonly hash: string; readonly label: string }
+  readonly machine: (answer: AnswerEffect) => DrivenMachine
+  readonly begin: { readonly kind: 'start'; readonly input: Plain } | { readonly kind: 'restored'; readonly pending: readonly PendingCall[] }
+  readonly input: Plain
+  readonly host: Host
+  readonly providers: readonly ProviderSource[]
+  readonly grants: Grants
+  readonly pendingResults: PendingResults
+  readonly scripts: { readonly [name: string]: ScriptTool }
+  readonly dryRun: boolean
+  readonly clock?: Clock | undefined
+  readonly random?: RandomSource | undefined
+  readonly trace?: ((name: string, attributes: unknown) => void) | undefined
+  readonly journal?: Journal | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /** Output before the snapshot that the run goes on from. */
+  readonly outputBefore: string
+  readonly dryRunBefore: readonly DryRunEntry[]
+  /** Wraps what the driver knows into the bytes of a snapshot. */
+  readonly pack: (state: RunState) => Uint8Array
+}
+
+/** What a snapshot is made of, beside the program. */
+export interface RunState {
+  readonly machine: Uint8Array | string
+  readonly pending: readonly PendingCall[]
+  readonly output: string
+  readonly dryRun: readonly DryRunEntry[]
+}
+
+export class Run {
+  readonly id: string
+  /** Resolves when the run has ended and everything it kept open is closed. Rejects only for bugs of the host or of Bridle. */
+  readonly result: Promise<RunResult>
+  private readonly parts: RunParts
+  private readonly stream = new EventStream()
+  private readonly abort = new AbortController()
+  private readonly driver: Driver
+  private readonly providers: readonly Provider[]
+  private readonly entries: DryRunEntry[]
+  private text: string
+
+  constructor(parts: RunParts) {
+    this.parts = parts
+    this.id = parts.runId
+    this.text = parts.outputBefore
+    this.entries = [...parts.dryRunBefore]
+    const clock = parts.clock ?? systemClock()
+    this.providers = this.makeProviders(clock)
+    this.driver = new Driver({
+      machine: parts.machine,
+      begin: parts.begin,
+      perform: this.performer(),
+      clock,
+      runId: parts.runId,
+      journal: parts.journal,
+      signal: this.abort.signal,
+      observer: {
+        output: (text) => {
+          this.text += text
+          this.emit({ type: 'output', text })
+        },
+        effect: (id, effect) => {
+          if (this.isWatched) this.emit({ type: 'effect', id, kind: effect.kind, args: effect.args })
+        },
+        outcome: (id, effect, outcome) => {
+          if (this.isWatched) this.emit({ type: 'outcome', id, kind: effect.kind, ok: outcome.ok, message: outcome.ok ? null : outcome.error.message })
+        },
+      },
+    })
+    // Begins in a later turn, so that whoever holds the run can listen first.
+    this.result = Promise.resolve().then(() => this.execute())
+    // A host that only listens to events must not die of an unhandled rejection; awaiting `result` still rejects.
+    this.result.catch(() => {})
+  }
+
+  /** Everything that happens from now on; ends with the run. */
+  events(): AsyncIterableIterator<RunEvent> {
+    return this.stream.listen()
+  }
+
+  /** Text printed so far. */
+  get output(): string {
+    return this.text
+  }
+
+  /** Ends the run; effects under way are given up, processes and connections closed. */
+  cancel(reason = 'cancelled by host'): void {
+    this.abort.abort(new Error(reason))
+  }
+
+  /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
+  async snapshot(): Promise<Uint8Array> {
+    const { machine, pending } = await this.driver.snapshot()
+    return this.parts.pack({ machine, pending, output: this.text, dryRun: this.entries })
+  }
+
+  private get isWatched(): boolean {
+    return this.parts.onEvent !== undefined || this.stream.isWatched
+  }
+
+  private emit(event: RunEvent): void {
+    this.parts.onEvent?.(event)
+    this.stream.emit(event)
+  }
+
+  private async execute(): Promise<RunResult> {
+    const { signal, journal, runId, program } = this.parts
+    const onAbort = (): void => this.abort.abort(signal?.reason)
+    if (signal?.aborted === true) onAbort()
+    else signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      journal?.append({ type: 'run', format: JOURNAL_FORMAT, runId, program: program.hash, label: program.label })
+      const result = this.resultOf(await this.driver.run())
+      this.emit({ type: 'end', status: result.status })
+      return result
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+      await Promise.allSettled(this.providers.map(async (provider) => provider.close?.()))
+      this.stream.end()
+      journal?.close?.()
+    }
+  }
+
+  private resultOf(end: DriveEnd): RunResult {
+    const ended: Ended = { output: this.text, wouldHaveDone: this.entries }
+    switch (end.kind) {
+      case 'done': return { ...ended, status: 'done', value: plainOf(end.value), raw: end.value }
+      case 'failed': return { ...ended, status: 'failed', error: new ScriptError(end.fault) }
+      case 'limit': return { ...ended, status: 'limit', limit: end.limit, message: end.message }
+      case 'exit': return { ...ended, status: 'exit', code: end.code }
+      case 'cancelled': return { ...ended, status: 'cancelled', reason: end.reason }
+    }
+  }
+
+  private makeProviders(clock: Clock): readonly Provider[] {
+    const { parts } = this
+    const info = { runId: parts.runId, now: () => clock.now() }
+    const given = parts.providers.map((source) => (typeof source === 'function' ? source(info) : source))
+    const mcp = given.find(isMcpCaller) ?? null
+    const tools: ToolProviderParts = {
+      executors: createExecutors({ host: parts.host, mcp, scripts: parts.scripts }),
+      pending: parts.pendingResults,
+      progress: (callId, tool, data) => this.emit({ type: 'progress', callId, tool, data }),
+      timeoutOf: (name) => parts.host.tools.get(name)?.timeoutMs ?? null,
+    }
+    const stderr: Provider = {
+      kinds: ['terminal.write'],
+      perform: (effect) => {
+        this.emit({ type: 'stderr', text: String(effect.args['text'] ?? '') })
+        return answered(null)
+      },
+    }
+    const clocks = clockProvider()
+    const basics = [typeof clocks === 'function' ? clocks(info) : clocks, randomProvider(parts.random), traceProvider(parts.trace), stderr]
+    return [...basics, toolProvider(tools), hostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }), ...given]
+  }
+
+  private performer(): PerformEffect {
+    const { grants, dryRun } = this.parts
+    const table = providerTable(this.providers)
+    const perform = authorized(table, grants)
+    if (!dryRun) return perform
+    return dryRunning(
+      perform,
+      // What would be refused is refused in a dry run too, and is not on its list.
+      (effect, call) => (refusal(table, grants, effect) !== null ? true : (table.get(effect.kind)?.isReadOnly?.(effect, call) ?? null)),
+      (entry) => {
+        this.entries.push(entry)
+        this.emit({ type: 'dry_run', entry })
+      },
+    )
+  }
+}
+
+function isMcpCaller(provider: Provider): provider is Provider & McpToolCaller {
+  return 'callTool' in provider && 'isReadOnlyTool' in provider
+}
+
+/** Host data of a script value; data that is too deep to cross is told as such. */
+function plainOf(value: Value): Plain {
+  try {
+    return toPlain(value)
+  } catch (cause) {
+    return `<${cause instanceof Error ? cause.message : String(cause)}>`
+  }
+}
+

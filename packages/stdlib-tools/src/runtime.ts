@@ -1,0 +1,284 @@
+// `createRuntime`: what a program embeds. A runtime is the host's side of scripts: its tools and functions, the powers it
+// gives, limits. It compiles modules and starts runs; a run never shares state with another.
+
+import { compileProgram } from '@bridle/compiler'
+import type { CompileResult } from '@bridle/compiler'
+import { renderDiagnostic } from '@bridle/parser'
+import type { Diagnostic, SourceFile } from '@bridle/parser'
+import { Machine, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
+import type { BuiltinFamily, LinkedProgram, Limits, Plain, Registry, Value } from '@bridle/vm'
+import { Grants } from './authority.js'
+import type { Grant } from './authority.js'
+import { allFamilies } from './builtins/families.js'
+import type { Clock } from './clock.js'
+import type { DrivenMachine } from './driver.js'
+import type { DryRunEntry } from './dry-run.js'
+import type { RunEvent } from './events.js'
+import { PendingResults } from './executors/index.js'
+import type { ScriptTool, ToolOutcome } from './executors/index.js'
+import { hashHex as nobleHash, hashTexts, toHex } from './hash.js'
+import type { Journal, JournalEntry } from './journal.js'
+import { SourceCollector, recordedResolver } from './modules.js'
+import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
+import { systemRandom } from './providers/basics.js'
+import type { RandomSource } from './providers/basics.js'
+import type { ProviderSource } from './providers/provider.js'
+import { replay } from './replay.js'
+import type { ReplayEnd } from './replay.js'
+import { Run } from './run.js'
+import type { RunParts, RunResult } from './run.js'
+import { packSnapshot, unpackSnapshot } from './snapshot.js'
+import { plainFromHost } from './tools/edge.js'
+import { Host } from './tools/host.js'
+import type { HostParts } from './tools/host.js'
+
+export interface RuntimeOptions extends HostParts {
+  /** What answers effects: files, processes, HTTP, MCP … . None by default. */
+  readonly providers?: readonly ProviderSource[]
+  /** Which of these powers runs have: `['fs.read', 'http']`, `['*']`. None by default. */
+  readonly grants?: readonly Grant[]
+  readonly limits?: Partial<Limits>
+  /** Finds modules beside `std/` and `host/`. */
+  readonly resolve?: ResolveModule
+  /** Further standard modules, by the name behind `std/`. */
+  readonly std?: { readonly [name: string]: string }
+  /** Further builtins. */
+  readonly families?: readonly BuiltinFamily[]
+  /** Names that scripts can read everywhere, such as `argv`; their values come with each start. */
+  readonly globals?: readonly string[]
+  readonly clock?: Clock
+  readonly random?: RandomSource
+  /** BLAKE3 as lower-case hex; a faster one than the default is in the `/node` entry. */
+  readonly hashHex?: (bytes: Uint8Array) => string
+  readonly trace?: (name: string, attributes: unknown) => void
+  /** Tools with script bodies that are called from outside a run. */
+  readonly scripts?: { readonly [name: string]: ScriptTool }
+}
+
+export interface CompileSettings {
+  /** Name in messages and base of relative imports; a path for hosts with files. */
+  readonly file?: string
+  readonly strict?: boolean
+}
+
+export interface StartOptions {
+  /** Read by `runtime_pipeline_input()`; any data. */
+  readonly input?: unknown
+  /** Narrows the grants of the runtime. */
+  readonly grants?: readonly Grant[]
+  readonly limits?: Partial<Limits>
+  readonly signal?: AbortSignal
+  readonly journal?: Journal
+  /** Carries out what reads and writes down the rest; the list is `result.wouldHaveDone`. */
+  readonly dryRun?: boolean
+  readonly onEvent?: (event: RunEvent) => void
+  readonly globals?: { readonly [name: string]: Value }
+  /** Replaces or adds providers for this run. */
+  readonly providers?: readonly ProviderSource[]
+  readonly runId?: string
+  /** Puts another machine in the place of the plain one: for tools that stop, restore or watch it at every step. */
+  readonly machine?: (makers: MachineMakers) => DrivenMachine
+}
+
+/** Makes machines of one run, all with the same program, options and answers. */
+export interface MachineMakers {
+  readonly fresh: (limits?: Partial<Limits>) => DrivenMachine
+  readonly restored: (bytes: Uint8Array | string, limits?: Partial<Limits>) => DrivenMachine
+}
+
+/** The source does not compile. `diagnostics` has everything that was found. */
+export class CompileError extends Error {
+  override readonly name = 'CompileError'
+  readonly diagnostics: readonly Diagnostic[]
+  readonly file: SourceFile
+
+  constructor(result: CompileResult) {
+    const first = result.diagnostics.find((each) => each.severity === 'error')
+    super(first === undefined ? 'the source does not compile' : first.message)
+    this.diagnostics = result.diagnostics
+    this.file = result.file
+  }
+
+  /** As a person reads it: excerpts with carets. */
+  render(): string {
+    return this.diagnostics.map((each) => renderDiagnostic(each, this.file)).join('\n')
+  }
+}
+
+/** A compiled program, good for any number of runs. */
+export class Module {
+  readonly file: string
+  readonly warnings: readonly Diagnostic[]
+  /** All source files by key, for error reports. */
+  readonly files: ReadonlyMap<string, SourceFile>
+  readonly program: LinkedProgram
+  readonly sources: ProgramSources
+  /** Of the sources; journals and snapshots name the program by it. */
+  readonly hash: string
+
+  constructor(parts: { readonly result: CompileResult; readonly program: LinkedProgram; readonly sources: ProgramSources; readonly hash: string }) {
+    this.file = parts.sources.entry.key
+    this.warnings = parts.result.diagnostics.filter((each) => each.severity !== 'error')
+    this.files = parts.result.files
+    this.program = parts.program
+    this.sources = parts.sources
+    this.hash = parts.hash
+  }
+}
+
+export function createRuntime(options: RuntimeOptions = {}): Runtime {
+  return new Runtime(options)
+}
+
+export class Runtime {
+  readonly host: Host
+  readonly registry: Registry
+  private readonly options: RuntimeOptions
+  private readonly grants: Grants
+  private readonly hashHex: (bytes: Uint8Array) => string
+  private readonly std: ReadonlyMap<string, string>
+  private readonly pendingResults = new PendingResults()
+
+  constructor(options: RuntimeOptions) {
+    this.options = options
+    this.host = new Host(options)
+    this.registry = createRegistry([...allFamilies, this.host.family(), ...(options.families ?? [])])
+    this.grants = new Grants(options.grants ?? [])
+    this.hashHex = options.hashHex ?? nobleHash
+    this.std = new Map(Object.entries(options.std ?? {}))
+  }
+
+  /** Throws CompileError. */
+  compile(source: string, settings: CompileSettings = {}): Module {
+    const collector = new SourceCollector(this.host, this.std, this.options.resolve ?? null)
+    const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
+    const result = this.compileWith(entry, collector.resolve, settings.strict)
+    return this.moduleOf(result, collector.sources(entry))
+  }
+
+  start(module: Module, options: StartOptions = {}): Run {
+    const input = plainFromHost(options.input ?? null)
+    const runId = options.runId ?? this.makeRunId()
+    return this.run_(module, { kind: 'start', input }, input, runId, options, '', [])
+  }
+
+  /** Compiles when needed, runs to the end and gives the value; throws what ended the run otherwise. */
+  async run(source: string | Module, options: StartOptions & CompileSettings = {}): Promise<Plain> {
+    const result = await this.start(typeof source === 'string' ? this.compile(source, options) : source, options).result
+    return valueOf(result)
+  }
+
+  /** Goes on from a snapshot. The bytes carry the program; what was under way is asked for again, with the same idempotency key. */
+  resume(bytes: Uint8Array, options: Omit<StartOptions, 'input' | 'runId'> = {}): Run {
+    const snapshot = unpackSnapshot(bytes)
+    const result = this.compileWith(snapshot.sources.entry, recordedResolver(snapshot.sources), undefined)
+    const module = this.moduleOf(result, snapshot.sources)
+    const merged: StartOptions = { ...options, dryRun: options.dryRun ?? snapshot.dryRun }
+    return this.run_(module, { kind: 'restored', pending: snapshot.pending }, snapshot.input, snapshot.runId, merged, snapshot.output, snapshot.entries, snapshot.machine)
+  }
+
+  /** Runs a module from a journal: nothing is performed, and the first difference is reported. */
+  replay(module: Module, entries: readonly JournalEntry[], options: Pick<StartOptions, 'limits' | 'globals'> = {}): ReplayEnd {
+    return replay({ machine: (answer) => new Machine(module.program, this.machineOptions(options, answer)), entries })
+  }
+
+  /** Delivers the result of a tool call that answered `pending(token)`. */
+  completeTool(token: string, outcome: { readonly ok: unknown } | { readonly error: string; readonly code?: string }): void {
+    const delivered: ToolOutcome = 'ok' in outcome
+      ? { kind: 'result', value: plainFromHost(outcome.ok) }
+      : { kind: 'failed', error: { code: outcome.code ?? 'execution_failed', message: outcome.error } }
+    this.pendingResults.complete(token, delivered)
+  }
+
+  private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], strict: boolean | undefined): CompileResult {
+    const result = compileProgram(entry, {
+      resolve,
+      signatures: signaturesOf(this.registry),
+      ...(this.options.globals === undefined ? {} : { globals: this.options.globals }),
+      ...(strict === undefined ? {} : { strict }),
+    })
+    if (result.program === null) throw new CompileError(result)
+    return result
+  }
+
+  private moduleOf(result: CompileResult, sources: ProgramSources): Module {
+    const hash = hashTexts(this.hashHex, [sources.entry.text, ...sources.modules.flatMap((module) => [module.key, module.text])])
+    return new Module({ result, program: linkProgram(result.program!, this.registry), sources, hash })
+  }
+
+  private run_(
+    module: Module, begin: RunParts['begin'], input: Plain, runId: string, options: StartOptions, outputBefore: string,
+    dryRunBefore: readonly DryRunEntry[], machineBytes?: Uint8Array | string,
+  ): Run {
+    const { options: own } = this
+    const dryRun = options.dryRun ?? false
+    return new Run({
+      runId,
+      program: { hash: module.hash, label: module.file },
+      machine: (answer) => {
+        const makers: MachineMakers = {
+          fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits)),
+          restored: (bytes, limits) => Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits)),
+        }
+        if (options.machine !== undefined) return options.machine(makers)
+        return machineBytes === undefined ? makers.fresh() : makers.restored(machineBytes)
+      },
+      begin, input,
+      host: this.host,
+      providers: [...(own.providers ?? []), ...(options.providers ?? [])],
+      grants: options.grants === undefined ? this.grants : this.grants.narrowedTo(options.grants),
+      pendingResults: this.pendingResults,
+      scripts: own.scripts ?? {},
+      dryRun,
+      clock: own.clock,
+      random: own.random,
+      trace: own.trace,
+      journal: options.journal,
+      signal: options.signal,
+      onEvent: options.onEvent,
+      outputBefore, dryRunBefore,
+      pack: (state) => packSnapshot({
+        runId, sources: module.sources, input, machine: state.machine, pending: state.pending, output: state.output, dryRun, entries: state.dryRun,
+      }),
+    })
+  }
+
+  private machineOptions(
+    options: Pick<StartOptions, 'limits' | 'globals'>, perform: RunPerform, limits?: Partial<Limits>,
+  ): ConstructorParameters<typeof Machine>[1] {
+    return {
+      limits: { ...this.options.limits, ...options.limits, ...limits },
+      perform,
+      hashHex: this.hashHex,
+      ...(options.globals === undefined ? {} : { globals: new Map(Object.entries(options.globals)) }),
+    }
+  }
+
+  private makeRunId(): string {
+    return `run_${toHex((this.options.random ?? systemRandom)(8))}`
+  }
+}
+
+type RunPerform = NonNullable<ConstructorParameters<typeof Machine>[1]['perform']>
+
+/** The value of a finished run; throws what ended it otherwise. */
+export function valueOf(result: RunResult): Plain {
+  switch (result.status) {
+    case 'done': return result.value
+    case 'failed': throw result.error
+    case 'limit': throw new RunStopped(result.message, result)
+    case 'exit': throw new RunStopped(`the script ended with exit(${result.code})`, result)
+    case 'cancelled': throw new RunStopped(`the run was cancelled: ${result.reason}`, result)
+  }
+}
+
+/** A run that ended neither with a value nor with an error of its script. */
+export class RunStopped extends Error {
+  override readonly name = 'RunStopped'
+  readonly result: RunResult
+
+  constructor(message: string, result: RunResult) {
+    super(message)
+    this.result = result
+  }
+}

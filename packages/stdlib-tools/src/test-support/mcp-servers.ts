@@ -1,0 +1,51 @@
+// Small MCP servers that misbehave, as texts for `node -e`: each answers the handshake (unless that is its fault) and then
+// does one thing wrong. They are real processes, so that what is tested is the real way of dying.
+
+const PRELUDE = `
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+const hello = (id) => send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1' } } });
+const lines = require('node:readline').createInterface({ input: process.stdin });
+const on = (handler) => lines.on('line', (line) => { const message = JSON.parse(line); if (message.method === 'initialize') hello(message.id); else if (message.id !== undefined) handler(message); });
+`
+
+function server(body: string): { readonly command: string; readonly args: readonly string[] } {
+  return { command: process.execPath, args: ['-e', PRELUDE + body] }
+}
+
+export const oddServers = {
+  /** Answers every request, tools/call with the arguments as JSON text. */
+  echo: server(`on((m) => m.method === 'tools/list'
+    ? send({ id: m.id, result: { tools: [{ name: 'echo', inputSchema: {}, annotations: { readOnlyHint: true } }, { name: 'write', inputSchema: {} }] } })
+    : send({ id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(m.params.arguments ?? m.params) }] } }))`),
+  /** Dies on the first request, without an answer. */
+  dies: server(`on(() => process.exit(3))`),
+  /** Never answers a request. */
+  silent: server(`on(() => {})`),
+  /** Never answers the handshake, and ignores polite signals. */
+  mute: server(`process.on('SIGTERM', () => {}); lines.on('line', () => {}); setInterval(() => {}, 1000)`),
+  /** Starts a child of its own that would live on. */
+  parent: server(`const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    process.on('SIGTERM', () => {});
+    setInterval(() => {}, 1000);
+    on((m) => send({ id: m.id, result: { content: [{ type: 'text', text: String(child.pid) }] } }))`),
+  /** Prints noise between messages, and errors without a code. */
+  noisy: server(`console.log('starting up'); console.log(''); on((m) => { console.log('[1]'); console.log('{ broken');
+    if (m.params?.name === 'fail') process.stdout.write(JSON.stringify({ id: m.id, error: {} }) + '\\n');
+    else if (m.params?.name === 'code') send({ id: m.id, error: { code: -32602, message: 'bad arguments' } });
+    else if (m.params?.name === 'ask') { send({ id: 'q1', method: 'sampling/createMessage', params: {} }); lines.once('line', (line) => send({ id: m.id, result: { content: [{ type: 'text', text: line }] } })) }
+    else process.stdout.write(JSON.stringify({ id: m.id, result: null }) + '\\n') })`),
+  /** Exits before the handshake. */
+  stillborn: server(`process.exit(1)`),
+  /** Lists its tools on two pages. */
+  paged: server(`on((m) => send({ id: m.id, result: m.params?.cursor === 'two' ? { tools: [{ name: 'b' }] } : { tools: [{ name: 'a' }], nextCursor: 'two' } }))`),
+} as const
+
+/** True while a process with this id runs. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,122 @@
+// Host data → script data (design §8.5). What a host function returns is taken apart once: it must be data, and its numbers
+// become ints or floats by its schema. Script data → host data is `toPlain` of the machine.
+
+import { HarnFloat } from '@bridle/vm'
+import type { Plain } from '@bridle/vm'
+import type { JsonSchema } from './schema.js'
+
+const MAX_DEPTH = 500
+
+/** What a host gave is not data: a function, a cycle, a promise inside a list. */
+export class NotDataError extends Error {
+  override readonly name = 'NotDataError'
+}
+
+/**
+ * Copies host data into plain data. undefined is nil, a Date its ISO text, a Map a dict, a Set a list, an object with toJSON
+ * what that says. By schema, a `number` is a float even when it is integral; without one an integral number is an int.
+ */
+export function plainFromHost(value: unknown, schema?: JsonSchema): Plain {
+  return convert(value, schema, schema, 0)
+}
+
+function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): Plain {
+  switch (typeof value) {
+    case 'string': case 'boolean': case 'bigint': return value
+    case 'number': return numberBySchema(value, schema, root)
+    case 'undefined': return null
+    case 'function': case 'symbol': throw new NotDataError(`a ${typeof value} is not data`)
+  }
+  if (value === null) return null
+  if (value instanceof HarnFloat) return value
+  if (value instanceof Uint8Array) return value
+  if (depth > MAX_DEPTH) throw new NotDataError(`data is nested deeper than ${MAX_DEPTH}, or contains itself`)
+  if (Array.isArray(value)) return value.map((item, at) => convert(item, itemSchema(schema, root, at), root, depth + 1))
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
+  if (value instanceof Set) return [...value].map((item) => convert(item, itemSchema(schema, root, 0), root, depth + 1))
+  if (value instanceof Map) return record([...value].map(([key, item]: [unknown, unknown]) => [String(key), item] as const), schema, root, depth)
+  if (value instanceof Promise) throw new NotDataError('a promise is not data')
+  const { toJSON } = value as { readonly toJSON?: unknown }
+  if (typeof toJSON === 'function') return convert((toJSON as () => unknown).call(value), schema, root, depth + 1)
+  if (value instanceof Error) return { name: value.name, message: value.message }
+  return record(Object.entries(value), schema, root, depth)
+}
+
+function record(entries: readonly (readonly [string, unknown])[], schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): Plain {
+  const out = Object.create(null) as { [key: string]: Plain }
+  for (const [key, item] of entries) {
+    if (item !== undefined) out[key] = convert(item, propertySchema(schema, root, key), root, depth + 1)
+  }
+  return out
+}
+
+function numberBySchema(value: number, schema: JsonSchema | undefined, root: JsonSchema | undefined): Plain {
+  if (!Number.isSafeInteger(value) || Object.is(value, -0)) return new HarnFloat(value)
+  const types = typesOf(schema, root, 0)
+  return types.has('number') && !types.has('integer') ? new HarnFloat(value) : value
+}
+
+/** The JSON types that a schema allows, through references and alternatives. */
+function typesOf(schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): ReadonlySet<string> {
+  const types = new Set<string>()
+  const found = resolveRef(schema, root)
+  if (found === undefined || depth > 20) return types
+  const { type } = found
+  if (typeof type === 'string') types.add(type)
+  if (Array.isArray(type)) for (const each of type) types.add(String(each))
+  for (const branch of branchesOf(found)) for (const each of typesOf(branch, root, depth + 1)) types.add(each)
+  return types
+}
+
+function branchesOf(schema: JsonSchema): JsonSchema[] {
+  return ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []).filter(isSchema))
+}
+
+function itemSchema(schema: JsonSchema | undefined, root: JsonSchema | undefined, at: number): JsonSchema | undefined {
+  return search(schema, root, (each) => {
+    const prefix = each['prefixItems']
+    const item = Array.isArray(prefix) && at < prefix.length ? (prefix[at] as unknown) : each['items']
+    return isSchema(item) ? item : undefined
+  })
+}
+
+function propertySchema(schema: JsonSchema | undefined, root: JsonSchema | undefined, key: string): JsonSchema | undefined {
+  return search(schema, root, (each) => {
+    const properties = each['properties']
+    if (isSchema(properties) && Object.hasOwn(properties, key)) return isSchema(properties[key]) ? properties[key] : undefined
+    return isSchema(each['additionalProperties']) ? each['additionalProperties'] : undefined
+  })
+}
+
+/** First find in the schema or, for alternatives, in one of its branches. */
+function search(schema: JsonSchema | undefined, root: JsonSchema | undefined, find: (schema: JsonSchema) => JsonSchema | undefined, depth = 0): JsonSchema | undefined {
+  const found = resolveRef(schema, root)
+  if (found === undefined || depth > 20) return undefined
+  const direct = find(found)
+  if (direct !== undefined) return direct
+  for (const branch of branchesOf(found)) {
+    const inner = search(branch, root, find, depth + 1)
+    if (inner !== undefined) return inner
+  }
+  return undefined
+}
+
+/** Follows `$ref: "#/…"` within the document. */
+export function resolveRef(schema: JsonSchema | undefined, root: JsonSchema | undefined): JsonSchema | undefined {
+  let found = schema
+  for (let hops = 0; found !== undefined && typeof found['$ref'] === 'string' && hops < 20; hops++) {
+    const ref: string = found['$ref']
+    if (ref === '#') found = root
+    else if (!ref.startsWith('#/')) return undefined
+    else {
+      let at: unknown = root
+      for (const part of ref.slice(2).split('/')) at = isSchema(at) ? at[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+      found = isSchema(at) ? at : undefined
+    }
+  }
+  return found
+}
+
+export function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,71 @@
+// JSON Schema → the text of a type in the script language, so that functions of the host are checked where they are called.
+// What the language cannot say becomes `any`: a type here may be wider than the schema, never narrower.
+
+import { KEYWORDS } from '@bridle/parser'
+import { isSchema, resolveRef } from './edge.js'
+import type { JsonSchema } from './schema.js'
+
+const MAX_DEPTH = 8
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const RESERVED: ReadonlySet<string> = new Set(KEYWORDS)
+
+const SIMPLE: { readonly [type: string]: string } = { string: 'string', integer: 'int', number: 'float', boolean: 'bool', null: 'nil', object: 'dict', array: 'list' }
+
+export function harnType(schema: JsonSchema | undefined, root: JsonSchema | undefined = schema): string {
+  return typeOf(schema, root, 0) ?? 'any'
+}
+
+/** True for names that may stand after `fn` and before `:`. */
+export function isName(text: string): boolean {
+  return NAME.test(text) && !RESERVED.has(text)
+}
+
+/** null when nothing narrower than `any` can be said. */
+function typeOf(schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): string | null {
+  const found = resolveRef(schema, root)
+  if (found === undefined || depth > MAX_DEPTH) return null
+  const { type } = found
+  if (Array.isArray(found['enum'])) return literals(found['enum'])
+  if ('const' in found) return literals([found['const']])
+  const alternatives = found['anyOf'] ?? found['oneOf']
+  if (Array.isArray(alternatives)) return union(alternatives.map((each) => (isSchema(each) ? typeOf(each, root, depth + 1) : null)))
+  if (Array.isArray(type)) return union(type.map((each) => typeOf({ ...found, type: each as unknown }, root, depth + 1)))
+  if (type === 'array') {
+    const item = isSchema(found['items']) && !('prefixItems' in found) ? typeOf(found['items'], root, depth + 1) : null
+    return item === null ? 'list' : `list<${item}>`
+  }
+  if (type === 'object') return objectType(found, root, depth)
+  return typeof type === 'string' && Object.hasOwn(SIMPLE, type) ? SIMPLE[type]! : null
+}
+
+function objectType(schema: JsonSchema, root: JsonSchema | undefined, depth: number): string {
+  const properties = schema['properties']
+  if (!isSchema(properties) || Object.keys(properties).length === 0) {
+    const values = isSchema(schema['additionalProperties']) ? typeOf(schema['additionalProperties'], root, depth + 1) : null
+    return values === null ? 'dict' : `dict<string, ${values}>`
+  }
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'].map(String) : [])
+  const fields: string[] = []
+  for (const [name, inner] of Object.entries(properties)) {
+    if (!NAME.test(name)) return 'dict'
+    const type = (isSchema(inner) ? typeOf(inner, root, depth + 1) : null) ?? 'any'
+    fields.push(`${name}${required.has(name) ? '' : '?'}: ${type}`)
+  }
+  return `{${fields.join(', ')}}`
+}
+
+function literals(values: readonly unknown[]): string | null {
+  if (values.length === 0 || values.length > 50) return null
+  const texts = values.map((value) => {
+    if (typeof value === 'string' && /^[\w .:/-]*$/.test(value)) return JSON.stringify(value)
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return String(value)
+    return value === null ? 'nil' : null
+  })
+  if (texts.every((text) => text !== null)) return texts.join(' | ')
+  return values.every((value) => typeof value === 'string') ? 'string' : null
+}
+
+function union(types: readonly (string | null)[]): string | null {
+  if (types.length === 0 || types.some((type) => type === null)) return null
+  return [...new Set(types)].join(' | ')
+}

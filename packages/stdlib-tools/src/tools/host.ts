@@ -1,0 +1,168 @@
+// The embedding program as scripts see it: its tools by name, its capability operations, its pure functions. Also the modules
+// `host/NAME` that scripts import: each is a short script made here, whose functions call the tool or the builtin behind them.
+
+import { HarnFloat, builtin, fromPlain, toPlain, typeName } from '@bridle/vm'
+import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm'
+import { DefinitionError } from './define.js'
+import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, Tool } from './define.js'
+import { NotDataError, plainFromHost } from './edge.js'
+import { harnType, isName } from './harn-types.js'
+import type { JsonSchema } from './schema.js'
+
+export interface HostParts {
+  readonly tools?: readonly Tool[]
+  readonly capabilities?: Capabilities
+  readonly hostFunctions?: HostFunctions
+}
+
+export class Host {
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly capabilities: Capabilities
+  readonly functions: HostFunctions
+
+  constructor(parts: HostParts) {
+    const tools = new Map<string, Tool>()
+    for (const tool of parts.tools ?? []) {
+      if (tools.has(tool.name)) throw new DefinitionError(`tool "${tool.name}" is defined twice`)
+      tools.set(tool.name, tool)
+    }
+    this.tools = tools
+    this.capabilities = parts.capabilities ?? {}
+    this.functions = parts.hostFunctions ?? {}
+    for (const [module, functions] of Object.entries(this.functions)) {
+      for (const name of Object.keys(functions)) {
+        if (!isName(name)) throw new DefinitionError(`host function ${JSON.stringify(name)} of "host/${module}" has a name that scripts cannot write`)
+        if (tools.has(`${module}.${name}`)) throw new DefinitionError(`"host/${module}" has both a tool and a function "${name}"`)
+      }
+    }
+  }
+
+  /** Whether there is a host at all, as far as `host_tool_call` is concerned. */
+  get isAttached(): boolean {
+    return this.tools.size > 0 || Object.keys(this.capabilities).length > 0
+  }
+
+  operation(capability: string, operation: string): CapabilityOperation | null {
+    if (!Object.hasOwn(this.capabilities, capability)) return null
+    const operations = this.capabilities[capability]!
+    return Object.hasOwn(operations, operation) ? operations[operation]! : null
+  }
+
+  /** Source of the module `host/NAME`, null when the host has nothing under that name. */
+  moduleSource(name: string): string | null {
+    const parts: string[] = []
+    for (const tool of this.tools.values()) {
+      const { module, local } = splitName(tool.name)
+      if (module === name && isName(local)) parts.push(toolFunction(tool, local))
+    }
+    const functions = Object.hasOwn(this.functions, name) ? this.functions[name]! : {}
+    for (const [local, fn] of Object.entries(functions)) parts.push(pureWrapper(name, local, fn))
+    return parts.length === 0 ? null : `// Functions of the embedding program, made from its definitions.\n\n${parts.join('\n')}`
+  }
+
+  /** The builtins behind pure functions. */
+  family(): BuiltinFamily {
+    const builtins: BuiltinDef[] = []
+    for (const [module, functions] of Object.entries(this.functions)) {
+      for (const [name, fn] of Object.entries(functions)) builtins.push(pureBuiltin(builtinName(module, name), `${module}.${name}`, fn))
+    }
+    return { name: 'host-functions', builtins }
+  }
+}
+
+function splitName(name: string): { readonly module: string; readonly local: string } {
+  const dot = name.lastIndexOf('.')
+  return dot < 0 ? { module: 'tools', local: name } : { module: name.slice(0, dot), local: name.slice(dot + 1) }
+}
+
+/** The entry that the dispatch in the machine works with: it checks arguments and marks floats of results by these schemas. */
+function toolFunction(tool: Tool, local: string): string {
+  const entry = {
+    name: tool.name,
+    description: tool.description,
+    executor: 'host_bridge',
+    parameters: tool.input?.json ?? {},
+    ...(tool.output === null ? {} : { outputSchema: tool.output.json }),
+  }
+  const args = tool.input === null ? 'dict' : harnType(tool.input.json)
+  const optional = tool.input === null || !hasRequired(tool.input.json)
+  const returns = tool.output === null ? '' : ` -> ${harnType(tool.output.json)}`
+  return [
+    `let __entry_${local} = json_parse(${quoted(JSON.stringify(entry))})`,
+    `pub fn ${local}(args: ${args}${optional ? ' = {}' : ''})${returns} {`,
+    `  return __tool_call(nil, __entry_${local}, args, nil)`,
+    '}',
+    '',
+  ].join('\n')
+}
+
+function hasRequired(schema: JsonSchema): boolean {
+  return Array.isArray(schema['required']) && schema['required'].length > 0
+}
+
+function pureWrapper(module: string, local: string, fn: PureFunction): string {
+  const params = fn.params.map((schema, at) => `${fn.names[at]!}: ${harnType(schema.json)}`).join(', ')
+  const returns = fn.returns === null ? '' : ` -> ${harnType(fn.returns.json)}`
+  return `pub fn ${local}(${params})${returns} {\n  return ${builtinName(module, local)}(${fn.names.join(', ')})\n}\n`
+}
+
+function builtinName(module: string, name: string): string {
+  return `__host_${module.replace(/[^A-Za-z0-9_]/g, '_')}_${name}`
+}
+
+/** A string literal of the script language; `${` would be an interpolation. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('$', '\\$')}"`
+}
+
+/** Scalars pass as they are: this is the fast path between script and host. */
+function pureBuiltin(name: string, shown: string, fn: PureFunction): BuiltinDef {
+  const takes = fn.params.map((schema) => argumentReader(schema.json))
+  const returns = fn.returns?.json
+  const returnsFloat = returns?.['type'] === 'number'
+  const params = fn.params.map((schema, at) => `${fn.names[at]!}: ${harnType(schema.json)}`).join(', ')
+  const run = fn.run as (...args: unknown[]) => unknown
+  return builtin(`${name}(${params})`, { doc: fn.description }, (ctx, ...args) => {
+    try {
+      for (let at = 0; at < takes.length; at++) {
+        const read = takes[at]!(args[at]!)
+        if (read === WRONG) return ctx.type(`host function ${shown}: argument '${fn.names[at]!}' must be ${harnType(fn.params[at]!.json)}, got ${typeName(args[at]!)}`)
+        args[at] = read as Value
+      }
+      const result = run(...args)
+      switch (typeof result) {
+        case 'string': case 'boolean': return result
+        case 'number': return Number.isSafeInteger(result) && !returnsFloat && !Object.is(result, -0) ? result : new HarnFloat(result)
+      }
+      if (result instanceof Promise) return failed(ctx, shown, new NotDataError('it returned a promise, but is declared as pure'))
+      return fromPlain(plainFromHost(result, returns))
+    } catch (cause) {
+      return failed(ctx, shown, cause)
+    }
+  })
+}
+
+/** Thrown as the dict that failed tools are thrown as, so that scripts handle both alike. */
+function failed(ctx: Context, shown: string, cause: unknown): Result {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const code = (cause as { readonly name?: unknown; readonly code?: unknown } | null)?.name === 'ToolError' ? String((cause as { readonly code: unknown }).code) : 'execution_failed'
+  return ctx.throw(fromPlain({ name: 'ToolError', code, category: 'tool_error', message, tool: shown, retryable: false, severity: 'error' }))
+}
+
+const WRONG = Symbol('wrong type')
+
+type ReadArgument = (value: Value) => unknown
+
+function argumentReader(schema: JsonSchema): ReadArgument {
+  switch (schema['type']) {
+    case 'integer': return (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : WRONG)
+    case 'number': return (value) => (value instanceof HarnFloat ? value.v : typeof value === 'number' ? value : WRONG)
+    case 'string': return (value) => (typeof value === 'string' ? value : WRONG)
+    case 'boolean': return (value) => (typeof value === 'boolean' ? value : WRONG)
+    case 'array': return (value) => {
+      const plain = toPlain(value)
+      return Array.isArray(plain) ? plain : WRONG
+    }
+    default: return (value) => toPlain(value)
+  }
+}

@@ -1,0 +1,236 @@
+// What a builtin definition says, and what its code may do. One definition is the source of the name, the signature that
+// the checker and the docs read, the effects it may ask for, and the implementation.
+//
+// A builtin never awaits, never calls a script function by itself and never touches the world. It returns a Value, or the
+// CONTROL mark after it told its context what should happen: raise a fault, ask for an effect, or go on as a *native frame*.
+//
+// A native frame is a small resumable state machine on the task's stack (design §8.7). `step` is called with its state,
+// which must be plain data (Values, numbers, strings, arrays, maps and plain objects of these), and answers with
+//   a Value                        the builtin's result; the frame is popped
+//   ctx.call(fn, args)             call a script function; `step` runs again with ctx.result
+//   ctx.request(effect)            ask the world; `step` runs again with ctx.result
+//   ctx.park(key, dueMs)           wait for ctx.wake(key) or the time; `step` runs again, ctx.timedOut says which
+//   ctx.throw / runtime / type …   raise a fault
+// A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
+
+import type { Effect } from '../effects/effect.js'
+import type { Fault } from '../interpreter/fault.js'
+import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
+import type { HarnGenerator, HarnIter } from '../values/handles.js'
+import type { Value } from '../values/value.js'
+
+/** The mark that says "look at the context": returned by the context's methods, compared by identity, never a Value. */
+export class Control {
+  readonly name = 'control'
+}
+export const CONTROL = new Control()
+
+/** What builtins return. */
+export type Result = Value | Control
+
+/** State of a builtin family (mocks, caches, policy stacks): plain data that lives in the machine and its snapshots. */
+export interface Family<S> {
+  readonly name: string
+  readonly state: () => S
+}
+
+export function family<S>(name: string, state: () => S): Family<S> {
+  return { name, state }
+}
+
+/** The world as a builtin sees it. Valid only during the call that was given it. */
+export interface Context {
+  /** Number of arguments that were really passed; missing ones are nil. */
+  readonly argc: number
+  /** In a step: what the called function returned, or the outcome of the effect. nil at the first step. */
+  readonly result: Value
+  /** In a step after park: whether the time ran out before a wake. */
+  readonly timedOut: boolean
+  /** Milliseconds since 1970 as given with the last start or resume (design §8.11). Not what scripts see under a mock clock. */
+  readonly now: number
+
+  state<S>(family: Family<S>): S
+  /** Appends to the output of the running task. */
+  write(text: string): void
+  /** Charges work and memory before doing it (design §8.15): 1 unit of fuel ≈ one loop iteration, 16 heap units a slot. */
+  charge(fuel: number, heap?: number): void
+
+  throw(value: Value): Control
+  runtime(message: string): Control
+  type(message: string): Control
+  categorized(category: string, message: string): Control
+  fail(fault: Fault): Control
+
+  /** Asks the world and makes the answer the builtin's result (plain data is converted by fromPlain). */
+  perform(effect: Effect): Result
+  /** Goes on as the native frame `kind`; `step` runs at once. */
+  frame(kind: string, state: FrameState): Control
+
+  /** In a step only. */
+  call(callee: Value, args: readonly Value[]): Control
+  request(effect: Effect): Control
+  /** Waits for wake(key), or until `dueMs` (same clock as `now`; null: no limit). */
+  park(key: string | null, dueMs: number | null): Control
+  /** Runs a generator to its next value: `result` is a value or END (values/handles.ts). */
+  pull(source: HarnIter | HarnGenerator): Control
+
+  /** Makes every task parked on `key` runnable, in the order in which they parked. */
+  wake(key: string): void
+  /** Looks a builtin or method up by name, for builtins that call others through ctx.call. */
+  builtinValue(name: string): Value
+  /** Facts of the running module: directory for relative paths, source file name. */
+  readonly source: { readonly file: string; readonly directory: string }
+  /** The machine, for the few builtins that are part of it (tasks, snapshots, tools). */
+  readonly machine: MachineAccess
+}
+
+/** What intrinsics may do beyond other builtins; implemented by the Machine. */
+export interface MachineAccess {
+  /** Starts a task; it runs when the caller next waits. When it ends, tasks parked on `taskKey(id)` are woken. */
+  spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options?: SpawnOptions): number
+  hashHex(bytes: Uint8Array): string
+  /** Facts of the running task. */
+  task(): TaskFacts
+  taskOutcome(id: number): TaskOutcome
+  /** Sets the cancel flag of a task (03b §1.1); unknown and ended tasks are left alone. */
+  requestCancel(id: number): void
+  /** Ends a task at once; its frames leave, its outcome becomes `aborted`. */
+  abortTask(id: number): void
+  /** A closure (as scripts see it) that calls a builtin with `bound` values before its own arguments, named by `params`. */
+  closureOver(builtin: string, bound: readonly Value[], params: readonly string[]): Value
+  /** The number of the running task, 0 for the root. */
+  readonly taskNumber: number
+  /** Forgets an ended task: its outcome was taken, and another await gives nil. */
+  forgetTask(id: number): void
+  /** A stream whose items are what `builtin` called with `bound` gives until it gives END. */
+  streamOver(builtin: string, bound: readonly Value[]): Value
+  /** Counts the groups of parallel children that the running task has made. */
+  nextGroup(): number
+  /** Ids of the permits that the machine can still reach; permits outside it are given back (03b §2.3). Absent: none are. */
+  reachablePermits?(): ReadonlySet<number>
+}
+
+export interface SpawnOptions {
+  /** What `runtime_context` shows as task_name; `spawn` when absent. */
+  readonly name?: string
+  /** Task id as scripts see it; `<parent>:spawn:N` when absent. */
+  readonly taskId?: string
+  readonly group?: string
+}
+
+/** Where a task stands in the tree of tasks (03b §1.4). Ids are the texts that scripts see. */
+export interface TaskFacts {
+  readonly taskId: string
+  readonly parentId: string | null
+  readonly rootId: string
+  readonly name: string
+  readonly group: string | null
+  readonly cancelled: boolean
+  /** Ids of tasks that this one started and that still run. */
+  readonly activeTaskIds: readonly string[]
+  /** What runtime_context_set wrote; a child starts with a copy. Changed in place. */
+  readonly values: Map<string, Value>
+  /** Other fields of runtime_context, by name (run_id, trace_id …), as agents and workflows set them; inherited like values. */
+  readonly fields: Map<string, Value>
+}
+
+export type TaskOutcome =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'done'; readonly value: Value; readonly output: string }
+  | { readonly kind: 'failed'; readonly fault: Fault; readonly output: string }
+  | { readonly kind: 'aborted' }
+
+/** The park key of the end of any task that task `id` started. */
+export function childrenKey(id: number): string {
+  return `children:${id}`
+}
+
+/** The park key of a task's end. */
+export function taskKey(id: number): string {
+  return `task:${id}`
+}
+
+export type FrameState = { [key: string]: unknown }
+
+export interface FrameDef {
+  readonly kind: string
+  /**
+   * Functions it calls are runs of their own: they start a fresh depth count and faults that leave them gain the line
+   * suffix (reference 01 §15.3). True for everything but control constructs.
+   */
+  readonly runBoundary: boolean
+  /** `drop`: what called functions print is lost (03a §0.4). */
+  readonly output: 'keep' | 'drop'
+  // The state type is the definition's own affair; the machine only stores it.
+  readonly step: (ctx: Context, state: never) => Result
+  readonly onFault?: (ctx: Context, state: never, fault: Fault) => Result
+  /** Runs when the frame leaves by any way, for locks and the like. Must not call, ask or park. */
+  readonly onLeave?: (ctx: Context, state: never) => void
+}
+
+export function frame<S extends FrameState>(def: {
+  readonly kind: string
+  readonly step: (ctx: Context, state: S) => Result
+  readonly onFault?: (ctx: Context, state: S, fault: Fault) => Result
+  readonly onLeave?: (ctx: Context, state: S) => void
+  readonly runBoundary?: boolean
+  readonly output?: 'keep' | 'drop'
+}): FrameDef {
+  return { runBoundary: true, output: 'keep', ...def } as unknown as FrameDef
+}
+
+/** 'pure': same arguments, same result, no effect, no call back. Otherwise the kinds of effect it may ask for, or 'callback'. */
+export type Effects = 'pure' | readonly string[]
+
+// Arguments arrive padded with nil to the number of declared parameters; a rest parameter takes what is left.
+export type Run = (ctx: Context, ...args: Value[]) => Result
+
+export interface BuiltinDef {
+  readonly name: string
+  /** Number of declared parameters without the rest parameter. */
+  readonly arity: number
+  readonly rest: boolean
+  /** `name(a: type, b?: type, ...rest: type) -> type`, the source of docs and checker signature. */
+  readonly signature: string
+  readonly doc: string
+  readonly effects: Effects
+  /** True when arguments are neither kept nor returned, so that the compiler may keep ownership of a container it passes. */
+  readonly borrows: boolean
+  readonly run: Run
+  readonly receiver: string | null
+}
+
+interface Options {
+  readonly doc: string
+  readonly effects?: Effects
+  readonly borrows?: boolean
+}
+
+function parseSignature(signature: string): { name: string; arity: number; rest: boolean } {
+  const match = /^([\w.]+)\((.*)\)\s*(?:->\s*.+)?$/s.exec(signature)
+  if (match === null) throw new Error(`bad builtin signature: ${signature}`)
+  const params: string[] = []
+  let depth = 0
+  let current = ''
+  for (const char of match[2]!.replaceAll('->', '  ')) {
+    if ('(<[{'.includes(char)) depth++
+    if (')>]}'.includes(char)) depth--
+    if (char === ',' && depth === 0) {
+      params.push(current.trim())
+      current = ''
+    } else current += char
+  }
+  if (current.trim() !== '') params.push(current.trim())
+  const rest = params.at(-1)?.startsWith('...') ?? false
+  return { name: match[1]!, arity: params.length - (rest ? 1 : 0), rest }
+}
+
+/** Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. */
+export function builtin(signature: string, options: Options, run: Run): BuiltinDef {
+  return { ...parseSignature(signature), signature, doc: options.doc, effects: options.effects ?? 'pure', borrows: options.borrows ?? false, run, receiver: null }
+}
+
+/** Defines a method; the receiver is the first argument of `run` and not part of the signature: `method('list', 'map(f: closure) -> list', …)`. */
+export function method(receiver: string, signature: string, options: Options, run: Run): BuiltinDef {
+  return { ...builtin(signature, options, run), receiver }
+}

@@ -1,0 +1,302 @@
+// Channels (03b §2.1): bounded queues between tasks. A value goes straight to the task that has waited longest, otherwise into
+// the buffer; a task that finds the buffer full waits in line with its value. Lines are first in, first out, and every waiting
+// task has a ticket of its own, which is also what it parks on: nobody can overtake, and a task that is aborted in between
+// leaves its place (or hands an undelivered value on) through the frame's onLeave.
+//
+// Invariant: while a task waits to receive, the buffer is empty; while one waits to send, the buffer is full.
+
+import { builtin, frame, family } from './builtin.js'
+import { millisOf } from './tool-retry.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { END, HarnChannel } from '../values/handles.js'
+import { HarnList } from '../values/list.js'
+import type { Context, FrameState, Result } from './builtin.js'
+import type { IterOps } from './iter-op.js'
+import type { BuiltinFamily } from './registry.js'
+import type { Value } from '../values/value.js'
+
+interface Receiver {
+  readonly ticket: number
+  /** A `for` loop ends when the channel is closed under it; a plain receive goes on waiting, as in the reference. */
+  readonly endsOnClose: boolean
+}
+
+interface ChannelState {
+  channels: number
+  tickets: number
+  /** Waiting tasks by channel id, longest first; channels without any have no entry. */
+  readonly receivers: Map<number, Receiver[]>
+  readonly senders: Map<number, { readonly ticket: number; readonly value: Value }[]>
+  /** What a woken task finds: the received value or END; for a sender, whether its value was taken. */
+  readonly ready: Map<number, Value>
+}
+
+const channelState = family<ChannelState>('channels', () => ({
+  channels: 0, tickets: 0, receivers: new Map(), senders: new Map(), ready: new Map(),
+}))
+
+const ticketKey = (ticket: number): string => `channel:${ticket}`
+
+/** Tasks that watch several channels park on this; a value that goes into a buffer and a closing wake them. */
+export const ANY_CHANNEL = 'channel:any'
+
+const MAX_CAPACITY = 1 << 24
+
+export function makeChannel(ctx: Context, name: string, capacity: number): HarnChannel {
+  const state = ctx.state(channelState)
+  state.channels++
+  return new HarnChannel(name, Math.min(Math.max(1, capacity), MAX_CAPACITY), state.channels)
+}
+
+function shiftLine<T>(lines: Map<number, T[]>, id: number): T | undefined {
+  const line = lines.get(id)
+  const head = line?.shift()
+  if (line?.length === 0) lines.delete(id)
+  return head
+}
+
+function leaveLine<T extends { readonly ticket: number }>(lines: Map<number, T[]>, id: number, ticket: number): void {
+  const line = lines.get(id)
+  if (line === undefined) return
+  const rest = line.filter((entry) => entry.ticket !== ticket)
+  if (rest.length === 0) lines.delete(id)
+  else lines.set(id, rest)
+}
+
+function joinLine<T>(lines: Map<number, T[]>, id: number, entry: T): void {
+  const line = lines.get(id)
+  if (line === undefined) lines.set(id, [entry])
+  else line.push(entry)
+}
+
+function deliver(ctx: Context, ticket: number, value: Value): void {
+  ctx.state(channelState).ready.set(ticket, value)
+  ctx.wake(ticketKey(ticket))
+}
+
+/** Passes a value on without waiting; false when the buffer is full. The channel may be closed meanwhile. */
+function offer(ctx: Context, channel: HarnChannel, value: Value): boolean {
+  const receiver = shiftLine(ctx.state(channelState).receivers, channel.id)
+  if (receiver !== undefined) {
+    deliver(ctx, receiver.ticket, value)
+    return true
+  }
+  if (channel.buffer.length >= channel.capacity) return false
+  channel.buffer.push(value)
+  ctx.wake(ANY_CHANNEL)
+  return true
+}
+
+/** The next value without waiting, undefined when there is none. Lets the longest waiting sender move up. */
+export function takeFrom(ctx: Context, channel: HarnChannel): Value | undefined {
+  if (channel.buffer.length === 0) return undefined
+  const value = channel.buffer.shift()!
+  const sender = shiftLine(ctx.state(channelState).senders, channel.id)
+  if (sender !== undefined) {
+    channel.buffer.push(sender.value)
+    deliver(ctx, sender.ticket, true)
+  }
+  return value
+}
+
+interface SendState extends FrameState {
+  readonly channel: HarnChannel
+  readonly value: Value
+  /** 0 before the task stands in line. */
+  ticket: number
+}
+
+const sendFrame = frame<SendState>({
+  kind: 'channel.send',
+  runBoundary: false,
+  step: (ctx, state) => {
+    const channels = ctx.state(channelState)
+    if (state.ticket === 0) {
+      channels.tickets++
+      state.ticket = channels.tickets
+      joinLine(channels.senders, state.channel.id, { ticket: state.ticket, value: state.value })
+    }
+    const taken = channels.ready.get(state.ticket)
+    if (taken !== undefined) return taken
+    return ctx.park(ticketKey(state.ticket), null)
+  },
+  onLeave: (ctx, state) => {
+    const channels = ctx.state(channelState)
+    channels.ready.delete(state.ticket)
+    leaveLine(channels.senders, state.channel.id, state.ticket)
+  },
+})
+
+interface ReceiveState extends FrameState {
+  readonly channel: HarnChannel
+  /** For iteration: END instead of nil on a closed, drained channel, also while waiting. */
+  readonly iterating: boolean
+  ticket: number
+}
+
+const receiveFrame = frame<ReceiveState>({
+  kind: 'channel.receive',
+  runBoundary: false,
+  step: (ctx, state) => {
+    const channels = ctx.state(channelState)
+    if (state.ticket === 0) {
+      channels.tickets++
+      state.ticket = channels.tickets
+      joinLine(channels.receivers, state.channel.id, { ticket: state.ticket, endsOnClose: state.iterating })
+    }
+    const value = channels.ready.get(state.ticket)
+    if (value === undefined) return ctx.park(ticketKey(state.ticket), null)
+    // Gone before onLeave, which hands on what nobody took.
+    channels.ready.delete(state.ticket)
+    return value
+  },
+  onLeave: (ctx, state) => {
+    const channels = ctx.state(channelState)
+    leaveLine(channels.receivers, state.channel.id, state.ticket)
+    const undelivered = channels.ready.get(state.ticket)
+    channels.ready.delete(state.ticket)
+    if (undelivered === undefined || undelivered === END) return
+    const next = shiftLine(channels.receivers, state.channel.id)
+    if (next !== undefined) deliver(ctx, next.ticket, undelivered)
+    else state.channel.buffer.unshift(undelivered)
+  },
+})
+
+function receiveFrom(ctx: Context, channel: HarnChannel, iterating: boolean): Result {
+  const value = takeFrom(ctx, channel)
+  if (value !== undefined) return value
+  if (channel.closed) return iterating ? END : null
+  return ctx.frame('channel.receive', { channel, iterating, ticket: 0 } satisfies ReceiveState)
+}
+
+function send(ctx: Context, channel: Value, value: Value): Result {
+  if (ctx.argc < 2) return ctx.throw('send: requires channel and value')
+  if (!(channel instanceof HarnChannel)) return ctx.throw('send: first argument must be a channel')
+  if (channel.closed) return false
+  ctx.charge(1, 16)
+  if (offer(ctx, channel, value)) return true
+  return ctx.frame('channel.send', { channel, value, ticket: 0 } satisfies SendState)
+}
+
+function close(ctx: Context, channel: HarnChannel): void {
+  channel.closed = true
+  const { receivers } = ctx.state(channelState)
+  const waiting = receivers.get(channel.id) ?? []
+  const staying = waiting.filter((receiver) => !receiver.endsOnClose)
+  if (staying.length === 0) receivers.delete(channel.id)
+  else receivers.set(channel.id, staying)
+  for (const receiver of waiting) if (receiver.endsOnClose) deliver(ctx, receiver.ticket, END)
+  ctx.wake(ANY_CHANNEL)
+}
+
+/** Closes for good, as mailboxes do: everyone who waits goes on, receivers with END and senders with false. */
+export function closeForAll(ctx: Context, channel: HarnChannel): void {
+  channel.closed = true
+  ctx.wake(ANY_CHANNEL)
+  const { receivers, senders } = ctx.state(channelState)
+  for (let receiver = shiftLine(receivers, channel.id); receiver !== undefined; receiver = shiftLine(receivers, channel.id)) {
+    deliver(ctx, receiver.ticket, END)
+  }
+  for (let sender = shiftLine(senders, channel.id); sender !== undefined; sender = shiftLine(senders, channel.id)) {
+    deliver(ctx, sender.ticket, false)
+  }
+}
+
+interface SelectState extends FrameState {
+  readonly channels: Value[]
+  /** Milliseconds on the machine's clock; null waits without limit. */
+  readonly due: number | null
+}
+
+/** What `select` gives for the first channel that holds a value, undefined when none does. */
+export function takeFirst(ctx: Context, channels: readonly Value[]): HarnDict | undefined {
+  for (let index = 0; index < channels.length; index++) {
+    const channel = channels[index] as HarnChannel
+    const value = takeFrom(ctx, channel)
+    if (value !== undefined) return HarnDict.of({ index, value, channel: channel.name })
+  }
+  return undefined
+}
+
+const selectFrame = frame<SelectState>({
+  kind: 'channel.select',
+  runBoundary: false,
+  step: (ctx, state) => {
+    ctx.charge(state.channels.length)
+    const found = takeFirst(ctx, state.channels)
+    if (found !== undefined) return found
+    if (state.due !== null && ctx.now >= state.due) return null
+    return ctx.park(ANY_CHANNEL, state.due)
+  },
+})
+
+function select(ctx: Context, ...channels: Value[]): Result {
+  if (!channels.every((channel) => channel instanceof HarnChannel)) return ctx.throw('select: all arguments must be channels')
+  if (channels.length === 0) return null
+  return takeFirst(ctx, channels) ?? ctx.frame('channel.select', { channels, due: null } satisfies SelectState)
+}
+
+/** Milliseconds of a timeout argument: an int, a duration, or a dict with one of `keys`; null when there is none. */
+export function timeoutMillis(value: Value, keys: readonly string[]): number | null {
+  if (!(value instanceof HarnDict)) return millisOf(value)
+  for (const key of keys) {
+    const ms = millisOf(value.get(key))
+    if (ms !== null) return ms
+  }
+  return null
+}
+
+function channelSelect(ctx: Context, list: Value, timeout: Value): Result {
+  if (!(list instanceof HarnList)) return ctx.throw('channel_select: first argument must be a list of channels')
+  const channels = list.copyItems()
+  if (!channels.every((channel) => channel instanceof HarnChannel)) return ctx.throw('channel_select: channel list must contain only channels')
+  if (channels.length === 0) return null
+  const found = takeFirst(ctx, channels)
+  if (found !== undefined) return found
+  const ms = timeoutMillis(timeout, ['timeout_ms'])
+  if (ms !== null && ms <= 0) return null
+  return ctx.frame('channel.select', { channels, due: ms === null ? null : ctx.now + ms } satisfies SelectState)
+}
+
+/** Iteration over a channel: waits in a frame of its own, so that an aborted task leaves the line. */
+export const CHANNEL_ITER_OPS: IterOps = {
+  channel: {
+    step: (ctx, state) => {
+      if (state.phase === 1) return ctx.result
+      state.phase = 1
+      return ctx.call(ctx.builtinValue('__channel_next'), [state.iter.state[0]!])
+    },
+  },
+}
+
+const CHANNEL = ['channel'] as const
+
+/** A builtin whose one argument is a channel. */
+function onChannel(name: string, run: (ctx: Context, channel: HarnChannel) => Result) {
+  return (ctx: Context, channel: Value): Result =>
+    (channel instanceof HarnChannel ? run(ctx, channel) : ctx.throw(`${name}: first argument must be a channel`))
+}
+
+export const channelsFamily: BuiltinFamily = {
+  name: 'channels',
+  builtins: [
+    builtin('channel(name?: string, capacity?: int) -> channel', { doc: 'A queue between tasks, 256 values deep unless said otherwise.', effects: CHANNEL },
+      (ctx, name, capacity) => makeChannel(ctx, name === null ? 'default' : display(name!), millisOf(capacity) ?? 256)),
+    builtin('send(ch: channel, value: any) -> bool', { doc: 'Puts a value in; waits while the channel is full. False when it is closed.', effects: CHANNEL }, send),
+    builtin('receive(ch: channel)', { doc: 'Takes the next value; waits for one. nil on a closed, drained channel.', effects: CHANNEL },
+      onChannel('receive', (ctx, channel) => receiveFrom(ctx, channel, false))),
+    builtin('try_receive(ch: channel)', { doc: 'The next value, or nil when there is none now.', effects: CHANNEL },
+      onChannel('try_receive', (ctx, channel) => takeFrom(ctx, channel) ?? null)),
+    builtin('close_channel(ch: channel) -> nil', { doc: 'Refuses further values; what is buffered can still be received.', effects: CHANNEL },
+      onChannel('close_channel', (ctx, channel) => {
+        close(ctx, channel)
+        return null
+      })),
+    builtin('select(...channels: channel)', { doc: 'Waits for the first channel with a value: `{index, value, channel}`.', effects: CHANNEL }, select),
+    builtin('channel_select(channels: list<channel>, timeout?: int|duration)', { doc: 'As select, over a list and with a time limit.', effects: CHANNEL }, channelSelect),
+    builtin('__channel_next(ch: channel)', { doc: 'The next value for an iterator.', effects: CHANNEL },
+      onChannel('__channel_next', (ctx, channel) => receiveFrom(ctx, channel, true))),
+  ],
+  frames: [sendFrame, receiveFrame, selectFrame],
+}

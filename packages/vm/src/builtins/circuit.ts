@@ -1,0 +1,72 @@
+// Circuit breakers (03b §2.6): named counters of failures. Open after `threshold` failures in a row, half open again once the
+// reset time has passed since the last failure.
+
+import { builtin, family } from './builtin.js'
+import { millisOf } from './tool-retry.js'
+import { display } from '../values/display.js'
+import type { Context, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import type { Value } from '../values/value.js'
+
+interface Breaker {
+  threshold: number
+  resetMs: number
+  failures: number
+  /** Machine time at which it opened; null while closed. */
+  openedAt: number | null
+}
+
+const circuitState = family<{ breakers: Map<string, Breaker> }>('circuits', () => ({ breakers: new Map() }))
+
+const CIRCUIT = ['circuit'] as const
+
+function nameOf(value: Value): string {
+  return value === null ? 'default' : display(value)
+}
+
+function breaker(ctx: Context, name: Value): Breaker | undefined {
+  return ctx.state(circuitState).breakers.get(nameOf(name))
+}
+
+function stateOf(ctx: Context, circuit: Breaker | undefined): 'closed' | 'open' | 'half_open' {
+  if (circuit === undefined || circuit.openedAt === null) return 'closed'
+  return ctx.now - circuit.openedAt >= circuit.resetMs ? 'half_open' : 'open'
+}
+
+function create(ctx: Context, name: Value, threshold: Value, resetMs: Value): Result {
+  ctx.state(circuitState).breakers.set(nameOf(name), {
+    threshold: millisOf(threshold) ?? 5, resetMs: millisOf(resetMs) ?? 30_000, failures: 0, openedAt: null,
+  })
+  return nameOf(name)
+}
+
+/** True exactly when this failure opens the circuit. A failure of the half-open trial opens it again. */
+function recordFailure(ctx: Context, name: Value): Result {
+  const circuit = breaker(ctx, name)
+  if (circuit === undefined) return false
+  const before = stateOf(ctx, circuit)
+  circuit.failures++
+  if (circuit.failures < circuit.threshold) return false
+  if (before !== 'open') circuit.openedAt = ctx.now
+  return before !== 'open'
+}
+
+function close(ctx: Context, name: Value): Result {
+  const circuit = breaker(ctx, name)
+  if (circuit !== undefined) {
+    circuit.failures = 0
+    circuit.openedAt = null
+  }
+  return null
+}
+
+export const circuitFamily: BuiltinFamily = {
+  name: 'circuit',
+  builtins: [
+    builtin('circuit_breaker(name?: string, threshold?: int, reset_ms?: int) -> string', { doc: 'Makes a breaker (afresh) and gives its name.', effects: CIRCUIT }, create),
+    builtin('circuit_check(name: string) -> string', { doc: '`closed`, `open` or `half_open`.', effects: CIRCUIT }, (ctx, name) => stateOf(ctx, breaker(ctx, name!))),
+    builtin('circuit_record_failure(name: string) -> bool', { doc: 'Counts a failure; true when it opens the breaker.', effects: CIRCUIT }, recordFailure),
+    builtin('circuit_record_success(name: string) -> nil', { doc: 'Closes the breaker and forgets failures.', effects: CIRCUIT }, close),
+    builtin('circuit_reset(name: string) -> nil', { doc: 'Closes the breaker and forgets failures.', effects: CIRCUIT }, close),
+  ],
+}

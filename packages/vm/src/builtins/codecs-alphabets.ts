@@ -1,0 +1,98 @@
+// Base64, base32 and hexadecimal. A decoder gives bytes, or a text that says what is wrong and where.
+
+const HEX = '0123456789abcdef'
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const BASE64URL = `${BASE64.slice(0, 62)}-_`
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+export function encodeHex(bytes: Uint8Array): string {
+  let out = ''
+  for (const byte of bytes) out += HEX[byte >> 4]! + HEX[byte & 15]!
+  return out
+}
+
+export function decodeHex(text: string): Uint8Array | string {
+  if (text.length % 2 !== 0) return 'Odd number of digits'
+  const bytes = new Uint8Array(text.length / 2)
+  for (let at = 0; at < text.length; at++) {
+    const digit = HEX.indexOf(text[at]!.toLowerCase())
+    if (digit < 0 || text.charCodeAt(at) > 0x7f) return `Invalid character '${text[at]!}' at position ${at}`
+    bytes[at >> 1] = bytes[at >> 1]! * 16 + digit
+  }
+  return bytes
+}
+
+/** Digits of `bits` bits each, most significant first; the last is filled up with zero bits. */
+function encodeDigits(bytes: Uint8Array, alphabet: string, bits: number): string {
+  let out = ''
+  let buffer = 0
+  let held = 0
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte
+    held += 8
+    while (held >= bits) {
+      held -= bits
+      out += alphabet[(buffer >> held) & ((1 << bits) - 1)]!
+    }
+    buffer &= (1 << held) - 1
+  }
+  return held === 0 ? out : out + alphabet[(buffer << (bits - held)) & ((1 << bits) - 1)]!
+}
+
+function pad(text: string, group: number): string {
+  return text + '='.repeat((group - (text.length % group)) % group)
+}
+
+/** Digits back to bytes. Left-over bits must be zero, so that every byte sequence has one text only. */
+function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array | string {
+  const bytes = new Uint8Array(Math.floor((text.length * bits) / 8))
+  let buffer = 0
+  let held = 0
+  let filled = 0
+  for (let at = 0; at < text.length; at++) {
+    const digit = alphabet.indexOf(text[at]!)
+    if (digit < 0) return `Invalid symbol ${text.charCodeAt(at)}, offset ${at}.`
+    buffer = (buffer << bits) | digit
+    held += bits
+    if (held >= 8) {
+      held -= 8
+      bytes[filled++] = (buffer >> held) & 0xff
+    }
+    buffer &= (1 << held) - 1
+  }
+  if (held >= bits) return `Invalid input length: ${text.length}`
+  return buffer === 0 ? bytes : `Invalid last symbol ${text.charCodeAt(text.length - 1)}, offset ${text.length - 1}.`
+}
+
+function decodePadded(text: string, alphabet: string, bits: number, group: number): Uint8Array | string {
+  let end = text.length
+  while (end > 0 && text[end - 1] === '=') end--
+  const decoded = decodeDigits(text.slice(0, end), alphabet, bits)
+  if (typeof decoded === 'string') return decoded
+  return text.length % group !== 0 || text.length - end >= group ? 'Invalid padding' : decoded
+}
+
+export function encodeBase64(bytes: Uint8Array): string {
+  return pad(encodeDigits(bytes, BASE64, 6), 4)
+}
+
+export function decodeBase64(text: string): Uint8Array | string {
+  return decodePadded(text, BASE64, 6, 4)
+}
+
+/** Without padding. */
+export function encodeBase64Url(bytes: Uint8Array): string {
+  return encodeDigits(bytes, BASE64URL, 6)
+}
+
+export function decodeBase64Url(text: string): Uint8Array | string {
+  return text.endsWith('=') ? 'Invalid padding' : decodeDigits(text, BASE64URL, 6)
+}
+
+export function encodeBase32(bytes: Uint8Array): string {
+  return pad(encodeDigits(bytes, BASE32, 5), 8)
+}
+
+export function decodeBase32(text: string): Uint8Array | string {
+  return decodePadded(text, BASE32, 5, 8)
+}

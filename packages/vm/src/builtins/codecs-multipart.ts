@@ -1,0 +1,219 @@
+// multipart/form-data bodies, written and read. Sizes are bytes; the reader refuses what is malformed or over its limits and
+// says which rule it broke.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef, Context, Control, Result } from './builtin.js'
+import { decodeUtf8, decodeUtf8Strict, encodeUtf8 } from './bytes.js'
+import { encodeHex } from './codecs-alphabets.js'
+import { sha256 } from './crypto-hashes.js'
+import { count, textArg } from './core-values.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes } from '../values/scalars.js'
+import { typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}
+
+/** First place of `needle` in `hay` from `from` on, or -1. */
+function find(hay: Uint8Array, needle: Uint8Array, from = 0): number {
+  const first = needle[0]!
+  for (let at = hay.indexOf(first, from); at >= 0 && at + needle.length <= hay.length; at = hay.indexOf(first, at + 1)) {
+    let same = 1
+    while (same < needle.length && hay[at + same] === needle[same]) same++
+    if (same === needle.length) return at
+  }
+  return -1
+}
+
+interface Part {
+  readonly head: string
+  readonly content: Uint8Array
+}
+
+const quoted = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+
+/** One field as its header lines and content, or the error that it is. */
+function readField(field: Value, fail: (message: string) => Control): Part | Control {
+  const part = (name: string): Value => (field instanceof HarnDict ? (field.get(name) ?? null) : null)
+  const name = part('name')
+  if (name === null) return fail('field is missing name')
+  const content = part('content') ?? part('value')
+  if (content === null) return fail('field is missing content')
+  if (/[\r\n]/.test(display(name))) return fail('field name must be single-line')
+  if (typeof content !== 'string' && !(content instanceof HarnBytes)) {
+    return fail(`content must be bytes or string, got ${typeName(content)}`)
+  }
+  const filename = part('filename')
+  const type = part('content_type')
+  const headers = part('headers')
+  const file = filename === null ? '' : `; filename="${quoted(display(filename))}"`
+  const lines = [`Content-Disposition: form-data; name="${quoted(display(name))}"${file}`]
+  if (type !== null) lines.push(`Content-Type: ${display(type)}`)
+  if (headers instanceof HarnDict) for (const key of headers.keys()) lines.push(`${key}: ${display(headers.get(key)!)}`)
+  if (lines.some((line) => /[\r\n]/.test(line))) return fail('field headers must be single-line')
+  return { head: lines.join('\r\n'), content: typeof content === 'string' ? encodeUtf8(content) : content.data }
+}
+
+function formData(ctx: Context, fields: Value = null, options: Value = null): Result {
+  const fail = (message: string): Control => ctx.runtime(`multipart_form_data: ${message}`)
+  if (!(fields instanceof HarnList)) return fail(`fields must be a list, got ${typeName(fields)}`)
+  const parts: Part[] = []
+  for (const field of fields.view()) {
+    const part = readField(field, fail)
+    if (!('head' in part)) return part
+    parts.push(part)
+  }
+  const size = parts.reduce((sum, part) => sum + part.content.length, 0)
+  ctx.charge(size >> 5, 2 * size)
+  const given = options instanceof HarnDict ? (options.get('boundary') ?? null) : null
+  const boundary = given === null ? defaultBoundary(fields, parts) : display(given)
+  const pieces = parts.flatMap((part) => [encodeUtf8(`--${boundary}\r\n${part.head}\r\n\r\n`), part.content, encodeUtf8('\r\n')])
+  const body = joinBytes([...pieces, encodeUtf8(`--${boundary}--\r\n`)])
+  return HarnDict.of({ boundary, content_type: `multipart/form-data; boundary=${boundary}`, body: new HarnBytes(body) })
+}
+
+/** A boundary that the fields decide and that none of them contains. */
+function defaultBoundary(fields: HarnList, parts: readonly Part[]): string {
+  const text = fields.view().map((field) => `${display(field)}\0`).join('')
+  const stem = `----harn-boundary-${encodeHex(sha256(encodeUtf8(text)).subarray(0, 8))}`
+  for (let suffix = 0; ; suffix++) {
+    const boundary = suffix === 0 ? stem : `${stem}-${suffix}`
+    const needle = encodeUtf8(boundary)
+    if (!parts.some((part) => find(part.content, needle) >= 0)) return boundary
+  }
+}
+
+const PARAMETER = /;\s*([^=;\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;]*))/g
+
+/** Parameters of a header such as `form-data; name="a"`, by lower-case name; the value before them is under ''. */
+function parameters(header: string): Map<string, string> {
+  const found = new Map<string, string>()
+  const [first = ''] = header.split(';', 1)
+  found.set('', first.trim().toLowerCase())
+  for (const [, name, text, plain] of header.slice(first.length).matchAll(PARAMETER)) {
+    found.set(name!.toLowerCase(), text === undefined ? plain!.trim() : text.replaceAll(/\\(.)/g, '$1'))
+  }
+  return found
+}
+
+const LIMITS = { max_total_bytes: 8388608, max_field_bytes: 8388608, max_fields: 128 } as const
+
+function readBoundary(type: string): { readonly boundary: string } | string {
+  const params = parameters(type)
+  if (params.get('') !== 'multipart/form-data') return `expected multipart/form-data content type, got ${type}`
+  const boundary = params.get('boundary')
+  if (boundary === undefined) return 'content type is missing boundary'
+  if (boundary === '') return 'boundary must not be empty'
+  return encodeUtf8(boundary).length > 70 ? 'boundary must be at most 70 bytes' : { boundary }
+}
+
+/** Header lines as lower-case names to values. */
+function readHeaders(text: string): Map<string, string> {
+  const headers = new Map<string, string>()
+  for (const line of text.split('\r\n')) {
+    const at = line.indexOf(':')
+    if (at > 0) headers.set(line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim())
+  }
+  return headers
+}
+
+/** One part between delimiters, or what is wrong with it. */
+function readPart(part: Uint8Array, maxBytes: number): HarnDict | string {
+  const end = find(part, encodeUtf8('\r\n\r\n'))
+  if (end < 0) return 'part is missing header terminator'
+  const headers = readHeaders(decodeUtf8(part.subarray(0, end)))
+  const content = part.slice(end + 4)
+  if (content.length > maxBytes) return `field size ${content.length} exceeds max_field_bytes ${maxBytes}`
+  const disposition = headers.get('content-disposition')
+  if (disposition === undefined) return 'part is missing Content-Disposition header'
+  const params = parameters(disposition)
+  if (params.get('') !== 'form-data') return `expected form-data disposition, got ${params.get('') ?? ''}`
+  const name = params.get('name')
+  if (name === undefined) return 'part Content-Disposition is missing name'
+  return HarnDict.of({
+    name,
+    filename: params.get('filename') ?? null,
+    content_type: headers.get('content-type') ?? null,
+    headers: new HarnDict(new Map<string, Value>(headers)),
+    bytes: new HarnBytes(content),
+    text: decodeUtf8Strict(content),
+  })
+}
+
+type Limits = { readonly [K in keyof typeof LIMITS]: number }
+
+/** The fields of a body, or what is wrong with it. */
+function readBody(body: Uint8Array, boundary: string, limits: Limits): HarnDict[] | string {
+  if (body.length > limits.max_total_bytes) {
+    return `total body size ${body.length} exceeds max_total_bytes ${limits.max_total_bytes}`
+  }
+  const delimiter = encodeUtf8(`--${boundary}`)
+  const between = encodeUtf8(`\r\n--${boundary}`)
+  const fields: HarnDict[] = []
+  if (find(body.subarray(0, delimiter.length), delimiter) !== 0) return 'body does not start with multipart boundary'
+  let at = delimiter.length
+  for (;;) {
+    const mark = decodeUtf8(body.subarray(at, at + 2))
+    if (mark === '--') {
+      const rest = decodeUtf8(body.subarray(at + 2))
+      return rest === '' || rest === '\r\n' ? fields : 'unexpected bytes after closing boundary'
+    }
+    if (mark !== '\r\n') return 'malformed boundary delimiter line'
+    if (fields.length >= limits.max_fields) return `field count exceeds max_fields ${limits.max_fields}`
+    const start = at + 2
+    const end = find(body, between, start)
+    if (end < 0) {
+      return find(body, encodeUtf8('\r\n\r\n'), start) < 0
+        ? 'part is missing header terminator'
+        : 'part is missing following boundary'
+    }
+    const field = readPart(body.subarray(start, end), limits.max_field_bytes)
+    if (typeof field === 'string') return field
+    fields.push(field)
+    at = end + between.length
+  }
+}
+
+function parse(ctx: Context, body: Value = null, type: Value = null, options: Value = null): Result {
+  const fail = (message: string): Control => ctx.runtime(`multipart_parse: ${message}`)
+  const bytes = body instanceof HarnBytes ? body.data : typeof body === 'string' ? encodeUtf8(body) : null
+  if (bytes === null) return fail(`body must be bytes or string, got ${typeName(body)}`)
+  ctx.charge(bytes.length >> 5, 2 * bytes.length)
+  const head = readBoundary(textArg(ctx, 1, type))
+  if (typeof head === 'string') return fail(head)
+  const limit = (name: keyof typeof LIMITS): number =>
+    count(options instanceof HarnDict ? (options.get(name) ?? null) : null) ?? LIMITS[name]
+  const fields = readBody(bytes, head.boundary, {
+    max_total_bytes: limit('max_total_bytes'), max_field_bytes: limit('max_field_bytes'), max_fields: limit('max_fields'),
+  })
+  if (typeof fields === 'string') return fail(fields)
+  return HarnDict.of({
+    boundary: head.boundary, fields: new HarnList(fields), field_count: fields.length, total_bytes: bytes.length,
+  })
+}
+
+export const multipartFunctions: readonly BuiltinDef[] = [
+  builtin('multipart_form_data(fields: list, options?: dict) -> dict',
+    { doc: 'A form as `{boundary, content_type, body}`.' }, formData),
+  builtin('multipart_parse(body: bytes|string, content_type: string, options?: dict) -> dict',
+    { doc: 'The fields of a form body.' }, parse),
+  builtin('multipart_field_bytes(field: dict) -> bytes', { doc: 'The content of a parsed field.' }, (ctx, field = null) => {
+    const bytes = field instanceof HarnDict ? field.get('bytes') : undefined
+    return bytes instanceof HarnBytes ? bytes : ctx.runtime('multipart_field_bytes: expected a multipart field dict')
+  }),
+  builtin('multipart_field_text(field: dict) -> string', { doc: 'The content of a parsed field as text.' },
+    (ctx, field = null) => {
+      const text = field instanceof HarnDict ? (field.get('text') ?? null) : null
+      return typeof text === 'string' ? text : ctx.runtime('multipart_field_text: field is not valid UTF-8 text')
+    }),
+]

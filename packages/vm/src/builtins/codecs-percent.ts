@@ -1,0 +1,35 @@
+// Percent encoding of RFC 3986 and the form encoding of query strings.
+
+import { decodeUtf8, encodeUtf8 } from './bytes.js'
+
+const UNRESERVED = /[A-Za-z0-9\-_.~]/
+
+/** Everything but unreserved characters as `%XX` of its UTF-8. */
+export function percentEncode(text: string): string {
+  let out = ''
+  for (const byte of encodeUtf8(text)) {
+    const char = String.fromCharCode(byte)
+    out += byte < 0x80 && UNRESERVED.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }
+  return out
+}
+
+/** `%XX` and `+` decoded; escapes that are none are copied, bytes that are not UTF-8 become U+FFFD. */
+export function percentDecode(text: string): string {
+  const source = encodeUtf8(text)
+  const bytes = new Uint8Array(source.length)
+  let filled = 0
+  for (let at = 0; at < source.length; at++) {
+    const digits = source[at] === 0x25 ? String.fromCharCode(source[at + 1] ?? 0, source[at + 2] ?? 0) : ''
+    if (/^[0-9A-Fa-f]{2}$/.test(digits)) {
+      bytes[filled++] = Number.parseInt(digits, 16)
+      at += 2
+    } else bytes[filled++] = source[at] === 0x2b ? 0x20 : source[at]!
+  }
+  return decodeUtf8(bytes.subarray(0, filled))
+}
+
+/** The pairs of a query string, with or without its question mark. */
+export function parseQuery(query: string): [key: string, value: string][] {
+  return [...new URLSearchParams(query.startsWith('?') ? query.slice(1) : query).entries()]
+}

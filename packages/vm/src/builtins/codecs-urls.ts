@@ -1,0 +1,94 @@
+// URLs after the WHATWG rules, taken apart and put together, and query strings.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef, Context, Result } from './builtin.js'
+import { parseQuery } from './codecs-percent.js'
+import { count, entry, textArg } from './core-values.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import type { Value } from '../values/value.js'
+
+/** Reads a URL, or says what is wrong with it. */
+export function readUrl(text: string): URL | string {
+  try {
+    return new URL(text)
+  } catch {
+    return urlProblem(text)
+  }
+}
+
+/** The platform only says that a URL is invalid; these are the usual reasons. */
+function urlProblem(text: string): string {
+  const parts = /^\s*([a-zA-Z][a-zA-Z0-9+.-]*):(?:\/\/([^/?#]*))?/.exec(text)
+  if (parts === null) return 'relative URL without a base'
+  const authority = (parts[2] ?? '').replace(/^.*@/, '')
+  if (authority.replace(/:\d*$/, '') === '') return 'empty host'
+  if (authority.startsWith('[')) return 'invalid IPv6 address'
+  const port = /:([^:]*)$/.exec(authority)?.[1]
+  if (port !== undefined && !(/^\d*$/.test(port) && Number(port) < 65536)) return 'invalid port number'
+  return 'invalid international domain name'
+}
+
+const orNil = (text: string): Value => (text === '' ? null : text)
+
+function parse(ctx: Context, value: Value = null): Result {
+  const text = textArg(ctx, 0, value)
+  const url = readUrl(text)
+  if (typeof url === 'string') return ctx.runtime(`url_parse: ${url}`)
+  const [beforeHash] = url.href.split('#', 1) as [string]
+  return HarnDict.of({
+    scheme: url.protocol.slice(0, -1),
+    host: orNil(url.hostname),
+    port: url.port === '' ? null : Number(url.port),
+    path: url.pathname,
+    query: beforeHash.includes('?') ? url.search.slice(1) : null,
+    fragment: url.href.includes('#') ? url.hash.slice(1) : null,
+    username: orNil(url.username),
+    password: orNil(url.password),
+  })
+}
+
+function build(ctx: Context, parts: Value = null): Result {
+  if (!(parts instanceof HarnDict)) return ctx.runtime('url_build: expected a dict of url parts')
+  const part = (name: string): string | null => {
+    const value = parts.get(name) ?? null
+    return value === null ? null : display(value)
+  }
+  const scheme = part('scheme')
+  if (scheme === null || scheme === '') return ctx.runtime("url_build: 'scheme' is required")
+  const host = part('host')
+  const path = part('path') ?? '/'
+  const port = count(parts.get('port') ?? null)
+  const start = host === null
+    ? `${scheme}:${path}`
+    : `${scheme}://${host}${port === null ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`
+  const url = readUrl(start.replaceAll('?', '%3F').replaceAll('#', '%23'))
+  if (typeof url === 'string') return ctx.runtime(`url_build: ${url}`)
+  url.username = part('username') ?? ''
+  url.password = part('password') ?? ''
+  url.search = part('query') ?? ''
+  url.hash = part('fragment') ?? ''
+  return url.href
+}
+
+function stringify(ctx: Context, pairs: Value = null): Result {
+  if (!(pairs instanceof HarnList)) return ctx.runtime('query_stringify: expected a list of {key, value} dicts')
+  ctx.charge(pairs.length)
+  const params = new URLSearchParams()
+  for (const pair of pairs.view()) {
+    const key = pair instanceof HarnDict ? pair.get('key') : undefined
+    const value = pair instanceof HarnDict ? pair.get('value') : undefined
+    if (key === undefined || value === undefined) return ctx.runtime('query_stringify: each item must be a {key, value} dict')
+    params.append(display(key), display(value))
+  }
+  return params.toString()
+}
+
+export const urlFunctions: readonly BuiltinDef[] = [
+  builtin('url_parse(url: string) -> dict', { doc: 'The parts of a URL; absent ones are nil.' }, parse),
+  builtin('url_build(parts: dict) -> string', { doc: 'A URL of its parts.' }, build),
+  builtin('query_parse(query: string) -> list', { doc: 'The `{key, value}` pairs of a query string.' }, (ctx, query) =>
+    new HarnList(parseQuery(textArg(ctx, 0, query)).map(([key, value]) => entry(key, value)))),
+  builtin('query_stringify(pairs: list<dict>) -> string', { doc: 'A query string of `{key, value}` pairs.' }, stringify),
+]

@@ -1,0 +1,239 @@
+// tar and zip containers, written without times, owners or anything else that would differ between two runs.
+
+import { deflateSync, inflateSync } from 'fflate'
+import { concat } from './compress-zstd.js'
+
+export interface ArchiveEntry {
+  readonly path: string
+  readonly content: Uint8Array
+  /** Permission bits, 0…0o7777. */
+  readonly mode: number
+}
+
+/** A damaged archive; the message has no prefix yet. */
+export class ArchiveError extends Error {}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+// ------------------------------------------------------------------------------------------------------------------ tar
+
+const RECORD = 512
+/** Entries are padded to whole records, the archive ends with two empty ones. */
+function padding(size: number): Uint8Array {
+  return new Uint8Array((RECORD - (size % RECORD)) % RECORD)
+}
+
+function octal(value: number, width: number): Uint8Array {
+  return encoder.encode(`${value.toString(8).padStart(width - 1, '0')}\0`)
+}
+
+function tarHeader(name: Uint8Array, prefix: Uint8Array, type: string, size: number, mode: number): Uint8Array {
+  const header = new Uint8Array(RECORD)
+  header.set(name.subarray(0, 100), 0)
+  header.set(octal(mode, 8), 100)
+  header.set(octal(0, 8), 108)
+  header.set(octal(0, 8), 116)
+  header.set(octal(size, 12), 124)
+  header.set(octal(0, 12), 136)
+  header.set(encoder.encode('        '), 148)
+  header.set(encoder.encode(type), 156)
+  header.set(encoder.encode('ustar\u000000'), 257)
+  header.set(prefix.subarray(0, 155), 345)
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  header.set(encoder.encode(`${sum.toString(8).padStart(6, '0')}\0 `), 148)
+  return header
+}
+
+/** Name and prefix fields of a path; null when it does not fit them. */
+function splitName(path: Uint8Array): readonly [Uint8Array, Uint8Array] | null {
+  if (path.length <= 100) return [path, new Uint8Array(0)]
+  for (let at = Math.min(155, path.length - 2); at > 0; at--) {
+    if (path[at] === 0x2f && path.length - at - 1 <= 100) return [path.subarray(at + 1), path.subarray(0, at)]
+  }
+  return null
+}
+
+export function createTar(entries: readonly ArchiveEntry[]): Uint8Array {
+  const chunks: Uint8Array[] = []
+  for (const { path, content, mode } of entries) {
+    const bytes = encoder.encode(path)
+    let fields = splitName(bytes)
+    if (fields === null) {
+      // A record of its own carries names that are too long, as GNU tar does it.
+      chunks.push(tarHeader(encoder.encode('././@LongLink'), new Uint8Array(0), 'L', bytes.length + 1, 0o644), bytes, new Uint8Array(1), padding(bytes.length + 1))
+      fields = [bytes.subarray(0, 100), new Uint8Array(0)]
+    }
+    chunks.push(tarHeader(fields[0], fields[1], '0', content.length, mode), content, padding(content.length))
+  }
+  chunks.push(new Uint8Array(2 * RECORD))
+  return concat(chunks)
+}
+
+function fieldText(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0)
+  return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end))
+}
+
+function fieldNumber(bytes: Uint8Array): number {
+  // The high bit marks a big-endian binary number.
+  if ((bytes[0]! & 0x80) !== 0) return bytes.reduce((value, byte, at) => (at === 0 ? byte & 0x7f : value * 256 + byte), 0)
+  const text = fieldText(bytes).trim()
+  if (text !== '' && !/^[0-7]+$/.test(text)) throw new ArchiveError('invalid tar header')
+  return text === '' ? 0 : Number.parseInt(text, 8)
+}
+
+export function extractTar(data: Uint8Array): ArchiveEntry[] {
+  const entries: ArchiveEntry[] = []
+  let longName: string | null = null
+  let at = 0
+  while (at + RECORD <= data.length) {
+    const header = data.subarray(at, at + RECORD)
+    if (header.every((byte) => byte === 0)) break
+    const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0)
+    if (sum !== fieldNumber(header.subarray(148, 156))) throw new ArchiveError('archive header checksum mismatch')
+    const size = fieldNumber(header.subarray(124, 136))
+    const content = data.slice(at + RECORD, at + RECORD + size)
+    if (content.length < size) throw new ArchiveError('unexpected end of archive')
+    at += RECORD + size + ((RECORD - (size % RECORD)) % RECORD)
+    const type = String.fromCharCode(header[156]!)
+    const isUstar = fieldText(header.subarray(257, 263)).startsWith('ustar')
+    const prefix = isUstar ? fieldText(header.subarray(345, 500)) : ''
+    const name = fieldText(header.subarray(0, 100))
+    if (type === 'L') longName = fieldText(content)
+    else if (type === 'x') longName = paxPath(content) ?? longName
+    else {
+      const path: string = longName ?? (prefix === '' ? name : `${prefix}/${name}`)
+      if (type === '0' || type === '\0' || type === '7') entries.push({ path, content, mode: fieldNumber(header.subarray(100, 108)) })
+      longName = null
+    }
+  }
+  return entries
+}
+
+/** The `path` of an extended header: records `LENGTH key=value\n`. */
+function paxPath(content: Uint8Array): string | null {
+  return /(?:^|\n)\d+ path=([^\n]*)\n/.exec(decoder.decode(content))?.[1] ?? null
+}
+
+// ------------------------------------------------------------------------------------------------------------------ zip
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_unused, index) => {
+  let value = index
+  for (let bit = 0; bit < 8; bit++) value = (value & 1) === 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
+  return value >>> 0
+})
+
+export function crc32(data: Uint8Array): number {
+  let crc = 0xffffffff
+  for (const byte of data) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ byte) & 0xff]!
+  return ~crc >>> 0
+}
+
+/** A little-endian record of 16-bit (`2`) and 32-bit (`4`) fields. */
+function record(fields: readonly (readonly [2 | 4, number])[]): Uint8Array {
+  const out: number[] = []
+  for (const [width, value] of fields) for (let at = 0; at < width; at++) out.push((value >>> (8 * at)) & 0xff)
+  return Uint8Array.from(out)
+}
+
+/** 1980-01-01, the earliest date of the format. */
+const ZIP_DATE = 0x21
+const UTF8_NAMES = 0x800
+
+export function createZip(entries: readonly ArchiveEntry[]): Uint8Array {
+  const chunks: Uint8Array[] = []
+  const directory: Uint8Array[] = []
+  let offset = 0
+  for (const { path, content, mode } of entries) {
+    const name = encoder.encode(path)
+    const packed = deflateSync(content, { level: 6 })
+    const shared: readonly (readonly [2 | 4, number])[] = [
+      [2, 20], [2, UTF8_NAMES], [2, 8], [2, 0], [2, ZIP_DATE], [4, crc32(content)], [4, packed.length], [4, content.length], [2, name.length], [2, 0],
+    ]
+    const local = [record([[4, 0x04034b50], ...shared]), name, packed]
+    // Made on Unix: the upper half of the attributes is the file mode.
+    directory.push(record([[4, 0x02014b50], [2, (3 << 8) | 20], ...shared, [2, 0], [2, 0], [2, 0], [4, ((0o100000 | mode) << 16) >>> 0], [4, offset]]), name)
+    chunks.push(...local)
+    offset += local.reduce((sum, chunk) => sum + chunk.length, 0)
+  }
+  const size = directory.reduce((sum, chunk) => sum + chunk.length, 0)
+  const end = record([[4, 0x06054b50], [2, 0], [2, 0], [2, entries.length], [2, entries.length], [4, size], [4, offset], [2, 0]])
+  return concat([...chunks, ...directory, end])
+}
+
+class ZipReader {
+  private readonly data: Uint8Array
+  private readonly view: DataView
+
+  constructor(data: Uint8Array) {
+    this.data = data
+    this.view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  }
+
+  u16(at: number): number {
+    this.need(at, 2)
+    return this.view.getUint16(at, true)
+  }
+
+  u32(at: number): number {
+    this.need(at, 4)
+    return this.view.getUint32(at, true)
+  }
+
+  bytes(at: number, size: number): Uint8Array {
+    this.need(at, size)
+    return this.data.subarray(at, at + size)
+  }
+
+  private need(at: number, size: number): void {
+    if (at < 0 || at + size > this.data.length) throw new ArchiveError('unexpected end of archive')
+  }
+
+  /** Where the record at the end of the archive begins; a comment may follow it. */
+  endRecord(): number {
+    for (let at = this.data.length - 22; at >= 0 && at > this.data.length - 22 - 65_536; at--) if (this.u32(at) === 0x06054b50) return at
+    throw new ArchiveError('invalid Zip archive: Could not find EOCD')
+  }
+}
+
+export function extractZip(data: Uint8Array, maxBytes: number): ArchiveEntry[] {
+  const reader = new ZipReader(data)
+  const end = reader.endRecord()
+  const count = reader.u16(end + 10)
+  let at = reader.u32(end + 16)
+  let total = 0
+  const entries: ArchiveEntry[] = []
+  for (let index = 0; index < count; index++) {
+    if (reader.u32(at) !== 0x02014b50) throw new ArchiveError('invalid Zip archive: Invalid Central Directory header')
+    const method = reader.u16(at + 10)
+    const packedSize = reader.u32(at + 20)
+    const size = reader.u32(at + 24)
+    const nameSize = reader.u16(at + 28)
+    const path = decoder.decode(reader.bytes(at + 46, nameSize))
+    const local = reader.u32(at + 42)
+    total += size
+    if (total > maxBytes) throw new ArchiveError('archive content is too large')
+    if (!path.endsWith('/')) {
+      const start = local + 30 + reader.u16(local + 26) + reader.u16(local + 28)
+      const content = unpack(reader.bytes(start, packedSize), method, size)
+      if (crc32(content) !== reader.u32(at + 16)) throw new ArchiveError('Invalid checksum')
+      entries.push({ path, content, mode: (reader.u32(at + 38) >>> 16) & 0o7777 })
+    }
+    at += 46 + nameSize + reader.u16(at + 30) + reader.u16(at + 32)
+  }
+  return entries
+}
+
+function unpack(packed: Uint8Array, method: number, size: number): Uint8Array {
+  if (method === 0) return packed.slice()
+  if (method !== 8) throw new ArchiveError('unsupported Zip archive: Compression method not supported')
+  let content: Uint8Array
+  try {
+    content = inflateSync(packed, { out: new Uint8Array(size) })
+  } catch (error) {
+    throw new ArchiveError(error instanceof Error ? error.message : 'corrupt deflate stream')
+  }
+  if (content.length !== size) throw new ArchiveError('unexpected end of archive')
+  return content
+}

@@ -1,0 +1,161 @@
+// Compression builtins (reference 03a §9). gzip, zstd, tar and zip are pure; brotli is done by the host ('compress.run').
+// Errors are runtime errors. What comes out of a decoder is limited, so that a small input cannot fill the memory.
+
+import { gunzipSync, gzipSync } from 'fflate'
+import { decompress as zstdDecompress } from 'fzstd'
+import { Control, builtin } from './builtin.js'
+import type { BuiltinDef, Context, Result } from './builtin.js'
+import { ArchiveError, crc32, createTar, createZip, extractTar, extractZip } from './compress-archive.js'
+import type { ArchiveEntry } from './compress-archive.js'
+import { zstdEncode } from './compress-zstd.js'
+import { asker, refusal } from './fs-ask.js'
+import type { BuiltinFamily } from './registry.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes } from '../values/scalars.js'
+import { isInt, typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+/** Bytes that one call may unpack. */
+const MAX_UNPACKED = 256 << 20
+
+const brotli = asker('compress.brotli', {
+  result: (ctx, answer, [name]) => {
+    const refused = refusal(answer)
+    return refused === null ? answer : ctx.runtime(`${display(name!)}: ${refused.detail}`)
+  },
+})
+
+/** Bytes of a bytes or string argument. */
+function dataArg(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
+  const data = value instanceof HarnBytes ? value.data : typeof value === 'string' && allowText ? new TextEncoder().encode(value) : null
+  if (data === null) return ctx.runtime(`${name}: expected ${allowText ? 'bytes or string' : 'bytes'} at argument 1, got ${typeName(value)}`)
+  ctx.charge(data.length >> 3, data.length)
+  return data
+}
+
+/** The level argument; `word` is what the error calls it. */
+function levelArg(ctx: Context, name: string, word: string, value: Value, fallback: number, max: number): number | Control {
+  if (value === null) return fallback
+  if (!isInt(value)) return ctx.runtime(`${name}: ${word} must be an integer, got ${typeName(value)}`)
+  return value < 0 || value > max ? ctx.runtime(`${name}: ${word} must be between 0 and ${max}, got ${value}`) : Number(value)
+}
+
+function result(ctx: Context, data: Uint8Array): Value {
+  ctx.charge(data.length >> 6, data.length)
+  return new HarnBytes(data)
+}
+
+/** Unpacks; what the library throws about its input becomes the builtin's error. */
+function decoding(ctx: Context, name: string, unpack: () => Uint8Array): Result {
+  try {
+    return result(ctx, unpack())
+  } catch (error) {
+    return ctx.runtime(`${name}: ${error instanceof Error ? error.message : 'invalid data'}`)
+  }
+}
+
+function gunzip(data: Uint8Array): Uint8Array {
+  if (data.length < 18 || data[0] !== 0x1f || data[1] !== 0x8b) throw new ArchiveError('invalid gzip header')
+  const tail = new DataView(data.buffer, data.byteOffset + data.length - 8, 8)
+  const size = tail.getUint32(4, true)
+  // Deflate packs at most 1032 to 1; a size beyond that is a lie that would only allocate.
+  if (size > MAX_UNPACKED || size > data.length * 1032) throw new ArchiveError('content is too large')
+  const out = gunzipSync(data)
+  if (crc32(out) !== tail.getUint32(0, true)) throw new ArchiveError('corrupt gzip stream does not have a matching checksum')
+  return out
+}
+
+function unzstd(data: Uint8Array): Uint8Array {
+  if (data.length < 5 || data[0] !== 0x28 || data[1] !== 0xb5 || data[2] !== 0x2f || data[3] !== 0xfd) throw new ArchiveError('Unknown frame descriptor')
+  const out = zstdDecompress(data)
+  if (out.length > MAX_UNPACKED) throw new ArchiveError('content is too large')
+  return out
+}
+
+// ------------------------------------------------------------------------------------------------------------- archives
+
+function entryArg(ctx: Context, name: string, index: number, entry: Value): ArchiveEntry | Control {
+  const fail = (text: string): Control => ctx.runtime(`${name}: entry ${index} ${text}`)
+  if (!(entry instanceof HarnDict)) return fail(`must be a dict, got ${typeName(entry)}`)
+  const path = entry.get('path') ?? null
+  if (path === null) return fail('is missing path')
+  if (display(path) === '') return fail('path must not be empty')
+  const content = entry.get('content') ?? null
+  if (content === null) return fail('is missing content')
+  const mode = entry.get('mode') ?? 0o644
+  if (!isInt(mode) || mode < 0 || mode > 4095) return fail('mode must be between 0 and 4095')
+  const data = content instanceof HarnBytes ? content.data : new TextEncoder().encode(display(content))
+  ctx.charge(data.length >> 3, data.length)
+  return { path: display(path), content: data, mode: Number(mode) }
+}
+
+function archiving(name: string, doc: string, create: (entries: readonly ArchiveEntry[]) => Uint8Array): BuiltinDef {
+  return builtin(`${name}(entries: list) -> bytes`, { doc, borrows: true }, (ctx, list) => {
+    if (!(list instanceof HarnList)) return ctx.runtime(`${name}: entries must be a list, got ${typeName(list ?? null)}`)
+    const entries: ArchiveEntry[] = []
+    for (const [index, item] of list.view().entries()) {
+      const entry = entryArg(ctx, name, index, item)
+      if (entry instanceof Control) return entry
+      entries.push(entry)
+    }
+    return result(ctx, create(entries))
+  })
+}
+
+function extracting(name: string, doc: string, extract: (data: Uint8Array) => readonly HarnDict[]): BuiltinDef {
+  return builtin(`${name}(data: bytes) -> list`, { doc, borrows: true }, (ctx, value) => {
+    const data = dataArg(ctx, name, value ?? null, false)
+    if (data instanceof Control) return data
+    try {
+      return new HarnList([...extract(data)])
+    } catch (error) {
+      if (error instanceof ArchiveError) return ctx.runtime(`${name}: ${error.message}`)
+      throw error
+    }
+  })
+}
+
+// --------------------------------------------------------------------------------------------------------------- family
+
+export const compressFamily: BuiltinFamily = {
+  name: 'compress',
+  frames: [brotli.frame],
+  builtins: [
+    builtin('gzip_encode(data: bytes | string, level?: int) -> bytes', { doc: 'gzip with levels 0 to 9; the same input gives the same bytes.', borrows: true }, (ctx, value, level) => {
+      const data = dataArg(ctx, 'gzip_encode', value ?? null, true)
+      if (data instanceof Control) return data
+      const chosen = levelArg(ctx, 'gzip_encode', 'level', level ?? null, 6, 9)
+      return chosen instanceof Control ? chosen : result(ctx, gzipSync(data, { level: chosen as 6, mtime: 0 }))
+    }),
+    builtin('gzip_decode(data: bytes) -> bytes', { doc: 'Unpacks gzip.', borrows: true }, (ctx, value) => {
+      const data = dataArg(ctx, 'gzip_decode', value ?? null, false)
+      return data instanceof Control ? data : decoding(ctx, 'gzip_decode', () => gunzip(data))
+    }),
+    builtin('zstd_encode(data: bytes | string, level?: int) -> bytes', { doc: 'Zstandard; the level is accepted and makes no difference.', borrows: true }, (ctx, value, level) => {
+      const data = dataArg(ctx, 'zstd_encode', value ?? null, true)
+      if (data instanceof Control) return data
+      if (level !== null && !isInt(level!)) return ctx.runtime(`zstd_encode: level must be an integer, got ${typeName(level!)}`)
+      return result(ctx, zstdEncode(data))
+    }),
+    builtin('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, (ctx, value) => {
+      const data = dataArg(ctx, 'zstd_decode', value ?? null, false)
+      return data instanceof Control ? data : decoding(ctx, 'zstd_decode', () => unzstd(data))
+    }),
+    builtin('brotli_encode(data: bytes | string, quality?: int) -> bytes', { doc: 'Brotli with qualities 0 to 11.', effects: ['compress.run'] }, (ctx, value, quality) => {
+      const data = dataArg(ctx, 'brotli_encode', value ?? null, true)
+      if (data instanceof Control) return data
+      const level = levelArg(ctx, 'brotli_encode', 'quality', quality ?? null, 11, 11)
+      return level instanceof Control ? level : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_encode', data, level } }, 'result', 'brotli_encode')
+    }),
+    builtin('brotli_decode(data: bytes) -> bytes', { doc: 'Unpacks Brotli.', effects: ['compress.run'] }, (ctx, value) => {
+      const data = dataArg(ctx, 'brotli_decode', value ?? null, false)
+      return data instanceof Control ? data : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_decode', data, level: 0 } }, 'result', 'brotli_decode')
+    }),
+    archiving('tar_create', 'A tar archive of entries `{path, content, mode}`.', createTar),
+    extracting('tar_extract', 'The files of a tar archive.', (data) => extractTar(data).map(({ path, content, mode }) => HarnDict.of({ path, content: new HarnBytes(content), mode }))),
+    archiving('zip_create', 'A zip archive of entries `{path, content, mode}`.', createZip),
+    extracting('zip_extract', 'The files of a zip archive.', (data) => extractZip(data, MAX_UNPACKED).map(({ path, content }) => HarnDict.of({ path, content: new HarnBytes(content) }))),
+  ],
+}

@@ -1,0 +1,48 @@
+// Error categories: the closed list of names, and how a bare error text is classified (reference 01 §15.6). Texts come from
+// HTTP clients, model services and operating systems, so the rules look for what those write.
+
+import { HarnDict } from '../values/dict.js'
+import type { Value } from '../values/value.js'
+
+const CATEGORIES: ReadonlySet<string> = new Set([
+  'timeout', 'auth', 'rate_limit', 'overloaded', 'server_error', 'transient_network', 'schema_validation', 'tool_error',
+  'tool_rejected', 'egress_blocked', 'cancelled', 'not_found', 'circuit_open', 'budget_exceeded', 'generic',
+])
+
+export function knownCategory(name: string): string {
+  return CATEGORIES.has(name) ? name : 'generic'
+}
+
+const BY_STATUS: ReadonlyMap<string, string> = new Map([
+  ['401', 'auth'], ['403', 'auth'], ['404', 'not_found'], ['410', 'not_found'],
+  ['408', 'timeout'], ['504', 'timeout'], ['522', 'timeout'], ['524', 'timeout'],
+  ['429', 'rate_limit'], ['503', 'overloaded'], ['529', 'overloaded'], ['500', 'server_error'], ['502', 'server_error'],
+])
+
+// In order; the first that occurs decides.
+const BY_MARK: readonly (readonly [mark: string, category: string])[] = [
+  ['Deadline exceeded', 'timeout'], ['context deadline exceeded', 'timeout'],
+  ['overloaded_error', 'overloaded'], ['api_error', 'server_error'],
+  ['insufficient_quota', 'rate_limit'], ['billing_hard_limit_reached', 'rate_limit'],
+  ['invalid_api_key', 'auth'], ['authentication_error', 'auth'],
+  ['not_found_error', 'not_found'], ['model_not_found', 'not_found'],
+  ['circuit_open', 'circuit_open'],
+]
+
+const NETWORK = /connection (?:reset|refused|closed)|broken pipe|dns error|stream error|unexpected eof/i
+
+export function classify(text: string): string {
+  for (const [status] of text.matchAll(/(?<![\p{L}\p{N}_])[45]\d\d(?![\p{L}\p{N}_])/gu)) {
+    const category = BY_STATUS.get(status)
+    if (category !== undefined) return category
+  }
+  for (const [mark, category] of BY_MARK) if (text.includes(mark)) return category
+  return NETWORK.test(text) ? 'transient_network' : 'generic'
+}
+
+/** The category of a caught error: a dict names it, a text is classified. */
+export function categoryOf(error: Value): string {
+  if (typeof error === 'string') return classify(error)
+  const named = error instanceof HarnDict ? error.get('category') : undefined
+  return typeof named === 'string' ? named : 'generic'
+}

@@ -1,0 +1,102 @@
+// Small conversions that many builtin families share: how arguments are read when they may be missing or of another type,
+// and how results are put together. Nothing here touches a machine.
+
+import type { Context } from './builtin.js'
+import { compare } from '../values/equality.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import type { HarnRange } from '../values/scalars.js'
+import { HarnFloat } from '../values/scalars.js'
+import { sortTexts } from '../values/text-order.js'
+import { wrapInt } from '../values/value.js'
+import type { Int, Value } from '../values/value.js'
+
+/** Longest string that a builtin will build, in UTF-16 units; V8 stops at 2^29 - 24. */
+export const MAX_TEXT = 1 << 28
+
+/** Display of the argument at `index` (0 = first after the receiver), empty when it was not passed. */
+export function textArg(ctx: Context, index: number, value: Value | undefined): string {
+  if (typeof value === 'string') return value
+  return index < ctx.argc ? display(value ?? null) : ''
+}
+
+/** An int argument as a JavaScript number for counting and indexing; null for any other type. Huge ints saturate. */
+export function count(value: Value | undefined): number | null {
+  if (typeof value === 'number') return value
+  return typeof value === 'bigint' ? Number(value) : null
+}
+
+/** As `count`, but never negative, with a default for anything that is not an int. */
+export function countOr(value: Value | undefined, fallback: number): number {
+  const n = count(value)
+  return n === null ? fallback : Math.max(0, n)
+}
+
+/** The number behind an int or a float; null for other types. */
+export function numberOf(value: Value | undefined): number | null {
+  if (typeof value === 'number') return value
+  if (value instanceof HarnFloat) return value.v
+  return typeof value === 'bigint' ? Number(value) : null
+}
+
+export function addInts(left: Int, right: Int): Int {
+  if (typeof left === 'number' && typeof right === 'number') {
+    const sum = left + right
+    if (Number.isSafeInteger(sum)) return sum
+  }
+  return wrapInt(BigInt(left) + BigInt(right))
+}
+
+/** Exact number of ints in a range. */
+export function rangeLength(range: HarnRange): Int {
+  const short = range.length
+  if (Number.isSafeInteger(short) && typeof range.start === 'number' && typeof range.end === 'number') return short
+  const length = BigInt(range.end) - BigInt(range.start) + (range.exclusive ? 0n : 1n)
+  return length > 0n ? wrapInt(length) : 0
+}
+
+export function rangeHas(range: HarnRange, value: Value): boolean {
+  if (typeof value !== 'number' && typeof value !== 'bigint') return false
+  return value >= range.start && (range.exclusive ? value < range.end : value <= range.end)
+}
+
+/** Start index of a slice: negatives count from the end, everything is clamped to 0…length. */
+export function clampIndex(index: number, length: number): number {
+  return index < 0 ? Math.max(0, index + length) : Math.min(index, length)
+}
+
+export function entry(key: string, value: Value): HarnDict {
+  return new HarnDict(new Map<string, Value>([['key', key], ['value', value]]))
+}
+
+/** Sorted copy by the order of the language; stable. Lists of one scalar type, the usual case, take a quicker comparison. */
+export function sorted(items: readonly Value[]): Value[] {
+  const copy = items.slice()
+  if (copy.every((item) => typeof item === 'string')) return sortTexts(copy as string[])
+  if (copy.every((item) => typeof item === 'number')) return (copy as number[]).sort((a, b) => a - b)
+  return copy.sort(compare)
+}
+
+/** Permutation of 0…n-1 that sorts `keys`; stable. */
+export function sortedOrder(keys: readonly Value[]): number[] {
+  return keys.map((_, at) => at).sort((a, b) => compare(keys[a]!, keys[b]!))
+}
+
+/** Joins displays; the lengths are charged before the text is built. */
+export function joinTexts(ctx: Context, items: readonly Value[], separator: string): string {
+  const texts = items.map(display)
+  let size = separator.length * Math.max(0, texts.length - 1)
+  for (const text of texts) size += text.length
+  ctx.charge((texts.length >> 3) + (size >> 6), size)
+  return texts.join(separator)
+}
+
+/** Charges a builtin that walks `n` elements and makes a list of up to `made`. */
+export function chargeList(ctx: Context, n: number, made: number = n): void {
+  ctx.charge(n >> 3, 16 * made)
+}
+
+export function listOf(items: Value[]): HarnList {
+  return new HarnList(items)
+}

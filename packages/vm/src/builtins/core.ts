@@ -1,0 +1,185 @@
+// The builtins every script leans on: output, types and conversion, assertions, error categories, identity.
+// Output goes to the running task's text, which leaves the machine with its exits.
+
+import { builtin, family } from './builtin.js'
+import type { BuiltinDef, Context, Result, Run } from './builtin.js'
+import { categoryOf, knownCategory } from './core-errors.js'
+import { fingerprint } from './core-hash.js'
+import { numberOf, rangeLength, textArg } from './core-values.js'
+import type { BuiltinFamily } from './registry.js'
+import { HarnBuiltin, HarnClosure } from '../values/callable.js'
+import { equals } from '../values/equality.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes, HarnFloat, HarnPair, HarnRange } from '../values/scalars.js'
+import { HarnSet } from '../values/set.js'
+import { codePointLength } from '../values/text-order.js'
+import { isTruthy, typeName, wrapInt } from '../values/value.js'
+import type { Int, Value } from '../values/value.js'
+
+function define(signature: string, doc: string, run: Run): BuiltinDef {
+  return builtin(signature, { doc, borrows: true }, run)
+}
+
+function printer(name: string, doc: string, wrap: (text: string) => string): BuiltinDef {
+  return define(`${name}(value: any) -> nil`, doc, (ctx, value) => {
+    const text = wrap(textArg(ctx, 0, value))
+    ctx.charge(text.length >> 6)
+    ctx.write(text)
+    return null
+  })
+}
+
+const output: readonly BuiltinDef[] = [
+  printer('print', 'Writes the display of `value`.', (text) => text),
+  printer('println', 'Writes the display of `value` and ends the line.', (text) => `${text}\n`),
+  printer('log', 'Writes a line `[harn] ` with the display of `value`.', (text) => `[harn] ${text}\n`),
+]
+
+const MAX_INT = 9223372036854775807n
+const MIN_INT = -9223372036854775808n
+
+/** A float as an int: toward zero, saturating, 0 for NaN. */
+export function truncateToInt(v: number): Int {
+  if (Number.isNaN(v)) return 0
+  const whole = Math.trunc(v)
+  if (Number.isSafeInteger(whole)) return whole === 0 ? 0 : whole
+  if (whole >= 2 ** 63) return MAX_INT
+  return whole <= -(2 ** 63) ? MIN_INT : wrapInt(BigInt(whole))
+}
+
+/** An optional sign and decimal digits within 64 bits; null for any other text. */
+export function parseInt64(text: string): Int | null {
+  if (!/^[+-]?[0-9]+$/.test(text)) return null
+  if (text.length < 16) return Number(text) + 0
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
+  return value > MAX_INT || value < MIN_INT ? null : wrapInt(value)
+}
+
+/** Decimal text without spaces, `inf` and `nan` included; null for any other text. */
+export function parseFloat64(text: string): number | null {
+  const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text)
+  if (special !== null) return special[2] === undefined ? NaN : special[1] === '-' ? -Infinity : Infinity
+  return /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i.test(text) ? Number(text) : null
+}
+
+function toInt(value: Value): Value {
+  if (typeof value === 'number' || typeof value === 'bigint') return value
+  if (value instanceof HarnFloat) return truncateToInt(value.v)
+  return typeof value === 'string' ? parseInt64(value) : null
+}
+
+function toFloat(value: Value): Value {
+  if (value instanceof HarnFloat) return value
+  const v = typeof value === 'string' ? parseFloat64(value) : numberOf(value)
+  return v === null ? null : new HarnFloat(v)
+}
+
+function length(value: Value): Int {
+  if (typeof value === 'string') return codePointLength(value)
+  if (value instanceof HarnList) return value.length
+  if (value instanceof HarnDict || value instanceof HarnSet) return value.size
+  if (value instanceof HarnBytes) return value.data.length
+  return value instanceof HarnRange ? rangeLength(value) : 0
+}
+
+const conversion: readonly BuiltinDef[] = [
+  define('type_of(value: any) -> string', 'The name of its type.', (_ctx, value = null) => typeName(value)),
+  define('to_string(value: any) -> string', 'Its display.', (_ctx, value = null) => display(value)),
+  define('to_int(value: any) -> int', 'Int, float toward zero, or decimal text; nil when it is neither.', (_ctx, value = null) =>
+    toInt(value)),
+  define('to_float(value: any) -> float', 'Float, int, or decimal text; nil when it is neither.', (_ctx, value = null) =>
+    toFloat(value)),
+  builtin('to_list(value: set|list) -> list', { doc: 'The members of a set, a list itself, any other value in a list.' },
+    (ctx, value = null) => {
+      if (value instanceof HarnList) return value
+      ctx.charge(0, 32)
+      return new HarnList(value instanceof HarnSet ? value.values() : [value])
+    }),
+  define('len(value: string|list|dict|set|bytes|range|nil) -> int', 'Number of characters, bytes or elements; 0 for other types.',
+    (_ctx, value = null) => length(value)),
+]
+
+/** Throws the message argument when one was given, else the default. */
+function failed(ctx: Context, given: number, message: Value, text: () => string): Result {
+  return ctx.throw(ctx.argc > given ? display(message) : text())
+}
+
+const testing: readonly BuiltinDef[] = [
+  define('assert(condition: any, msg?: string) -> nil', 'Throws unless the condition holds.',
+    (ctx, condition = null, message = null) => isTruthy(condition) ? null : failed(ctx, 1, message, () => 'Assertion failed')),
+  define('assert_eq(actual: any, expected: any, msg?: string) -> nil', 'Throws unless both are equal.',
+    (ctx, actual = null, expected = null, message = null) => {
+      if (ctx.argc < 2) return ctx.throw('assert_eq requires at least 2 arguments')
+      if (equals(actual, expected)) return null
+      return failed(ctx, 2, message, () => `Assertion failed: expected ${display(expected)}, got ${display(actual)}`)
+    }),
+  define('assert_ne(actual: any, expected: any, msg?: string) -> nil', 'Throws when both are equal.',
+    (ctx, actual = null, expected = null, message = null) => {
+      if (ctx.argc < 2) return ctx.throw('assert_ne requires at least 2 arguments')
+      if (!equals(actual, expected)) return null
+      return failed(ctx, 2, message, () => `Assertion failed: values should not be equal: ${display(actual)}`)
+    }),
+  define('unreachable(value?: any) -> never', 'An error that says this place was thought out of reach.', (ctx, value = null) =>
+    ctx.runtime(`unreachable code was reached${ctx.argc > 0 ? `: ${display(value)}` : ''}`)),
+]
+
+const errors: readonly BuiltinDef[] = [
+  define('throw_error(message: string, category?: string) -> never', 'Throws `{category, message}`.',
+    (ctx, message, category = null) => {
+      const name = ctx.argc > 1 ? display(category) : 'generic'
+      return ctx.throw(HarnDict.of({ category: knownCategory(name), message: textArg(ctx, 0, message) }))
+    }),
+  define('error_category(err: any) -> string', 'The category of a caught error.', (_ctx, error = null) => categoryOf(error)),
+  define('is_timeout(err: any) -> bool', 'Whether the category is `timeout`.', (_ctx, error = null) =>
+    categoryOf(error) === 'timeout'),
+  define('is_rate_limited(err: any) -> bool', 'Whether the category is `rate_limit`.', (_ctx, error = null) =>
+    categoryOf(error) === 'rate_limit'),
+]
+
+/** Numbers that stand for the addresses of containers: given at the first question, kept for the life of the machine. */
+const addresses = family('addresses', (): { readonly byValue: Map<Value, number> } => ({ byValue: new Map() }))
+
+/** Values that `is_same` compares by allocation. */
+function hasIdentity(value: Value): boolean {
+  return value instanceof HarnList || value instanceof HarnDict || value instanceof HarnSet
+    || value instanceof HarnClosure || value instanceof HarnPair
+}
+
+function isSame(a: Value, b: Value): boolean {
+  return hasIdentity(a) && hasIdentity(b) ? a === b : equals(a, b)
+}
+
+function addressOf(ctx: Context, value: Value): string {
+  const type = typeName(value)
+  if (value instanceof HarnBuiltin) return `builtin@${value.name}`
+  if (typeof value === 'string' || value instanceof HarnBytes) {
+    return `${type}@0x${BigInt.asUintN(64, fingerprint(value)).toString(16)}`
+  }
+  if (!hasIdentity(value) || value instanceof HarnPair) return `${type}@${display(value)}`
+  const { byValue } = ctx.state(addresses)
+  let address = byValue.get(value)
+  if (address === undefined) {
+    ctx.charge(1, 64)
+    address = 0x1000 + 16 * byValue.size
+    byValue.set(value, address)
+  }
+  return `${type}@0x${address.toString(16)}`
+}
+
+const identity: readonly BuiltinDef[] = [
+  define('is_same(a: any, b: any) -> bool', 'Whether both are the same container; other values by equality.',
+    (_ctx, a = null, b = null) => isSame(a, b)),
+  builtin('addr_of(value: any) -> string', { doc: 'A key for the identity of a container, for the content of other values.' },
+    (ctx, value = null) => addressOf(ctx, value)),
+  define('hash_value(value: any) -> int', 'A hash that structurally equal values share.', (ctx, value = null) => {
+    ctx.charge(1)
+    return wrapInt(fingerprint(value))
+  }),
+]
+
+export const coreFamily: BuiltinFamily = {
+  name: 'core',
+  builtins: [...output, ...conversion, ...testing, ...errors, ...identity],
+}

@@ -1,0 +1,28 @@
+// Digests and message authentication, from @noble/hashes: synchronous and the same in Node and browsers.
+
+import { blake3 } from '@noble/hashes/blake3.js'
+import { hmac } from '@noble/hashes/hmac.js'
+import { md5 } from '@noble/hashes/legacy.js'
+import { sha224, sha256, sha384, sha512, sha512_256 } from '@noble/hashes/sha2.js'
+import { sha3_256, sha3_512 } from '@noble/hashes/sha3.js'
+
+type Digest = (bytes: Uint8Array) => Uint8Array
+
+/** Digests of the display of a value, bytes too (so a bytes value is hashed as its `b"…"`). */
+export const TEXT_DIGESTS: Readonly<Record<string, Digest>> = { sha224, sha256, sha384, sha512, sha512_256, md5 }
+
+/** Digests that take bytes as they are. */
+export const RAW_DIGESTS: Readonly<Record<string, Digest>> = { sha3_256, sha3_512, blake3: (bytes) => blake3(bytes) }
+
+export function hmacSha256(key: Uint8Array, message: Uint8Array): Uint8Array {
+  return hmac(sha256, key, message)
+}
+
+/** Whether two texts are the same, in a time that does not tell where they differ. */
+export function sameText(a: string, b: string): boolean {
+  let difference = a.length ^ b.length
+  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ (b.charCodeAt(at) || 0)
+  return difference === 0
+}
+
+export { sha256 }

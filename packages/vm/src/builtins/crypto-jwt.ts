@@ -1,0 +1,148 @@
+// JSON Web Tokens: signing with ES256 and RS256, verifying these and HS256. Expiry is not enforced; scripts look at the claims.
+
+import { p256 } from '@noble/curves/nist.js'
+import { builtin } from './builtin.js'
+import type { BuiltinDef, Context, Result } from './builtin.js'
+import { decodeUtf8Strict, encodeUtf8, sameBytes } from './bytes.js'
+import { decodeBase64Url, encodeBase64Url, encodeHex } from './codecs-alphabets.js'
+import { p256PrivateKey, p256PublicKey, rsaPrivateKey, rsaPublicKey } from './crypto-der.js'
+import type { RsaPublic } from './crypto-der.js'
+import { hmacSha256, sha256 } from './crypto-hashes.js'
+import { textArg } from './core-values.js'
+import { parseJson } from './json-read.js'
+import { stringifyJson } from './json-write.js'
+import { HarnDict } from '../values/dict.js'
+import { typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+function powerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  let result = 1n
+  let square = base % modulus
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if ((rest & 1n) === 1n) result = (result * square) % modulus
+    square = (square * square) % modulus
+  }
+  return result
+}
+
+/** Big-endian bytes of a fixed length; the number must fit. */
+function toBytes(value: bigint, length: number): Uint8Array {
+  const hex = value.toString(16).padStart(2 * length, '0')
+  return Uint8Array.from({ length }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16))
+}
+
+function sizeOf(key: RsaPublic): number {
+  return Math.ceil(key.modulus.toString(16).length / 2)
+}
+
+// DigestInfo of SHA-256 up to the digest itself (RFC 8017, 9.2).
+const DIGEST_INFO = Uint8Array.from([
+  0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20,
+])
+
+/** EMSA-PKCS1-v1_5 of a message, null when the key is too short for it. */
+function paddedDigest(message: Uint8Array, size: number): Uint8Array | null {
+  const filler = size - DIGEST_INFO.length - 32 - 3
+  if (filler < 8) return null
+  const padded = new Uint8Array(size).fill(0xff)
+  padded[0] = 0
+  padded[1] = 1
+  padded[2 + filler] = 0
+  padded.set(DIGEST_INFO, 3 + filler)
+  padded.set(sha256(message), 3 + filler + DIGEST_INFO.length)
+  return padded
+}
+
+/** A signature, or null when the key is no key of the algorithm. */
+type Sign = (message: Uint8Array, pem: string) => Uint8Array | null
+/** Whether the signature fits, or null when the key is no key of the algorithm. */
+type Verify = (message: Uint8Array, signature: Uint8Array, key: string) => boolean | null
+
+function attempt<T>(run: () => T): T | null {
+  try {
+    return run()
+  } catch {
+    // The library throws for keys out of range and points off the curve.
+    return null
+  }
+}
+
+const signers: ReadonlyMap<string, Sign> = new Map<string, Sign>([
+  ['ES256', (message, pem) => {
+    const key = p256PrivateKey(pem)
+    return key === null ? null : attempt(() => p256.sign(message, key))
+  }],
+  ['RS256', (message, pem) => {
+    const key = rsaPrivateKey(pem)
+    const padded = key === null ? null : paddedDigest(message, sizeOf(key))
+    if (key === null || padded === null) return null
+    return toBytes(powerMod(BigInt(`0x${encodeHex(padded)}`), key.secret, key.modulus), sizeOf(key))
+  }],
+])
+
+const verifiers: ReadonlyMap<string, Verify> = new Map<string, Verify>([
+  ['HS256', (message, signature, secret) => sameBytes(hmacSha256(encodeUtf8(secret), message), signature)],
+  ['ES256', (message, signature, pem) => {
+    const key = p256PublicKey(pem)
+    return key === null ? null : (attempt(() => p256.verify(signature, message, key, { lowS: false })) ?? false)
+  }],
+  ['RS256', (message, signature, pem) => {
+    const key = rsaPublicKey(pem)
+    const padded = key === null ? null : paddedDigest(message, sizeOf(key))
+    if (key === null || padded === null) return null
+    const value = signature.length === padded.length ? BigInt(`0x${encodeHex(signature)}`) : key.modulus
+    return value < key.modulus && sameBytes(toBytes(powerMod(value, key.exponent, key.modulus), padded.length), padded)
+  }],
+])
+
+function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: Value = null): Result {
+  const fail = (message: string): Result => ctx.runtime(`jwt_sign: ${message}`)
+  if (ctx.argc !== 3) return fail('requires 3 arguments: alg, claims, private_key')
+  const name = textArg(ctx, 0, algorithm)
+  const signer = signers.get(name)
+  if (signer === undefined) return fail(`unsupported algorithm \`${name}\`; expected ES256 or RS256`)
+  if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
+  if (typeof pem !== 'string') return fail(`private_key must be a PEM string, got ${typeName(pem)}`)
+  ctx.charge(2000)
+  const encode = (text: string): string => encodeBase64Url(encodeUtf8(text))
+  const content = `${encode(`{"typ":"JWT","alg":"${name}"}`)}.${encode(stringifyJson(claims))}`
+  const signature = signer(encodeUtf8(content), pem)
+  return signature === null
+    ? fail(`invalid ${name} PEM private key: InvalidKeyFormat`)
+    : `${content}.${encodeBase64Url(signature)}`
+}
+
+/** The dict behind a part of a token, null when it is none. */
+function decodePart(part: string): HarnDict | null {
+  const bytes = decodeBase64Url(part)
+  const text = typeof bytes === 'string' ? null : decodeUtf8Strict(bytes)
+  const parsed = text === null ? null : parseJson(text)
+  return parsed?.ok === true && parsed.value instanceof HarnDict ? parsed.value : null
+}
+
+function verify(ctx: Context, algorithm: Value = null, token: Value = null, key: Value = null): Result {
+  const fail = (message: string): Result => ctx.throw(`jwt_verify: ${message}`)
+  if (ctx.argc < 3) return fail('expected (alg, token, key)')
+  const name = textArg(ctx, 0, algorithm)
+  const verifier = verifiers.get(name)
+  if (verifier === undefined) return fail(`unsupported algorithm '${name}'`)
+  const [header = '', payload = '', signature, more] = textArg(ctx, 1, token).split('.')
+  if (signature === undefined || more !== undefined) return fail('InvalidToken')
+  const head = decodePart(header)
+  if (head === null) return fail('InvalidToken')
+  if (head.get('alg') !== name) return fail('InvalidAlgorithm')
+  const bytes = decodeBase64Url(signature)
+  ctx.charge(2000)
+  const valid = typeof bytes === 'string' ? false : verifier(encodeUtf8(`${header}.${payload}`), bytes, textArg(ctx, 2, key))
+  if (valid === null) return fail('InvalidKeyFormat')
+  if (!valid) return fail('InvalidSignature')
+  const claims = decodePart(payload)
+  return claims === null ? fail('InvalidToken') : HarnDict.of({ valid: true, claims })
+}
+
+export const jwtFunctions: readonly BuiltinDef[] = [
+  builtin('jwt_sign(alg: string, claims: dict, private_key: string) -> string',
+    { doc: 'A signed JSON Web Token (ES256, RS256).' }, sign),
+  builtin('jwt_verify(alg: string, token: string, key: string) -> dict',
+    { doc: 'The claims of a token whose signature fits (HS256, ES256, RS256).' }, verify),
+]

@@ -1,0 +1,148 @@
+// Signed URLs: claims and an expiry in the query, with an HMAC-SHA256 over resource and canonical query. Pairs are encoded
+// after RFC 3986 and sorted by their encoded text, so that signer and verifier agree whatever order a proxy made of them.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef, Context, Control, Result } from './builtin.js'
+import { encodeUtf8 } from './bytes.js'
+import { encodeBase64Url } from './codecs-alphabets.js'
+import { parseQuery, percentEncode } from './codecs-percent.js'
+import { readUrl } from './codecs-urls.js'
+import { hmacSha256, sameText } from './crypto-hashes.js'
+import { parseInt64 } from './core.js'
+import { count, textArg } from './core-values.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { sortTexts } from '../values/text-order.js'
+import { isInt, typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+interface Resource {
+  /** Origin and path, or the encoded path alone. */
+  readonly name: string
+  readonly pairs: readonly (readonly [key: string, value: string])[]
+}
+
+/** Reads an absolute URL with a host or an absolute path; a text says what is wrong. */
+function readResource(base: string): Resource | string {
+  const isPath = base.startsWith('/') && !base.startsWith('//')
+  const url = readUrl(isPath ? `http://path${base}` : base)
+  if (typeof url === 'string') return `invalid URL: ${url}`
+  if (url.hostname === '') return 'URL must be absolute with a host, or an absolute path'
+  const origin = isPath ? '' : `${url.protocol}//${url.host}`
+  return { name: origin + url.pathname, pairs: parseQuery(url.search) }
+}
+
+interface Names {
+  readonly signature: string
+  readonly expires: string
+  readonly kid: string
+}
+
+function readNames(options: HarnDict): Names {
+  const name = (key: string, fallback: string): string => {
+    const given = options.get(key) ?? null
+    return given === null ? fallback : display(given)
+  }
+  return { signature: name('signature_param', 'sig'), expires: name('expires_param', 'exp'), kid: name('kid_param', 'kid') }
+}
+
+function isReserved(names: Names, key: string): boolean {
+  return key === names.signature || key === names.expires || key === names.kid
+}
+
+function canonical(pairs: readonly (readonly [string, string])[]): string {
+  return sortTexts(pairs.map(([key, value]) => `${percentEncode(key)}=${percentEncode(value)}`)).join('&')
+}
+
+function signatureOf(resource: string, query: string, secret: string): string {
+  return encodeBase64Url(hmacSha256(encodeUtf8(secret), encodeUtf8(`harn-signed-url-v1\n${resource}\n${query}`)))
+}
+
+type Fail = (message: string) => Control
+
+function optionsOf(value: Value, fail: Fail): HarnDict | Control {
+  if (value === null) return new HarnDict()
+  return value instanceof HarnDict ? value : fail(`options must be a dict, got ${typeName(value)}`)
+}
+
+function sign(
+  ctx: Context, base: Value = null, claims: Value = null, secret: Value = null, expiresAt: Value = null, given: Value = null,
+): Result {
+  const fail: Fail = (message) => ctx.runtime(`signed_url: ${message}`)
+  if (ctx.argc < 4 || ctx.argc > 5) return fail('requires 4 or 5 arguments: base, claims, secret, expires_at, options?')
+  if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
+  if (!isInt(expiresAt)) return fail(`expires_at must be an int, got ${typeName(expiresAt)}`)
+  const options = optionsOf(given, fail)
+  if (!(options instanceof HarnDict)) return options
+  const names = readNames(options)
+  const resource = readResource(textArg(ctx, 0, base))
+  if (typeof resource === 'string') return fail(resource)
+  const pairs: (readonly [string, string])[] = resource.pairs.filter(([key]) => !isReserved(names, key))
+  for (const key of claims.keys()) {
+    if (isReserved(names, key)) return fail(`claims cannot contain reserved parameter \`${key}\``)
+    pairs.push([key, display(claims.get(key)!)])
+  }
+  pairs.push([names.expires, String(expiresAt)])
+  const kid = options.get('kid') ?? null
+  if (kid !== null) pairs.push([names.kid, display(kid)])
+  const signature = signatureOf(resource.name, canonical(pairs), textArg(ctx, 2, secret))
+  return `${resource.name}?${canonical([...pairs, [names.signature, signature]])}`
+}
+
+interface Verdict {
+  readonly reason: string
+  readonly signature_valid?: boolean
+  readonly expired?: boolean
+  readonly expires_at?: Value
+  readonly kid?: Value
+  readonly claims?: HarnDict
+}
+
+/** The checks in the order in which their reasons win. */
+function judge(resource: Resource, names: Names, secrets: Value, now: number, skew: number): Verdict {
+  const values = (key: string): string[] => resource.pairs.filter(([name]) => name === key).map(([, value]) => value)
+  const [signature, ...moreSignatures] = values(names.signature)
+  if (signature === undefined || moreSignatures.length > 0) return { reason: 'missing_signature' }
+  const [expiry, ...moreExpiries] = values(names.expires)
+  if (expiry === undefined) return { reason: 'missing_expiry' }
+  const expiresAt = moreExpiries.length > 0 ? null : parseInt64(expiry)
+  if (expiresAt === null) return { reason: 'invalid_expiry' }
+  const [kid = null, ...moreKids] = values(names.kid)
+  if (moreKids.length > 0) return { reason: 'duplicate_kid', expires_at: expiresAt }
+  const secret = secrets instanceof HarnDict ? (kid === null ? undefined : secrets.get(kid)) : secrets
+  if (secret === undefined) return { reason: 'unknown_key', expires_at: expiresAt, kid }
+  const signed = canonical(resource.pairs.filter(([key]) => key !== names.signature))
+  const valid = sameText(signatureOf(resource.name, signed, display(secret)), signature)
+  const expired = now > Number(expiresAt) + skew
+  const claims = new HarnDict(new Map(resource.pairs.filter(([key]) => !isReserved(names, key))))
+  const reason = !valid ? 'bad_signature' : expired ? 'expired' : 'ok'
+  return { reason, signature_valid: valid, expired, expires_at: expiresAt, kid, claims }
+}
+
+function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Value = null, given: Value = null): Result {
+  const fail: Fail = (message) => ctx.runtime(`verify_signed_url: ${message}`)
+  if (ctx.argc < 3 || ctx.argc > 4) return fail('requires 3 or 4 arguments: url, secret_or_keys, now, options?')
+  if (!isInt(now)) return fail(`now must be an int, got ${typeName(now)}`)
+  const options = optionsOf(given, fail)
+  if (!(options instanceof HarnDict)) return options
+  const resource = readResource(textArg(ctx, 0, url))
+  if (typeof resource === 'string') return fail(resource)
+  const skew = count(options.get('skew_seconds') ?? null) ?? 0
+  const verdict = judge(resource, readNames(options), secrets, Number(now), skew)
+  return HarnDict.of({
+    valid: verdict.reason === 'ok',
+    reason: verdict.reason,
+    signature_valid: verdict.signature_valid ?? false,
+    expired: verdict.expired ?? false,
+    expires_at: verdict.expires_at ?? null,
+    kid: verdict.kid ?? null,
+    claims: verdict.claims ?? new HarnDict(),
+  })
+}
+
+export const signedUrlFunctions: readonly BuiltinDef[] = [
+  builtin('signed_url(base: string, claims: dict, secret: string, expires_at: int, options?: dict) -> string',
+    { doc: 'A URL whose claims and expiry are signed.' }, sign),
+  builtin('verify_signed_url(url: string, secret_or_keys: string|dict, now: int, options?: dict) -> dict',
+    { doc: 'What a signed URL claims, and whether to believe it.' }, verify),
+]

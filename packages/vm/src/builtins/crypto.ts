@@ -1,0 +1,134 @@
+// Digests, HMAC, key pairs and signatures as scripts see them; tokens and signed URLs are in crypto-jwt.ts and
+// crypto-signed-url.ts. Keys, signatures and digests are hexadecimal texts.
+
+import { ed25519, x25519 } from '@noble/curves/ed25519.js'
+import { builtin, frame } from './builtin.js'
+import type { BuiltinDef, Context, Control, FrameState, Result } from './builtin.js'
+import { encodeUtf8 } from './bytes.js'
+import { decodeHex, encodeBase64, encodeHex } from './codecs-alphabets.js'
+import { rawBytes } from './codecs.js'
+import { RAW_DIGESTS, TEXT_DIGESTS, hmacSha256, sameText } from './crypto-hashes.js'
+import { jwtFunctions } from './crypto-jwt.js'
+import { signedUrlFunctions } from './crypto-signed-url.js'
+import { textArg } from './core-values.js'
+import type { BuiltinFamily } from './registry.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnBytes } from '../values/scalars.js'
+import type { Value } from '../values/value.js'
+
+function digest(name: string, hash: (bytes: Uint8Array) => Uint8Array, read: (ctx: Context, value: Value) =>
+  Uint8Array): BuiltinDef {
+  return builtin(`${name}(data: string|bytes) -> string`, { doc: `The ${name} digest in hexadecimal.`, borrows: true },
+    (ctx, value = null) => {
+      const bytes = read(ctx, value)
+      ctx.charge(bytes.length >> 3, bytes.length)
+      return encodeHex(hash(bytes))
+    })
+}
+
+const textBytes = (ctx: Context, value: Value): Uint8Array => encodeUtf8(textArg(ctx, 0, value))
+
+function authenticator(name: string, doc: string, encode: (bytes: Uint8Array) => string): BuiltinDef {
+  return builtin(`${name}(key: string, message: string) -> string`, { doc }, (ctx, key, message) => {
+    const text = encodeUtf8(textArg(ctx, 1, message))
+    ctx.charge(text.length >> 3, text.length)
+    return encode(hmacSha256(encodeUtf8(textArg(ctx, 0, key)), text))
+  })
+}
+
+const CURVES = { ed25519: ed25519.getPublicKey, x25519: x25519.getPublicKey } as const
+
+interface KeypairState extends FrameState {
+  curve: keyof typeof CURVES
+  asked: boolean
+}
+
+const keypairFrame = frame<KeypairState>({
+  kind: 'crypto.keypair',
+  step: (ctx, state) => {
+    if (!state.asked) {
+      state.asked = true
+      return ctx.request({ kind: 'random.bytes', args: { count: 32 } })
+    }
+    if (!(ctx.result instanceof HarnBytes) || ctx.result.data.length !== 32) {
+      return ctx.runtime(`${state.curve}_keypair: no random bytes`)
+    }
+    const secret = ctx.result.data
+    return HarnDict.of({ private: encodeHex(secret), public: encodeHex(CURVES[state.curve](secret)) })
+  },
+})
+
+function keypair(curve: keyof typeof CURVES): BuiltinDef {
+  return builtin(`${curve}_keypair() -> dict`, { doc: 'A fresh `{private, public}` key pair.', effects: ['random.bytes'] },
+    (ctx) => {
+      const state: KeypairState = { curve, asked: false }
+      return ctx.frame('crypto.keypair', state)
+    })
+}
+
+/** A key of 32 bytes, or the error that says what it is instead. */
+function key(ctx: Context, name: string, what: string, short: string, text: string): Uint8Array | Control {
+  const bytes = decodeHex(text)
+  if (typeof bytes === 'string') return ctx.runtime(`${name}: invalid hex ${what}: ${bytes}`)
+  return bytes.length === 32 ? bytes : ctx.runtime(`${name}: ${short} must be 32 bytes`)
+}
+
+function sign(ctx: Context, secret: Value = null, message: Value = null): Result {
+  if (ctx.argc < 2) return ctx.runtime('ed25519_sign: requires 2 arguments: private_key, message')
+  const bytes = key(ctx, 'ed25519_sign', 'private key', 'private key', textArg(ctx, 0, secret))
+  if (!(bytes instanceof Uint8Array)) return bytes
+  ctx.charge(500)
+  return encodeHex(ed25519.sign(rawBytes(message), bytes))
+}
+
+function verify(ctx: Context, publicKey: Value = null, message: Value = null, signature: Value = null): Result {
+  if (ctx.argc < 3) return ctx.runtime('ed25519_verify: requires 3 arguments: public_key, message, signature')
+  const keyBytes = decodeHex(textArg(ctx, 0, publicKey))
+  const signatureBytes = decodeHex(textArg(ctx, 2, signature))
+  if (typeof keyBytes === 'string' || typeof signatureBytes === 'string') return false
+  ctx.charge(1000)
+  try {
+    return ed25519.verify(signatureBytes, rawBytes(message), keyBytes)
+  } catch {
+    // Wrong lengths and points off the curve: no signature, so not a valid one.
+    return false
+  }
+}
+
+function agree(ctx: Context, secret: Value = null, peer: Value = null): Result {
+  if (ctx.argc < 2) return ctx.runtime('x25519_agree: requires 2 arguments: private_key, peer_public_key')
+  const own = key(ctx, 'x25519_agree', 'private', 'private', textArg(ctx, 0, secret))
+  if (!(own instanceof Uint8Array)) return own
+  const other = key(ctx, 'x25519_agree', 'public', 'public', textArg(ctx, 1, peer))
+  if (!(other instanceof Uint8Array)) return other
+  ctx.charge(500)
+  try {
+    return encodeHex(x25519.getSharedSecret(own, other))
+  } catch {
+    return ctx.runtime('x25519_agree: the public key gives no shared secret')
+  }
+}
+
+export const cryptoFamily: BuiltinFamily = {
+  name: 'crypto',
+  builtins: [
+    ...Object.entries(TEXT_DIGESTS).map(([name, hash]) => digest(name, hash, textBytes)),
+    ...Object.entries(RAW_DIGESTS).map(([name, hash]) => digest(name, hash, (ctx, value) =>
+      (ctx.argc > 0 ? rawBytes(value) : new Uint8Array()))),
+    authenticator('hmac_sha256', 'HMAC-SHA256 in hexadecimal.', encodeHex),
+    authenticator('hmac_sha256_base64', 'HMAC-SHA256 in base64.', encodeBase64),
+    builtin('constant_time_eq(a: string|bytes, b: string|bytes) -> bool', { doc: 'Whether both displays are the same.' },
+      (ctx, a, b) => sameText(textArg(ctx, 0, a), textArg(ctx, 1, b))),
+    keypair('ed25519'),
+    keypair('x25519'),
+    builtin('ed25519_sign(private_key: string, message: string) -> string',
+      { doc: 'An Ed25519 signature in hexadecimal.' }, sign),
+    builtin('ed25519_verify(public_key: string, message: string, signature: string) -> bool',
+      { doc: 'Whether an Ed25519 signature fits.' }, verify),
+    builtin('x25519_agree(private_key: string, peer_public_key: string) -> string',
+      { doc: 'The shared secret of two key pairs.' }, agree),
+    ...jwtFunctions,
+    ...signedUrlFunctions,
+  ],
+  frames: [keypairFrame],
+}

@@ -1,0 +1,99 @@
+// TOML ⇄ values: reading by smol-toml, writing here (reference 03a §10.3). In each table the plain entries come first, then
+// the sub-tables, both in key order.
+
+import { TomlError, parse } from 'smol-toml'
+import { FormatError, fromLibrary } from './data-formats-yaml.js'
+import { HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { display, displayFloat } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat } from '../values/scalars.js'
+import { HarnSet } from '../values/set.js'
+import { sortTexts } from '../values/text-order.js'
+import { typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+const MAX_DEPTH = 200
+
+export function parseTomlText(text: string): Value {
+  try {
+    return fromLibrary(parse(text, { integersAsBigInt: true, maxDepth: MAX_DEPTH }), 0)
+  } catch (error) {
+    if (error instanceof TomlError) throw new FormatError(`${error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '')} at line ${error.line} column ${error.column}`)
+    if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
+    throw error
+  }
+}
+
+type Table = { readonly keys: readonly string[]; readonly map: ReadonlyMap<string, Value> }
+
+function tableOf(value: Value): Table | null {
+  if (value instanceof HarnDict) return { keys: value.keys(), map: value.map }
+  return value instanceof HarnStruct ? { keys: sortTexts([...value.fields.keys()]), map: value.fields } : null
+}
+
+function itemsOf(value: Value): readonly Value[] | null {
+  return value instanceof HarnList ? value.view() : value instanceof HarnSet ? value.values() : null
+}
+
+/** A list of dicts only, which is written as `[[name]]` sections. */
+function tablesOf(value: Value): readonly Table[] | null {
+  const items = itemsOf(value)
+  if (items === null || items.length === 0) return null
+  const tables = items.map(tableOf)
+  return tables.every((table) => table !== null) ? tables : null
+}
+
+export function stringifyToml(value: Value): string {
+  const table = tableOf(value)
+  if (table === null) throw new FormatError(`expected a dict at the top level, got ${typeName(value)}`)
+  const sections: string[] = []
+  writeTable(sections, table, '', '', 0)
+  return sections.join('\n')
+}
+
+/** Appends the section of a table and those of its sub-tables. `header` is empty for the root. */
+function writeTable(sections: string[], table: Table, path: string, header: string, depth: number): void {
+  if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
+  const lines: string[] = []
+  const inner: (() => void)[] = []
+  for (const key of table.keys) {
+    const value = table.map.get(key)!
+    const name = path === '' ? keyText(key) : `${path}.${keyText(key)}`
+    const child = tableOf(value)
+    const children = tablesOf(value)
+    if (child !== null) inner.push(() => writeTable(sections, child, name, `[${name}]`, depth + 1))
+    else if (children !== null) for (const each of children) inner.push(() => writeTable(sections, each, name, `[[${name}]]`, depth + 1))
+    else lines.push(`${keyText(key)} = ${inlineValue(value, depth + 1)}\n`)
+  }
+  // A table that only holds tables needs no section of its own, unless it is empty or an element.
+  const implied = lines.length === 0 && inner.length > 0 && !header.startsWith('[[')
+  if (header === '' ? lines.length > 0 : !implied) sections.push((header === '' ? '' : `${header}\n`) + lines.join(''))
+  for (const write of inner) write()
+}
+
+function keyText(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key)
+}
+
+function inlineValue(value: Value, depth: number): string {
+  if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
+  switch (typeof value) {
+    case 'string': return quoted(value)
+    case 'number': case 'bigint': case 'boolean': return String(value)
+  }
+  if (value === null) throw new FormatError('nil cannot be represented in TOML')
+  if (value instanceof HarnFloat) return Number.isNaN(value.v) ? 'nan' : displayFloat(value.v)
+  const items = itemsOf(value)
+  if (items !== null) return `[${items.map((item) => inlineValue(item, depth + 1)).join(', ')}]`
+  const table = tableOf(value)
+  if (table === null) return quoted(display(value))
+  if (table.keys.length === 0) return '{}'
+  return `{ ${table.keys.map((key) => `${keyText(key)} = ${inlineValue(table.map.get(key)!, depth + 1)}`).join(', ')} }`
+}
+
+function quoted(text: string): string {
+  const named: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' }
+  // eslint-disable-next-line no-control-regex -- control characters are what needs escapes
+  return `"${text.replace(/["\\\u0000-\u001f\u007f]/g, (char) => named[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`
+}

@@ -1,0 +1,117 @@
+// Readers and writers of text formats: YAML, TOML, CSV and JUnit XML (reference 03a §9, §10.3).
+
+import { builtin } from './builtin.js'
+import type { Context, Result } from './builtin.js'
+import { csvLine, parseCsv } from './data-formats-csv.js'
+import { parseJunit } from './data-formats-junit.js'
+import { parseTomlText, stringifyToml } from './data-formats-toml.js'
+import { FormatError, parseYaml, stringifyYaml } from './data-formats-yaml.js'
+import type { BuiltinFamily } from './registry.js'
+import { HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes } from '../values/scalars.js'
+import { sortTexts } from '../values/text-order.js'
+import { isTruthy, typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+/** Runs a conversion and puts a prefix before its errors. Fuel goes by the size of the text in or out. */
+function converting(ctx: Context, prefix: string, convert: () => Value): Result {
+  try {
+    const value = convert()
+    if (typeof value === 'string') ctx.charge(value.length >> 6, value.length)
+    return value
+  } catch (error) {
+    if (error instanceof FormatError) return ctx.throw(`${prefix}: ${error.message}`)
+    throw error
+  }
+}
+
+function textOf(ctx: Context, value: Value | undefined): string {
+  const text = display(value ?? '')
+  ctx.charge(text.length >> 3, 2 * text.length)
+  return text
+}
+
+// ------------------------------------------------------------------------------------------------------------------ CSV
+
+interface CsvOptions {
+  readonly headers: boolean
+  readonly delimiter: string
+}
+
+function csvOptions(options: Value | undefined): CsvOptions {
+  if (!(options instanceof HarnDict)) return { headers: false, delimiter: ',' }
+  const delimiter = options.get('delimiter') ?? null
+  const [first = ','] = delimiter === null ? ',' : display(delimiter)
+  return { headers: isTruthy(options.get('headers') ?? false), delimiter: first }
+}
+
+function readCsv(text: string, options: CsvOptions): Value {
+  const records = parseCsv(text, options.delimiter)
+  if (!options.headers) return new HarnList(records.map((record) => new HarnList(record)))
+  const [head = [], ...rows] = records
+  return new HarnList(rows.map((row) => new HarnDict(new Map(head.map((key, at) => [key, row[at] ?? ''])))))
+}
+
+function fieldsOf(value: Value): ReadonlyMap<string, Value> | null {
+  return value instanceof HarnDict ? value.map : value instanceof HarnStruct ? value.fields : null
+}
+
+function writeCsv(ctx: Context, rows: Value, { headers, delimiter }: CsvOptions): Result {
+  const fail = (message: string): Result => ctx.throw(`csv_stringify: ${message}`)
+  if (!(rows instanceof HarnList)) return fail('expected a list of rows')
+  const items = rows.view()
+  ctx.charge(items.length)
+  const isDict = items.map((row) => fieldsOf(row) !== null)
+  for (const [at, row] of items.entries()) {
+    if (!isDict[at] && !(row instanceof HarnList)) return fail('each row must be a list of cells (or use dict rows)')
+    if (isDict[at] !== isDict[0]) return fail('mixed list/dict rows are not supported')
+  }
+  let out = ''
+  if (isDict[0] === true) {
+    const keys = sortTexts([...new Set(items.flatMap((row) => [...fieldsOf(row)!.keys()]))])
+    if (headers) out += csvLine(keys, delimiter)
+    for (const row of items) out += csvLine(keys.map((key) => display(fieldsOf(row)!.get(key) ?? '')), delimiter)
+  } else {
+    let width: number | null = null
+    for (const row of items as readonly HarnList[]) {
+      if (width !== null && row.length !== width) return fail(`CSV error: found record with ${row.length} fields, but the previous record has ${width} fields`)
+      width = row.length
+      out += csvLine(row.view().map((cell) => display(cell)), delimiter)
+    }
+  }
+  ctx.charge(out.length >> 6, out.length)
+  return out
+}
+
+// ---------------------------------------------------------------------------------------------------------------- JUnit
+
+function junit(ctx: Context, input: Value): Result {
+  if (input === null) return new HarnList([])
+  if (typeof input !== 'string' && !(input instanceof HarnBytes)) return ctx.throw(`parse_junit_xml: expected string or bytes, got ${typeName(input)}`)
+  const xml = typeof input === 'string' ? input : new TextDecoder().decode(input.data)
+  ctx.charge(xml.length >> 3, xml.length)
+  return new HarnList(parseJunit(xml).map(({ name, status, durationMs, message, stdout, stderr }) =>
+    HarnDict.of({ name, status, duration_ms: durationMs, message, stdout, stderr })))
+}
+
+export const dataFormatsFamily: BuiltinFamily = {
+  name: 'data-formats',
+  builtins: [
+    builtin('yaml_parse(str: string) -> any', { doc: 'The value that a YAML text stands for.', borrows: true }, (ctx, text) => {
+      const source = textOf(ctx, text)
+      return converting(ctx, 'YAML parse error', () => parseYaml(source))
+    }),
+    builtin('yaml_stringify(value: any) -> string', { doc: 'Block YAML with keys in order.', borrows: true }, (ctx, value) => converting(ctx, 'yaml_stringify', () => stringifyYaml(value ?? null))),
+    builtin('toml_parse(str: string) -> any', { doc: 'The value that a TOML text stands for.', borrows: true }, (ctx, text) => {
+      const source = textOf(ctx, text)
+      return converting(ctx, 'TOML parse error', () => parseTomlText(source))
+    }),
+    builtin('toml_stringify(value: any) -> string', { doc: 'TOML with keys in order.', borrows: true }, (ctx, value) => converting(ctx, 'toml_stringify', () => stringifyToml(value ?? null))),
+    builtin('csv_parse(text: string, options?: {headers?: bool, delimiter?: string}) -> list', { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true }, (ctx, text, options) => readCsv(textOf(ctx, text), csvOptions(options))),
+    builtin('csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string', { doc: 'CSV text of rows that are lists or dicts.', borrows: true }, (ctx, rows, options) => writeCsv(ctx, rows ?? null, csvOptions(options))),
+    builtin('parse_junit_xml(input: string | bytes) -> list', { doc: 'One record for each test case of a JUnit report.', borrows: true }, (ctx, input) => junit(ctx, input ?? null)),
+  ],
+}

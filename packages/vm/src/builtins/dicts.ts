@@ -1,0 +1,116 @@
+// Methods and functions of dicts. Keys are always strings (other keys become their display) and everything that goes through
+// a dict goes in key order. A dict entry that is callable serves as a method too; that fallback is the interpreter's.
+
+import { builtin, method } from './builtin.js'
+import type { BuiltinDef, Context, FrameDef, Result, Run } from './builtin.js'
+import { chargeList, entry } from './core-values.js'
+import { loopFrame, runLoop } from './lists-callbacks.js'
+import type { Loop, LoopState } from './lists-callbacks.js'
+import type { BuiltinFamily } from './registry.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { isCallable, isTruthy } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+function keysOf(ctx: Context, dict: HarnDict): HarnList {
+  chargeList(ctx, dict.size)
+  return new HarnList(dict.keys().slice())
+}
+
+function valuesOf(ctx: Context, dict: HarnDict): HarnList {
+  chargeList(ctx, dict.size)
+  return new HarnList(dict.keys().map((key) => dict.get(key)!))
+}
+
+function entriesOf(ctx: Context, dict: HarnDict): HarnList {
+  chargeList(ctx, dict.size, 3 * dict.size)
+  return new HarnList(dict.keys().map((key) => entry(key, dict.get(key)!)))
+}
+
+// Loops go over the values in key order; `dict` is the receiver and `acc` the dict under construction.
+function building(visit: (made: HarnDict, key: string, value: Value, answer: Value) => void): Loop {
+  return {
+    args: (state, item) => (state['byKey'] === true ? [keyAt(state)] : [item]),
+    visit: (state, item, answer) => {
+      visit(state.acc as HarnDict, keyAt(state), item, answer)
+      return undefined
+    },
+    end: (state) => state.acc,
+  }
+}
+
+function keyAt(state: LoopState): string {
+  return (state['dict'] as HarnDict).keys()[state.at]!
+}
+
+const LOOPS: { readonly [name: string]: Loop } = {
+  map_values: building((made, key, _value, answer) => made.set(key, answer)),
+  map_keys: building((made, _key, value, answer) => made.set(display(answer), value)),
+  filter: building((made, key, value, answer) => {
+    if (isTruthy(answer)) made.set(key, value)
+  }),
+}
+
+function loopMethod(name: string, loop: string, doc: string): BuiltinDef {
+  return method('dict', `${name}(f: closure) -> dict`, { doc, effects: ['callback'] }, (ctx, self, fn = null) => {
+    if (!isCallable(fn)) return null
+    const dict = self as HarnDict
+    return runLoop(ctx, `dict.${loop}`, valuesOf(ctx, dict), fn, new HarnDict(), { dict, byKey: loop === 'map_keys' })
+  })
+}
+
+function dictMethod(signature: string, doc: string, run: (ctx: Context, self: HarnDict, a: Value, b: Value) =>
+  Result, borrows = false): BuiltinDef {
+  return method('dict', signature, { doc, borrows }, (ctx, self, a = null, b = null) => run(ctx, self as HarnDict, a, b))
+}
+
+const methods: readonly BuiltinDef[] = [
+  dictMethod('keys() -> list<string>', 'The keys in order.', keysOf, true),
+  dictMethod('values() -> list', 'The values in key order.', valuesOf),
+  dictMethod('entries() -> list', '`{key, value}` dicts in key order.', entriesOf),
+  dictMethod('count() -> int', 'Number of entries.', (_ctx, self) => self.size, true),
+  dictMethod('has(key: string) -> bool', 'Whether the key is present, even with nil.', (_ctx, self, key) =>
+    self.has(display(key)), true),
+  dictMethod('get(key: string, default?: any) -> any', 'The value, or the default when the key is absent.',
+    (_ctx, self, key, fallback) => {
+      const value = self.get(display(key))
+      return value === undefined ? fallback : value
+    }),
+  dictMethod('merge(other: dict) -> dict', 'Both; the other wins. Nested dicts are not merged.', (ctx, self, other) => {
+    if (!(other instanceof HarnDict)) return self
+    chargeList(ctx, self.size + other.size)
+    return self.merged(other)
+  }),
+  dictMethod('remove(key: string) -> dict', 'Without the key.', (ctx, self, key) => {
+    const name = display(key)
+    if (!self.has(name)) return self
+    chargeList(ctx, self.size)
+    const copy = self.copy()
+    copy.delete(name)
+    return copy
+  }),
+  loopMethod('map_values', 'map_values', 'The same keys with what `f` gives for each value.'),
+  loopMethod('map_keys', 'map_keys', 'The same values under what `f` gives for each key; the later key wins.'),
+  loopMethod('rekey', 'map_keys', 'The same values under what `f` gives for each key; the later key wins.'),
+  loopMethod('filter', 'filter', 'The entries for whose value `f` holds.'),
+]
+
+/** A function on a dict that gives an empty list for anything else. */
+function dictFunction(signature: string, doc: string, body: (ctx: Context, dict: HarnDict) => HarnList): BuiltinDef {
+  const run: Run = (ctx, dict = null) => (dict instanceof HarnDict ? body(ctx, dict) : new HarnList([]))
+  return builtin(signature, { doc }, run)
+}
+
+const frames: readonly FrameDef[] = Object.entries(LOOPS).map(([name, loop]) => loopFrame(`dict.${name}`, loop))
+
+export const dictsFamily: BuiltinFamily = {
+  name: 'dicts',
+  builtins: [
+    ...methods,
+    dictFunction('keys(dict: dict) -> list<string>', 'The keys in order.', keysOf),
+    dictFunction('values(dict: dict) -> list', 'The values in key order.', valuesOf),
+    dictFunction('entries(dict: dict) -> list', '`{key, value}` dicts in key order.', entriesOf),
+  ],
+  frames,
+}

@@ -1,0 +1,55 @@
+// THE list of builtin families that belong to the language itself. Families that need a provider outside the machine are in
+// @bridle/stdlib-tools; a host may add its own.
+
+import { atomicsFamily } from './atomics.js'
+import { bytesFamily } from './bytes.js'
+import { channelsFamily } from './channels.js'
+import { circuitFamily } from './circuit.js'
+import { codecsFamily } from './codecs.js'
+import { coreFamily } from './core.js'
+import { cryptoFamily } from './crypto.js'
+import { dataFormatsFamily } from './data-formats.js'
+import { dictsFamily } from './dicts.js'
+import { fsFamily } from './fs.js'
+import { hostCallFamily } from './host-call.js'
+import { hostMocksFamily } from './host-mocks.js'
+import { iterFamily } from './iter-methods.js'
+import { jqFamily } from './jq.js'
+import { jsonFamily } from './json.js'
+import { listsFamily } from './lists.js'
+import { loggingFamily } from './logging.js'
+import { mailboxFamily } from './mailbox.js'
+import { mathFamily } from './math.js'
+import { pathFamily } from './path.js'
+import { planFamily } from './plan.js'
+import { processFamily } from './process.js'
+import { randomFamily } from './random.js'
+import { rangesFamily } from './ranges.js'
+import { regexFamily } from './regex.js'
+import { resultsFamily } from './results.js'
+import { runtimeContextFamily } from './runtime-context.js'
+import { schemaFamily } from './schema.js'
+import { setsFamily } from './sets.js'
+import { sharedFamily } from './shared.js'
+import { streamsFamily } from './streams.js'
+import { stringsFamily } from './strings.js'
+import { supervisorFamily } from './supervisor.js'
+import { syncFamily } from './sync.js'
+import { tasksFamily } from './tasks.js'
+import { templateFamily } from './template.js'
+import { terminalFamily } from './terminal.js'
+import { timeFamily } from './time.js'
+import { toolDispatchFamily } from './tool-dispatch.js'
+import { toolSynthesisFamily } from './tool-synthesis.js'
+import { toolsFamily } from './tools.js'
+import { tracingFamily } from './tracing.js'
+import type { BuiltinFamily } from './registry.js'
+
+export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
+  atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, coreFamily, cryptoFamily, dataFormatsFamily,
+  dictsFamily, fsFamily, hostCallFamily, hostMocksFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily,
+  mailboxFamily, mathFamily, pathFamily, planFamily, processFamily, randomFamily, rangesFamily, regexFamily,
+  resultsFamily, runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, streamsFamily, stringsFamily,
+  supervisorFamily, syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily, toolDispatchFamily,
+  toolSynthesisFamily, toolsFamily, tracingFamily,
+]

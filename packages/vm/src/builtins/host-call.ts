@@ -1,0 +1,170 @@
+// `host_call`, `host_tool_call` and `host_tool_list` (04a §4.2–4.3). A host_call is answered by a mock, else by the embedding
+// program, else by a built-in fallback, in this order; each is a stage of the native frame `host.call`. Fallbacks that another
+// builtin already does (environment, templates, terminal) call that builtin, so that its mocks count here too.
+
+import { builtin, frame } from './builtin.js'
+import { matchHostMock } from './host-mocks.js'
+import { processFallback } from './host-process.js'
+import { refuseBuiltin, refuseHostCall } from './tools-policy.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { toPlain } from '../values/plain.js'
+import type { Context, FrameState, Result } from './builtin.js'
+import type { ProcessState } from './host-process.js'
+import type { BuiltinFamily } from './registry.js'
+import type { Value } from '../values/value.js'
+
+interface HostCallState extends FrameState {
+  stage: 'mocks' | 'host' | 'fallback' | 'text' | 'done'
+  name: string
+  capability: string
+  operation: string
+  params: HarnDict
+  process: ProcessState | null
+}
+
+function callBuiltin(ctx: Context, state: HostCallState, name: string, args: readonly Value[], stage: 'text' | 'done' = 'done'): Result {
+  state.stage = stage
+  return ctx.call(ctx.builtinValue(name), args)
+}
+
+function missing(ctx: Context, name: string): Result {
+  return ctx.throw(`host_call: missing required parameter '${name}'`)
+}
+
+function startFallback(ctx: Context, state: HostCallState): Result {
+  const { params } = state
+  if (state.capability === 'process') {
+    state.process = { stage: 'start', operation: state.operation, params, plan: null, startedAt: 0 }
+    state.stage = 'fallback'
+    return processFallback(ctx, state.process)
+  }
+  switch (state.name) {
+    case 'template.render': {
+      const path = params.get('path') ?? null
+      if (path === null) return missing(ctx, 'path')
+      return callBuiltin(ctx, state, 'render', [display(path), params.get('bindings') ?? null])
+    }
+    case 'interaction.ask': {
+      const question = params.get('question') ?? null
+      if (question === null) return missing(ctx, 'question')
+      return callBuiltin(ctx, state, 'prompt_user', [display(question)])
+    }
+    case 'runtime.task': return callBuiltin(ctx, state, 'env', ['HARN_TASK'], 'text')
+    case 'runtime.set_result': return null
+    case 'workspace.project_root': {
+      state.stage = 'fallback'
+      return ctx.call(ctx.builtinValue('env'), ['HARN_PROJECT_ROOT'])
+    }
+    case 'workspace.cwd': return callBuiltin(ctx, state, 'cwd', [])
+    default: return ctx.throw(`host_call: unsupported operation ${state.name}`)
+  }
+}
+
+function step(ctx: Context, state: HostCallState): Result {
+  switch (state.stage) {
+    case 'mocks': {
+      const mock = matchHostMock(ctx, state.capability, state.operation, state.params)
+      if (mock !== undefined) return mock.error === null ? mock.result : ctx.throw(mock.error)
+      state.stage = 'host'
+      const { name, capability, operation } = state
+      return ctx.request({ kind: 'host.call', args: { name, capability, operation, params: toPlain(state.params) } })
+    }
+    case 'host': {
+      const answer = ctx.result
+      if (answer instanceof HarnDict && answer.get('handled') === true) return answer.get('value') ?? null
+      return startFallback(ctx, state)
+    }
+    case 'fallback': {
+      if (state.process !== null) return processFallback(ctx, state.process)
+      return ctx.result === null ? callBuiltin(ctx, state, 'cwd', []) : ctx.result
+    }
+    case 'text': return ctx.result ?? ''
+    case 'done': return ctx.result
+  }
+}
+
+function hostCall(ctx: Context, nameValue: Value, params: Value): Result {
+  const name = nameValue === null ? '' : display(nameValue)
+  const refused = refuseHostCall(ctx, name)
+  if (refused !== null) return refused
+  const dot = name.indexOf('.')
+  if (dot < 0) return ctx.throw(`host_call: unsupported operation name '${name}'`)
+  return ctx.frame('host.call', {
+    stage: 'mocks',
+    name,
+    capability: name.slice(0, dot),
+    operation: name.slice(dot + 1),
+    params: params instanceof HarnDict ? params : new HarnDict(),
+    process: null,
+  } satisfies HostCallState)
+}
+
+interface HostToolState extends FrameState {
+  asked: boolean
+  /** Null lists the tools. */
+  name: string | null
+  args: Value
+}
+
+function hostToolStep(ctx: Context, state: HostToolState): Result {
+  const { name } = state
+  if (!state.asked) {
+    state.asked = true
+    return ctx.request({ kind: 'host.tool', args: name === null ? { op: 'list' } : { op: 'call', name, args: toPlain(state.args) } })
+  }
+  const answer = ctx.result
+  const attached = answer instanceof HarnDict && answer.get('attached') === true
+  if (name !== null) return attached ? (answer.get('value') ?? null) : ctx.throw('host_tool_call: no host bridge is attached')
+  return attached ? normalizeTools(ctx, answer.get('value') ?? null) : new HarnList([])
+}
+
+/** The host's list in the one shape that scripts see. */
+function normalizeTools(ctx: Context, answer: Value): Result {
+  let tools = answer
+  if (tools instanceof HarnDict) {
+    const wrapped = tools.get('result')
+    tools = tools.get('tools') ?? (wrapped instanceof HarnDict ? (wrapped.get('tools') ?? null) : (wrapped ?? null))
+    if (!(tools instanceof HarnList)) return ctx.runtime('host/tools/list: host response must be an array or { tools: [...] }')
+  }
+  if (!(tools instanceof HarnList)) return ctx.runtime('host/tools/list: unexpected response shape')
+  const listed: Value[] = []
+  for (const tool of tools.view()) {
+    if (!(tool instanceof HarnDict)) return ctx.runtime('host/tools/list: every tool must be an object')
+    const name = tool.get('name')
+    if (typeof name !== 'string') return ctx.runtime('host/tools/list: every tool must include a string `name`')
+    listed.push(HarnDict.of({
+      name,
+      description: tool.get('description') ?? tool.get('short_description') ?? '',
+      schema: tool.get('schema') ?? tool.get('parameters') ?? tool.get('input_schema') ?? null,
+      deprecated: tool.get('deprecated') ?? false,
+    }))
+  }
+  return new HarnList(listed)
+}
+
+function hostToolCall(ctx: Context, nameValue: Value, args: Value): Result {
+  const refused = refuseBuiltin(ctx, 'host_tool_call')
+  if (refused !== null) return refused
+  const name = nameValue === null ? '' : display(nameValue)
+  if (name === '') return ctx.throw('host_tool_call: tool name is required')
+  return ctx.frame('host.tool', { asked: false, name, args } satisfies HostToolState)
+}
+
+function hostToolList(ctx: Context): Result {
+  return refuseBuiltin(ctx, 'host_tool_list') ?? ctx.frame('host.tool', { asked: false, name: null, args: null } satisfies HostToolState)
+}
+
+export const hostCallFamily: BuiltinFamily = {
+  name: 'host-call',
+  builtins: [
+    builtin('host_call(name: string, args?: any)', { doc: 'Calls `capability.operation` of the host.', effects: ['host.call', 'process.exec', 'callback'] }, hostCall),
+    builtin('host_tool_call(name: string, args?: any)', { doc: 'Calls a tool of the host by its name.', effects: ['host.tool'] }, hostToolCall),
+    builtin('host_tool_list() -> list', { doc: 'The tools of the host; none without one.', effects: ['host.tool'] }, hostToolList),
+  ],
+  frames: [
+    frame<HostCallState>({ kind: 'host.call', runBoundary: false, step }),
+    frame<HostToolState>({ kind: 'host.tool', runBoundary: false, step: hostToolStep }),
+  ],
+}

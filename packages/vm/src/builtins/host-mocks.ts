@@ -1,0 +1,147 @@
+// Mocks of host capabilities (04a §4.1): registered by scripts under test, consulted before the embedding program is asked, and
+// recorded when they answer. Newest first; scopes save and restore both mocks and records.
+
+import { builtin, family } from './builtin.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { equals } from '../values/equality.js'
+import { HarnList } from '../values/list.js'
+import type { Context, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import type { Value } from '../values/value.js'
+
+interface HostMock {
+  readonly capability: string
+  readonly operation: string
+  readonly result: Value
+  /** What the call's params must contain; null matches every call. */
+  readonly params: HarnDict | null
+  readonly error: string | null
+}
+
+interface HostMockState {
+  mocks: HostMock[]
+  calls: Value[]
+  scopes: { mocks: HostMock[]; calls: Value[] }[]
+}
+
+const hostMocks = family<HostMockState>('host_mocks', () => ({ mocks: [], calls: [], scopes: [] }))
+
+/** The mock that answers this call, after recording it; undefined when none does. Its error is to be thrown as a string. */
+export function matchHostMock(ctx: Context, capability: string, operation: string, params: HarnDict): { result: Value; error: string | null } | undefined {
+  const state = ctx.state(hostMocks)
+  for (let at = state.mocks.length - 1; at >= 0; at--) {
+    const mock = state.mocks[at]!
+    if (mock.capability !== capability || mock.operation !== operation || !covers(params, mock.params)) continue
+    state.calls.push(HarnDict.of({ capability, operation, params }))
+    return mock
+  }
+  return undefined
+}
+
+function covers(params: HarnDict, wanted: HarnDict | null): boolean {
+  if (wanted === null) return true
+  for (const [key, value] of wanted.map) {
+    const given = params.get(key)
+    if (given === undefined || !equals(given, value)) return false
+  }
+  return true
+}
+
+function textOf(value: Value): string {
+  return value === null ? '' : display(value)
+}
+
+function hostMock(ctx: Context, capability: Value, operation: Value, third: Value, params: Value): Result {
+  const names = { capability: textOf(capability), operation: textOf(operation) }
+  if (names.capability === '' || names.operation === '') return ctx.throw('host_mock: capability and operation are required')
+  const isConfig = third instanceof HarnDict && (third.has('result') || third.has('params') || third.has('error'))
+  const matcher = isConfig ? (third.get('params') ?? null) : params
+  const error = isConfig ? textOf(third.get('error') ?? null) : ''
+  ctx.state(hostMocks).mocks.push({
+    ...names,
+    result: isConfig ? (third.get('result') ?? null) : third,
+    params: matcher instanceof HarnDict ? matcher : null,
+    error: error === '' ? null : error,
+  })
+  return null
+}
+
+/** Built-in capabilities: what host_call can do without an embedding program. */
+const CAPABILITIES: Readonly<Record<string, { readonly description: string; readonly operations: Readonly<Record<string, string>> }>> = {
+  process: {
+    description: 'Process execution.',
+    operations: {
+      exec: 'Runs a command to its end.',
+      list_shells: 'Lists the shells of this machine.',
+      get_default_shell: 'The shell that commands run in.',
+      set_default_shell: 'Chooses the shell that commands run in.',
+      shell_invocation: 'Program and arguments that run a command in a shell.',
+    },
+  },
+  template: { description: 'Template rendering.', operations: { render: 'Renders a template file.' } },
+  interaction: { description: 'User interaction.', operations: { ask: 'Asks a question on the terminal.' } },
+}
+
+const MOCKED_CAPABILITY = 'Mocked host capability registered at runtime for tests.'
+const MOCKED_OPERATION = 'Mocked host operation registered at runtime for tests.'
+
+/** Capability → its description and operations, built-in ones first, in the order they are known. */
+function capabilityTable(ctx: Context): Map<string, { description: string; operations: Map<string, string> }> {
+  const table = new Map<string, { description: string; operations: Map<string, string> }>()
+  for (const [name, { description, operations }] of Object.entries(CAPABILITIES)) {
+    table.set(name, { description, operations: new Map(Object.entries(operations)) })
+  }
+  for (const { capability, operation } of ctx.state(hostMocks).mocks) {
+    const row = table.get(capability) ?? { description: MOCKED_CAPABILITY, operations: new Map<string, string>() }
+    if (!row.operations.has(operation)) row.operations.set(operation, MOCKED_OPERATION)
+    table.set(capability, row)
+  }
+  return table
+}
+
+function hostCapabilities(ctx: Context): Result {
+  const result = new HarnDict()
+  for (const [name, { description, operations }] of capabilityTable(ctx)) {
+    const described = new HarnDict()
+    for (const [operation, text] of operations) described.set(operation, HarnDict.of({ description: text }))
+    result.set(name, HarnDict.of({ description, ops: new HarnList([...operations.keys()]), operations: described }))
+  }
+  return result
+}
+
+function hostHas(ctx: Context, capability: Value, operation: Value): Result {
+  const row = capabilityTable(ctx).get(textOf(capability))
+  return row !== undefined && (operation === null || row.operations.has(textOf(operation)))
+}
+
+const OPTIONS = (doc: string) => ({ doc, effects: [] as readonly string[] })
+
+export const hostMocksFamily: BuiltinFamily = {
+  name: 'host-mocks',
+  builtins: [
+    builtin('host_mock(capability: string, op: string, response_or_config: any, params?: dict) -> nil',
+      OPTIONS('Answers matching host_call calls from now on.'), hostMock),
+    builtin('host_mock_calls() -> list', OPTIONS('The calls that mocks answered, in order.'),
+      (ctx) => new HarnList([...ctx.state(hostMocks).calls])),
+    builtin('host_mock_clear() -> nil', OPTIONS('Drops mocks, recorded calls and scopes.'), (ctx) => {
+      Object.assign(ctx.state(hostMocks), { mocks: [], calls: [], scopes: [] })
+      return null
+    }),
+    builtin('host_mock_push_scope() -> nil', OPTIONS('Sets mocks and recorded calls aside and starts with none.'), (ctx) => {
+      const state = ctx.state(hostMocks)
+      state.scopes.push({ mocks: state.mocks, calls: state.calls })
+      Object.assign(state, { mocks: [], calls: [] })
+      return null
+    }),
+    builtin('host_mock_pop_scope() -> nil', OPTIONS('Brings back what the last push set aside.'), (ctx) => {
+      const state = ctx.state(hostMocks)
+      const saved = state.scopes.pop()
+      if (saved === undefined) return ctx.throw('host_mock_pop_scope: no scope to pop')
+      Object.assign(state, saved)
+      return null
+    }),
+    builtin('host_capabilities() -> dict', OPTIONS('Capabilities of the host with their operations.'), hostCapabilities),
+    builtin('host_has(capability: string, op?: string) -> bool', OPTIONS('Whether the host has a capability or operation.'), hostHas),
+  ],
+}

@@ -1,0 +1,182 @@
+// The `process.*` operations of host_call that work without an embedding program (04a §4.2): running a command by argument
+// list or through a shell, and the shells themselves. One resumable step function, used inside the frame `host.call`.
+
+import { family } from './builtin.js'
+import { millisOf } from './tool-retry.js'
+import { isoNow } from './time-dates.js'
+import { debugQuoted } from './tools-json.js'
+import { textAt } from './tools-registry.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { isTruthy } from '../values/value.js'
+import type { Context, Result } from './builtin.js'
+import type { Effect } from '../effects/effect.js'
+import type { Value } from '../values/value.js'
+
+export interface ProcessState {
+  stage: 'start' | 'shells' | 'running'
+  readonly operation: string
+  readonly params: HarnDict
+  /** What runs; null until it is known. */
+  plan: { readonly program: string; readonly args: readonly string[] } | null
+  startedAt: number
+}
+
+/** `chosen` is a shell id or path set by process.set_default_shell; `commands` numbers the runs. */
+const hostProcess = family<{ chosen: string | null; commands: number }>('host_process', () => ({ chosen: null, commands: 0 }))
+
+interface Shell {
+  readonly id: string
+  readonly path: string
+  readonly isDefault: boolean
+}
+
+const OPERATIONS: ReadonlySet<string> = new Set(['exec', 'list_shells', 'get_default_shell', 'set_default_shell', 'shell_invocation'])
+
+export function processFallback(ctx: Context, state: ProcessState): Result {
+  switch (state.stage) {
+    case 'start': return start(ctx, state)
+    case 'shells': return withShells(ctx, state, readShells(ctx.result))
+    case 'running': return finished(ctx, state)
+  }
+}
+
+function start(ctx: Context, state: ProcessState): Result {
+  const { operation, params } = state
+  if (!OPERATIONS.has(operation)) return ctx.throw(`host_call: unsupported operation process.${operation}`)
+  if (operation === 'exec') {
+    const mode = params.get('mode') ?? 'shell'
+    if (mode === 'argv') return startArgv(ctx, state)
+    if (mode !== 'shell') return ctx.runtime(`host_call process.exec unsupported mode ${debugQuoted(display(mode))}`)
+    if ((params.get('command') ?? null) === null) return ctx.throw("host_call: missing required parameter 'command'")
+    if (wantedShell(params) === null) return ctx.runtime('host_call process.exec: shell mode requires `shell` or `shell_id`')
+  }
+  if (operation === 'set_default_shell' && wantedShell(params) === null) return ctx.runtime('process.set_default_shell missing shell_id')
+  state.stage = 'shells'
+  return ctx.request({ kind: 'process.info', args: { op: 'shells' } })
+}
+
+function startArgv(ctx: Context, state: ProcessState): Result {
+  const argv = state.params.get('argv') ?? null
+  if (!(argv instanceof HarnList)) return ctx.runtime('host_call process.exec missing argv')
+  const [program, ...args] = argv.view().map(display)
+  if (program === undefined) return ctx.runtime('host_call process.exec argv must not be empty')
+  if (program.trim() === '') return ctx.runtime('host_call process.exec argv[0] must not be empty')
+  return launch(ctx, state, { program, args })
+}
+
+function readShells(answer: Value): Shell[] {
+  if (!(answer instanceof HarnDict)) return []
+  const paths = answer.get('shells')
+  const preferred = answer.get('default')
+  const shells: Shell[] = []
+  for (const path of paths instanceof HarnList ? paths.view() : []) {
+    if (typeof path !== 'string') continue
+    const id = path.slice(path.lastIndexOf('/') + 1)
+    if (!shells.some((shell) => shell.id === id)) shells.push({ id, path, isDefault: path === preferred })
+  }
+  return shells
+}
+
+/** The id or path that params ask for: `shell: {id}` or `{path}`, `shell: "sh"`, `shell_id`, `id`. */
+function wantedShell(params: HarnDict): string | null {
+  const shell = params.get('shell') ?? null
+  if (shell instanceof HarnDict) return textAt(shell, 'id') ?? textAt(shell, 'path')
+  return typeof shell === 'string' ? shell : (textAt(params, 'shell_id') ?? textAt(params, 'id'))
+}
+
+function findShell(shells: readonly Shell[], wanted: string): Shell | null {
+  const found = shells.find((shell) => shell.id === wanted || shell.path === wanted)
+  if (found !== undefined) return found
+  return wanted.includes('/') ? { id: wanted.slice(wanted.lastIndexOf('/') + 1), path: wanted, isDefault: false } : null
+}
+
+function defaultShell(ctx: Context, shells: readonly Shell[]): Shell | null {
+  const { chosen } = ctx.state(hostProcess)
+  const preferred = chosen === null ? null : findShell(shells, chosen)
+  return preferred ?? shells.find((shell) => shell.isDefault) ?? shells[0] ?? null
+}
+
+function describeShell(shell: Shell, isDefault: boolean): HarnDict {
+  return HarnDict.of({
+    id: shell.id, label: shell.id, path: shell.path, platform: 'unix', available: true, supports_login: true, supports_interactive: true,
+    default_args: new HarnList(['-c']), login_args: new HarnList(['-l', '-c']), source: isDefault ? 'default' : 'system',
+  })
+}
+
+function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[]): Result {
+  const { operation, params } = state
+  const wanted = wantedShell(params)
+  const usual = defaultShell(ctx, shells)
+  if (operation === 'list_shells') {
+    return HarnDict.of({
+      shells: new HarnList(shells.map((shell) => describeShell(shell, shell.id === usual?.id))),
+      default_shell_id: usual?.id ?? null,
+    })
+  }
+  const shell = wanted === null || operation === 'get_default_shell' ? usual : findShell(shells, wanted)
+  if (shell === null) return ctx.runtime(`host_call process.${operation}: unknown shell ${debugQuoted(wanted ?? 'default')}`)
+  switch (operation) {
+    case 'set_default_shell':
+      ctx.state(hostProcess).chosen = shell.path
+      return describeShell(shell, true)
+    case 'get_default_shell': return describeShell(shell, true)
+    case 'shell_invocation': {
+      const args = shellArguments(params)
+      const command = params.get('command') ?? null
+      const invocation = HarnDict.of({
+        program: shell.path, command_arg_index: args.length, shell: describeShell(shell, shell.id === usual?.id),
+        args: new HarnList([...args, command === null ? '{command}' : display(command)]),
+      })
+      return invocation
+    }
+    default: return launch(ctx, state, { program: shell.path, args: [...shellArguments(params), display(params.get('command')!)] })
+  }
+}
+
+function shellArguments(params: HarnDict): string[] {
+  const args: string[] = []
+  if (isTruthy(params.get('login') ?? null)) args.push('-l')
+  if (isTruthy(params.get('interactive') ?? null)) args.push('-i')
+  return [...args, '-c']
+}
+
+function launch(ctx: Context, state: ProcessState, plan: { program: string; args: readonly string[] }): Result {
+  const { params } = state
+  const env = params.get('env') ?? null
+  const variables: Record<string, string> | null = env instanceof HarnDict ? Object.create(null) as Record<string, string> : null
+  if (env instanceof HarnDict) for (const [key, value] of env.map) variables![key] = display(value)
+  const stdin = params.get('stdin') ?? null
+  const effect: Effect = {
+    kind: 'process.exec',
+    args: {
+      program: plan.program, args: plan.args, shell: null, cwd: textAt(params, 'cwd'), env: variables,
+      clearEnv: variables !== null && textAt(params, 'env_mode') !== 'merge',
+      stdin: stdin === null ? null : display(stdin),
+      timeoutMs: millisOf(params.get('timeout_ms') ?? params.get('timeout')),
+    },
+  }
+  state.plan = plan
+  state.stage = 'running'
+  state.startedAt = ctx.now
+  return ctx.request(effect)
+}
+
+function finished(ctx: Context, state: ProcessState): Result {
+  const answer = ctx.result instanceof HarnDict ? ctx.result : new HarnDict()
+  if (answer.get('refused') === true) return ctx.runtime(`host_call process.exec: ${display(answer.get('detail') ?? 'not started')}`)
+  const timedOut = answer.get('timedOut') === true
+  const exitCode = timedOut ? -1 : (answer.get('status') ?? -1)
+  const stdout = display(answer.get('stdout') ?? '')
+  const stderr = display(answer.get('stderr') ?? '')
+  const pid = answer.get('pid') ?? null
+  const counters = ctx.state(hostProcess)
+  counters.commands++
+  return HarnDict.of({
+    command_id: `cmd_${counters.commands}`, status: timedOut ? 'timed_out' : 'completed', pid, process_group_id: pid, handle_id: null,
+    started_at: isoNow(state.startedAt), ended_at: isoNow(ctx.now), duration_ms: Math.max(0, Math.round(ctx.now - state.startedAt)),
+    exit_code: exitCode, signal: null, timed_out: timedOut, stdout, stderr, combined: stdout + stderr,
+    exit_status: exitCode, legacy_status: exitCode, success: exitCode === 0,
+  })
+}

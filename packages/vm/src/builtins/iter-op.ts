@@ -1,0 +1,30 @@
+// The shape of one row of the iterator table. A HarnIter names its row and carries plain data; the row knows how to move it
+// one item on. Rows live in iter.ts (sources and combinators), channels.ts (`CHANNEL_ITER_OPS`) and streams.ts
+// (`STREAM_ITER_OPS`); iter.ts joins them.
+//
+// A row has one or both of two ways to move:
+//   simple   synchronous, no script code, no waiting; `undefined` says "not this time, use a frame" and must then have
+//            changed nothing
+//   step     inside the native frame `iter.next`; pulls sources with `advance`, calls with ctx.call, waits with ctx.park
+// Both answer END when the iterator is exhausted; the table's users then mark it done, so a row is never asked again.
+
+import type { Context, FrameState, Result } from './builtin.js'
+import type { HarnIter } from '../values/handles.js'
+import type { Value } from '../values/value.js'
+
+/** State of the frame `iter.next`: fresh for every item, kept while the row waits for a call or a source. */
+export interface IterFrame extends FrameState {
+  iter: HarnIter
+  /** Where the row goes on after a call, a pull or a wait; 0 at the first step. */
+  phase: number
+  /** Room for what the row must remember meanwhile: an item, the items of a chunk. */
+  item: Value
+  items: Value[]
+}
+
+export interface IterOp {
+  readonly simple?: (state: Value[]) => Value | undefined
+  readonly step?: (ctx: Context, frame: IterFrame) => Result
+}
+
+export type IterOps = Readonly<Record<string, IterOp>>

@@ -1,0 +1,249 @@
+// Parser of the small query language behind `jq` (reference 03a §10.4), loosest first: pipe, comma, and/or, one comparison,
+// prefix `not`, primary.
+
+import type { Value } from '../values/value.js'
+import { HarnFloat } from '../values/scalars.js'
+import { wrapInt } from '../values/value.js'
+
+export type Step =
+  | { readonly kind: 'field'; readonly name: string }
+  | { readonly kind: 'index'; readonly index: number }
+  | { readonly kind: 'slice'; readonly from: number | null; readonly to: number | null }
+  | { readonly kind: 'each' }
+
+export type Query =
+  | { readonly kind: 'pipe' | 'comma' | 'and' | 'or'; readonly left: Query; readonly right: Query }
+  | { readonly kind: 'compare'; readonly operator: string; readonly left: Query; readonly right: Query }
+  | { readonly kind: 'not'; readonly operand: Query }
+  | { readonly kind: 'path'; readonly steps: readonly Step[] }
+  | { readonly kind: 'descend' }
+  | { readonly kind: 'object'; readonly fields: readonly (readonly [string, Query])[] }
+  | { readonly kind: 'literal'; readonly value: Value }
+  | { readonly kind: 'fact'; readonly name: 'length' | 'keys' | 'values' | 'type' }
+  | { readonly kind: 'map' | 'select'; readonly body: Query }
+
+/** A query that cannot be read; the message begins with `jq: `. */
+export class QueryError extends Error {}
+
+/** Brackets nested deeper than this are refused. */
+const MAX_DEPTH = 200
+
+const WORDS: Readonly<Record<string, Value>> = { true: true, false: false, null: null, nil: null }
+const FACTS = ['length', 'keys', 'values', 'type'] as const
+
+export function parseQuery(source: string): Query {
+  return new QueryParser(source).whole()
+}
+
+class QueryParser {
+  private readonly text: string
+  private at = 0
+  private depth = 0
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  whole(): Query {
+    const query = this.pipe(true)
+    this.space()
+    if (this.at < this.text.length) this.fail('unexpected input')
+    return query
+  }
+
+  private fail(what: string): never {
+    this.space()
+    throw new QueryError(`jq: ${what} near '${this.text.slice(this.at)}'`)
+  }
+
+  private space(): void {
+    while (/\s/.test(this.text[this.at] ?? '')) this.at++
+  }
+
+  /** Takes a piece of punctuation if it comes next. */
+  private take(mark: string): boolean {
+    this.space()
+    if (!this.text.startsWith(mark, this.at)) return false
+    this.at += mark.length
+    return true
+  }
+
+  private expect(mark: string): void {
+    if (!this.take(mark)) this.fail(`expected '${mark}'`)
+  }
+
+  private word(): string | null {
+    this.space()
+    const match = /^[A-Za-z_][A-Za-z0-9_]*/.exec(this.text.slice(this.at))
+    return match === null ? null : match[0]
+  }
+
+  private takeWord(word: string): boolean {
+    if (this.word() !== word) return false
+    this.at += word.length
+    return true
+  }
+
+  private pipe(commas: boolean): Query {
+    if (++this.depth > MAX_DEPTH) throw new QueryError('jq: expression is nested too deeply')
+    let left = this.comma(commas)
+    while (this.take('|')) left = { kind: 'pipe', left, right: this.comma(commas) }
+    this.depth--
+    return left
+  }
+
+  private comma(commas: boolean): Query {
+    let left = this.logic()
+    while (commas && this.take(',')) left = { kind: 'comma', left, right: this.logic() }
+    return left
+  }
+
+  private logic(): Query {
+    let left = this.comparison()
+    for (;;) {
+      if (this.takeWord('and')) left = { kind: 'and', left, right: this.comparison() }
+      else if (this.takeWord('or')) left = { kind: 'or', left, right: this.comparison() }
+      else return left
+    }
+  }
+
+  private comparison(): Query {
+    const left = this.negation()
+    for (const operator of ['==', '!=', '<', '>']) {
+      if (this.take(operator)) return { kind: 'compare', operator, left, right: this.negation() }
+    }
+    return left
+  }
+
+  private negation(): Query {
+    let count = 0
+    while (this.takeWord('not')) count++
+    let query = this.primary()
+    for (; count > 0; count--) query = { kind: 'not', operand: query }
+    return query
+  }
+
+  private primary(): Query {
+    this.space()
+    const char = this.text[this.at]
+    if (char === '(') {
+      this.at++
+      const inner = this.pipe(true)
+      this.expect(')')
+      return inner
+    }
+    if (char === '{') return this.object()
+    if (char === '"') return { kind: 'literal', value: this.string() }
+    if (this.text.startsWith('..', this.at)) {
+      this.at += 2
+      return { kind: 'descend' }
+    }
+    if (char === '.') return this.path()
+    const number = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/.exec(this.text.slice(this.at))
+    if (number !== null) {
+      this.at += number[0].length
+      const whole = /^-?[0-9]+$/.test(number[0])
+      return { kind: 'literal', value: whole ? wrapInt(BigInt(number[0])) : new HarnFloat(Number(number[0])) }
+    }
+    return this.named()
+  }
+
+  private named(): Query {
+    const word = this.word()
+    if (word === null) this.fail('expected expression')
+    this.at += word.length
+    if (Object.hasOwn(WORDS, word)) return { kind: 'literal', value: WORDS[word]! }
+    const fact = FACTS.find((name) => name === word)
+    if (fact !== undefined) return { kind: 'fact', name: fact }
+    if (word !== 'map' && word !== 'select') throw new QueryError(`jq: unknown identifier '${word}'`)
+    this.expect('(')
+    const body = this.pipe(true)
+    this.expect(')')
+    return { kind: word, body }
+  }
+
+  private object(): Query {
+    this.at++
+    const fields: (readonly [string, Query])[] = []
+    if (this.take('}')) return { kind: 'object', fields }
+    do {
+      this.space()
+      const key = this.text[this.at] === '"' ? this.string() : this.fieldName()
+      this.expect(':')
+      fields.push([key, this.pipe(false)])
+    } while (this.take(','))
+    this.expect('}')
+    return { kind: 'object', fields }
+  }
+
+  private fieldName(): string {
+    const word = this.word()
+    if (word === null) this.fail('expected object key')
+    this.at += word.length
+    return word
+  }
+
+  private path(): Query {
+    const steps: Step[] = []
+    let dot = true
+    this.at++
+    for (;;) {
+      const char = this.text[this.at]
+      if (char === '[') steps.push(this.bracket())
+      else if (dot && char === '"') steps.push({ kind: 'field', name: this.string() })
+      else {
+        const name = dot ? /^[A-Za-z_][A-Za-z0-9_]*/.exec(this.text.slice(this.at)) : null
+        if (name === null) {
+          // `.` alone is the input; a dot behind a step must lead somewhere.
+          if (dot && steps.length > 0) this.fail('expected expression')
+          return { kind: 'path', steps }
+        }
+        this.at += name[0].length
+        steps.push({ kind: 'field', name: name[0] })
+      }
+      dot = this.text[this.at] === '.'
+      if (dot) this.at++
+    }
+  }
+
+  private bracket(): Step {
+    this.at++
+    if (this.take(']')) return { kind: 'each' }
+    this.space()
+    if (this.text[this.at] === '"') {
+      const name = this.string()
+      this.expect(']')
+      return { kind: 'field', name }
+    }
+    const from = this.index()
+    if (this.take(':')) {
+      const to = this.index()
+      this.expect(']')
+      return { kind: 'slice', from, to }
+    }
+    if (from === null) this.fail('expected expression')
+    this.expect(']')
+    return { kind: 'index', index: from }
+  }
+
+  private index(): number | null {
+    this.space()
+    const match = /^-?[0-9]+/.exec(this.text.slice(this.at))
+    if (match === null) return null
+    this.at += match[0].length
+    return Number(match[0])
+  }
+
+  private string(): string {
+    const start = this.at
+    const match = /^"((?:[^"\\]|\\[\s\S])*)"/.exec(this.text.slice(this.at))
+    if (match === null) {
+      this.at = start
+      this.fail('unterminated string')
+    }
+    this.at += match[0].length
+    const named: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }
+    return match[1]!.replace(/\\(?:u([0-9A-Fa-f]{4})|([\s\S]))/g, (_whole, hex: string | undefined, char: string) =>
+      hex === undefined ? (named[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)))
+  }
+}

@@ -1,0 +1,92 @@
+// JSON pointers (RFC 6901) into values: reading, and new values with one place set or removed. A step that leads nowhere reads
+// as nil and leaves a value unchanged.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef, Context, Control, Result } from './builtin.js'
+import { textArg } from './core-values.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnList } from '../values/list.js'
+import type { Value } from '../values/value.js'
+
+/** The unescaped steps of a pointer, or the error that it is. */
+function readPointer(ctx: Context, pointer: string): string[] | Control {
+  if (pointer === '') return []
+  if (!pointer.startsWith('/')) return ctx.throw("json_pointer: pointer must be empty or start with '/'")
+  const bad = /~(?![01])(.?)/su.exec(pointer)
+  if (bad !== null) return ctx.throw(`json_pointer: invalid escape '~${bad[1]!}' in pointer`)
+  return pointer.slice(1).split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** A list index as pointers write it: decimal digits without leading zeros. */
+function indexIn(step: string): number | null {
+  return /^(?:0|[1-9][0-9]*)$/.test(step) ? Number(step) : null
+}
+
+/** The member that a step leads to, undefined when there is none. */
+function member(value: Value, step: string): Value | undefined {
+  if (value instanceof HarnDict) return value.get(step)
+  const index = value instanceof HarnList ? indexIn(step) : null
+  return index === null ? undefined : (value as HarnList).at(index)
+}
+
+function replaceMember(value: Value, step: string, made: Value): Value {
+  if (value instanceof HarnDict) return value.with(step, made)
+  if (!(value instanceof HarnList)) return value
+  const index = step === '-' ? value.length : indexIn(step)
+  if (index === null || index > value.length) return value
+  if (index === value.length) return value.append(made)
+  const items = value.copyItems()
+  items[index] = made
+  return new HarnList(items)
+}
+
+function removeMember(value: Value, step: string): Value {
+  if (member(value, step) === undefined) return value
+  if (value instanceof HarnDict) {
+    const copy = value.copy()
+    copy.delete(step)
+    return copy
+  }
+  return new HarnList((value as HarnList).copyItems().toSpliced(indexIn(step)!, 1))
+}
+
+/** Rebuilds the way to the last step, whose container `change` gets; the value itself when the way breaks off before it. */
+function rebuild(ctx: Context, root: Value, steps: readonly string[], change: (container: Value, step: string) => Value): Value {
+  const containers: Value[] = [root]
+  for (const step of steps.slice(0, -1)) {
+    const next = member(containers.at(-1)!, step)
+    if (next === undefined) return root
+    containers.push(next)
+  }
+  let made = change(containers.at(-1)!, steps.at(-1)!)
+  for (let at = containers.length - 2; at >= 0; at--) {
+    const container = containers[at]!
+    ctx.charge(1, 16 * (container instanceof HarnList ? container.length : container instanceof HarnDict ? container.size : 0))
+    made = replaceMember(container, steps[at]!, made)
+  }
+  return made
+}
+
+function pointerFunction(
+  name: string, params: string, needed: number, doc: string,
+  run: (ctx: Context, value: Value, steps: readonly string[], made: Value) => Value,
+): BuiltinDef {
+  return builtin(`${name}(${params}) -> any`, { doc }, (ctx, value = null, pointer = null, made = null): Result => {
+    if (ctx.argc < needed) return ctx.throw(`${name}: requires ${needed} arguments`)
+    const steps = readPointer(ctx, textArg(ctx, 1, pointer))
+    return Array.isArray(steps) ? run(ctx, value, steps, made) : steps
+  })
+}
+
+export const pointerFunctions: readonly BuiltinDef[] = [
+  pointerFunction('json_pointer', 'value: any, ptr: string', 2, 'The value at a JSON pointer, or nil.', (_ctx, value, steps) => {
+    let found: Value | undefined = value
+    for (const step of steps) if (found !== undefined) found = member(found, step)
+    return found ?? null
+  }),
+  pointerFunction('json_pointer_set', 'value: any, ptr: string, new: any', 3, 'With another value at the pointer.',
+    (ctx, value, steps, made) =>
+    steps.length === 0 ? made : rebuild(ctx, value, steps, (container, step) => replaceMember(container, step, made))),
+  pointerFunction('json_pointer_delete', 'value: any, ptr: string', 2, 'Without the value at the pointer.', (ctx, value, steps) =>
+    steps.length === 0 ? null : rebuild(ctx, value, steps, removeMember)),
+]

@@ -1,0 +1,239 @@
+// The JSON reader. Ints are exact to 64 bits, and nesting is limited by memory only: open containers are on a stack of our
+// own. Errors say what was expected and where, with columns counted in bytes from 1.
+
+import { HarnDict } from '../values/dict.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat } from '../values/scalars.js'
+import { wrapInt } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+export type JsonResult =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly message: string }
+
+const MAX_INT = 2n ** 63n - 1n
+const MIN_INT = -(2n ** 63n)
+const encoder = new TextEncoder()
+
+const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** `key` waits for its value while an object is open. */
+type Open = { readonly items: Value[] } | { readonly map: Map<string, Value>; key: string }
+
+const PLAIN_RUN = /[^"\\\u0000-\u001f]*/y
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+
+class Reader {
+  readonly text: string
+  at = 0
+  error: string | null = null
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** An error at the last character read, or at the next one (`peeked`). */
+  fail(message: string, peeked = true): null {
+    const end = Math.min(this.text.length, this.at + (peeked ? 1 : 0))
+    const before = this.text.slice(0, end)
+    // A newline that is itself the offending character still belongs to its line.
+    const lineStart = before.lastIndexOf('\n', end - 2) + 1
+    const line = before.slice(0, lineStart).split('\n').length
+    this.error = `${message} at line ${line} column ${encoder.encode(before.slice(lineStart)).length}`
+    return null
+  }
+
+  skipSpace(): string | undefined {
+    for (;;) {
+      const char = this.text[this.at]
+      if (char !== ' ' && char !== '\n' && char !== '\r' && char !== '\t') return char
+      this.at++
+    }
+  }
+
+  word(word: string, value: Value): Value {
+    for (const char of word) {
+      const got = this.text[this.at]
+      if (got === undefined) return this.fail('EOF while parsing a value')
+      if (got !== char) return this.fail('expected ident')
+      this.at++
+    }
+    return value
+  }
+
+  number(): Value {
+    NUMBER.lastIndex = this.at
+    const text = NUMBER.exec(this.text)?.[0] ?? ''
+    const next = this.text[this.at + text.length]
+    if (text === '' || (next !== undefined && /[0-9]/.test(next)) || next === '.' || next === 'e' || next === 'E') {
+      return this.badNumber(text)
+    }
+    this.at += text.length
+    if (!/[.eE]/.test(text) && text !== '-0') {
+      if (text.length < 16) return Number(text)
+      const exact = BigInt(text)
+      if (exact >= MIN_INT && exact <= MAX_INT) return wrapInt(exact)
+    }
+    const float = Number(text)
+    return Number.isFinite(float) ? new HarnFloat(float) : this.fail('number out of range', false)
+  }
+
+  badNumber(text: string): null {
+    this.at += text === '' ? 1 : text.length
+    if (text !== '' && /[.eE]/.test(this.text[this.at] ?? '')) this.at += 1
+    if (/[+-]/.test(this.text[this.at] ?? '')) this.at += 1
+    return this.fail(this.at >= this.text.length ? 'EOF while parsing a value' : 'invalid number')
+  }
+
+  /** Behind the opening quote; null after an error. */
+  string(): string | null {
+    let out = ''
+    for (;;) {
+      PLAIN_RUN.lastIndex = this.at
+      const run = PLAIN_RUN.exec(this.text)![0]
+      this.at += run.length
+      const char = this.text[this.at]
+      if (char === '"') {
+        this.at++
+        return out + run
+      }
+      if (char === undefined) return this.fail('EOF while parsing a string')
+      if (char !== '\\') return this.fail('control character (\\u0000-\\u001F) found while parsing a string')
+      this.at++
+      const escaped = this.escape()
+      if (escaped === null) return null
+      out += run + escaped
+    }
+  }
+
+  /** Behind the backslash. */
+  escape(): string | null {
+    const char = this.text[this.at]
+    if (char === undefined) return this.fail('EOF while parsing a string')
+    this.at++
+    const simple = Object.hasOwn(ESCAPES, char) ? ESCAPES[char]! : null
+    if (simple !== null) return simple
+    if (char !== 'u') return this.fail('invalid escape', false)
+    const unit = this.hex()
+    if (unit === null) return null
+    if (unit >= 0xdc00 && unit <= 0xdfff) return this.fail('lone leading surrogate in hex escape', false)
+    if (unit < 0xd800 || unit > 0xdbff) return String.fromCharCode(unit)
+    if (!this.text.startsWith('\\u', this.at)) return this.fail('unexpected end of hex escape')
+    this.at += 2
+    const low = this.hex()
+    if (low === null) return null
+    if (low < 0xdc00 || low > 0xdfff) return this.fail('lone leading surrogate in hex escape', false)
+    return String.fromCharCode(unit, low)
+  }
+
+  hex(): number | null {
+    const digits = this.text.slice(this.at, this.at + 4)
+    if (digits.length < 4) {
+      this.at = this.text.length
+      return this.fail('EOF while parsing a string')
+    }
+    this.at += 4
+    return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : this.fail('invalid escape', false)
+  }
+
+  /** Reads a key and its colon. */
+  key(): string | null {
+    if (this.text[this.at] !== '"') return this.fail('key must be a string')
+    this.at++
+    const key = this.string()
+    if (key === null) return null
+    const char = this.skipSpace()
+    if (char === undefined) return this.fail('EOF while parsing an object')
+    if (char !== ':') return this.fail('expected `:`')
+    this.at++
+    return key
+  }
+
+  /** A scalar value, or null with `error` set. */
+  scalar(char: string | undefined): Value {
+    switch (char) {
+      case undefined: return this.fail('EOF while parsing a value')
+      case '"':
+        this.at++
+        return this.string()
+      case 'n': return this.word('null', null)
+      case 't': return this.word('true', true)
+      case 'f': return this.word('false', false)
+    }
+    return /[-0-9]/.test(char) ? this.number() : this.fail('expected value')
+  }
+
+  document(): Value {
+    const open: Open[] = []
+    for (;;) {
+      let value = this.valueOrOpen(open)
+      if (this.error !== null) return null
+      // A value is complete: give it to the innermost container, and close those that end here.
+      while (value !== OPENED) {
+        const top = open.at(-1)
+        if (top === undefined) {
+          if (this.skipSpace() !== undefined) this.fail('trailing characters')
+          return value as Value
+        }
+        if ('items' in top) top.items.push(value as Value)
+        else top.map.set(top.key, value as Value)
+        value = this.closeOrNext(open)
+        if (this.error !== null) return null
+      }
+    }
+  }
+
+  /** A whole value, or OPENED when a container with content begins. */
+  valueOrOpen(open: Open[]): Value | typeof OPENED {
+    const char = this.skipSpace()
+    if (char !== '[' && char !== '{') return this.scalar(char)
+    this.at++
+    const next = this.skipSpace()
+    if (char === '[') {
+      if (next === ']') return this.closed(new HarnList([]))
+      if (next === undefined) return this.fail('EOF while parsing a list')
+      open.push({ items: [] })
+      return OPENED
+    }
+    if (next === '}') return this.closed(new HarnDict())
+    if (next === undefined) return this.fail('EOF while parsing an object')
+    const key = this.key()
+    if (key === null) return null
+    open.push({ map: new Map(), key })
+    return OPENED
+  }
+
+  closed(value: Value): Value {
+    this.at++
+    return value
+  }
+
+  /** Behind a member: the finished container, or OPENED when another member follows. */
+  closeOrNext(open: Open[]): Value | typeof OPENED {
+    const top = open.at(-1)!
+    const isList = 'items' in top
+    const char = this.skipSpace()
+    if (char === undefined) return this.fail(isList ? 'EOF while parsing a list' : 'EOF while parsing an object')
+    if (char === (isList ? ']' : '}')) {
+      open.pop()
+      return this.closed(isList ? new HarnList(top.items) : new HarnDict(top.map))
+    }
+    if (char !== ',') return this.fail(isList ? 'expected `,` or `]`' : 'expected `,` or `}`')
+    this.at++
+    const next = this.skipSpace()
+    if (isList) return next === ']' ? this.fail('trailing comma') : OPENED
+    if (next === '}') return this.fail('trailing comma')
+    if (next === undefined) return this.fail('EOF while parsing a value')
+    const key = this.key()
+    if (key !== null) top.key = key
+    return OPENED
+  }
+}
+
+const OPENED = Symbol('opened')
+
+export function parseJson(text: string): JsonResult {
+  const reader = new Reader(text)
+  const value = reader.document()
+  return reader.error === null ? { ok: true, value } : { ok: false, message: reader.error }
+}

@@ -1,0 +1,215 @@
+// List builtins that call a function for every element. Each is a *loop*: a native frame that calls `fn` with one element at
+// a time and hands the answers to a row of the table below. The methods keep what callbacks print; the functions of the
+// same name (`group_by(list, f)` …) drop it, because the reference runs those callbacks in a child machine.
+
+import { builtin, frame, method } from './builtin.js'
+import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
+import { sortedOrder } from './core-values.js'
+import { compare, structuralKey } from '../values/equality.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { isCallable, isTruthy, typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+/** State of a running loop. `out` and `acc` belong to the row. */
+export interface LoopState extends FrameState {
+  list: HarnList
+  fn: Value
+  /** Element whose answer is awaited, -1 before the first. */
+  at: number
+  out: Value[]
+  acc: Value
+}
+
+export interface Loop {
+  /** What the call answered for `item`. A value ends the loop with it; undefined goes on. */
+  readonly visit: (state: LoopState, item: Value, answer: Value) => Value | undefined
+  readonly end: (state: LoopState) => Value
+  /** Arguments of the call, `[item]` unless said otherwise. */
+  readonly args?: (state: LoopState, item: Value) => readonly Value[]
+}
+
+/** Result built in `out`, one element or none a visit. */
+function collecting(visit: (state: LoopState, item: Value, answer: Value) => void): Loop {
+  return {
+    visit: (state, item, answer) => {
+      visit(state, item, answer)
+      return undefined
+    },
+    end: (state) => new HarnList(state.out),
+  }
+}
+
+/** Ends with `found` at the first element whose answer is `wanted`, else with `otherwise`. */
+function searching(wanted: boolean, found: (state: LoopState, item: Value) => Value, otherwise: Value): Loop {
+  return { visit: (state, item, answer) => (isTruthy(answer) === wanted ? found(state, item) : undefined), end: () => otherwise }
+}
+
+// `out[0]` keeps the best element; `acc` its key.
+function bestBy(wanted: (order: number) => boolean): Loop {
+  return {
+    visit: (state, item, answer) => {
+      if (state.out.length === 0 || wanted(compare(answer, state.acc))) {
+        state.out[0] = item
+        state.acc = answer
+      }
+      return undefined
+    },
+    end: (state) => state.out[0] ?? null,
+  }
+}
+
+// `out` holds two lists of elements; they are made by the row and nothing else can see them, so they grow in place.
+function split(state: LoopState): [HarnList, HarnList] {
+  if (state.out.length === 0) state.out.push(new HarnList([]), new HarnList([]))
+  return state.out as [HarnList, HarnList]
+}
+
+function partition(end: (matching: HarnList, rest: HarnList) => Value): Loop {
+  return {
+    visit: (state, item, answer) => {
+      const parts = split(state)
+      const at = isTruthy(answer) ? 0 : 1
+      state.out[at] = parts[at].append(item)
+      return undefined
+    },
+    end: (state) => end(...split(state)),
+  }
+}
+
+const LOOPS = {
+  map: collecting((state, _item, answer) => state.out.push(answer)),
+  filter: collecting((state, item, answer) => {
+    if (isTruthy(answer)) state.out.push(item)
+  }),
+  flat_map: collecting((state, _item, answer) => {
+    if (answer instanceof HarnList) for (let at = 0; at < answer.length; at++) state.out.push(answer.items[at]!)
+    else state.out.push(answer)
+  }),
+  reduce: {
+    args: (state, item) => [state.acc, item],
+    visit: (state, _item, answer) => {
+      state.acc = answer
+      return undefined
+    },
+    end: (state) => state.acc,
+  },
+  find: searching(true, (_state, item) => item, null),
+  find_index: searching(true, (state) => state.at, -1),
+  any: searching(true, () => true, false),
+  all: searching(false, () => false, true),
+  none: searching(true, () => false, true),
+  sort_by: {
+    visit: (state, _item, answer) => {
+      state.out.push(answer)
+      return undefined
+    },
+    end: (state) => new HarnList(sortedOrder(state.out).map((at) => state.list.items[at]!)),
+  },
+  min_by: bestBy((order) => order < 0),
+  max_by: bestBy((order) => order > 0),
+  partition: partition((matching, rest) => new HarnList([matching, rest])),
+  partition_dict: partition((match, rest) => HarnDict.of({ match, no_match: rest })),
+  // `acc` is the dict under construction; a group grows in amortised constant time, because `append` shares its buffer.
+  group_by: {
+    visit: (state, item, answer) => {
+      const groups = (state.acc ??= new HarnDict()) as HarnDict
+      const key = display(answer)
+      const group = groups.get(key)
+      groups.set(key, group === undefined ? new HarnList([item]) : (group as HarnList).append(item))
+      return undefined
+    },
+    end: (state) => state.acc ?? new HarnDict(),
+  },
+  // `seen` is a Map used as a set of structural keys.
+  dedup_by: collecting((state, item, answer) => {
+    const seen = (state['seen'] ??= new Map()) as Map<unknown, Value>
+    const key = structuralKey(answer)
+    if (seen.has(key)) return
+    seen.set(key, answer)
+    state.out.push(item)
+  }),
+} as const satisfies Record<string, Loop>
+
+export function loopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'keep'): FrameDef {
+  return frame<LoopState>({
+    kind,
+    output,
+    step: (ctx, state) => {
+      const { list } = state
+      if (state.at >= 0) {
+        const early = loop.visit(state, list.items[state.at]!, ctx.result)
+        if (early !== undefined) return early
+      }
+      state.at++
+      if (state.at >= list.length) return loop.end(state)
+      const item = list.items[state.at]!
+      return ctx.call(state.fn, loop.args === undefined ? [item] : loop.args(state, item))
+    },
+  })
+}
+
+/** Goes on as the loop `kind` over `list`; `more` is added to the state for the row. */
+export function runLoop(ctx: Context, kind: string, list: HarnList, fn: Value, acc: Value = null, more: FrameState = {}): Result {
+  ctx.charge(0, 16 * list.length)
+  const state: LoopState = { ...more, list, fn, at: -1, out: [], acc }
+  return ctx.frame(kind, state)
+}
+
+const CALLS: readonly string[] = ['callback']
+
+/** A method `name(f)` that runs a loop, or gives `missing` when `f` is not callable. */
+function loopMethod(name: string, loop: keyof typeof LOOPS, returns: string, doc: string, missing: (self: HarnList) =>
+  Value): BuiltinDef {
+  return method('list', `${name}(f: closure) -> ${returns}`, { doc, effects: CALLS }, (ctx, self, fn = null) =>
+    isCallable(fn) ? runLoop(ctx, `list.${loop}`, self as HarnList, fn) : missing(self as HarnList))
+}
+
+const nil = (): null => null
+
+export const listCallbackMethods: readonly BuiltinDef[] = [
+  loopMethod('map', 'map', 'list', 'What `f` gives for each element.', nil),
+  loopMethod('filter', 'filter', 'list', 'The elements for which `f` holds.', nil),
+  loopMethod('flat_map', 'flat_map', 'list', 'What `f` gives for each element; lists are spliced in.', nil),
+  loopMethod('find', 'find', 'any', 'The first element for which `f` holds, else nil.', nil),
+  loopMethod('find_index', 'find_index', 'int', 'Index of the first element for which `f` holds, or -1.', nil),
+  loopMethod('any', 'any', 'bool', 'Whether `f` holds for an element.', () => false),
+  loopMethod('all', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
+  loopMethod('every', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
+  loopMethod('none', 'none', 'bool', 'Whether `f` holds for no element; without `f`, whether the list is empty.', (self) =>
+    self.length === 0),
+  loopMethod('sort_by', 'sort_by', 'list', 'Ascending by what `f` gives; stable.', nil),
+  loopMethod('min_by', 'min_by', 'any', 'The first element with the least key.', nil),
+  loopMethod('max_by', 'max_by', 'any', 'The first element with the greatest key.', nil),
+  loopMethod('partition', 'partition', 'list', '`[matching, rest]`.', nil),
+  loopMethod('group_by', 'group_by', 'dict', 'Lists of elements by the display of what `f` gives.', nil),
+  method('list', 'reduce(init: any, f: closure) -> any', { doc: 'Folds the elements with `f(acc, element)`.', effects: CALLS },
+    (ctx, self, init = null, fn = null) => isCallable(fn) ? runLoop(ctx, 'list.reduce', self as HarnList, fn, init) : null),
+]
+
+/** A function `name(list, f)`. Errors in the order list, callback. */
+function loopFunction(name: string, returns: string, doc: string): BuiltinDef {
+  return builtin(`${name}(list: list, fn: closure) -> ${returns}`, { doc, effects: CALLS }, (ctx, list = null, fn = null) => {
+    if (ctx.argc < 1) return ctx.runtime(`${name}: first argument must be a list`)
+    if (!(list instanceof HarnList)) return ctx.type(`${name}: first argument must be a list, got ${typeName(list)}`)
+    if (ctx.argc < 2) return ctx.runtime(`${name}: callback is required`)
+    if (!isCallable(fn)) return ctx.type(`${name}: callback must be callable, got ${typeName(fn)}`)
+    return runLoop(ctx, `collections.${name}`, list, fn)
+  })
+}
+
+export const listFunctions: readonly BuiltinDef[] = [
+  loopFunction('group_by', 'dict', 'Lists of elements by the display of what `fn` gives.'),
+  loopFunction('partition', 'dict', '`{match, no_match}`.'),
+  loopFunction('dedup_by', 'list', 'The first element for each structurally distinct key.'),
+  loopFunction('flat_map', 'list', 'What `fn` gives for each element; lists are spliced in.'),
+]
+
+export const listCallbackFrames: readonly FrameDef[] = [
+  ...Object.entries(LOOPS).map(([name, loop]) => loopFrame(`list.${name}`, loop)),
+  loopFrame('collections.group_by', LOOPS.group_by, 'drop'),
+  loopFrame('collections.partition', LOOPS.partition_dict, 'drop'),
+  loopFrame('collections.dedup_by', LOOPS.dedup_by, 'drop'),
+  loopFrame('collections.flat_map', LOOPS.flat_map, 'drop'),
+]

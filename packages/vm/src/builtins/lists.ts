@@ -1,0 +1,206 @@
+// Methods of lists that need no callback, and the functions on lists and dicts that share their work. Lists are immutable
+// values: every method gives a new one. Methods with callbacks are in lists-callbacks.ts.
+
+import { builtin, method } from './builtin.js'
+import type { BuiltinDef, Context, Result, Run } from './builtin.js'
+import { addNumbers } from './iter-methods.js'
+import { chargeList, clampIndex, count, countOr, joinTexts, numberOf, sorted, textArg } from './core-values.js'
+import { listCallbackFrames, listCallbackMethods, listFunctions } from './lists-callbacks.js'
+import type { BuiltinFamily } from './registry.js'
+import { compare, equals } from '../values/equality.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnSet } from '../values/set.js'
+import { typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+/** A list method whose run gets the receiver typed. */
+function listMethod(
+  signature: string, doc: string, run: (ctx: Context, self: HarnList, a: Value, b: Value) => Result, borrows = false,
+): BuiltinDef {
+  const body: Run = (ctx, self, a = null, b = null) => run(ctx, self as HarnList, a, b)
+  return method('list', signature, { doc, borrows }, body)
+}
+
+function all(ctx: Context, self: HarnList): readonly Value[] {
+  chargeList(ctx, self.length)
+  return self.view()
+}
+
+/** Index of the first element equal to `wanted`, -1 without one. */
+export function indexOf(list: HarnList, wanted: Value): number {
+  // The buffer may be longer than the list, so the search is cut by hand.
+  if (typeof wanted === 'string') {
+    const at = list.items.indexOf(wanted)
+    return at < list.length ? at : -1
+  }
+  for (let at = 0; at < list.length; at++) if (equals(list.items[at]!, wanted)) return at
+  return -1
+}
+
+export function chunksOf(items: readonly Value[], size: number): HarnList {
+  const chunks: Value[] = []
+  for (let at = 0; at < items.length; at += size) chunks.push(new HarnList(items.slice(at, at + size)))
+  return new HarnList(chunks)
+}
+
+/** Every full window of `size` elements, `step` apart. */
+export function windowsOf(ctx: Context, items: readonly Value[], size: number, step: number): HarnList {
+  const windows: Value[] = []
+  const many = Math.max(0, Math.floor((items.length - size) / step) + 1)
+  ctx.charge((many * size) >> 3, 16 * many * size)
+  for (let at = 0; at + size <= items.length; at += step) windows.push(new HarnList(items.slice(at, at + size)))
+  return new HarnList(windows)
+}
+
+function sum(items: readonly Value[]): Value {
+  let total: Value = 0
+  for (const item of items) if (numberOf(item) !== null) total = addNumbers(total, item)
+  return total
+}
+
+function best(items: readonly Value[], wanted: (order: number) => boolean): Value {
+  let found: Value = items[0] ?? null
+  for (const item of items) if (wanted(compare(item, found))) found = item
+  return found
+}
+
+function tally(items: readonly Value[]): HarnDict {
+  const counts = new Map<string, Value>()
+  for (const item of items) {
+    const key = display(item)
+    counts.set(key, ((counts.get(key) as number | undefined) ?? 0) + 1)
+  }
+  return new HarnDict(counts)
+}
+
+function flatten(items: readonly Value[]): HarnList {
+  const out: Value[] = []
+  for (const item of items) appendSpliced(out, item)
+  return new HarnList(out)
+}
+
+/** Appends a list's elements, or the value itself when it is no list. */
+export function appendSpliced(out: Value[], value: Value): void {
+  if (value instanceof HarnList) for (let at = 0; at < value.length; at++) out.push(value.items[at]!)
+  else out.push(value)
+}
+
+function slice(ctx: Context, self: HarnList, start: Value, end: Value): HarnList {
+  const from = clampIndex(count(start) ?? 0, self.length)
+  const to = clampIndex(count(end) ?? self.length, self.length)
+  const items = from < to ? self.items.slice(from, to) : []
+  chargeList(ctx, items.length)
+  return new HarnList(items)
+}
+
+/** `first` and `last`: an element without an int argument, otherwise a list of up to that many. */
+function edge(one: (self: HarnList) => Value, some: (self: HarnList, n: number) => Value[]) {
+  return (ctx: Context, self: HarnList, n: Value): Value => {
+    if (count(n) === null) return one(self)
+    const items = some(self, Math.min(countOr(n, 0), self.length))
+    chargeList(ctx, items.length)
+    return new HarnList(items)
+  }
+}
+
+const first = edge((self) => self.at(0) ?? null, (self, n) => self.items.slice(0, n))
+const last = edge((self) => self.at(self.length - 1) ?? null, (self, n) => self.items.slice(self.length - n, self.length))
+
+const eachSlice = (name: string): BuiltinDef =>
+  listMethod(`${name}(n: int) -> list`, 'Lists of `n` elements; the last may be shorter.', (ctx, self, n) =>
+    chunksOf(all(ctx, self), Math.max(1, count(n) ?? 1)))
+
+const windowMethod = (name: string): BuiltinDef =>
+  listMethod(`${name}(size?: int, step?: int) -> list`, 'Every full window of `size` elements, `step` apart.',
+    (ctx, self, size, step) => windowsOf(ctx, self.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)))
+
+const methods: readonly BuiltinDef[] = [
+  listMethod('count() -> int', 'Number of elements.', (_ctx, self) => self.length, true),
+  listMethod('empty() -> bool', 'Whether there is no element.', (_ctx, self) => self.length === 0, true),
+  listMethod('sort() -> list', 'Ascending; stable.', (ctx, self) => {
+    ctx.charge(self.length, 16 * self.length)
+    return new HarnList(sorted(self.view()))
+  }),
+  listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(all(ctx, self).toReversed())),
+  listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(all(ctx, self))),
+  listMethod('compact() -> list', 'Without nil.', (ctx, self) => new HarnList(all(ctx, self).filter((item) => item !== null))),
+  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', (ctx, self) =>
+    new HarnList(new HarnSet(all(ctx, self)).values())),
+  listMethod('join(separator?: string) -> string', 'Displays of the elements, joined.', (ctx, self, separator) =>
+    joinTexts(ctx, self.view(), textArg(ctx, 0, separator)), true),
+  listMethod('contains(value: any) -> bool', 'Whether an element equals `value`.', (ctx, self, value) => {
+    ctx.charge(self.length >> 3)
+    return indexOf(self, value) >= 0
+  }, true),
+  listMethod('index_of(value: any) -> int', 'Index of the first element equal to `value`, or -1.', (ctx, self, value) => {
+    ctx.charge(self.length >> 3)
+    return indexOf(self, value)
+  }, true),
+  listMethod('enumerate() -> list', '`{index, value}` dicts.', (ctx, self) => {
+    chargeList(ctx, self.length, 3 * self.length)
+    return new HarnList(self.view().map((value, index) => HarnDict.of({ index, value })))
+  }),
+  listMethod('zip(other: list) -> list', 'Two-element lists; as long as the shorter.', (ctx, self, other) => {
+    if (!(other instanceof HarnList)) return new HarnList([])
+    const length = Math.min(self.length, other.length)
+    chargeList(ctx, length, 3 * length)
+    return new HarnList(self.items.slice(0, length).map((item, at) => new HarnList([item, other.items[at]!])))
+  }),
+  listMethod('slice(start: int, end?: int) -> list', 'Elements from `start` up to `end`; negatives count from the end.', slice),
+  listMethod('take(n: int) -> list', 'The first `n` elements.', (ctx, self, n) => {
+    const taken = Math.min(countOr(n, 0), self.length)
+    chargeList(ctx, taken)
+    return new HarnList(self.items.slice(0, taken))
+  }),
+  listMethod('skip(n: int) -> list', 'All but the first `n` elements.', (ctx, self, n) => {
+    const items = self.items.slice(Math.min(countOr(n, 0), self.length), self.length)
+    chargeList(ctx, items.length)
+    return new HarnList(items)
+  }),
+  listMethod('first(n?: int) -> any', 'The first element or nil; with `n` a list of the first ones.', first),
+  listMethod('last(n?: int) -> any', 'The last element or nil; with `n` a list of the last ones.', last),
+  listMethod('sum() -> int | float', 'Sum of the numbers; others are ignored.', (ctx, self) => sum(all(ctx, self)), true),
+  listMethod('min() -> any', 'The first least element, nil when empty.', (ctx, self) => best(all(ctx, self), (order) =>
+    order < 0)),
+  listMethod('max() -> any', 'The first greatest element, nil when empty.', (ctx, self) => best(all(ctx, self), (order) =>
+    order > 0)),
+  listMethod('push(value: any) -> list', 'With `value` behind the last element.', (ctx, self, value) => {
+    ctx.charge(0, 32)
+    return self.append(value)
+  }),
+  listMethod('pop() -> list', 'Without the last element.', (ctx, self) => {
+    chargeList(ctx, self.length)
+    return new HarnList(self.items.slice(0, Math.max(0, self.length - 1)))
+  }),
+  listMethod('tally() -> dict', 'How often each display occurs.', (ctx, self) => tally(all(ctx, self)), true),
+  ...['chunk', 'each_slice'].map(eachSlice),
+  ...['window', 'each_cons', 'sliding_window'].map(windowMethod),
+]
+
+/** Runs `body` on the list that is the first argument, or raises the errors these functions share. */
+export function onList(name: string, body: (ctx: Context, list: HarnList, ...rest: Value[]) => Result): Run {
+  return (ctx, list = null, ...rest) => {
+    if (ctx.argc < 1) return ctx.runtime(`${name}: first argument must be a list`)
+    if (!(list instanceof HarnList)) return ctx.type(`${name}: first argument must be a list, got ${typeName(list)}`)
+    return body(ctx, list, ...rest)
+  }
+}
+
+const functions: readonly BuiltinDef[] = [
+  builtin('chunk(list: list, size?: int) -> list', { doc: 'Lists of `size` elements; the last may be shorter.' },
+    onList('chunk', (ctx, list, size) => chunksOf(all(ctx, list), Math.max(1, count(size) ?? 1)))),
+  builtin('window(list: list, size?: int, step?: int) -> list', { doc: 'Every full window of `size` elements, `step` apart.' },
+    onList('window', (ctx, list, size, step) =>
+      windowsOf(ctx, list.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)))),
+  builtin('join(list: list, separator?: string) -> string', { doc: 'Displays of the elements, joined.', borrows: true },
+    (ctx, list = null, separator = null) =>
+      (list instanceof HarnList ? joinTexts(ctx, list.view(), textArg(ctx, 1, separator)) : '')),
+]
+
+export const listsFamily: BuiltinFamily = {
+  name: 'lists',
+  builtins: [...methods, ...listCallbackMethods, ...functions, ...listFunctions],
+  frames: listCallbackFrames,
+}

@@ -1,0 +1,59 @@
+// Structured log lines (reference 03a §14): one JSON object a line on the output of the run. The time is that of the last
+// start or resume (`ctx.now`), so that a log line never needs a permission and never suspends.
+
+import { builtin, family } from './builtin.js'
+import type { BuiltinDef, Context } from './builtin.js'
+import { jsonString, stringifyJson } from './json.js'
+import { traceStack } from './logging-context.js'
+import type { BuiltinFamily } from './registry.js'
+import { isoNow } from './time-dates.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnFloat } from '../values/scalars.js'
+import { isInt } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type Level = (typeof LEVELS)[number]
+
+const logState = family('logging', (): { level: Level } => ({ level: 'debug' }))
+
+/** Strings, finite numbers, bools and nil as JSON; anything else as the text it displays. */
+function fieldJson(value: Value): string {
+  const scalar = value === null || typeof value === 'boolean' || isInt(value) || (value instanceof HarnFloat && Number.isFinite(value.v))
+  return scalar ? stringifyJson(value) : jsonString(display(value))
+}
+
+export function logLine(ctx: Context, level: Level, message: string, fields: Value): void {
+  if (LEVELS.indexOf(level) < LEVELS.indexOf(ctx.state(logState).level)) return
+  const parts = [`"ts":"${isoNow(ctx.now)}"`, `"level":"${level}"`, `"msg":${jsonString(message)}`]
+  const span = ctx.state(traceStack).stack.at(-1)
+  if (span !== undefined) parts.push(`"trace_id":${jsonString(span.traceId)}`, `"span_id":${jsonString(span.spanId)}`)
+  if (fields instanceof HarnDict) for (const key of fields.keys()) parts.push(`${jsonString(key)}:${fieldJson(fields.get(key)!)}`)
+  ctx.write(`{${parts.join(',')}}\n`)
+}
+
+function logger(level: Level): BuiltinDef {
+  return builtin(`log_${level}(msg: any, fields?: dict) -> nil`, { doc: `Writes a log line of level ${level}.`, effects: [], borrows: true }, (ctx, message, fields) => {
+    logLine(ctx, level, display(message ?? ''), fields ?? null)
+    return null
+  })
+}
+
+export const loggingFamily: BuiltinFamily = {
+  name: 'logging',
+  builtins: [
+    ...LEVELS.map(logger),
+    builtin('log_set_level(level: string) -> nil', { doc: 'Drops log lines below a level.', effects: [] }, (ctx, level) => {
+      const name = display(level ?? '')
+      const known = LEVELS.find((each) => each === name)
+      if (known === undefined) return ctx.throw(`log_set_level: invalid level '${name}'. Expected debug, info, warn, or error`)
+      ctx.state(logState).level = known
+      return null
+    }),
+    builtin('log_json(key: string, value: any) -> nil', { doc: 'Writes one keyed value as a log line.', effects: [], borrows: true }, (ctx, key, value) => {
+      ctx.write(`{"ts":"${isoNow(ctx.now)}","key":${jsonString(display(key ?? ''))},"value":${fieldJson(value ?? null)}}\n`)
+      return null
+    }),
+  ],
+}

@@ -1,0 +1,135 @@
+// Mailboxes (03b §2.5): named channels within a scope, with counters. Unlike a channel, closing wakes everyone who waits.
+
+import { builtin, Control, family, frame } from './builtin.js'
+import { closeForAll, makeChannel, takeFrom } from './channels.js'
+import { handleOf, openPlace, placeName, targetPlace } from './scopes.js'
+import { millisOf } from './tool-retry.js'
+import { HarnDict } from '../values/dict.js'
+import { EndOfIteration } from '../values/handles.js'
+import type { Context, FrameState, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import type { HarnChannel } from '../values/handles.js'
+import type { Value } from '../values/value.js'
+
+interface Mailbox {
+  readonly channel: HarnChannel
+  sent: number
+  received: number
+  failedSends: number
+}
+
+/** By scope and name. */
+const mailboxState = family<{ boxes: Map<string, Mailbox> }>('mailboxes', () => ({ boxes: new Map() }))
+
+function open(ctx: Context, given: Value, capacity: Value): Result {
+  const place = openPlace(ctx, 'mailbox_open', 'mailbox', given)
+  if (place instanceof Control) return place
+  const { boxes } = ctx.state(mailboxState)
+  const existing = boxes.get(placeName(place))
+  if (existing === undefined || existing.channel.closed) {
+    const size = millisOf(capacity) ?? (given instanceof HarnDict ? millisOf(given.get('capacity')) : null) ?? 256
+    boxes.set(placeName(place), { channel: makeChannel(ctx, place.key, size), sent: 0, received: 0, failedSends: 0 })
+  }
+  return handleOf('mailbox', place)
+}
+
+function lookup(ctx: Context, target: Value): Result {
+  const place = targetPlace(ctx, 'mailbox_lookup', 'mailbox', target)
+  if (place instanceof Control) return place
+  return ctx.state(mailboxState).boxes.has(placeName(place)) ? handleOf('mailbox', place) : null
+}
+
+/** An operation on a mailbox; an unknown one gives `unknown`. */
+function onMailbox(name: string, unknown: Value, run: (ctx: Context, box: Mailbox, key: string, value: Value) => Result) {
+  return (ctx: Context, target: Value, value: Value = null): Result => {
+    const place = targetPlace(ctx, name, 'mailbox', target)
+    if (place instanceof Control) return place
+    const key = placeName(place)
+    const box = ctx.state(mailboxState).boxes.get(key)
+    return box === undefined ? unknown : run(ctx, box, key, value)
+  }
+}
+
+interface TransferState extends FrameState {
+  /** Place of the mailbox; its counters are looked up again after the wait. */
+  readonly key: string
+  readonly sending: boolean
+  readonly args: Value[]
+  started: boolean
+}
+
+/** Waits through the channel's own frames, then counts. */
+const transferFrame = frame<TransferState>({
+  kind: 'mailbox.transfer',
+  runBoundary: false,
+  step: (ctx, state) => {
+    if (!state.started) {
+      state.started = true
+      return ctx.call(ctx.builtinValue(state.sending ? 'send' : '__channel_next'), state.args)
+    }
+    const box = ctx.state(mailboxState).boxes.get(state.key)
+    const { result } = ctx
+    if (state.sending) {
+      if (box !== undefined) count(box, result === true ? 'sent' : 'failedSends')
+      return result
+    }
+    if (result instanceof EndOfIteration) return null
+    if (box !== undefined) count(box, 'received')
+    return result
+  },
+})
+
+function count(box: Mailbox, counter: 'sent' | 'received' | 'failedSends'): void {
+  box[counter]++
+}
+
+function send(ctx: Context, box: Mailbox, key: string, value: Value): Result {
+  if (box.channel.closed) {
+    count(box, 'failedSends')
+    return false
+  }
+  return ctx.frame('mailbox.transfer', { key, sending: true, args: [box.channel, value], started: false } satisfies TransferState)
+}
+
+function receive(ctx: Context, box: Mailbox, key: string): Result {
+  return ctx.frame('mailbox.transfer', { key, sending: false, args: [box.channel], started: false } satisfies TransferState)
+}
+
+function tryReceive(ctx: Context, box: Mailbox): Result {
+  const value = takeFrom(ctx, box.channel)
+  if (value === undefined) return null
+  count(box, 'received')
+  return value
+}
+
+function close(ctx: Context, box: Mailbox): Result {
+  if (box.channel.closed) return false
+  closeForAll(ctx, box.channel)
+  return true
+}
+
+function metrics(_ctx: Context, box: Mailbox): Result {
+  return HarnDict.of({
+    capacity: box.channel.capacity, depth: box.channel.buffer.length, sent_count: box.sent, received_count: box.received,
+    failed_send_count: box.failedSends, closed: box.channel.closed,
+  })
+}
+
+const MAILBOX = ['mailbox'] as const
+
+export const mailboxFamily: BuiltinFamily = {
+  name: 'mailbox',
+  builtins: [
+    builtin('mailbox_open(name_or_options: string|dict, capacity?: int) -> dict', { doc: 'Opens a named mailbox and gives its handle.', effects: MAILBOX }, open),
+    builtin('mailbox_lookup(target: string|dict)', { doc: 'The handle of an open mailbox, or nil.', effects: MAILBOX }, lookup),
+    builtin('mailbox_send(target: string|dict, value: any) -> bool', { doc: 'Puts a value in; waits while it is full. False when unknown or closed.', effects: MAILBOX },
+      (ctx, target, value) => (ctx.argc < 2 ? ctx.runtime('mailbox_send: requires target and value') : onMailbox('mailbox_send', false, send)(ctx, target!, value))),
+    builtin('mailbox_receive(target: string|dict)', { doc: 'Takes the next value; waits for one. nil when unknown or closed and empty.', effects: MAILBOX },
+      onMailbox('mailbox_receive', null, receive)),
+    builtin('mailbox_try_receive(target: string|dict)', { doc: 'The next value, or nil when there is none now.', effects: MAILBOX },
+      onMailbox('mailbox_try_receive', null, tryReceive)),
+    builtin('mailbox_close(target: string|dict) -> bool', { doc: 'Closes it; true the first time.', effects: MAILBOX }, onMailbox('mailbox_close', false, close)),
+    builtin('mailbox_metrics(target: string|dict)', { doc: 'Counters of a mailbox.', effects: MAILBOX }, onMailbox('mailbox_metrics', null, metrics)),
+  ],
+  frames: [transferFrame],
+}

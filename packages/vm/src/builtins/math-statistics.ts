@@ -1,0 +1,73 @@
+// Statistics over a list of numbers. All give floats.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef, Context, Result } from './builtin.js'
+import { numberOf } from './core-values.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat } from '../values/scalars.js'
+import { isTruthy } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+/** A function over the numbers of its first argument; `body` answers with a number or an error. */
+function statistic(signature: string, doc: string, body: (ctx: Context, items: number[], arg: Value) =>
+  number | Result): BuiltinDef {
+  const name = signature.slice(0, signature.indexOf('('))
+  return builtin(signature, { doc, borrows: true }, (ctx, list = null, arg = null) => {
+    if (!(list instanceof HarnList)) return ctx.type(`${name}: items must be a list`)
+    ctx.charge(list.length >> 3, 16 * list.length)
+    const items: number[] = []
+    for (const item of list.view()) {
+      const x = numberOf(item)
+      if (x === null) return ctx.type(`${name} must be numeric`)
+      items.push(x)
+    }
+    const result = body(ctx, items, arg)
+    return typeof result === 'number' ? new HarnFloat(result) : result
+  })
+}
+
+function mean(items: readonly number[]): number {
+  return items.length === 0 ? 0 : items.reduce((sum, x) => sum + x, 0) / items.length
+}
+
+/** Value at a rank counted from 0, interpolated between neighbours; `ordered` is ascending. */
+function atRank(ordered: readonly number[], rank: number): number {
+  const low = Math.floor(rank)
+  const below = ordered[low]!
+  const above = ordered[Math.ceil(rank)]!
+  return below + (above - below) * (rank - low)
+}
+
+function ascending(items: number[]): number[] {
+  return items.sort((a, b) => a - b)
+}
+
+/** Mean square distance from the mean; of a sample, divided by one less. The mapper makes the standard deviation of it. */
+function spread(name: string, map: (variance: number) => number) {
+  return (ctx: Context, items: number[], sample: Value): number | Result => {
+    if (items.length === 0) return ctx.runtime(`${name}: items must not be empty`)
+    const ofSample = isTruthy(sample)
+    if (ofSample && items.length < 2) return ctx.runtime('sample variance requires at least 2 values')
+    const middle = mean(items)
+    const squares = items.reduce((sum, x) => sum + (x - middle) ** 2, 0)
+    return map(squares / (items.length - (ofSample ? 1 : 0)))
+  }
+}
+
+export const statisticsFunctions: readonly BuiltinDef[] = [
+  statistic('mean(items: list<number>) -> float', 'The arithmetic mean; 0.0 of nothing.', (_ctx, items) => mean(items)),
+  statistic('median(items: list<number>) -> float', 'The middle value.', (ctx, items) =>
+    items.length === 0 ? ctx.runtime('median: items must not be empty') : atRank(ascending(items), (items.length - 1) / 2)),
+  statistic('variance(items: list<number>, sample?: bool) -> float', 'The variance of a population, or of a sample.',
+    spread('variance', (x) => x)),
+  statistic('stddev(items: list<number>, sample?: bool) -> float', 'The standard deviation of a population, or of a sample.',
+    spread('stddev', Math.sqrt)),
+  statistic('percentile(items: list<number>, p: number) -> float', 'The value below which `p` percent lie, interpolated.',
+    (ctx, items, p) => {
+      const percent = numberOf(p)
+      if (percent === null) return ctx.type('percentile must be numeric')
+      if (items.length === 0) return ctx.runtime('percentile: items must not be empty')
+      if (!(percent >= 0 && percent <= 100)) return ctx.runtime('percentile must be between 0 and 100')
+      return atRank(ascending(items), ((items.length - 1) * percent) / 100)
+    }),
+]

@@ -1,0 +1,122 @@
+// Functions on numbers. Arguments that are no numbers give nil unless an error is named; ints stay ints where the result
+// is one, which `floor`, `ceil`, `round` make explicit. Statistics are in math-statistics.ts, randomness in random.ts.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef, Context, Result, Run } from './builtin.js'
+import { numberOf } from './core-values.js'
+import { statisticsFunctions } from './math-statistics.js'
+import type { BuiltinFamily } from './registry.js'
+import { HarnFloat } from '../values/scalars.js'
+import { isInt, wrapInt } from '../values/value.js'
+import type { Int, Value } from '../values/value.js'
+
+const MIN_INT = -(2n ** 63n)
+const MAX_INT = 2n ** 63n - 1n
+
+function define(signature: string, doc: string, run: Run): BuiltinDef {
+  return builtin(signature, { doc, borrows: true }, run)
+}
+
+/** A function from float to float. */
+function real(name: string, doc: string, map: (x: number) => number): BuiltinDef {
+  return define(`${name}(n: float) -> float`, doc, (_ctx, value) => {
+    const x = numberOf(value)
+    return x === null ? null : new HarnFloat(map(x))
+  })
+}
+
+/** A function from float to int. */
+function rounding(name: string, doc: string, map: (x: number) => number): BuiltinDef {
+  return define(`${name}(n: float) -> int`, doc, (ctx, value = null) => {
+    if (isInt(value)) return value
+    return value instanceof HarnFloat ? wholeInt(ctx, map(value.v)) : null
+  })
+}
+
+function wholeInt(ctx: Context, whole: number): Result {
+  if (!Number.isFinite(whole)) return ctx.runtime('cannot convert non-finite float to int')
+  if (Number.isSafeInteger(whole)) return whole === 0 ? 0 : whole
+  // 2^63 itself is a float that no int reaches; -2^63 is an int.
+  if (whole >= 2 ** 63 || whole < -(2 ** 63)) return ctx.runtime('float is outside the representable int range')
+  return wrapInt(BigInt(whole))
+}
+
+/** Half away from zero. Adding 0.5 and truncating is wrong just below one half. */
+function roundHalfAway(x: number): number {
+  const whole = Math.trunc(x)
+  return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole
+}
+
+function abs(value: Value): Value {
+  if (value instanceof HarnFloat) return new HarnFloat(Math.abs(value.v))
+  if (typeof value === 'number') return Math.abs(value)
+  if (typeof value !== 'bigint') return null
+  return value === MIN_INT ? new HarnFloat(2 ** 63) : wrapInt(value < 0n ? -value : value)
+}
+
+/** The first of two numbers unless `better` prefers the second; NaN loses. Two ints give an int, otherwise a float. */
+function choose(better: (a: Int, b: Int) => boolean): Run {
+  return (_ctx, a = null, b = null) => {
+    if (isInt(a) && isInt(b)) return better(a, b) ? b : a
+    const x = numberOf(a)
+    const y = numberOf(b)
+    if (x === null || y === null) return null
+    return new HarnFloat(Number.isNaN(x) || better(x, y) ? y : x)
+  }
+}
+
+function power(base: Value, exponent: Value): Value {
+  const x = numberOf(base)
+  const y = numberOf(exponent)
+  if (x === null || y === null) return null
+  if (isInt(base) && isInt(exponent) && exponent >= 0) {
+    // |base| of 2 or more leaves 64 bits after at most 63 steps; smaller ones only depend on the exponent's parity.
+    const steps = base >= -1 && base <= 1 && exponent > 1 ? (BigInt(exponent) % 2n) + 2n : BigInt(exponent)
+    const exact = steps <= 64n ? BigInt(base) ** steps : MAX_INT + 1n
+    if (exact >= MIN_INT && exact <= MAX_INT) return wrapInt(exact)
+  }
+  return new HarnFloat(x ** y)
+}
+
+function sign(value: Value): Value {
+  const x = numberOf(value)
+  if (x === null) return null
+  return Number.isNaN(x) ? new HarnFloat(NaN) : x > 0 ? 1 : x < 0 ? -1 : 0
+}
+
+const functions: readonly BuiltinDef[] = [
+  define('abs(n: number) -> number', 'Without its sign.', (_ctx, value = null) => abs(value)),
+  define('min(a: number, b: number) -> number', 'The smaller of two numbers.', choose((a, b) => b < a)),
+  define('max(a: number, b: number) -> number', 'The greater of two numbers.', choose((a, b) => b > a)),
+  define('pow(base: number, exp: number) -> number', 'A power; int when base and exponent are and it fits.',
+    (_ctx, base = null, exponent = null) => power(base, exponent)),
+  define('sign(n: number) -> int', '-1, 0 or 1.', (_ctx, value = null) => sign(value)),
+  define('atan2(y: float, x: float) -> float', 'The angle of the point (x, y).', (_ctx, y, x) => {
+    const [dy, dx] = [numberOf(y), numberOf(x)]
+    return dy === null || dx === null ? null : new HarnFloat(Math.atan2(dy, dx))
+  }),
+  define('is_nan(n: float) -> bool', 'Whether it is the float NaN.', (_ctx, value) =>
+    value instanceof HarnFloat && Number.isNaN(value.v)),
+  define('is_infinite(n: float) -> bool', 'Whether it is an infinite float.', (_ctx, value) =>
+    value instanceof HarnFloat && (value.v === Infinity || value.v === -Infinity)),
+  rounding('floor', 'The greatest int not above it.', Math.floor),
+  rounding('ceil', 'The least int not below it.', Math.ceil),
+  rounding('round', 'The nearest int; halves away from zero.', roundHalfAway),
+  real('sqrt', 'The square root.', Math.sqrt),
+  real('sin', 'The sine.', Math.sin),
+  real('cos', 'The cosine.', Math.cos),
+  real('tan', 'The tangent.', Math.tan),
+  real('asin', 'The arc sine.', Math.asin),
+  real('acos', 'The arc cosine.', Math.acos),
+  real('atan', 'The arc tangent.', Math.atan),
+  real('exp', 'The exponential function.', Math.exp),
+  real('ln', 'The natural logarithm.', Math.log),
+  real('log2', 'The logarithm to base 2.', Math.log2),
+  real('log10', 'The logarithm to base 10.', Math.log10),
+]
+
+export const mathFamily: BuiltinFamily = {
+  name: 'math',
+  builtins: [...functions, ...statisticsFunctions],
+  constants: { pi: new HarnFloat(Math.PI), e: new HarnFloat(Math.E) },
+}

@@ -1,0 +1,100 @@
+// Paths as text: no file system is asked. `\` counts as `/`, a drive prefix `X:` is kept (reference 03a §17.2).
+
+export interface ParsedPath {
+  /** `C:`, or empty. */
+  readonly drive: string
+  readonly absolute: boolean
+  /** Without `.`; `..` only at the start of a relative path. */
+  readonly segments: readonly string[]
+}
+
+export function toPosix(path: string): string {
+  return path.replaceAll('\\', '/')
+}
+
+export function isAbsolutePath(path: string): boolean {
+  return /^(?:[A-Za-z]:)?\//.test(toPosix(path))
+}
+
+export function parsePath(path: string): ParsedPath {
+  const posix = toPosix(path)
+  const drive = /^[A-Za-z]:/.exec(posix)?.[0] ?? ''
+  const rest = posix.slice(drive.length)
+  const absolute = rest.startsWith('/')
+  const segments: string[] = []
+  for (const part of rest.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..') segments.push(part)
+    else if (segments.length > 0 && segments.at(-1) !== '..') segments.pop()
+    else if (!absolute) segments.push('..')
+  }
+  return { drive, absolute, segments }
+}
+
+export function showPath(path: ParsedPath): string {
+  const body = path.segments.join('/')
+  if (path.absolute) return `${path.drive}/${body}`
+  return body === '' && path.drive === '' ? '.' : path.drive + body
+}
+
+export function normalizePath(path: string): string {
+  return path === '' ? '' : showPath(parsePath(path))
+}
+
+/** All but the last segment: empty for a single relative one, the root for the root. */
+export function parentPath(path: string): string {
+  const parsed = parsePath(path)
+  const segments = parsed.segments.slice(0, -1)
+  return segments.length === 0 && !parsed.absolute ? parsed.drive : showPath({ ...parsed, segments })
+}
+
+export function baseName(path: string): string {
+  return parsePath(path).segments.at(-1) ?? ''
+}
+
+/** Where the extension begins in a base name; its length when there is none. */
+function dotAt(name: string): number {
+  const dot = name.lastIndexOf('.')
+  return dot <= 0 || name === '..' ? name.length : dot
+}
+
+/** With its dot; empty for a name without one and for a name that only begins with one. */
+export function extensionOf(path: string): string {
+  const name = baseName(path)
+  return name.slice(dotAt(name))
+}
+
+export function stemOf(path: string): string {
+  const name = baseName(path)
+  return name.slice(0, dotAt(name))
+}
+
+export function withBaseName(path: string, name: string): string {
+  const parsed = parsePath(path)
+  return showPath({ ...parsed, segments: [...parsed.segments.slice(0, -1), name] })
+}
+
+/** The way from `base` to `path`, null when there is none by text alone. */
+export function relativePath(path: string, base: string): string | null {
+  const target = parsePath(path)
+  const from = parsePath(base)
+  if (target.absolute !== from.absolute || target.drive.toLowerCase() !== from.drive.toLowerCase()) return null
+  let shared = 0
+  while (shared < target.segments.length && shared < from.segments.length && target.segments[shared] === from.segments[shared]) shared++
+  const up = from.segments.slice(shared)
+  // What `..` leads to above the start of `base` is not known.
+  if (up.includes('..')) return null
+  const steps = [...up.map(() => '..'), ...target.segments.slice(shared)]
+  return steps.length === 0 ? '.' : steps.join('/')
+}
+
+/** Joins as the operating system's path type does: an absolute part starts over, an empty one only adds a final slash. */
+export function joinPaths(parts: readonly string[]): string {
+  let path = ''
+  for (const part of parts) {
+    if (part.startsWith('/')) path = part
+    else if (path === '' || path.endsWith('/')) path += part
+    else path += `/${part}`
+  }
+  return path
+}

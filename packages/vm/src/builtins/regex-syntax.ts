@@ -1,0 +1,502 @@
+// Translates the regular expression syntax of scripts (that of Rust's `regex`) into the syntax of re2js, the engine behind
+// it. The two agree on most things; what differs is rewritten here: Unicode-aware \w \d \s, set operations in classes,
+// `(?x)`, `(?u)`, \u escapes, properties by long name, stacked repetitions. Groups lose their names on the way, because the
+// engine's rules for names are narrower; the names come back by group number.
+//
+// Errors carry the position, and their text has the shape that scripts know: the pattern, a caret below it, the reason.
+
+/** A pattern that scripts get to see as `Invalid regex: …`. */
+export class RegexSyntaxError extends Error {}
+
+export interface TranslatedRegex {
+  readonly source: string
+  /** Name of group i at index i - 1; null for a group without a name. */
+  readonly groupNames: readonly (string | null)[]
+  /** Whether \b or \B occurs: the engine's word boundary knows ASCII words only (see regex-engine.ts). */
+  readonly hasWordBoundary: boolean
+}
+
+type Range = readonly [number, number]
+
+const MAX_CODE_POINT = 0x10ffff
+/** Other_Alphabetic symbols and joiners that count as word characters beside letters, marks, digits and connectors. */
+const WORD = '\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{200c}\\x{200d}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}'
+const SPACE = '\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}'
+const PERL_CLASSES: Readonly<Record<string, { unicode: string; ascii: string }>> = {
+  w: { unicode: WORD, ascii: '0-9A-Za-z_' },
+  d: { unicode: '\\p{Nd}', ascii: '0-9' },
+  s: { unicode: SPACE, ascii: '\\t-\\r ' },
+}
+/** The same classes for JavaScript's engine, which expands them to ranges for set operations. */
+const PERL_MEMBERS: Readonly<Record<string, RegExp>> = {
+  w: /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]/u,
+  d: /\p{Nd}/u,
+  s: /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/u,
+}
+const POSIX: Readonly<Record<string, RegExp>> = {
+  alnum: /[0-9A-Za-z]/, alpha: /[A-Za-z]/, ascii: /[\0-\x7f]/, blank: /[\t ]/, cntrl: /[\0-\x1f\x7f]/, digit: /[0-9]/, graph: /[!-~]/,
+  lower: /[a-z]/, print: /[ -~]/, punct: /[!-/:-@[-`{-~]/, space: /[\t-\r ]/, upper: /[A-Z]/, word: /[0-9A-Za-z_]/, xdigit: /[0-9A-Fa-f]/,
+}
+const SHORT_CATEGORY = /^(?:L[ulmto]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfo]?)$/
+const CONTROL_ESCAPES: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 }
+
+interface Flags {
+  extended: boolean
+  unicode: boolean
+}
+
+/** Translates `pattern`; `flags` are letters of `imsx` that hold for the whole of it. */
+export function translateRegex(pattern: string, flags: string): TranslatedRegex {
+  return new Translator(pattern, flags).run()
+}
+
+class Translator {
+  private readonly text: string
+  private readonly engineFlags: string
+  private at = 0
+  private out = ''
+  private readonly names: (string | null)[] = []
+  private flags: Flags
+  private readonly groups: { readonly flags: Flags; readonly outStart: number; readonly position: number }[] = []
+  /** Where the last atom begins in `out`, -1 when nothing can be repeated here. */
+  private atom = -1
+  private repeated = false
+  private boundary = false
+
+  constructor(text: string, flags: string) {
+    this.text = text
+    this.flags = { extended: flags.includes('x'), unicode: true }
+    this.engineFlags = [...new Set(flags.replaceAll('x', ''))].join('')
+  }
+
+  run(): TranslatedRegex {
+    while (this.at < this.text.length) this.step()
+    const open = this.groups.at(-1)
+    if (open !== undefined) this.fail('unclosed group', open.position)
+    const source = this.engineFlags === '' ? this.out : `(?${this.engineFlags})${this.out}`
+    return { source, groupNames: this.names, hasWordBoundary: this.boundary }
+  }
+
+  private fail(reason: string, position = this.at): never {
+    const column = [...this.text.slice(0, position)].length
+    if (this.text.includes('\n')) throw new RegexSyntaxError(`regex parse error:\n${this.text}\nerror: ${reason}`)
+    throw new RegexSyntaxError(`regex parse error:\n    ${this.text}\n    ${' '.repeat(column)}^\nerror: ${reason}`)
+  }
+
+  private next(): string {
+    const char = String.fromCodePoint(this.text.codePointAt(this.at)!)
+    this.at += char.length
+    return char
+  }
+
+  private put(piece: string): void {
+    this.atom = this.out.length
+    this.repeated = false
+    this.out += piece
+  }
+
+  private step(): void {
+    const start = this.at
+    const char = this.next()
+    if (this.flags.extended) {
+      if (/^[\s\u0085\u200e\u200f\u2028\u2029]$/.test(char)) return
+      if (char === '#') {
+        const end = this.text.indexOf('\n', this.at)
+        this.at = end < 0 ? this.text.length : end + 1
+        return
+      }
+    }
+    switch (char) {
+      case '(': return this.openGroup(start)
+      case ')': return this.closeGroup(start)
+      case '[': return this.put(this.charClass(start))
+      case '\\': return this.escape(start)
+      case '*': case '+': case '?': return this.repeat(char, start)
+      case '{': return this.count(start)
+      case '|':
+        this.out += '|'
+        this.atom = -1
+        return
+      case '^': case '$': case '.':
+        return this.put(char)
+      default:
+        this.put(literal(char.codePointAt(0)!))
+    }
+  }
+
+  private openGroup(start: number): void {
+    this.groups.push({ flags: { ...this.flags }, outStart: this.out.length, position: start })
+    this.atom = -1
+    if (this.text[this.at] !== '?') {
+      this.names.push(null)
+      this.out += '('
+      return
+    }
+    this.at++
+    const rest = this.text.slice(this.at)
+    if (/^(?:=|!|<=|<!)/.test(rest)) this.fail('look-around, including look-ahead and look-behind, is not supported', start)
+    const named = /^P?<([^>]*)>/.exec(rest)
+    if (named !== null) {
+      const name = named[1]!
+      if (name === '') this.fail('empty capture group name', this.at + named[0].length - 1)
+      if (!/^[\p{L}_][\p{L}\p{N}_.[\]]*$/u.test(name)) this.fail('invalid capture group character', this.at + named[0].length - 1 - name.length)
+      if (this.names.includes(name)) this.fail('duplicate capture group name', this.at + named[0].length - 1 - name.length)
+      this.names.push(name)
+      this.at += named[0].length
+      this.out += '('
+      return
+    }
+    if (/^P?</.test(rest)) this.fail('unclosed capture group name')
+    this.groupFlags(start)
+  }
+
+  /** `(?flags)` or `(?flags:`; the flags that the engine does not know are kept here. */
+  private groupFlags(start: number): void {
+    const match = /^([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])/.exec(this.text.slice(this.at))
+    if (match === null) {
+      if (this.at >= this.text.length) this.fail('unclosed group', start)
+      this.fail('unrecognized flag', this.at)
+    }
+    const [whole, on, off = '', end] = match as unknown as [string, string, string | undefined, string]
+    for (const flag of on + off) if (!'imsUuxR'.includes(flag)) this.fail('unrecognized flag', this.at + whole.indexOf(flag))
+    if (end === ')' && on === '' && off === '') this.fail('repetition operator missing expression', start + 1)
+    this.at += whole.length
+    const scope = end === ')' ? this.groups.pop()! : null
+    this.flags = {
+      extended: on.includes('x') || (this.flags.extended && !off.includes('x')),
+      unicode: on.includes('u') || (this.flags.unicode && !off.includes('u')),
+    }
+    const keep = (letters: string): string => letters.replace(/[xuR]/g, '')
+    const engine = keep(on) + (keep(off) === '' ? '' : `-${keep(off)}`)
+    if (scope === null) this.out += `(?${engine}:`
+    else if (engine !== '') this.out += `(?${engine})`
+  }
+
+  private closeGroup(start: number): void {
+    const group = this.groups.pop()
+    if (group === undefined) this.fail('unopened group', start)
+    this.flags = group.flags
+    this.out += ')'
+    this.atom = group.outStart
+    this.repeated = false
+  }
+
+  private repeat(operator: string, start: number): void {
+    if (this.atom < 0) this.fail('repetition operator missing expression', start)
+    // The engine refuses a repetition of a repetition; a group around the first makes it one atom.
+    if (this.repeated) this.out = `${this.out.slice(0, this.atom)}(?:${this.out.slice(this.atom)})`
+    this.out += operator
+    if (this.text[this.at] === '?') {
+      this.at++
+      this.out += '?'
+    }
+    this.repeated = true
+  }
+
+  private count(start: number): void {
+    if (this.atom < 0) this.fail('repetition operator missing expression', start)
+    const match = /^\s*(\d*)\s*(,?)\s*(\d*)\s*\}/.exec(this.text.slice(this.at))
+    if (match === null) this.fail(this.text.includes('}', this.at) ? 'repetition quantifier expects a valid decimal' : 'unclosed counted repetition', start)
+    const [whole, low, comma, high] = match as unknown as [string, string, string, string]
+    if (low === '' && high === '') this.fail('repetition quantifier expects a valid decimal')
+    if (high !== '' && low !== '' && Number(low) > Number(high)) this.fail('invalid repetition count range, the start must be <= the end', start)
+    this.at += whole.length
+    this.repeat(comma === '' ? `{${low}}` : `{${low === '' ? '0' : low},${high}}`, start)
+  }
+
+  private escape(start: number): void {
+    if (this.at >= this.text.length) this.fail('incomplete escape sequence, reached end of pattern prematurely', start)
+    const char = this.next()
+    if (char === 'b' || char === 'B') {
+      if (this.text[this.at] === '{') this.fail('special word boundary assertions are not supported', start)
+      this.boundary = true
+      return this.put(`\\${char}`)
+    }
+    if (char === 'A' || char === 'z') return this.put(`\\${char}`)
+    const lower = char.toLowerCase()
+    if (lower in PERL_CLASSES) return this.put(this.perl(char))
+    if (lower === 'p') return this.put(this.property(char === 'P'))
+    this.put(literal(this.escapedCodePoint(char, start)))
+  }
+
+  private perl(char: string): string {
+    const row = PERL_CLASSES[char.toLowerCase()]!
+    return `[${char === char.toLowerCase() ? '' : '^'}${this.flags.unicode ? row.unicode : row.ascii}]`
+  }
+
+  /** The character of an escape that stands for one; `char` is what follows the backslash. */
+  private escapedCodePoint(char: string, start: number): number {
+    const control = CONTROL_ESCAPES[char]
+    if (control !== undefined) return control
+    const digits = { x: 2, u: 4, U: 8 }[char]
+    if (digits !== undefined) return this.hex(digits, start)
+    if (/^[0-9]$/.test(char)) this.fail('backreferences are not supported', start)
+    if (/^[A-Za-z<>]$/.test(char) || char > '\x7f') this.fail('unrecognized escape sequence', start)
+    return char.codePointAt(0)!
+  }
+
+  private hex(digits: number, start: number): number {
+    const match = (this.text[this.at] === '{' ? /^\{\s*([0-9A-Fa-f]+)\s*\}/ : new RegExp(`^([0-9A-Fa-f]{${digits}})`)).exec(this.text.slice(this.at))
+    if (match === null) this.fail('invalid hexadecimal digit', start)
+    this.at += match[0].length
+    const value = Number.parseInt(match[1]!, 16)
+    if (value > MAX_CODE_POINT || (value >= 0xd800 && value <= 0xdfff)) this.fail('hexadecimal literal is not a Unicode scalar value', start)
+    return value
+  }
+
+  /** `\pL`, `\p{Name}`, `\p{^Name}`, `\p{key=value}`: as the engine writes it, or as ranges when it does not know the name. */
+  private property(negated: boolean): string {
+    const { name, negative } = this.propertyName(negated)
+    if (SHORT_CATEGORY.test(name)) return `\\${negative ? 'P' : 'p'}{${name}}`
+    const set = this.propertySet(name)
+    return `[${showRanges(negative ? complement(set) : set)}]`
+  }
+
+  private propertyName(negated: boolean): { name: string; negative: boolean } {
+    const start = this.at
+    const match = /^(?:\{(\^?)([^}]*)\}|([A-Za-z]))/.exec(this.text.slice(this.at))
+    if (match === null) this.fail('Unicode property not found', start)
+    this.at += match[0].length
+    const inverted = match[1] === '^'
+    return { name: (match[2] ?? match[3])!.trim(), negative: negated !== inverted }
+  }
+
+  private propertySet(name: string): readonly Range[] {
+    const set = propertyRanges(name)
+    if (set === null) this.fail('Unicode property not found')
+    return set
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- classes
+
+  /** A class up to its closing bracket. Plain ones stay text; nesting and set operations are worked out to ranges. */
+  private charClass(start: number): string {
+    const saved = this.at
+    const simple = this.simpleClass()
+    if (simple !== null) return simple
+    this.at = saved
+    const set = this.classSet(start, 0)
+    // Nothing, in a form that the engine accepts: not (anything).
+    return set.length === 0 ? '[^\\x{0}-\\x{10ffff}]' : `[${showRanges(set)}]`
+  }
+
+  private simpleClass(): string | null {
+    const negated = this.text[this.at] === '^'
+    if (negated) this.at++
+    let body = ''
+    let first = true
+    for (;;) {
+      if (this.at >= this.text.length) return null
+      const char = this.text[this.at]!
+      if (char === ']' && !first) break
+      const rest = this.text.slice(this.at, this.at + 12)
+      const posix = /^\[:(\^?)(\w+):\]/.exec(rest)
+      if (posix !== null) {
+        if (!Object.hasOwn(POSIX, posix[2]!)) return null
+        body += posix[0]
+        this.at += posix[0].length
+      } else if (char === '[' || /^(?:&&|--|~~)/.test(rest)) return null
+      else if (this.flags.extended && /^[\s#]$/.test(char)) return null
+      else {
+        const item = this.classItem()
+        if (typeof item === 'string') body += item
+        else if (this.text[this.at] === '-' && this.text[this.at + 1] !== ']' && this.text[this.at + 1] !== '-') {
+          this.at++
+          const to = this.at >= this.text.length ? null : this.classItem()
+          if (typeof to !== 'number' || to < item) return null
+          body += `${literal(item)}-${literal(to)}`
+        } else body += literal(item)
+      }
+      first = false
+    }
+    this.at++
+    return `[${negated ? '^' : ''}${body}]`
+  }
+
+  /** One member: a code point, or the engine's text of a class. */
+  private classItem(): number | string {
+    const start = this.at
+    const char = this.next()
+    if (char !== '\\') return char.codePointAt(0)!
+    if (this.at >= this.text.length) this.fail('incomplete escape sequence, reached end of pattern prematurely', start)
+    const escaped = this.next()
+    const lower = escaped.toLowerCase()
+    const row = PERL_CLASSES[lower]
+    if (row !== undefined) {
+      const body = this.flags.unicode ? row.unicode : row.ascii
+      return escaped === lower ? body : showRanges(complement(this.perlSet(lower)))
+    }
+    if (lower === 'p') {
+      const text = this.property(escaped === 'P')
+      return text.startsWith('[') ? text.slice(1, -1) : text
+    }
+    return this.escapedCodePoint(escaped, start)
+  }
+
+  private perlSet(letter: string): readonly Range[] {
+    if (this.flags.unicode) return rangesOf(PERL_MEMBERS[letter]!)
+    return rangesOf({ w: /[0-9A-Za-z_]/, d: /[0-9]/, s: /[\t-\r ]/ }[letter]!)
+  }
+
+  /** Set semantics: union binds tighter than the operators, which group to the left. */
+  private classSet(start: number, depth: number): readonly Range[] {
+    if (depth > 100) this.fail('exceed the maximum number of nested parentheses/brackets', start)
+    const negated = this.text[this.at] === '^'
+    if (negated) this.at++
+    let result: readonly Range[] | null = null
+    let operator = ''
+    let union: Range[] = []
+    let first = true
+    const fold = (): void => {
+      const right = normalise(union)
+      result = result === null ? right : combine(operator, result, right)
+      union = []
+    }
+    for (;;) {
+      if (this.at >= this.text.length) this.fail('unclosed character class', start)
+      const char = this.text[this.at]!
+      const pair = this.text.slice(this.at, this.at + 2)
+      if (char === ']' && !first) break
+      if (this.flags.extended && /^\s$/.test(char)) {
+        this.at++
+        continue
+      }
+      if (pair === '&&' || pair === '--' || pair === '~~') {
+        fold()
+        operator = pair
+        this.at += 2
+      } else if (char === '[') union.push(...this.nestedSet(depth))
+      else union.push(...this.memberSet())
+      first = false
+    }
+    this.at++
+    fold()
+    return negated ? complement(result!) : result!
+  }
+
+  private nestedSet(depth: number): readonly Range[] {
+    const posix = /^\[:(\^?)(\w+):\]/.exec(this.text.slice(this.at))
+    if (posix !== null) {
+      if (!Object.hasOwn(POSIX, posix[2]!)) this.fail('unrecognized POSIX class')
+      const members = POSIX[posix[2]!]!
+      this.at += posix[0].length
+      const set = rangesOf(members)
+      return posix[1] === '^' ? complement(set) : set
+    }
+    const start = this.at++
+    return this.classSet(start, depth + 1)
+  }
+
+  private memberSet(): readonly Range[] {
+    const start = this.at
+    if (this.text[this.at] === '\\') {
+      const letter = this.text[this.at + 1] ?? ''
+      const lower = letter.toLowerCase()
+      if (lower !== '' && 'wds'.includes(lower)) {
+        this.at += 2
+        const set = this.perlSet(lower)
+        return letter === lower ? set : complement(set)
+      }
+      if (lower === 'p') {
+        this.at += 2
+        const { name, negative } = this.propertyName(letter === 'P')
+        const set = this.propertySet(name)
+        return negative ? complement(set) : set
+      }
+    }
+    const from = this.classItem() as number
+    if (this.text[this.at] !== '-' || this.text[this.at + 1] === ']' || this.text[this.at + 1] === '-') return [[from, from]]
+    this.at++
+    if (this.at >= this.text.length) this.fail('unclosed character class', start)
+    const to = this.classItem()
+    if (typeof to !== 'number') this.fail('invalid range boundary, must be a literal', start)
+    if (to < from) this.fail('invalid character class range, the start must be <= the end', start)
+    return [[from, to]]
+  }
+}
+
+function literal(codePoint: number): string {
+  const char = String.fromCodePoint(codePoint)
+  return /^[\p{L}\p{N}_ ]$/u.test(char) ? char : `\\x{${codePoint.toString(16)}}`
+}
+
+function showRanges(set: readonly Range[]): string {
+  return set.map(([from, to]) => (from === to ? literal(from) : `\\x{${from.toString(16)}}-\\x{${to.toString(16)}}`)).join('')
+}
+
+const rangeCache = new Map<string, readonly Range[]>()
+
+/** All code points that `member` matches. Walks the whole of Unicode once a class (about 30 ms), then remembers. */
+function rangesOf(member: RegExp): readonly Range[] {
+  const known = rangeCache.get(member.source)
+  if (known !== undefined) return known
+  const ranges: Range[] = []
+  let from = -1
+  for (let code = 0; code <= MAX_CODE_POINT + 1; code++) {
+    const inside = code <= MAX_CODE_POINT && (code < 0xd800 || code > 0xdfff) && member.test(String.fromCodePoint(code))
+    if (inside && from < 0) from = code
+    else if (!inside && from >= 0) {
+      ranges.push([from, code - 1])
+      from = -1
+    }
+  }
+  rangeCache.set(member.source, ranges)
+  return ranges
+}
+
+/** Names match loosely, as `Script=Greek`, `greek`, `general_category:Letter` do; null for an unknown one. */
+function propertyRanges(name: string): readonly Range[] | null {
+  const match = /^(?:([\w ]+)\s*(?:=|:|!=)\s*)?([\w ]+)$/.exec(name)
+  if (match === null) return null
+  const key = match[1]?.trim().toLowerCase().replaceAll(' ', '_')
+  const value = match[2]!.trim().replaceAll(' ', '_')
+  const spelled = value.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()).join('_')
+  if (key === undefined && /^(?:any|assigned)$/i.test(value)) return value.toLowerCase() === 'any' ? [[0, MAX_CODE_POINT]] : rangesOf(/\P{Cn}/u)
+  const forms: string[] = []
+  for (const text of new Set([value, spelled, value.toUpperCase(), value.toLowerCase()])) {
+    if (key === undefined || key === 'gc' || key === 'general_category') forms.push(`General_Category=${text}`)
+    if (key === undefined || key === 'sc' || key === 'script') forms.push(`Script=${text}`)
+    if (key === 'scx' || key === 'script_extensions') forms.push(`Script_Extensions=${text}`)
+    if (key === undefined) forms.push(text)
+  }
+  for (const form of forms) {
+    try {
+      return rangesOf(new RegExp(`\\p{${form}}`, 'u'))
+    } catch {
+      // Not a property of this kind; the next form may be.
+    }
+  }
+  return null
+}
+
+function normalise(ranges: readonly Range[]): readonly Range[] {
+  const sorted = [...ranges].sort((a, b) => a[0] - b[0])
+  const out: [number, number][] = []
+  for (const [from, to] of sorted) {
+    const last = out.at(-1)
+    if (last !== undefined && from <= last[1] + 1) last[1] = Math.max(last[1], to)
+    else out.push([from, to])
+  }
+  return out
+}
+
+function complement(set: readonly Range[]): readonly Range[] {
+  const out: Range[] = []
+  let from = 0
+  for (const [low, high] of set) {
+    if (low > from) out.push([from, low - 1])
+    from = high + 1
+  }
+  if (from <= MAX_CODE_POINT) out.push([from, MAX_CODE_POINT])
+  return out
+}
+
+function intersect(left: readonly Range[], right: readonly Range[]): readonly Range[] {
+  return complement(normalise([...complement(left), ...complement(right)]))
+}
+
+function combine(operator: string, left: readonly Range[], right: readonly Range[]): readonly Range[] {
+  if (operator === '&&') return intersect(left, right)
+  const onlyLeft = intersect(left, complement(right))
+  return operator === '--' ? onlyLeft : normalise([...onlyLeft, ...intersect(right, complement(left))])
+}

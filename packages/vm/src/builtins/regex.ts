@@ -1,0 +1,113 @@
+// Regular expression builtins (reference 03a §12). Argument order differs between them; that is the language's.
+
+import { builtin } from './builtin.js'
+import type { Context, Control, Result } from './builtin.js'
+import { compileRegex, expandReplacement, matchesOf } from './regex-engine.js'
+import type { Regex } from './regex-engine.js'
+import { RegexSyntaxError } from './regex-syntax.js'
+import type { BuiltinFamily } from './registry.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import type { Value } from '../values/value.js'
+
+/** The compiled pattern, or the fault that a bad pattern or flag raises. */
+function compiled(ctx: Context, pattern: Value, flags: Value): Regex | Control {
+  const letters = flags === null ? '' : display(flags)
+  for (const letter of letters) {
+    if (!'imsx'.includes(letter)) return ctx.throw(`Invalid regex: unsupported regex flag '${letter}', expected one of i/m/s/x`)
+  }
+  const text = display(pattern)
+  ctx.charge(text.length)
+  try {
+    return compileRegex(text, letters)
+  } catch (error) {
+    if (error instanceof RegexSyntaxError) return ctx.throw(`Invalid regex: ${error.message}`)
+    throw error
+  }
+}
+
+function isRegex(value: Regex | Control): value is Regex {
+  return 'engine' in value
+}
+
+/** A search costs more than a scan: one unit of fuel for two characters. */
+function chargeSearch(ctx: Context, text: string): void {
+  ctx.charge(text.length >> 1, text.length)
+}
+
+const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result => {
+  if (ctx.argc < 2) return null
+  const regex = compiled(ctx, pattern, flags)
+  if (!isRegex(regex)) return regex
+  const text = display(input)
+  chargeSearch(ctx, text)
+  const found: Value[] = []
+  for (const match of matchesOf(regex, text)) found.push(match.groups[0]!)
+  return found.length === 0 ? null : new HarnList(found)
+}
+
+const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Value): Result => {
+  if (ctx.argc < 3) return null
+  const regex = compiled(ctx, pattern, null)
+  if (!isRegex(regex)) return regex
+  const text = display(input)
+  const template = display(replacement)
+  chargeSearch(ctx, text)
+  let out = ''
+  let from = 0
+  for (const match of matchesOf(regex, text)) {
+    const piece = expandReplacement(template, regex, match)
+    ctx.charge(1, piece.length)
+    out += text.slice(from, match.start) + piece
+    from = match.end
+  }
+  return out + text.slice(from)
+}
+
+const captures = (ctx: Context, pattern: Value, input: Value): Result => {
+  if (ctx.argc < 2) return new HarnList([])
+  const regex = compiled(ctx, pattern, null)
+  if (!isRegex(regex)) return regex
+  const text = display(input)
+  chargeSearch(ctx, text)
+  const found: Value[] = []
+  for (const match of matchesOf(regex, text)) {
+    const fields = new Map<string, Value>()
+    fields.set('match', match.groups[0]!)
+    fields.set('groups', new HarnList(match.groups.slice(1)))
+    for (const [at, name] of regex.groupNames.entries()) {
+      const value = match.groups[at + 1]
+      if (name !== null && value != null) fields.set(name, value)
+    }
+    found.push(new HarnDict(fields))
+  }
+  return new HarnList(found)
+}
+
+const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Result => {
+  if (ctx.argc < 2) return null
+  const regex = compiled(ctx, pattern, flags)
+  if (!isRegex(regex)) return regex
+  const text = display(input)
+  chargeSearch(ctx, text)
+  const pieces: Value[] = []
+  let from = 0
+  for (const match of matchesOf(regex, text)) {
+    pieces.push(text.slice(from, match.start))
+    from = match.end
+  }
+  pieces.push(text.slice(from))
+  return new HarnList(pieces)
+}
+
+export const regexFamily: BuiltinFamily = {
+  name: 'regex',
+  builtins: [
+    builtin('regex_match(pattern: string, text: string, flags?: string) -> list | nil', { doc: 'All full matches of `pattern` in `text`, nil without one. Flags are letters of `imsx`.', borrows: true }, matchAll),
+    builtin('regex_replace(pattern: string, replacement: string, text: string) -> string', { doc: 'Replaces every match; `$1`, `$name`, `${name}` insert groups, `$$` a dollar sign.', borrows: true }, replaceAll),
+    builtin('regex_replace_all(pattern: string, replacement: string, text: string) -> string', { doc: 'Replaces every match, as `regex_replace` does.', borrows: true }, replaceAll),
+    builtin('regex_captures(pattern: string, text: string) -> list', { doc: 'One dict for each match: `match`, `groups` and the named groups.', borrows: true }, captures),
+    builtin('regex_split(text: string, pattern: string, flags?: string) -> list', { doc: 'The pieces of `text` between the matches of `pattern`.', borrows: true }, splitBy),
+  ],
+}

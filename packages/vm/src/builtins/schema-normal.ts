@@ -1,0 +1,183 @@
+// The schema vocabulary (reference 03a §11.1) and its transformations. Scripts may write schemas in the language's words or
+// in those of JSON Schema and OpenAPI; everything works on one canonical form, made here.
+
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat } from '../values/scalars.js'
+import { isInt } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+/** A schema that cannot be read; the message is what scripts see. */
+export class SchemaError extends Error {}
+
+/** Schemas nested deeper than this are refused; it keeps the recursion here far from the JavaScript stack's end. */
+const MAX_DEPTH = 256
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: 'dict', array: 'list', integer: 'int', number: 'float', boolean: 'bool', null: 'nil',
+}
+
+/** Canonical key → the spellings read for it, first found wins. */
+const SPELLINGS: readonly (readonly [string, readonly string[]])[] = [
+  ['additional_properties', ['additional_properties', 'additionalProperties']],
+  ['min', ['min', 'minimum']],
+  ['max', ['max', 'maximum']],
+  ['min_length', ['min_length', 'minLength']],
+  ['max_length', ['max_length', 'maxLength']],
+  ['min_items', ['min_items', 'minItems']],
+  ['max_items', ['max_items', 'maxItems']],
+  ['union', ['union', 'oneOf', 'anyOf']],
+  ['all_of', ['all_of', 'allOf']],
+]
+
+/** Keys that pass through as they are. */
+const KEPT = [
+  'pattern', 'enum', 'const', 'default', '$ref', 'title', 'description', 'format', 'deprecated', 'readOnly', 'writeOnly', 'example', 'examples', 'x-harn-type',
+]
+
+/** The canonical form; throws SchemaError. */
+export function canonicalSchema(schema: Value, depth = 0): HarnDict {
+  if (!(schema instanceof HarnDict)) throw new SchemaError('schema must be a dict')
+  if (depth > MAX_DEPTH) throw new SchemaError('schema is nested too deeply')
+  const out = new HarnDict()
+  for (const key of KEPT) if (schema.has(key)) out.set(key, schema.get(key)!)
+  for (const [key, spellings] of SPELLINGS) {
+    const found = spellings.find((spelling) => schema.has(spelling))
+    if (found !== undefined) setCanonical(out, key, schema.get(found)!, depth)
+  }
+  const properties = schema.get('properties')
+  if (properties instanceof HarnDict) out.set('properties', mapSchemas(properties, (each) => canonicalSchema(each, depth + 1)))
+  if (schema.has('required')) out.set('required', requiredList(schema.get('required')!))
+  if (schema.has('items')) out.set('items', canonicalSchema(schema.get('items')!, depth + 1))
+  if (schema.get('nullable') === true) out.set('nullable', true)
+  const definitions = schema.get('definitions')
+  if (definitions instanceof HarnDict) out.set('definitions', mapSchemas(definitions, (each) => canonicalSchema(each, depth + 1)))
+  const components = schema.get('components')
+  if (components instanceof HarnDict) out.set('components', canonicalComponents(components, depth))
+  setType(out, schema.get('type') ?? null, schema.get('uniqueItems') === true)
+  return out
+}
+
+function setCanonical(out: HarnDict, key: string, value: Value, depth: number): void {
+  if (key === 'additional_properties') {
+    if (typeof value === 'boolean') out.set(key, value)
+    else if (value instanceof HarnDict) out.set(key, canonicalSchema(value, depth + 1))
+  } else if (key === 'union' || key === 'all_of') {
+    if (!(value instanceof HarnList)) throw new SchemaError('schema union/all_of must be a list')
+    out.set(key, new HarnList(value.view().map((each) => canonicalSchema(each, depth + 1))))
+  } else out.set(key, value)
+}
+
+function setType(out: HarnDict, type: Value, unique: boolean): void {
+  if (type instanceof HarnList) {
+    out.set('union', new HarnList(type.view().map((name) => HarnDict.of({ type: typeWord(display(name)) }))))
+  } else if (type !== null) {
+    const word = typeWord(display(type))
+    out.set('type', word === 'list' && unique ? 'set' : word)
+  }
+}
+
+function typeWord(name: string): string {
+  return Object.hasOwn(TYPE_NAMES, name) ? TYPE_NAMES[name]! : name
+}
+
+/** Anything but a list of names counts as "nothing is required". */
+function requiredList(value: Value): HarnList {
+  return value instanceof HarnList ? new HarnList(value.view().map((key) => display(key))) : new HarnList([])
+}
+
+function mapSchemas(schemas: HarnDict, change: (schema: Value) => Value): HarnDict {
+  const out = new HarnDict()
+  for (const key of schemas.keys()) out.set(key, change(schemas.get(key)!))
+  return out
+}
+
+function canonicalComponents(components: HarnDict, depth: number): HarnDict {
+  const schemas = components.get('schemas')
+  return schemas instanceof HarnDict ? components.with('schemas', mapSchemas(schemas, (each) => canonicalSchema(each, depth + 1))) : components
+}
+
+// ------------------------------------------------------------------------------------------------------ transformations
+
+/** Applies `change` to every schema inside a canonical one. */
+function mapChildren(schema: HarnDict, change: (schema: HarnDict) => HarnDict): HarnDict {
+  const out = schema.copy()
+  const each = (value: Value): Value => (value instanceof HarnDict ? change(value) : value)
+  for (const key of ['properties', 'definitions']) {
+    const schemas = out.get(key)
+    if (schemas instanceof HarnDict) out.set(key, mapSchemas(schemas, each))
+  }
+  for (const key of ['items', 'additional_properties']) if (out.has(key)) out.set(key, each(out.get(key)!))
+  for (const key of ['union', 'all_of']) {
+    const branches = out.get(key)
+    if (branches instanceof HarnList) out.set(key, new HarnList(branches.view().map(each)))
+  }
+  const components = out.get('components')
+  const schemas = components instanceof HarnDict ? components.get('schemas') : undefined
+  if (schemas instanceof HarnDict) out.set('components', (components as HarnDict).with('schemas', mapSchemas(schemas, each)))
+  return out
+}
+
+export function partialSchema(schema: HarnDict): HarnDict {
+  const out = mapChildren(schema, partialSchema)
+  out.delete('required')
+  return out
+}
+
+/** Keeps the top-level properties that `keep` wants. */
+export function filterProperties(schema: HarnDict, keep: (key: string) => boolean): HarnDict {
+  const out = schema.copy()
+  const properties = schema.get('properties')
+  if (properties instanceof HarnDict) {
+    const kept = new HarnDict()
+    for (const key of properties.keys()) if (keep(key)) kept.set(key, properties.get(key)!)
+    out.set('properties', kept)
+  }
+  const required = schema.get('required')
+  if (required instanceof HarnList) out.set('required', new HarnList(required.view().filter((key) => keep(display(key)))))
+  return out
+}
+
+const JSON_TYPES: Readonly<Record<string, string>> = {
+  dict: 'object', list: 'array', set: 'array', int: 'integer', float: 'number', bool: 'boolean', nil: 'null',
+}
+const JSON_KEYS: Readonly<Record<string, string>> = {
+  additional_properties: 'additionalProperties', min: 'minimum', max: 'maximum', min_length: 'minLength', max_length: 'maxLength',
+  min_items: 'minItems', max_items: 'maxItems', union: 'oneOf', all_of: 'allOf',
+}
+/** Types without a JSON form travel as strings that say what they are. */
+const STRING_TYPES = ['closure', 'bytes', 'duration']
+
+/** The words of JSON Schema, or of OpenAPI, which keeps `nullable`. */
+export function toJsonSchema(schema: HarnDict, openApi: boolean): HarnDict {
+  const canonical = mapChildren(schema, (child) => toJsonSchema(child, openApi))
+  const out = new HarnDict()
+  for (const key of canonical.keys()) {
+    const value = canonical.get(key)!
+    if (key === 'type') setJsonType(out, display(value))
+    else if (key === 'min' || key === 'max') out.set(JSON_KEYS[key]!, isInt(value) ? new HarnFloat(Number(value)) : value)
+    else if (key !== 'nullable') out.set(JSON_KEYS[key] ?? key, value)
+    else if (openApi) out.set('nullable', true)
+  }
+  if (!openApi && canonical.get('nullable') === true) allowNull(out)
+  return out
+}
+
+function setJsonType(out: HarnDict, type: string): void {
+  if (type === 'any') return
+  if (STRING_TYPES.includes(type)) {
+    out.set('type', 'string')
+    out.set('x-harn-type', type)
+    return
+  }
+  out.set('type', JSON_TYPES[type] ?? type)
+  if (type === 'set') out.set('uniqueItems', true)
+}
+
+function allowNull(out: HarnDict): void {
+  const type = out.get('type')
+  const branches = out.get('oneOf')
+  if (type !== undefined) out.set('type', new HarnList([type, 'null']))
+  else if (branches instanceof HarnList) out.set('oneOf', branches.append(HarnDict.of({ type: 'null' })))
+}

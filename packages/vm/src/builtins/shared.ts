@@ -1,0 +1,194 @@
+// Shared cells and maps (03b §2.4): values that tasks share by name within a scope. Every change raises the version, which is
+// what compare-and-set with a snapshot looks at. An operation on a name that nobody opened finds an empty one.
+
+import { builtin, Control, family } from './builtin.js'
+import { handleOf, openPlace, placeName, resolveScope, targetPlace } from './scopes.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { equals } from '../values/equality.js'
+import { HarnList } from '../values/list.js'
+import { sortTexts } from '../values/text-order.js'
+import type { Context, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import type { Place } from './scopes.js'
+import type { Value } from '../values/value.js'
+
+type SharedKind = 'shared_cell' | 'shared_map'
+
+interface Shared {
+  readonly kind: SharedKind
+  readonly place: Place
+  /** A cell's value; for a map its entries as a dict value, replaced at every change. */
+  value: Value
+  version: number
+  reads: number
+  writes: number
+  casSuccesses: number
+  casFailures: number
+  staleReads: number
+}
+
+/** Both kinds by kind and place. */
+const sharedState = family<{ entries: Map<string, Shared> }>('shared', () => ({ entries: new Map() }))
+
+function nameOf(kind: SharedKind, place: Place): string {
+  return `${kind}\0${placeName(place)}`
+}
+
+function opened(ctx: Context, kind: SharedKind, place: Place, initial: Value): Shared {
+  const { entries } = ctx.state(sharedState)
+  const name = nameOf(kind, place)
+  let entry = entries.get(name)
+  if (entry === undefined) {
+    entry = { kind, place, value: initial, version: 0, reads: 0, writes: 0, casSuccesses: 0, casFailures: 0, staleReads: 0 }
+    entries.set(name, entry)
+  }
+  return entry
+}
+
+function open(kind: SharedKind) {
+  return (ctx: Context, given: Value, initial: Value): Result => {
+    const place = openPlace(ctx, kind, kind, given)
+    if (place instanceof Control) return place
+    const start = initial ?? (given instanceof HarnDict ? (given.get('initial') ?? null) : null)
+    opened(ctx, kind, place, kind === 'shared_cell' ? start : start instanceof HarnDict ? start : new HarnDict())
+    return handleOf(kind, place)
+  }
+}
+
+/** An operation on one cell or map, given by its handle or name, with `needed` arguments in all. */
+function operation(kind: SharedKind, name: string, needed: number, what: string, run: (entry: Shared, ...args: Value[]) => Value) {
+  return (ctx: Context, target: Value, ...args: Value[]): Result => {
+    if (ctx.argc < needed) return ctx.runtime(`${name}: requires ${what}`)
+    const place = targetPlace(ctx, name, kind, target)
+    if (place instanceof Control) return place
+    ctx.charge(1)
+    return run(opened(ctx, kind, place, kind === 'shared_cell' ? null : new HarnDict()), ...args)
+  }
+}
+
+function read(entry: Shared): Value {
+  entry.reads++
+  return entry.value
+}
+
+function write(entry: Shared, value: Value): void {
+  entry.value = value
+  entry.version++
+}
+
+function mapOf(entry: Shared): HarnDict {
+  return entry.value as HarnDict // shared_map entries are made with a dict and only ever replaced by one
+}
+
+function without(dict: HarnDict, key: string): HarnDict {
+  const copy = dict.copy()
+  copy.delete(key)
+  return copy
+}
+
+function snapshot(entry: Shared, value: Value): HarnDict {
+  entry.reads++
+  return HarnDict.of({ _type: 'shared_snapshot', value, version: entry.version })
+}
+
+/** Whether `expected`, a plain value or a snapshot, still holds; counts what it finds. */
+function stillHolds(entry: Shared, current: Value, expected: Value): boolean {
+  const isSnapshot = expected instanceof HarnDict && expected.get('_type') === 'shared_snapshot'
+  const stale = isSnapshot && expected.get('version') !== entry.version
+  const holds = !stale && equals(current, isSnapshot ? (expected.get('value') ?? null) : expected)
+  if (holds) entry.casSuccesses++
+  else entry.casFailures++
+  if (stale) entry.staleReads++
+  return holds
+}
+
+function counters(entry: Shared): HarnDict {
+  return HarnDict.of({
+    version: entry.version, read_count: entry.reads, write_count: entry.writes,
+    cas_success_count: entry.casSuccesses, cas_failure_count: entry.casFailures, stale_read_count: entry.staleReads,
+  })
+}
+
+function metrics(ctx: Context, handle: Value): Result {
+  const { entries } = ctx.state(sharedState)
+  if (handle === null) {
+    ctx.charge(entries.size, 160 * entries.size)
+    const rows = sortTexts([...entries.keys()]).map((name) => {
+      const entry = entries.get(name)!
+      return counters(entry).merged(HarnDict.of({ kind: entry.kind, scope: entry.place.scope, key: entry.place.key }))
+    })
+    return new HarnList(rows)
+  }
+  const kind: SharedKind = handle instanceof HarnDict && handle.get('_type') === 'shared_map' ? 'shared_map' : 'shared_cell'
+  const place = targetPlace(ctx, 'shared_metrics', kind, handle)
+  if (place instanceof Control) return place
+  const entry = entries.get(nameOf(kind, place)) ?? entries.get(nameOf('shared_map', place))
+  return entry === undefined ? null : counters(entry)
+}
+
+function scopeId(ctx: Context, scope: Value, options: Value): Result {
+  const word = scope === null ? 'task_group' : display(scope)
+  return resolveScope(ctx, 'shared_scope_id', word, options instanceof HarnDict ? options : null)
+}
+
+const SHARED = ['shared'] as const
+
+function define(signature: string, doc: string, run: (ctx: Context, ...args: Value[]) => Result) {
+  return builtin(signature, { doc, effects: SHARED }, run)
+}
+
+export const sharedFamily: BuiltinFamily = {
+  name: 'shared',
+  builtins: [
+    define('shared_cell(key_or_options: string|dict, initial?: any) -> dict', 'Opens a named value; one that exists keeps its content.', open('shared_cell')),
+    define('shared_map(key_or_options: string|dict, initial?: dict) -> dict', 'Opens a named map; one that exists keeps its content.', open('shared_map')),
+    define('shared_get(cell: dict)', 'The value of a cell.', operation('shared_cell', 'shared_get', 1, 'cell', read)),
+    define('shared_set(cell: dict, value: any)', 'Sets a cell and gives the value before.',
+      operation('shared_cell', 'shared_set', 2, 'cell and value', (cell, value = null) => {
+        const before = cell.value
+        cell.writes++
+        write(cell, value)
+        return before
+      })),
+    define('shared_snapshot(cell: dict) -> dict', 'Value and version of a cell.',
+      operation('shared_cell', 'shared_snapshot', 1, 'cell', (cell) => snapshot(cell, cell.value))),
+    define('shared_cas(cell: dict, expected_or_snapshot: any, value: any) -> bool', 'Sets a cell if it still holds what is expected.',
+      operation('shared_cell', 'shared_cas', 3, 'cell, expected value and new value', (cell, expected = null, value = null) => {
+        const holds = stillHolds(cell, cell.value, expected)
+        if (holds) write(cell, value)
+        return holds
+      })),
+    define('shared_map_get(map: dict, key: string, default?: any)', 'The value under a key, or the default.',
+      operation('shared_map', 'shared_map_get', 2, 'map and key', (map, key = null, fallback = null) => {
+        map.reads++
+        return mapOf(map).get(display(key)) ?? fallback
+      })),
+    define('shared_map_set(map: dict, key: string, value: any)', 'Sets a key and gives the value before.',
+      operation('shared_map', 'shared_map_set', 3, 'map, key and value', (map, key = null, value = null) => {
+        const before = mapOf(map).get(display(key)) ?? null
+        map.writes++
+        write(map, mapOf(map).with(display(key), value))
+        return before
+      })),
+    define('shared_map_delete(map: dict, key: string)', 'Removes a key and gives its value.',
+      operation('shared_map', 'shared_map_delete', 2, 'map and key', (map, key = null) => {
+        const before = mapOf(map).get(display(key)) ?? null
+        map.writes++
+        write(map, without(mapOf(map), display(key)))
+        return before
+      })),
+    define('shared_map_entries(map: dict) -> dict', 'All entries as a dict.', operation('shared_map', 'shared_map_entries', 1, 'map', read)),
+    define('shared_map_snapshot(map: dict, key: string) -> dict', 'The value under a key, with the version of the map.',
+      operation('shared_map', 'shared_map_snapshot', 2, 'map and key', (map, key = null) => snapshot(map, mapOf(map).get(display(key)) ?? null))),
+    define('shared_map_cas(map: dict, key: string, expected_or_snapshot: any, value: any) -> bool', 'Sets a key if it still holds what is expected; nil removes it.',
+      operation('shared_map', 'shared_map_cas', 4, 'map, key, expected value and new value', (map, key = null, expected = null, value = null) => {
+        const name = display(key)
+        const holds = stillHolds(map, mapOf(map).get(name) ?? null, expected)
+        if (holds) write(map, value === null ? without(mapOf(map), name) : mapOf(map).with(name, value))
+        return holds
+      })),
+    define('shared_metrics(handle?: dict)', 'Counters of one cell or map, or a list over all.', metrics),
+    define('shared_scope_id(scope?: string, options?: dict) -> string', 'What a scope word means here, such as `task_group:task_root`.', scopeId),
+  ],
+}

@@ -1,0 +1,59 @@
+// Conversion between naming styles, and grapheme clusters.
+
+interface CaseFunction {
+  readonly doc: string
+  readonly map: (text: string) => string
+}
+
+// One instance: building a segmenter costs more than most texts. It holds no state between calls.
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Extended grapheme clusters. */
+export function graphemes(text: string): string[] {
+  return Array.from(segmenter.segment(text), (part) => part.segment)
+}
+
+function changeFirst(text: string, change: (first: string) => string): string {
+  if (text === '') return ''
+  const first = String.fromCodePoint(text.codePointAt(0)!)
+  return change(first) + text.slice(first.length)
+}
+
+const lowerFirst = (text: string): string => changeFirst(text, (first) => first.toLowerCase())
+const upperFirst = (text: string): string => changeFirst(text, (first) => first.toUpperCase())
+
+/** Words between separators in lower case, empty ones dropped. */
+function words(text: string, separator: string): string[] {
+  return text.split(separator).filter((word) => word !== '').map((word) => word.toLowerCase())
+}
+
+function camel(parts: readonly string[]): string {
+  return parts.map((word, at) => (at === 0 ? word : upperFirst(word))).join('')
+}
+
+// A word starts at an upper-case letter behind a lower-case letter or digit, and at one that ends an acronym.
+const WORD_START = /(?<=[\p{Ll}0-9])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+
+function humps(text: string, separator: string): string {
+  return text.split(WORD_START).join(separator).toLowerCase()
+}
+
+function titleCase(text: string): string {
+  return text.replace(/[^\s\x85]+/gu, (word) => upperFirst(word.toLowerCase()))
+}
+
+export const caseFunctions: Readonly<Record<string, CaseFunction>> = {
+  snake_to_camel: { doc: '`a_b` as `aB`.', map: (text) => camel(words(text, '_')) },
+  snake_to_pascal: { doc: '`a_b` as `AB`.', map: (text) => words(text, '_').map(upperFirst).join('') },
+  snake_to_kebab: { doc: '`a_b` as `a-b`.', map: (text) => words(text, '_').join('-') },
+  kebab_to_camel: { doc: '`a-b` as `aB`.', map: (text) => camel(words(text, '-')) },
+  kebab_to_snake: { doc: '`a-b` as `a_b`.', map: (text) => words(text, '-').join('_') },
+  camel_to_snake: { doc: '`aB` as `a_b`.', map: (text) => humps(text, '_') },
+  pascal_to_snake: { doc: '`AB` as `a_b`.', map: (text) => humps(text, '_') },
+  camel_to_kebab: { doc: '`aB` as `a-b`.', map: (text) => humps(text, '-') },
+  pascal_to_camel: { doc: 'The first character in lower case.', map: lowerFirst },
+  camel_to_pascal: { doc: 'The first character in upper case.', map: upperFirst },
+  lowercase_first: { doc: 'The first character in lower case.', map: lowerFirst },
+  uppercase_first: { doc: 'The first character in upper case.', map: upperFirst },
+  title_case: { doc: 'Each word with its first letter in upper case, the rest in lower case.', map: titleCase },
+}

@@ -1,0 +1,131 @@
+// Functions on strings. They take the display of their arguments; a missing one is empty. `split`, `substring` and `format`
+// differ from the methods of the same name: default separator a space, third argument a length.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef, Context, Result, Run } from './builtin.js'
+import { count, countOr, textArg } from './core-values.js'
+import { indexOf } from './lists.js'
+import { caseFunctions, graphemes } from './strings-case.js'
+import { baseName, dirName, extName } from './strings-paths.js'
+import { repeatText, replaceAll, splitText, trim } from './strings-text.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { codePointLength, sliceText } from '../values/text-order.js'
+import type { Value } from '../values/value.js'
+
+/** A function from texts to a text. */
+function textFunction(signature: string, doc: string, map: (...texts: string[]) => Value): BuiltinDef {
+  const run: Run = (ctx, ...args) => {
+    const texts = args.map((value, at) => textArg(ctx, at, value))
+    const size = texts.reduce((sum, text) => sum + text.length, 0)
+    ctx.charge(size >> 6, size)
+    return map(...texts)
+  }
+  return builtin(signature, { doc, borrows: true }, run)
+}
+
+/** `{key}` replaced by the display of the entry, in one pass; other braces stay as written. */
+function formatNamed(template: string, values: HarnDict): string {
+  let out = ''
+  let at = 0
+  for (;;) {
+    const open = template.indexOf('{', at)
+    const close = open < 0 ? -1 : template.indexOf('}', open)
+    if (close < 0) return out + template.slice(at)
+    const value = values.get(template.slice(open + 1, close))
+    out += template.slice(at, open) + (value === undefined ? template.slice(open, close + 1) : display(value))
+    at = close + 1
+  }
+}
+
+/** Each `{}` replaced by the next value; surplus ones stay. */
+function formatPositional(template: string, values: readonly Value[]): string {
+  const parts = template.split('{}')
+  return parts.reduce((out, part, at) => out + (at <= values.length ? display(values[at - 1]!) : '{}') + part)
+}
+
+function format(ctx: Context, template: Value = null, ...values: Value[]): Result {
+  const text = textArg(ctx, 0, template)
+  const [first] = values
+  const out = first instanceof HarnDict ? formatNamed(text, first) : formatPositional(text, values)
+  ctx.charge(out.length >> 6, out.length)
+  return out
+}
+
+const SIDES: ReadonlySet<string> = new Set(['left', 'right', 'both'])
+
+function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value = null, side: Value = null): Result {
+  const text = textArg(ctx, 0, value)
+  const where = ctx.argc > 3 ? textArg(ctx, 3, side) : 'right'
+  if (!SIDES.has(where)) return ctx.runtime('str_pad: side must be left, right, or both')
+  const missing = countOr(width, 0) - graphemes(text).length
+  if (missing <= 0) return text
+  const unit = graphemes(ctx.argc > 2 ? textArg(ctx, 2, fill) : ' ')[0] ?? ' '
+  const before = where === 'left' ? missing : where === 'both' ? Math.floor(missing / 2) : 0
+  const left = repeatText(ctx, unit, before)
+  const right = repeatText(ctx, unit, missing - before)
+  return typeof left !== 'string' ? left : typeof right !== 'string' ? right : left + text + right
+}
+
+const FORMS: ReadonlySet<string> = new Set(['NFC', 'NFD', 'NFKC', 'NFKD'])
+
+function normalize(ctx: Context, value: Value = null, form: Value = null): Result {
+  const name = ctx.argc > 1 ? textArg(ctx, 1, form).toUpperCase() : 'NFC'
+  if (!FORMS.has(name)) return ctx.runtime('unicode_normalize: form must be NFC, NFD, NFKC, or NFKD')
+  const text = textArg(ctx, 0, value)
+  ctx.charge(text.length >> 5, text.length)
+  return text.normalize(name)
+}
+
+function substring(ctx: Context, value: Value = null, start: Value = null, length: Value = null): Result {
+  const text = textArg(ctx, 0, value)
+  const size = codePointLength(text)
+  const from = Math.min(countOr(start, 0), size)
+  const to = count(length) === null ? size : Math.min(size, from + countOr(length, 0))
+  return sliceText(text, from, to)
+}
+
+function contains(ctx: Context, hay: Value = null, wanted: Value = null): Result {
+  if (typeof hay === 'string') return hay.includes(textArg(ctx, 1, wanted))
+  if (!(hay instanceof HarnList)) return false
+  ctx.charge(hay.length >> 3)
+  return indexOf(hay, wanted) >= 0
+}
+
+const list = (ctx: Context, texts: string[]): HarnList => {
+  ctx.charge(texts.length >> 3, 16 * texts.length)
+  return new HarnList(texts)
+}
+
+export const stringFunctions: readonly BuiltinDef[] = [
+  builtin('format(template: string, ...args: any) -> string',
+    { doc: 'Fills `{key}` from a dict, or each `{}` with the next argument.', borrows: true }, format),
+  textFunction('trim(str: string) -> string', 'Without white space at both ends.', (text = '') => trim(text)),
+  textFunction('lowercase(str: string) -> string', 'In lower case.', (text = '') => text.toLowerCase()),
+  textFunction('uppercase(str: string) -> string', 'In upper case.', (text = '') => text.toUpperCase()),
+  builtin('split(s: string, sep?: string) -> list<string>',
+    { doc: 'The parts between separators, a space by default.', borrows: true },
+    (ctx, text, separator) => list(ctx, splitText(textArg(ctx, 0, text), ctx.argc > 1 ? textArg(ctx, 1, separator) : ' '))),
+  textFunction('starts_with(str: string, prefix: string) -> bool', 'Whether it begins with `prefix`.', (text = '', prefix = '') =>
+    text.startsWith(prefix)),
+  textFunction('ends_with(str: string, suffix: string) -> bool', 'Whether it ends with `suffix`.', (text = '', suffix = '') =>
+    text.endsWith(suffix)),
+  builtin('contains(haystack: string|list|dict, needle: any) -> bool',
+    { doc: 'Whether a string has the part, or a list the element.', borrows: true }, contains),
+  textFunction('replace(s: string, old: string, new: string) -> string', 'Every `old` replaced by `new`.',
+    (text = '', old = '', replacement = '') => replaceAll(text, old, replacement)),
+  builtin('substring(s: string, start: int, len?: int) -> string',
+    { doc: '`len` characters from `start`, or all that follow.', borrows: true }, substring),
+  builtin('str_pad(s: string, width: int, char?: string, side?: string) -> string',
+    { doc: 'Filled up to `width` grapheme clusters.', borrows: true }, pad),
+  builtin('unicode_normalize(s: string, form: string) -> string',
+    { doc: 'In the normal form NFC, NFD, NFKC or NFKD.', borrows: true }, normalize),
+  builtin('unicode_graphemes(str: string) -> list<string>', { doc: 'The extended grapheme clusters.', borrows: true },
+    (ctx, text) => list(ctx, graphemes(textArg(ctx, 0, text)))),
+  textFunction('dirname(path: string) -> string', 'The path without its last part.', (path = '') => dirName(path)),
+  textFunction('basename(path: string) -> string', 'The last part of the path.', (path = '') => baseName(path)),
+  textFunction('extname(path: string) -> string', 'The extension with its dot.', (path = '') => extName(path)),
+  ...Object.entries(caseFunctions).map(([name, { doc, map }]) => textFunction(`${name}(s: string) -> string`, doc, (text = '') =>
+    map(text))),
+]

@@ -1,0 +1,30 @@
+// `dirname`, `basename`, `extname`: a path is read as components, so repeated and trailing slashes and inner `.` do not
+// count. The fuller lexical path functions are in path.ts.
+
+interface Components {
+  readonly absolute: boolean
+  readonly parts: readonly string[]
+}
+
+function components(path: string): Components {
+  const absolute = path.startsWith('/')
+  // A leading `.` of a relative path is a component of its own.
+  const parts = path.split('/').filter((part, at) => part !== '' && (part !== '.' || (at === 0 && !absolute)))
+  return { absolute, parts }
+}
+
+export function dirName(path: string): string {
+  const { absolute, parts } = components(path)
+  return parts.length === 0 ? '' : (absolute ? '/' : '') + parts.slice(0, -1).join('/')
+}
+
+export function baseName(path: string): string {
+  const last = components(path).parts.at(-1) ?? ''
+  return last === '.' || last === '..' ? '' : last
+}
+
+export function extName(path: string): string {
+  const name = baseName(path)
+  const dot = name.lastIndexOf('.')
+  return dot <= 0 ? '' : name.slice(dot)
+}

@@ -1,0 +1,109 @@
+// Methods of strings. Positions and lengths count Unicode code points; texts without surrogates, the common case, take
+// paths on which a code point is one JavaScript unit. Arguments are taken by their display. Functions are in
+// strings-functions.ts, case conversion in strings-case.ts.
+
+import { method } from './builtin.js'
+import type { BuiltinDef, Context, Control, Result } from './builtin.js'
+import { count, countOr, textArg } from './core-values.js'
+import type { BuiltinFamily } from './registry.js'
+import { stringFunctions } from './strings-functions.js'
+import { linesOf, repeatText, replaceAll, splitText, trim, trimEnd, trimStart } from './strings-text.js'
+import { HarnList } from '../values/list.js'
+import { codePointLength, hasSurrogates, sliceText } from '../values/text-order.js'
+import type { Value } from '../values/value.js'
+
+/** Characters up to `end` (null or negative: the end of the text) from `start`, both clamped. */
+function substring(text: string, start: number, end: number | null): string {
+  const length = codePointLength(text)
+  const to = end === null || end < 0 ? length : Math.min(end, length)
+  const from = Math.min(Math.max(0, start), length)
+  return from < to ? sliceText(text, from, to) : ''
+}
+
+/** Position in code points of a position in units. */
+function pointsBefore(text: string, units: number): number {
+  return units <= 0 ? units : codePointLength(text.slice(0, units))
+}
+
+function pad(ctx: Context, text: string, width: number, fill: string, left: boolean): string | Control {
+  const missing = width - codePointLength(text)
+  if (missing <= 0) return text
+  const padding = repeatText(ctx, fill === '' ? ' ' : String.fromCodePoint(fill.codePointAt(0)!), missing)
+  return typeof padding !== 'string' ? padding : left ? padding + text : text + padding
+}
+
+function charAt(text: string, index: number | null): string | null {
+  if (index === null || index < 0) return null
+  if (!hasSurrogates(text)) return text[index] ?? null
+  return index < text.length ? (Array.from(text)[index] ?? null) : null
+}
+
+function textList(ctx: Context, texts: string[], size: number): HarnList {
+  ctx.charge((size >> 6) + (texts.length >> 3), 16 * texts.length + size)
+  return new HarnList(texts)
+}
+
+function stringMethod(signature: string, doc: string, run: (ctx: Context, self: string, a: Value, b: Value) =>
+  Result): BuiltinDef {
+  return method('string', signature, { doc, borrows: true }, (ctx, self, a = null, b = null) => run(ctx, self as string, a, b))
+}
+
+/** One definition under several names. */
+function named(names: readonly string[], signature: string, doc: string, run: (ctx: Context, self: string, a: Value, b: Value) =>
+  Result): BuiltinDef[] {
+  return names.map((name) => stringMethod(`${name}${signature}`, doc, run))
+}
+
+/** A method that makes a text of about the same size. */
+function mapped(names: readonly string[], doc: string, map: (text: string) => string): BuiltinDef[] {
+  return named(names, '() -> string', doc, (ctx, self) => {
+    ctx.charge(self.length >> 6, self.length)
+    return map(self)
+  })
+}
+
+function reversed(text: string): string {
+  return Array.from(text).reverse().join('')
+}
+
+const methods: readonly BuiltinDef[] = [
+  ...named(['count', 'len'], '() -> int', 'Number of characters.', (_ctx, self) => codePointLength(self)),
+  stringMethod('empty() -> bool', 'Whether there is no character.', (_ctx, self) => self === ''),
+  stringMethod('contains(part: string) -> bool', 'Whether `part` occurs.', (ctx, self, part) =>
+    self.includes(textArg(ctx, 0, part))),
+  stringMethod('starts_with(prefix: string) -> bool', 'Whether it begins with `prefix`.', (ctx, self, prefix) =>
+    self.startsWith(textArg(ctx, 0, prefix))),
+  stringMethod('ends_with(suffix: string) -> bool', 'Whether it ends with `suffix`.', (ctx, self, suffix) =>
+    self.endsWith(textArg(ctx, 0, suffix))),
+  stringMethod('replace(old: string, new: string) -> string', 'Every `old` replaced by `new`.', (ctx, self, old, replacement) => {
+    if (ctx.argc < 2) return null
+    ctx.charge(self.length >> 6, self.length)
+    return replaceAll(self, textArg(ctx, 0, old), textArg(ctx, 1, replacement))
+  }),
+  stringMethod('split(separator?: string) -> list<string>', 'The parts between separators, a comma by default.',
+    (ctx, self, separator) => textList(ctx, splitText(self, ctx.argc > 0 ? textArg(ctx, 0, separator) : ','), self.length)),
+  ...mapped(['trim'], 'Without white space at both ends.', trim),
+  ...mapped(['trim_start'], 'Without white space at the start.', trimStart),
+  ...mapped(['trim_end'], 'Without white space at the end.', trimEnd),
+  ...mapped(['lowercase', 'lower', 'to_lower'], 'In lower case.', (text) => text.toLowerCase()),
+  ...mapped(['uppercase', 'upper', 'to_upper'], 'In upper case.', (text) => text.toUpperCase()),
+  ...mapped(['reverse'], 'Last character first.', reversed),
+  stringMethod('substring(start: int, end?: int) -> string', 'Characters from `start` up to `end`; a negative end is the end.',
+    (_ctx, self, start, end) => substring(self, count(start) ?? 0, count(end))),
+  stringMethod('index_of(part: string) -> int', 'Where `part` first occurs, or -1.', (ctx, self, part) =>
+    pointsBefore(self, self.indexOf(textArg(ctx, 0, part)))),
+  stringMethod('last_index_of(part: string) -> int', 'Where `part` last occurs, or -1.', (ctx, self, part) =>
+    pointsBefore(self, self.lastIndexOf(textArg(ctx, 0, part)))),
+  stringMethod('chars() -> list<string>', 'The characters.', (ctx, self) => textList(ctx, Array.from(self), self.length)),
+  stringMethod('lines() -> list<string>', 'The lines without their ends.', (ctx, self) =>
+    textList(ctx, linesOf(self), self.length)),
+  stringMethod('repeat(n?: int) -> string', 'The text `n` times.', (ctx, self, n) => repeatText(ctx, self, count(n) ?? 1)),
+  stringMethod('pad_left(width: int, fill?: string) -> string', 'Filled up on the left.', (ctx, self, width, fill) =>
+    pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', true)),
+  stringMethod('pad_right(width: int, fill?: string) -> string', 'Filled up on the right.', (ctx, self, width, fill) =>
+    pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', false)),
+  stringMethod('char_at(index: int) -> string | nil', 'One character; nil out of range.', (_ctx, self, index) =>
+    charAt(self, count(index))),
+]
+
+export const stringsFamily: BuiltinFamily = { name: 'strings', builtins: [...methods, ...stringFunctions] }

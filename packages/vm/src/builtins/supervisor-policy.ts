@@ -1,0 +1,73 @@
+// Restart policies of supervised children (03b §2.7): how they are written, whether another start is due, and after what delay.
+
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8 } from './tools-json.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnDuration, HarnFloat } from '../values/scalars.js'
+import type { Value } from '../values/value.js'
+
+export type RestartMode = 'never' | 'on_failure' | 'always'
+
+export interface RestartPolicy {
+  readonly mode: RestartMode
+  /** Null: no cap. */
+  readonly maxRestarts: number | null
+  readonly windowMs: number
+  readonly backoffMs: number
+  readonly maxBackoffMs: number
+  readonly factor: number
+  readonly jitterMs: number
+  readonly circuitOpenMs: number | null
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** Milliseconds of an int, a float, a duration, or text such as `5s`; null for anything else. */
+export function timeOf(value: Value | undefined): number | null {
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
+  if (value instanceof HarnFloat) return Math.round(value.v)
+  if (value instanceof HarnDuration) return Number(value.ms)
+  const match = typeof value === 'string' ? /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?\s*$/.exec(value) : null
+  return match === null ? null : Math.round(Number(match[1]) * UNITS[match[2] ?? 'ms']!)
+}
+
+function numberOf(value: Value | undefined, fallback: number): number {
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
+  return value instanceof HarnFloat ? value.v : fallback
+}
+
+function isMode(text: string): text is RestartMode {
+  return text === 'never' || text === 'on_failure' || text === 'always'
+}
+
+/** The policy, or the mode word that is unknown. */
+export function readRestart(value: Value): RestartPolicy | { readonly unknownMode: string } {
+  const dict = value instanceof HarnDict ? value : new HarnDict()
+  const mode = display((value instanceof HarnDict ? dict.get('mode') : value) ?? 'on_failure')
+  if (!isMode(mode)) return { unknownMode: mode }
+  return {
+    mode,
+    maxRestarts: timeOf(dict.get('max_restarts') ?? dict.get('max')),
+    windowMs: timeOf(dict.get('window_ms') ?? dict.get('window')) ?? 60_000,
+    backoffMs: timeOf(dict.get('backoff_ms') ?? dict.get('backoff')) ?? 0,
+    maxBackoffMs: timeOf(dict.get('max_backoff_ms')) ?? 30_000,
+    factor: numberOf(dict.get('factor'), 2),
+    jitterMs: timeOf(dict.get('jitter_ms')) ?? 0,
+    circuitOpenMs: timeOf(dict.get('circuit_open_ms')),
+  }
+}
+
+/** Whether the cap on restarts is reached. `failures` are the recorded ones inside the window. */
+export function isExhausted(policy: RestartPolicy, failed: boolean, failures: number, restartCount: number): boolean {
+  if (policy.maxRestarts === null) return false
+  return failed && policy.windowMs > 0 ? failures > policy.maxRestarts : restartCount >= policy.maxRestarts
+}
+
+/** Milliseconds until the start after `restartCount` earlier ones. Jitter comes from the child's name, so replays agree. */
+export function restartDelay(policy: RestartPolicy, restartCount: number, seed: string): number {
+  const delay = Math.min(Math.round(policy.backoffMs * policy.factor ** restartCount), policy.maxBackoffMs)
+  if (policy.jitterMs <= 0) return delay
+  const [a, b, c] = sha256(utf8(`${seed}:${restartCount}`))
+  return delay + (((a! << 16) | (b! << 8) | c!) % (policy.jitterMs + 1))
+}

@@ -1,0 +1,403 @@
+// Supervisors (03b §2.7): named groups of child tasks that are started again by policy. Each start of a child is a task of its
+// own that runs the native frame `supervisor.child`; one watcher task per supervisor reacts to exits and starts what is due.
+// All of a supervisor is plain family state, so a snapshot in the middle of a backoff goes on where it was.
+//
+// Children and the watcher never talk directly: a child that ends writes its exit into the state and wakes the supervisor's key.
+
+import { builtin, Control, family, frame } from './builtin.js'
+import { timeoutMillis } from './channels.js'
+import { isExhausted, readRestart, restartDelay, timeOf } from './supervisor-policy.js'
+import { HarnBuiltin } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { isCallable } from '../values/value.js'
+import type { Context, FrameState, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import type { RestartPolicy } from './supervisor-policy.js'
+import type { Value } from '../values/value.js'
+
+type ChildStatus = 'running' | 'waiting' | 'stopped' | 'failed' | 'suppressed' | 'circuit_open' | 'escalated'
+type Status = 'running' | 'completed' | 'draining' | 'stopped' | 'escalated'
+type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one' | 'escalate_to_parent'
+
+interface Child {
+  readonly name: string
+  readonly kind: string
+  readonly task: Value
+  readonly policy: RestartPolicy
+  readonly activeLease: Value
+  status: ChildStatus
+  attempt: number
+  restartCount: number
+  lastError: string | null
+  waitReason: string | null
+  /** Machine time of the next start; null when none is scheduled. */
+  nextStart: number | null
+  /** Whether that start counts as a restart (it does not after a circuit). */
+  isRestart: boolean
+  /** Times of failures inside the window. */
+  failures: number[]
+  /** Machine id of the running task; null when none runs. */
+  taskId: number | null
+  /** How the running task ended, until the watcher has dealt with it. */
+  exit: { readonly error: string | null; readonly taskId: number } | null
+}
+
+interface Supervisor {
+  readonly id: string
+  readonly name: string
+  readonly strategy: Strategy
+  readonly shutdownMs: number
+  /** Task id, as scripts see it, of the task that started the supervisor; children are named below it. */
+  readonly parentTask: string
+  readonly children: Child[]
+  status: Status
+  readonly metrics: { started: number; stopped: number; failed: number; restarted: number; suppressed: number; escalated: number }
+  readonly events: Value[]
+}
+
+const supervisorState = family<{ made: number; readonly supervisors: Map<string, Supervisor> }>('supervisors', () => ({ made: 0, supervisors: new Map() }))
+
+const STRATEGIES: readonly string[] = ['one_for_one', 'one_for_all', 'rest_for_one', 'escalate_to_parent']
+
+const wakeKey = (id: string): string => `supervisor:${id}`
+
+function record(ctx: Context, supervisor: Supervisor, child: Child | null, kind: string, message: string): void {
+  supervisor.events.push(HarnDict.of({
+    seq: supervisor.events.length, at_ms: Math.trunc(ctx.now), supervisor_id: supervisor.id, child: child?.name ?? null, kind, message,
+  }))
+}
+
+// --- start ----------------------------------------------------------------------------------------------------------------
+
+function readChild(spec: Value, index: number, usualRestart: Value): Child | string {
+  const dict = spec instanceof HarnDict ? spec : new HarnDict()
+  const name = display(dict.get('name') ?? `child_${index + 1}`)
+  const task = dict.get('task') ?? null
+  if (!isCallable(task)) return `child '${name}' requires a task closure`
+  const policy = readRestart(dict.get('restart') ?? usualRestart)
+  if ('unknownMode' in policy) return `unknown restart mode '${policy.unknownMode}'`
+  return {
+    name, kind: display(dict.get('kind') ?? 'task'), task, policy, activeLease: dict.get('active_lease') ?? null,
+    status: 'waiting', attempt: 0, restartCount: 0, lastError: null, waitReason: null, nextStart: null, isRestart: false, failures: [],
+    taskId: null, exit: null,
+  }
+}
+
+function start(ctx: Context, spec: Value): Result {
+  const refuse = (message: string): Control => ctx.runtime(`supervisor_start: ${message}`)
+  const dict = spec instanceof HarnDict ? spec : new HarnDict()
+  const given = dict.get('children') ?? null
+  if (!(given instanceof HarnList)) return refuse('children must be a list')
+  if (given.length === 0) return refuse('children must include at least one child')
+  const strategy = display(dict.get('strategy') ?? 'one_for_one')
+  if (!STRATEGIES.includes(strategy)) return refuse(`unknown strategy '${strategy}'`)
+  const children: Child[] = []
+  for (const [index, item] of given.view().entries()) {
+    const child = readChild(item, index, dict.get('restart') ?? null)
+    if (typeof child === 'string') return refuse(child)
+    children.push(child)
+  }
+  const state = ctx.state(supervisorState)
+  const givenId = dict.get('id') ?? null
+  if (givenId === null) state.made++
+  const id = givenId === null ? `supervisor_${state.made}` : display(givenId)
+  if (state.supervisors.has(id)) return refuse(`supervisor '${id}' already exists`)
+  const supervisor: Supervisor = {
+    id, name: display(dict.get('name') ?? id), strategy: strategy as Strategy, // listed in STRATEGIES
+    shutdownMs: timeOf(dict.get('shutdown_ms') ?? dict.get('drain_ms')) ?? 5000,
+    parentTask: ctx.machine.task().taskId, children, status: 'running',
+    metrics: { started: 0, stopped: 0, failed: 0, restarted: 0, suppressed: 0, escalated: 0 }, events: [],
+  }
+  state.supervisors.set(id, supervisor)
+  record(ctx, supervisor, null, 'supervisor_started', `started ${children.length} children`)
+  for (const child of children) startChild(ctx, supervisor, child)
+  ctx.machine.spawn(new HarnBuiltin('__supervisor_watch'), [id], { name: 'supervisor', taskId: `${supervisor.parentTask}:supervisor:${id}`, group: id })
+  return HarnDict.of({ _type: 'supervisor', id, name: supervisor.name })
+}
+
+function startChild(ctx: Context, supervisor: Supervisor, child: Child): void {
+  child.attempt++
+  child.status = 'running'
+  child.waitReason = null
+  child.nextStart = null
+  child.exit = null
+  supervisor.metrics.started++
+  record(ctx, supervisor, child, 'child_started', `attempt ${child.attempt}`)
+  if (child.isRestart) record(ctx, supervisor, child, 'child_restart_started', `attempt ${child.attempt}`)
+  child.isRestart = false
+  child.taskId = ctx.machine.spawn(new HarnBuiltin('__supervisor_child'), [supervisor.id, supervisor.children.indexOf(child), child.attempt], {
+    name: `supervisor ${child.kind}`, taskId: `${supervisor.parentTask}:supervisor:${supervisor.id}:${child.name}`, group: supervisor.id,
+  })
+}
+
+// --- the child's task -----------------------------------------------------------------------------------------------------
+
+interface ChildFrame extends FrameState {
+  readonly supervisor: string
+  readonly index: number
+  readonly attempt: number
+  started: boolean
+}
+
+/** The child that this frame is a run of; undefined when another run has taken its place. */
+function childOf(ctx: Context, state: ChildFrame): Child | undefined {
+  const child = ctx.state(supervisorState).supervisors.get(state.supervisor)?.children[state.index]
+  return child?.attempt === state.attempt ? child : undefined
+}
+
+function leaveChild(ctx: Context, state: ChildFrame, error: string | null): Value {
+  const child = childOf(ctx, state)
+  if (child !== undefined && child.taskId !== null) child.exit = { error, taskId: child.taskId }
+  ctx.wake(wakeKey(state.supervisor))
+  return null
+}
+
+const childFrame = frame<ChildFrame>({
+  kind: 'supervisor.child',
+  step: (ctx, state) => {
+    if (state.started) return leaveChild(ctx, state, null)
+    state.started = true
+    const child = childOf(ctx, state)
+    if (child === undefined) return null
+    return ctx.call(child.task, [HarnDict.of({
+      supervisor_id: state.supervisor, child_name: child.name, child_kind: child.kind, attempt: child.attempt, restart_count: child.restartCount,
+    })])
+  },
+  onFault: (ctx, state, fault) => leaveChild(ctx, state, fault.text),
+})
+
+// --- the watcher ----------------------------------------------------------------------------------------------------------
+
+interface WatchFrame extends FrameState {
+  readonly supervisor: string
+}
+
+const watchFrame = frame<WatchFrame>({
+  kind: 'supervisor.watch',
+  step: (ctx, state) => {
+    const supervisor = ctx.state(supervisorState).supervisors.get(state.supervisor)
+    if (supervisor === undefined) return null
+    for (const child of supervisor.children) settleExit(ctx, supervisor, child)
+    if (supervisor.status !== 'running') {
+      // Children that it started again are its own child tasks: it stays until they have ended.
+      const anyRuns = supervisor.children.some((child) => child.taskId !== null)
+      return anyRuns ? ctx.park(wakeKey(supervisor.id), null) : null
+    }
+    for (const child of supervisor.children) {
+      if (child.nextStart !== null && child.nextStart <= ctx.now) startChild(ctx, supervisor, child)
+    }
+    const isOver = supervisor.children.every((child) => child.taskId === null && child.nextStart === null)
+    if (isOver) {
+      supervisor.status = 'completed'
+      record(ctx, supervisor, null, 'supervisor_completed', 'all children have ended')
+      ctx.wake(wakeKey(supervisor.id))
+      return null
+    }
+    const starts = supervisor.children.map((child) => child.nextStart).filter((at) => at !== null)
+    return ctx.park(wakeKey(supervisor.id), starts.length === 0 ? null : Math.min(...starts))
+  },
+})
+
+/** Deals with a child whose task has ended, if it has. */
+function settleExit(ctx: Context, supervisor: Supervisor, child: Child): void {
+  const { exit } = child
+  if (exit === null) return
+  child.exit = null
+  child.taskId = null
+  const outcome = ctx.machine.taskOutcome(exit.taskId)
+  ctx.machine.forgetTask(exit.taskId)
+  const output = outcome.kind === 'done' || outcome.kind === 'failed' ? outcome.output : ''
+  if (output !== '') record(ctx, supervisor, child, 'child_output', output)
+  // A child that ends because it was told to has not failed.
+  const wasCancelled = supervisor.status === 'draining' && (exit.error?.includes('kind:cancelled') ?? false)
+  if (exit.error === null || wasCancelled) {
+    child.status = 'stopped'
+    supervisor.metrics.stopped++
+    record(ctx, supervisor, child, 'child_stopped', wasCancelled ? 'cancelled' : 'completed')
+  } else {
+    child.status = 'failed'
+    child.lastError = exit.error
+    supervisor.metrics.failed++
+    record(ctx, supervisor, child, 'child_failed', exit.error)
+    child.failures.push(ctx.now)
+  }
+  if (supervisor.status !== 'running') return
+  const failed = exit.error !== null
+  if (failed && supervisor.strategy === 'escalate_to_parent') escalate(ctx, supervisor, child)
+  else if (wantsRestart(child, failed)) restartWithSiblings(ctx, supervisor, child, failed)
+}
+
+function wantsRestart(child: Child, failed: boolean): boolean {
+  return child.policy.mode === 'always' || (child.policy.mode === 'on_failure' && failed)
+}
+
+function restartWithSiblings(ctx: Context, supervisor: Supervisor, child: Child, failed: boolean): void {
+  const from = supervisor.strategy === 'one_for_all' ? 0 : supervisor.strategy === 'rest_for_one' ? supervisor.children.indexOf(child) + 1 : supervisor.children.length
+  // A sibling whose own exit waits to be dealt with decides for itself.
+  const siblings = supervisor.children.slice(from).filter((other) => other !== child && other.taskId !== null && other.exit === null)
+  for (const sibling of siblings) {
+    abort(ctx, sibling)
+    sibling.status = 'stopped'
+    supervisor.metrics.stopped++
+    record(ctx, supervisor, sibling, 'child_stopped', 'propagation restart')
+  }
+  decideRestart(ctx, supervisor, child, failed)
+  for (const sibling of siblings) if (sibling.policy.mode !== 'never') decideRestart(ctx, supervisor, sibling, false)
+}
+
+function decideRestart(ctx: Context, supervisor: Supervisor, child: Child, failed: boolean): void {
+  const { policy } = child
+  if (policy.windowMs > 0) child.failures = child.failures.filter((at) => ctx.now - at <= policy.windowMs)
+  if (isExhausted(policy, failed, child.failures.length, child.restartCount)) {
+    supervisor.metrics.suppressed++
+    if (policy.circuitOpenMs === null) {
+      child.status = 'suppressed'
+      child.waitReason = 'restart_cap_exceeded'
+      record(ctx, supervisor, child, 'child_suppressed', 'restart cap exceeded')
+    } else {
+      child.status = 'circuit_open'
+      child.waitReason = 'circuit_open'
+      child.restartCount = 0
+      child.failures = []
+      child.nextStart = ctx.now + policy.circuitOpenMs
+      record(ctx, supervisor, child, 'child_suppressed', `circuit open for ${policy.circuitOpenMs}ms`)
+    }
+    return
+  }
+  const delay = restartDelay(policy, child.restartCount, `${supervisor.id}:${child.name}`)
+  child.restartCount++
+  supervisor.metrics.restarted++
+  child.status = 'waiting'
+  child.waitReason = 'restart_backoff'
+  child.nextStart = ctx.now + delay
+  child.isRestart = true
+  record(ctx, supervisor, child, 'child_restarted', `scheduled after ${delay}ms`)
+}
+
+function abort(ctx: Context, child: Child): void {
+  if (child.taskId !== null) {
+    ctx.machine.abortTask(child.taskId)
+    ctx.machine.forgetTask(child.taskId)
+  }
+  child.taskId = null
+  child.exit = null
+  child.nextStart = null
+  child.waitReason = null
+}
+
+function escalate(ctx: Context, supervisor: Supervisor, child: Child): void {
+  supervisor.metrics.escalated++
+  supervisor.status = 'escalated'
+  for (const other of supervisor.children) {
+    if (other === child || (other.taskId === null && other.nextStart === null)) continue
+    abort(ctx, other)
+    other.status = 'stopped'
+    supervisor.metrics.stopped++
+    record(ctx, supervisor, other, 'child_stopped', 'escalated')
+  }
+  child.status = 'escalated'
+  record(ctx, supervisor, child, 'child_escalated', child.lastError ?? 'escalated')
+  ctx.wake(wakeKey(supervisor.id))
+}
+
+// --- stop -----------------------------------------------------------------------------------------------------------------
+
+interface StopFrame extends FrameState {
+  readonly supervisor: string
+  readonly due: number
+}
+
+const stopFrame = frame<StopFrame>({
+  kind: 'supervisor.stop',
+  runBoundary: false,
+  step: (ctx, state) => {
+    const supervisor = ctx.state(supervisorState).supervisors.get(state.supervisor)!
+    for (const child of supervisor.children) settleExit(ctx, supervisor, child)
+    const running = supervisor.children.filter((child) => child.taskId !== null)
+    if (running.length > 0 && ctx.now < state.due) return ctx.park(wakeKey(supervisor.id), state.due)
+    for (const child of running) {
+      abort(ctx, child)
+      child.status = 'stopped'
+      supervisor.metrics.stopped++
+      record(ctx, supervisor, child, 'child_stopped', 'forced')
+    }
+    supervisor.status = 'stopped'
+    record(ctx, supervisor, null, 'supervisor_stopped', running.length === 0 ? 'drained' : 'forced')
+    return describe(supervisor)
+  },
+})
+
+function stop(ctx: Context, supervisor: Supervisor, timeout: Value): Result {
+  if (supervisor.status === 'stopped') return describe(supervisor)
+  supervisor.status = 'draining'
+  record(ctx, supervisor, null, 'supervisor_stopping', 'stopping')
+  for (const child of supervisor.children) {
+    if (child.nextStart !== null) {
+      child.nextStart = null
+      child.waitReason = null
+      child.status = 'stopped'
+    }
+    if (child.taskId !== null && child.exit === null) ctx.machine.requestCancel(child.taskId)
+  }
+  ctx.wake(wakeKey(supervisor.id))
+  const ms = timeoutMillis(timeout, ['timeout_ms']) ?? timeOf(timeout) ?? supervisor.shutdownMs
+  return ctx.frame('supervisor.stop', { supervisor: supervisor.id, due: ctx.now + Math.max(0, ms) } satisfies StopFrame)
+}
+
+// --- state ----------------------------------------------------------------------------------------------------------------
+
+function metricsOf(supervisor: Supervisor): HarnDict {
+  return HarnDict.of({ ...supervisor.metrics })
+}
+
+function describe(supervisor: Supervisor): HarnDict {
+  const children = supervisor.children.map((child) => HarnDict.of({
+    name: child.name, kind: child.kind, status: child.status, restart_count: child.restartCount, last_error: child.lastError,
+    current_wait_reason: child.waitReason, active_lease: child.activeLease,
+    next_restart_time: child.nextStart === null ? null : Math.trunc(child.nextStart),
+  }))
+  return HarnDict.of({
+    _type: 'supervisor_state', id: supervisor.id, name: supervisor.name, status: supervisor.status, strategy: supervisor.strategy,
+    metrics: metricsOf(supervisor), children: new HarnList(children),
+  })
+}
+
+/** The states of all supervisors, for runtime_context. */
+export function supervisorStates(ctx: Context): HarnList {
+  return new HarnList([...ctx.state(supervisorState).supervisors.values()].map(describe))
+}
+
+/** An operation on a supervisor, named by its handle or its id. */
+function onSupervisor(name: string, run: (ctx: Context, supervisor: Supervisor, second: Value) => Result) {
+  return (ctx: Context, target: Value, second: Value = null): Result => {
+    const id = display((target instanceof HarnDict ? target.get('id') : target) ?? '')
+    const supervisor = ctx.state(supervisorState).supervisors.get(id)
+    return supervisor === undefined ? ctx.runtime(`${name}: unknown supervisor '${id}'`) : run(ctx, supervisor, second)
+  }
+}
+
+const SUPERVISOR = ['supervisor'] as const
+
+export const supervisorFamily: BuiltinFamily = {
+  name: 'supervisor',
+  builtins: [
+    builtin('supervisor_start(spec: dict) -> dict', { doc: 'Starts children that are restarted by policy, and gives a handle.', effects: SUPERVISOR }, start),
+    builtin('supervisor_state(handle_or_id: dict|string) -> dict', { doc: 'Status, metrics and children.', effects: SUPERVISOR },
+      onSupervisor('supervisor_state', (_ctx, supervisor) => describe(supervisor))),
+    builtin('supervisor_metrics(handle_or_id: dict|string) -> dict', { doc: 'Counters.', effects: SUPERVISOR },
+      onSupervisor('supervisor_metrics', (_ctx, supervisor) => metricsOf(supervisor))),
+    builtin('supervisor_events(handle_or_id: dict|string) -> list', { doc: 'What happened so far.', effects: SUPERVISOR },
+      onSupervisor('supervisor_events', (_ctx, supervisor) => new HarnList([...supervisor.events]))),
+    builtin('supervisor_stop(handle_or_id: dict|string, timeout?: int|duration) -> dict', { doc: 'Asks children to end, then ends them; gives the state.', effects: SUPERVISOR },
+      onSupervisor('supervisor_stop', stop)),
+    builtin('__supervisor_watch(id: string)', { doc: 'The watcher task of a supervisor.', effects: SUPERVISOR },
+      (ctx, id) => ctx.frame('supervisor.watch', { supervisor: display(id!) } satisfies WatchFrame)),
+    builtin('__supervisor_child(id: string, index: int, attempt: int)', { doc: 'One run of a supervised child.', effects: SUPERVISOR },
+      (ctx, id, index, attempt) => ctx.frame('supervisor.child', {
+        supervisor: display(id!), index: Number(index), attempt: Number(attempt), started: false,
+      } satisfies ChildFrame)),
+  ],
+  frames: [childFrame, watchFrame, stopFrame],
+}

@@ -1,0 +1,260 @@
+// Named locks (03b §2.3): mutex, semaphore, gate and rwlock are one thing, a capacity with permits taken from it and a line of
+// waiting tasks. The line is strictly first in, first out: a request that fits waits all the same behind one that does not.
+// A granted request is counted as held at once, before its task runs again; if that task is aborted first, the permit goes back.
+
+import { builtin, family, frame } from './builtin.js'
+import { timeoutMillis } from './channels.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnPermit } from '../values/handles.js'
+import { HarnList } from '../values/list.js'
+import { sortTexts } from '../values/text-order.js'
+import { isInt } from '../values/value.js'
+import type { Context, FrameState, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import type { Value } from '../values/value.js'
+
+type LockKind = 'mutex' | 'semaphore' | 'gate' | 'rwlock'
+
+interface Waiter {
+  readonly ticket: number
+  readonly permits: number
+  readonly since: number
+}
+
+interface Lock {
+  readonly kind: LockKind
+  readonly key: string
+  readonly capacity: number
+  held: number
+  /** Taken permits by permit id, with how many units and since when. */
+  readonly grants: Map<number, { readonly permits: number; readonly since: number }>
+  line: Waiter[]
+  acquisitions: number
+  timeouts: number
+  cancellations: number
+  releases: number
+  deepestLine: number
+  waitMs: number
+  heldMs: number
+}
+
+interface SyncState {
+  permits: number
+  tickets: number
+  /** By `kind:key`. */
+  readonly locks: Map<string, Lock>
+  /** Permit ids for tasks that were granted theirs and have not run yet, by ticket. */
+  readonly ready: Map<number, number>
+}
+
+const syncState = family<SyncState>('sync', () => ({ permits: 0, tickets: 0, locks: new Map(), ready: new Map() }))
+
+const RWLOCK_CAPACITY = 1024
+
+const ticketKey = (ticket: number): string => `sync:${ticket}`
+
+interface Request {
+  readonly builtin: string
+  readonly kind: LockKind
+  readonly key: string
+  readonly capacity: number
+  readonly permits: number
+  /** Null waits without limit, 0 tries once. */
+  readonly timeoutMs: number | null
+}
+
+function grant(ctx: Context, lock: Lock, permits: number): number {
+  const state = ctx.state(syncState)
+  state.permits++
+  lock.held += permits
+  lock.acquisitions++
+  lock.grants.set(state.permits, { permits, since: ctx.now })
+  return state.permits
+}
+
+/** Lets in whoever fits, from the front of the line. */
+function admit(ctx: Context, lock: Lock): void {
+  for (let head = lock.line[0]; head !== undefined && lock.held + head.permits <= lock.capacity; head = lock.line[0]) {
+    lock.line.shift()
+    lock.waitMs += ctx.now - head.since
+    ctx.state(syncState).ready.set(head.ticket, grant(ctx, lock, head.permits))
+    ctx.wake(ticketKey(head.ticket))
+  }
+}
+
+function giveBack(ctx: Context, lock: Lock, permitId: number): boolean {
+  const taken = lock.grants.get(permitId)
+  if (taken === undefined) return false
+  lock.grants.delete(permitId)
+  lock.held -= taken.permits
+  lock.releases++
+  lock.heldMs += ctx.now - taken.since
+  admit(ctx, lock)
+  return true
+}
+
+/** Gives back permits that no task can reach any more; asked only where it matters, because it walks the machine. */
+function reclaim(ctx: Context, lock: Lock): void {
+  if (lock.grants.size === 0 || ctx.machine.reachablePermits === undefined) return
+  const reachable = ctx.machine.reachablePermits()
+  const underway = new Set(ctx.state(syncState).ready.values())
+  for (const id of [...lock.grants.keys()]) if (!reachable.has(id) && !underway.has(id)) giveBack(ctx, lock, id)
+}
+
+interface AcquireState extends FrameState {
+  readonly lock: string
+  readonly kind: LockKind
+  readonly key: string
+  readonly permits: number
+  readonly due: number | null
+  ticket: number
+}
+
+const acquireFrame = frame<AcquireState>({
+  kind: 'sync.acquire',
+  runBoundary: false,
+  step: (ctx, state) => {
+    const sync = ctx.state(syncState)
+    const lock = sync.locks.get(state.lock)!
+    if (state.ticket === 0) {
+      sync.tickets++
+      state.ticket = sync.tickets
+      lock.line.push({ ticket: state.ticket, permits: state.permits, since: ctx.now })
+      lock.deepestLine = Math.max(lock.deepestLine, lock.line.length)
+    }
+    const permitId = sync.ready.get(state.ticket)
+    if (permitId !== undefined) {
+      sync.ready.delete(state.ticket)
+      return new HarnPermit(state.kind, state.key, permitId)
+    }
+    if (ctx.timedOut) {
+      lock.timeouts++
+      leaveLine(ctx, lock, state.ticket)
+      return null
+    }
+    return ctx.park(ticketKey(state.ticket), state.due)
+  },
+  onLeave: (ctx, state) => {
+    const sync = ctx.state(syncState)
+    const lock = sync.locks.get(state.lock)!
+    const permitId = sync.ready.get(state.ticket)
+    if (permitId !== undefined) {
+      sync.ready.delete(state.ticket)
+      giveBack(ctx, lock, permitId)
+    } else if (leaveLine(ctx, lock, state.ticket)) lock.cancellations++
+  },
+})
+
+/** True when the ticket stood in line. Who stood behind it may fit now. */
+function leaveLine(ctx: Context, lock: Lock, ticket: number): boolean {
+  const gone = lock.line.find((waiter) => waiter.ticket === ticket)
+  if (gone === undefined) return false
+  lock.line = lock.line.filter((waiter) => waiter !== gone)
+  lock.waitMs += ctx.now - gone.since
+  admit(ctx, lock)
+  return true
+}
+
+function acquire(ctx: Context, request: Request): Result {
+  const { kind, key, capacity, permits, timeoutMs } = request
+  if (capacity <= 0 || permits <= 0) return ctx.runtime(`${request.builtin}: value must be positive`)
+  const sync = ctx.state(syncState)
+  const name = `${kind}:${key}`
+  let lock = sync.locks.get(name)
+  if (lock === undefined) {
+    if (permits > capacity) return ctx.runtime(`sync ${kind} '${key}' requested ${permits} permits from capacity ${capacity}`)
+    lock = {
+      kind, key, capacity, held: 0, grants: new Map(), line: [],
+      acquisitions: 0, timeouts: 0, cancellations: 0, releases: 0, deepestLine: 0, waitMs: 0, heldMs: 0,
+    }
+    sync.locks.set(name, lock)
+  }
+  if (lock.capacity !== capacity) return ctx.runtime(`sync ${kind} '${key}' already exists with capacity ${lock.capacity}, not ${capacity}`)
+  if (permits > capacity) return ctx.runtime(`sync ${kind} '${key}' requested ${permits} permits from capacity ${capacity}`)
+  const fits = (): boolean => lock.line.length === 0 && lock.held + permits <= capacity
+  if (!fits()) reclaim(ctx, lock)
+  // A request that may wait counts as standing in line for a moment, even when it is let in at once.
+  if (timeoutMs !== 0) lock.deepestLine = Math.max(lock.deepestLine, lock.line.length + 1)
+  if (fits()) return new HarnPermit(kind, key, grant(ctx, lock, permits))
+  if (timeoutMs !== null && timeoutMs <= 0) {
+    lock.timeouts++
+    return null
+  }
+  const due = timeoutMs === null ? null : ctx.now + timeoutMs
+  return ctx.frame('sync.acquire', { lock: name, kind, key, permits, due, ticket: 0 } satisfies AcquireState)
+}
+
+/** Gives a permit back, for scripts and for the end of a `mutex` block. True the first time. */
+export function releasePermit(ctx: Context, permit: HarnPermit): boolean {
+  if (permit.released) return false
+  permit.released = true
+  const lock = ctx.state(syncState).locks.get(`${permit.kind}:${permit.key}`)
+  return lock !== undefined && giveBack(ctx, lock, permit.id)
+}
+
+function keyOf(value: Value): string {
+  return value === null ? '__default__' : display(value)
+}
+
+function timeoutOf(value: Value): number | null {
+  const ms = timeoutMillis(value, ['timeout_ms', 'max_wait_ms'])
+  return ms === null ? null : Math.max(0, ms)
+}
+
+function countOf(value: Value, fallback: number): number {
+  return isInt(value) ? Number(value) : fallback
+}
+
+function semaphore(ctx: Context, key: Value, capacity: Value, permits: Value, timeout: Value): Result {
+  return acquire(ctx, {
+    builtin: 'sync_semaphore_acquire', kind: 'semaphore', key: keyOf(key), capacity: countOf(capacity, 1), permits: countOf(permits, 1), timeoutMs: timeoutOf(timeout),
+  })
+}
+
+function rwlock(ctx: Context, key: Value, mode: Value, timeout: Value): Result {
+  if (mode !== 'read' && mode !== 'write') return ctx.runtime('sync_rwlock_acquire: mode must be read or write')
+  const permits = mode === 'read' ? 1 : RWLOCK_CAPACITY
+  return acquire(ctx, { builtin: 'sync_rwlock_acquire', kind: 'rwlock', key: keyOf(key), capacity: RWLOCK_CAPACITY, permits, timeoutMs: timeoutOf(timeout) })
+}
+
+function metricsOf(lock: Lock): HarnDict {
+  return HarnDict.of({
+    kind: lock.kind, key: lock.key, capacity: lock.capacity, acquisition_count: lock.acquisitions, timeout_count: lock.timeouts,
+    cancellation_count: lock.cancellations, release_count: lock.releases, current_held: lock.held, current_queue_depth: lock.line.length,
+    max_queue_depth: lock.deepestLine, total_wait_ms: Math.round(lock.waitMs), total_held_ms: Math.round(lock.heldMs),
+  })
+}
+
+function metrics(ctx: Context, kind: Value, key: Value): Result {
+  const { locks } = ctx.state(syncState)
+  for (const lock of locks.values()) reclaim(ctx, lock)
+  if (kind !== null && key !== null) {
+    const lock = locks.get(`${display(kind)}:${display(key)}`)
+    return lock === undefined ? null : metricsOf(lock)
+  }
+  const names = sortTexts([...locks.keys()])
+  ctx.charge(names.length, 200 * names.length)
+  const rows = names.map((name) => locks.get(name)!).filter((lock) => kind === null || lock.kind === kind)
+  return new HarnList(rows.map(metricsOf))
+}
+
+const SYNC = ['sync'] as const
+
+export const syncFamily: BuiltinFamily = {
+  name: 'sync',
+  builtins: [
+    builtin('sync_mutex_acquire(key?: string, timeout?: int|duration)', { doc: 'Takes the named mutex; nil when the time runs out.', effects: SYNC },
+      (ctx, key, timeout) => acquire(ctx, { builtin: 'sync_mutex_acquire', kind: 'mutex', key: keyOf(key!), capacity: 1, permits: 1, timeoutMs: timeoutOf(timeout!) })),
+    builtin('sync_semaphore_acquire(key: string, capacity?: int, permits?: int, timeout?: int|duration)',
+      { doc: 'Takes permits of the named semaphore; nil when the time runs out.', effects: SYNC }, semaphore),
+    builtin('sync_gate_acquire(key: string, limit?: int, timeout?: int|duration)', { doc: 'Enters the named gate; nil when the time runs out.', effects: SYNC },
+      (ctx, key, limit, timeout) =>
+        acquire(ctx, { builtin: 'sync_gate_acquire', kind: 'gate', key: keyOf(key!), capacity: countOf(limit!, 1), permits: 1, timeoutMs: timeoutOf(timeout!) })),
+    builtin('sync_rwlock_acquire(key: string, mode: string, timeout?: int|duration)', { doc: 'Takes the named lock to read or to write; nil when the time runs out.', effects: SYNC }, rwlock),
+    builtin('sync_release(permit: any) -> bool', { doc: 'Gives a permit back; true the first time.', effects: SYNC }, (ctx, permit) =>
+      (permit instanceof HarnPermit ? releasePermit(ctx, permit) : ctx.runtime('sync_release: first argument must be a sync permit'))),
+    builtin('sync_metrics(kind?: string, key?: string)', { doc: 'Counters of one lock, or a list over all.', effects: SYNC }, metrics),
+  ],
+  frames: [acquireFrame],
+}

@@ -1,0 +1,106 @@
+// Filters of the template language: value and arguments in, value out. Truth and text here are the template's own: blank
+// text counts as false, and nil shows as nothing.
+
+import { stringifyJson } from './json.js'
+import { linesOf, replaceAll, trim } from './strings.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat, HarnRange } from '../values/scalars.js'
+import { HarnSet } from '../values/set.js'
+import { codePointLength } from '../values/text-order.js'
+import { isInt, typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+export class FilterError extends Error {}
+
+/** nil, false, zero, blank text, empty list or dict are false; everything else, an empty set too, is true. */
+export function templateTruth(value: Value): boolean {
+  if (value === null || value === false || value === 0) return false
+  if (typeof value === 'string') return value.trim() !== ''
+  if (value instanceof HarnFloat) return value.v !== 0
+  if (value instanceof HarnList) return value.length > 0
+  return !(value instanceof HarnDict) || value.size > 0
+}
+
+export function templateText(value: Value): string {
+  return value === null ? '' : display(value)
+}
+
+interface Filter {
+  /** Fewest and most arguments. */
+  readonly args: readonly [number, number]
+  readonly run: (value: Value, args: readonly Value[]) => Value
+}
+
+const onText = (change: (text: string) => string): Filter => ({ args: [0, 0], run: (value) => change(templateText(value)) })
+
+function capitalize(word: string): string {
+  const [first = '', ...rest] = word
+  return first.toUpperCase() + rest.join('').toLowerCase()
+}
+
+function itemsOf(value: Value): readonly Value[] | null {
+  if (value instanceof HarnList) return value.view()
+  return value instanceof HarnSet ? value.values() : null
+}
+
+function endOf(value: Value, index: 0 | -1): Value {
+  const items = itemsOf(value) ?? (typeof value === 'string' ? Array.from(value) : [])
+  return items.at(index) ?? null
+}
+
+function lengthOf(value: Value): Value {
+  if (value === null) return 0
+  if (typeof value === 'string') return codePointLength(value)
+  if (value instanceof HarnList || value instanceof HarnRange) return value.length
+  if (value instanceof HarnSet || value instanceof HarnDict) return value.size
+  throw new FilterError(`\`length\` not defined for ${typeName(value)}`)
+}
+
+function reversed(value: Value): Value {
+  if (typeof value === 'string') return Array.from(value).reverse().join('')
+  return value instanceof HarnList ? new HarnList(value.copyItems().reverse()) : value
+}
+
+function joined(value: Value, separator: Value): Value {
+  if (typeof value === 'string') return value
+  const items = itemsOf(value)
+  if (items === null) throw new FilterError(`\`join\` requires a list (got ${typeName(value)})`)
+  return items.map(templateText).join(templateText(separator))
+}
+
+function indented(value: Value, [width, first]: readonly Value[]): Value {
+  if (!isInt(width!) && !(width instanceof HarnFloat)) throw new FilterError(`\`indent\` requires an integer (got ${typeName(width!)})`)
+  const columns = Math.min(Math.max(0, Math.trunc(Number(width instanceof HarnFloat ? width.v : width))), 10_000)
+  const pad = ' '.repeat(columns)
+  const withFirst = templateTruth(first ?? null)
+  return templateText(value).split('\n').map((line, at) => (line === '' || (at === 0 && !withFirst) ? line : pad + line)).join('\n')
+}
+
+const FILTERS: Readonly<Record<string, Filter>> = {
+  upper: onText((text) => text.toUpperCase()),
+  lower: onText((text) => text.toLowerCase()),
+  trim: onText(trim),
+  capitalize: onText(capitalize),
+  title: onText((text) => text.replace(/\S+/g, capitalize)),
+  escape_md: onText((text) => text.replace(/[\\`*_{}[\]()#+\-.!|<>]/g, '\\$&')),
+  lines: { args: [0, 0], run: (value) => new HarnList(linesOf(templateText(value))) },
+  length: { args: [0, 0], run: lengthOf },
+  first: { args: [0, 0], run: (value) => endOf(value, 0) },
+  last: { args: [0, 0], run: (value) => endOf(value, -1) },
+  reverse: { args: [0, 0], run: reversed },
+  join: { args: [1, 1], run: (value, [separator]) => joined(value, separator!) },
+  default: { args: [1, 1], run: (value, [fallback]) => (templateTruth(value) ? value : fallback!) },
+  json: { args: [0, 1], run: (value, [pretty]) => stringifyJson(value, { decimals: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }) },
+  indent: { args: [1, 2], run: indented },
+  replace: { args: [2, 2], run: (value, [from, to]) => replaceAll(templateText(value), templateText(from!), templateText(to!)) },
+}
+
+/** Throws FilterError. */
+export function applyFilter(name: string, value: Value, args: readonly Value[]): Value {
+  const filter = Object.hasOwn(FILTERS, name) ? FILTERS[name]! : null
+  if (filter === null) throw new FilterError(`unknown filter \`${name}\``)
+  if (args.length < filter.args[0] || args.length > filter.args[1]) throw new FilterError(`filter \`${name}\` got wrong number of arguments`)
+  return filter.run(value, args)
+}

@@ -1,0 +1,266 @@
+// Renders template trees. Rendering is a pure function of the template, the bindings and the files that are loaded so far.
+// When an include needs a file that is not loaded, rendering stops with MissingFile; the native frame around it fetches the
+// file and starts over. So nothing of a half-done rendering has to survive a suspension.
+
+import { FilterError, applyFilter, templateText, templateTruth } from './template-filters.js'
+import { TemplateError, parseTemplate } from './template-syntax.js'
+import type { Node, Place } from './template-syntax.js'
+import type { Expression } from './template-expression.js'
+import { HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { compare, equals } from '../values/equality.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat, HarnRange } from '../values/scalars.js'
+import { HarnSet } from '../values/set.js'
+import { addInts } from './core-values.js'
+import { isInt, typeName } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+/** A file that is needed before rendering can go on; `request` is as written for lookup, `path` absolute. */
+export class MissingFile extends Error {
+  readonly request: string
+  constructor(request: string) {
+    super(request)
+    this.request = request
+  }
+}
+
+/** A template error with its place and, for files, the path in front. */
+export class RenderError extends Error {}
+
+/** What became of a file that an include asked for: its absolute path and text, or the reason why there is none. */
+export type Loaded = { readonly path: string; readonly text: string } | { readonly path: string; readonly problem: string }
+
+export interface Loader {
+  /** Resolves an include path against the including file's directory; throws MissingFile when it is not known yet. */
+  readonly load: (from: Origin, request: string) => Loaded | { readonly error: string }
+}
+
+/** Where a template's text comes from. `path` is null for text given by the script. */
+export interface Origin {
+  readonly path: string | null
+  /** Directory that includes are relative to. */
+  readonly directory: string
+}
+
+/** A piece of output and the directive that made it; offsets count bytes of UTF-8. */
+export interface Span {
+  readonly kind: 'text' | 'expr' | 'legacy_bare' | 'if' | 'for_iteration' | 'include'
+  readonly line: number
+  readonly column: number
+  readonly start: number
+  readonly end: number
+  readonly bound: string | null
+}
+
+const MAX_INCLUDES = 32
+/** Blocks inside blocks over all files; the renderer recurses once a block. */
+const MAX_DEPTH = 1000
+/** Characters of output; a template that loops over itself stops here. */
+const MAX_OUTPUT = 1 << 27
+
+export interface Rendering {
+  readonly text: string
+  readonly spans: readonly Span[]
+}
+
+export function renderTemplate(text: string, origin: Origin, bindings: ReadonlyMap<string, Value>, loader: Loader, withSpans: boolean): Rendering {
+  const renderer = new Renderer(loader, withSpans)
+  renderer.file(text, origin, new Map(bindings), [])
+  return { text: renderer.out, spans: renderer.spans }
+}
+
+type Scope = Map<string, Value>
+
+class Renderer {
+  out = ''
+  readonly spans: Span[] = []
+  private readonly loader: Loader
+  private readonly withSpans: boolean
+  private depth = 0
+  /** Bytes of UTF-8 in `out` up to `countedTo`; counted on demand. */
+  private bytes = 0
+  private countedTo = 0
+
+  constructor(loader: Loader, withSpans: boolean) {
+    this.loader = loader
+    this.withSpans = withSpans
+  }
+
+  /** Renders one file; `parents` are the files that led here, outermost first. */
+  file(text: string, origin: Origin, scope: Scope, parents: readonly string[]): void {
+    try {
+      this.nodes(parseTemplate(text), scope, origin, parents)
+    } catch (error) {
+      const place = error instanceof TemplateError ? error.place : null
+      if (place === null) throw error
+      throw new RenderError(`${origin.path === null ? '' : `${origin.path} `}at ${place.line}:${place.column}: ${(error as Error).message}`)
+    }
+  }
+
+  private offset(): number {
+    if (!this.withSpans) return 0
+    for (; this.countedTo < this.out.length; this.countedTo++) {
+      const unit = this.out.charCodeAt(this.countedTo)
+      // Each half of a surrogate pair stands for two of the four bytes.
+      this.bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
+    }
+    return this.bytes
+  }
+
+  private span(kind: Span['kind'], place: Place | null, start: number, bound: string | null = null): void {
+    if (this.withSpans) this.spans.push({ kind, line: place?.line ?? 0, column: place?.column ?? 0, start, end: this.offset(), bound })
+  }
+
+  private write(text: string): void {
+    this.out += text
+    if (this.out.length > MAX_OUTPUT) throw new RenderError('template output is too large')
+  }
+
+  private nodes(nodes: readonly Node[], scope: Scope, origin: Origin, parents: readonly string[]): void {
+    if (++this.depth > MAX_DEPTH) throw new RenderError('template is nested too deeply')
+    for (const node of nodes) this.node(node, scope, origin, parents)
+    this.depth--
+  }
+
+  private node(node: Node, scope: Scope, origin: Origin, parents: readonly string[]): void {
+    const start = this.offset()
+    switch (node.kind) {
+      case 'text':
+        this.write(node.text)
+        return this.span('text', null, start)
+      case 'name': {
+        const value = scope.get(node.name)
+        const text = value === undefined ? `{{${node.name}}}` : templateText(value)
+        this.write(text)
+        return this.span('legacy_bare', null, start, shortened(text))
+      }
+      case 'value': {
+        const text = templateText(this.at(node.place, () => evaluate(node.expression, scope)))
+        this.write(text)
+        return this.span('expr', node.place, start, shortened(text))
+      }
+      case 'if': return this.branches(node, scope, origin, parents, start)
+      case 'for': return this.loop(node, scope, origin, parents)
+      case 'include': return this.include(node, scope, origin, parents, start)
+    }
+  }
+
+  /** Gives errors of evaluation the place of their directive. */
+  private at<T>(place: Place, run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      if (error instanceof FilterError) throw new TemplateError(error.message, place)
+      throw error
+    }
+  }
+
+  private branches(node: Extract<Node, { kind: 'if' }>, scope: Scope, origin: Origin, parents: readonly string[], start: number): void {
+    const taken = node.branches.find((branch) => this.at(branch.place, () => templateTruth(evaluate(branch.condition, scope))))
+    this.nodes(taken === undefined ? node.otherwise : taken.body, scope, origin, parents)
+    if (taken !== undefined || node.otherwise.length > 0) this.span('if', node.place, start)
+  }
+
+  private loop(node: Extract<Node, { kind: 'for' }>, scope: Scope, origin: Origin, parents: readonly string[]): void {
+    const source = this.at(node.place, () => evaluate(node.source, scope))
+    const items = itemsOf(source)
+    if (items === null) throw new TemplateError(`cannot iterate over ${typeName(source)} — expected list, dict, set, or range`, node.place)
+    if (items.length === 0) return this.nodes(node.otherwise, scope, origin, parents)
+    const inner = new Map(scope)
+    for (const [index, [key, item]] of items.entries()) {
+      const start = this.offset()
+      if (node.key !== null) inner.set(node.key, key)
+      inner.set(node.item, item)
+      inner.set('loop', HarnDict.of({ index: index + 1, index0: index, first: index === 0, last: index === items.length - 1, length: items.length }))
+      this.nodes(node.body, inner, origin, parents)
+      this.span('for_iteration', node.place, start)
+    }
+  }
+
+  private include(node: Extract<Node, { kind: 'include' }>, scope: Scope, origin: Origin, parents: readonly string[], start: number): void {
+    const path = this.at(node.place, () => evaluate(node.path, scope))
+    if (typeof path !== 'string') throw new TemplateError(`include path must be a string (got ${typeName(path)})`, node.place)
+    const inner = new Map(scope)
+    for (const [name, value] of node.bindings) inner.set(name, this.at(node.place, () => evaluate(value, scope)))
+    const loaded = this.loader.load(origin, path)
+    if ('error' in loaded) throw new TemplateError(loaded.error, node.place)
+    const chain = origin.path === null ? parents : [...parents, origin.path]
+    const cycle = chain.indexOf(loaded.path)
+    if (cycle >= 0) throw new TemplateError(`circular include detected: ${[...chain.slice(cycle), loaded.path].join(' → ')}`, node.place)
+    if (chain.length >= MAX_INCLUDES) throw new TemplateError(`include depth exceeded (${MAX_INCLUDES} levels)`, node.place)
+    if ('problem' in loaded) throw new TemplateError(`failed to read included template ${loaded.path}: ${loaded.problem}`, node.place)
+    const directory = loaded.path.slice(0, loaded.path.lastIndexOf('/')) || '/'
+    this.file(loaded.text, { path: loaded.path, directory }, inner, chain)
+    this.span('include', node.place, start)
+  }
+}
+
+/** At most 80 characters, the last an ellipsis when there were more. */
+function shortened(text: string): string {
+  const chars = Array.from(text.slice(0, 400))
+  return chars.length > 80 ? `${chars.slice(0, 79).join('')}…` : text
+}
+
+/** Key and item of each turn; null for what cannot be looped over. */
+function itemsOf(value: Value): readonly (readonly [Value, Value])[] | null {
+  if (value === null) return []
+  if (value instanceof HarnDict) return value.keys().map((key) => [key, value.map.get(key)!] as const)
+  if (value instanceof HarnList) return value.view().map((item, index) => [index, item] as const)
+  if (value instanceof HarnSet) return value.values().map((item, index) => [index, item] as const)
+  if (!(value instanceof HarnRange)) return null
+  const count = Math.min(value.length, MAX_OUTPUT)
+  return Array.from({ length: count }, (_unused, index) => [index, addInts(value.start, index)] as const)
+}
+
+// --------------------------------------------------------------------------------------------------------- expressions
+
+function evaluate(expression: Expression, scope: Scope): Value {
+  switch (expression.kind) {
+    case 'literal': return expression.value
+    case 'path': return follow(scope.get(expression.root) ?? null, expression.steps)
+    case 'and': {
+      const left = evaluate(expression.left, scope)
+      return templateTruth(left) ? evaluate(expression.right, scope) : left
+    }
+    case 'or': {
+      const left = evaluate(expression.left, scope)
+      return templateTruth(left) ? left : evaluate(expression.right, scope)
+    }
+    case 'not': return !templateTruth(evaluate(expression.operand, scope))
+    case 'compare': return comparison(expression.operator, evaluate(expression.left, scope), evaluate(expression.right, scope))
+    case 'filter': return applyFilter(expression.name, evaluate(expression.input, scope), expression.args.map((arg) => evaluate(arg, scope)))
+  }
+}
+
+function follow(root: Value, steps: readonly (string | number)[]): Value {
+  let value = root
+  for (const step of steps) {
+    if (typeof step === 'string') {
+      const fields = value instanceof HarnDict ? value.map : value instanceof HarnStruct ? value.fields : null
+      value = fields?.get(step) ?? null
+    } else {
+      const items = value instanceof HarnList ? value.view() : typeof value === 'string' ? Array.from(value) : []
+      value = items.at(step) ?? null
+    }
+  }
+  return value
+}
+
+function isNumber(value: Value): boolean {
+  return isInt(value) || value instanceof HarnFloat
+}
+
+function comparison(operator: string, left: Value, right: Value): boolean {
+  if (operator === '==') return equals(left, right)
+  if (operator === '!=') return !equals(left, right)
+  const ordered = (isNumber(left) && isNumber(right)) || (typeof left === 'string' && typeof right === 'string')
+  if (!ordered) return false
+  const order = compare(left, right)
+  switch (operator) {
+    case '<': return order < 0
+    case '<=': return order <= 0
+    case '>': return order > 0
+    default: return order >= 0
+  }
+}

@@ -1,0 +1,267 @@
+// The template language (reference 03a §18): text → tree. Two layers: this file cuts the text into directives and nests them;
+// expressions inside a directive are read by template-expression.ts.
+
+import { ExpressionError, ExpressionReader } from './template-expression.js'
+import type { Expression } from './template-expression.js'
+
+/** 1-based place of a directive's `{{`; columns count characters. */
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+export type Node =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'name'; readonly name: string; readonly place: Place }
+  | { readonly kind: 'value'; readonly expression: Expression; readonly place: Place }
+  | { readonly kind: 'if'; readonly branches: readonly Branch[]; readonly otherwise: readonly Node[]; readonly place: Place }
+  | {
+    readonly kind: 'for'
+    readonly key: string | null
+    readonly item: string
+    readonly source: Expression
+    readonly body: readonly Node[]
+    readonly otherwise: readonly Node[]
+    readonly place: Place
+  }
+  | { readonly kind: 'include'; readonly path: Expression; readonly bindings: readonly (readonly [string, Expression])[]; readonly place: Place }
+
+export interface Branch {
+  readonly condition: Expression
+  readonly body: readonly Node[]
+  readonly place: Place
+}
+
+/** A template that cannot be read or rendered; the message has no place yet. */
+export class TemplateError extends Error {
+  readonly place: Place
+  constructor(message: string, place: Place) {
+    super(message)
+    this.place = place
+  }
+}
+
+type Piece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'directive'; readonly source: string; readonly place: Place }
+
+/** Trees kept; they depend on the text alone. */
+const CACHE_SIZE = 64
+const cache = new Map<string, readonly Node[]>()
+
+export function parseTemplate(text: string): readonly Node[] {
+  const known = cache.get(text)
+  if (known !== undefined) return known
+  const tree = new TreeBuilder(cut(text)).whole()
+  if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!)
+  cache.set(text, tree)
+  return tree
+}
+
+// ------------------------------------------------------------------------------------------------------------- cutting
+
+function cut(text: string): Piece[] {
+  const pieces: Piece[] = []
+  const places = placesOf(text)
+  let at = 0
+  /** Whether the directive before asked for the white space behind it to go. */
+  let trimNext = false
+  const addText = (end: number, trimEnd: boolean): void => {
+    let piece = text.slice(at, end)
+    if (trimNext) piece = piece.replace(/^[ \t]*(?:\r?\n)?/, '')
+    if (trimEnd) piece = withoutLastBreak(piece)
+    trimNext = false
+    if (piece !== '') pieces.push({ kind: 'text', text: piece })
+  }
+  for (;;) {
+    const open = text.indexOf('{{', at)
+    if (open < 0) {
+      addText(text.length, false)
+      return pieces
+    }
+    const place = places(open)
+    if (text.startsWith('{{#', open)) {
+      addText(open, false)
+      const end = text.indexOf('#}}', open + 3)
+      if (end < 0) throw new TemplateError('unterminated comment', place)
+      at = end + 3
+      continue
+    }
+    const trimBefore = text[open + 2] === '-'
+    addText(open, trimBefore)
+    const bodyStart = open + (trimBefore ? 3 : 2)
+    const end = directiveEnd(text, bodyStart)
+    if (end < 0) throw new TemplateError('unterminated directive', place)
+    const trimBehind = text[end - 1] === '-' && end > bodyStart
+    const source = text.slice(bodyStart, trimBehind ? end - 1 : end).trim()
+    at = end + 2
+    trimNext = trimBehind
+    if (source === 'raw') {
+      const close = /\{\{(-?)\s*endraw\s*(-?)\}\}/g
+      close.lastIndex = at
+      const match = close.exec(text)
+      if (match === null) throw new TemplateError('unterminated `{{ raw }}` block', place)
+      addText(match.index, match[1] === '-')
+      at = match.index + match[0].length
+      trimNext = match[2] === '-'
+    } else pieces.push({ kind: 'directive', source, place })
+  }
+}
+
+/** Spaces and tabs at the end go, and one line end before them. By hand: a regex anchored at the end would be quadratic. */
+function withoutLastBreak(text: string): string {
+  let end = text.length
+  while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
+  if (text[end - 1] === '\n') end -= text[end - 2] === '\r' ? 2 : 1
+  return text.slice(0, end)
+}
+
+/** Position of the `}}` that closes a directive; quoted text and one level of braces inside do not close it. */
+function directiveEnd(text: string, from: number): number {
+  let quote = ''
+  let braces = 0
+  for (let at = from; at < text.length; at++) {
+    const char = text[at]!
+    if (quote !== '') {
+      if (char === '\\') at++
+      else if (char === quote) quote = ''
+    } else if (char === '"' || char === "'") quote = char
+    else if (char === '{') braces++
+    else if (char === '}') {
+      if (braces > 0) braces--
+      else if (text[at + 1] === '}') return at
+    }
+  }
+  return -1
+}
+
+/** Gives line and column of positions that are asked for in rising order. */
+function placesOf(text: string): (at: number) => Place {
+  let line = 1
+  let lineStart = 0
+  let scanned = 0
+  return (at) => {
+    for (let next = text.indexOf('\n', scanned); next >= 0 && next < at; next = text.indexOf('\n', next + 1)) {
+      line++
+      lineStart = next + 1
+    }
+    scanned = Math.max(lineStart, scanned)
+    return { line, column: Array.from(text.slice(lineStart, at)).length + 1 }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- nesting
+
+/** Blocks inside blocks; more is refused, because the renderer recurses. */
+const MAX_DEPTH = 200
+
+class TreeBuilder {
+  private readonly pieces: readonly Piece[]
+  private at = 0
+  private depth = 0
+
+  constructor(pieces: readonly Piece[]) {
+    this.pieces = pieces
+  }
+
+  whole(): readonly Node[] {
+    const { nodes, stop } = this.block()
+    if (stop === null) return nodes
+    throw new TemplateError(`unexpected \`{{ ${stop.word} }}\``, stop.place)
+  }
+
+  /** Nodes up to the end or to a directive that belongs to the block around. */
+  private block(): { nodes: readonly Node[]; stop: { word: string; source: string; place: Place } | null } {
+    const nodes: Node[] = []
+    while (this.at < this.pieces.length) {
+      const piece = this.pieces[this.at++]!
+      if (piece.kind === 'text') {
+        nodes.push(piece)
+        continue
+      }
+      const word = /^[A-Za-z_]\w*/.exec(piece.source)?.[0] ?? ''
+      const rest = piece.source.slice(word.length).trim()
+      if (word === 'end' || word === 'else' ? rest === '' : word === 'elif') return { nodes, stop: { word, source: rest, place: piece.place } }
+      nodes.push(this.directive(word, rest, piece.source, piece.place))
+    }
+    return { nodes, stop: null }
+  }
+
+  private directive(word: string, rest: string, source: string, place: Place): Node {
+    if (word === 'if' && rest !== '') return this.branches(rest, place)
+    if (word === 'for' && rest !== '') return this.loop(rest, place)
+    if (word === 'include' && rest !== '') return this.include(rest, place)
+    if (source === word && word !== '' && !['true', 'false', 'nil'].includes(word)) return { kind: 'name', name: word, place }
+    return { kind: 'value', expression: this.expression(source, place), place }
+  }
+
+  /** Runs a reader over the source of a directive and turns its errors into errors with a place. */
+  private read<T>(source: string, place: Place, read: (reader: ExpressionReader) => T): T {
+    try {
+      const reader = new ExpressionReader(source)
+      const result = read(reader)
+      reader.end()
+      return result
+    } catch (error) {
+      if (error instanceof ExpressionError) throw new TemplateError(error.message, place)
+      throw error
+    }
+  }
+
+  private expression(source: string, place: Place): Expression {
+    return this.read(source, place, (reader) => reader.expression())
+  }
+
+  private enter(place: Place): void {
+    if (++this.depth > MAX_DEPTH) throw new TemplateError('template is nested too deeply', place)
+  }
+
+  private branches(condition: string, place: Place): Node {
+    this.enter(place)
+    const branches: Branch[] = []
+    let current = { condition: this.expression(condition, place), place }
+    for (;;) {
+      const { nodes, stop } = this.block()
+      if (stop === null) throw new TemplateError('`{{ if }}` missing matching `{{ end }}`', place)
+      branches.push({ condition: current.condition, body: nodes, place: current.place })
+      if (stop.word === 'elif') {
+        current = { condition: this.expression(stop.source, stop.place), place: stop.place }
+        continue
+      }
+      const otherwise = stop.word === 'else' ? this.closing(stop.place) : []
+      this.depth--
+      return { kind: 'if', branches, otherwise, place }
+    }
+  }
+
+  /** The part behind an `else`, which only `end` may close. */
+  private closing(place: Place): readonly Node[] {
+    const { nodes, stop } = this.block()
+    if (stop === null) throw new TemplateError('`{{ else }}` missing matching `{{ end }}`', place)
+    if (stop.word !== 'end') throw new TemplateError(`unexpected \`{{ ${stop.word} }}\``, stop.place)
+    return nodes
+  }
+
+  private loop(source: string, place: Place): Node {
+    this.enter(place)
+    const match = /^(.*?)\bin\b([\s\S]*)$/.exec(source)
+    if (match === null) throw new TemplateError('expected `in` in for-loop', place)
+    const names = match[1]!.split(',').map((name) => name.trim())
+    if (names.length > 2 || names.some((name) => !/^[A-Za-z_]\w*$/.test(name))) throw new TemplateError('invalid for-loop variable', place)
+    const iterated = this.expression(match[2]!.trim(), place)
+    const { nodes, stop } = this.block()
+    if (stop === null) throw new TemplateError('`{{ for }}` missing matching `{{ end }}`', place)
+    if (stop.word === 'elif') throw new TemplateError('unexpected `{{ elif }}`', stop.place)
+    const otherwise = stop.word === 'else' ? this.closing(stop.place) : []
+    this.depth--
+    return { kind: 'for', key: names.length === 2 ? names[0]! : null, item: names.at(-1)!, source: iterated, body: nodes, otherwise, place }
+  }
+
+  private include(source: string, place: Place): Node {
+    return this.read(source, place, (reader) => {
+      const path = reader.expression()
+      const bindings = reader.takeWord('with') ? reader.bindings() : []
+      return { kind: 'include', path, bindings, place } as const
+    })
+  }
+}

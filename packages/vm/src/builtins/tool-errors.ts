@@ -1,0 +1,109 @@
+// The errors of tool calls as scripts see them (05 §7): one closed table of codes, each with the category that error_category
+// gives and whether a repeat may help. `mayRepeat` is about the failure alone; whether the tool allows a repeat is asked too
+// (tool-retry.ts).
+
+import { Fault } from '../interpreter/fault.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import type { Value } from '../values/value.js'
+
+interface CodeRow {
+  readonly category: string
+  /** `unstarted`: the work was not begun, anyone may repeat. `doubtful`: it may have happened. `no`: a repeat fails alike. */
+  readonly mayRepeat: 'unstarted' | 'doubtful' | 'no'
+}
+
+export const TOOL_ERROR_CODES: Readonly<Record<string, CodeRow>> = {
+  not_registered: { category: 'not_found', mayRepeat: 'no' },
+  not_found: { category: 'not_found', mayRepeat: 'no' },
+  invalid_args: { category: 'tool_error', mayRepeat: 'no' },
+  execution_failed: { category: 'tool_error', mayRepeat: 'no' },
+  server_error: { category: 'server_error', mayRepeat: 'doubtful' },
+  rate_limit: { category: 'rate_limit', mayRepeat: 'unstarted' },
+  auth: { category: 'auth', mayRepeat: 'no' },
+  model_not_found: { category: 'not_found', mayRepeat: 'no' },
+  timeout: { category: 'timeout', mayRepeat: 'doubtful' },
+  provider_unavailable: { category: 'overloaded', mayRepeat: 'unstarted' },
+  connection: { category: 'transient_network', mayRepeat: 'doubtful' },
+  output_validation_failed: { category: 'schema_validation', mayRepeat: 'no' },
+  schema_drift: { category: 'schema_validation', mayRepeat: 'no' },
+  policy_violation: { category: 'tool_rejected', mayRepeat: 'no' },
+  effect_violation: { category: 'tool_rejected', mayRepeat: 'no' },
+  egress_blocked: { category: 'egress_blocked', mayRepeat: 'no' },
+  security_violation: { category: 'tool_rejected', mayRepeat: 'no' },
+  approval_denied: { category: 'tool_rejected', mayRepeat: 'no' },
+  budget_exhausted: { category: 'budget_exceeded', mayRepeat: 'no' },
+  resource_limit: { category: 'budget_exceeded', mayRepeat: 'no' },
+  circuit_open: { category: 'circuit_open', mayRepeat: 'unstarted' },
+  cancelled: { category: 'cancelled', mayRepeat: 'no' },
+  unknown_outcome: { category: 'tool_error', mayRepeat: 'no' },
+  replay_mismatch: { category: 'generic', mayRepeat: 'no' },
+  replay_exhausted: { category: 'generic', mayRepeat: 'no' },
+  store_unavailable: { category: 'generic', mayRepeat: 'unstarted' },
+}
+
+/** The code for a failure that only has a category. */
+const CODE_OF_CATEGORY: Readonly<Record<string, string>> = {
+  timeout: 'timeout', auth: 'auth', rate_limit: 'rate_limit', overloaded: 'provider_unavailable', server_error: 'server_error',
+  transient_network: 'connection', schema_validation: 'output_validation_failed', tool_rejected: 'policy_violation',
+  egress_blocked: 'egress_blocked', cancelled: 'cancelled', not_found: 'not_found', circuit_open: 'circuit_open',
+  budget_exceeded: 'budget_exhausted',
+}
+
+export interface CallFacts {
+  readonly tool: string
+  readonly callId: string | null
+  readonly attempt: number
+}
+
+export function codeRow(code: string): CodeRow {
+  return Object.hasOwn(TOOL_ERROR_CODES, code) ? TOOL_ERROR_CODES[code]! : { category: 'generic', mayRepeat: 'no' }
+}
+
+/** The dict that is thrown, or put into an Err. */
+export function toolError(code: string, message: string, facts: CallFacts, details: Value = null, cause: Value = null): HarnDict {
+  const row = codeRow(code)
+  const error = HarnDict.of({
+    name: 'ToolError', code, category: row.category, message, tool: facts.tool, call_id: facts.callId, attempt: facts.attempt,
+    retryable: row.mayRepeat !== 'no', severity: 'error', details,
+  })
+  if (cause !== null) error.set('cause', cause)
+  return error
+}
+
+export function isToolError(value: Value): value is HarnDict {
+  return value instanceof HarnDict && value.get('name') === 'ToolError' && typeof value.get('code') === 'string'
+}
+
+/** True for faults that belong to the caller's own time: they pass through a tool call unchanged. */
+export function isInterruption(fault: Fault): boolean {
+  if (fault.kind === 'recursion') return true
+  const { caught } = fault
+  return typeof caught === 'string' && (caught === 'Deadline exceeded' || caught.startsWith('kind:cancelled:'))
+}
+
+/** A fault of a handler, an executor or a provider as a tool error. A tool error of the same call stays what it is. */
+export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
+  const { caught } = fault
+  if (isToolError(caught)) return completed(caught, facts)
+  if (fault.kind === 'categorized') {
+    const code = Object.hasOwn(CODE_OF_CATEGORY, fault.category) ? CODE_OF_CATEGORY[fault.category]! : 'execution_failed'
+    return toolError(code, fault.message, facts)
+  }
+  if (caught instanceof HarnDict) {
+    const category = caught.get('category')
+    const code = typeof category === 'string' && Object.hasOwn(CODE_OF_CATEGORY, category) ? CODE_OF_CATEGORY[category]! : 'execution_failed'
+    const message = caught.get('message')
+    return toolError(code, message === undefined ? display(caught) : display(message), facts, null, caught)
+  }
+  return toolError('execution_failed', fault.kind === 'thrown' ? fault.message : fault.text, facts, null, fault.kind === 'thrown' ? fault.value : null)
+}
+
+/** Adds what a provider does not know to the record it sent. */
+function completed(error: HarnDict, facts: CallFacts): HarnDict {
+  if (error.has('call_id')) return error
+  const code = error.get('code') as string
+  const full = toolError(code, display(error.get('message') ?? code), facts, error.get('details') ?? null)
+  for (const [key, value] of error.map) if (value !== null) full.set(key, value)
+  return full
+}

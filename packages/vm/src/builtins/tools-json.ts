@@ -1,0 +1,107 @@
+// Sorted JSON (04a §0): object keys in byte order at every level, no spaces. It is the text that ids and argument hashes are
+// computed over, so it must not depend on the JavaScript engine's number printing: ints are exact, floats look as Rust's
+// serde prints them (`1.0`, `1e-7`), and values without a JSON form are their display text.
+// Also here: the indented form, and the quoting that error messages use.
+
+import { HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes, HarnFloat } from '../values/scalars.js'
+import { sortTexts } from '../values/text-order.js'
+import type { Value } from '../values/value.js'
+
+/** A float as serde_json prints it: shortest digits, plain between 1e-5 and 1e16, always with a point or an exponent. */
+export function jsonFloat(v: number): string {
+  if (!Number.isFinite(v)) return 'null'
+  const [, sign, first, rest = '', exponentText] = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(v.toExponential())!
+  if (v === 0) return Object.is(v, -0) ? '-0.0' : '0.0'
+  const digits = first! + rest
+  // The value is 0.DIGITS × 10^point.
+  const point = Number(exponentText) + 1
+  if (point > 16 || point <= -5) return `${sign}${first}${rest === '' ? '' : `.${rest}`}e${Number(exponentText)}`
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`
+  if (point >= digits.length) return `${sign}${digits}${'0'.repeat(point - digits.length)}.0`
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+export function bytesToHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += HEX[byte]
+  return text
+}
+
+type Work = Value | { readonly text: string }
+
+function leafJson(value: Value): string | null {
+  switch (typeof value) {
+    case 'string': return JSON.stringify(value)
+    case 'number': case 'bigint': case 'boolean': return String(value)
+  }
+  if (value === null) return 'null'
+  if (value instanceof HarnFloat) return jsonFloat(value.v)
+  if (value instanceof HarnList || value instanceof HarnDict || value instanceof HarnStruct) return null
+  if (value instanceof HarnBytes) return `{"__bytes_hex":"${bytesToHex(value.data)}"}`
+  return JSON.stringify(display(value))
+}
+
+/** JSON text with sorted keys; `indent` spaces a level, 0 for the compact form. Deep data is walked with a work list. */
+export function sortedJson(root: Value, indent = 0): string {
+  let out = ''
+  const pending: { readonly item: Work; readonly depth: number }[] = [{ item: root, depth: 0 }]
+  const line = (depth: number): string => (indent === 0 ? '' : `\n${' '.repeat(indent * depth)}`)
+  const colon = indent === 0 ? ':' : ': '
+  while (pending.length > 0) {
+    const { item, depth } = pending.pop()!
+    if (item !== null && typeof item === 'object' && 'text' in item) {
+      out += item.text
+      continue
+    }
+    const leaf = leafJson(item)
+    if (leaf !== null) {
+      out += leaf
+      continue
+    }
+    if (item instanceof HarnList) {
+      if (item.length === 0) out += '[]'
+      else {
+        pending.push({ item: { text: `${line(depth)}]` }, depth })
+        for (let at = item.length - 1; at >= 0; at--) {
+          pending.push({ item: item.items[at]!, depth: depth + 1 })
+          pending.push({ item: { text: (at === 0 ? '[' : ',') + line(depth + 1) }, depth })
+        }
+      }
+      continue
+    }
+    const fields = item instanceof HarnDict ? item.map : (item as HarnStruct).fields
+    const keys = item instanceof HarnDict ? item.keys() : sortTexts([...fields.keys()])
+    if (keys.length === 0) {
+      out += '{}'
+      continue
+    }
+    pending.push({ item: { text: `${line(depth)}}` }, depth })
+    for (let at = keys.length - 1; at >= 0; at--) {
+      const key = keys[at]!
+      pending.push({ item: fields.get(key)!, depth: depth + 1 })
+      pending.push({ item: { text: `${at === 0 ? '{' : ','}${line(depth + 1)}${JSON.stringify(key)}${colon}` }, depth })
+    }
+  }
+  return out
+}
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}
+
+/** What Rust's `{:?}` escapes besides the named ones: control, format, unassigned, separators but the space, marks. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Mn}\p{Me}]|(?! )\p{Zs}/gu
+
+/** The text in double quotes with escapes, the form that 04a writes as `{x:?}`. */
+export function debugQuoted(text: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t').replaceAll('\0', '\\0')
+  return `"${escaped.replace(UNPRINTABLE, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)}"`
+}

@@ -1,0 +1,160 @@
+// Spans that scripts open (trace_start, trace_end), spans that the machine records while tracing is on, and the usage totals
+// of model calls (reference 03a §15). Both live in the machine; nothing here reads a clock by itself.
+
+import { builtin, family } from './builtin.js'
+import type { Context, Result } from './builtin.js'
+import { Again, asker } from './fs-ask.js'
+import type { BuiltinFamily } from './registry.js'
+import { logLine } from './logging.js'
+import { traceStack } from './logging-context.js'
+import { WALL_CLOCK, clockMs } from './time.js'
+import type { Plain } from '../effects/effect.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { fromPlain } from '../values/plain.js'
+import { isTruthy } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+export type SpanKind = 'pipeline' | 'fn_call' | 'llm_call' | 'tool_call' | 'import' | 'parallel' | 'spawn'
+
+export interface VmSpan {
+  readonly id: number
+  readonly parent: number | null
+  readonly kind: SpanKind
+  readonly name: string
+  readonly startMs: number
+  durationMs: number
+  readonly metadata: { [key: string]: Plain }
+}
+
+export interface TracingState {
+  enabled: boolean
+  nextId: number
+  /** Open spans, innermost last. */
+  readonly open: VmSpan[]
+  /** In order of completion. */
+  readonly completed: VmSpan[]
+}
+
+export const tracingState = family('tracing', (): TracingState => ({ enabled: false, nextId: 1, open: [], completed: [] }))
+
+/** Totals of the model calls of this run; the family that makes such calls adds to them. */
+export const usageState = family('llm_usage', () => ({ input_tokens: 0, output_tokens: 0, total_duration_ms: 0, call_count: 0 }))
+
+/** Opens a span below the innermost open one. The caller keeps the id for endSpan; null while tracing is off. */
+export function beginSpan(state: TracingState, kind: SpanKind, name: string, nowMs: number): number | null {
+  if (!state.enabled) return null
+  const id = state.nextId++
+  state.open.push({ id, parent: state.open.at(-1)?.id ?? null, kind, name, startMs: Math.floor(nowMs), durationMs: 0, metadata: {} })
+  return id
+}
+
+/** Completes a span wherever it stands: concurrent tasks do not end theirs in order. */
+export function endSpan(state: TracingState, id: number | null, nowMs: number, metadata: Readonly<Record<string, Plain>> = {}): void {
+  const at = state.open.findLastIndex((span) => span.id === id)
+  if (at < 0) return
+  const [span] = state.open.splice(at, 1)
+  span!.durationMs = Math.max(0, Math.floor(nowMs) - span!.startMs)
+  Object.assign(span!.metadata, metadata)
+  state.completed.push(span!)
+}
+
+function spanValue(span: VmSpan): HarnDict {
+  const fields: Record<string, Value> = {
+    span_id: span.id, parent_id: span.parent, kind: span.kind, name: span.name, start_ms: span.startMs, duration_ms: span.durationMs,
+  }
+  if (Object.keys(span.metadata).length > 0) fields['metadata'] = fromPlain(span.metadata)
+  return HarnDict.of(fields)
+}
+
+function summary(spans: readonly VmSpan[]): string {
+  if (spans.length === 0) return 'No spans recorded.'
+  const known = new Set(spans.map((span) => span.id))
+  const children = new Map<number | null, VmSpan[]>()
+  for (const span of spans) {
+    const parent = span.parent !== null && known.has(span.parent) ? span.parent : null
+    const list = children.get(parent) ?? []
+    list.push(span)
+    children.set(parent, list)
+  }
+  for (const list of children.values()) list.sort((a, b) => a.id - b.id)
+  const roots = children.get(null) ?? []
+  const total = roots.reduce((sum, span) => sum + span.durationMs, 0)
+  const lines = [`Trace: ${spans.length} spans, ${total}ms total`, '']
+  const pending = roots.map((span) => ({ span, depth: 0 })).reverse()
+  while (pending.length > 0) {
+    const { span, depth } = pending.pop()!
+    const facts = Object.keys(span.metadata).sort().map((key) => `${key}=${display(fromPlain(span.metadata[key]!))}`)
+    lines.push(`${'  '.repeat(depth + 1)}${span.kind} ${span.name} ${span.durationMs}ms${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`)
+    for (const child of (children.get(span.id) ?? []).toReversed()) pending.push({ span: child, depth: depth + 1 })
+  }
+  return lines.join('\n')
+}
+
+// --------------------------------------------------------------------------------------------------------- script spans
+
+const notASpan = (ctx: Context): Result => ctx.throw('trace_end: argument must be a span dict from trace_start')
+
+const traces = asker('tracing.ask', {
+  start: (ctx, answer, [name]) => {
+    const state = ctx.state(traceStack)
+    const id = (): string => ctx.machine.hashHex(new TextEncoder().encode(`${ctx.now}/${state.nextId++}`)).slice(0, 8)
+    const traceId = state.stack.at(-1)?.traceId ?? id()
+    const spanId = id()
+    state.stack.push({ traceId, spanId })
+    return HarnDict.of({ trace_id: traceId, span_id: spanId, name: name!, start_ms: Math.floor(clockMs(answer)) })
+  },
+  end: (ctx, answer, [span]) => {
+    const fields = span as HarnDict
+    const { stack } = ctx.state(traceStack)
+    if (stack.at(-1)?.spanId === fields.get('span_id')) stack.pop()
+    const duration = Math.max(0, Math.floor(clockMs(answer)) - clockMs(fields.get('start_ms') ?? 0))
+    logLine(ctx, 'info', 'span_end', HarnDict.of({
+      trace_id: fields.get('trace_id') ?? '', span_id: fields.get('span_id') ?? '', name: fields.get('name') ?? '', duration_ms: duration,
+    }))
+    return null
+  },
+})
+
+/** llm_info reads three variables, one after the other. */
+const PROVIDER_KEYS = new Map([
+  ['anthropic', 'ANTHROPIC_API_KEY'], ['openai', 'OPENAI_API_KEY'], ['openrouter', 'OPENROUTER_API_KEY'], ['huggingface', 'HF_TOKEN'],
+])
+
+const environment = asker('tracing.environment', {
+  provider: (_ctx, answer) => again('HARN_LLM_MODEL', 'model', answer ?? 'anthropic'),
+  model: (_ctx, answer, [provider]) => again(PROVIDER_KEYS.get(display(provider!)) ?? 'HARN_LLM_API_KEY', 'key', provider!, answer ?? ''),
+  key: (_ctx, answer, [provider, model]) => HarnDict.of({ provider: provider!, model: model!, api_key_set: typeof answer === 'string' && answer !== '' }),
+})
+
+function again(name: string, then: string, ...input: Value[]): Again {
+  return new Again({ kind: 'process.info', args: { op: 'env', name } }, then, input)
+}
+
+export const tracingFamily: BuiltinFamily = {
+  name: 'tracing',
+  frames: [traces.frame, environment.frame],
+  builtins: [
+    builtin('trace_start(name: string) -> dict', { doc: 'Opens a span; log lines carry its ids until trace_end.', effects: ['clock.now'] }, (ctx, name) => traces.ask(ctx, WALL_CLOCK, 'start', display(name ?? ''))),
+    builtin('trace_end(span: dict) -> nil', { doc: 'Ends a span and logs how long it took.', effects: ['clock.now'] }, (ctx, span) =>
+      span instanceof HarnDict && span.has('span_id') ? traces.ask(ctx, WALL_CLOCK, 'end', span) : notASpan(ctx)),
+    builtin('trace_id() -> string | nil', { doc: 'The id of the trace that is open.', effects: [] }, (ctx) => ctx.state(traceStack).stack.at(-1)?.traceId ?? null),
+    builtin('enable_tracing(enabled?: bool) -> nil', { doc: 'Starts anew or stops the recording of spans by the machine.', effects: [] }, (ctx, enabled) => {
+      const state = ctx.state(tracingState)
+      state.enabled = ctx.argc === 0 || isTruthy(enabled!)
+      state.open.length = 0
+      state.completed.length = 0
+      state.nextId = 1
+      return null
+    }),
+    builtin('trace_spans() -> list', { doc: 'The spans that the machine has completed.', effects: [] }, (ctx) => new HarnList(ctx.state(tracingState).completed.map(spanValue))),
+    builtin('trace_summary() -> string', { doc: 'The completed spans as an indented tree.', effects: [] }, (ctx) => summary(ctx.state(tracingState).completed)),
+    builtin('llm_usage() -> dict', { doc: 'Totals of the model calls of this run.', effects: [] }, (ctx) => {
+      const usage = ctx.state(usageState)
+      return HarnDict.of({ ...usage, total_calls: usage.call_count })
+    }),
+    builtin('llm_info() -> dict', { doc: 'Provider and model that the environment names.', effects: ['process.info'] }, (ctx) =>
+      environment.ask(ctx, { kind: 'process.info', args: { op: 'env', name: 'HARN_LLM_PROVIDER' } }, 'provider')),
+  ],
+}

@@ -1,0 +1,62 @@
+// The records of the effects by which tools and the embedding program are reached: `tool.call`, `host.call`, `host.tool`.
+// Keys are snake_case, as in every serialised record. The issuing side is builtins/tool-dispatch.ts and builtins/host-call.ts;
+// providers answer with what is described here.
+
+import type { Plain } from './effect.js'
+
+/**
+ * Effect `tool.call`: one attempt of one call. `call_id` and `idempotency_key` stay the same over attempts. The answer is the
+ * tool's result. A failure is an EffectError of kind `thrown` whose `value` is a ToolFailureRecord; other errors count as
+ * code `execution_failed`.
+ */
+export interface ToolCallArgs {
+  readonly executor: 'host_bridge' | 'mcp_server'
+  readonly tool: string
+  /** Bridge identifier such as `interaction.ask`; null for a tool that the embedding program knows by its name. */
+  readonly host_capability: string | null
+  /** Configured server name, for `mcp_server`. */
+  readonly mcp_server: string | null
+  /** The name that the server knows the tool by. */
+  readonly mcp_tool: string | null
+  readonly args: Plain
+  readonly call_id: string
+  /** Counts from 1. */
+  readonly attempt: number
+  readonly idempotency_key: string
+  /** SHA-256 of the sorted JSON of `args`, hex. */
+  readonly arg_hash: string
+  readonly timeout_ms: number | null
+}
+
+/** `code` is one of 05 §7; unknown ones are kept as they are and have category `generic`. */
+export interface ToolFailureRecord {
+  readonly name: 'ToolError'
+  readonly code: string
+  readonly message: string
+  readonly retryable?: boolean
+  readonly retry_after_ms?: number
+  readonly details?: Plain
+}
+
+/** Effect `host.call`: `capability.operation` of the embedding program. `name` is the two joined by a dot. */
+export interface HostCallArgs {
+  readonly name: string
+  readonly capability: string
+  readonly operation: string
+  readonly params: Plain
+}
+
+/** `handled: false` says that the embedding program does not know the operation; built-in fallbacks are tried then. */
+export interface HostCallResult {
+  readonly handled: boolean
+  readonly value?: Plain
+}
+
+/** Effect `host.tool`: the tools of an attached host. `list` answers in any of the shapes of 04a §4.3. */
+export type HostToolArgs = { readonly op: 'list' } | { readonly op: 'call'; readonly name: string; readonly args: Plain }
+
+/** `attached: false`: there is no host bridge. */
+export interface HostToolResult {
+  readonly attached: boolean
+  readonly value?: Plain
+}

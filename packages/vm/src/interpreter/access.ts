@@ -1,0 +1,144 @@
+// Property, index and slice access, their assignments, and destructuring (reference 01 §9, §10). A Fault as result means failure.
+
+import { HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnEnum, HarnPair, HarnRange } from '../values/scalars.js'
+import { codePointLength, hasSurrogates, sliceText } from '../values/text-order.js'
+import { isInt, typeName, wrapInt } from '../values/value.js'
+import { runtimeFault, typeFault } from './fault.js'
+import type { Fault } from './fault.js'
+import type { Value } from '../values/value.js'
+
+export function getProperty(x: Value, name: string, optional: boolean): Value | Fault {
+  if (x instanceof HarnDict) return x.map.get(name) ?? null
+  if (x instanceof HarnStruct) return x.fields.get(name) ?? null
+  if (x === null) return optional ? null : typeFault(`cannot access property \`${name}\` on nil`)
+  if (x instanceof HarnList) {
+    switch (name) {
+      case 'count': return x.length
+      case 'empty': return x.length === 0
+      case 'first': return x.length === 0 ? null : x.items[0]!
+      case 'last': return x.length === 0 ? null : x.items[x.length - 1]!
+      default: return null
+    }
+  }
+  if (typeof x === 'string') return name === 'count' ? codePointLength(x) : name === 'empty' ? x === '' : null
+  if (x instanceof HarnEnum) return name === 'variant' ? x.variant : name === 'fields' ? new HarnList([...x.fields]) : null
+  if (x instanceof HarnPair) {
+    if (name === 'first') return x.first
+    if (name === 'second') return x.second
+    return optional ? null : typeFault(`cannot access property \`${name}\` on pair (expected \`first\` or \`second\`)`)
+  }
+  return optional ? null : typeFault(`cannot access property \`${name}\` on ${typeName(x)}`)
+}
+
+export function getIndex(x: Value, index: Value, optional: boolean): Value | Fault {
+  if (x instanceof HarnList) {
+    if (isInt(index)) {
+      const at = Number(index) < 0 ? Number(index) + x.length : Number(index)
+      return at >= 0 && at < x.length ? x.items[at]! : null
+    }
+  } else if (x instanceof HarnDict) return x.map.get(typeof index === 'string' ? index : display(index)) ?? null
+  else if (typeof x === 'string') {
+    if (isInt(index)) return characterAt(x, Number(index))
+  } else if (x instanceof HarnRange) {
+    if (isInt(index)) return rangeItem(x, Number(index))
+  } else if (x === null && optional) return null
+  return typeFault(`cannot index into ${typeName(x)} with ${typeName(index)}`)
+}
+
+function characterAt(text: string, index: number): Value {
+  if (!hasSurrogates(text)) {
+    const at = index < 0 ? index + text.length : index
+    return at >= 0 && at < text.length ? text[at]! : null
+  }
+  const characters = Array.from(text)
+  return characters[index < 0 ? index + characters.length : index] ?? null
+}
+
+function rangeItem(range: HarnRange, index: number): Value | Fault {
+  const length = range.length
+  const at = index < 0 ? index + length : index
+  if (at < 0 || at >= length) return runtimeFault(`range index out of range: index ${index} for range of length ${length}`)
+  return wrapInt(BigInt(range.start) + BigInt(at))
+}
+
+/** Bounds are null where they were left out; `has` flags tell a missing bound from an explicit nil. */
+export function slice(x: Value, start: Value, hasStart: boolean, end: Value, hasEnd: boolean): Value | Fault {
+  if (!(x instanceof HarnList) && typeof x !== 'string') return typeFault(`cannot slice ${typeName(x)}`)
+  if (hasStart && !isInt(start)) return typeFault(`slice start must be an integer, got ${typeName(start)}`)
+  if (hasEnd && !isInt(end)) return typeFault(`slice end must be an integer, got ${typeName(end)}`)
+  const length = x instanceof HarnList ? x.length : codePointLength(x)
+  const clamp = (bound: number): number => (bound < 0 ? Math.max(0, bound + length) : Math.min(bound, length))
+  const from = hasStart ? clamp(Number(start)) : 0
+  const to = hasEnd ? clamp(Number(end)) : length
+  if (x instanceof HarnList) return from >= to ? new HarnList([]) : new HarnList(x.items.slice(from, to))
+  return from >= to ? '' : sliceText(x, from, to)
+}
+
+/** `x` with the property set. In place where `x` is owned and `mayOwn` says that its variable is about to be overwritten. */
+export function setProperty(x: Value, name: string, value: Value, mayOwn: boolean): Value | Fault {
+  if (x instanceof HarnDict) {
+    const target = mayOwn && x.owned ? x : x.copy()
+    target.set(name, value)
+    target.owned = mayOwn
+    return target
+  }
+  if (x instanceof HarnStruct) {
+    const target = mayOwn && x.owned ? x : new HarnStruct(x.name, x.home, new Map(x.fields))
+    target.fields.set(name, value)
+    target.owned = mayOwn
+    return target
+  }
+  return typeFault(`cannot set property \`${name}\` on ${typeName(x)}`)
+}
+
+export function setIndex(x: Value, index: Value, value: Value, mayOwn: boolean): Value | Fault {
+  if (x instanceof HarnList) {
+    if (!isInt(index)) return x
+    const at = Number(index) < 0 ? Math.max(0, Number(index) + x.length) : Number(index)
+    if (at >= x.length) return runtimeFault(`Index ${index} out of bounds for list of length ${x.length}`)
+    const target = mayOwn && x.owned ? x : new HarnList(x.copyItems())
+    target.items[at] = value
+    target.owned = mayOwn
+    return target
+  }
+  if (x instanceof HarnDict) return setProperty(x, typeof index === 'string' ? index : display(index), value, mayOwn)
+  return x
+}
+
+export function checkDict(x: Value): Fault | null {
+  return x instanceof HarnDict ? null : typeFault(`cannot destructure ${typeName(x)} with {...} pattern — expected dict`)
+}
+
+export function checkList(x: Value): Fault | null {
+  return x instanceof HarnList ? null : typeFault(`cannot destructure ${typeName(x)} with [...] pattern — expected list`)
+}
+
+/** Gives up ownership of a container that is about to be shared. */
+export function share(value: Value): Value {
+  if (value instanceof HarnList || value instanceof HarnDict || value instanceof HarnStruct) value.owned = false
+  return value
+}
+
+export function withoutKeys(dict: HarnDict, keys: readonly string[]): HarnDict {
+  const map = new Map(dict.map)
+  for (const key of keys) map.delete(key)
+  return new HarnDict(map)
+}
+
+export function buildStruct(name: string, home: string, fields: readonly string[] | null, given: Value): HarnStruct {
+  const set = new Map<string, Value>()
+  const source = given instanceof HarnDict ? given.map : given instanceof HarnStruct ? given.fields : null
+  if (source !== null) {
+    for (const [key, value] of source) if (fields === null || fields.includes(key)) set.set(key, value)
+  }
+  return new HarnStruct(name, home, set)
+}
+
+export function isResult(value: Value): value is HarnEnum {
+  return value instanceof HarnEnum && value.enumName === 'Result'
+}
+

@@ -1,0 +1,58 @@
+// Closures that call a builtin with some arguments already bound: what a synthesised tool or a spawned builtin is to scripts.
+// Their code is a module of its own, made on demand and named by what it does, so that a snapshot can make it again.
+
+import { OPCODES } from '@bridle/compiler/bytecode'
+import type { ModuleChunk } from '@bridle/compiler/bytecode'
+import { Module } from './module.js'
+import type { Machine } from '../vm.js'
+
+const PREFIX = 'native:'
+
+export function isAdapterKey(key: string): boolean {
+  return key.startsWith(PREFIX) || key.startsWith(STREAM_PREFIX)
+}
+
+const STREAM_PREFIX = 'native-stream:'
+
+/** The module whose function yields what a builtin gives until it gives END. */
+export function streamModule(machine: Machine, builtin: string, bound: number): Module {
+  return adapterByKey(machine, `${STREAM_PREFIX}${builtin}/${bound}/`)
+}
+
+export function adapterModule(machine: Machine, builtin: string, bound: number, params: readonly string[]): Module {
+  return adapterByKey(machine, `${PREFIX}${builtin}/${bound}/${params.join(',')}`)
+}
+
+/** The module of a key that adapterModule gave. Raises an Error for a builtin that the registry lacks. */
+export function adapterByKey(machine: Machine, key: string): Module {
+  const known = machine.adapters.get(key)
+  if (known !== undefined) return known
+  const [builtin = '', boundText = '0', paramText = ''] = key.slice(key.indexOf(':') + 1).split('/')
+  const params = paramText === '' ? [] : paramText.split(',')
+  const bound = Number(boundText)
+  const def = machine.registry.builtins.get(builtin)
+  if (def === undefined) throw new Error(`builtin ${builtin} is missing`)
+  const isStream = key.startsWith(STREAM_PREFIX)
+  const code: number[] = []
+  for (let at = 0; at < bound; at++) code.push(OPCODES.LOAD_CAPTURE.code, at)
+  for (let at = 0; at < params.length; at++) code.push(OPCODES.LOAD.code, at)
+  const count = bound + params.length
+  code.push(OPCODES.CALL_BUILTIN.code, 0, count)
+  if (isStream) {
+    // end: the item on the stack is the end mark, which RETURN drops.
+    const end = code.length + 2 + 1 + 1 + 2
+    code.push(OPCODES.JUMP_IF_END.code, end, OPCODES.YIELD.code, OPCODES.POP.code, OPCODES.LOOP.code, 0)
+  }
+  code.push(OPCODES.RETURN.code)
+  const chunk: ModuleChunk = {
+    key,
+    functions: [{
+      name: builtin, kind: isStream ? 'stream' : 'closure', params, firstDefault: params.length, rest: -1, slots: params.length, stack: Math.max(1, count),
+      code, handlers: [], captures: Array.from({ length: bound }, (_, at) => `bound${at}`), lines: [], locals: [],
+    }],
+    constants: [], names: [], builtins: [builtin], units: [], moduleSlots: [], exports: {},
+  }
+  const module = new Module(chunk, [def])
+  machine.adapters.set(key, module)
+  return module
+}

@@ -1,0 +1,522 @@
+// Stack code → linked instructions with slot operands. The depth of the operand stack is static, so position d of the stack is
+// slot `slots + d` of the frame (its canonical slot). Within a basic block the decoder runs a virtual stack whose entries may
+// still be a local or a constant: a load emits nothing, the operation that consumes it reads the local itself, and a store
+// right after the operation that made the value becomes that operation's result slot.
+//
+// Invariants: at block boundaries every entry is canonical; arguments of a call are canonical; an entry that is a local is
+// made canonical before that local is written. Decoding is deterministic, so a code position means the same everywhere.
+
+import { OPCODE_BY_CODE, RAISE_KINDS } from '@bridle/compiler/bytecode'
+import type { Constant, OpcodeName } from '@bridle/compiler/bytecode'
+import { HarnDuration, HarnFloat } from '../values/scalars.js'
+import { Instr, LINKED } from './linked.js'
+import type { BuiltinDef } from '../builtins/builtin.js'
+import type { FunctionCode } from './module.js'
+import type { Value } from '../values/value.js'
+
+/** A virtual stack entry: a slot number, or a constant. */
+type Entry = number | { readonly constant: Value }
+
+const BINARY: Partial<Record<OpcodeName, number>> = {
+  ADD: LINKED.ADD, ADD_OWNED: LINKED.ADD_OWNED, SUB: LINKED.SUB, MUL: LINKED.MUL, DIV: LINKED.DIV, MOD: LINKED.MOD, POW: LINKED.POW,
+  EQ: LINKED.EQ, NE: LINKED.NE, LT: LINKED.LT, LE: LINKED.LE, GT: LINKED.GT, GE: LINKED.GE, IN: LINKED.IN, NOT_IN: LINKED.NOT_IN,
+  LIST_PUSH: LINKED.LIST_PUSH, LIST_EXTEND: LINKED.LIST_EXTEND, DICT_EXTEND: LINKED.DICT_EXTEND,
+  GET_INDEX: LINKED.GET_INDEX, GET_INDEX_OPT: LINKED.GET_INDEX_OPT,
+}
+
+/** Binary operations with a form for a small int on the right. */
+const WITH_CONSTANT: Readonly<Record<number, number>> = {
+  [LINKED.ADD]: LINKED.ADDK, [LINKED.SUB]: LINKED.SUBK, [LINKED.MUL]: LINKED.MULK, [LINKED.MOD]: LINKED.MODK,
+  [LINKED.EQ]: LINKED.EQK, [LINKED.NE]: LINKED.NEK, [LINKED.LT]: LINKED.LTK, [LINKED.LE]: LINKED.LEK, [LINKED.GT]: LINKED.GTK, [LINKED.GE]: LINKED.GEK,
+}
+
+/** Comparison → jump taken when it is false. */
+const FUSED: Readonly<Record<number, number>> = {
+  [LINKED.LT]: LINKED.JNLT, [LINKED.LE]: LINKED.JNLE, [LINKED.GT]: LINKED.JNGT, [LINKED.GE]: LINKED.JNGE, [LINKED.EQ]: LINKED.JNEQ, [LINKED.NE]: LINKED.JNNE,
+  [LINKED.LTK]: LINKED.JNLTK, [LINKED.LEK]: LINKED.JNLEK, [LINKED.GTK]: LINKED.JNGTK, [LINKED.GEK]: LINKED.JNGEK, [LINKED.EQK]: LINKED.JNEQK, [LINKED.NEK]: LINKED.JNNEK,
+}
+
+const UNARY: Partial<Record<OpcodeName, number>> = {
+  NEG: LINKED.NEG, NOT: LINKED.NOT, CELL_CALLABLE: LINKED.CELL_CALLABLE, CHECK_DICT: LINKED.CHECK_DICT, CHECK_LIST: LINKED.CHECK_LIST,
+  CATCH_VALUE: LINKED.CATCH_VALUE, RESULT_OK: LINKED.RESULT_OK, IS_DICT: LINKED.IS_DICT, ITERATE: LINKED.ITERATE, YIELD: LINKED.YIELD,
+}
+
+export interface Decoded {
+  readonly entry: Instr
+  /** The instruction that carries out the code at a position, for resuming there. */
+  readonly at: ReadonlyMap<number, Instr>
+  /** First instruction of each basic block, for jumping there. */
+  readonly blocks: ReadonlyMap<number, Instr>
+}
+
+export function decode(fn: FunctionCode): Decoded {
+  return new Decoder(fn).run()
+}
+
+class Decoder {
+  private readonly fn: FunctionCode
+  private readonly code: readonly number[]
+  private readonly slots: number
+  private stack: Entry[] = []
+  private last: Instr | null = null
+  /** The instruction whose result is the canonical slot on top and which may still be given another result slot. */
+  private producer: Instr | null = null
+  private waiting: number[] = []
+  private readonly blockEntry = new Map<number, Instr>()
+  private readonly at = new Map<number, Instr>()
+  private readonly jumps: { readonly instr: Instr; readonly target: number }[] = []
+  private readonly depthAt = new Map<number, number>()
+  private readonly boundaries = new Set<number>()
+  private pc = 0
+
+  constructor(fn: FunctionCode) {
+    this.fn = fn
+    this.code = fn.chunk.code
+    this.slots = fn.chunk.slots
+  }
+
+  run(): Decoded {
+    this.findBoundaries()
+    let reachable = true
+    for (let pc = 0; pc < this.code.length; ) {
+      const { name, row } = OPCODE_BY_CODE.get(this.code[pc]!)! // verified chunk
+      if (this.boundaries.has(pc)) {
+        if (reachable) this.flush()
+        const depth = this.depthAt.get(pc)
+        if (depth !== undefined && !reachable) {
+          this.stack = Array.from({ length: depth }, (_, at) => this.slots + at)
+          this.last = null
+          reachable = true
+        }
+        this.producer = null
+        this.waiting.push(pc)
+      }
+      this.pc = pc
+      const operands = this.code.slice(pc + 1, pc + 1 + row.operands.length)
+      if (reachable) {
+        this.decodeOne(name, operands)
+        if (row.flow === 'jump' || row.flow === 'end') {
+          reachable = false
+          this.last = null
+        }
+      }
+      pc += 1 + operands.length
+    }
+    for (const { instr, target } of this.jumps) instr.target = this.blockEntry.get(target)!
+    return { entry: this.blockEntry.get(0)!, at: this.at, blocks: this.blockEntry }
+  }
+
+  private findBoundaries(): void {
+    this.boundaries.add(0)
+    this.depthAt.set(0, 0)
+    for (let pc = 0; pc < this.code.length; ) {
+      const { row } = OPCODE_BY_CODE.get(this.code[pc]!)!
+      row.operands.forEach((kind, which) => {
+        if (kind === 'label') this.boundaries.add(this.code[pc + 1 + which]!)
+      })
+      pc += 1 + row.operands.length
+    }
+    for (const handler of this.fn.chunk.handlers) {
+      this.boundaries.add(handler.start).add(handler.end).add(handler.target)
+      this.depthAt.set(handler.target, handler.depth + 1)
+    }
+  }
+
+  // ---- virtual stack
+
+  private canonical(position: number): number {
+    return this.slots + position
+  }
+
+  private emit(op: number, a: number, b = 0, c = 0, d = 0, k: unknown = null): Instr {
+    const instr = new Instr(op, this.pc, a, b, c, d, k)
+    if (this.last !== null) this.last.next = instr
+    for (const pc of this.waiting) this.blockEntry.set(pc, instr)
+    this.waiting = []
+    this.last = instr
+    this.producer = null
+    this.at.set(this.pc, instr)
+    return instr
+  }
+
+  private makeCanonical(position: number): void {
+    const entry = this.stack[position]!
+    const slot = this.canonical(position)
+    if (entry === slot) return
+    if (typeof entry === 'number') this.emit(LINKED.MOVE, slot, entry)
+    else this.emit(LINKED.LOADK, slot, 0, 0, 0, entry.constant)
+    this.stack[position] = slot
+  }
+
+  private flush(): void {
+    for (let position = 0; position < this.stack.length; position++) this.makeCanonical(position)
+  }
+
+  private canonicalTop(count: number): number {
+    const from = this.stack.length - count
+    for (let position = from; position < this.stack.length; position++) this.makeCanonical(position)
+    return this.canonical(from)
+  }
+
+  /** Pops an operand as a slot; a constant is loaded into its canonical slot first. */
+  private popSlot(): number {
+    const position = this.stack.length - 1
+    if (typeof this.stack[position] !== 'number') this.makeCanonical(position)
+    return this.stack.pop() as number
+  }
+
+  /** Emits an operation whose result is pushed. */
+  private push(op: number, b = 0, c = 0, d = 0, k: unknown = null): Instr {
+    const slot = this.canonical(this.stack.length)
+    const instr = this.emit(op, slot, b, c, d, k)
+    this.stack.push(slot)
+    this.producer = instr
+    return instr
+  }
+
+  /** Before local `slot` is written, entries that still mean it are given slots of their own. */
+  private protect(slot: number): void {
+    for (let position = 0; position < this.stack.length; position++) if (this.stack[position] === slot) this.makeCanonical(position)
+  }
+
+  private store(slot: number): void {
+    const producer = this.producer
+    const entry = this.stack.pop()!
+    const position = this.stack.length
+    const direct = producer !== null && entry === this.canonical(position) && producer.a === entry && !this.stack.includes(entry)
+    if (direct && !this.stack.includes(slot)) {
+      producer.a = slot
+      this.producer = null
+      return
+    }
+    this.protect(slot)
+    if (typeof entry === 'number') {
+      if (entry !== slot) this.emit(LINKED.MOVE, slot, entry)
+    } else this.emit(LINKED.LOADK, slot, 0, 0, 0, entry.constant)
+  }
+
+  private jump(instr: Instr, target: number): void {
+    this.jumps.push({ instr, target })
+    if (!this.depthAt.has(target)) this.depthAt.set(target, this.stack.length)
+  }
+
+  // ---- instructions
+
+  private constant(index: number): Constant {
+    return this.fn.module.chunk.constants[index]!
+  }
+
+  private name(index: number): string {
+    return this.fn.module.chunk.names[index]!
+  }
+
+  private decodeOne(name: OpcodeName, o: readonly number[]): void {
+    const binary = BINARY[name]
+    if (binary !== undefined) return this.binary(binary)
+    const unary = UNARY[name]
+    if (unary !== undefined) {
+      const source = this.popSlot()
+      this.push(unary, source)
+      return
+    }
+    switch (name) {
+      case 'CONST': {
+        const constant = this.constant(o[0]!)
+        if (constant !== null && typeof constant === 'object') {
+          if (constant.tag === 'data') return void this.push(LINKED.LOAD_DATA, 0, 0, 0, constant.json)
+          if (constant.tag === 'struct') throw new Error('struct constant outside BUILD_STRUCT')
+          return this.pushConstant(constant.tag === 'float' ? new HarnFloat(constant.value) : new HarnDuration(constant.ms))
+        }
+        return this.pushConstant(constant)
+      }
+      case 'INT': return this.pushConstant(o[0]!)
+      case 'NIL': return this.pushConstant(null)
+      case 'TRUE': return this.pushConstant(true)
+      case 'FALSE': return this.pushConstant(false)
+      case 'POP': this.stack.pop(); this.producer = null; return
+      case 'DUP': {
+        const top = this.stack.at(-1)!
+        this.stack.push(top)
+        this.producer = null
+        return
+      }
+      case 'LOAD': this.stack.push(o[0]!); this.producer = null; return
+      case 'LOAD_SHARED': this.push(LINKED.SHARE, o[0]!); this.producer = null; return
+      case 'STORE': return this.store(o[0]!)
+      case 'LOAD_CAPTURE': this.push(LINKED.LOAD_CAPTURE, o[0]!); return
+      case 'NEW_CELL': this.protect(o[0]!); this.emit(LINKED.NEW_CELL, o[0]!); return
+      case 'SET_CELL': {
+        const value = this.popSlot()
+        this.stack.push(value)
+        this.emit(LINKED.SET_CELL, 0, value, o[0]!)
+        return
+      }
+      case 'CELL_VARIABLE': {
+        const cell = this.popSlot()
+        this.push(LINKED.CELL_VARIABLE, cell, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) })
+        return
+      }
+      case 'LOAD_MODULE': this.push(LINKED.LOAD_MODULE, o[0]!); return
+      case 'LOAD_MODULE_SHARED': this.push(LINKED.LOAD_MODULE_SHARED, o[0]!); return
+      case 'STORE_MODULE': {
+        const value = this.popSlot()
+        this.emit(LINKED.STORE_MODULE, 0, value, o[0]!)
+        return
+      }
+      case 'LOAD_EXPORT': this.push(LINKED.LOAD_EXPORT, 0, o[1]!, 0, this.fn.module.chunk.units[o[0]!]!); return
+      case 'LOAD_GLOBAL': this.push(LINKED.LOAD_GLOBAL, 0, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) }); return
+      case 'SELF': this.push(LINKED.SELF); return
+      case 'RUN_MODULE': this.flush(); this.call(LINKED.RUN_MODULE, this.canonical(this.stack.length), 0, 0, this.fn.module.chunk.units[o[0]!]!); return
+
+      case 'JUMP': this.flush(); this.jump(this.emit(LINKED.JUMP, 0), o[0]!); return
+      case 'LOOP': this.flush(); this.jump(this.emit(LINKED.LOOP, 0), o[0]!); return
+      case 'JUMP_IF_FALSE': return this.conditional(LINKED.JF, o[0]!)
+      case 'JUMP_IF_TRUE': return this.conditional(LINKED.JT, o[0]!)
+      case 'JUMP_IF_NOT_NIL': this.flush(); this.jump(this.emit(LINKED.JNN, 0, this.canonical(this.stack.length - 1)), o[0]!); return
+      case 'JUMP_IF_END': this.flush(); this.jump(this.emit(LINKED.JEND, 0, this.canonical(this.stack.length - 1)), o[0]!); return
+      case 'JUMP_IF_PASSED': this.flush(); this.jump(this.emit(LINKED.JPASSED, 0, o[0]!), o[1]!); return
+      case 'PROPAGATE': {
+        this.flush()
+        const slot = this.canonical(this.stack.length - 1)
+        this.jump(this.emit(LINKED.PROPAGATE, slot, slot), o[0]!)
+        return
+      }
+      case 'CHECK_PARAM': this.protect(o[0]!); this.emit(LINKED.CHECK_PARAM, 0, o[0]!, 0, 0, JSON.parse((this.constant(o[1]!) as { json: string }).json)); return
+
+      case 'BUILD_LIST': return this.gather(LINKED.BUILD_LIST, o[0]!, null)
+      case 'BUILD_DICT': return this.gather(LINKED.BUILD_DICT, 2 * o[0]!, null)
+      case 'BUILD_ENUM': return this.gather(LINKED.BUILD_ENUM, o[2]!, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
+      case 'TEXT': return this.gather(LINKED.TEXT, o[0]!, null)
+      case 'CLOSURE': return this.gather(LINKED.CLOSURE, o[1]!, this.fn.module.functions[o[0]!])
+      case 'BUILD_ENUM_LIST': {
+        const list = this.popSlot()
+        this.push(LINKED.BUILD_ENUM_LIST, list, 0, 0, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
+        return
+      }
+      case 'DEFINE_IMPL': {
+        const from = this.canonicalTop(o[2]!)
+        this.stack.length -= o[2]!
+        this.emit(LINKED.DEFINE_IMPL, 0, from, o[2]!, 0, { struct: this.name(o[0]!), methods: JSON.parse((this.constant(o[1]!) as { json: string }).json) })
+        return
+      }
+      case 'DICT_PUT': {
+        const value = this.popSlot()
+        const key = this.popSlot()
+        const dict = this.popSlot()
+        this.push(LINKED.DICT_PUT, dict, key, value)
+        return
+      }
+      case 'BUILD_STRUCT': {
+        const dict = this.popSlot()
+        this.push(LINKED.BUILD_STRUCT, dict, 0, 0, this.constant(o[0]!))
+        return
+      }
+      case 'BUILD_RANGE': {
+        const to = this.popSlot()
+        const from = this.popSlot()
+        this.push(LINKED.BUILD_RANGE, from, to, o[0]!)
+        return
+      }
+      case 'GET_PROP': return this.withName(LINKED.GET_PROP, o[0]!)
+      case 'GET_PROP_OPT': return this.withName(LINKED.GET_PROP_OPT, o[0]!)
+      case 'FIELD': return this.withName(LINKED.FIELD, o[0]!)
+      case 'CATCH_IS': {
+        this.makeCanonical(this.stack.length - 1)
+        this.push(LINKED.CATCH_IS, this.stack.at(-1) as number, 0, 0, this.name(o[0]!))
+        return
+      }
+      case 'SLICE': {
+        const to = o[1] === 1 ? this.popSlot() : -1
+        const from = o[0] === 1 ? this.popSlot() : -1
+        const object = this.popSlot()
+        this.push(LINKED.SLICE, object, from, to)
+        return
+      }
+      case 'SET_PROP': {
+        const value = this.popSlot()
+        const object = this.popSlot()
+        this.push(LINKED.SET_PROP, object, value, o[1]!, this.name(o[0]!))
+        return
+      }
+      case 'SET_INDEX': {
+        const index = this.popSlot()
+        const value = this.popSlot()
+        const object = this.popSlot()
+        this.push(LINKED.SET_INDEX, object, value, index, o[0] === 1)
+        return
+      }
+      case 'ITEM': return this.withNumber(LINKED.ITEM, o[0]!)
+      case 'LIST_REST': return this.withNumber(LINKED.LIST_REST, o[0]!)
+      case 'ENUM_FIELD': return this.withNumber(LINKED.ENUM_FIELD, o[0]!)
+      case 'IS_LIST': return this.withNumber(LINKED.IS_LIST, o[0]!)
+      case 'DICT_REST': {
+        const source = this.popSlot()
+        this.push(LINKED.DICT_REST, source, 0, 0, JSON.parse((this.constant(o[0]!) as { json: string }).json))
+        return
+      }
+      case 'IS_ENUM': {
+        const source = this.popSlot()
+        this.push(LINKED.IS_ENUM, source, 0, 0, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
+        return
+      }
+
+      case 'CALL': return this.named(LINKED.CALL, o[0]!, null)
+      case 'CALL_NAMED': return this.named(LINKED.CALL_NAMED, o[1]!, { name: this.name(o[0]!), suggestion: this.constant(o[2]!) })
+      case 'CALL_BUILTIN': return this.builtin(this.fn.module.builtins[o[0]!]!, o[1]!)
+      case 'CALL_METHOD': {
+        const from = this.canonicalTop(o[1]! + 1)
+        this.stack.length -= o[1]! + 1
+        this.call(LINKED.CALL_METHOD, from, from, o[1]!, { name: this.name(o[0]!), optional: o[2] === 1 })
+        return
+      }
+      case 'CALL_SPREAD': case 'CALL_NAMED_SPREAD': {
+        const from = this.canonicalTop(2)
+        this.stack.length -= 2
+        if (name === 'CALL_SPREAD') this.call(LINKED.CALL_SPREAD, from, from, 0, null)
+        else this.call(LINKED.CALL_NAMED_SPREAD, from, from, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) })
+        return
+      }
+      case 'CALL_BUILTIN_SPREAD': {
+        const list = this.canonicalTop(1)
+        this.stack.length -= 1
+        this.call(LINKED.BUILTIN_SPREAD, list, list, 0, this.fn.module.builtins[o[0]!])
+        return
+      }
+      case 'CALL_METHOD_SPREAD': {
+        const from = this.canonicalTop(2)
+        this.stack.length -= 2
+        this.call(LINKED.CALL_METHOD_SPREAD, from, from, 0, { name: this.name(o[0]!), optional: o[1] === 1 })
+        return
+      }
+      case 'TAIL_NAMED': {
+        const from = this.canonicalTop(o[1]! + 1)
+        return this.thenReturn(this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, { name: this.name(o[0]!), suggestion: this.constant(o[2]!) }))
+      }
+      case 'PIPE': case 'TAIL_PIPE': {
+        const from = this.canonicalTop(2)
+        this.stack.length -= 2
+        if (name === 'PIPE') this.call(LINKED.PIPE, from, from, 0, null)
+        else this.thenReturn(this.emit(LINKED.TAIL_PIPE, from, from))
+        return
+      }
+      case 'RETURN': {
+        const value = this.popSlot()
+        this.emit(LINKED.RETURN, 0, value)
+        return
+      }
+      case 'THROW': {
+        const value = this.popSlot()
+        this.emit(LINKED.THROW, 0, value)
+        return
+      }
+      case 'RETHROW': {
+        const fault = this.popSlot()
+        this.emit(LINKED.RETHROW, 0, fault)
+        return
+      }
+      case 'RAISE': this.emit(LINKED.RAISE, 0, 0, 0, 0, { kind: RAISE_KINDS[o[0]!], message: this.constant(o[1]!) }); return
+      case 'NEXT': {
+        this.flush()
+        this.push(LINKED.NEXT, this.canonical(this.stack.length - 1))
+        this.producer = null
+        return
+      }
+      case 'DEADLINE_ENTER': {
+        const duration = this.popSlot()
+        this.emit(LINKED.DEADLINE_ENTER, 0, duration)
+        return
+      }
+      case 'DEADLINE_LEAVE': this.emit(LINKED.DEADLINE_LEAVE, 0); return
+      default: throw new Error(`decode: no case for ${name}`)
+    }
+  }
+
+  private binary(op: number): void {
+    const right = this.stack.at(-1)!
+    const withConstant = WITH_CONSTANT[op]
+    if (withConstant !== undefined && typeof right === 'object' && typeof right.constant === 'number' && (right.constant | 0) === right.constant) {
+      this.stack.pop()
+      const left = this.popSlot()
+      this.push(withConstant, left, 0, 0, right.constant)
+      return
+    }
+    const c = this.popSlot()
+    const b = this.popSlot()
+    this.push(op, b, c)
+  }
+
+  private conditional(op: number, target: number): void {
+    const producer = this.producer
+    const condition = this.popSlot()
+    const clean = this.stack.every((entry, position) => entry === this.canonical(position))
+    const fused = producer === null || producer !== this.last || !clean || op !== LINKED.JF || producer.a !== condition ? undefined : FUSED[producer.op]
+    if (fused !== undefined) {
+      // The comparison becomes the jump: same sources, no result.
+      producer!.op = fused
+      this.at.set(this.pc, producer!)
+      this.producer = null
+      return this.jump(producer!, target)
+    }
+    // A local or constant condition stays readable after the flush, which writes canonical slots only.
+    this.flush()
+    this.jump(this.emit(op, 0, condition), target)
+  }
+
+  private gather(op: number, count: number, k: unknown): void {
+    const from = this.canonicalTop(count)
+    this.stack.length -= count
+    this.push(op, from, count, 0, k)
+  }
+
+  private pushConstant(constant: Value): void {
+    this.stack.push({ constant })
+    this.producer = null
+  }
+
+  private withName(op: number, name: number): void {
+    const source = this.popSlot()
+    this.push(op, source, 0, 0, this.name(name))
+  }
+
+  private withNumber(op: number, number: number): void {
+    const source = this.popSlot()
+    this.push(op, source, number)
+  }
+
+  /** A call: the result may be delivered later, so that its slot must be final; a store after it may still take it over. */
+  private call(op: number, from: number, b: number, c: number, k: unknown): void {
+    const slot = this.canonical(this.stack.length)
+    const instr = this.emit(op, slot, b, c, from, k)
+    this.stack.push(slot)
+    this.producer = instr
+  }
+
+  /** Behind a tail call stands the return that passes on the result of a callee which could not take the frame over. */
+  private thenReturn(call: Instr): void {
+    this.emit(LINKED.RETURN, 0, call.a)
+    this.at.set(this.pc, call)
+  }
+
+  private named(op: number, count: number, k: unknown): void {
+    const from = this.canonicalTop(count)
+    this.stack.length -= count
+    // The callee may stay where it is; only arguments move.
+    const callee = this.popSlot()
+    const slot = this.canonical(this.stack.length)
+    const instr = this.emit(op, slot, callee, count, from, k)
+    this.stack.push(slot)
+    this.producer = instr
+  }
+
+  private builtin(def: BuiltinDef, count: number): void {
+    if (!def.rest && count === def.arity && (count === 1 || count === 2)) {
+      const c = count === 2 ? this.popSlot() : 0
+      const b = this.popSlot()
+      this.push(count === 1 ? LINKED.BUILTIN1 : LINKED.BUILTIN2, b, c, 0, def)
+      return
+    }
+    const from = this.canonicalTop(count)
+    this.stack.length -= count
+    this.call(LINKED.BUILTIN_N, from, from, count, def)
+  }
+}

@@ -1,0 +1,40 @@
+// How a machine hands the thread back. Every exit carries the output that the root task committed since the exit before it,
+// so that a host can print as the run goes and nothing is printed twice after a restore or a replay (design §8.14).
+
+import type { PendingEffect } from '../effects/effect.js'
+import type { Value } from '../values/value.js'
+import type { Fault } from './fault.js'
+
+export type LimitName = 'fuel' | 'frames' | 'heap' | 'output' | 'tasks'
+
+export type RunExit =
+  | { readonly kind: 'done'; readonly output: string; readonly value: Value }
+  | { readonly kind: 'failed'; readonly output: string; readonly fault: Fault }
+  /** Every task waits. `effects` are those asked for since the last exit; `wakeAt` is the earliest timer, null without one. */
+  | { readonly kind: 'suspended'; readonly output: string; readonly effects: readonly PendingEffect[]; readonly wakeAt: number | null }
+  /** The slice is used up; `resume` goes on with the same task. `effects` as above: other tasks may have asked meanwhile. */
+  | { readonly kind: 'yielded'; readonly output: string; readonly effects: readonly PendingEffect[] }
+  | { readonly kind: 'limit'; readonly output: string; readonly limit: LimitName; readonly message: string }
+
+export interface Limits {
+  /** Units of work for the whole run: one per backward jump and call, and what builtins charge. */
+  readonly fuel: number
+  /** Units after which the machine yields to its host. */
+  readonly sliceFuel: number
+  /** Activations on all stacks of the run. */
+  readonly frames: number
+  /** Heap units (design §8.15), roughly bytes. */
+  readonly heap: number
+  /** Bytes of output, root and children. */
+  readonly output: number
+  readonly tasks: number
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  fuel: Number.POSITIVE_INFINITY,
+  sliceFuel: 200_000,
+  frames: 100_000,
+  heap: 1 << 30,
+  output: 64 << 20,
+  tasks: 100_000,
+}

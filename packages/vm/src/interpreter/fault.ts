@@ -1,0 +1,78 @@
+// A fault is a script-level error as a value: the interpreter unwinds with it, `catch` binds what `caught` gives, and an
+// uncaught one ends the run. Nothing here throws. Texts follow reference 01 §15.4.
+
+import { display } from '../values/display.js'
+import type { Value } from '../values/value.js'
+
+export type FaultKind =
+  | 'thrown' | 'runtime' | 'type' | 'categorized'
+  | 'undefined_variable' | 'undefined_builtin' | 'immutable' | 'division' | 'recursion'
+
+/** One activation at the time of a fault, inner first. `column` is 0 when unknown. */
+export interface TraceEntry {
+  readonly file: string
+  readonly function: string
+  readonly line: number
+  readonly column: number
+}
+
+export class Fault {
+  readonly kind: FaultKind
+  /** Text without its class prefix; for a thrown value its display. */
+  readonly message: string
+  /** The thrown value; nil for every other kind. */
+  readonly value: Value
+  readonly category: string
+  /** Filled when the interpreter first sees the fault. */
+  trace: readonly TraceEntry[] | null = null
+
+  constructor(kind: FaultKind, message: string, value: Value = null, category = '') {
+    this.kind = kind
+    this.message = message
+    this.value = value
+    this.category = category
+  }
+
+  /** One-line display form. */
+  get text(): string {
+    switch (this.kind) {
+      case 'thrown': return `Thrown: ${this.message}`
+      case 'runtime': return `Runtime error: ${this.message}`
+      case 'type': return `Type error: ${this.message}`
+      case 'categorized': return `Error [${this.category}]: ${this.message}`
+      default: return this.message
+    }
+  }
+
+  /** What `catch (e)` binds. */
+  get caught(): Value {
+    return this.kind === 'thrown' ? this.value : this.text
+  }
+}
+
+export function thrown(value: Value): Fault {
+  return new Fault('thrown', display(value), value)
+}
+
+export function runtimeFault(message: string): Fault {
+  return new Fault('runtime', message)
+}
+
+export function typeFault(message: string): Fault {
+  return new Fault('type', message)
+}
+
+export function categorized(category: string, message: string): Fault {
+  return new Fault('categorized', message, null, category)
+}
+
+/**
+ * The fault as it looks after leaving an interpreter run (reference 01 §15.3): every kind but thrown and categorised
+ * values gains ` (line N)`, and the special texts become runtime errors.
+ */
+export function leavingRun(fault: Fault, line: number): Fault {
+  if (fault.kind === 'thrown' || fault.kind === 'categorized' || line === 0) return fault
+  const outer = new Fault(fault.kind === 'type' ? 'type' : 'runtime', `${fault.message} (line ${line})`)
+  outer.trace = fault.trace
+  return outer
+}

@@ -1,0 +1,65 @@
+// What a run holds in memory, in heap units (design §8.15): 16 for each object, 16 for each slot, and payload bytes. A walk over
+// everything reachable from the machine; shared objects count once. Strings count once for each reference, which overstates.
+
+import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter } from '../values/handles.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes, HarnEnum, HarnPair } from '../values/scalars.js'
+import { HarnSet } from '../values/set.js'
+import { Coroutine, NativeActivation } from '../scheduler/task.js'
+import type { Machine } from '../vm.js'
+
+export function measureHeap(machine: Machine): number {
+  const seen = new Set<object>()
+  const pending: unknown[] = []
+  let units = 0
+  const slots = (values: Iterable<unknown>): void => {
+    for (const value of values) {
+      units += 16
+      if (typeof value === 'string') units += value.length
+      else if (value !== null && typeof value === 'object') pending.push(value)
+    }
+  }
+  for (const task of machine.tasks.values()) {
+    for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) pending.push(co)
+    slots([task.result, ...task.output, ...task.values.values()])
+  }
+  for (const module of machine.modules.values()) slots(module.slots)
+  for (const table of machine.impls.values()) slots(table.values())
+  slots(machine.families.values())
+  while (pending.length > 0) {
+    const value = pending.pop() as object
+    if (seen.has(value)) continue
+    seen.add(value)
+    units += 16
+    if (value instanceof HarnList) slots(value.items)
+    else if (value instanceof HarnDict) mapSlots(value.map, slots)
+    else if (value instanceof HarnStruct) mapSlots(value.fields, slots)
+    else if (value instanceof HarnSet) slots(value.map.values())
+    else if (value instanceof HarnClosure) slots(value.captures)
+    else if (value instanceof HarnEnum) slots(value.fields)
+    else if (value instanceof HarnPair) slots([value.first, value.second])
+    else if (value instanceof HarnBytes) units += value.data.length
+    else if (value instanceof HarnCell) slots([value.value])
+    else if (value instanceof HarnIter) slots(value.state)
+    else if (value instanceof HarnGenerator) slots([value.coroutine])
+    else if (value instanceof HarnChannel) slots(value.buffer)
+    else if (value instanceof HarnHandle) slots([value.descriptor])
+    else if (value instanceof HarnAtomic) slots([value.value])
+    else if (value instanceof Coroutine) {
+      slots(value.regs.slice(0, value.top))
+      slots(value.frames.slice(0, value.fp + 1))
+    } else if (value instanceof NativeActivation) slots(Object.values(value.state))
+    else if (value instanceof Map) mapSlots(value as Map<unknown, unknown>, slots)
+    else if (value instanceof Set) slots(value)
+    else if (Array.isArray(value)) slots(value)
+    else if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null) slots(Object.values(value))
+  }
+  return units
+}
+
+function mapSlots(map: Map<unknown, unknown>, slots: (values: Iterable<unknown>) => void): void {
+  slots(map.keys())
+  slots(map.values())
+}

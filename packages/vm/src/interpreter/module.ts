@@ -1,0 +1,126 @@
+// Linked modules: what many machines share. A Module is a chunk with its builtins resolved against a registry and its functions
+// decoded on first call; it holds no script values (design §8.19).
+
+import { verify } from '@bridle/compiler/bytecode'
+import type { CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
+import { HarnDuration, HarnFloat } from '../values/scalars.js'
+import { decode } from './decode.js'
+import type { Decoded } from './decode.js'
+import type { BuiltinDef } from '../builtins/builtin.js'
+import type { Registry } from '../builtins/registry.js'
+import type { Instr } from './linked.js'
+import type { Value } from '../values/value.js'
+
+export class FunctionCode {
+  readonly module: Module
+  readonly index: number
+  readonly chunk: FunctionChunk
+  readonly paramNames: readonly string[]
+  readonly paramCount: number
+  /** Plain call: every argument goes to its slot, missing ones are nil, and the call runs the body. */
+  readonly plain: boolean
+  /** Locals and operand stack. */
+  readonly frameSize: number
+  private decoded: Decoded | null = null
+
+  constructor(module: Module, index: number, chunk: FunctionChunk) {
+    this.module = module
+    this.index = index
+    this.chunk = chunk
+    this.paramNames = chunk.params
+    this.paramCount = chunk.params.length
+    this.plain = chunk.kind !== 'generator' && chunk.kind !== 'stream'
+    this.frameSize = chunk.slots + chunk.stack
+  }
+
+  get entry(): Instr {
+    return (this.decoded ??= decode(this)).entry
+  }
+
+  /** The instruction that carries out the code at `pc`; what is folded into others has none of its own. */
+  instrAt(pc: number): Instr {
+    const instr = (this.decoded ??= decode(this)).at.get(pc)
+    if (instr === undefined) throw new Error(`no instruction at ${pc} of ${this.chunk.name}`)
+    return instr
+  }
+
+  /** First instruction of the block at `pc`: a handler's entry. */
+  blockAt(pc: number): Instr {
+    return (this.decoded ??= decode(this)).blocks.get(pc)!
+  }
+
+  /** Line and column of a code position, 0 where unknown. */
+  placeOf(pc: number): { readonly line: number; readonly column: number } {
+    const { lines } = this.chunk
+    let low = 0
+    let high = lines.length / 3
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (lines[middle * 3]! <= pc) low = middle + 1
+      else high = middle
+    }
+    return low === 0 ? { line: 0, column: 0 } : { line: lines[low * 3 - 2]!, column: lines[low * 3 - 1]! }
+  }
+}
+
+export class Module {
+  readonly key: string
+  readonly chunk: ModuleChunk
+  readonly functions: readonly FunctionCode[]
+  readonly builtins: readonly BuiltinDef[]
+  /** Directory part of the key, for source-relative paths. */
+  readonly directory: string
+
+  constructor(chunk: ModuleChunk, builtins: readonly BuiltinDef[]) {
+    this.key = chunk.key
+    this.chunk = chunk
+    this.builtins = builtins
+    this.functions = chunk.functions.map((fn, index) => new FunctionCode(this, index, fn))
+    const slash = Math.max(chunk.key.lastIndexOf('/'), chunk.key.lastIndexOf('\\'))
+    this.directory = slash < 0 ? '.' : slash === 0 ? '/' : chunk.key.slice(0, slash)
+  }
+}
+
+export interface LinkedProgram {
+  readonly modules: ReadonlyMap<string, Module>
+  readonly main: Module
+  readonly registry: Registry
+}
+
+/** A chunk that does not fit the registry or is damaged. `problems` says all of it. */
+export class LinkError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`cannot link: ${problems.join('; ')}`)
+    this.problems = problems
+  }
+}
+
+/** Checks the chunks and resolves their builtins. Raises LinkError with the list of what is missing or damaged. */
+export function linkProgram(program: CompiledProgram, registry: Registry): LinkedProgram {
+  const problems: string[] = []
+  const modules = new Map<string, Module>()
+  for (const chunk of program.modules) {
+    problems.push(...verify(chunk))
+    const builtins = chunk.builtins.map((name) => {
+      const def = registry.builtins.get(name)
+      if (def === undefined) problems.push(`builtin ${name} is missing (used by ${chunk.key})`)
+      return def as BuiltinDef
+    })
+    modules.set(chunk.key, new Module(chunk, builtins))
+  }
+  const main = modules.get(program.main)
+  if (main === undefined) problems.push(`main module ${program.main} is missing`)
+  if (problems.length > 0) throw new LinkError(problems)
+  return { modules, main: main!, registry }
+}
+
+/** Immutable constants become values once; `data` is made anew by each use, because lists and dicts have buffers that grow. */
+export function constantValue(constant: Constant): Value {
+  if (constant === null || typeof constant !== 'object') return constant
+  switch (constant.tag) {
+    case 'float': return new HarnFloat(constant.value)
+    case 'duration': return new HarnDuration(constant.ms)
+    case 'data': case 'struct': throw new Error('not a plain constant')
+  }
+}

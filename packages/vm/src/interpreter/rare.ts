@@ -1,0 +1,177 @@
+// Operations that are rare enough to live outside the loop. Each writes its result and moves the coroutine on, or raises.
+
+import { HarnBuiltin, HarnClosure } from '../values/callable.js'
+import type { HarnCell } from '../values/callable.js'
+import type { HarnDict } from '../values/dict.js'
+import { HarnIter } from '../values/handles.js'
+import { HarnList } from '../values/list.js'
+import { fromPlain } from '../values/plain.js'
+import { HarnDuration, HarnEnum, ok } from '../values/scalars.js'
+import { isCallable, isInt, typeName } from '../values/value.js'
+import { makeLoopIter } from '../builtins/iter.js'
+import { buildStruct, checkDict, checkList, isResult, withoutKeys } from './access.js'
+import { Fault, runtimeFault, thrown, typeFault } from './fault.js'
+import { LINKED } from './linked.js'
+import { checkParameter } from './param-check.js'
+import type { BuiltinDef } from '../builtins/builtin.js'
+import type { Plain } from '../effects/effect.js'
+import type { Machine } from '../vm.js'
+import type { Task } from '../scheduler/task.js'
+import type { Instr } from './linked.js'
+import type { ParameterCheck } from './param-check.js'
+import type { RaiseKind } from '@bridle/compiler/bytecode'
+import type { Value } from '../values/value.js'
+
+/** What a deadline of a type other than duration or int means, in milliseconds. */
+const DEFAULT_DEADLINE_MS = 30_000
+
+interface NameSite {
+  readonly name: string
+  readonly suggestion: string | null
+}
+
+export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClosure): boolean {
+  const co = task.current
+  const { regs, base } = co
+  const give = (value: Value): true => {
+    m.give(co, value)
+    return true
+  }
+  const b = regs[base + i.b]!
+  switch (i.op) {
+    case LINKED.LOAD_DATA: return give(fromPlain(JSON.parse(i.k as string) as Plain))
+    case LINKED.LOAD_GLOBAL: return loadGlobal(m, task, i.k as NameSite)
+    case LINKED.CELL_VARIABLE: {
+      const { value } = b as HarnCell
+      return isCallable(value) ? give(value) : loadGlobal(m, task, i.k as NameSite)
+    }
+    case LINKED.RUN_MODULE: return runModule(m, task, i)
+    case LINKED.CHECK_PARAM: {
+      const fault = checkParameter(b, i.k as ParameterCheck)
+      if (fault !== null) return m.raise(task, fault)
+      co.instr = i.next
+      return true
+    }
+    case LINKED.LIST_EXTEND: {
+      const items = regs[base + i.c]!
+      const fault = checkList(items)
+      if (fault !== null) return m.raise(task, fault)
+      const list = b as HarnList
+      for (const item of (items as HarnList).view()) list.items.push(item)
+      list.length = list.items.length
+      m.chargeHeap(16 * (items as HarnList).length)
+      return give(list)
+    }
+    case LINKED.DICT_EXTEND: {
+      const entries = regs[base + i.c]!
+      const fault = checkDict(entries)
+      if (fault !== null) return m.raise(task, fault)
+      for (const [key, value] of (entries as HarnDict).map) (b as HarnDict).set(key, value)
+      m.chargeHeap(32 * (entries as HarnDict).size)
+      return give(b)
+    }
+    case LINKED.BUILD_STRUCT: {
+      const type = i.k as { readonly name: string; readonly fields: readonly string[] | null }
+      m.chargeHeap(64)
+      return give(buildStruct(type.name, closure.code.module.key, type.fields, b))
+    }
+    case LINKED.BUILD_ENUM_LIST: {
+      const name = i.k as { readonly enumName: string; readonly variant: string }
+      return give(new HarnEnum(name.enumName, name.variant, (b as HarnList).copyItems()))
+    }
+    case LINKED.DEFINE_IMPL: {
+      const { struct, methods } = i.k as { readonly struct: string; readonly methods: readonly string[] }
+      const table = new Map<string, HarnClosure>()
+      methods.forEach((name, at) => table.set(name, regs[base + i.b + at] as HarnClosure))
+      m.impls.set(`${closure.code.module.key}::${struct}`, table)
+      co.instr = i.next
+      return true
+    }
+    case LINKED.LIST_REST: return give(new HarnList((b as HarnList).view().slice(i.c)))
+    case LINKED.DICT_REST: return give(withoutKeys(b as HarnDict, i.k as readonly string[]))
+    case LINKED.CALL_SPREAD: case LINKED.CALL_NAMED_SPREAD: {
+      const count = spread(m, task, regs[base + i.b + 1] as HarnList, base + i.b + 1)
+      return m.callFrom(task, b, base + i.b + 1, count, i.k as NameSite | null)
+    }
+    case LINKED.BUILTIN_SPREAD: {
+      const count = spread(m, task, b as HarnList, base + i.b)
+      return m.settleCall(task, m.runBuiltin(i.k as BuiltinDef, co.regs, base + i.b, count))
+    }
+    case LINKED.CALL_METHOD_SPREAD: {
+      const count = spread(m, task, regs[base + i.b + 1] as HarnList, base + i.b + 1)
+      const def = m.methodFor(i, b)
+      if (def !== null) return m.settleCall(task, m.runMethod(def, co.regs, base + i.b, count))
+      return m.callMethod(task, b, base + i.b, count, i.k as { readonly name: string; readonly optional: boolean })
+    }
+    case LINKED.RETHROW: return m.raise(task, b as unknown as Fault)
+    case LINKED.CATCH_VALUE: return give((b as unknown as Fault).caught)
+    case LINKED.CATCH_IS: {
+      const { kind, value } = b as unknown as Fault
+      return give(kind === 'thrown' && value instanceof HarnEnum && value.enumName === i.k)
+    }
+    case LINKED.RAISE: {
+      const { kind, message } = i.k as { readonly kind: RaiseKind; readonly message: string }
+      return m.raise(task, new Fault(kind, message))
+    }
+    case LINKED.RESULT_OK: return give(isResult(b) ? b : ok(b))
+    case LINKED.PROPAGATE: {
+      if (!isResult(b)) return m.raise(task, typeFault(`? operator requires a Result value, got ${typeName(b)}`))
+      if (b.variant === 'Ok') return give(b.fields[0] ?? null)
+      co.instr = i.target
+      return true
+    }
+    case LINKED.ITERATE: return give(makeLoopIter(b) ?? new HarnIter('list', [new HarnList([]), 0]))
+    case LINKED.DEADLINE_ENTER: {
+      const ms = b instanceof HarnDuration ? Number(b.ms) : isInt(b) ? Number(b) : DEFAULT_DEADLINE_MS
+      task.deadlines.push({ dueMs: m.now + ms, coroutine: co, fp: co.fp, fired: false })
+      co.instr = i.next
+      return ms > 0 || m.raise(task, thrown('Deadline exceeded'))
+    }
+    case LINKED.DEADLINE_LEAVE:
+      task.deadlines.pop()
+      co.instr = i.next
+      return true
+    default: throw new Error(`no case for linked operation ${i.op}`)
+  }
+}
+
+/** A constant of the registry or the host, a builtin, or a callable of a caller's scope; else the variable is undefined. */
+function loadGlobal(m: Machine, task: Task, site: NameSite): boolean {
+  const constant = m.options.globals?.get(site.name) ?? m.registry.constants.get(site.name)
+  if (constant !== undefined) {
+    m.give(task.current, constant)
+    return true
+  }
+  const callable = m.callableNamed(task, site.name)
+  if (callable !== null && (callable instanceof HarnClosure || callable instanceof HarnBuiltin)) {
+    m.give(task.current, callable)
+    return true
+  }
+  return m.raise(task, site.suggestion === null
+    ? new Fault('undefined_variable', `Undefined variable: ${site.name}`)
+    : runtimeFault(`Undefined variable: ${site.name} (did you mean \`${site.suggestion}\`?)`))
+}
+
+/** Runs a module's initialiser the first time it is imported. */
+function runModule(m: Machine, task: Task, i: Instr): boolean {
+  const key = i.k as string
+  const state = m.modules.get(key)!
+  if (state.started) {
+    m.give(task.current, null)
+    return true
+  }
+  state.started = true
+  const closure = new HarnClosure(m.program.modules.get(key)!.functions[0]!, [])
+  return m.enter(task, closure, task.current.base + i.d, 0, false)
+}
+
+/** Lays a list's items out as arguments from register `from` on; answers their number. */
+function spread(m: Machine, task: Task, list: HarnList, from: number): number {
+  const co = task.current
+  const count = list.length
+  m.charge(count >> 3, 0)
+  co.reserve(from + count + 1)
+  for (let at = 0; at < count; at++) co.regs[from + at] = list.items[at]!
+  return count
+}
+

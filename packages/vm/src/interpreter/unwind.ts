@@ -1,0 +1,82 @@
+// What a fault does to the stacks: frames are left from the inside out until a handler takes it. Nothing is thrown in
+// JavaScript. Leaving a run (a native frame that called back, a generator, a task) adds the line suffix of reference 01 §15.3.
+
+import { HarnClosure } from '../values/callable.js'
+import { NativeActivation } from '../scheduler/task.js'
+import { NATIVE_STEP } from './linked.js'
+import { leavingRun } from './fault.js'
+import type { Machine } from '../vm.js'
+import type { Task } from '../scheduler/task.js'
+import type { Fault, TraceEntry } from './fault.js'
+import type { FunctionCode } from './module.js'
+import type { Value } from '../values/value.js'
+
+/** Raises `fault` at the instruction the task's coroutine stands at. Answers whether the task goes on. */
+export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean {
+  let fault = raised
+  // Line of the innermost script frame of the run being left; 0 while none was passed.
+  let line = 0
+  const trace: TraceEntry[] = fault.trace === null ? [] : [...fault.trace]
+  const known = trace.length > 0
+  let first = true
+  for (;;) {
+    const co = task.current
+    while (co.fp >= 0) {
+      const frame = co.frames[co.fp]!
+      if (frame instanceof HarnClosure) {
+        const { pc } = co.instr
+        const { code } = frame
+        const place = code.placeOf(pc)
+        if (line === 0) line = place.line
+        // A rethrown fault already has this frame in its trace.
+        if (!(known && first)) trace.push(entry(code, place))
+        first = false
+        const target = handlerFor(code, pc)
+        if (target !== null) {
+          fault.trace = trace
+          const base = co.bases[co.fp]!
+          co.base = base
+          co.regs[base + code.chunk.slots + target.depth] = fault as unknown as Value
+          co.instr = code.blockAt(target.target)
+          return true
+        }
+        co.instr = co.returns[co.fp]!
+        co.frames[co.fp] = null as never
+        co.fp--
+        co.base = co.fp < 0 ? 0 : co.bases[co.fp]!
+      } else if (frame instanceof NativeActivation) {
+        if (line !== 0 && frame.def.runBoundary) fault = leavingRun(fault, line)
+        if (frame.def.runBoundary) line = 0
+        if (frame.def.onFault !== undefined) {
+          fault.trace = trace
+          co.instr = NATIVE_STEP
+          machine.result = null
+          const result = frame.def.onFault(machine, frame.state as never, fault)
+          return machine.settleStep(task, result)
+        }
+        machine.popNative(task)
+      } else co.fp--
+    }
+    fault = line === 0 ? fault : leavingRun(fault, line)
+    line = 0
+    if (co.generator !== null && co.resumer !== null) {
+      co.generator.done = true
+      co.generator.coroutine = null
+      task.current = co.resumer
+      co.resumer = null
+      continue
+    }
+    fault.trace = trace
+    machine.failTask(task, fault)
+    return false
+  }
+}
+
+function entry(code: FunctionCode, place: { readonly line: number; readonly column: number }): TraceEntry {
+  return { file: code.module.key, function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name, line: place.line, column: place.column }
+}
+
+function handlerFor(code: FunctionCode, pc: number): { readonly target: number; readonly depth: number } | null {
+  for (const handler of code.chunk.handlers) if (pc >= handler.start && pc < handler.end) return handler
+  return null
+}

@@ -1,0 +1,90 @@
+// Tasks coming and going: how one is started, what its outcome is, how it is ended from outside.
+
+import { HarnClosure } from '../values/callable.js'
+import { childrenKey, taskKey } from '../builtins/builtin.js'
+import { placeArguments } from '../vm.js'
+import { Coroutine, NativeActivation, Task } from './task.js'
+import type { SpawnOptions, TaskFacts, TaskOutcome } from '../builtins/builtin.js'
+import type { Deadline } from './task.js'
+import type { Machine } from '../vm.js'
+import type { HarnBuiltin } from '../values/callable.js'
+import type { Value } from '../values/value.js'
+
+/** Starts a task that runs when the current one next waits. It inherits context values and running deadlines. */
+export function spawnTask(machine: Machine, callee: HarnClosure | HarnBuiltin, args: readonly Value[], options: SpawnOptions): number {
+  const parent = machine.running
+  const id = machine.nextTask++
+  if (machine.tasks.size >= machine.limits.tasks) machine.hitLimit('tasks', `too many tasks: the limit is ${machine.limits.tasks}`)
+  const closure = callee instanceof HarnClosure ? callee : machine.closureOver(callee.name, args, [])
+  const coroutine = new Coroutine(null)
+  coroutine.begin(closure, callee instanceof HarnClosure ? args : [], placeArguments)
+  const task = new Task(id, parent, coroutine, {
+    taskId: options.taskId ?? `${parent.taskId}:spawn:${++parent.spawned}`,
+    name: options.name ?? 'spawn',
+    group: options.group ?? null,
+  })
+  task.values = new Map(parent.values)
+  task.fields = new Map(parent.fields)
+  task.deadlines = parent.deadlines.map((deadline): Deadline => ({ dueMs: deadline.dueMs, coroutine, fp: -1, fired: deadline.fired }))
+  machine.tasks.set(id, task)
+  machine.ready.push(task)
+  return id
+}
+
+export function taskFacts(machine: Machine, task: Task): TaskFacts {
+  return {
+    taskId: task.taskId,
+    parentId: task.parentTaskId,
+    rootId: task.rootTaskId,
+    name: task.name,
+    group: task.group,
+    cancelled: task.cancelRequested,
+    activeTaskIds: [...machine.tasks.values()].filter((each) => each.parent === task.id && isAlive(each)).map((each) => each.taskId),
+    values: task.values,
+    fields: task.fields,
+  }
+}
+
+export function isAlive(task: Task): boolean {
+  return task.status === 'ready' || task.status === 'waiting'
+}
+
+export function taskOutcome(machine: Machine, id: number): TaskOutcome {
+  const task = machine.tasks.get(id)
+  if (task === undefined || task.status === 'cancelled') return { kind: 'aborted' }
+  switch (task.status) {
+    case 'done': return { kind: 'done', value: task.result, output: task.output.join('') }
+    case 'failed': return { kind: 'failed', fault: task.fault!, output: task.output.join('') }
+    default: return { kind: 'running' }
+  }
+}
+
+/** Ends a task at once; native frames leave as they would on a fault, tasks that it started end with it. */
+export function abortTask(machine: Machine, id: number): void {
+  const task = machine.tasks.get(id)
+  if (task === undefined || !isAlive(task)) return
+  for (const child of machine.tasks.values()) if (child.parent === id) abortTask(machine, child.id)
+  const before = machine.running
+  machine.running = task
+  for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
+    task.current = co
+    while (co.fp >= 0) {
+      if (co.frames[co.fp] instanceof NativeActivation) machine.popNative(task)
+      else {
+        co.fp--
+        co.base = co.fp < 0 ? 0 : co.bases[co.fp]!
+      }
+    }
+  }
+  machine.running = before
+  task.status = 'cancelled'
+  task.deadlines = []
+  machine.forgetEffect(task)
+  task.waitKey = null
+  task.waitDue = null
+  task.delivery = null
+  const at = machine.ready.indexOf(task)
+  if (at > 0 || (at === 0 && task !== before)) machine.ready.splice(at, 1)
+  machine.wake(taskKey(id))
+  machine.wake(childrenKey(task.parent))
+}

@@ -1,0 +1,105 @@
+// A stopped machine ⇄ text. The text holds the state of the run and names code by module and function; it fits any process that
+// has the same program. What counts as the same is the code without debug information (design §8.10).
+
+import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
+import { readGraph, SnapshotError, writeGraph } from './graph.js'
+import type { LinkedProgram, Module } from '../interpreter/module.js'
+import type { Machine } from '../vm.js'
+import type { ObjectRow } from './graph.js'
+
+export const SNAPSHOT_FORMAT = 'bridle-snapshot'
+export const SNAPSHOT_VERSION = 1
+
+interface Document {
+  readonly format: string
+  readonly version: number
+  /** Module key → hash of its code. */
+  readonly modules: { readonly [key: string]: string }
+  readonly objects: readonly ObjectRow[]
+}
+
+/** The parts of a machine that a run consists of; KEEP WITH: the state fields of Machine. */
+const STATE = [
+  'now', 'tasks', 'nextTask', 'ready', 'nextEffect', 'nextOrder', 'modules', 'families', 'impls', 'fuelUsed', 'heapCharged', 'outputBytes', 'input', 'pending',
+] as const
+
+const moduleHashes = new WeakMap<Module, string>()
+
+/** Hash of what a module's code does; comments, names of locals and line numbers do not count. */
+export function moduleHash(module: Module, hashHex: (bytes: Uint8Array) => string): string {
+  const known = moduleHashes.get(module)
+  if (known !== undefined) return known
+  const { chunk } = module
+  const identity = {
+    functions: chunk.functions.map((fn) => [fn.kind, fn.params.length, fn.firstDefault, fn.rest, fn.slots, fn.stack, fn.code, fn.handlers, fn.captures.length]),
+    constants: chunk.constants, names: chunk.names, builtins: chunk.builtins, units: chunk.units, slots: chunk.moduleSlots.length,
+  }
+  const text = JSON.stringify(identity, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
+  const hash = hashHex(new TextEncoder().encode(text))
+  moduleHashes.set(module, hash)
+  return hash
+}
+
+/** The state of a machine that has just handed the thread back. */
+export function writeSnapshot(machine: Machine): string {
+  const state: Record<string, unknown> = {}
+  for (const name of STATE) state[name] = machine[name]
+  const modules: Record<string, string> = {}
+  for (const module of machine.program.modules.values()) modules[module.key] = moduleHash(module, machine.options.hashHex)
+  const document: Document = { format: SNAPSHOT_FORMAT, version: SNAPSHOT_VERSION, modules, objects: writeGraph(state) }
+  return JSON.stringify(document)
+}
+
+/** Fills a fresh machine of the same program. Raises SnapshotError with the reason of a refusal. */
+export function readSnapshot(text: string, machine: Machine): void {
+  const document = parseDocument(text)
+  checkProgram(document, machine.program, machine.options.hashHex)
+  let state: Record<string, unknown>
+  try {
+    state = readGraph(document.objects, {
+      code: (key, index) => {
+        const module = machine.program.modules.get(key) ?? (isAdapterKey(key) ? adapterByKey(machine, key) : undefined)
+        const code = module?.functions[index]
+        if (code === undefined) throw new SnapshotError('program', `the program has no function ${index} in ${key}`)
+        return code
+      },
+      frame: (kind) => {
+        const def = machine.registry.frames.get(kind)
+        if (def === undefined) throw new SnapshotError('registry', `native frame ${kind} is missing`)
+        return def
+      },
+    }) as Record<string, unknown>
+  } catch (error) {
+    if (error instanceof SnapshotError) throw error
+    throw new SnapshotError('damaged', `unreadable snapshot: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  for (const name of STATE) {
+    if (state[name] === undefined) throw new SnapshotError('damaged', `the snapshot lacks ${name}`)
+    ;(machine as unknown as Record<string, unknown>)[name] = state[name]
+  }
+}
+
+function parseDocument(text: string): Document {
+  let document: Partial<Document>
+  try {
+    document = JSON.parse(text) as Partial<Document>
+  } catch {
+    throw new SnapshotError('format', 'not a snapshot')
+  }
+  if (document === null || typeof document !== 'object' || document.format !== SNAPSHOT_FORMAT) throw new SnapshotError('format', 'not a snapshot')
+  if (document.version !== SNAPSHOT_VERSION) {
+    throw new SnapshotError('version', `snapshot version ${String(document.version)}; this machine reads version ${SNAPSHOT_VERSION}`)
+  }
+  if (!Array.isArray(document.objects) || !document.objects.every(Array.isArray) || typeof document.modules !== 'object') {
+    throw new SnapshotError('damaged', 'a part of the snapshot is missing')
+  }
+  return document as Document
+}
+
+function checkProgram(document: Document, program: LinkedProgram, hashHex: (bytes: Uint8Array) => string): void {
+  for (const [key, hash] of Object.entries(document.modules)) {
+    const module = program.modules.get(key)
+    if (module === undefined) throw new SnapshotError('program', `the snapshot needs module ${key}, which this program lacks`)
+    if (moduleHash(module, hashHex) !== hash) throw new SnapshotError('program', `module ${key} has changed since the snapshot was taken`)
+  }
+}

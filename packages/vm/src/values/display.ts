@@ -1,0 +1,114 @@
+// The display form of a value (reference 01 §7): what print, interpolation, dict-key conversion and error texts show.
+// Strings are never quoted. Deep data is walked with a work list, so depth cannot overflow the JavaScript stack.
+
+import { HarnBuiltin, HarnCell, HarnClosure, HarnStruct } from './callable.js'
+import { HarnDict } from './dict.js'
+import { EndOfIteration, HarnAtomic, HarnChannel, HarnGenerator, HarnIter, HarnPermit, HarnRng, HarnTask } from './handles.js'
+import { HarnList } from './list.js'
+import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
+import { HarnSet } from './set.js'
+import { sortTexts } from './text-order.js'
+import type { Value } from './value.js'
+
+/** One decimal for an integral float below 10^15, otherwise the shortest round-trip digits, never an exponent. */
+export function displayFloat(v: number): string {
+  if (Number.isNaN(v)) return 'NaN'
+  if (v === Infinity) return 'inf'
+  if (v === -Infinity) return '-inf'
+  if (Number.isInteger(v) && Math.abs(v) < 1e15) return `${Object.is(v, -0) ? '-0' : v}.0`
+  const text = String(v)
+  return text.includes('e') ? expandExponent(text) : text
+}
+
+function expandExponent(text: string): string {
+  const [, sign, whole, fraction = '', exponentText] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text)!
+  const exponent = Number(exponentText)
+  const digits = whole! + fraction
+  const point = whole!.length + exponent
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`
+  return point >= digits.length ? sign + digits + '0'.repeat(point - digits.length) : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+export function displayDuration(ms: number | bigint): string {
+  const total = BigInt(ms)
+  const size = total < 0n ? -total : total
+  const sign = total < 0n ? '-' : ''
+  if (size === 0n) return '0ms'
+  if (size % 3600000n === 0n) return `${sign}${size / 3600000n}h`
+  if (size % 60000n === 0n) return `${sign}${size / 60000n}m`
+  if (size % 1000n === 0n) return `${sign}${size / 1000n}s`
+  return `${sign}${size}ms`
+}
+
+/** Display of a value that contains no others; null for containers. */
+function displayLeaf(value: Value): string | null {
+  switch (typeof value) {
+    case 'string': return value
+    case 'number': case 'bigint': case 'boolean': return String(value)
+  }
+  if (value === null) return 'nil'
+  if (value instanceof HarnFloat) return displayFloat(value.v)
+  if (value instanceof HarnRange) return `${value.start} to ${value.end}${value.exclusive ? ' exclusive' : ''}`
+  if (value instanceof HarnDuration) return displayDuration(value.ms)
+  if (value instanceof HarnBytes) {
+    const shown = Array.from(value.data.subarray(0, 32), (byte) => byte.toString(16).padStart(2, '0')).join('')
+    return `b"${shown}${value.data.length > 32 ? `...+${value.data.length - 32}` : ''}"`
+  }
+  if (value instanceof HarnClosure) return `<fn(${value.code.paramNames.join(', ')})>`
+  if (value instanceof HarnBuiltin) return `<builtin ${value.name}>`
+  if (value instanceof HarnGenerator) return `<${value.kind}${value.done ? ' (done)' : ''}>`
+  if (value instanceof HarnIter) return value.done ? '<iter (exhausted)>' : '<iter>'
+  if (value instanceof HarnChannel) return `<channel:${value.name}>`
+  if (value instanceof HarnTask) return `<task:vm_task_${value.id}>`
+  if (value instanceof HarnAtomic) return `<atomic:${value.value}>`
+  if (value instanceof HarnRng) return '<rng>'
+  if (value instanceof HarnPermit) return `<sync_permit:${value.kind}:${value.key}>`
+  if (value instanceof HarnCell) return displayLeaf(value.value)
+  if (value instanceof HarnList || value instanceof HarnDict || value instanceof HarnSet || value instanceof HarnStruct) return null
+  if (value instanceof HarnPair || value instanceof HarnEnum) return null
+  if (value instanceof EndOfIteration) return 'nil'
+  return `<${value.kind}:${value.id}>`
+}
+
+export function display(root: Value): string {
+  const leaf = displayLeaf(root)
+  if (leaf !== null) return leaf
+  let out = ''
+  // Texts are wrapped, because a bare string on the work list is a string value.
+  const pending: (Value | { readonly text: string })[] = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()!
+    if (value !== null && typeof value === 'object' && 'text' in value) {
+      out += value.text
+      continue
+    }
+    const text = displayLeaf(value)
+    if (text !== null) out += text
+    else if (value instanceof HarnList) pushItems(pending, '[', value.view(), ']')
+    else if (value instanceof HarnDict) pushFields(pending, '{', value.keys(), value.map)
+    else if (value instanceof HarnStruct) pushFields(pending, `${value.name} {`, sortTexts([...value.fields.keys()]), value.fields)
+    else if (value instanceof HarnSet) pushItems(pending, 'set(', value.values(), ')')
+    else if (value instanceof HarnPair) pushItems(pending, '(', [value.first, value.second], ')')
+    else if (value instanceof HarnEnum) {
+      if (value.fields.length === 0) out += `${value.enumName}.${value.variant}`
+      else pushItems(pending, `${value.enumName}.${value.variant}(`, value.fields, ')')
+    }
+  }
+  return out
+}
+
+type Work = (Value | { readonly text: string })[]
+
+function pushItems(pending: Work, open: string, items: readonly Value[], close: string): void {
+  pending.push({ text: close })
+  for (let at = items.length - 1; at >= 0; at--) pending.push(items[at]!, { text: at === 0 ? open : ', ' })
+  if (items.length === 0) pending.push({ text: open })
+}
+
+function pushFields(pending: Work, open: string, keys: readonly string[], map: Map<string, Value>): void {
+  pending.push({ text: '}' })
+  for (let at = keys.length - 1; at >= 0; at--) {
+    pending.push(map.get(keys[at]!)!, { text: `${at === 0 ? open : ', '}${keys[at]!}: ` })
+  }
+  if (keys.length === 0) pending.push({ text: open })
+}

@@ -1,0 +1,161 @@
+// Equality, order and structural keys (reference 01 §8, 03a §1.2). `==` never fails and compares numbers by value;
+// a structural key is type-exact (1 and 1.0 differ) and serves sets, unique and hash_value.
+// Both walk with an explicit depth bound: past it they go on with a heap-allocated stack, so that deep data cannot overflow.
+
+import { HarnBuiltin, HarnStruct } from './callable.js'
+import { HarnDict } from './dict.js'
+import { HarnAtomic, HarnHandle, HarnIter, HarnTask } from './handles.js'
+import { HarnList } from './list.js'
+import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
+import { HarnSet } from './set.js'
+import { compareText } from './text-order.js'
+import type { Value } from './value.js'
+
+function numeric(value: Value): number | bigint | null {
+  if (typeof value === 'number' || typeof value === 'bigint') return value
+  return value instanceof HarnFloat ? value.v : null
+}
+
+export function equals(left: Value, right: Value): boolean {
+  // The same object may still differ from itself: closures, channels and NaN do, alone or inside a container.
+  if (left === right && (typeof left !== 'object' || left === null)) return true
+  if (typeof left === 'string' || typeof right === 'string' || left === null || right === null) return false
+  if (typeof left === 'boolean' || typeof right === 'boolean') return false
+  const a = numeric(left)
+  if (a !== null) {
+    const b = numeric(right)
+    // Loose equality compares a bigint with a number by mathematical value.
+    return b !== null && a == b // eslint-disable-line eqeqeq
+  }
+  return structurallyEqual(left, right)
+}
+
+/** Work list instead of recursion: pairs of values still to compare. */
+function structurallyEqual(left: Value, right: Value): boolean {
+  const pending: Value[] = [left, right]
+  while (pending.length > 0) {
+    const b = pending.pop()!
+    const a = pending.pop()!
+    if (a instanceof HarnList) {
+      if (!(b instanceof HarnList) || a.length !== b.length) return false
+      for (let at = 0; at < a.length; at++) pending.push(a.items[at]!, b.items[at]!)
+    } else if (a instanceof HarnDict) {
+      if (!(b instanceof HarnDict) || !pushMaps(pending, a.map, b.map)) return false
+    } else if (a instanceof HarnStruct) {
+      if (!(b instanceof HarnStruct) || a.name !== b.name || !pushMaps(pending, a.fields, b.fields)) return false
+    } else if (a instanceof HarnEnum) {
+      if (!(b instanceof HarnEnum) || a.enumName !== b.enumName || a.variant !== b.variant || a.fields.length !== b.fields.length) return false
+      for (let at = 0; at < a.fields.length; at++) pending.push(a.fields[at]!, b.fields[at]!)
+    } else if (a instanceof HarnPair) {
+      if (!(b instanceof HarnPair)) return false
+      pending.push(a.first, b.first, a.second, b.second)
+    } else if (!leafEquals(a, b)) return false
+  }
+  return true
+}
+
+function pushMaps(pending: Value[], left: Map<string, Value>, right: Map<string, Value>): boolean {
+  if (left.size !== right.size) return false
+  for (const [key, value] of left) {
+    const other = right.get(key)
+    if (other === undefined) return false
+    pending.push(value, other)
+  }
+  return true
+}
+
+function leafEquals(a: Value, b: Value): boolean {
+  if (a === null || typeof a !== 'object' || a instanceof HarnFloat) return equals(a, b)
+  if (a instanceof HarnSet) {
+    if (!(b instanceof HarnSet) || a.size !== b.size) return false
+    const others = b.values()
+    for (const [key, value] of a.map) if (!b.map.has(key) && !others.some((other) => equals(value, other))) return false
+    return true
+  }
+  if (a instanceof HarnRange) return b instanceof HarnRange && a.start === b.start && a.end === b.end && a.exclusive === b.exclusive
+  if (a instanceof HarnDuration) return b instanceof HarnDuration && a.ms === b.ms
+  if (a instanceof HarnBytes) return b instanceof HarnBytes && a.data.length === b.data.length && a.data.every((byte, at) => byte === b.data[at])
+  if (a instanceof HarnTask) return b instanceof HarnTask && a.id === b.id
+  if (a instanceof HarnAtomic) return b instanceof HarnAtomic && a.value === b.value
+  if (a instanceof HarnIter) return a === b
+  if (a instanceof HarnBuiltin) return b instanceof HarnBuiltin && a.name === b.name
+  if (a instanceof HarnHandle) return b instanceof HarnHandle && a.kind === b.kind && a.id === b.id
+  return false
+}
+
+/** Negative, 0 or positive; combinations without an order compare as 0 (reference 01 §8). */
+export function compare(left: Value, right: Value): number {
+  if (typeof left === 'string') return typeof right === 'string' ? compareText(left, right) : 0
+  const a = numeric(left)
+  if (a !== null) {
+    const b = numeric(right)
+    if (b === null) return 0
+    return a < b ? -1 : a > b ? 1 : 0
+  }
+  if (left instanceof HarnPair && right instanceof HarnPair) {
+    const first = compare(left.first, right.first)
+    return first !== 0 ? first : compare(left.second, right.second)
+  }
+  return 0
+}
+
+/**
+ * A key that two values share exactly when they are structurally the same: a primitive where possible, else a text. Values
+ * with identity only (closures, channels …) are their own key.
+ */
+export function structuralKey(value: Value): unknown {
+  switch (typeof value) {
+    case 'number': case 'boolean': return value
+    case 'string': return `s${value}`
+    case 'bigint': return `i${value}`
+  }
+  if (value === null) return null
+  if (value instanceof HarnFloat) return `f${Object.is(value.v, -0) ? '-0' : value.v}`
+  const parts: string[] = []
+  return appendKey(parts, value) ? parts.join('') : value
+}
+
+/** False when the value (or one inside it) has identity only; then the whole has. */
+function appendKey(parts: string[], root: Value): boolean {
+  const pending: (Value | { readonly text: string })[] = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()!
+    if (value !== null && typeof value === 'object' && 'text' in value) parts.push(value.text)
+    else if (value === null) parts.push('n;')
+    else if (typeof value === 'string') parts.push(`s${value.length}:${value}`)
+    else if (typeof value !== 'object') parts.push(`${typeof value === 'boolean' ? 'b' : 'i'}${value};`)
+    else if (value instanceof HarnFloat) parts.push(`f${Object.is(value.v, -0) ? '-0' : value.v};`)
+    else if (value instanceof HarnList) pushAll(pending, 'l', value.view())
+    else if (value instanceof HarnDict) pushEntries(pending, 'd', value.keys(), value.map)
+    else if (value instanceof HarnStruct) pushEntries(pending, `S${value.name}`, [...value.fields.keys()].sort(), value.fields)
+    else if (value instanceof HarnEnum) pushAll(pending, `e${value.enumName}.${value.variant}`, value.fields)
+    else if (value instanceof HarnPair) pushAll(pending, 'p', [value.first, value.second])
+    else if (value instanceof HarnRange) parts.push(`r${value.start},${value.end},${value.exclusive};`)
+    else if (value instanceof HarnDuration) parts.push(`t${value.ms};`)
+    else if (value instanceof HarnBytes) parts.push(`y${value.data.length}:${value.data.join(',')};`)
+    else if (value instanceof HarnTask) parts.push(`k${value.id};`)
+    else if (value instanceof HarnBuiltin) parts.push(`u${value.name};`)
+    else if (value instanceof HarnSet) {
+      const keys = [...value.map.keys()].map((key) => (typeof key === 'object' && key !== null ? null : `${typeof key}:${String(key)}`))
+      if (keys.includes(null)) return false
+      parts.push(`u${keys.length}(`, (keys as string[]).sort().join(','), ')')
+    } else return false
+  }
+  return true
+}
+
+type KeyWork = (Value | { readonly text: string })[]
+
+function pushAll(pending: KeyWork, head: string, items: readonly Value[]): void {
+  pending.push({ text: ')' })
+  for (let at = items.length - 1; at >= 0; at--) pending.push(items[at]!)
+  pending.push({ text: `${head}${items.length}(` })
+}
+
+function pushEntries(pending: KeyWork, head: string, keys: readonly string[], map: Map<string, Value>): void {
+  pending.push({ text: ')' })
+  for (let at = keys.length - 1; at >= 0; at--) {
+    pending.push(map.get(keys[at]!)!, { text: `${keys[at]!.length}:${keys[at]!}=` })
+  }
+  pending.push({ text: `${head}${keys.length}(` })
+}

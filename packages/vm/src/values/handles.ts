@@ -1,0 +1,96 @@
+// Mutable handles that scripts hold: iterators, generators, channels, tasks, atomics, permits, handles to outside things.
+// They are plain data reachable from the machine; what must be called to advance one is named, never stored as a function.
+
+import type { Coroutine } from '../scheduler/task.js'
+import type { Value } from './value.js'
+
+/**
+ * A lazy single-pass iterator. `op` names a row of the iterator table (builtins/iter.ts) that knows how to advance it, and
+ * `state` is its plain data: values, numbers, nested HarnIter sources.
+ */
+export class HarnIter {
+  readonly op: string
+  readonly state: Value[]
+  done = false
+  constructor(op: string, state: Value[]) {
+    this.op = op
+    this.state = state
+  }
+}
+
+/** A running coroutine: `generator` made by `yield`, `stream` by `gen fn`. */
+export class HarnGenerator {
+  readonly kind: 'generator' | 'stream'
+  coroutine: Coroutine | null
+  done = false
+  constructor(kind: 'generator' | 'stream', coroutine: Coroutine | null) {
+    this.kind = kind
+    this.coroutine = coroutine
+  }
+}
+
+/** `id` counts within the machine; it names the queues of waiting tasks (builtins/channels.ts). */
+export class HarnChannel {
+  readonly name: string
+  readonly capacity: number
+  readonly id: number
+  readonly buffer: Value[] = []
+  closed = false
+  constructor(name: string, capacity: number, id: number) {
+    this.name = name
+    this.capacity = capacity
+    this.id = id
+  }
+}
+
+export class HarnTask {
+  readonly id: number
+  constructor(id: number) {
+    this.id = id
+  }
+}
+
+export class HarnAtomic {
+  value: number | bigint
+  constructor(value: number | bigint) {
+    this.value = value
+  }
+}
+
+/** State of a seeded generator: xoshiro-style four 32-bit words kept as plain numbers. */
+export class HarnRng {
+  readonly words: number[]
+  constructor(words: number[]) {
+    this.words = words
+  }
+}
+
+export class HarnPermit {
+  readonly kind: string
+  readonly key: string
+  readonly id: number
+  released = false
+  constructor(kind: string, key: string, id: number) {
+    this.kind = kind
+    this.key = key
+    this.id = id
+  }
+}
+
+/** A key to something outside the machine (design §8.9). `descriptor` is plain JSON that says how to open it again. */
+export class HarnHandle {
+  readonly kind: string
+  readonly id: string
+  readonly descriptor: Value
+  constructor(kind: string, id: string, descriptor: Value) {
+    this.kind = kind
+    this.id = id
+    this.descriptor = descriptor
+  }
+}
+
+/** What pulling an exhausted iterator gives. One instance, never visible to scripts; snapshots restore it as the same instance. */
+export class EndOfIteration {
+  readonly name = 'end'
+}
+export const END = new EndOfIteration()

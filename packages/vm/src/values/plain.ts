@@ -1,0 +1,56 @@
+// Value ⇄ plain data at the edge of the machine (design §8.5): float → number, dict → null-prototype object, list → array;
+// back: an integral number is an int, another number a float. HarnFloat passes through where the difference matters.
+
+import type { Plain } from '../effects/effect.js'
+import { HarnClosure, HarnStruct } from './callable.js'
+import { HarnDict } from './dict.js'
+import { display } from './display.js'
+import { HarnHandle } from './handles.js'
+import { HarnList } from './list.js'
+import { HarnBytes, HarnEnum, HarnFloat, HarnPair } from './scalars.js'
+import { HarnSet } from './set.js'
+import { wrapInt } from './value.js'
+import type { Value } from './value.js'
+
+/** Nesting that toPlain and fromPlain follow before they refuse; deeper data is never legitimate at an edge. */
+const MAX_DEPTH = 2000
+
+export class TooDeepError extends Error {}
+
+/** Values without a plain form (closures, durations, handles …) become their display text, as in 04a §0. */
+export function toPlain(value: Value, depth = 0): Plain {
+  if (value === null || typeof value !== 'object') return value
+  if (value instanceof HarnFloat) return value.v
+  if (value instanceof HarnBytes) return value.data
+  if (depth > MAX_DEPTH) throw new TooDeepError(`data nested deeper than ${MAX_DEPTH}`)
+  if (value instanceof HarnList) return value.view().map((item) => toPlain(item, depth + 1))
+  if (value instanceof HarnDict) return mapToPlain(value.keys(), value.map, depth)
+  if (value instanceof HarnStruct) return mapToPlain([...value.fields.keys()].sort(), value.fields, depth)
+  if (value instanceof HarnSet) return value.values().map((item) => toPlain(item, depth + 1))
+  if (value instanceof HarnPair) return [toPlain(value.first, depth + 1), toPlain(value.second, depth + 1)]
+  if (value instanceof HarnHandle) return { $handle: value.kind, id: value.id }
+  if (value instanceof HarnClosure || value instanceof HarnEnum) return display(value)
+  return display(value)
+}
+
+function mapToPlain(keys: readonly string[], map: Map<string, Value>, depth: number): Plain {
+  const out = Object.create(null) as Record<string, Plain>
+  for (const key of keys) out[key] = toPlain(map.get(key)!, depth + 1)
+  return out
+}
+
+export function fromPlain(plain: Plain | undefined, depth = 0): Value {
+  if (plain === null || plain === undefined) return null
+  switch (typeof plain) {
+    case 'string': case 'boolean': return plain
+    case 'number': return Number.isSafeInteger(plain) && !Object.is(plain, -0) ? plain : new HarnFloat(plain)
+    case 'bigint': return wrapInt(plain)
+  }
+  if (plain instanceof HarnFloat) return plain
+  if (plain instanceof Uint8Array) return new HarnBytes(plain)
+  if (depth > MAX_DEPTH) throw new TooDeepError(`data nested deeper than ${MAX_DEPTH}`)
+  if (Array.isArray(plain)) return new HarnList(plain.map((item: Plain) => fromPlain(item, depth + 1)))
+  const map = new Map<string, Value>()
+  for (const [key, item] of Object.entries(plain as Record<string, Plain>)) map.set(key, fromPlain(item, depth + 1))
+  return new HarnDict(map)
+}

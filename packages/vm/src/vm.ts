@@ -1,0 +1,1018 @@
+// The machine: all state of one run and the rules by which it moves. Synchronous and deterministic: it touches the world through
+// the effects it returns, learns the time only with start and resume, and hands the thread back with a RunExit.
+//
+// What lives where: the dispatch loop is interpreter/loop.ts; rare operations interpreter/rare.ts; faults interpreter/unwind.ts;
+// spawn, await and friends scheduler/tasks.ts. Builtins see the machine as their Context (builtins/builtin.ts).
+
+import { CONTROL, childrenKey, taskKey } from './builtins/builtin.js'
+import { END, HarnGenerator, HarnIter } from './values/handles.js'
+import { HarnBuiltin, HarnClosure, HarnStruct } from './values/callable.js'
+import { HarnDict } from './values/dict.js'
+import { display } from './values/display.js'
+import { fromPlain } from './values/plain.js'
+import { HarnList } from './values/list.js'
+import { HarnRange } from './values/scalars.js'
+import { typeName } from './values/value.js'
+import { measureHeap } from './interpreter/heap.js'
+import { DEFAULT_LIMITS } from './interpreter/exit.js'
+import { Fault, categorized, runtimeFault, thrown, typeFault } from './interpreter/fault.js'
+import { execute } from './interpreter/loop.js'
+import { NATIVE_RETURN, NATIVE_STEP } from './interpreter/linked.js'
+import { adapterModule, streamModule } from './interpreter/adapter.js'
+import { rareOperation } from './interpreter/rare.js'
+import { raiseFault } from './interpreter/unwind.js'
+import { iterFrame, nextSimple, makeIter } from './builtins/iter.js'
+import { readSnapshot, writeSnapshot } from './snapshot/snapshot.js'
+import { Coroutine, MAX_NESTED_CALLS, NativeActivation, Task } from './scheduler/task.js'
+import { abortTask, spawnTask, taskFacts, taskOutcome } from './scheduler/spawn.js'
+import type { BuiltinDef, Context, Control, Family, FrameState, MachineAccess, Result, SpawnOptions, TaskFacts, TaskOutcome } from './builtins/builtin.js'
+import type { Registry } from './builtins/registry.js'
+import type { Effect, EffectOutcome, PendingEffect } from './effects/effect.js'
+import type { LimitName, Limits, RunExit } from './interpreter/exit.js'
+import type { Instr } from './interpreter/linked.js'
+import type { FunctionCode, LinkedProgram, Module } from './interpreter/module.js'
+import type { Value } from './values/value.js'
+
+export interface MachineOptions {
+  readonly limits?: Partial<Limits>
+  /** Answers an effect at once, or null: the answer comes with resume. A ready answer does not switch tasks. */
+  readonly perform?: (effect: Effect, id: number) => EffectOutcome | null
+  /** BLAKE3 of bytes as lower-case hex (design §8.17). */
+  readonly hashHex: (bytes: Uint8Array) => string
+  /** Constants beside those of the registry, such as `argv`. */
+  readonly globals?: ReadonlyMap<string, Value>
+}
+
+interface ModuleState {
+  readonly slots: Value[]
+  started: boolean
+}
+
+type Action =
+  | { readonly kind: 'fault' | 'refused'; readonly fault: Fault }
+  | { readonly kind: 'frame'; readonly frame: string; readonly state: FrameState }
+  | { readonly kind: 'call'; readonly callee: Value; readonly args: readonly Value[] }
+  | { readonly kind: 'effect'; readonly id: number }
+  | { readonly kind: 'answered'; readonly value: Value }
+  | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
+  | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
+
+/** An answer to a pending effect. */
+export interface Answer {
+  readonly id: number
+  readonly outcome: EffectOutcome
+}
+
+export class Machine implements Context, MachineAccess {
+  readonly program: LinkedProgram
+  readonly registry: Registry
+  readonly options: MachineOptions
+  readonly limits: Limits
+
+  // ---- state of the run; everything from here to "registers of a builtin call" is in a snapshot
+  now = 0
+  tasks = new Map<number, Task>()
+  nextTask = 1
+  /** Runnable tasks in order; the first is the one that runs. */
+  ready: Task[] = []
+  nextEffect = 1
+  nextOrder = 1
+  modules = new Map<string, ModuleState>()
+  families = new Map<string, unknown>()
+  /** Methods by struct: `module key` + `::` + struct name. */
+  impls = new Map<string, Map<string, HarnClosure>>()
+  /** Modules made by closureOver, by key. */
+  adapters = new Map<string, Module>()
+  fuelUsed = 0
+  heapCharged = 0
+  outputBytes = 0
+  input: Value = null
+  /** Effects that were asked for and not answered yet, by id. */
+  pending = new Map<number, PendingEffect>()
+
+  // ---- not in a snapshot
+  private ended: RunExit | null = null
+  /** Units left in this slice; the loop counts it down. */
+  fuel = 0
+  private sliceFuel = 0
+  private heapNext: number
+  private tripped = 0
+  /** Units in the tank when the running task got the machine. */
+  private taskFuel = 0
+  private newEffects: PendingEffect[] = []
+  private limitHit: { readonly limit: LimitName; readonly message: string } | null = null
+  private sliceOver = false
+  /** The task whose code runs. */
+  running: Task = null as never
+
+  // ---- registers of a builtin call
+  argc = 0
+  result: Value = null
+  timedOut = false
+  action: Action | null = null
+
+  constructor(program: LinkedProgram, options: MachineOptions) {
+    this.program = program
+    this.registry = program.registry
+    this.options = options
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.heapNext = this.limits.heap / 4
+    for (const module of program.modules.values()) {
+      this.modules.set(module.key, { slots: new Array<Value>(module.chunk.moduleSlots.length).fill(null), started: false })
+    }
+  }
+
+  get machine(): MachineAccess {
+    return this
+  }
+
+  // ---- running
+
+  /** Starts the run. `now` is milliseconds since 1970. */
+  start(input: Value, now: number): RunExit {
+    this.input = input
+    this.now = now
+    const closure = new HarnClosure(this.program.main.functions[0]!, [])
+    this.modules.get(this.program.main.key)!.started = true
+    const coroutine = new Coroutine(null)
+    coroutine.begin(closure, [], placeArguments)
+    const root = new Task(0, null, coroutine, { taskId: 'task_root', name: 'root', group: null })
+    this.tasks.set(0, root)
+    this.ready.push(root)
+    return this.run()
+  }
+
+  /** Goes on after `suspended` or `yielded`: with one answer, or with null when only time passed or the slice ended. */
+  resume(answer: Answer | null, now: number): RunExit {
+    if (this.ended !== null) return this.ended
+    this.now = Math.max(this.now, now)
+    if (answer !== null) {
+      this.pending.delete(answer.id)
+      for (const task of this.tasks.values()) {
+        if (task.status === 'waiting' && task.effectId === answer.id) {
+          task.effectId = 0
+          this.makeReady(task, outcomeDelivery(answer.outcome))
+          break
+        }
+      }
+    }
+    return this.run()
+  }
+
+  /** Ends the run from outside: the root task fails with a cancellation that scripts cannot catch. */
+  cancel(reason: string): RunExit {
+    if (this.ended !== null) return this.ended
+    const root = this.tasks.get(0)
+    root?.current.trim()
+    return this.finish({ kind: 'failed', output: this.takeOutput(), fault: categorized('cancelled', reason) })
+  }
+
+  get isEnded(): boolean {
+    return this.ended !== null
+  }
+
+  /** The earliest time at which a waiting task has something to do without an answer. */
+  get wakeAt(): number | null {
+    let earliest: number | null = null
+    for (const task of this.tasks.values()) {
+      const due = task.status === 'waiting' ? taskDue(task) : null
+      if (due !== null && (earliest === null || due < earliest)) earliest = due
+    }
+    return earliest
+  }
+
+  /** Effects that were asked for and not answered yet, in order: what a host answers first after a restore. */
+  pendingEffects(): PendingEffect[] {
+    return [...this.pending.values()].sort((a, b) => a.id - b.id)
+  }
+
+  /** The run as text; only between exits. Fits `Machine.restore` in any process with the same program. */
+  snapshot(): string {
+    return writeSnapshot(this)
+  }
+
+  /** A machine that goes on where the snapshot was taken: with `resume`. Raises SnapshotError with the reason of a refusal. */
+  static restore(snapshot: string, program: LinkedProgram, options: MachineOptions): Machine {
+    const machine = new Machine(program, options)
+    readSnapshot(snapshot, machine)
+    return machine
+  }
+
+  private run(): RunExit {
+    const root = this.tasks.get(0)!
+    this.fuel = this.sliceFuel = Math.max(1, Math.min(this.limits.sliceFuel, this.limits.fuel - this.fuelUsed))
+    this.tripped = 0
+    this.sliceOver = false
+    this.fireTimers()
+    for (;;) {
+      if (root.status === 'done') return this.finish({ kind: 'done', output: this.takeOutput(), value: root.result })
+      if (root.status === 'failed') return this.finish({ kind: 'failed', output: this.takeOutput(), fault: root.fault! })
+      if (this.limitHit !== null) return this.finish({ kind: 'limit', output: this.takeOutput(), ...this.limitHit })
+      const task = this.ready[0]
+      if (task === undefined) {
+        this.settleFuel()
+        return { kind: 'suspended', output: this.takeOutput(), effects: this.takeEffects(), wakeAt: this.wakeAt }
+      }
+      this.running = task
+      this.taskFuel = this.fuel
+      if (task.cancelRequested && this.fuel > task.cancelFuel) {
+        // A trip at the end of its allowance.
+        this.tripped = this.fuel - task.cancelFuel
+        this.fuel = task.cancelFuel
+        this.taskFuel = this.fuel + this.tripped
+      }
+      if (this.deliver(task)) execute(this, task)
+      if (task.cancelRequested) task.cancelFuel = Math.max(0, task.cancelFuel - (this.taskFuel - this.fuel - this.tripped))
+      if (this.tripped > 0) {
+        this.fuel += this.tripped
+        this.tripped = 0
+      }
+      if (this.sliceOver) {
+        this.settleFuel()
+        task.current.trim()
+        return { kind: 'yielded', output: this.takeOutput(), effects: this.takeEffects() }
+      }
+      if (this.ready[0] === task && task.status !== 'ready') this.ready.shift()
+      else if (this.limitHit === null && this.ready[0] === task) throw new Error('a task stopped without saying why')
+    }
+  }
+
+  private finish(exit: RunExit): RunExit {
+    this.settleFuel()
+    this.ended = { ...exit, output: '' }
+    this.ready = []
+    return exit
+  }
+
+  private settleFuel(): void {
+    this.fuelUsed += this.sliceFuel - this.fuel - this.tripped
+    this.sliceFuel = this.fuel
+    this.tripped = 0
+  }
+
+  private takeOutput(): string {
+    const root = this.tasks.get(0)
+    if (root === undefined || root.output.length === 0) return ''
+    const text = root.output.join('')
+    root.output = []
+    return text
+  }
+
+  private takeEffects(): PendingEffect[] {
+    const effects = this.newEffects
+    this.newEffects = []
+    return effects
+  }
+
+  // ---- scheduling
+
+  makeReady(task: Task, delivery: Task['delivery']): void {
+    task.delivery = delivery
+    task.status = 'ready'
+    task.waitKey = null
+    task.waitDue = null
+    task.cancelDue = null
+    this.ready.push(task)
+  }
+
+  private fireTimers(): void {
+    const due: Task[] = []
+    for (const task of this.tasks.values()) {
+      for (const deadline of task.deadlines) {
+        if (deadline.dueMs <= this.now && !deadline.fired && task.status !== 'done' && task.status !== 'failed') {
+          deadline.fired = true
+          if (task.status === 'waiting') {
+            this.forgetEffect(task)
+            this.makeReady(task, { kind: 'fault', fault: thrown('Deadline exceeded') })
+          } else task.delivery = { kind: 'fault', fault: thrown('Deadline exceeded') }
+          break
+        }
+      }
+      if (task.status === 'waiting' && task.cancelDue !== null && task.cancelDue <= this.now) {
+        this.forgetEffect(task)
+        this.makeReady(task, { kind: 'fault', fault: cancelledFault() })
+      }
+      if (task.status === 'waiting' && task.waitDue !== null && task.waitDue <= this.now) due.push(task)
+    }
+    due.sort((a, b) => a.waitDue! - b.waitDue! || a.waitOrder - b.waitOrder)
+    for (const task of due) this.makeReady(task, { kind: 'again', timedOut: true })
+  }
+
+  /** An answer that still comes for the effect of an interrupted task is ignored. */
+  forgetEffect(task: Task): void {
+    this.pending.delete(task.effectId)
+    task.effectId = 0
+  }
+
+  /** Gives a task what it waited for; false when that ended or blocked it again. */
+  private deliver(task: Task): boolean {
+    const { delivery } = task
+    task.delivery = null
+    if (delivery === null) return true
+    const co = task.current
+    if (delivery.kind === 'fault') return this.raise(task, delivery.fault)
+    if (delivery.kind === 'again') {
+      const frame = co.frames[co.fp]
+      if (frame instanceof NativeActivation) frame.timedOut = delivery.timedOut
+      co.instr = NATIVE_STEP
+      return true
+    }
+    this.give(co, delivery.value)
+    return true
+  }
+
+  /** Puts the result of the instruction that `co` stands at into place and goes past it. */
+  give(co: Coroutine, value: Value): void {
+    co.regs[co.base + co.instr.a] = value
+    co.instr = co.instr.next
+  }
+
+  wait(task: Task): void {
+    task.status = 'waiting'
+    task.waitOrder = this.nextOrder++
+    if (task.cancelRequested) task.cancelDue = this.now + CANCEL_GRACE_MS
+    task.current.trim()
+  }
+
+  wake(key: string): void {
+    const woken = [...this.tasks.values()].filter((task) => task.status === 'waiting' && task.waitKey === key)
+    woken.sort((a, b) => a.waitOrder - b.waitOrder)
+    for (const task of woken) this.makeReady(task, { kind: 'again', timedOut: false })
+  }
+
+  /** At the end of a function that stands at the bottom of a coroutine. Answers whether the task goes on. */
+  endCoroutine(task: Task, value: Value): boolean {
+    const co = task.current
+    if (co.generator !== null && co.resumer !== null) {
+      co.generator.done = true
+      co.generator.coroutine = null
+      task.current = co.resumer
+      co.resumer = null
+      this.give(task.current, END)
+      return true
+    }
+    task.status = 'done'
+    task.result = value
+    this.taskEnded(task)
+    return false
+  }
+
+  failTask(task: Task, fault: Fault): void {
+    task.status = 'failed'
+    task.fault = fault
+    this.taskEnded(task)
+  }
+
+  private taskEnded(task: Task): void {
+    task.deadlines = []
+    task.current = new Coroutine(null)
+    this.wake(taskKey(task.id))
+    this.wake(childrenKey(task.parent))
+  }
+
+  // ---- fuel, heap, limits
+
+  /** The slice or the task's allowance is used up, or a trip wire was touched. False: stop running this task now. */
+  refuel(task: Task): boolean {
+    // The unit that found the tank empty was not used.
+    this.fuel++
+    if (this.tripped > 0) {
+      this.fuel += this.tripped
+      this.tripped = 0
+      if (this.heapCharged > this.heapNext && !this.checkHeap()) return false
+      if (this.limitHit !== null) return false
+      if (task.cancelRequested && this.taskFuel - this.fuel >= task.cancelFuel) return this.raise(task, cancelledFault())
+      if (this.fuel > 0) return true
+    }
+    this.settleFuel()
+    if (this.fuelUsed >= this.limits.fuel) return this.hitLimit('fuel', `out of fuel: the run used ${this.fuelUsed} units`)
+    this.sliceOver = true
+    return false
+  }
+
+  hitLimit(limit: LimitName, message: string): false {
+    this.limitHit ??= { limit, message }
+    return false
+  }
+
+  /** Makes the next fuel point look at limits. */
+  private trip(): void {
+    if (this.fuel > 0) {
+      this.tripped += this.fuel
+      this.fuel = 0
+    }
+  }
+
+  chargeHeap(units: number): void {
+    this.heapCharged += units
+    if (this.heapCharged > this.heapNext) this.trip()
+  }
+
+  charge(fuel: number, heap = 0): void {
+    if (this.fuel >= fuel) this.fuel -= fuel
+    else {
+      // The next fuel point sees an empty tank.
+      const missing = fuel - this.fuel
+      this.fuel = 0
+      if (this.tripped >= missing) this.tripped -= missing
+      else {
+        this.fuelUsed += missing - this.tripped
+        this.tripped = 0
+      }
+    }
+    if (heap > 0) this.chargeHeap(heap)
+  }
+
+  private checkHeap(): boolean {
+    const live = measureHeap(this)
+    this.heapCharged = live
+    this.heapNext = live + this.limits.heap / 4
+    return live <= this.limits.heap || this.hitLimit('heap', `out of memory: ${live} heap units are in use, the limit is ${this.limits.heap}`)
+  }
+
+  chargeJoin(x: Value, y: Value): void {
+    if (typeof y === 'string') this.chargeHeap(16)
+    else if (y instanceof HarnList && x instanceof HarnList) {
+      const copied = x.items.length === x.length ? y.length : x.length + y.length
+      this.charge(copied >> 3, 32 + 16 * copied)
+    } else if (x instanceof HarnDict && y instanceof HarnDict) {
+      const copied = x.owned ? y.size : x.size + y.size
+      this.charge(copied >> 3, 32 + 32 * copied)
+    }
+  }
+
+  chargeRepeat(x: Value, y: Value): void {
+    const text = typeof x === 'string' ? x : typeof y === 'string' ? y : ''
+    const count = Number(typeof x === 'string' ? (typeof y === 'number' ? y : 0) : typeof x === 'number' ? x : 0)
+    const size = Math.max(0, text.length * count)
+    if (Number.isFinite(size)) this.charge(Math.min(size >> 6, 1e7), Math.min(size, this.limits.heap))
+  }
+
+  chargeCopy(x: Value): void {
+    if (x instanceof HarnList) this.charge(x.length >> 3, 16 + 16 * x.length)
+    else if (typeof x === 'string') this.charge(x.length >> 6, 16 + x.length)
+  }
+
+  chargeUpdate(x: Value): void {
+    if (x instanceof HarnList || x instanceof HarnDict || x instanceof HarnStruct) {
+      if (x.owned) this.chargeHeap(32)
+      else {
+        const size = x instanceof HarnList ? x.length : x instanceof HarnDict ? x.size : x.fields.size
+        this.charge(size >> 3, 16 + 32 * size)
+      }
+    }
+  }
+
+  stackOverflow(): Fault {
+    return new Fault('recursion', 'Stack overflow: too many nested calls')
+  }
+
+  raise(task: Task, fault: Fault): boolean {
+    return raiseFault(this, task, fault)
+  }
+
+  rare(task: Task, instr: Instr, closure: HarnClosure): boolean {
+    return rareOperation(this, task, instr, closure)
+  }
+
+  // ---- modules
+
+  moduleSlots(module: Module): Value[] {
+    return this.modules.get(module.key)!.slots
+  }
+
+  exportValue(key: string, slot: number): Value {
+    return this.modules.get(key)?.slots[slot] ?? null
+  }
+
+  // ---- calls
+
+  placeArguments(code: FunctionCode, regs: Value[], base: number, argc: number): void {
+    placeArguments(code, regs, base, argc)
+  }
+
+  runBuiltin(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result {
+    this.argc = argc
+    if (!def.rest && def.arity <= 3) {
+      const a = argc > 0 ? regs[from]! : null
+      const b = argc > 1 ? regs[from + 1]! : null
+      switch (def.arity) {
+        case 0: return def.run(this)
+        case 1: return def.run(this, a)
+        case 2: return def.run(this, a, b)
+        default: return def.run(this, a, b, argc > 2 ? regs[from + 2]! : null)
+      }
+    }
+    return def.run(this, ...padded(def, regs, from, argc))
+  }
+
+  runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result {
+    this.argc = argc
+    return def.run(this, regs[from]!, ...padded(def, regs, from + 1, argc))
+  }
+
+  /** The builtin method a call site means for this receiver, null for everything that is not one. */
+  methodFor(site: Instr, receiver: Value): BuiltinDef | null {
+    if (receiver === null || receiver instanceof HarnStruct) return null
+    const kind = typeof receiver === 'object' ? receiver.constructor : typeof receiver
+    if (site.seen === kind) return site.cache as BuiltinDef | null
+    const { name } = site.k as { readonly name: string }
+    // Generators and streams share a class, so that their methods are looked up each time.
+    const def = this.registry.methods.get(typeName(receiver))?.get(name) ?? null
+    if (!(receiver instanceof HarnGenerator) && !(receiver instanceof HarnDict && def === null)) {
+      site.seen = kind
+      site.cache = def
+    }
+    return def
+  }
+
+  /** A method call that is no builtin method: structs, callable dict entries, ranges as iterators, nil. */
+  callMethod(task: Task, receiver: Value, from: number, argc: number, site: { readonly name: string; readonly optional: boolean }): boolean {
+    const co = task.current
+    if (receiver instanceof HarnStruct) {
+      const method = this.structMethod(receiver, site.name)
+      // A struct method is a run of its own (reference 01 §15.3).
+      if (method !== null) return this.enter(task, method, from, argc + 1, true)
+      const field = receiver.fields.get(site.name)
+      if (field instanceof HarnClosure) return this.enter(task, field, from + 1, argc, false)
+    } else if (receiver instanceof HarnDict) {
+      const entry = receiver.map.get(site.name)
+      if (entry instanceof HarnClosure || entry instanceof HarnBuiltin) return this.callFrom(task, entry, from + 1, argc, null)
+    } else if (receiver instanceof HarnRange) {
+      const method = this.registry.methods.get('iter')?.get(site.name)
+      if (method !== undefined) {
+        co.regs[from] = makeIter(receiver)
+        return this.settleCall(task, this.runMethod(method, co.regs, from, argc))
+      }
+    }
+    this.give(co, null)
+    return true
+  }
+
+  structMethod(receiver: HarnStruct, name: string): HarnClosure | null {
+    const own = this.impls.get(`${receiver.home}::${receiver.name}`)?.get(name)
+    if (own !== undefined) return own
+    for (const [key, methods] of this.impls) if (key.endsWith(`::${receiver.name}`) && methods.has(name)) return methods.get(name)!
+    return null
+  }
+
+  /** The result of a builtin that was run for the instruction `co` stands at. */
+  settleCall(task: Task, result: Result): boolean {
+    if (result === CONTROL) return this.control(task)
+    this.give(task.current, result as Value)
+    return true
+  }
+
+  /** A call instruction whose callee is not a plain closure. `site` is null where the callee has no name to fall back to. */
+  callFrom(task: Task, callee: Value, from: number, argc: number, site: { readonly name: string; readonly suggestion: string | null } | null): boolean {
+    const co = task.current
+    if (callee instanceof HarnClosure) {
+      if (callee.code.plain) return this.enter(task, callee, from, argc, false)
+      const generator = new HarnGenerator(callee.code.chunk.kind === 'stream' ? 'stream' : 'generator', null)
+      const own = new Coroutine(generator)
+      own.begin(callee, co.regs.slice(from, from + argc), placeArguments)
+      generator.coroutine = own
+      this.give(co, generator)
+      return true
+    }
+    if (callee instanceof HarnBuiltin) {
+      const def = this.registry.builtins.get(callee.name)
+      if (def === undefined) return this.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee.name}`))
+      return this.settleCall(task, this.runBuiltin(def, co.regs, from, argc))
+    }
+    if (site === null) return this.raise(task, typeFault(`Cannot call ${display(callee)}`))
+    const found = this.callableNamed(task, site.name)
+    if (found !== null) return this.callFrom(task, found, from, argc, null)
+    return this.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${site.name}${site.suggestion === null ? '' : ` (did you mean \`${site.suggestion}\`?)`}`))
+  }
+
+  /** As a call in tail position: the callee takes the place of the frame where it can. */
+  tailCallFrom(task: Task, callee: Value, from: number, argc: number, site: { readonly name: string; readonly suggestion: string | null }): boolean {
+    // Not a plain closure: an ordinary call, whose result the return instruction behind it passes on.
+    return this.callFrom(task, callee, from, argc, site)
+  }
+
+  /** `value |> callee`; registers `from` and `from + 1`. */
+  pipe(task: Task, from: number, tail: boolean): boolean {
+    const co = task.current
+    const callee = co.regs[from + 1]!
+    if (callee instanceof HarnClosure) {
+      if (tail) {
+        co.regs[co.base] = co.regs[from]!
+        return this.enterInPlace(task, callee, 1)
+      }
+      return this.enter(task, callee, from, 1, false)
+    }
+    if (callee instanceof HarnBuiltin) return this.callFrom(task, callee, from, 1, null)
+    if (typeof callee === 'string') {
+      const found = this.callableNamed(task, callee)
+      if (found !== null) return this.callFrom(task, found, from, 1, null)
+      return this.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee}`))
+    }
+    return this.raise(task, typeFault(`cannot pipe into ${typeName(callee)}`))
+  }
+
+  private enterInPlace(task: Task, callee: HarnClosure, argc: number): boolean {
+    const co = task.current
+    const { code } = callee
+    if (--this.fuel < 0) this.fuel = 0
+    co.reserve(co.base + code.frameSize + argc)
+    placeArguments(code, co.regs, co.base, argc)
+    co.frames[co.fp] = callee
+    co.instr = code.entry
+    return true
+  }
+
+  /**
+   * Pushes a frame for a closure whose arguments lie at `from`; its result goes to the instruction `co` stands at. With
+   * `boundary` it is a run of its own: a marker frame below it restores the recursion bound and adds the line suffix.
+   */
+  enter(task: Task, callee: HarnClosure, from: number, argc: number, boundary: boolean): boolean {
+    const co = task.current
+    if (boundary) {
+      const args = co.regs.slice(from, from + argc)
+      return this.pushNative(task, 'run.boundary', { callee, args: new HarnList(args), called: false })
+    }
+    if (co.fp + 1 >= co.limit) return this.raise(task, this.stackOverflow())
+    if (this.fuel > 0) this.fuel--
+    else this.charge(1)
+    const { code } = callee
+    co.reserve(from + Math.max(code.frameSize, argc) + 16)
+    placeArguments(code, co.regs, from, argc)
+    co.fp++
+    co.frames[co.fp] = callee
+    co.returns[co.fp] = co.instr
+    co.bases[co.fp] = from
+    co.base = from
+    co.instr = code.entry
+    return true
+  }
+
+  /** A callable that the callers' scopes hold under this name, else a builtin, else null (reference 01 §10.3). */
+  callableNamed(task: Task, name: string): Value {
+    for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
+      for (let fp = co.fp; fp >= 0; fp--) {
+        const frame = co.frames[fp]!
+        if (!(frame instanceof HarnClosure)) continue
+        const pc = fp === co.fp ? co.instr.pc : co.returns[fp + 1]!.pc
+        for (const local of frame.code.chunk.locals) {
+          if (local.name !== name || pc < local.start || pc >= local.end) continue
+          const value = co.regs[co.bases[fp]! + local.slot]
+          if (value instanceof HarnClosure || value instanceof HarnBuiltin) return value
+        }
+        const captured = frame.code.chunk.captures.indexOf(name)
+        if (captured >= 0 && frame.captures[captured] instanceof HarnClosure) return frame.captures[captured]!
+      }
+    }
+    return this.registry.builtins.has(name) ? new HarnBuiltin(name) : null
+  }
+
+  // ---- generators and iteration
+
+  /** NEXT on an iterator that the loop does not know. */
+  nextItem(task: Task, iter: HarnIter): boolean {
+    const item = nextSimple(iter)
+    if (item !== undefined) {
+      this.give(task.current, item)
+      return true
+    }
+    return this.pullFrom(task, iter)
+  }
+
+  /** Asks a source for its next item; the answer is delivered to the instruction `co` stands at. */
+  private pullFrom(task: Task, source: HarnIter | HarnGenerator): boolean {
+    if (source instanceof HarnIter) return this.pushNative(task, 'iter.next', iterFrame(source) as unknown as FrameState)
+    const own = source.coroutine
+    if (source.done || own === null) {
+      this.give(task.current, END)
+      return true
+    }
+    if (own.resumer !== null || own === task.current) return this.raise(task, runtimeFault('generator is already running'))
+    own.resumer = task.current
+    task.current = own
+    if (own.paused) {
+      own.paused = false
+      // When resumed, the yield itself gives nil.
+      this.give(own, null)
+    }
+    return true
+  }
+
+  /** `yield`: hands the value to whoever pulls; a no-op in a generator that is called as a plain function. */
+  yieldValue(task: Task, value: Value): boolean {
+    const co = task.current
+    const pulled = co.generator !== null && co.fp === 0 ? co.resumer : null
+    if (pulled === null) {
+      this.give(co, null)
+      return true
+    }
+    co.resumer = null
+    co.paused = true
+    co.trim()
+    task.current = pulled
+    this.give(pulled, value)
+    return true
+  }
+
+  // ---- native frames
+
+  pushNative(task: Task, kind: string, state: FrameState): boolean {
+    const def = this.registry.frames.get(kind)
+    if (def === undefined) throw new Error(`no native frame ${kind}`)
+    const co = task.current
+    if (co.fp >= this.limits.frames) return this.hitLimit('frames', `too many frames: the limit is ${this.limits.frames}`)
+    const base = co.top
+    co.reserve(base + 8)
+    const activation = new NativeActivation(def, state, co.limit)
+    co.fp++
+    co.frames[co.fp] = activation
+    co.returns[co.fp] = co.instr
+    co.bases[co.fp] = base
+    co.base = base
+    co.regs[base] = null
+    co.instr = NATIVE_STEP
+    if (def.runBoundary) co.limit = co.fp + MAX_NESTED_CALLS
+    if (def.output === 'drop') task.muted++
+    return true
+  }
+
+  /** Leaves the top native frame in any way. */
+  popNative(task: Task): NativeActivation {
+    const co = task.current
+    const activation = co.frames[co.fp] as NativeActivation
+    if (activation.def.onLeave !== undefined) activation.def.onLeave(this, activation.state as never)
+    co.limit = activation.savedLimit
+    if (activation.def.output === 'drop') task.muted--
+    co.instr = co.returns[co.fp]!
+    co.frames[co.fp] = null as never
+    co.fp--
+    co.base = co.fp < 0 ? 0 : co.bases[co.fp]!
+    return activation
+  }
+
+  stepNative(task: Task, activation: NativeActivation): boolean {
+    const co = task.current
+    this.result = co.regs[co.base]!
+    this.timedOut = activation.timedOut
+    activation.timedOut = false
+    this.argc = 0
+    return this.settleStep(task, activation.def.step(this, activation.state as never))
+  }
+
+  settleStep(task: Task, result: Result): boolean {
+    if (result === CONTROL) return this.control(task)
+    this.popNative(task)
+    this.give(task.current, result as Value)
+    return true
+  }
+
+  /** Carries out what a builtin or step asked for through its context. Answers whether the task goes on. */
+  control(task: Task): boolean {
+    const action = this.action
+    this.action = null
+    if (action === null) throw new Error('a builtin returned CONTROL without saying what for')
+    const co = task.current
+    switch (action.kind) {
+      case 'fault':
+        // A step's own fault leaves its frame; `onFault` is for what it called.
+        if (co.instr === NATIVE_STEP) this.popNative(task)
+        return this.raise(task, action.fault)
+      case 'refused':
+        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
+        return this.raise(task, action.fault)
+      case 'frame':
+        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
+        return this.pushNative(task, action.frame, action.state)
+      case 'answered':
+        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
+        this.give(co, action.value)
+        return true
+      case 'effect':
+        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
+        task.effectId = action.id
+        this.wait(task)
+        return false
+      case 'park':
+        task.waitKey = action.key
+        task.waitDue = action.due
+        this.wait(task)
+        return false
+      case 'pull':
+        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
+        return this.pullFrom(task, action.source)
+      case 'call': {
+        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
+        const { args, callee } = action
+        const from = co.base + 1
+        co.reserve(from + args.length + 1)
+        for (let at = 0; at < args.length; at++) co.regs[from + at] = args[at]!
+        // A generator that a builtin calls runs as a plain function (reference 01 §14.1).
+        if (callee instanceof HarnClosure) return this.enter(task, callee, from, args.length, false)
+        return this.callFrom(task, callee, from, args.length, null)
+      }
+    }
+  }
+
+  // ---- Context: what builtins may do
+
+  private ask(action: Action): Control {
+    this.action = action
+    return CONTROL
+  }
+
+  state<S>(family: Family<S>): S {
+    let state = this.families.get(family.name)
+    if (state === undefined) {
+      state = family.state()
+      this.families.set(family.name, state)
+    }
+    return state as S
+  }
+
+  write(text: string): void {
+    const task = this.running
+    if (task.muted > 0 || text === '') return
+    task.output.push(text)
+    this.outputBytes += text.length
+    if (this.outputBytes > this.limits.output && this.limitHit === null) {
+      this.hitLimit('output', `too much output: the limit is ${this.limits.output} bytes`)
+      this.trip()
+      // Even with nothing left to trip, the next fuel point must look.
+      this.tripped = Math.max(1, this.tripped)
+    }
+  }
+
+  throw(value: Value): Control {
+    return this.ask({ kind: 'fault', fault: thrown(value) })
+  }
+
+  runtime(message: string): Control {
+    return this.ask({ kind: 'fault', fault: runtimeFault(message) })
+  }
+
+  type(message: string): Control {
+    return this.ask({ kind: 'fault', fault: typeFault(message) })
+  }
+
+  categorized(category: string, message: string): Control {
+    return this.ask({ kind: 'fault', fault: categorized(category, message) })
+  }
+
+  fail(fault: Fault): Control {
+    return this.ask({ kind: 'fault', fault })
+  }
+
+  perform(effect: Effect): Result {
+    const id = this.nextEffect++
+    const outcome = this.options.perform?.(effect, id) ?? null
+    if (outcome === null) {
+      const pending: PendingEffect = { id, task: this.running.id, effect }
+      this.newEffects.push(pending)
+      this.pending.set(id, pending)
+      return this.ask({ kind: 'effect', id })
+    }
+    return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
+  }
+
+  request(effect: Effect): Control {
+    const result = this.perform(effect)
+    if (result !== CONTROL) return this.ask({ kind: 'answered', value: result as Value })
+    // A refusal reaches the frame that asked like a fault of what it called, whether it comes at once or later.
+    if (this.action?.kind === 'fault') this.action = { kind: 'refused', fault: this.action.fault }
+    return CONTROL
+  }
+
+  frame(kind: string, state: FrameState): Control {
+    return this.ask({ kind: 'frame', frame: kind, state })
+  }
+
+  call(callee: Value, args: readonly Value[]): Control {
+    return this.ask({ kind: 'call', callee, args })
+  }
+
+  park(key: string | null, due: number | null): Control {
+    return this.ask({ kind: 'park', key, due })
+  }
+
+  pull(source: HarnIter | HarnGenerator): Control {
+    return this.ask({ kind: 'pull', source })
+  }
+
+  builtinValue(name: string): Value {
+    return new HarnBuiltin(name)
+  }
+
+  get source(): { readonly file: string; readonly directory: string } {
+    const co = this.running.current
+    for (let fp = co.fp; fp >= 0; fp--) {
+      const frame = co.frames[fp]
+      if (frame instanceof HarnClosure) return { file: frame.code.module.key, directory: frame.code.module.directory }
+    }
+    return { file: this.program.main.key, directory: this.program.main.directory }
+  }
+
+  // ---- MachineAccess
+
+  hashHex(bytes: Uint8Array): string {
+    return this.options.hashHex(bytes)
+  }
+
+  closureOver(builtin: string, bound: readonly Value[], params: readonly string[]): HarnClosure {
+    const module = adapterModule(this, builtin, bound.length, params)
+    return new HarnClosure(module.functions[0]!, [...bound])
+  }
+
+  get taskNumber(): number {
+    return this.running.id
+  }
+
+  forgetTask(id: number): void {
+    this.tasks.delete(id)
+  }
+
+  nextGroup(): number {
+    return ++this.running.groups
+  }
+
+  streamOver(builtin: string, bound: readonly Value[]): HarnGenerator {
+    const generator = new HarnGenerator('stream', null)
+    const coroutine = new Coroutine(generator)
+    coroutine.begin(new HarnClosure(streamModule(this, builtin, bound.length).functions[0]!, [...bound]), [], placeArguments)
+    generator.coroutine = coroutine
+    return generator
+  }
+
+  spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options: SpawnOptions = {}): number {
+    return spawnTask(this, callee, args, options)
+  }
+
+  task(): TaskFacts {
+    return taskFacts(this, this.running)
+  }
+
+  taskOutcome(id: number): TaskOutcome {
+    return taskOutcome(this, id)
+  }
+
+  requestCancel(id: number): void {
+    const task = this.tasks.get(id)
+    if (task === undefined || (task.status !== 'ready' && task.status !== 'waiting')) return
+    task.cancelRequested = true
+    task.cancelFuel = CANCEL_GRACE_FUEL
+    if (task.status === 'waiting') task.cancelDue = this.now + CANCEL_GRACE_MS
+  }
+
+  abortTask(id: number): void {
+    abortTask(this, id)
+  }
+}
+
+/** What a task may still do after its cancellation was asked for (03b §1.1): fuel, and milliseconds inside a wait. */
+const CANCEL_GRACE_FUEL = 1024
+const CANCEL_GRACE_MS = 10
+
+function cancelledFault(): Fault {
+  return thrown('kind:cancelled:VM cancelled by host')
+}
+
+function padded(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Value[] {
+  const count = def.rest ? Math.max(argc, def.arity) : def.arity
+  const args: Value[] = []
+  for (let at = 0; at < count; at++) args.push(at < argc ? regs[from + at]! : null)
+  return args
+}
+
+/** Arguments at `base` → parameters: missing ones are nil or, where a default may apply, unset; the rest become a list. */
+export function placeArguments(code: FunctionCode, regs: Value[], base: number, argc: number): void {
+  const { rest, firstDefault } = code.chunk
+  if (rest >= 0) {
+    const more: Value[] = []
+    for (let at = rest; at < argc; at++) more.push(regs[base + at]!)
+    for (let at = argc; at < rest; at++) regs[base + at] = at < firstDefault ? null : (undefined as never)
+    regs[base + rest] = new HarnList(more)
+    return
+  }
+  // An argument that was not passed is undefined in its slot until its default replaces it.
+  for (let at = argc; at < code.paramCount; at++) regs[base + at] = at < firstDefault ? null : (undefined as never)
+}
+
+function taskDue(task: Task): number | null {
+  let due = task.waitDue
+  if (task.cancelDue !== null && (due === null || task.cancelDue < due)) due = task.cancelDue
+  for (const deadline of task.deadlines) if (!deadline.fired && (due === null || deadline.dueMs < due)) due = deadline.dueMs
+  return due
+}
+
+export function effectFault(outcome: Extract<EffectOutcome, { ok: false }>): Fault {
+  const { error } = outcome
+  switch (error.kind) {
+    case 'thrown': return thrown(error.value === undefined ? error.message : fromPlain(error.value))
+    case 'runtime': return runtimeFault(error.message)
+    case 'type': return typeFault(error.message)
+    case 'categorized': return categorized(error.category ?? 'generic', error.message)
+  }
+}
+
+function outcomeDelivery(outcome: EffectOutcome): NonNullable<Task['delivery']> {
+  return outcome.ok ? { kind: 'value', value: fromPlain(outcome.value) } : { kind: 'fault', fault: effectFault(outcome) }
+}

@@ -1,0 +1,137 @@
+// `npm run test:pack`: what a stranger gets. Packs every package, installs the tarballs into an empty project with npm, and
+// runs there what the README shows: the command, its first script and its embedding example, whose output must be the one
+// printed in the README. The project lies in the system's temporary folder, so nothing of this repository is in reach of it.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { countsLine, writeCounts } from './counts.mjs'
+import { layers, manifestOf, readJson, root } from './workspace.mjs'
+
+const counts = { passed: 0, failed: 0 }
+const folder = mkdtempSync(join(tmpdir(), 'bridle-pack-'))
+const tarballs = join(folder, 'tarballs')
+const project = join(folder, 'project')
+mkdirSync(tarballs)
+mkdirSync(project)
+
+try {
+  testPackages()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+writeCounts('pack', counts)
+process.stdout.write(`pack: ${countsLine(counts)}\n`)
+process.exitCode = counts.failed === 0 ? 0 : 1
+
+function testPackages() {
+  for (const name of layers) {
+    check(`pack ${name}`, () => {
+      npm(['pack', '--pack-destination', tarballs], join(root, 'packages', name))
+      const publint = join(root, 'node_modules', 'publint', 'src', 'cli.js')
+      run(process.execPath, [publint, '--level', 'error', '--pack', 'npm'], join(root, 'packages', name))
+    })
+  }
+
+  check('install the tarballs into an empty project', () => {
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
+    const files = readdirSync(tarballs).map((name) => join(tarballs, name))
+    npm(['install', '--prefer-offline', '--no-audit', '--no-fund', ...files], project)
+  })
+
+  check('the installed packages depend on plain versions', () => {
+    for (const name of layers) {
+      const manifest = readJson(join(project, 'node_modules', '@bridle', name, 'package.json'))
+      for (const [dependency, version] of Object.entries(manifest.dependencies ?? {})) {
+        if (!/^\d/.test(String(version))) throw new Error(`@bridle/${name} needs ${dependency} "${version}"`)
+      }
+    }
+  })
+
+  check('every public entry can be imported', () => {
+    const names = layers.flatMap((name) => {
+      const manifest = manifestOf(name)
+      return Object.keys(manifest.exports ?? {}).map((key) => manifest.name + key.slice(1))
+    })
+    writeFileSync(join(project, 'entries.js'), names.map((name) => `await import('${name}')\n`).join(''))
+    run(process.execPath, ['entries.js'], project)
+  })
+
+  check('npx bridle --version', () => {
+    const output = npx(['bridle', '--version']).trim()
+    const version = manifestOf('cli').version
+    if (!output.includes(version)) throw new Error(`printed "${output}", expected ${version}`)
+  })
+
+  check('npx bridle run, a script given as text', () => {
+    equal(npx(['bridle', 'run', '-e', 'println("hello from the tarball")']), 'hello from the tarball')
+  })
+
+  const examples = readmeExamples()
+  check('the README has a script and an embedding example', () => {
+    for (const language of ['harn', 'js']) {
+      if (!examples.some((one) => one.language === language)) throw new Error(`no ${language} example with its output`)
+    }
+  })
+  for (const [index, { language, code, output }] of examples.entries()) {
+    const file = `example-${index + 1}.${language}`
+    check(`README ${file}`, () => {
+      writeFileSync(join(project, file), code)
+      equal(language === 'harn' ? npx(['bridle', 'run', file]) : run(process.execPath, [file], project), output)
+    })
+  }
+}
+
+/**
+ * Fenced blocks of the README in Harn or JavaScript that are directly followed by an `output` block.
+ * @returns {{ language: string, code: string, output: string }[]}
+ */
+function readmeExamples() {
+  const text = readFileSync(join(root, 'README.md'), 'utf8')
+  const pattern = /```(harn|js)\n([\s\S]*?)```\s*```output\n([\s\S]*?)```/g
+  return [...text.matchAll(pattern)].map((match) => ({ language: match[1] ?? '', code: match[2] ?? '', output: match[3] ?? '' }))
+}
+
+/** @param {string} name @param {() => void} body */
+function check(name, body) {
+  try {
+    body()
+    counts.passed += 1
+    process.stdout.write(`ok   ${name}\n`)
+  } catch (error) {
+    counts.failed += 1
+    process.stdout.write(`FAIL ${name}\n${String(error instanceof Error ? error.message : error).replace(/^/gm, '     ')}\n`)
+  }
+}
+
+/** @param {string} actual @param {string} expected */
+function equal(actual, expected) {
+  if (actual.trimEnd() !== expected.trimEnd()) throw new Error(`printed\n${actual}\nexpected\n${expected}`)
+}
+
+/** @param {string[]} args @param {string} cwd */
+function npm(args, cwd) {
+  return run('npm', args, cwd)
+}
+
+/** Runs a command that the tarballs installed; never fetches one. @param {string[]} args */
+function npx(args) {
+  return run('npx', ['--no-install', ...args], project)
+}
+
+/** @param {string} command @param {string[]} args @param {string} cwd @returns {string} stdout */
+function run(command, args, cwd) {
+  const shell = process.platform === 'win32' && command !== process.execPath
+  const result = spawnSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], shell, env: environment() })
+  if (result.status === 0) return result.stdout
+  const reason = result.error === undefined ? `exit code ${result.status ?? result.signal}` : result.error.message
+  throw new Error(`${command} ${args.join(' ')}: ${reason}\n${result.stdout ?? ''}${result.stderr ?? ''}`)
+}
+
+/** Without the npm_* variables of the command we run under: the stranger's npm knows nothing of this repository. */
+function environment() {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('npm_') || name === 'npm_config_cache'),
+  )
+}

@@ -1,0 +1,123 @@
+// The shared first half of `npm start` and `npm test`: installs what the lockfile names and builds the packages.
+// Runs on Node 20 with npm alone, before anything is installed, and does nothing when nothing changed: each half is
+// skipped when the hash of what it depends on equals the one written after its last success. Progress goes to stderr, so that
+// commands whose stdout is read by programs (`npm pack --json`) may run it first.
+
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { filesBelow, layers, readJson, root } from './workspace.mjs'
+
+const PNPM = 'pnpm@12.21.0'
+const stampFile = join(root, 'node_modules', '.bridle-setup.json')
+
+main()
+
+function main() {
+  requireNode()
+  if (process.argv.includes('--update-lockfile')) {
+    run('resolving dependencies', 'npx', ['--yes', PNPM, 'install', '--no-frozen-lockfile'])
+    return
+  }
+  const stamps = existsSync(stampFile) ? readJson(stampFile) : {}
+  const installHash = hashFiles(installInputs(), [process.version, process.platform, process.arch])
+  if (stamps.install !== installHash) {
+    run('installing dependencies', 'npx', ['--yes', '--prefer-offline', PNPM, 'install', '--frozen-lockfile', '--prefer-offline'])
+    writeStamps({ install: installHash })
+  }
+  const buildHash = hashFiles(buildInputs(), [installHash])
+  if (stamps.build !== buildHash || !outputsExist()) {
+    for (const name of layers) pruneOutputs(join(root, 'packages', name, 'dist'), join(root, 'packages', name, 'src'))
+    run('building packages', process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+    run('bundling the command line', process.execPath, [join('scripts', 'bundle.mjs')])
+    writeStamps({ install: installHash, build: buildHash })
+  }
+}
+
+function requireNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 20 || (major === 20 && minor >= 19)) return
+  fail(`Node ${process.versions.node} is too old: Bridle needs 20.19 or newer`)
+}
+
+function installInputs() {
+  const manifests = layers.map((name) => join(root, 'packages', name, 'package.json'))
+  return [...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc'].map((name) => join(root, name)), ...manifests]
+}
+
+function buildInputs() {
+  const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts')
+  return [
+    ...['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs', 'scripts/workspace.mjs'].map((name) => join(root, name)),
+    ...filesBelow(join(root, 'types')),
+    ...layers.flatMap((name) => [
+      join(root, 'packages', name, 'tsconfig.json'),
+      ...filesBelow(join(root, 'packages', name, 'src'), isSource),
+    ]),
+  ]
+}
+
+function outputsExist() {
+  const outputs = layers.map((name) => join(root, 'packages', name, 'dist', name === 'cli' ? 'bridle.js' : 'index.js'))
+  return outputs.every((path) => existsSync(path))
+}
+
+/**
+ * tsc never deletes: without this, the output of a deleted source would stay and be packed.
+ * @param {string} dist @param {string} source
+ */
+function pruneOutputs(dist, source) {
+  if (!existsSync(dist) || existsSync(join(dist, 'bridle.js'))) return
+  for (const entry of readdirSync(dist, { withFileTypes: true })) {
+    const path = join(dist, entry.name)
+    const stem = entry.name.replace(/\.(js|js\.map|d\.ts)$/, '')
+    if (entry.isDirectory()) pruneOutputs(path, join(source, entry.name))
+    else if (stem !== entry.name && !existsSync(join(source, `${stem}.ts`))) rmSync(path)
+  }
+}
+
+/** @param {string[]} files @param {string[]} extra */
+function hashFiles(files, extra) {
+  const hash = createHash('sha256')
+  for (const text of extra) hash.update(`${text}\0`)
+  for (const file of files) {
+    if (!existsSync(file)) continue
+    hash.update(`${relative(root, file)}\0`)
+    hash.update(readFileSync(file))
+    hash.update('\0')
+  }
+  return hash.digest('hex')
+}
+
+/** @param {{ install: string, build?: string }} stamps */
+function writeStamps(stamps) {
+  mkdirSync(dirname(stampFile), { recursive: true })
+  writeFileSync(stampFile, JSON.stringify(stamps))
+}
+
+/** @param {string} what @param {string} command @param {string[]} args */
+function run(what, command, args) {
+  process.stderr.write(`setup: ${what} …\n`)
+  const startedAt = Date.now()
+  // stdout of the child goes to our stderr (2), stdin is closed: nothing here may ask a question. npx is a .cmd file on Windows.
+  const shell = process.platform === 'win32' && command === 'npx'
+  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], shell, env: childEnvironment() })
+  if (result.error !== undefined) fail(`${command} could not be started: ${result.error.message}`)
+  if (result.status !== 0) fail(`${what} failed (exit code ${result.status ?? result.signal})`)
+  process.stderr.write(`setup: ${what} took ${((Date.now() - startedAt) / 1000).toFixed(1)} s\n`)
+}
+
+/** npm hands its scripts settings as npm_config_* variables; those of the running command must not steer the install. */
+function childEnvironment() {
+  const env = { ...process.env }
+  for (const name of ['npm_config_dry_run', 'npm_config_json', 'npm_config_pack_destination', 'npm_config_global'])
+    delete env[name]
+  return env
+}
+
+/** @param {string} message @returns {never} */
+function fail(message) {
+  process.stderr.write(`setup: ${message}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,73 @@
+// `npm test`: unit tests (vitest, from source), then the conformance scripts through the built command in every mode.
+// Arguments go to vitest (`npm test -- -u`); naming test files leaves the conformance scripts out.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { countsLine, sumCounts, writeCounts } from './counts.mjs'
+import { root } from './workspace.mjs'
+
+const args = process.argv.slice(2)
+const cache = join(root, '.cache')
+mkdirSync(cache, { recursive: true })
+
+const counts = [runUnitTests()]
+if (args.every((arg) => arg.startsWith('-'))) counts.push(runConformance())
+const sum = sumCounts(counts)
+writeCounts('test', sum)
+process.stdout.write(`\n${countsLine(sum)}\n`)
+process.exitCode = sum.failed === 0 ? 0 : 1
+
+function runUnitTests() {
+  const report = join(cache, 'vitest.json')
+  rmSync(report, { force: true })
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const { status } = spawnSync(process.execPath, [vitest, 'run', ...reporters, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  let passed = 0
+  let failed = 0
+  try {
+    const result = JSON.parse(readFileSync(report, 'utf8'))
+    passed = result.numPassedTests
+    // A file that cannot be loaded has no tests of its own, and must still count.
+    const brokenFiles = result.testResults.filter(
+      (/** @type {any} */ file) =>
+        file.status === 'failed' && !file.assertionResults.some((/** @type {any} */ test) => test.status === 'failed'),
+    )
+    failed = result.numFailedTests + brokenFiles.length
+  } catch (cause) {
+    process.stdout.write(`vitest left no report: ${cause}\n`)
+  }
+  return { passed, failed: status === 0 ? failed : Math.max(failed, 1) }
+}
+
+function runConformance() {
+  const bridle = join('packages', 'cli', 'dist', 'bridle.js')
+  const command = [bridle, 'conformance', 'conformance', '--mode', 'all', '--json']
+  // The largest report seen has a few hundred bytes a script; 256 MiB is far above any suite.
+  const run = spawnSync(process.execPath, command, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 2 ** 28,
+  })
+  try {
+    const report = JSON.parse(run.stdout)
+    for (const result of report.results) {
+      if (result.status === 'failed') process.stdout.write(`FAIL ${result.name}\n${indent(String(result.message ?? ''))}\n`)
+    }
+    process.stdout.write(`conformance: ${countsLine(report)}, ${report.skipped} skipped\n`)
+    return { passed: report.passed, failed: run.status === 0 ? report.failed : Math.max(report.failed, 1) }
+  } catch {
+    process.stdout.write(`conformance left no report (exit code ${run.status ?? run.signal})\n${run.stdout}\n`)
+    return { passed: 0, failed: 1 }
+  }
+}
+
+/** @param {string} text */
+function indent(text) {
+  return text.replace(/^/gm, '    ')
+}

@@ -1,0 +1,339 @@
+// `npm run tidy`: checks on the code itself that types and lint cannot make. Each check is one function that returns its
+// complaints; the table at the end is the list. What it owns: who may import whom, that the root entries stay browser-safe,
+// that the vm touches no clock or randomness, that no source file is unused and no generated file stale, that public entries
+// and dependency versions agree, and that files begin with an introduction and stay short. (Layout is `npm run format`.)
+// It reads sources only and needs no build.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, relative, sep } from 'node:path'
+import { build } from 'esbuild'
+import { entries, filesBelow, layers, manifestOf, readJson, root } from './workspace.mjs'
+
+type Complaint = string
+type Check = () => Complaint[] | Promise<Complaint[]>
+
+/** Packages whose root entries must load in a browser; the command line need not. */
+const browserSafe = layers.filter((name) => name !== 'cli')
+
+/** Libraries that need Node (or, for blake3-wasm, a different build in a browser); root entries may not reach them. */
+const nodeOnlyLibraries = ['@modelcontextprotocol/sdk', 'blake3-wasm', 'commander', 'undici']
+
+/** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may see. */
+const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/signatures']
+
+/** What would let a run differ from its replay; types already keep timers and `process` out of the vm. */
+const nondeterminism =
+  /\b(?:Math\.random|Date\.now|performance\.now|crypto\.getRandomValues|new Date\(\)|new Promise|Promise\.\w+)|\basync (?:function|\()/g
+
+/** Lines; past it a file holds more than one idea. */
+const maxLines = 1000
+
+const sources = layers.flatMap((name) =>
+  filesBelow(join(root, 'packages', name, 'src'), (path) => path.endsWith('.ts')).map(toRelative),
+)
+const generators = readdirSync(join(root, 'scripts'))
+  .filter((name) => /^generate-.*\.ts$/.test(name))
+  .map((name) => `scripts/${name}`)
+const shipped = sources.filter((path) => !isTestCode(path))
+
+function checkImportDirection(): Complaint[] {
+  const complaints: Complaint[] = []
+  for (const path of sources) {
+    const layer = layers.indexOf(layerOf(path))
+    for (const { specifier, line, typeOnly } of importsOf(path)) {
+      if (specifier.startsWith('.')) {
+        const target = toRelative(join(root, dirname(path), specifier))
+        if (!target.startsWith(`packages/${layers[layer]}/src/`))
+          complaints.push(`${path}:${line} leaves its package by ${specifier}`)
+        else if (!specifier.endsWith('.js')) complaints.push(`${path}:${line} imports ${specifier} without .js`)
+        else if (!typeOnly && crossesValues(path, target)) complaints.push(`${path}:${line} values/ may not know ${specifier}`)
+        continue
+      }
+      const name = /^@bridle\/([^/]+)/.exec(specifier)?.[1]
+      if (name === undefined) continue
+      const target = layers.indexOf(name)
+      if (target < 0) complaints.push(`${path}:${line} imports ${specifier}, which does not exist`)
+      else if (target === layer) complaints.push(`${path}:${line} imports its own package as ${specifier}`)
+      else if (target > layer) complaints.push(`${path}:${line} imports upward: ${specifier}`)
+      else if (layers[layer] === 'vm' && !isTestCode(path) && !compilerEntriesOfVm.includes(specifier)) {
+        complaints.push(
+          `${path}:${line} imports ${specifier}; of the lower layers the vm sees only ${compilerEntriesOfVm.join(' and ')}`,
+        )
+      }
+    }
+  }
+  return complaints
+}
+
+/** values/ is below the interpreter: it may be used by it, never the other way round. */
+function crossesValues(path: string, target: string): boolean {
+  return path.startsWith('packages/vm/src/values/') && target.startsWith('packages/vm/src/interpreter/') && !isTestCode(path)
+}
+
+function checkDeclaredDependencies(): Complaint[] {
+  const complaints: Complaint[] = []
+  for (const path of shipped) {
+    const manifest = manifestOf(layerOf(path))
+    const declared = { ...manifest.dependencies, ...manifest.devDependencies }
+    for (const { specifier, line } of importsOf(path)) {
+      if (specifier.startsWith('.') || isNodeBuiltin(specifier)) continue
+      const name = packageOf(specifier)
+      if (declared[name] === undefined) complaints.push(`${path}:${line} imports ${name}, which its package.json does not name`)
+    }
+  }
+  return complaints
+}
+
+/** Follows what would be loaded (types vanish, dynamic imports count) from each root entry, through all packages of ours. */
+async function checkBrowserSafety(): Promise<Complaint[]> {
+  const complaints: Complaint[] = []
+  for (const name of browserSafe) {
+    const entry = `packages/${name}/src/index.ts`
+    if (!existsSync(join(root, entry))) {
+      complaints.push(`${entry} is missing`)
+      continue
+    }
+    const result = await build({
+      entryPoints: [join(root, entry)],
+      absWorkingDir: root,
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: 'esm',
+      platform: 'neutral',
+      packages: 'external',
+      alias: Object.fromEntries(entries().map((one) => [one.name, join(root, one.source)])),
+      logLevel: 'silent',
+    })
+    for (const [path, input] of Object.entries(result.metafile.inputs)) {
+      for (const { path: specifier, external } of input.imports) {
+        if (external !== true) continue
+        const unsafe = isNodeBuiltin(specifier) || nodeOnlyLibraries.includes(packageOf(specifier))
+        if (unsafe) complaints.push(`${path} imports ${specifier} and is reachable from ${entry}`)
+      }
+    }
+  }
+  return complaints
+}
+
+function checkDeterminism(): Complaint[] {
+  const complaints: Complaint[] = []
+  for (const path of shipped.filter((one) => one.startsWith('packages/vm/'))) {
+    const lines = withoutComments(read(path)).split('\n')
+    lines.forEach((line, index) => {
+      for (const match of line.matchAll(nondeterminism))
+        complaints.push(`${path}:${index + 1} uses ${match[0]}; the vm has no clock, chance or promise`)
+    })
+  }
+  return complaints
+}
+
+/** A source is used when a public entry, the command, a worker or a generator reaches it; what only tests reach is dead. */
+function checkUnusedSources(): Complaint[] {
+  const starts = [
+    ...entries().map((entry) => entry.source),
+    'packages/cli/src/main.ts',
+    ...shipped.filter((path) => path.endsWith('/worker.ts')),
+    ...generators,
+  ]
+  const seen = new Set<string>()
+  const queue = starts.filter((path) => existsSync(join(root, path)))
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (seen.has(path)) continue
+    seen.add(path)
+    for (const { specifier } of importsOf(path)) {
+      if (!specifier.startsWith('.')) continue
+      const target = toRelative(join(root, dirname(path), specifier.replace(/\.js$/, '.ts')))
+      if (existsSync(join(root, target))) queue.push(target)
+    }
+  }
+  return shipped.filter((path) => !seen.has(path)).map((path) => `${path} is not reached from any entry`)
+}
+
+/** Every generator takes `--check`: it then writes nothing and fails when a file of its own is stale. */
+function checkGeneratedFiles(): Complaint[] {
+  const complaints: Complaint[] = []
+  for (const path of repositoryFiles().filter(isGenerated)) {
+    const beginning = read(path).slice(0, 2000)
+    if (generators.some((name) => beginning.includes(name))) continue
+    complaints.push(`${path} does not name its generator (scripts/generate-*.ts) in its first lines`)
+  }
+  for (const name of generators) {
+    const run = spawnSync(process.execPath, ['--import', 'tsx', name, '--check'], { cwd: root, encoding: 'utf8' })
+    if (run.status !== 0) complaints.push(`${name} --check: ${run.stderr.trim()}${run.stdout.trim()}`)
+  }
+  return complaints
+}
+
+function checkEntries(): Complaint[] {
+  const complaints: Complaint[] = []
+  const config = read('tsconfig.base.json').replace(/^\s*\/\/.*$/gm, '')
+  const paths: Record<string, string[]> = JSON.parse(config).compilerOptions.paths
+  const wanted = new Map(entries().map((entry) => [entry.name, `./${entry.source}`]))
+  for (const [name, source] of wanted) {
+    if (paths[name]?.[0] !== source) complaints.push(`tsconfig.base.json: paths lacks "${name}": ["${source}"]`)
+    if (!existsSync(join(root, source))) complaints.push(`${name} is exported, but ${source} does not exist`)
+  }
+  for (const name of Object.keys(paths)) {
+    if (!wanted.has(name)) complaints.push(`tsconfig.base.json: paths has ${name}, which no package exports`)
+  }
+  return complaints
+}
+
+/** One version of everything, exact, and in words that a plain `npm pack` can publish. */
+function checkVersions(): Complaint[] {
+  const complaints: Complaint[] = []
+  const chosen = new Map<string, string>()
+  const release = readJson(join(root, 'package.json')).version
+  for (const file of ['package.json', ...layers.map((name) => `packages/${name}/package.json`)]) {
+    const manifest = readJson(join(root, file))
+    if (manifest.version !== release) complaints.push(`${file}: version ${manifest.version}, the release is ${release}`)
+    for (const [name, version] of Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies })) {
+      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) complaints.push(`${file}: ${name} is "${version}", not an exact version`)
+      const other = chosen.get(name)
+      if (other !== undefined && other !== version) complaints.push(`${file}: ${name} ${version}, elsewhere ${other}`)
+      if (name.startsWith('@bridle/') && version !== release)
+        complaints.push(`${file}: ${name} ${version}, the release is ${release}`)
+      chosen.set(name, version)
+    }
+  }
+  return complaints
+}
+
+function checkLook(): Complaint[] {
+  const complaints: Complaint[] = []
+  const code = repositoryFiles().filter(
+    (path) => /^(packages|scripts|bench|fuzz)\/.*\.(ts|mjs)$/.test(path) && !isGenerated(path),
+  )
+  for (const path of code) {
+    const text = read(path)
+    const lines = text.split('\n')
+    const first = lines[0]?.startsWith('#!') === true ? lines[1] : lines[0]
+    if (!isTestCode(path) && !/^(\/\/|\/\*)/.test(first ?? ''))
+      complaints.push(`${path} does not begin with what a newcomer needs`)
+    if (!isTestCode(path) && lines.length > maxLines) complaints.push(`${path} has ${lines.length} lines; split it`)
+    if (!text.endsWith('\n')) complaints.push(`${path} does not end with a newline`)
+    lines.forEach((line, index) => {
+      if (/\/\/ ?(TODO|FIXME|XXX)\b/.test(line)) complaints.push(`${path}:${index + 1} leaves something for later`)
+    })
+  }
+  return complaints
+}
+
+/** Text that ties the repository to one machine or one registry. */
+function checkForbiddenText(): Complaint[] {
+  const complaints: Complaint[] = []
+  const forbidden: [string, RegExp][] = [
+    ['the path of this checkout', new RegExp(`${escapeRegExp(root)}(?![\\w-])`)],
+    ['a registry address', /\bregistry\.[a-z]+\.(?:org|com|dev|io|net)\b/],
+    ['notes outside the repository', /\.\.\/shared\/|\/shared\/(?:reference|design|house-style)/],
+  ]
+  const texts = repositoryFiles().filter((path) => !/\.(png|wasm|ico|gz|bin|snap\.bin)$/.test(path))
+  for (const path of texts) {
+    const text = read(path)
+    for (const [what, pattern] of forbidden) {
+      const match = pattern.exec(text)
+      if (match === null || path === 'scripts/tidy.ts') continue
+      complaints.push(`${path}:${text.slice(0, match.index).split('\n').length} has ${what}: ${match[0]}`)
+    }
+  }
+  return complaints
+}
+
+// --- reading sources ---
+
+const importPattern =
+  /^[ \t]*(?:import|export|\})[^'"`\n;]*?\bfrom\s*'([^']+)'|^[ \t]*import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm
+
+/** Imports and re-exports of a file, types included; a pattern is enough, because lint keeps their form uniform. */
+function importsOf(path: string): { specifier: string; line: number; typeOnly: boolean }[] {
+  const text = withoutComments(read(path))
+  return [...text.matchAll(importPattern)].map((match) => ({
+    specifier: match[1] ?? match[2] ?? match[3] ?? '',
+    line: text.slice(0, match.index).split('\n').length,
+    typeOnly: /^\s*(?:import|export) type\b/.test(match[0]),
+  }))
+}
+
+/** Blanks whole-line comments and doc comments, which quote code; lines keep their numbers. */
+function withoutComments(text: string): string {
+  return text.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, (comment) => comment.replace(/[^\n]/g, ' ')).replace(/^[ \t]*\/\/.*$/gm, '')
+}
+
+const readFiles = new Map<string, string>()
+
+function read(path: string): string {
+  if (isGenerated(path)) return readFileSync(join(root, path), 'utf8')
+  let text = readFiles.get(path)
+  if (text === undefined) {
+    text = readFileSync(join(root, path), 'utf8')
+    readFiles.set(path, text)
+  }
+  return text
+}
+
+/** Tracked files and new ones that are not ignored; in an unpacked archive, all files but built ones. */
+function repositoryFiles(): string[] {
+  const git = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  })
+  const paths = git.status === 0 ? git.stdout.split('\0').filter(Boolean) : filesBelow(root).map(toRelative)
+  return paths.filter((path) => existsSync(join(root, path)))
+}
+
+function isTestCode(path: string): boolean {
+  return path.endsWith('.test.ts') || path.includes('/test-support/')
+}
+
+function isGenerated(path: string): boolean {
+  return path.includes('.generated.')
+}
+
+function isNodeBuiltin(specifier: string): boolean {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier)
+}
+
+function layerOf(path: string): string {
+  return path.split('/')[1] ?? ''
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+function toRelative(path: string): string {
+  return relative(root, path).split(sep).join('/')
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+const checks: Record<string, Check> = {
+  'import direction': checkImportDirection,
+  'declared dependencies': checkDeclaredDependencies,
+  'browser safety': checkBrowserSafety,
+  determinism: checkDeterminism,
+  'unused sources': checkUnusedSources,
+  'generated files': checkGeneratedFiles,
+  'public entries': checkEntries,
+  versions: checkVersions,
+  look: checkLook,
+  'forbidden text': checkForbiddenText,
+}
+
+let count = 0
+for (const [name, check] of Object.entries(checks)) {
+  const complaints = await check()
+  for (const complaint of complaints) process.stdout.write(`tidy: ${name}: ${complaint}\n`)
+  count += complaints.length
+}
+process.stdout.write(count === 0 ? `tidy: ${Object.keys(checks).length} checks, all good\n` : `tidy: ${count} complaints\n`)
+process.exitCode = count === 0 ? 0 : 1
