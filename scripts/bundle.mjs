@@ -37,7 +37,6 @@ const result = await build({
   platform: 'node',
   target: 'node20',
   minifySyntax: true,
-  keepNames: true,
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none',

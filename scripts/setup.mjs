@@ -28,7 +28,11 @@ function main() {
   }
   const buildHash = hashFiles(buildInputs(), [installHash])
   if (stamps.build !== buildHash || !outputsExist()) {
-    for (const name of layers) pruneOutputs(join(root, 'packages', name, 'dist'), join(root, 'packages', name, 'src'))
+    for (const name of layers) {
+      // The command's dist holds the bundle; what tsc makes of its sources lies a level deeper.
+      const dist = join(root, 'packages', name, 'dist', name === 'cli' ? 'types' : '')
+      pruneOutputs(dist, join(root, 'packages', name, 'src'))
+    }
     run('building packages', process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
     run('bundling the command line', process.execPath, [join('scripts', 'bundle.mjs')])
     writeStamps({ install: installHash, build: buildHash })
@@ -68,7 +72,7 @@ function outputsExist() {
  * @param {string} dist @param {string} source
  */
 function pruneOutputs(dist, source) {
-  if (!existsSync(dist) || existsSync(join(dist, 'bridle.js'))) return
+  if (!existsSync(dist)) return
   for (const entry of readdirSync(dist, { withFileTypes: true })) {
     const path = join(dist, entry.name)
     const stem = entry.name.replace(/\.(js|js\.map|d\.ts)$/, '')

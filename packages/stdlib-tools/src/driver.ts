@@ -18,7 +18,7 @@ import type { EffectCall, PerformEffect } from './providers/provider.js'
 export interface DrivenMachine {
   start(input: Value, now: number): RunExit
   resume(answer: { readonly id: number; readonly outcome: EffectOutcome } | null, now: number): RunExit
-  snapshot(): Uint8Array | string
+  snapshot(): string
   /** Effects that tasks still wait for. A deadline or a cancelled task abandons what it asked for. */
   pendingIds?(): readonly number[]
   /** Ends the run from outside; what it still had to print leaves with the exit. */
@@ -116,7 +116,7 @@ export class Driver {
    * The machine and what is under way, at its present or next suspension. Rejects with NotSuspendedError when the run ended
    * before that.
    */
-  async snapshot(): Promise<{ readonly machine: Uint8Array | string; readonly pending: readonly PendingCall[]; readonly now: number }> {
+  async snapshot(): Promise<{ readonly machine: string; readonly pending: readonly PendingCall[]; readonly now: number }> {
     while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
     if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
     return { machine: this.machine.snapshot(), pending: [...this.pending.values()], now: this.options.clock.now() }
@@ -257,15 +257,15 @@ export class Driver {
       for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn++) await nextTurn()
     }
     if (!mustWait() || (this.isStuck(wakeAt) && this.exitCode === null)) return
-    const woken = new AbortController()
     const arrival = new Promise<void>((resolve) => {
       this.wake = resolve
     })
+    const woken = wakeAt === null ? null : new AbortController()
     try {
-      await Promise.race(wakeAt === null ? [arrival] : [arrival, clock.until(wakeAt, woken.signal)])
+      await (woken === null ? arrival : Promise.race([arrival, clock.until(wakeAt!, woken.signal)]))
     } finally {
       this.wake = null
-      woken.abort()
+      woken?.abort()
     }
   }
 

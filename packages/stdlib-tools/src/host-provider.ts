@@ -35,7 +35,7 @@ function isServed(host: Host, name: string): boolean {
 
 function hostCall(host: Host, tools: ToolProviderParts, facts: RunFacts, effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
   const name = String(effect.args['name'] ?? '')
-  if (isServed(host, name)) return wrapped('handled', callTool(tools, callOf(tools, name, effect.args['params'] ?? null, call), call.signal))
+  if (isServed(host, name)) return wrapped('handled', callTool(tools, callOf(tools, name, effect.args['params'] ?? null, call), call))
   switch (name) {
     case 'runtime.pipeline_input': return answered({ handled: true, value: facts.input })
     case 'runtime.dry_run': return answered({ handled: true, value: facts.dryRun })
@@ -53,12 +53,12 @@ function hostTool(host: Host, tools: ToolProviderParts, effect: Effect, call: Ef
       })),
     })
   }
-  return wrapped('attached', callTool(tools, callOf(tools, String(effect.args['name'] ?? ''), effect.args['args'] ?? null, call), call.signal))
+  return wrapped('attached', callTool(tools, callOf(tools, String(effect.args['name'] ?? ''), effect.args['args'] ?? null, call), call))
 }
 
-async function wrapped(key: 'handled' | 'attached', outcome: Promise<EffectOutcome>): Promise<EffectOutcome> {
-  const settled = await outcome
-  return settled.ok ? answered({ [key]: true, value: settled.value }) : settled
+function wrapped(key: 'handled' | 'attached', outcome: EffectOutcome | Promise<EffectOutcome>): EffectOutcome | Promise<EffectOutcome> {
+  if (outcome instanceof Promise) return outcome.then((settled) => wrapped(key, settled))
+  return outcome.ok ? answered({ [key]: true, value: outcome.value }) : outcome
 }
 
 function callOf(tools: ToolProviderParts, name: string, args: Plain, call: EffectCall): ToolCall {

@@ -23,7 +23,7 @@ export { SchemaError, compileSchema } from './tools/schema.js'
 export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/schema.js'
 
 export { PendingResults, callTool, createExecutors, toolProvider } from './executors/index.js'
-export type { Executor, ExecutorName, ExecutorTable, McpToolCaller, ScriptTool, ToolCall, ToolOutcome, ToolProviderParts } from './executors/index.js'
+export type { CallScope, Executor, ExecutorName, ExecutorTable, McpToolCaller, ScriptTool, ToolCall, ToolOutcome, ToolProviderParts } from './executors/index.js'
 
 export { Driver, NotSuspendedError } from './driver.js'
 export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, PendingCall } from './driver.js'

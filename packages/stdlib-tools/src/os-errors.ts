@@ -42,8 +42,8 @@ const TEXTS: ReadonlyMap<string, readonly [text: string, number: number]> = new 
 
 /** Text for an error with a symbolic `code`; other errors keep their own message. */
 export function osErrorText(cause: unknown): string {
-  const code = osErrorCode(cause)
-  const known = TEXTS.get(code)
+  const { code } = (cause ?? {}) as { readonly code?: unknown }
+  const known = typeof code === 'string' ? TEXTS.get(code) : undefined
   if (known !== undefined) return `${known[0]} (os error ${known[1]})`
   return cause instanceof Error ? cause.message : String(cause)
 }

@@ -1,8 +1,8 @@
 // One run as its host holds it: events while it goes on, a result that always resolves, snapshots, cancellation. The work is
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
-import { Fault, toPlain } from '@bridle/vm'
-import type { Limits, Plain, TraceEntry, Value } from '@bridle/vm'
+import { toPlain } from '@bridle/vm'
+import type { Fault, Limits, Plain, TraceEntry, Value } from '@bridle/vm'
 import { authorized, providerTable, refusal } from './authority.js'
 import type { Grants } from './authority.js'
 import { systemClock } from './clock.js'
@@ -78,14 +78,17 @@ export interface RunParts {
   /** Output before the snapshot that the run goes on from. */
   readonly outputBefore: string
   readonly dryRunBefore: readonly DryRunEntry[]
+  /** When the run began, for one that goes on; null for a fresh one. */
+  readonly startedAt: number | null
   /** Wraps what the driver knows into the bytes of a snapshot. */
   readonly pack: (state: RunState) => Uint8Array
 }
 
 /** What a snapshot is made of, beside the program. */
 export interface RunState {
-  readonly machine: Uint8Array | string
+  readonly machine: string
   readonly pending: readonly PendingCall[]
+  readonly startedAt: number
   readonly output: string
   readonly dryRun: readonly DryRunEntry[]
 }
@@ -100,6 +103,7 @@ export class Run {
   private readonly driver: Driver
   private readonly providers: readonly Provider[]
   private readonly entries: DryRunEntry[]
+  private readonly startedAt: number
   private text: string
 
   constructor(parts: RunParts) {
@@ -108,6 +112,7 @@ export class Run {
     this.text = parts.outputBefore
     this.entries = [...parts.dryRunBefore]
     const clock = parts.clock ?? systemClock()
+    this.startedAt = parts.startedAt ?? clock.now()
     this.providers = this.makeProviders(clock)
     this.driver = new Driver({
       machine: parts.machine,
@@ -154,7 +159,7 @@ export class Run {
   /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
   async snapshot(): Promise<Uint8Array> {
     const { machine, pending } = await this.driver.snapshot()
-    return this.parts.pack({ machine, pending, output: this.text, dryRun: this.entries })
+    return this.parts.pack({ machine, pending, startedAt: this.startedAt, output: this.text, dryRun: this.entries })
   }
 
   private get isWatched(): boolean {
@@ -197,7 +202,7 @@ export class Run {
 
   private makeProviders(clock: Clock): readonly Provider[] {
     const { parts } = this
-    const info = { runId: parts.runId, now: () => clock.now() }
+    const info = { runId: parts.runId, now: () => clock.now(), startedAt: this.startedAt }
     const given = parts.providers.map((source) => (typeof source === 'function' ? source(info) : source))
     const mcp = given.find(isMcpCaller) ?? null
     const tools: ToolProviderParts = {

@@ -83,7 +83,7 @@ export interface StartOptions {
 /** Makes machines of one run, all with the same program, options and answers. */
 export interface MachineMakers {
   readonly fresh: (limits?: Partial<Limits>) => DrivenMachine
-  readonly restored: (bytes: Uint8Array | string, limits?: Partial<Limits>) => DrivenMachine
+  readonly restored: (bytes: string, limits?: Partial<Limits>) => DrivenMachine
 }
 
 /** The source does not compile. `diagnostics` has everything that was found. */
@@ -159,7 +159,7 @@ export class Runtime {
   start(module: Module, options: StartOptions = {}): Run {
     const input = plainFromHost(options.input ?? null)
     const runId = options.runId ?? this.makeRunId()
-    return this.run_(module, { kind: 'start', input }, input, runId, options, '', [])
+    return this.launch(module, { kind: 'start', input }, { input, runId, output: '', entries: [], startedAt: null, machine: null }, options)
   }
 
   /** Compiles when needed, runs to the end and gives the value; throws what ended the run otherwise. */
@@ -174,7 +174,7 @@ export class Runtime {
     const result = this.compileWith(snapshot.sources.entry, recordedResolver(snapshot.sources), undefined)
     const module = this.moduleOf(result, snapshot.sources)
     const merged: StartOptions = { ...options, dryRun: options.dryRun ?? snapshot.dryRun }
-    return this.run_(module, { kind: 'restored', pending: snapshot.pending }, snapshot.input, snapshot.runId, merged, snapshot.output, snapshot.entries, snapshot.machine)
+    return this.launch(module, { kind: 'restored', pending: snapshot.pending }, snapshot, merged)
   }
 
   /** Runs a module from a journal: nothing is performed, and the first difference is reported. */
@@ -193,7 +193,7 @@ export class Runtime {
   private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], strict: boolean | undefined): CompileResult {
     const result = compileProgram(entry, {
       resolve,
-      signatures: signaturesOf(this.registry),
+      signatures: signaturesOf(this.registry, this.options.globals),
       ...(this.options.globals === undefined ? {} : { globals: this.options.globals }),
       ...(strict === undefined ? {} : { strict }),
     })
@@ -206,11 +206,9 @@ export class Runtime {
     return new Module({ result, program: linkProgram(result.program!, this.registry), sources, hash })
   }
 
-  private run_(
-    module: Module, begin: RunParts['begin'], input: Plain, runId: string, options: StartOptions, outputBefore: string,
-    dryRunBefore: readonly DryRunEntry[], machineBytes?: Uint8Array | string,
-  ): Run {
+  private launch(module: Module, begin: RunParts['begin'], from: Origin, options: StartOptions): Run {
     const { options: own } = this
+    const { input, runId } = from
     const dryRun = options.dryRun ?? false
     return new Run({
       runId,
@@ -221,7 +219,7 @@ export class Runtime {
           restored: (bytes, limits) => Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits)),
         }
         if (options.machine !== undefined) return options.machine(makers)
-        return machineBytes === undefined ? makers.fresh() : makers.restored(machineBytes)
+        return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
       begin, input,
       host: this.host,
@@ -236,9 +234,11 @@ export class Runtime {
       journal: options.journal,
       signal: options.signal,
       onEvent: options.onEvent,
-      outputBefore, dryRunBefore,
+      outputBefore: from.output,
+      dryRunBefore: from.entries,
+      startedAt: from.startedAt,
       pack: (state) => packSnapshot({
-        runId, sources: module.sources, input, machine: state.machine, pending: state.pending, output: state.output, dryRun, entries: state.dryRun,
+        runId, sources: module.sources, input, startedAt: state.startedAt, machine: state.machine, pending: state.pending, output: state.output, dryRun, entries: state.dryRun,
       }),
     })
   }
@@ -260,6 +260,16 @@ export class Runtime {
 }
 
 type RunPerform = NonNullable<ConstructorParameters<typeof Machine>[1]['perform']>
+
+/** What a run begins with: nothing, or what a snapshot holds. */
+interface Origin {
+  readonly input: Plain
+  readonly runId: string
+  readonly output: string
+  readonly entries: readonly DryRunEntry[]
+  readonly startedAt: number | null
+  readonly machine: string | null
+}
 
 /** The value of a finished run; throws what ended it otherwise. */
 export function valueOf(result: RunResult): Plain {

@@ -5,7 +5,7 @@ import type { Effect, EffectKind, Plain } from '@bridle/vm'
 import { EFFECTS } from '@bridle/vm'
 import type { PendingCall } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
-import { fromBase64, plainFromJson, plainToJson, toBase64 } from './journal-codec.js'
+import { plainFromJson, plainToJson } from './journal-codec.js'
 import { outcomeFromJson, outcomeToJson } from './journal.js'
 import type { ProgramSources } from './modules.js'
 
@@ -15,7 +15,9 @@ export interface RunSnapshot {
   readonly runId: string
   readonly sources: ProgramSources
   readonly input: Plain
-  readonly machine: Uint8Array | string
+  /** When the run began, milliseconds since 1970. */
+  readonly startedAt: number
+  readonly machine: string
   readonly pending: readonly PendingCall[]
   readonly output: string
   readonly dryRun: boolean
@@ -28,14 +30,14 @@ export class SnapshotError extends Error {
 }
 
 export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
-  const { machine } = snapshot
   return new TextEncoder().encode(JSON.stringify({
     bridle: 'run',
     format: SNAPSHOT_FORMAT,
     runId: snapshot.runId,
     sources: snapshot.sources,
     input: plainToJson(snapshot.input),
-    machine: typeof machine === 'string' ? { text: machine } : { base64: toBase64(machine) },
+    startedAt: snapshot.startedAt,
+    machine: snapshot.machine,
     pending: snapshot.pending.map(({ id, effect, outcome }) => ({
       id, kind: effect.kind, args: plainToJson(effect.args), outcome: outcome === null ? null : outcomeToJson(outcome),
     })),
@@ -60,7 +62,8 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
       runId: text(data['runId']),
       sources: sourcesOf(data['sources']),
       input: plainFromJson(data['input'] ?? null),
-      machine: machineOf(object(data['machine'])),
+      startedAt: number(data['startedAt']),
+      machine: text(data['machine']),
       pending: list(data['pending']).map((item) => pendingOf(object(item))),
       output: text(data['output']),
       dryRun: data['dryRun'] === true,
@@ -84,10 +87,6 @@ function sourcesOf(raw: unknown): ProgramSources {
   }
 }
 
-function machineOf(data: { readonly [key: string]: unknown }): Uint8Array | string {
-  return typeof data['text'] === 'string' ? data['text'] : fromBase64(text(data['base64']))
-}
-
 function pendingOf(data: { readonly [key: string]: unknown }): PendingCall {
   const { id, kind } = data
   if (typeof id !== 'number' || typeof kind !== 'string' || !(kind in EFFECTS)) throw new SnapshotError('damaged snapshot: a pending effect is malformed')
@@ -105,6 +104,11 @@ function object(raw: unknown): { readonly [key: string]: unknown } {
 
 function list(raw: unknown): readonly unknown[] {
   if (!Array.isArray(raw)) throw new SnapshotError('damaged snapshot: a list is missing')
+  return raw
+}
+
+function number(raw: unknown): number {
+  if (typeof raw !== 'number') throw new SnapshotError('damaged snapshot: a number is missing')
   return raw
 }
 

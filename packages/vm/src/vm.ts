@@ -5,7 +5,7 @@
 // spawn, await and friends scheduler/tasks.ts. Builtins see the machine as their Context (builtins/builtin.ts).
 
 import { CONTROL, childrenKey, taskKey } from './builtins/builtin.js'
-import { END, HarnGenerator, HarnIter } from './values/handles.js'
+import { END, HarnGenerator, HarnIter, HarnPermit } from './values/handles.js'
 import { HarnBuiltin, HarnClosure, HarnStruct } from './values/callable.js'
 import { HarnDict } from './values/dict.js'
 import { display } from './values/display.js'
@@ -184,6 +184,10 @@ export class Machine implements Context, MachineAccess {
   /** Effects that were asked for and not answered yet, in order: what a host answers first after a restore. */
   pendingEffects(): PendingEffect[] {
     return [...this.pending.values()].sort((a, b) => a.id - b.id)
+  }
+
+  pendingIds(): number[] {
+    return [...this.pending.keys()].sort((a, b) => a - b)
   }
 
   /** The run as text; only between exits. Fits `Machine.restore` in any process with the same program. */
@@ -964,6 +968,15 @@ export class Machine implements Context, MachineAccess {
 
   abortTask(id: number): void {
     abortTask(this, id)
+  }
+
+  reachablePermits(): ReadonlySet<number> {
+    const found = new Set<number>()
+    const units = measureHeap(this, (value) => {
+      if (value instanceof HarnPermit) found.add(value.id)
+    })
+    this.charge(Math.ceil(units / 256))
+    return found
   }
 }
 

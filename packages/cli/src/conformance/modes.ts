@@ -9,6 +9,7 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { CompileError, decodeEntry, encodeEntry, MemoryJournal } from '@bridle/stdlib-tools'
 import type { DriveEnd, DrivenMachine, JournalEntry, MachineMakers, Module, RunResult, Runtime } from '@bridle/stdlib-tools'
+import { LinkError } from '@bridle/vm'
 import type { RunExit } from '@bridle/vm'
 import { commandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
@@ -32,7 +33,7 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
   try {
     module = runtime.compile(readFileSync(test.file, 'utf8'), { file: realpathSync(test.file) })
   } catch (cause) {
-    if (!(cause instanceof CompileError)) throw cause
+    if (!(cause instanceof CompileError) && !(cause instanceof LinkError)) throw cause
     return judge(test.kind, test.wanted, { kind: 'failed', output: '', error: cause.message })
   }
   const script: Script = { test, runtime, module, warnings: module.warnings.map((each) => `warning: ${each.message}\n`).join(''), signal: run.signal }
@@ -155,7 +156,7 @@ class RestoredMachine implements DrivenMachine {
     return this.machine.resume(...args)
   }
 
-  snapshot(): Uint8Array | string {
+  snapshot(): string {
     return this.machine.snapshot()
   }
 

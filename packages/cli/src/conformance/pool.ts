@@ -107,14 +107,15 @@ class Thread {
   }
 }
 
-/** Built, this code lies in `dist` beside `conformance-worker.js`; from source, beside `worker.ts`, which tsx loads. */
+const WORKER_OPTIONS = {
+  env: { ...process.env, HARN_LLM_CALLS_DISABLED: '1' },
+  // The parser may need a deep stack for what scripts nest; the default of a thread is small.
+  resourceLimits: { stackSizeMb: 8 },
+}
+
+/** Built, this code lies in `dist` beside `conformance-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */
 function startWorker(): Worker {
-  const fromSource = import.meta.url.endsWith('.ts')
-  const url = new URL(fromSource ? './worker.ts' : './conformance-worker.js', import.meta.url)
-  return new Worker(url, {
-    env: { ...process.env, HARN_LLM_CALLS_DISABLED: '1' },
-    execArgv: fromSource ? ['--import', 'tsx'] : [],
-    // Scripts of the suite may legitimately need deep JavaScript stacks in the parser; the default of a thread is small.
-    resourceLimits: { stackSizeMb: 8 },
-  })
+  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./conformance-worker.js', import.meta.url), WORKER_OPTIONS)
+  const [tsx, worker] = [import.meta.resolve('tsx/esm/api'), new URL('./worker.ts', import.meta.url).href].map((url) => JSON.stringify(url))
+  return new Worker(`import(${tsx}).then(({ register }) => { register(); return import(${worker}) })`, { ...WORKER_OPTIONS, eval: true })
 }

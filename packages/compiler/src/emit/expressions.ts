@@ -321,12 +321,37 @@ function emitMethodCall(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): void {
     else fn.emit('BUILD_ENUM', fn.module.name(enumName), fn.module.name(method), count)
     return
   }
+  const member = namespaceMember(fn, expr)
+  if (member !== null) {
+    const count = emitArgs(fn, expr.args)
+    fn.at(expr.span)
+    if (count < 0) fn.emit('CALL_BUILTIN_SPREAD', fn.module.builtin(member))
+    else fn.emit('CALL_BUILTIN', fn.module.builtin(member), count)
+    return
+  }
   const borrowed = fn.module.options.signatures.borrowsMethod(method)
-  emit(fn, expr.object, !borrowed)
+  emitMethodOn(fn, expr, () => emit(fn, expr.object, !borrowed))
+}
+
+export function emitMethodOn(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>, receiver: () => void): void {
+  const method = expr.method.text
+  receiver()
   const count = emitArgs(fn, expr.args)
   fn.at(expr.span)
   if (count < 0) fn.emit('CALL_METHOD_SPREAD', fn.module.name(method), expr.optional ? 1 : 0)
   else fn.emit('CALL_METHOD', fn.module.name(method), count, expr.optional ? 1 : 0)
+}
+
+/**
+ * The builtin that a call on a namespace constant means, such as `stream.filter`. There, and only there, an entry wins over the
+ * dict method of the same name (reference 03a §2.3).
+ */
+function namespaceMember(fn: FunctionEmitter, expr: ExprOf<'MethodCall'>): string | null {
+  if (expr.object.kind !== 'Identifier') return null
+  const { signatures } = fn.module.options
+  const { name } = expr.object
+  const member = `${name}.${expr.method.text}`
+  return signatures.constants.includes(name) && signatures.has(member) && fn.lookup(name) === null ? member : null
 }
 
 /** `name(args)`. With `tail`, in the place of a return, which may reuse the frame; answers whether it did. */

@@ -85,9 +85,13 @@ export function assignments(body: readonly unknown[]): Assignments {
   return { assigned, updated }
 }
 
-/** `x + …` or `x.push(…)`, possibly chained to the left. */
+/** Methods that give their receiver with a change, and make it in place where they get the only reference. */
+const UPDATING_METHODS: ReadonlySet<string> = new Set(['push', 'pop', 'merge', 'remove'])
+
+/** Whether `name = value` grows the variable's own container: `name + …`, possibly chained, or `name.push(…)` and its like. */
 export function extendsItself(name: string, value: Expr): boolean {
-  let left = value
+  if (value.kind === 'MethodCall') return !value.optional && UPDATING_METHODS.has(value.method.text) && value.object.kind === 'Identifier' && value.object.name === name
+  let left: Expr = value
   while (left.kind === 'Binary' && left.operator === '+') left = left.left
   return left !== value && left.kind === 'Identifier' && left.name === name
 }

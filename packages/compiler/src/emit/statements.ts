@@ -3,7 +3,7 @@
 import type { Block, Expr, ExprOf, Stmt } from '@bridle/parser'
 import { emitMutex, emitSelect } from './concurrency.js'
 import { declaredNames, emitDeclaration } from './declarations.js'
-import { emitBorrowed, emitCall, emitExpr, emitIf, emitJumpIf, emitJumpUnless, emitPipe, emitReturnTop } from './expressions.js'
+import { emitBorrowed, emitCall, emitExpr, emitIf, emitJumpIf, emitJumpUnless, emitMethodOn, emitPipe, emitReturnTop } from './expressions.js'
 import { emitClosureNamed } from './functions.js'
 import { CompileError } from './module.js'
 import { extendsItself, rootName } from './names.js'
@@ -131,8 +131,9 @@ function emitAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>
   emitPathAssign(fn, stmt, target as ExprOf<'Member'> | ExprOf<'Index'>, variable)
 }
 
-/** `x = x + a + b`: appends to the variable's own container where it is the only owner. */
+/** `x = x + a + b` or `x = x.push(a)`: changes the variable's own container where it is the only owner. */
 function emitExtension(fn: FunctionEmitter, variable: Variable, value: Expr): void {
+  if (value.kind === 'MethodCall') return emitMethodOn(fn, value, () => fn.load(variable, false))
   if (value.kind !== 'Binary') return fn.load(variable, false)
   emitExtension(fn, variable, value.left)
   emitBorrowed(fn, value.right)
@@ -158,7 +159,7 @@ function emitUnassignable(fn: FunctionEmitter, name: string, variable: Variable 
 
 /**
  * `root.a[i].b = v`: reads the containers on the way, stores into the innermost and rebinds outward. Index expressions of the
- * inner steps run first, the right side next, the last index last (reference 01 §10.4).
+ * inner steps run first, the right side next, the last index last (reference 01 §10.4); a compound form reads with it before.
  */
 function emitPathAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>, target: ExprOf<'Member'> | ExprOf<'Index'>, variable: Variable | null): void {
   const steps: (ExprOf<'Member'> | ExprOf<'Index'>)[] = []
@@ -170,7 +171,7 @@ function emitPathAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign
   const assignable = variable !== null && variable.mutable && !variable.isCell
   fn.pushScope()
   const indexSlots = steps.map((step, which) => {
-    if (step.kind === 'Member' || (which === steps.length - 1 && stmt.operator === null)) return -1
+    if (step.kind === 'Member' || which === steps.length - 1) return -1
     const slot = fn.temporary()
     emitExpr(fn, step.index)
     fn.emit('STORE', slot)
@@ -183,7 +184,9 @@ function emitPathAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign
     fn.at(step.span)
     if (step.kind === 'Member') fn.emit('GET_PROP', fn.module.name(step.property.text))
     else {
-      fn.emit('LOAD', indexSlots[which]!)
+      // The last index runs once for reading and once for storing, as the language has it.
+      if (indexSlots[which]! >= 0) fn.emit('LOAD', indexSlots[which]!)
+      else emitBorrowed(fn, step.index)
       fn.emit('GET_INDEX')
     }
   }

@@ -26,7 +26,7 @@ export function dryRunExecutor(record: (call: ToolCall) => void = () => {}): Exe
     name: 'dry_run',
     call(call) {
       record(call)
-      return Promise.resolve(result(dryRunResult({ id: call.callId, name: call.tool, args: call.args, sideEffect: 'network' })))
+      return result(dryRunResult({ id: call.callId, name: call.tool, args: call.args, sideEffect: 'network' }))
     },
     isReadOnly: () => true,
   }

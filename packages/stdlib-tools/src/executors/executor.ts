@@ -33,11 +33,18 @@ export type ToolOutcome =
   /** Comes later, from outside, under this token. */
   | { readonly kind: 'pending'; readonly token: string }
 
+/** What bounds one attempt. */
+export interface CallScope {
+  /** Aborts at the attempt's time limit, and when the run gives the call up. */
+  readonly signal: AbortSignal
+}
+
 export interface Executor {
   readonly name: ExecutorName
-  readonly call: (call: ToolCall, signal: AbortSignal) => Promise<ToolOutcome>
+  /** An outcome that is ready is used at once; the script's other tasks do not get a turn then. */
+  readonly call: (call: ToolCall, scope: CallScope) => ToolOutcome | Promise<ToolOutcome>
   /** Whether a dry run may carry the call out. */
-  readonly isReadOnly: (call: ToolCall, signal: AbortSignal) => boolean | Promise<boolean>
+  readonly isReadOnly: (call: ToolCall, scope: CallScope) => boolean | Promise<boolean>
 }
 
 export function result(value: Plain): ToolOutcome {

@@ -19,7 +19,7 @@ export function harnExecutor(tools: { readonly [name: string]: ScriptTool }): Ex
   const find = (name: string): ScriptTool | null => (Object.hasOwn(tools, name) ? tools[name]! : null)
   return {
     name: 'harn',
-    async call(call, signal) {
+    async call(call, { signal }) {
       const tool = find(call.tool)
       if (tool === null) return failed('not_registered', `Tool '${call.tool}' has no handler`)
       try {

@@ -8,7 +8,7 @@ import { failedOutcome } from '../tools/errors.js'
 import type { ToolErrorData } from '../tools/errors.js'
 import type { Host } from '../tools/host.js'
 import { dryRunExecutor } from './dry-run.js'
-import type { Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
+import type { CallScope, Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
 import { harnExecutor } from './harn.js'
 import type { ScriptTool } from './harn.js'
 import { hostBridgeExecutor } from './host-bridge.js'
@@ -77,10 +77,10 @@ export interface ToolProviderParts {
 export function toolProvider(parts: ToolProviderParts): Provider {
   return {
     kinds: ['tool.call'],
-    perform: (effect, call) => callTool(parts, readCall(parts, effect.args, call), call.signal),
+    perform: (effect, call) => callTool(parts, readCall(parts, effect.args, call), call),
     async isReadOnly(effect, call) {
       const toolCall = readCall(parts, effect.args, call)
-      return (await executorOf(parts, toolCall)?.isReadOnly(toolCall, call.signal)) ?? false
+      return (await executorOf(parts, toolCall)?.isReadOnly(toolCall, call)) ?? false
     },
   }
 }
@@ -111,15 +111,43 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
 }
 
 /** One attempt under its time limit. The executor may go on working after the limit; nobody waits for it then. */
-export async function callTool(parts: ToolProviderParts, call: ToolCall, signal: AbortSignal): Promise<EffectOutcome> {
+export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallScope): EffectOutcome | Promise<EffectOutcome> {
   const executor = executorOf(parts, call)
   if (executor === null) return failedOutcome({ code: 'not_registered', message: `Tool '${call.tool}' declares unknown executor "${call.executor}"` })
-  const limit = new AbortController()
+  const scope = new Scope()
+  let outcome: ToolOutcome | Promise<ToolOutcome>
+  try {
+    outcome = executor.call(call, scope)
+  } catch (cause) {
+    outcome = bugOf(cause)
+  }
+  return outcome instanceof Promise || outcome.kind === 'pending' ? waitFor(parts, call, outcome, scope, outer.signal) : translate(outcome)
+}
+
+class Scope implements CallScope {
+  private controller: AbortController | null = null
+  private stopped: Error | null = null
+
+  get signal(): AbortSignal {
+    if (this.controller === null) {
+      this.controller = new AbortController()
+      if (this.stopped !== null) this.controller.abort(this.stopped)
+    }
+    return this.controller.signal
+  }
+
+  stop(reason: string): void {
+    this.stopped = new Error(reason)
+    this.controller?.abort(this.stopped)
+  }
+}
+
+async function waitFor(parts: ToolProviderParts, call: ToolCall, outcome: ToolOutcome | Promise<ToolOutcome>, scope: Scope, signal: AbortSignal): Promise<EffectOutcome> {
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort = (): void => {}
   const interrupted = new Promise<ToolOutcome>((resolve) => {
     const stop = (error: ToolErrorData): void => {
-      limit.abort(new Error(error.message))
+      scope.stop(error.message)
       resolve({ kind: 'failed', error })
     }
     onAbort = () => stop({ code: 'cancelled', message: `Tool '${call.tool}' was cancelled` })
@@ -130,23 +158,21 @@ export async function callTool(parts: ToolProviderParts, call: ToolCall, signal:
       timer = setTimeout(() => stop({ code: 'timeout', message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`, details: { limit_ms: timeoutMs } }), Math.min(timeoutMs, 2 ** 31 - 1))
     }
   })
+  const settled = async (): Promise<ToolOutcome> => {
+    // An executor that rejects has a bug; the script sees a failed call all the same.
+    const first = await Promise.resolve(outcome).catch(bugOf)
+    return first.kind === 'pending' ? parts.pending.wait(first.token, scope.signal) : first
+  }
   try {
-    const work = signal.aborted ? interrupted : settled(executor, call, limit.signal).then((outcome) => (
-      outcome.kind === 'pending' ? parts.pending.wait(outcome.token, limit.signal) : outcome))
-    return translate(await Promise.race([interrupted, work]))
+    return translate(await Promise.race([interrupted, settled()]))
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }
 }
 
-/** An executor that throws has a bug; the script sees a failed call all the same. */
-async function settled(executor: Executor, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
-  try {
-    return await executor.call(call, signal)
-  } catch (cause) {
-    return { kind: 'failed', error: { code: 'execution_failed', message: cause instanceof Error ? cause.message : String(cause) } }
-  }
+function bugOf(cause: unknown): ToolOutcome {
+  return { kind: 'failed', error: { code: 'execution_failed', message: cause instanceof Error ? cause.message : String(cause) } }
 }
 
 function translate(outcome: ToolOutcome): EffectOutcome {
@@ -158,6 +184,6 @@ function translate(outcome: ToolOutcome): EffectOutcome {
   }
 }
 
-export type { Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
+export type { CallScope, Executor, ExecutorName, ToolCall, ToolOutcome } from './executor.js'
 export type { ScriptTool } from './harn.js'
 export type { McpToolCaller } from './mcp.js'

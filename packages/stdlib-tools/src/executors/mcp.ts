@@ -14,13 +14,13 @@ export interface McpToolCaller {
 export function mcpExecutor(servers: McpToolCaller | null): Executor {
   return {
     name: 'mcp_server',
-    async call(call, signal) {
+    async call(call, { signal }) {
       if (servers === null) return failed('not_registered', `Tool '${call.tool}' is served by MCP, and this host has no MCP servers`)
       if (call.mcpServer === null) return failed('invalid_args', `Tool '${call.tool}' names no MCP server`)
       const outcome = await servers.callTool(call.mcpServer, call.mcpTool ?? call.tool, call.args, signal, call.timeoutMs ?? undefined)
       return outcome.ok ? toolResult(outcome.value) : transportFailure(outcome.error.message)
     },
-    isReadOnly: (call, signal) => servers !== null && call.mcpServer !== null && servers.isReadOnlyTool(call.mcpServer, call.mcpTool ?? call.tool, signal),
+    isReadOnly: (call, { signal }) => servers !== null && call.mcpServer !== null && servers.isReadOnlyTool(call.mcpServer, call.mcpTool ?? call.tool, signal),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Executor } from './executor.js'
 export function providerNativeExecutor(): Executor {
   return {
     name: 'provider_native',
-    call: (call) => Promise.resolve({
+    call: (call) => ({
       kind: 'rejected',
       code: 'execution_failed',
       message: `Tool '${call.tool}' is executed by the model provider (executor: "provider_native") and cannot be called from a script`,

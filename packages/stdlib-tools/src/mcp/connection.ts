@@ -174,7 +174,7 @@ export class McpConnection {
     if (typeof code === 'number' && !(code === -32000 && this.closed)) return thrownError(`MCP error (${code}): ${message.replace(/^MCP error -?\d+: /, '')}`)
     const failure = this.transport instanceof StdioTransport ? this.transport.failure : null
     if (failure !== null && !brokenPipe(failure.cause)) return runtimeError(`MCP ${failure.during} error: ${osErrorText(failure.cause)}`)
-    if (this.config.transport === 'http' && !this.closed) return runtimeError(`MCP HTTP request error: ${httpReason(cause)}`)
+    if (this.config.transport === 'http' && code !== -32000) return runtimeError(`MCP HTTP request error: ${httpReason(cause)}`)
     if (this.closed || brokenPipe(cause) || message === 'server closed connection') return runtimeError('MCP: server closed connection')
     return runtimeError(`MCP protocol error: ${message}`)
   }

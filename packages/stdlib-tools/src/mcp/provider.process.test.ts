@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall } from '../providers/provider.js'
-import { isAlive, oddServers } from '../test-support/mcp-servers.js'
+import { gone, isAlive, oddServers } from '../test-support/mcp-servers.js'
 import { McpConnections } from './provider.js'
 import type { McpOptions } from './provider.js'
 
@@ -24,8 +24,11 @@ afterEach(async () => {
 })
 
 function childrenOfThisProcess(): string[] {
-  const list = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' })
-  return list.split('\n').filter((line) => line.trim() !== '' && !/\bps -o\b/.test(line) && !line.includes('<defunct>'))
+  const list = execFileSync('ps', ['-A', '-o', 'ppid=,stat=,args='], { encoding: 'utf8' })
+  return list.split('\n').filter((line) => {
+    const [parent, state, ...args] = line.trim().split(/\s+/)
+    return parent === String(process.pid) && !state!.startsWith('Z') && args[0] !== 'ps'
+  })
 }
 
 const call = (signal = new AbortController().signal): EffectCall => ({ id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: () => {} })
@@ -83,8 +86,7 @@ describe('servers that misbehave', () => {
     const grandchild = Number(text(await callTool(mcp, oddServers.parent, 'pid')))
     expect(isAlive(grandchild)).toBe(true)
     await mcp.close()
-    for (let turn = 0; turn < 1000 && isAlive(grandchild); turn++) await new Promise((resolve) => setImmediate(resolve))
-    expect(isAlive(grandchild)).toBe(false)
+    await gone(grandchild)
   })
 
   test('noise, results that are null, errors without a code', async () => {

@@ -5,7 +5,7 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Readable } from 'node:stream'
 import { createHash } from 'node:crypto'
-import type { Dispatcher } from 'undici'
+import type { Agent, Dispatcher, ProxyAgent } from 'undici'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, categorizedError, messageOf, refused, runtimeError } from '../providers/provider.js'
@@ -36,6 +36,12 @@ export function httpProvider(workspace: Workspace, options: HttpOptions = {}): P
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
+
+/** What is used of the library, which is loaded with the first request. */
+interface Undici {
+  readonly Agent: typeof Agent
+  readonly ProxyAgent: typeof ProxyAgent
+}
 
 interface OpenStream {
   readonly body: AsyncIterator<Uint8Array>
@@ -175,7 +181,7 @@ class HttpClient {
   }
 
   /** The agent that leads to the host, directly or through a proxy, and what to ask it for. */
-  private route(undici: typeof import('undici'), url: URL, args: Effect['args'], policy: NetworkPolicy): {
+  private route(undici: Undici, url: URL, args: Effect['args'], policy: NetworkPolicy): {
     readonly dispatcher: Dispatcher
     readonly origin: string
     readonly path: string

@@ -32,22 +32,19 @@ const MOST_RANDOM_BYTES = 16 << 20
 
 /** Effects `clock.*`: time is what the run's clock says. The monotonic clock counts from the start of the run. */
 export function clockProvider(): ProviderSource {
-  return (run) => {
-    const startedAt = run.now()
-    return {
-      kinds: ['clock.now', 'clock.monotonic', 'clock.zone'],
-      perform(effect, call) {
-        switch (effect.kind) {
-          case 'clock.now': return answered(call.now)
-          case 'clock.monotonic': return answered(call.now - startedAt)
-          default: {
-            const { timeZone } = new Intl.DateTimeFormat('en-US').resolvedOptions()
-            return answered({ name: timeZone, offsetMinutes: -new Date(call.now).getTimezoneOffset() })
-          }
+  return ({ startedAt }) => ({
+    kinds: ['clock.now', 'clock.monotonic', 'clock.zone'],
+    perform(effect, call) {
+      switch (effect.kind) {
+        case 'clock.now': return answered(call.now)
+        case 'clock.monotonic': return answered(Math.max(0, call.now - startedAt))
+        default: {
+          const { timeZone } = new Intl.DateTimeFormat('en-US').resolvedOptions()
+          return answered({ name: timeZone, offsetMinutes: -new Date(call.now).getTimezoneOffset() })
         }
-      },
-    }
-  }
+      }
+    },
+  })
 }
 
 export function randomProvider(random: RandomSource = systemRandom): Provider {

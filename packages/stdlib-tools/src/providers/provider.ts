@@ -38,6 +38,8 @@ export interface Provider {
 export interface RunInfo {
   readonly runId: string
   readonly now: () => number
+  /** When the run began, also for one that goes on from a snapshot. */
+  readonly startedAt: number
 }
 
 /** A provider shared by all runs, or a function that makes one for each run. */

@@ -1,6 +1,8 @@
 // Small MCP servers that misbehave, as texts for `node -e`: each answers the handshake (unless that is its fault) and then
 // does one thing wrong. They are real processes, so that what is tested is the real way of dying.
 
+import { spawnSync } from 'node:child_process'
+
 const PRELUDE = `
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
 const hello = (id) => send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'odd', version: '1' } } });
@@ -40,12 +42,22 @@ export const oddServers = {
   paged: server(`on((m) => send({ id: m.id, result: m.params?.cursor === 'two' ? { tools: [{ name: 'b' }] } : { tools: [{ name: 'a' }], nextCursor: 'two' } }))`),
 } as const
 
-/** True while a process with this id runs. */
+/** True while a process with this id runs. One that ended but was not collected by its parent still has an id, and is a zombie. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
   } catch {
     return false
   }
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+  return stdout.trim() !== '' && !stdout.trim().startsWith('Z')
+}
+
+/** Resolves when the process is gone; rejects after a few seconds. */
+export async function gone(pid: number): Promise<void> {
+  for (let turn = 0; turn < 500; turn++) {
+    if (!isAlive(pid)) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  throw new Error(`process ${pid} is still alive`)
 }

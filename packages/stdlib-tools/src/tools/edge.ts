@@ -39,7 +39,7 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
   const { toJSON } = value as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') return convert((toJSON as () => unknown).call(value), schema, root, depth + 1)
   if (value instanceof Error) return { name: value.name, message: value.message }
-  return record(Object.entries(value), schema, root, depth)
+  return record(Object.entries(value as object), schema, root, depth)
 }
 
 function record(entries: readonly (readonly [string, unknown])[], schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): Plain {

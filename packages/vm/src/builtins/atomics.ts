@@ -32,24 +32,42 @@ function initial(value: Value): Int {
 export const atomicsFamily: BuiltinFamily = {
   name: 'atomics',
   builtins: [
-    builtin('atomic(initial?: int) -> atomic', { doc: 'A shared counter.', effects: ATOMIC }, (_ctx, value) => new HarnAtomic(initial(value!))),
-    builtin('atomic_get(a: atomic)', { doc: 'Its value.', effects: ATOMIC }, (_ctx, a) => (a instanceof HarnAtomic ? a.value : null)),
-    builtin('atomic_set(a: atomic, value: int)', { doc: 'Sets it and gives the value before.', effects: ATOMIC }, (_ctx, a, value) => {
-      if (!(a instanceof HarnAtomic) || !isInt(value!)) return null
-      const before = a.value
-      a.value = value
-      return before
-    }),
-    builtin('atomic_add(a: atomic, delta: int)', { doc: 'Adds and gives the value before.', effects: ATOMIC }, (_ctx, a, delta) => {
-      if (!(a instanceof HarnAtomic) || !isInt(delta!)) return null
-      const before = a.value
-      a.value = addInts(before, delta)
-      return before
-    }),
-    builtin('atomic_cas(a: atomic, expected: int, new: int) -> bool', { doc: 'Sets it if it holds `expected`.', effects: ATOMIC }, (_ctx, a, expected, next) => {
-      if (!(a instanceof HarnAtomic) || !isInt(expected!) || !isInt(next!) || a.value !== expected) return false
-      a.value = next
-      return true
-    }),
+    builtin(
+      'atomic(initial?: int) -> atomic',
+      { doc: 'A shared counter.', effects: ATOMIC },
+      (_ctx, value) => new HarnAtomic(initial(value!)),
+    ),
+    builtin('atomic_get(a: atomic)', { doc: 'Its value.', effects: ATOMIC }, (_ctx, a) =>
+      a instanceof HarnAtomic ? a.value : null,
+    ),
+    builtin(
+      'atomic_set(a: atomic, value: int)',
+      { doc: 'Sets it and gives the value before.', effects: ATOMIC },
+      (_ctx, a, value) => {
+        if (!(a instanceof HarnAtomic) || !isInt(value!)) return null
+        const before = a.value
+        a.value = value
+        return before
+      },
+    ),
+    builtin(
+      'atomic_add(a: atomic, delta: int)',
+      { doc: 'Adds and gives the value before.', effects: ATOMIC },
+      (_ctx, a, delta) => {
+        if (!(a instanceof HarnAtomic) || !isInt(delta!)) return null
+        const before = a.value
+        a.value = addInts(before, delta)
+        return before
+      },
+    ),
+    builtin(
+      'atomic_cas(a: atomic, expected: int, new: int) -> bool',
+      { doc: 'Sets it if it holds `expected`.', effects: ATOMIC },
+      (_ctx, a, expected, next) => {
+        if (!(a instanceof HarnAtomic) || !isInt(expected!) || !isInt(next!) || a.value !== expected) return false
+        a.value = next
+        return true
+      },
+    ),
   ],
 }

@@ -33,7 +33,11 @@ interface ChannelState {
 }
 
 const channelState = family<ChannelState>('channels', () => ({
-  channels: 0, tickets: 0, receivers: new Map(), senders: new Map(), ready: new Map(),
+  channels: 0,
+  tickets: 0,
+  receivers: new Map(),
+  senders: new Map(),
+  ready: new Map(),
 }))
 
 const ticketKey = (ticket: number): string => `channel:${ticket}`
@@ -250,7 +254,8 @@ export function timeoutMillis(value: Value, keys: readonly string[]): number | n
 function channelSelect(ctx: Context, list: Value, timeout: Value): Result {
   if (!(list instanceof HarnList)) return ctx.throw('channel_select: first argument must be a list of channels')
   const channels = list.copyItems()
-  if (!channels.every((channel) => channel instanceof HarnChannel)) return ctx.throw('channel_select: channel list must contain only channels')
+  if (!channels.every((channel) => channel instanceof HarnChannel))
+    return ctx.throw('channel_select: channel list must contain only channels')
   if (channels.length === 0) return null
   const found = takeFirst(ctx, channels)
   if (found !== undefined) return found
@@ -275,28 +280,55 @@ const CHANNEL = ['channel'] as const
 /** A builtin whose one argument is a channel. */
 function onChannel(name: string, run: (ctx: Context, channel: HarnChannel) => Result) {
   return (ctx: Context, channel: Value): Result =>
-    (channel instanceof HarnChannel ? run(ctx, channel) : ctx.throw(`${name}: first argument must be a channel`))
+    channel instanceof HarnChannel ? run(ctx, channel) : ctx.throw(`${name}: first argument must be a channel`)
 }
 
 export const channelsFamily: BuiltinFamily = {
   name: 'channels',
   builtins: [
-    builtin('channel(name?: string, capacity?: int) -> channel', { doc: 'A queue between tasks, 256 values deep unless said otherwise.', effects: CHANNEL },
-      (ctx, name, capacity) => makeChannel(ctx, name === null ? 'default' : display(name!), millisOf(capacity) ?? 256)),
-    builtin('send(ch: channel, value: any) -> bool', { doc: 'Puts a value in; waits while the channel is full. False when it is closed.', effects: CHANNEL }, send),
-    builtin('receive(ch: channel)', { doc: 'Takes the next value; waits for one. nil on a closed, drained channel.', effects: CHANNEL },
-      onChannel('receive', (ctx, channel) => receiveFrom(ctx, channel, false))),
-    builtin('try_receive(ch: channel)', { doc: 'The next value, or nil when there is none now.', effects: CHANNEL },
-      onChannel('try_receive', (ctx, channel) => takeFrom(ctx, channel) ?? null)),
-    builtin('close_channel(ch: channel) -> nil', { doc: 'Refuses further values; what is buffered can still be received.', effects: CHANNEL },
+    builtin(
+      'channel(name?: string, capacity?: int) -> channel',
+      { doc: 'A queue between tasks, 256 values deep unless said otherwise.', effects: CHANNEL },
+      (ctx, name, capacity) => makeChannel(ctx, name === null ? 'default' : display(name!), millisOf(capacity) ?? 256),
+    ),
+    builtin(
+      'send(ch: channel, value: any) -> bool',
+      { doc: 'Puts a value in; waits while the channel is full. False when it is closed.', effects: CHANNEL },
+      send,
+    ),
+    builtin(
+      'receive(ch: channel)',
+      { doc: 'Takes the next value; waits for one. nil on a closed, drained channel.', effects: CHANNEL },
+      onChannel('receive', (ctx, channel) => receiveFrom(ctx, channel, false)),
+    ),
+    builtin(
+      'try_receive(ch: channel)',
+      { doc: 'The next value, or nil when there is none now.', effects: CHANNEL },
+      onChannel('try_receive', (ctx, channel) => takeFrom(ctx, channel) ?? null),
+    ),
+    builtin(
+      'close_channel(ch: channel) -> nil',
+      { doc: 'Refuses further values; what is buffered can still be received.', effects: CHANNEL },
       onChannel('close_channel', (ctx, channel) => {
         close(ctx, channel)
         return null
-      })),
-    builtin('select(...channels: channel)', { doc: 'Waits for the first channel with a value: `{index, value, channel}`.', effects: CHANNEL }, select),
-    builtin('channel_select(channels: list<channel>, timeout?: int|duration)', { doc: 'As select, over a list and with a time limit.', effects: CHANNEL }, channelSelect),
-    builtin('__channel_next(ch: channel)', { doc: 'The next value for an iterator.', effects: CHANNEL },
-      onChannel('__channel_next', (ctx, channel) => receiveFrom(ctx, channel, true))),
+      }),
+    ),
+    builtin(
+      'select(...channels: channel)',
+      { doc: 'Waits for the first channel with a value: `{index, value, channel}`.', effects: CHANNEL },
+      select,
+    ),
+    builtin(
+      'channel_select(channels: list<channel>, timeout?: int|duration)',
+      { doc: 'As select, over a list and with a time limit.', effects: CHANNEL },
+      channelSelect,
+    ),
+    builtin(
+      '__channel_next(ch: channel)',
+      { doc: 'The next value for an iterator.', effects: CHANNEL },
+      onChannel('__channel_next', (ctx, channel) => receiveFrom(ctx, channel, true)),
+    ),
   ],
   frames: [sendFrame, receiveFrame, selectFrame],
 }

@@ -35,7 +35,10 @@ function stateOf(ctx: Context, circuit: Breaker | undefined): 'closed' | 'open' 
 
 function create(ctx: Context, name: Value, threshold: Value, resetMs: Value): Result {
   ctx.state(circuitState).breakers.set(nameOf(name), {
-    threshold: millisOf(threshold) ?? 5, resetMs: millisOf(resetMs) ?? 30_000, failures: 0, openedAt: null,
+    threshold: millisOf(threshold) ?? 5,
+    resetMs: millisOf(resetMs) ?? 30_000,
+    failures: 0,
+    openedAt: null,
   })
   return nameOf(name)
 }
@@ -63,10 +66,24 @@ function close(ctx: Context, name: Value): Result {
 export const circuitFamily: BuiltinFamily = {
   name: 'circuit',
   builtins: [
-    builtin('circuit_breaker(name?: string, threshold?: int, reset_ms?: int) -> string', { doc: 'Makes a breaker (afresh) and gives its name.', effects: CIRCUIT }, create),
-    builtin('circuit_check(name: string) -> string', { doc: '`closed`, `open` or `half_open`.', effects: CIRCUIT }, (ctx, name) => stateOf(ctx, breaker(ctx, name!))),
-    builtin('circuit_record_failure(name: string) -> bool', { doc: 'Counts a failure; true when it opens the breaker.', effects: CIRCUIT }, recordFailure),
-    builtin('circuit_record_success(name: string) -> nil', { doc: 'Closes the breaker and forgets failures.', effects: CIRCUIT }, close),
+    builtin(
+      'circuit_breaker(name?: string, threshold?: int, reset_ms?: int) -> string',
+      { doc: 'Makes a breaker (afresh) and gives its name.', effects: CIRCUIT },
+      create,
+    ),
+    builtin('circuit_check(name: string) -> string', { doc: '`closed`, `open` or `half_open`.', effects: CIRCUIT }, (ctx, name) =>
+      stateOf(ctx, breaker(ctx, name!)),
+    ),
+    builtin(
+      'circuit_record_failure(name: string) -> bool',
+      { doc: 'Counts a failure; true when it opens the breaker.', effects: CIRCUIT },
+      recordFailure,
+    ),
+    builtin(
+      'circuit_record_success(name: string) -> nil',
+      { doc: 'Closes the breaker and forgets failures.', effects: CIRCUIT },
+      close,
+    ),
     builtin('circuit_reset(name: string) -> nil', { doc: 'Closes the breaker and forgets failures.', effects: CIRCUIT }, close),
   ],
 }

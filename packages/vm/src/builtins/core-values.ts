@@ -1,7 +1,7 @@
 // Small conversions that many builtin families share: how arguments are read when they may be missing or of another type,
 // and how results are put together. Nothing here touches a machine.
 
-import type { Context } from './builtin.js'
+import type { Context, Control } from './builtin.js'
 import { compare } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -14,6 +14,23 @@ import type { Int, Value } from '../values/value.js'
 
 /** Longest string that a builtin will build, in UTF-16 units; V8 stops at 2^29 - 24. */
 export const MAX_TEXT = 1 << 28
+
+/** Most elements that one call of a builtin will put into lists. Charging alone would stop the run only after the work. */
+export const MAX_ITEMS = 1 << 25
+
+/** Charges for a text that is about to be built; the error when no string can hold it. */
+export function refuseText(ctx: Context, size: number): Control | null {
+  if (size > MAX_TEXT) return ctx.runtime(`string of ${size} characters is too long`)
+  ctx.charge(size >> 6, size)
+  return null
+}
+
+/** Charges for `count` list elements that are about to be made; the error when that is too many at once. */
+export function refuseItems(ctx: Context, count: number): Control | null {
+  if (count > MAX_ITEMS) return ctx.runtime(`list of ${count} elements is too long`)
+  ctx.charge(count >> 3, 16 * count)
+  return null
+}
 
 /** Display of the argument at `index` (0 = first after the receiver), empty when it was not passed. */
 export function textArg(ctx: Context, index: number, value: Value | undefined): string {
@@ -84,12 +101,12 @@ export function sortedOrder(keys: readonly Value[]): number[] {
 }
 
 /** Joins displays; the lengths are charged before the text is built. */
-export function joinTexts(ctx: Context, items: readonly Value[], separator: string): string {
+export function joinTexts(ctx: Context, items: readonly Value[], separator: string): string | Control {
   const texts = items.map(display)
   let size = separator.length * Math.max(0, texts.length - 1)
   for (const text of texts) size += text.length
-  ctx.charge((texts.length >> 3) + (size >> 6), size)
-  return texts.join(separator)
+  ctx.charge(texts.length >> 3)
+  return refuseText(ctx, size) ?? texts.join(separator)
 }
 
 /** Charges a builtin that walks `n` elements and makes a list of up to `made`. */

@@ -67,8 +67,8 @@ function dictMethod(signature: string, doc: string, run: (ctx: Context, self: Ha
 
 const methods: readonly BuiltinDef[] = [
   dictMethod('keys() -> list<string>', 'The keys in order.', keysOf, true),
-  dictMethod('values() -> list', 'The values in key order.', valuesOf),
-  dictMethod('entries() -> list', '`{key, value}` dicts in key order.', entriesOf),
+  dictMethod('values() -> list', 'The values in key order.', valuesOf, true),
+  dictMethod('entries() -> list', '`{key, value}` dicts in key order.', entriesOf, true),
   dictMethod('count() -> int', 'Number of entries.', (_ctx, self) => self.size, true),
   dictMethod('has(key: string) -> bool', 'Whether the key is present, even with nil.', (_ctx, self, key) =>
     self.has(display(key)), true),
@@ -76,15 +76,25 @@ const methods: readonly BuiltinDef[] = [
     (_ctx, self, key, fallback) => {
       const value = self.get(display(key))
       return value === undefined ? fallback : value
-    }),
+    }, true),
   dictMethod('merge(other: dict) -> dict', 'Both; the other wins. Nested dicts are not merged.', (ctx, self, other) => {
     if (!(other instanceof HarnDict)) return self
+    if (self.owned && other !== self) {
+      // The receiver is a variable that the result overwrites (compiler, emitExtension).
+      chargeList(ctx, other.size)
+      for (const [key, value] of other.map) self.set(key, value)
+      return self
+    }
     chargeList(ctx, self.size + other.size)
     return self.merged(other)
   }),
   dictMethod('remove(key: string) -> dict', 'Without the key.', (ctx, self, key) => {
     const name = display(key)
     if (!self.has(name)) return self
+    if (self.owned) {
+      self.delete(name)
+      return self
+    }
     chargeList(ctx, self.size)
     const copy = self.copy()
     copy.delete(name)
@@ -99,7 +109,7 @@ const methods: readonly BuiltinDef[] = [
 /** A function on a dict that gives an empty list for anything else. */
 function dictFunction(signature: string, doc: string, body: (ctx: Context, dict: HarnDict) => HarnList): BuiltinDef {
   const run: Run = (ctx, dict = null) => (dict instanceof HarnDict ? body(ctx, dict) : new HarnList([]))
-  return builtin(signature, { doc }, run)
+  return builtin(signature, { doc, borrows: true }, run)
 }
 
 const frames: readonly FrameDef[] = Object.entries(LOOPS).map(([name, loop]) => loopFrame(`dict.${name}`, loop))

@@ -6,6 +6,7 @@ import { bytesFamily } from './bytes.js'
 import { channelsFamily } from './channels.js'
 import { circuitFamily } from './circuit.js'
 import { codecsFamily } from './codecs.js'
+import { compressFamily } from './compress.js'
 import { coreFamily } from './core.js'
 import { cryptoFamily } from './crypto.js'
 import { dataFormatsFamily } from './data-formats.js'
@@ -13,6 +14,7 @@ import { dictsFamily } from './dicts.js'
 import { fsFamily } from './fs.js'
 import { hostCallFamily } from './host-call.js'
 import { hostMocksFamily } from './host-mocks.js'
+import { httpFamily } from './http.js'
 import { iterFamily } from './iter-methods.js'
 import { jqFamily } from './jq.js'
 import { jsonFamily } from './json.js'
@@ -46,8 +48,8 @@ import { tracingFamily } from './tracing.js'
 import type { BuiltinFamily } from './registry.js'
 
 export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
-  atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, coreFamily, cryptoFamily, dataFormatsFamily,
-  dictsFamily, fsFamily, hostCallFamily, hostMocksFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily,
+  atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, compressFamily, coreFamily, cryptoFamily, dataFormatsFamily,
+  dictsFamily, fsFamily, hostCallFamily, hostMocksFamily, httpFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily,
   mailboxFamily, mathFamily, pathFamily, planFamily, processFamily, randomFamily, rangesFamily, regexFamily,
   resultsFamily, runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, streamsFamily, stringsFamily,
   supervisorFamily, syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily, toolDispatchFamily,

@@ -4,15 +4,18 @@
 
 import { builtin, frame } from './builtin.js'
 import { matchHostMock } from './host-mocks.js'
+import { errorFromFault, isToolError } from './tool-errors.js'
 import { processFallback } from './host-process.js'
 import { refuseBuiltin, refuseHostCall } from './tools-policy.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { toPlain } from '../values/plain.js'
+import { TooDeepError, toPlain } from '../values/plain.js'
 import type { Context, FrameState, Result } from './builtin.js'
 import type { ProcessState } from './host-process.js'
 import type { BuiltinFamily } from './registry.js'
+import type { Plain } from '../effects/effect.js'
+import type { Fault } from '../interpreter/fault.js'
 import type { Value } from '../values/value.js'
 
 interface HostCallState extends FrameState {
@@ -24,9 +27,25 @@ interface HostCallState extends FrameState {
   process: ProcessState | null
 }
 
-function callBuiltin(ctx: Context, state: HostCallState, name: string, args: readonly Value[], stage: 'text' | 'done' = 'done'): Result {
+function callBuiltin(
+  ctx: Context,
+  state: HostCallState,
+  name: string,
+  args: readonly Value[],
+  stage: 'text' | 'done' = 'done',
+): Result {
   state.stage = stage
   return ctx.call(ctx.builtinValue(name), args)
+}
+
+/** The plain form of a value, undefined when it is nested deeper than anything legitimate at an edge. */
+function plainOf(value: Value): Plain | undefined {
+  try {
+    return toPlain(value)
+  } catch (error) {
+    if (error instanceof TooDeepError) return undefined
+    throw error
+  }
 }
 
 function missing(ctx: Context, name: string): Result {
@@ -51,14 +70,18 @@ function startFallback(ctx: Context, state: HostCallState): Result {
       if (question === null) return missing(ctx, 'question')
       return callBuiltin(ctx, state, 'prompt_user', [display(question)])
     }
-    case 'runtime.task': return callBuiltin(ctx, state, 'env', ['HARN_TASK'], 'text')
-    case 'runtime.set_result': return null
+    case 'runtime.task':
+      return callBuiltin(ctx, state, 'env', ['HARN_TASK'], 'text')
+    case 'runtime.set_result':
+      return null
     case 'workspace.project_root': {
       state.stage = 'fallback'
       return ctx.call(ctx.builtinValue('env'), ['HARN_PROJECT_ROOT'])
     }
-    case 'workspace.cwd': return callBuiltin(ctx, state, 'cwd', [])
-    default: return ctx.throw(`host_call: unsupported operation ${state.name}`)
+    case 'workspace.cwd':
+      return callBuiltin(ctx, state, 'cwd', [])
+    default:
+      return ctx.throw(`host_call: unsupported operation ${state.name}`)
   }
 }
 
@@ -69,7 +92,9 @@ function step(ctx: Context, state: HostCallState): Result {
       if (mock !== undefined) return mock.error === null ? mock.result : ctx.throw(mock.error)
       state.stage = 'host'
       const { name, capability, operation } = state
-      return ctx.request({ kind: 'host.call', args: { name, capability, operation, params: toPlain(state.params) } })
+      const params = plainOf(state.params)
+      if (params === undefined) return ctx.throw(`host_call: params of ${name} are nested too deeply`)
+      return ctx.request({ kind: 'host.call', args: { name, capability, operation, params } })
     }
     case 'host': {
       const answer = ctx.result
@@ -80,8 +105,10 @@ function step(ctx: Context, state: HostCallState): Result {
       if (state.process !== null) return processFallback(ctx, state.process)
       return ctx.result === null ? callBuiltin(ctx, state, 'cwd', []) : ctx.result
     }
-    case 'text': return ctx.result ?? ''
-    case 'done': return ctx.result
+    case 'text':
+      return ctx.result ?? ''
+    case 'done':
+      return ctx.result
   }
 }
 
@@ -101,6 +128,12 @@ function hostCall(ctx: Context, nameValue: Value, params: Value): Result {
   } satisfies HostCallState)
 }
 
+/** A tool of the host fails with the record of effects/tool-records.ts; scripts see the full error dict, category and all. */
+function completeError(ctx: Context, state: { readonly name: string | null }, fault: Fault): Result {
+  if (!isToolError(fault.caught)) return ctx.fail(fault)
+  return ctx.throw(errorFromFault(fault, { tool: state.name ?? '', callId: null, attempt: 1 }))
+}
+
 interface HostToolState extends FrameState {
   asked: boolean
   /** Null lists the tools. */
@@ -112,7 +145,10 @@ function hostToolStep(ctx: Context, state: HostToolState): Result {
   const { name } = state
   if (!state.asked) {
     state.asked = true
-    return ctx.request({ kind: 'host.tool', args: name === null ? { op: 'list' } : { op: 'call', name, args: toPlain(state.args) } })
+    if (name === null) return ctx.request({ kind: 'host.tool', args: { op: 'list' } })
+    const args = plainOf(state.args)
+    if (args === undefined) return ctx.throw(`host_tool_call: arguments of ${name} are nested too deeply`)
+    return ctx.request({ kind: 'host.tool', args: { op: 'call', name, args } })
   }
   const answer = ctx.result
   const attached = answer instanceof HarnDict && answer.get('attached') === true
@@ -134,12 +170,14 @@ function normalizeTools(ctx: Context, answer: Value): Result {
     if (!(tool instanceof HarnDict)) return ctx.runtime('host/tools/list: every tool must be an object')
     const name = tool.get('name')
     if (typeof name !== 'string') return ctx.runtime('host/tools/list: every tool must include a string `name`')
-    listed.push(HarnDict.of({
-      name,
-      description: tool.get('description') ?? tool.get('short_description') ?? '',
-      schema: tool.get('schema') ?? tool.get('parameters') ?? tool.get('input_schema') ?? null,
-      deprecated: tool.get('deprecated') ?? false,
-    }))
+    listed.push(
+      HarnDict.of({
+        name,
+        description: tool.get('description') ?? tool.get('short_description') ?? '',
+        schema: tool.get('schema') ?? tool.get('parameters') ?? tool.get('input_schema') ?? null,
+        deprecated: tool.get('deprecated') ?? false,
+      }),
+    )
   }
   return new HarnList(listed)
 }
@@ -153,18 +191,33 @@ function hostToolCall(ctx: Context, nameValue: Value, args: Value): Result {
 }
 
 function hostToolList(ctx: Context): Result {
-  return refuseBuiltin(ctx, 'host_tool_list') ?? ctx.frame('host.tool', { asked: false, name: null, args: null } satisfies HostToolState)
+  return (
+    refuseBuiltin(ctx, 'host_tool_list') ??
+    ctx.frame('host.tool', { asked: false, name: null, args: null } satisfies HostToolState)
+  )
 }
 
 export const hostCallFamily: BuiltinFamily = {
   name: 'host-call',
   builtins: [
-    builtin('host_call(name: string, args?: any)', { doc: 'Calls `capability.operation` of the host.', effects: ['host.call', 'process.exec', 'callback'] }, hostCall),
-    builtin('host_tool_call(name: string, args?: any)', { doc: 'Calls a tool of the host by its name.', effects: ['host.tool'] }, hostToolCall),
-    builtin('host_tool_list() -> list', { doc: 'The tools of the host; none without one.', effects: ['host.tool'] }, hostToolList),
+    builtin(
+      'host_call(name: string, args?: any)',
+      { doc: 'Calls `capability.operation` of the host.', effects: ['host.call', 'process.exec', 'callback'] },
+      hostCall,
+    ),
+    builtin(
+      'host_tool_call(name: string, args?: any)',
+      { doc: 'Calls a tool of the host by its name.', effects: ['host.tool'] },
+      hostToolCall,
+    ),
+    builtin(
+      'host_tool_list() -> list',
+      { doc: 'The tools of the host; none without one.', effects: ['host.tool'] },
+      hostToolList,
+    ),
   ],
   frames: [
-    frame<HostCallState>({ kind: 'host.call', runBoundary: false, step }),
-    frame<HostToolState>({ kind: 'host.tool', runBoundary: false, step: hostToolStep }),
+    frame<HostCallState>({ kind: 'host.call', runBoundary: false, step, onFault: completeError }),
+    frame<HostToolState>({ kind: 'host.tool', runBoundary: false, step: hostToolStep, onFault: completeError }),
   ],
 }

@@ -28,7 +28,12 @@ interface HostMockState {
 const hostMocks = family<HostMockState>('host_mocks', () => ({ mocks: [], calls: [], scopes: [] }))
 
 /** The mock that answers this call, after recording it; undefined when none does. Its error is to be thrown as a string. */
-export function matchHostMock(ctx: Context, capability: string, operation: string, params: HarnDict): { result: Value; error: string | null } | undefined {
+export function matchHostMock(
+  ctx: Context,
+  capability: string,
+  operation: string,
+  params: HarnDict,
+): { result: Value; error: string | null } | undefined {
   const state = ctx.state(hostMocks)
   for (let at = state.mocks.length - 1; at >= 0; at--) {
     const mock = state.mocks[at]!
@@ -68,7 +73,9 @@ function hostMock(ctx: Context, capability: Value, operation: Value, third: Valu
 }
 
 /** Built-in capabilities: what host_call can do without an embedding program. */
-const CAPABILITIES: Readonly<Record<string, { readonly description: string; readonly operations: Readonly<Record<string, string>> }>> = {
+const CAPABILITIES: Readonly<
+  Record<string, { readonly description: string; readonly operations: Readonly<Record<string, string>> }>
+> = {
   process: {
     description: 'Process execution.',
     operations: {
@@ -120,10 +127,16 @@ const OPTIONS = (doc: string) => ({ doc, effects: [] as readonly string[] })
 export const hostMocksFamily: BuiltinFamily = {
   name: 'host-mocks',
   builtins: [
-    builtin('host_mock(capability: string, op: string, response_or_config: any, params?: dict) -> nil',
-      OPTIONS('Answers matching host_call calls from now on.'), hostMock),
-    builtin('host_mock_calls() -> list', OPTIONS('The calls that mocks answered, in order.'),
-      (ctx) => new HarnList([...ctx.state(hostMocks).calls])),
+    builtin(
+      'host_mock(capability: string, op: string, response_or_config: any, params?: dict) -> nil',
+      OPTIONS('Answers matching host_call calls from now on.'),
+      hostMock,
+    ),
+    builtin(
+      'host_mock_calls() -> list',
+      OPTIONS('The calls that mocks answered, in order.'),
+      (ctx) => new HarnList([...ctx.state(hostMocks).calls]),
+    ),
     builtin('host_mock_clear() -> nil', OPTIONS('Drops mocks, recorded calls and scopes.'), (ctx) => {
       Object.assign(ctx.state(hostMocks), { mocks: [], calls: [], scopes: [] })
       return null
@@ -142,6 +155,10 @@ export const hostMocksFamily: BuiltinFamily = {
       return null
     }),
     builtin('host_capabilities() -> dict', OPTIONS('Capabilities of the host with their operations.'), hostCapabilities),
-    builtin('host_has(capability: string, op?: string) -> bool', OPTIONS('Whether the host has a capability or operation.'), hostHas),
+    builtin(
+      'host_has(capability: string, op?: string) -> bool',
+      OPTIONS('Whether the host has a capability or operation.'),
+      hostHas,
+    ),
   ],
 }

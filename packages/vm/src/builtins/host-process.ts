@@ -32,13 +32,22 @@ interface Shell {
   readonly isDefault: boolean
 }
 
-const OPERATIONS: ReadonlySet<string> = new Set(['exec', 'list_shells', 'get_default_shell', 'set_default_shell', 'shell_invocation'])
+const OPERATIONS: ReadonlySet<string> = new Set([
+  'exec',
+  'list_shells',
+  'get_default_shell',
+  'set_default_shell',
+  'shell_invocation',
+])
 
 export function processFallback(ctx: Context, state: ProcessState): Result {
   switch (state.stage) {
-    case 'start': return start(ctx, state)
-    case 'shells': return withShells(ctx, state, readShells(ctx.result))
-    case 'running': return finished(ctx, state)
+    case 'start':
+      return start(ctx, state)
+    case 'shells':
+      return withShells(ctx, state, readShells(ctx.result))
+    case 'running':
+      return finished(ctx, state)
   }
 }
 
@@ -52,7 +61,8 @@ function start(ctx: Context, state: ProcessState): Result {
     if ((params.get('command') ?? null) === null) return ctx.throw("host_call: missing required parameter 'command'")
     if (wantedShell(params) === null) return ctx.runtime('host_call process.exec: shell mode requires `shell` or `shell_id`')
   }
-  if (operation === 'set_default_shell' && wantedShell(params) === null) return ctx.runtime('process.set_default_shell missing shell_id')
+  if (operation === 'set_default_shell' && wantedShell(params) === null)
+    return ctx.runtime('process.set_default_shell missing shell_id')
   state.stage = 'shells'
   return ctx.request({ kind: 'process.info', args: { op: 'shells' } })
 }
@@ -100,8 +110,16 @@ function defaultShell(ctx: Context, shells: readonly Shell[]): Shell | null {
 
 function describeShell(shell: Shell, isDefault: boolean): HarnDict {
   return HarnDict.of({
-    id: shell.id, label: shell.id, path: shell.path, platform: 'unix', available: true, supports_login: true, supports_interactive: true,
-    default_args: new HarnList(['-c']), login_args: new HarnList(['-l', '-c']), source: isDefault ? 'default' : 'system',
+    id: shell.id,
+    label: shell.id,
+    path: shell.path,
+    platform: 'unix',
+    available: true,
+    supports_login: true,
+    supports_interactive: true,
+    default_args: new HarnList(['-c']),
+    login_args: new HarnList(['-l', '-c']),
+    source: isDefault ? 'default' : 'system',
   })
 }
 
@@ -121,17 +139,21 @@ function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[])
     case 'set_default_shell':
       ctx.state(hostProcess).chosen = shell.path
       return describeShell(shell, true)
-    case 'get_default_shell': return describeShell(shell, true)
+    case 'get_default_shell':
+      return describeShell(shell, true)
     case 'shell_invocation': {
       const args = shellArguments(params)
       const command = params.get('command') ?? null
       const invocation = HarnDict.of({
-        program: shell.path, command_arg_index: args.length, shell: describeShell(shell, shell.id === usual?.id),
+        program: shell.path,
+        command_arg_index: args.length,
+        shell: describeShell(shell, shell.id === usual?.id),
         args: new HarnList([...args, command === null ? '{command}' : display(command)]),
       })
       return invocation
     }
-    default: return launch(ctx, state, { program: shell.path, args: [...shellArguments(params), display(params.get('command')!)] })
+    default:
+      return launch(ctx, state, { program: shell.path, args: [...shellArguments(params), display(params.get('command')!)] })
   }
 }
 
@@ -145,13 +167,18 @@ function shellArguments(params: HarnDict): string[] {
 function launch(ctx: Context, state: ProcessState, plan: { program: string; args: readonly string[] }): Result {
   const { params } = state
   const env = params.get('env') ?? null
-  const variables: Record<string, string> | null = env instanceof HarnDict ? Object.create(null) as Record<string, string> : null
+  const variables: Record<string, string> | null =
+    env instanceof HarnDict ? (Object.create(null) as Record<string, string>) : null
   if (env instanceof HarnDict) for (const [key, value] of env.map) variables![key] = display(value)
   const stdin = params.get('stdin') ?? null
   const effect: Effect = {
     kind: 'process.exec',
     args: {
-      program: plan.program, args: plan.args, shell: null, cwd: textAt(params, 'cwd'), env: variables,
+      program: plan.program,
+      args: plan.args,
+      shell: null,
+      cwd: textAt(params, 'cwd'),
+      env: variables,
       clearEnv: variables !== null && textAt(params, 'env_mode') !== 'merge',
       stdin: stdin === null ? null : display(stdin),
       timeoutMs: millisOf(params.get('timeout_ms') ?? params.get('timeout')),
@@ -165,7 +192,8 @@ function launch(ctx: Context, state: ProcessState, plan: { program: string; args
 
 function finished(ctx: Context, state: ProcessState): Result {
   const answer = ctx.result instanceof HarnDict ? ctx.result : new HarnDict()
-  if (answer.get('refused') === true) return ctx.runtime(`host_call process.exec: ${display(answer.get('detail') ?? 'not started')}`)
+  if (answer.get('refused') === true)
+    return ctx.runtime(`host_call process.exec: ${display(answer.get('detail') ?? 'not started')}`)
   const timedOut = answer.get('timedOut') === true
   const exitCode = timedOut ? -1 : (answer.get('status') ?? -1)
   const stdout = display(answer.get('stdout') ?? '')
@@ -174,9 +202,22 @@ function finished(ctx: Context, state: ProcessState): Result {
   const counters = ctx.state(hostProcess)
   counters.commands++
   return HarnDict.of({
-    command_id: `cmd_${counters.commands}`, status: timedOut ? 'timed_out' : 'completed', pid, process_group_id: pid, handle_id: null,
-    started_at: isoNow(state.startedAt), ended_at: isoNow(ctx.now), duration_ms: Math.max(0, Math.round(ctx.now - state.startedAt)),
-    exit_code: exitCode, signal: null, timed_out: timedOut, stdout, stderr, combined: stdout + stderr,
-    exit_status: exitCode, legacy_status: exitCode, success: exitCode === 0,
+    command_id: `cmd_${counters.commands}`,
+    status: timedOut ? 'timed_out' : 'completed',
+    pid,
+    process_group_id: pid,
+    handle_id: null,
+    started_at: isoNow(state.startedAt),
+    ended_at: isoNow(ctx.now),
+    duration_ms: Math.max(0, Math.round(ctx.now - state.startedAt)),
+    exit_code: exitCode,
+    signal: null,
+    timed_out: timedOut,
+    stdout,
+    stderr,
+    combined: stdout + stderr,
+    exit_status: exitCode,
+    legacy_status: exitCode,
+    success: exitCode === 0,
   })
 }

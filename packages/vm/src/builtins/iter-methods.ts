@@ -194,7 +194,7 @@ function withOther(name: string, doc: string): BuiltinDef {
 }
 
 function sink(name: string, returns: string, doc: string, start: Value = null): BuiltinDef {
-  return method('iter', `${name}() -> ${returns}`, { doc, effects: CALLS }, (ctx, self) =>
+  return method('iter', `${name}() -> ${returns}`, { doc, effects: CALLS, borrows: true }, (ctx, self) =>
     drain(ctx, self as HarnIter, name, null, start),
   )
 }

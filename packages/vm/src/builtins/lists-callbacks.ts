@@ -5,10 +5,11 @@
 import { builtin, frame, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
 import { sortedOrder } from './core-values.js'
-import { compare, structuralKey } from '../values/equality.js'
+import { compare } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { HarnSet } from '../values/set.js'
 import { isCallable, isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
@@ -122,13 +123,12 @@ const LOOPS = {
     },
     end: (state) => state.acc ?? new HarnDict(),
   },
-  // `seen` is a Map used as a set of structural keys.
+  // `acc` is the set of answers seen.
   dedup_by: collecting((state, item, answer) => {
-    const seen = (state['seen'] ??= new Map()) as Map<unknown, Value>
-    const key = structuralKey(answer)
-    if (seen.has(key)) return
-    seen.set(key, answer)
-    state.out.push(item)
+    const seen = (state.acc ??= new HarnSet()) as HarnSet
+    const before = seen.size
+    seen.add(answer)
+    if (seen.size > before) state.out.push(item)
   }),
 } as const satisfies Record<string, Loop>
 
@@ -139,8 +139,10 @@ export function loopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'k
     step: (ctx, state) => {
       const { list } = state
       if (state.at >= 0) {
+        const before = state.out.length
         const early = loop.visit(state, list.items[state.at]!, ctx.result)
         if (early !== undefined) return early
+        ctx.charge(0, 16 * (state.out.length - before))
       }
       state.at++
       if (state.at >= list.length) return loop.end(state)
@@ -152,7 +154,6 @@ export function loopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'k
 
 /** Goes on as the loop `kind` over `list`; `more` is added to the state for the row. */
 export function runLoop(ctx: Context, kind: string, list: HarnList, fn: Value, acc: Value = null, more: FrameState = {}): Result {
-  ctx.charge(0, 16 * list.length)
   const state: LoopState = { ...more, list, fn, at: -1, out: [], acc }
   return ctx.frame(kind, state)
 }

@@ -4,7 +4,7 @@
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
 import { addNumbers } from './iter-methods.js'
-import { chargeList, clampIndex, count, countOr, joinTexts, numberOf, sorted, textArg } from './core-values.js'
+import { chargeList, clampIndex, count, countOr, joinTexts, numberOf, refuseItems, sorted, textArg } from './core-values.js'
 import { listCallbackFrames, listCallbackMethods, listFunctions } from './lists-callbacks.js'
 import type { BuiltinFamily } from './registry.js'
 import { compare, equals } from '../values/equality.js'
@@ -46,10 +46,10 @@ export function chunksOf(items: readonly Value[], size: number): HarnList {
 }
 
 /** Every full window of `size` elements, `step` apart. */
-export function windowsOf(ctx: Context, items: readonly Value[], size: number, step: number): HarnList {
+export function windowsOf(ctx: Context, items: readonly Value[], size: number, step: number): Result {
+  const refusal = refuseItems(ctx, size * Math.max(0, Math.floor((items.length - size) / step) + 1))
+  if (refusal !== null) return refusal
   const windows: Value[] = []
-  const many = Math.max(0, Math.floor((items.length - size) / step) + 1)
-  ctx.charge((many * size) >> 3, 16 * many * size)
   for (let at = 0; at + size <= items.length; at += step) windows.push(new HarnList(items.slice(at, at + size)))
   return new HarnList(windows)
 }
@@ -75,16 +75,9 @@ function tally(items: readonly Value[]): HarnDict {
   return new HarnDict(counts)
 }
 
-function flatten(items: readonly Value[]): HarnList {
-  const out: Value[] = []
-  for (const item of items) appendSpliced(out, item)
-  return new HarnList(out)
-}
-
-/** Appends a list's elements, or the value itself when it is no list. */
-export function appendSpliced(out: Value[], value: Value): void {
-  if (value instanceof HarnList) for (let at = 0; at < value.length; at++) out.push(value.items[at]!)
-  else out.push(value)
+function flatten(ctx: Context, items: readonly Value[]): Result {
+  const refusal = refuseItems(ctx, items.reduce<number>((size, item) => size + (item instanceof HarnList ? item.length : 1), 0))
+  return refusal ?? new HarnList(items.flatMap((item) => (item instanceof HarnList ? item.view() : [item])))
 }
 
 function slice(ctx: Context, self: HarnList, start: Value, end: Value): HarnList {
@@ -124,7 +117,7 @@ const methods: readonly BuiltinDef[] = [
     return new HarnList(sorted(self.view()))
   }),
   listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(all(ctx, self).toReversed())),
-  listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(all(ctx, self))),
+  listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(ctx, self.view())),
   listMethod('compact() -> list', 'Without nil.', (ctx, self) => new HarnList(all(ctx, self).filter((item) => item !== null))),
   listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', (ctx, self) =>
     new HarnList(new HarnSet(all(ctx, self)).values())),
@@ -168,9 +161,20 @@ const methods: readonly BuiltinDef[] = [
     order > 0)),
   listMethod('push(value: any) -> list', 'With `value` behind the last element.', (ctx, self, value) => {
     ctx.charge(0, 32)
+    if (self.owned) {
+      // The receiver is a variable that the result overwrites (compiler, emitExtension).
+      self.items.push(value)
+      self.length = self.items.length
+      return self
+    }
     return self.append(value)
   }),
   listMethod('pop() -> list', 'Without the last element.', (ctx, self) => {
+    if (self.owned) {
+      self.items.pop()
+      self.length = self.items.length
+      return self
+    }
     chargeList(ctx, self.length)
     return new HarnList(self.items.slice(0, Math.max(0, self.length - 1)))
   }),

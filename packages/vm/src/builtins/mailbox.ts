@@ -110,8 +110,12 @@ function close(ctx: Context, box: Mailbox): Result {
 
 function metrics(_ctx: Context, box: Mailbox): Result {
   return HarnDict.of({
-    capacity: box.channel.capacity, depth: box.channel.buffer.length, sent_count: box.sent, received_count: box.received,
-    failed_send_count: box.failedSends, closed: box.channel.closed,
+    capacity: box.channel.capacity,
+    depth: box.channel.buffer.length,
+    sent_count: box.sent,
+    received_count: box.received,
+    failed_send_count: box.failedSends,
+    closed: box.channel.closed,
   })
 }
 
@@ -120,16 +124,40 @@ const MAILBOX = ['mailbox'] as const
 export const mailboxFamily: BuiltinFamily = {
   name: 'mailbox',
   builtins: [
-    builtin('mailbox_open(name_or_options: string|dict, capacity?: int) -> dict', { doc: 'Opens a named mailbox and gives its handle.', effects: MAILBOX }, open),
+    builtin(
+      'mailbox_open(name_or_options: string|dict, capacity?: int) -> dict',
+      { doc: 'Opens a named mailbox and gives its handle.', effects: MAILBOX },
+      open,
+    ),
     builtin('mailbox_lookup(target: string|dict)', { doc: 'The handle of an open mailbox, or nil.', effects: MAILBOX }, lookup),
-    builtin('mailbox_send(target: string|dict, value: any) -> bool', { doc: 'Puts a value in; waits while it is full. False when unknown or closed.', effects: MAILBOX },
-      (ctx, target, value) => (ctx.argc < 2 ? ctx.runtime('mailbox_send: requires target and value') : onMailbox('mailbox_send', false, send)(ctx, target!, value))),
-    builtin('mailbox_receive(target: string|dict)', { doc: 'Takes the next value; waits for one. nil when unknown or closed and empty.', effects: MAILBOX },
-      onMailbox('mailbox_receive', null, receive)),
-    builtin('mailbox_try_receive(target: string|dict)', { doc: 'The next value, or nil when there is none now.', effects: MAILBOX },
-      onMailbox('mailbox_try_receive', null, tryReceive)),
-    builtin('mailbox_close(target: string|dict) -> bool', { doc: 'Closes it; true the first time.', effects: MAILBOX }, onMailbox('mailbox_close', false, close)),
-    builtin('mailbox_metrics(target: string|dict)', { doc: 'Counters of a mailbox.', effects: MAILBOX }, onMailbox('mailbox_metrics', null, metrics)),
+    builtin(
+      'mailbox_send(target: string|dict, value: any) -> bool',
+      { doc: 'Puts a value in; waits while it is full. False when unknown or closed.', effects: MAILBOX },
+      (ctx, target, value) =>
+        ctx.argc < 2
+          ? ctx.runtime('mailbox_send: requires target and value')
+          : onMailbox('mailbox_send', false, send)(ctx, target!, value),
+    ),
+    builtin(
+      'mailbox_receive(target: string|dict)',
+      { doc: 'Takes the next value; waits for one. nil when unknown or closed and empty.', effects: MAILBOX },
+      onMailbox('mailbox_receive', null, receive),
+    ),
+    builtin(
+      'mailbox_try_receive(target: string|dict)',
+      { doc: 'The next value, or nil when there is none now.', effects: MAILBOX },
+      onMailbox('mailbox_try_receive', null, tryReceive),
+    ),
+    builtin(
+      'mailbox_close(target: string|dict) -> bool',
+      { doc: 'Closes it; true the first time.', effects: MAILBOX },
+      onMailbox('mailbox_close', false, close),
+    ),
+    builtin(
+      'mailbox_metrics(target: string|dict)',
+      { doc: 'Counters of a mailbox.', effects: MAILBOX },
+      onMailbox('mailbox_metrics', null, metrics),
+    ),
   ],
   frames: [transferFrame],
 }

@@ -44,11 +44,22 @@ function textList(value: Value | undefined): HarnList {
 }
 
 const STATUS: Readonly<Record<string, string>> = {
-  pending: 'pending', todo: 'pending', not_started: 'pending',
-  in_progress: 'in_progress', active: 'in_progress', running: 'in_progress', started: 'in_progress',
-  completed: 'completed', complete: 'completed', done: 'completed',
-  blocked: 'blocked', waiting: 'blocked',
-  cancelled: 'cancelled', canceled: 'cancelled', dropped: 'cancelled', skipped: 'cancelled',
+  pending: 'pending',
+  todo: 'pending',
+  not_started: 'pending',
+  in_progress: 'in_progress',
+  active: 'in_progress',
+  running: 'in_progress',
+  started: 'in_progress',
+  completed: 'completed',
+  complete: 'completed',
+  done: 'completed',
+  blocked: 'blocked',
+  waiting: 'blocked',
+  cancelled: 'cancelled',
+  canceled: 'cancelled',
+  dropped: 'cancelled',
+  skipped: 'cancelled',
 }
 
 function statusOf(value: Value | undefined): string {
@@ -58,7 +69,8 @@ function statusOf(value: Value | undefined): string {
 
 function step(value: Value, index: number): HarnDict | null {
   const dict = value instanceof HarnDict ? value : null
-  const content = (dict === null ? scalarOfString(value) : firstScalar(dict, ['content', 'step', 'task', 'goal', 'description']))?.trim() ?? ''
+  const content =
+    (dict === null ? scalarOfString(value) : firstScalar(dict, ['content', 'step', 'task', 'goal', 'description']))?.trim() ?? ''
   if (content === '') return null
   return HarnDict.of({
     id: scalarText(dict?.get('id')) ?? `step-${index + 1}`,
@@ -76,15 +88,26 @@ function steps(source: Value): HarnList {
   const dict = asDict(source)
   const given = firstPresent(dict, ['steps', 'plan', 'tasks']) ?? source
   if (!(given instanceof HarnList)) return new HarnList([])
-  return new HarnList(given.view().map(step).filter((item) => item !== null))
+  return new HarnList(
+    given
+      .view()
+      .map(step)
+      .filter((item) => item !== null),
+  )
 }
 
 function approvalState(text: string): string {
   switch (text.trim().toLowerCase()) {
-    case 'approved': return 'approved'
-    case 'rejected': case 'denied': return 'rejected'
-    case 'requested': case 'pending': return 'requested'
-    default: return 'unrequested'
+    case 'approved':
+      return 'approved'
+    case 'rejected':
+    case 'denied':
+      return 'rejected'
+    case 'requested':
+    case 'pending':
+      return 'requested'
+    default:
+      return 'unrequested'
   }
 }
 
@@ -95,7 +118,8 @@ function approval(value: Value | undefined): HarnDict {
   const out = HarnDict.of({
     state: text !== null ? approvalState(text) : flag === true ? 'approved' : flag === false ? 'rejected' : 'unrequested',
   })
-  for (const key of ['request_id', 'reviewer', 'reviewers', 'approved_at', 'reason']) if (value.has(key)) out.set(key, value.get(key)!)
+  for (const key of ['request_id', 'reviewer', 'reviewers', 'approved_at', 'reason'])
+    if (value.has(key)) out.set(key, value.get(key)!)
   return out
 }
 
@@ -155,9 +179,14 @@ export function renderPlan(plan: HarnDict): string {
       lines.push(`- [${display(fields.get('status') ?? 'pending')}] ${display(fields.get('content') ?? '')}`)
     }
   }
-  for (const [key, title] of [['assumptions', 'Assumptions'], ['open_questions', 'Open questions'], ['verification_commands', 'Verification commands']] as const) {
+  for (const [key, title] of [
+    ['assumptions', 'Assumptions'],
+    ['open_questions', 'Open questions'],
+    ['verification_commands', 'Verification commands'],
+  ] as const) {
     const items = plan.get(key)
-    if (items instanceof HarnList && items.length > 0) lines.push('', `## ${title}`, ...items.view().map((item) => `- ${display(item)}`))
+    if (items instanceof HarnList && items.length > 0)
+      lines.push('', `## ${title}`, ...items.view().map((item) => `- ${display(item)}`))
   }
   lines.push('', `Approval: ${display(asDict(plan.get('approval')).get('state') ?? 'unrequested')}`)
   return lines.join('\n')
@@ -166,10 +195,16 @@ export function renderPlan(plan: HarnDict): string {
 export const planFamily: BuiltinFamily = {
   name: 'plan',
   builtins: [
-    builtin('plan_artifact(plan: any) -> dict', { doc: 'A plan in its normal form, with an id over its content.' }, (ctx, plan) => {
-      ctx.charge(16)
-      return normalizePlan(plan)
-    }),
-    builtin('plan_entries(plan: any) -> list', { doc: 'The steps of a plan as `{content, status, priority?}`.' }, (_ctx, plan) => planEntries(plan)),
+    builtin(
+      'plan_artifact(plan: any) -> dict',
+      { doc: 'A plan in its normal form, with an id over its content.' },
+      (ctx, plan) => {
+        ctx.charge(16)
+        return normalizePlan(plan)
+      },
+    ),
+    builtin('plan_entries(plan: any) -> list', { doc: 'The steps of a plan as `{content, status, priority?}`.' }, (_ctx, plan) =>
+      planEntries(plan),
+    ),
   ],
 }

@@ -22,13 +22,18 @@ function option(options: HarnDict | null, key: string): string | null {
 
 /** `task_group:task_root` for `task_group`; `options` may carry `scope_id` or `tenant_id`. */
 export function resolveScope(ctx: Context, builtin: string, scope: string, options: HarnDict | null): string | Control {
-  if (scope === 'durable' || scope === 'external') return ctx.runtime(`${builtin}: scope '${scope}' is not supported by in-memory shared state`)
+  if (scope === 'durable' || scope === 'external')
+    return ctx.runtime(`${builtin}: scope '${scope}' is not supported by in-memory shared state`)
   const task = ctx.machine.task()
   switch (scope) {
-    case 'task': return `task:${task.taskId}`
-    case 'root_task': return `root_task:${task.rootId}`
-    case 'task_group': return `task_group:${task.group ?? task.rootId}`
-    case 'process': return 'process:process'
+    case 'task':
+      return `task:${task.taskId}`
+    case 'root_task':
+      return `root_task:${task.rootId}`
+    case 'task_group':
+      return `task_group:${task.group ?? task.rootId}`
+    case 'process':
+      return 'process:process'
     case 'tenant': {
       const tenant = option(options, 'tenant_id') ?? task.fields.get('tenant_id') ?? null
       return tenant === null ? ctx.runtime(`${builtin}: tenant scope requires tenant_id`) : `tenant:${display(tenant)}`

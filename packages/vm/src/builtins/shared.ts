@@ -57,7 +57,13 @@ function open(kind: SharedKind) {
 }
 
 /** An operation on one cell or map, given by its handle or name, with `needed` arguments in all. */
-function operation(kind: SharedKind, name: string, needed: number, what: string, run: (entry: Shared, ...args: Value[]) => Value) {
+function operation(
+  kind: SharedKind,
+  name: string,
+  needed: number,
+  what: string,
+  run: (entry: Shared, ...args: Value[]) => Value,
+) {
   return (ctx: Context, target: Value, ...args: Value[]): Result => {
     if (ctx.argc < needed) return ctx.runtime(`${name}: requires ${what}`)
     const place = targetPlace(ctx, name, kind, target)
@@ -105,8 +111,12 @@ function stillHolds(entry: Shared, current: Value, expected: Value): boolean {
 
 function counters(entry: Shared): HarnDict {
   return HarnDict.of({
-    version: entry.version, read_count: entry.reads, write_count: entry.writes,
-    cas_success_count: entry.casSuccesses, cas_failure_count: entry.casFailures, stale_read_count: entry.staleReads,
+    version: entry.version,
+    read_count: entry.reads,
+    write_count: entry.writes,
+    cas_success_count: entry.casSuccesses,
+    cas_failure_count: entry.casFailures,
+    stale_read_count: entry.staleReads,
   })
 }
 
@@ -141,54 +151,102 @@ function define(signature: string, doc: string, run: (ctx: Context, ...args: Val
 export const sharedFamily: BuiltinFamily = {
   name: 'shared',
   builtins: [
-    define('shared_cell(key_or_options: string|dict, initial?: any) -> dict', 'Opens a named value; one that exists keeps its content.', open('shared_cell')),
-    define('shared_map(key_or_options: string|dict, initial?: dict) -> dict', 'Opens a named map; one that exists keeps its content.', open('shared_map')),
+    define(
+      'shared_cell(key_or_options: string|dict, initial?: any) -> dict',
+      'Opens a named value; one that exists keeps its content.',
+      open('shared_cell'),
+    ),
+    define(
+      'shared_map(key_or_options: string|dict, initial?: dict) -> dict',
+      'Opens a named map; one that exists keeps its content.',
+      open('shared_map'),
+    ),
     define('shared_get(cell: dict)', 'The value of a cell.', operation('shared_cell', 'shared_get', 1, 'cell', read)),
-    define('shared_set(cell: dict, value: any)', 'Sets a cell and gives the value before.',
+    define(
+      'shared_set(cell: dict, value: any)',
+      'Sets a cell and gives the value before.',
       operation('shared_cell', 'shared_set', 2, 'cell and value', (cell, value = null) => {
         const before = cell.value
         cell.writes++
         write(cell, value)
         return before
-      })),
-    define('shared_snapshot(cell: dict) -> dict', 'Value and version of a cell.',
-      operation('shared_cell', 'shared_snapshot', 1, 'cell', (cell) => snapshot(cell, cell.value))),
-    define('shared_cas(cell: dict, expected_or_snapshot: any, value: any) -> bool', 'Sets a cell if it still holds what is expected.',
+      }),
+    ),
+    define(
+      'shared_snapshot(cell: dict) -> dict',
+      'Value and version of a cell.',
+      operation('shared_cell', 'shared_snapshot', 1, 'cell', (cell) => snapshot(cell, cell.value)),
+    ),
+    define(
+      'shared_cas(cell: dict, expected_or_snapshot: any, value: any) -> bool',
+      'Sets a cell if it still holds what is expected.',
       operation('shared_cell', 'shared_cas', 3, 'cell, expected value and new value', (cell, expected = null, value = null) => {
         const holds = stillHolds(cell, cell.value, expected)
         if (holds) write(cell, value)
         return holds
-      })),
-    define('shared_map_get(map: dict, key: string, default?: any)', 'The value under a key, or the default.',
+      }),
+    ),
+    define(
+      'shared_map_get(map: dict, key: string, default?: any)',
+      'The value under a key, or the default.',
       operation('shared_map', 'shared_map_get', 2, 'map and key', (map, key = null, fallback = null) => {
         map.reads++
         return mapOf(map).get(display(key)) ?? fallback
-      })),
-    define('shared_map_set(map: dict, key: string, value: any)', 'Sets a key and gives the value before.',
+      }),
+    ),
+    define(
+      'shared_map_set(map: dict, key: string, value: any)',
+      'Sets a key and gives the value before.',
       operation('shared_map', 'shared_map_set', 3, 'map, key and value', (map, key = null, value = null) => {
         const before = mapOf(map).get(display(key)) ?? null
         map.writes++
         write(map, mapOf(map).with(display(key), value))
         return before
-      })),
-    define('shared_map_delete(map: dict, key: string)', 'Removes a key and gives its value.',
+      }),
+    ),
+    define(
+      'shared_map_delete(map: dict, key: string)',
+      'Removes a key and gives its value.',
       operation('shared_map', 'shared_map_delete', 2, 'map and key', (map, key = null) => {
         const before = mapOf(map).get(display(key)) ?? null
         map.writes++
         write(map, without(mapOf(map), display(key)))
         return before
-      })),
-    define('shared_map_entries(map: dict) -> dict', 'All entries as a dict.', operation('shared_map', 'shared_map_entries', 1, 'map', read)),
-    define('shared_map_snapshot(map: dict, key: string) -> dict', 'The value under a key, with the version of the map.',
-      operation('shared_map', 'shared_map_snapshot', 2, 'map and key', (map, key = null) => snapshot(map, mapOf(map).get(display(key)) ?? null))),
-    define('shared_map_cas(map: dict, key: string, expected_or_snapshot: any, value: any) -> bool', 'Sets a key if it still holds what is expected; nil removes it.',
-      operation('shared_map', 'shared_map_cas', 4, 'map, key, expected value and new value', (map, key = null, expected = null, value = null) => {
-        const name = display(key)
-        const holds = stillHolds(map, mapOf(map).get(name) ?? null, expected)
-        if (holds) write(map, value === null ? without(mapOf(map), name) : mapOf(map).with(name, value))
-        return holds
-      })),
+      }),
+    ),
+    define(
+      'shared_map_entries(map: dict) -> dict',
+      'All entries as a dict.',
+      operation('shared_map', 'shared_map_entries', 1, 'map', read),
+    ),
+    define(
+      'shared_map_snapshot(map: dict, key: string) -> dict',
+      'The value under a key, with the version of the map.',
+      operation('shared_map', 'shared_map_snapshot', 2, 'map and key', (map, key = null) =>
+        snapshot(map, mapOf(map).get(display(key)) ?? null),
+      ),
+    ),
+    define(
+      'shared_map_cas(map: dict, key: string, expected_or_snapshot: any, value: any) -> bool',
+      'Sets a key if it still holds what is expected; nil removes it.',
+      operation(
+        'shared_map',
+        'shared_map_cas',
+        4,
+        'map, key, expected value and new value',
+        (map, key = null, expected = null, value = null) => {
+          const name = display(key)
+          const holds = stillHolds(map, mapOf(map).get(name) ?? null, expected)
+          if (holds) write(map, value === null ? without(mapOf(map), name) : mapOf(map).with(name, value))
+          return holds
+        },
+      ),
+    ),
     define('shared_metrics(handle?: dict)', 'Counters of one cell or map, or a list over all.', metrics),
-    define('shared_scope_id(scope?: string, options?: dict) -> string', 'What a scope word means here, such as `task_group:task_root`.', scopeId),
+    define(
+      'shared_scope_id(scope?: string, options?: dict) -> string',
+      'What a scope word means here, such as `task_group:task_root`.',
+      scopeId,
+    ),
   ],
 }

@@ -222,7 +222,8 @@ const broadcast: IterOp = {
       if (ctx.result === END) hub.done = true
       else {
         ctx.charge(hub.state.length, 16 * hub.state.length)
-        for (let branch = 1; branch < hub.state.length; branch++) hub.state[branch] = (hub.state[branch] as HarnList).append(ctx.result)
+        for (let branch = 1; branch < hub.state.length; branch++)
+          hub.state[branch] = (hub.state[branch] as HarnList).append(ctx.result)
       }
     }
     const buffer = hub.state[at] as HarnList
@@ -391,7 +392,12 @@ const DEFAULT_CAP = 10_000
 function collect(ctx: Context, source: HarnIter, options: Value = null): Result {
   const max = options instanceof HarnDict ? (options.get('max') ?? null) : options
   if (max !== null && (!isInt(max) || max < 0)) return mustBe(ctx, 'collect', 2, 'a non-negative int', max)
-  return ctx.frame('stream.collect', { source, max: max === null ? DEFAULT_CAP : Number(max), items: [], started: false } satisfies CollectState)
+  return ctx.frame('stream.collect', {
+    source,
+    max: max === null ? DEFAULT_CAP : Number(max),
+    items: [],
+    started: false,
+  } satisfies CollectState)
 }
 
 interface FoldState extends FrameState {
@@ -441,41 +447,105 @@ function define(signature: string, doc: string, run: (ctx: Context, ...args: Val
 }
 
 const BUILTINS: readonly BuiltinDef[] = [
-  define('map(s: stream, f: closure) -> iter', 'Each item through a function.', onSource('map', 2, 2, (_ctx, source, fn = null) => new HarnIter('map', [source, fn]))),
-  define('filter(s: stream, pred: closure) -> iter', 'The items that satisfy a predicate.',
-    onSource('filter', 2, 2, (_ctx, source, fn = null) => new HarnIter('filter', [source, fn]))),
-  define('take(s: stream, n: int) -> iter', 'The first n items.', onSource('take', 2, null, (ctx, source, n = null) =>
-    (isInt(n) && n >= 0 ? new HarnIter('take', [source, Number(n)]) : mustBe(ctx, 'take', 2, 'a non-negative int', n)))),
-  define('tap(s: stream, f: closure) -> iter', 'The same items; a function sees each as it passes.',
-    onSource('tap', 2, 2, (_ctx, source, fn = null) => new HarnIter('stream.tap', [source, fn]))),
-  define('scan(s: stream, seed: any, f: closure) -> iter', 'Each accumulator on the way of a fold.',
-    onSource('scan', 3, 3, (_ctx, source, seed = null, fn = null) => new HarnIter('stream.scan', [source, seed, fn]))),
-  define('take_until(s: stream, pred: closure) -> iter', 'The items before the first that satisfies a predicate.',
-    onSource('take_until', 2, 2, (_ctx, source, fn = null) => new HarnIter('stream.take_until', [source, fn]))),
+  define(
+    'map(s: stream, f: closure) -> iter',
+    'Each item through a function.',
+    onSource('map', 2, 2, (_ctx, source, fn = null) => new HarnIter('map', [source, fn])),
+  ),
+  define(
+    'filter(s: stream, pred: closure) -> iter',
+    'The items that satisfy a predicate.',
+    onSource('filter', 2, 2, (_ctx, source, fn = null) => new HarnIter('filter', [source, fn])),
+  ),
+  define(
+    'take(s: stream, n: int) -> iter',
+    'The first n items.',
+    onSource('take', 2, null, (ctx, source, n = null) =>
+      isInt(n) && n >= 0 ? new HarnIter('take', [source, Number(n)]) : mustBe(ctx, 'take', 2, 'a non-negative int', n),
+    ),
+  ),
+  define(
+    'tap(s: stream, f: closure) -> iter',
+    'The same items; a function sees each as it passes.',
+    onSource('tap', 2, 2, (_ctx, source, fn = null) => new HarnIter('stream.tap', [source, fn])),
+  ),
+  define(
+    'scan(s: stream, seed: any, f: closure) -> iter',
+    'Each accumulator on the way of a fold.',
+    onSource('scan', 3, 3, (_ctx, source, seed = null, fn = null) => new HarnIter('stream.scan', [source, seed, fn])),
+  ),
+  define(
+    'take_until(s: stream, pred: closure) -> iter',
+    'The items before the first that satisfies a predicate.',
+    onSource('take_until', 2, 2, (_ctx, source, fn = null) => new HarnIter('stream.take_until', [source, fn])),
+  ),
   define('zip(...sources: stream) -> iter', 'Pairs of two streams, as long as the shorter.', zip),
-  define('merge(...sources: stream) -> iter', 'The items of all sources as they come.', onSources('stream.merge', 1, 'stream.merge: expected at least one stream')),
-  define('interleave(...sources: stream) -> iter', 'One item of each source in turn.',
-    onSources('stream.interleave', 2, 'stream.interleave: expected at least two streams')),
-  define('race(...sources: stream) -> iter', 'The source that has an item first.', onSources('stream.race', 1, 'stream.race: expected at least one stream')),
-  define('broadcast(s: stream, n: int) -> list', 'n iterators that each see every item.', onSource('broadcast', 2, null, makeBroadcast)),
-  define('throttle(s: stream, per_sec: number) -> iter', 'At most so many items a second.', onSource('throttle', 2, null, (ctx, source, rate = null) => {
-    const interval = intervalOf(rate)
-    return interval === null ? mustBe(ctx, 'throttle', 2, 'a positive number', rate) : new HarnIter('stream.throttle', [source, interval, null])
-  })),
-  define('debounce(s: stream, window_ms: int) -> iter', 'The last item of each burst.', onSource('debounce', 2, null, (ctx, source, window = null) => {
-    const ms = typeof window === 'string' ? null : timeOf(window)
-    return ms === null || ms < 0 ? mustBe(ctx, 'debounce', 2, 'a non-negative int', window) : new HarnIter('stream.debounce', [source, ms])
-  })),
-  define('collect(s: stream, options?: {max: int}) -> list', 'All items, at most `max` of them.', onSource('collect', 1, null, collect)),
-  define('fold(s: stream, seed: any, f: closure)', 'The accumulator after all items.', onSource('fold', 3, 3, (ctx, source, seed = null, fn = null) =>
-    ctx.frame('stream.fold', { source, fn, accumulator: seed, phase: START } satisfies FoldState))),
-  define('first(s: stream)', 'The first item, nil without one.', onSource('first', 1, null, (ctx, source) =>
-    ctx.frame('stream.first', { source, started: false } satisfies FirstState))),
+  define(
+    'merge(...sources: stream) -> iter',
+    'The items of all sources as they come.',
+    onSources('stream.merge', 1, 'stream.merge: expected at least one stream'),
+  ),
+  define(
+    'interleave(...sources: stream) -> iter',
+    'One item of each source in turn.',
+    onSources('stream.interleave', 2, 'stream.interleave: expected at least two streams'),
+  ),
+  define(
+    'race(...sources: stream) -> iter',
+    'The source that has an item first.',
+    onSources('stream.race', 1, 'stream.race: expected at least one stream'),
+  ),
+  define(
+    'broadcast(s: stream, n: int) -> list',
+    'n iterators that each see every item.',
+    onSource('broadcast', 2, null, makeBroadcast),
+  ),
+  define(
+    'throttle(s: stream, per_sec: number) -> iter',
+    'At most so many items a second.',
+    onSource('throttle', 2, null, (ctx, source, rate = null) => {
+      const interval = intervalOf(rate)
+      return interval === null
+        ? mustBe(ctx, 'throttle', 2, 'a positive number', rate)
+        : new HarnIter('stream.throttle', [source, interval, null])
+    }),
+  ),
+  define(
+    'debounce(s: stream, window_ms: int) -> iter',
+    'The last item of each burst.',
+    onSource('debounce', 2, null, (ctx, source, window = null) => {
+      const ms = typeof window === 'string' ? null : timeOf(window)
+      return ms === null || ms < 0
+        ? mustBe(ctx, 'debounce', 2, 'a non-negative int', window)
+        : new HarnIter('stream.debounce', [source, ms])
+    }),
+  ),
+  define(
+    'collect(s: stream, options?: {max: int}) -> list',
+    'All items, at most `max` of them.',
+    onSource('collect', 1, null, collect),
+  ),
+  define(
+    'fold(s: stream, seed: any, f: closure)',
+    'The accumulator after all items.',
+    onSource('fold', 3, 3, (ctx, source, seed = null, fn = null) =>
+      ctx.frame('stream.fold', { source, fn, accumulator: seed, phase: START } satisfies FoldState),
+    ),
+  ),
+  define(
+    'first(s: stream)',
+    'The first item, nil without one.',
+    onSource('first', 1, null, (ctx, source) => ctx.frame('stream.first', { source, started: false } satisfies FirstState)),
+  ),
 ]
 
 export const streamsFamily: BuiltinFamily = {
   name: 'streams',
   builtins: BUILTINS,
   frames: [collectFrame, foldFrame, firstFrame],
-  constants: { stream: new HarnDict(new Map(BUILTINS.map((def): [string, Value] => [def.name.slice('stream.'.length), new HarnBuiltin(def.name)]))) },
+  constants: {
+    stream: new HarnDict(
+      new Map(BUILTINS.map((def): [string, Value] => [def.name.slice('stream.'.length), new HarnBuiltin(def.name)])),
+    ),
+  },
 }

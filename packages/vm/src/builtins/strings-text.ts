@@ -1,7 +1,7 @@
 // Text operations that methods and functions of strings share.
 
 import type { Context, Control } from './builtin.js'
-import { MAX_TEXT } from './core-values.js'
+import { refuseText } from './core-values.js'
 
 // White_Space of Unicode, which is not JavaScript's \s: with U+0085, without U+FEFF.
 const SPACE = '[\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
@@ -24,9 +24,10 @@ export function trim(text: string): string {
 }
 
 /** Every occurrence; an empty `old` stands between all characters and at both ends. */
-export function replaceAll(text: string, old: string, replacement: string): string {
-  if (old !== '') return text.split(old).join(replacement)
-  return replacement + Array.from(text, (char) => char + replacement).join('')
+export function replaceAll(ctx: Context, text: string, old: string, replacement: string): string | Control {
+  const parts = old === '' ? ['', ...text, ''] : text.split(old)
+  ctx.charge(parts.length >> 3)
+  return refuseText(ctx, text.length + (parts.length - 1) * (replacement.length - old.length)) ?? parts.join(replacement)
 }
 
 /** Parts between separators; an empty separator gives the characters with an empty text at each end. */
@@ -43,8 +44,6 @@ export function linesOf(text: string): string[] {
 
 /** `text` n times, or an error when that is longer than a string can be. */
 export function repeatText(ctx: Context, text: string, times: number): string | Control {
-  const size = text.length * Math.max(0, times)
-  if (size > MAX_TEXT) return ctx.runtime(`string of ${size} characters is too long`)
-  ctx.charge(size >> 6, size)
-  return text.repeat(Math.max(0, times))
+  const count = Math.max(0, times)
+  return refuseText(ctx, text.length * count) ?? text.repeat(text === '' ? 0 : count)
 }

@@ -77,8 +77,7 @@ const methods: readonly BuiltinDef[] = [
     self.endsWith(textArg(ctx, 0, suffix))),
   stringMethod('replace(old: string, new: string) -> string', 'Every `old` replaced by `new`.', (ctx, self, old, replacement) => {
     if (ctx.argc < 2) return null
-    ctx.charge(self.length >> 6, self.length)
-    return replaceAll(self, textArg(ctx, 0, old), textArg(ctx, 1, replacement))
+    return replaceAll(ctx, self, textArg(ctx, 0, old), textArg(ctx, 1, replacement))
   }),
   stringMethod('split(separator?: string) -> list<string>', 'The parts between separators, a comma by default.',
     (ctx, self, separator) => textList(ctx, splitText(self, ctx.argc > 0 ? textArg(ctx, 0, separator) : ','), self.length)),

@@ -4,7 +4,7 @@
 //
 // Children and the watcher never talk directly: a child that ends writes its exit into the state and wakes the supervisor's key.
 
-import { builtin, Control, family, frame } from './builtin.js'
+import { builtin, family, frame } from './builtin.js'
 import { timeoutMillis } from './channels.js'
 import { isExhausted, readRestart, restartDelay, timeOf } from './supervisor-policy.js'
 import { HarnBuiltin } from '../values/callable.js'
@@ -12,7 +12,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { isCallable } from '../values/value.js'
-import type { Context, FrameState, Result } from './builtin.js'
+import type { Context, Control, FrameState, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { RestartPolicy } from './supervisor-policy.js'
 import type { Value } from '../values/value.js'
@@ -57,16 +57,26 @@ interface Supervisor {
   readonly events: Value[]
 }
 
-const supervisorState = family<{ made: number; readonly supervisors: Map<string, Supervisor> }>('supervisors', () => ({ made: 0, supervisors: new Map() }))
+const supervisorState = family<{ made: number; readonly supervisors: Map<string, Supervisor> }>('supervisors', () => ({
+  made: 0,
+  supervisors: new Map(),
+}))
 
 const STRATEGIES: readonly string[] = ['one_for_one', 'one_for_all', 'rest_for_one', 'escalate_to_parent']
 
 const wakeKey = (id: string): string => `supervisor:${id}`
 
 function record(ctx: Context, supervisor: Supervisor, child: Child | null, kind: string, message: string): void {
-  supervisor.events.push(HarnDict.of({
-    seq: supervisor.events.length, at_ms: Math.trunc(ctx.now), supervisor_id: supervisor.id, child: child?.name ?? null, kind, message,
-  }))
+  supervisor.events.push(
+    HarnDict.of({
+      seq: supervisor.events.length,
+      at_ms: Math.trunc(ctx.now),
+      supervisor_id: supervisor.id,
+      child: child?.name ?? null,
+      kind,
+      message,
+    }),
+  )
 }
 
 // --- start ----------------------------------------------------------------------------------------------------------------
@@ -79,9 +89,21 @@ function readChild(spec: Value, index: number, usualRestart: Value): Child | str
   const policy = readRestart(dict.get('restart') ?? usualRestart)
   if ('unknownMode' in policy) return `unknown restart mode '${policy.unknownMode}'`
   return {
-    name, kind: display(dict.get('kind') ?? 'task'), task, policy, activeLease: dict.get('active_lease') ?? null,
-    status: 'waiting', attempt: 0, restartCount: 0, lastError: null, waitReason: null, nextStart: null, isRestart: false, failures: [],
-    taskId: null, exit: null,
+    name,
+    kind: display(dict.get('kind') ?? 'task'),
+    task,
+    policy,
+    activeLease: dict.get('active_lease') ?? null,
+    status: 'waiting',
+    attempt: 0,
+    restartCount: 0,
+    lastError: null,
+    waitReason: null,
+    nextStart: null,
+    isRestart: false,
+    failures: [],
+    taskId: null,
+    exit: null,
   }
 }
 
@@ -105,15 +127,24 @@ function start(ctx: Context, spec: Value): Result {
   const id = givenId === null ? `supervisor_${state.made}` : display(givenId)
   if (state.supervisors.has(id)) return refuse(`supervisor '${id}' already exists`)
   const supervisor: Supervisor = {
-    id, name: display(dict.get('name') ?? id), strategy: strategy as Strategy, // listed in STRATEGIES
+    id,
+    name: display(dict.get('name') ?? id),
+    strategy: strategy as Strategy, // listed in STRATEGIES
     shutdownMs: timeOf(dict.get('shutdown_ms') ?? dict.get('drain_ms')) ?? 5000,
-    parentTask: ctx.machine.task().taskId, children, status: 'running',
-    metrics: { started: 0, stopped: 0, failed: 0, restarted: 0, suppressed: 0, escalated: 0 }, events: [],
+    parentTask: ctx.machine.task().taskId,
+    children,
+    status: 'running',
+    metrics: { started: 0, stopped: 0, failed: 0, restarted: 0, suppressed: 0, escalated: 0 },
+    events: [],
   }
   state.supervisors.set(id, supervisor)
   record(ctx, supervisor, null, 'supervisor_started', `started ${children.length} children`)
   for (const child of children) startChild(ctx, supervisor, child)
-  ctx.machine.spawn(new HarnBuiltin('__supervisor_watch'), [id], { name: 'supervisor', taskId: `${supervisor.parentTask}:supervisor:${id}`, group: id })
+  ctx.machine.spawn(new HarnBuiltin('__supervisor_watch'), [id], {
+    name: 'supervisor',
+    taskId: `${supervisor.parentTask}:supervisor:${id}`,
+    group: id,
+  })
   return HarnDict.of({ _type: 'supervisor', id, name: supervisor.name })
 }
 
@@ -127,9 +158,15 @@ function startChild(ctx: Context, supervisor: Supervisor, child: Child): void {
   record(ctx, supervisor, child, 'child_started', `attempt ${child.attempt}`)
   if (child.isRestart) record(ctx, supervisor, child, 'child_restart_started', `attempt ${child.attempt}`)
   child.isRestart = false
-  child.taskId = ctx.machine.spawn(new HarnBuiltin('__supervisor_child'), [supervisor.id, supervisor.children.indexOf(child), child.attempt], {
-    name: `supervisor ${child.kind}`, taskId: `${supervisor.parentTask}:supervisor:${supervisor.id}:${child.name}`, group: supervisor.id,
-  })
+  child.taskId = ctx.machine.spawn(
+    new HarnBuiltin('__supervisor_child'),
+    [supervisor.id, supervisor.children.indexOf(child), child.attempt],
+    {
+      name: `supervisor ${child.kind}`,
+      taskId: `${supervisor.parentTask}:supervisor:${supervisor.id}:${child.name}`,
+      group: supervisor.id,
+    },
+  )
 }
 
 // --- the child's task -----------------------------------------------------------------------------------------------------
@@ -161,9 +198,15 @@ const childFrame = frame<ChildFrame>({
     state.started = true
     const child = childOf(ctx, state)
     if (child === undefined) return null
-    return ctx.call(child.task, [HarnDict.of({
-      supervisor_id: state.supervisor, child_name: child.name, child_kind: child.kind, attempt: child.attempt, restart_count: child.restartCount,
-    })])
+    return ctx.call(child.task, [
+      HarnDict.of({
+        supervisor_id: state.supervisor,
+        child_name: child.name,
+        child_kind: child.kind,
+        attempt: child.attempt,
+        restart_count: child.restartCount,
+      }),
+    ])
   },
   onFault: (ctx, state, fault) => leaveChild(ctx, state, fault.text),
 })
@@ -234,9 +277,16 @@ function wantsRestart(child: Child, failed: boolean): boolean {
 }
 
 function restartWithSiblings(ctx: Context, supervisor: Supervisor, child: Child, failed: boolean): void {
-  const from = supervisor.strategy === 'one_for_all' ? 0 : supervisor.strategy === 'rest_for_one' ? supervisor.children.indexOf(child) + 1 : supervisor.children.length
+  const from =
+    supervisor.strategy === 'one_for_all'
+      ? 0
+      : supervisor.strategy === 'rest_for_one'
+        ? supervisor.children.indexOf(child) + 1
+        : supervisor.children.length
   // A sibling whose own exit waits to be dealt with decides for itself.
-  const siblings = supervisor.children.slice(from).filter((other) => other !== child && other.taskId !== null && other.exit === null)
+  const siblings = supervisor.children
+    .slice(from)
+    .filter((other) => other !== child && other.taskId !== null && other.exit === null)
   for (const sibling of siblings) {
     abort(ctx, sibling)
     sibling.status = 'stopped'
@@ -353,14 +403,26 @@ function metricsOf(supervisor: Supervisor): HarnDict {
 }
 
 function describe(supervisor: Supervisor): HarnDict {
-  const children = supervisor.children.map((child) => HarnDict.of({
-    name: child.name, kind: child.kind, status: child.status, restart_count: child.restartCount, last_error: child.lastError,
-    current_wait_reason: child.waitReason, active_lease: child.activeLease,
-    next_restart_time: child.nextStart === null ? null : Math.trunc(child.nextStart),
-  }))
+  const children = supervisor.children.map((child) =>
+    HarnDict.of({
+      name: child.name,
+      kind: child.kind,
+      status: child.status,
+      restart_count: child.restartCount,
+      last_error: child.lastError,
+      current_wait_reason: child.waitReason,
+      active_lease: child.activeLease,
+      next_restart_time: child.nextStart === null ? null : Math.trunc(child.nextStart),
+    }),
+  )
   return HarnDict.of({
-    _type: 'supervisor_state', id: supervisor.id, name: supervisor.name, status: supervisor.status, strategy: supervisor.strategy,
-    metrics: metricsOf(supervisor), children: new HarnList(children),
+    _type: 'supervisor_state',
+    id: supervisor.id,
+    name: supervisor.name,
+    status: supervisor.status,
+    strategy: supervisor.strategy,
+    metrics: metricsOf(supervisor),
+    children: new HarnList(children),
   })
 }
 
@@ -383,21 +445,45 @@ const SUPERVISOR = ['supervisor'] as const
 export const supervisorFamily: BuiltinFamily = {
   name: 'supervisor',
   builtins: [
-    builtin('supervisor_start(spec: dict) -> dict', { doc: 'Starts children that are restarted by policy, and gives a handle.', effects: SUPERVISOR }, start),
-    builtin('supervisor_state(handle_or_id: dict|string) -> dict', { doc: 'Status, metrics and children.', effects: SUPERVISOR },
-      onSupervisor('supervisor_state', (_ctx, supervisor) => describe(supervisor))),
-    builtin('supervisor_metrics(handle_or_id: dict|string) -> dict', { doc: 'Counters.', effects: SUPERVISOR },
-      onSupervisor('supervisor_metrics', (_ctx, supervisor) => metricsOf(supervisor))),
-    builtin('supervisor_events(handle_or_id: dict|string) -> list', { doc: 'What happened so far.', effects: SUPERVISOR },
-      onSupervisor('supervisor_events', (_ctx, supervisor) => new HarnList([...supervisor.events]))),
-    builtin('supervisor_stop(handle_or_id: dict|string, timeout?: int|duration) -> dict', { doc: 'Asks children to end, then ends them; gives the state.', effects: SUPERVISOR },
-      onSupervisor('supervisor_stop', stop)),
-    builtin('__supervisor_watch(id: string)', { doc: 'The watcher task of a supervisor.', effects: SUPERVISOR },
-      (ctx, id) => ctx.frame('supervisor.watch', { supervisor: display(id!) } satisfies WatchFrame)),
-    builtin('__supervisor_child(id: string, index: int, attempt: int)', { doc: 'One run of a supervised child.', effects: SUPERVISOR },
-      (ctx, id, index, attempt) => ctx.frame('supervisor.child', {
-        supervisor: display(id!), index: Number(index), attempt: Number(attempt), started: false,
-      } satisfies ChildFrame)),
+    builtin(
+      'supervisor_start(spec: dict) -> dict',
+      { doc: 'Starts children that are restarted by policy, and gives a handle.', effects: SUPERVISOR },
+      start,
+    ),
+    builtin(
+      'supervisor_state(handle_or_id: dict|string) -> dict',
+      { doc: 'Status, metrics and children.', effects: SUPERVISOR },
+      onSupervisor('supervisor_state', (_ctx, supervisor) => describe(supervisor)),
+    ),
+    builtin(
+      'supervisor_metrics(handle_or_id: dict|string) -> dict',
+      { doc: 'Counters.', effects: SUPERVISOR },
+      onSupervisor('supervisor_metrics', (_ctx, supervisor) => metricsOf(supervisor)),
+    ),
+    builtin(
+      'supervisor_events(handle_or_id: dict|string) -> list',
+      { doc: 'What happened so far.', effects: SUPERVISOR },
+      onSupervisor('supervisor_events', (_ctx, supervisor) => new HarnList([...supervisor.events])),
+    ),
+    builtin(
+      'supervisor_stop(handle_or_id: dict|string, timeout?: int|duration) -> dict',
+      { doc: 'Asks children to end, then ends them; gives the state.', effects: SUPERVISOR },
+      onSupervisor('supervisor_stop', stop),
+    ),
+    builtin('__supervisor_watch(id: string)', { doc: 'The watcher task of a supervisor.', effects: SUPERVISOR }, (ctx, id) =>
+      ctx.frame('supervisor.watch', { supervisor: display(id!) } satisfies WatchFrame),
+    ),
+    builtin(
+      '__supervisor_child(id: string, index: int, attempt: int)',
+      { doc: 'One run of a supervised child.', effects: SUPERVISOR },
+      (ctx, id, index, attempt) =>
+        ctx.frame('supervisor.child', {
+          supervisor: display(id!),
+          index: Number(index),
+          attempt: Number(attempt),
+          started: false,
+        } satisfies ChildFrame),
+    ),
   ],
   frames: [childFrame, watchFrame, stopFrame],
 }

@@ -165,12 +165,24 @@ function acquire(ctx: Context, request: Request): Result {
   if (lock === undefined) {
     if (permits > capacity) return ctx.runtime(`sync ${kind} '${key}' requested ${permits} permits from capacity ${capacity}`)
     lock = {
-      kind, key, capacity, held: 0, grants: new Map(), line: [],
-      acquisitions: 0, timeouts: 0, cancellations: 0, releases: 0, deepestLine: 0, waitMs: 0, heldMs: 0,
+      kind,
+      key,
+      capacity,
+      held: 0,
+      grants: new Map(),
+      line: [],
+      acquisitions: 0,
+      timeouts: 0,
+      cancellations: 0,
+      releases: 0,
+      deepestLine: 0,
+      waitMs: 0,
+      heldMs: 0,
     }
     sync.locks.set(name, lock)
   }
-  if (lock.capacity !== capacity) return ctx.runtime(`sync ${kind} '${key}' already exists with capacity ${lock.capacity}, not ${capacity}`)
+  if (lock.capacity !== capacity)
+    return ctx.runtime(`sync ${kind} '${key}' already exists with capacity ${lock.capacity}, not ${capacity}`)
   if (permits > capacity) return ctx.runtime(`sync ${kind} '${key}' requested ${permits} permits from capacity ${capacity}`)
   const fits = (): boolean => lock.line.length === 0 && lock.held + permits <= capacity
   if (!fits()) reclaim(ctx, lock)
@@ -208,21 +220,42 @@ function countOf(value: Value, fallback: number): number {
 
 function semaphore(ctx: Context, key: Value, capacity: Value, permits: Value, timeout: Value): Result {
   return acquire(ctx, {
-    builtin: 'sync_semaphore_acquire', kind: 'semaphore', key: keyOf(key), capacity: countOf(capacity, 1), permits: countOf(permits, 1), timeoutMs: timeoutOf(timeout),
+    builtin: 'sync_semaphore_acquire',
+    kind: 'semaphore',
+    key: keyOf(key),
+    capacity: countOf(capacity, 1),
+    permits: countOf(permits, 1),
+    timeoutMs: timeoutOf(timeout),
   })
 }
 
 function rwlock(ctx: Context, key: Value, mode: Value, timeout: Value): Result {
   if (mode !== 'read' && mode !== 'write') return ctx.runtime('sync_rwlock_acquire: mode must be read or write')
   const permits = mode === 'read' ? 1 : RWLOCK_CAPACITY
-  return acquire(ctx, { builtin: 'sync_rwlock_acquire', kind: 'rwlock', key: keyOf(key), capacity: RWLOCK_CAPACITY, permits, timeoutMs: timeoutOf(timeout) })
+  return acquire(ctx, {
+    builtin: 'sync_rwlock_acquire',
+    kind: 'rwlock',
+    key: keyOf(key),
+    capacity: RWLOCK_CAPACITY,
+    permits,
+    timeoutMs: timeoutOf(timeout),
+  })
 }
 
 function metricsOf(lock: Lock): HarnDict {
   return HarnDict.of({
-    kind: lock.kind, key: lock.key, capacity: lock.capacity, acquisition_count: lock.acquisitions, timeout_count: lock.timeouts,
-    cancellation_count: lock.cancellations, release_count: lock.releases, current_held: lock.held, current_queue_depth: lock.line.length,
-    max_queue_depth: lock.deepestLine, total_wait_ms: Math.round(lock.waitMs), total_held_ms: Math.round(lock.heldMs),
+    kind: lock.kind,
+    key: lock.key,
+    capacity: lock.capacity,
+    acquisition_count: lock.acquisitions,
+    timeout_count: lock.timeouts,
+    cancellation_count: lock.cancellations,
+    release_count: lock.releases,
+    current_held: lock.held,
+    current_queue_depth: lock.line.length,
+    max_queue_depth: lock.deepestLine,
+    total_wait_ms: Math.round(lock.waitMs),
+    total_held_ms: Math.round(lock.heldMs),
   })
 }
 
@@ -244,17 +277,55 @@ const SYNC = ['sync'] as const
 export const syncFamily: BuiltinFamily = {
   name: 'sync',
   builtins: [
-    builtin('sync_mutex_acquire(key?: string, timeout?: int|duration)', { doc: 'Takes the named mutex; nil when the time runs out.', effects: SYNC },
-      (ctx, key, timeout) => acquire(ctx, { builtin: 'sync_mutex_acquire', kind: 'mutex', key: keyOf(key!), capacity: 1, permits: 1, timeoutMs: timeoutOf(timeout!) })),
-    builtin('sync_semaphore_acquire(key: string, capacity?: int, permits?: int, timeout?: int|duration)',
-      { doc: 'Takes permits of the named semaphore; nil when the time runs out.', effects: SYNC }, semaphore),
-    builtin('sync_gate_acquire(key: string, limit?: int, timeout?: int|duration)', { doc: 'Enters the named gate; nil when the time runs out.', effects: SYNC },
+    builtin(
+      'sync_mutex_acquire(key?: string, timeout?: int|duration)',
+      { doc: 'Takes the named mutex; nil when the time runs out.', effects: SYNC },
+      (ctx, key, timeout) =>
+        acquire(ctx, {
+          builtin: 'sync_mutex_acquire',
+          kind: 'mutex',
+          key: keyOf(key!),
+          capacity: 1,
+          permits: 1,
+          timeoutMs: timeoutOf(timeout!),
+        }),
+    ),
+    builtin(
+      'sync_semaphore_acquire(key: string, capacity?: int, permits?: int, timeout?: int|duration)',
+      { doc: 'Takes permits of the named semaphore; nil when the time runs out.', effects: SYNC },
+      semaphore,
+    ),
+    builtin(
+      'sync_gate_acquire(key: string, limit?: int, timeout?: int|duration)',
+      { doc: 'Enters the named gate; nil when the time runs out.', effects: SYNC },
       (ctx, key, limit, timeout) =>
-        acquire(ctx, { builtin: 'sync_gate_acquire', kind: 'gate', key: keyOf(key!), capacity: countOf(limit!, 1), permits: 1, timeoutMs: timeoutOf(timeout!) })),
-    builtin('sync_rwlock_acquire(key: string, mode: string, timeout?: int|duration)', { doc: 'Takes the named lock to read or to write; nil when the time runs out.', effects: SYNC }, rwlock),
-    builtin('sync_release(permit: any) -> bool', { doc: 'Gives a permit back; true the first time.', effects: SYNC }, (ctx, permit) =>
-      (permit instanceof HarnPermit ? releasePermit(ctx, permit) : ctx.runtime('sync_release: first argument must be a sync permit'))),
-    builtin('sync_metrics(kind?: string, key?: string)', { doc: 'Counters of one lock, or a list over all.', effects: SYNC }, metrics),
+        acquire(ctx, {
+          builtin: 'sync_gate_acquire',
+          kind: 'gate',
+          key: keyOf(key!),
+          capacity: countOf(limit!, 1),
+          permits: 1,
+          timeoutMs: timeoutOf(timeout!),
+        }),
+    ),
+    builtin(
+      'sync_rwlock_acquire(key: string, mode: string, timeout?: int|duration)',
+      { doc: 'Takes the named lock to read or to write; nil when the time runs out.', effects: SYNC },
+      rwlock,
+    ),
+    builtin(
+      'sync_release(permit: any) -> bool',
+      { doc: 'Gives a permit back; true the first time.', effects: SYNC },
+      (ctx, permit) =>
+        permit instanceof HarnPermit
+          ? releasePermit(ctx, permit)
+          : ctx.runtime('sync_release: first argument must be a sync permit'),
+    ),
+    builtin(
+      'sync_metrics(kind?: string, key?: string)',
+      { doc: 'Counters of one lock, or a list over all.', effects: SYNC },
+      metrics,
+    ),
   ],
   frames: [acquireFrame],
 }

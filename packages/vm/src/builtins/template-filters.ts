@@ -2,7 +2,7 @@
 // text counts as false, and nil shows as nothing.
 
 import { stringifyJson } from './json.js'
-import { linesOf, replaceAll, trim } from './strings.js'
+import { linesOf, splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -94,7 +94,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   default: { args: [1, 1], run: (value, [fallback]) => (templateTruth(value) ? value : fallback!) },
   json: { args: [0, 1], run: (value, [pretty]) => stringifyJson(value, { decimals: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }) },
   indent: { args: [1, 2], run: indented },
-  replace: { args: [2, 2], run: (value, [from, to]) => replaceAll(templateText(value), templateText(from!), templateText(to!)) },
+  replace: { args: [2, 2], run: (value, [from, to]) => splitText(templateText(value), templateText(from!)).join(templateText(to!)) },
 }
 
 /** Throws FilterError. */

@@ -4,7 +4,7 @@
 import { builtin, family, frame } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { asker } from './fs-ask.js'
-import { trimEnd } from './strings.js'
+import { trimEnd } from './strings-text.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'

@@ -47,7 +47,8 @@ function failure(run: () => Value): HarnDict {
   throw new Error('no fault')
 }
 
-const brief = (error: HarnDict): string => `${String(error.get('code'))} ${String(error.get('category'))}: ${display(error.get('message') ?? null)}`
+const brief = (error: HarnDict): string =>
+  `${String(error.get('code'))} ${String(error.get('category'))}: ${display(error.get('message') ?? null)}`
 
 test('a handler gets one dict with defaults filled in, and its value is the result', () => {
   const m = machineWith('{"parameters": {"a": "int", "b": {"type": "int", "default": 2}}}', (args) => args)
@@ -62,9 +63,12 @@ test.each<[string, string]>([
   ['{"path": "x", "mode": "z"}', "invalid_args tool_error: Invalid type for parameter 'mode': value is not in enum"],
   ['[1]', 'invalid_args tool_error: Parameters must be an object, got list'],
 ])('arguments %s are refused before the handler runs', (args, text) => {
-  const m = machineWith('{"parameters": {"path": "string", "mode": {"type": "string", "enum": ["r", "w"], "required": false}}}', () => {
-    throw new Error('must not run')
-  })
+  const m = machineWith(
+    '{"parameters": {"path": "string", "mode": {"type": "string", "enum": ["r", "w"], "required": false}}}',
+    () => {
+      throw new Error('must not run')
+    },
+  )
   expect(brief(failure(() => call(m, v(args))))).toBe(text)
 })
 
@@ -74,10 +78,14 @@ test('an optional parameter may be nil', () => {
 })
 
 test('the error dict carries the call', () => {
-  const m = machineWith('{}', () => { throw thrown('boom') })
+  const m = machineWith('{}', () => {
+    throw thrown('boom')
+  })
   const error = failure(() => call(m))
-  expect(display(error)).toBe('{attempt: 1, call_id: call_1, category: tool_error, cause: boom, code: execution_failed, details: nil, message: boom, '
-    + 'name: ToolError, retryable: false, severity: error, tool: t}')
+  expect(display(error)).toBe(
+    '{attempt: 1, call_id: call_1, category: tool_error, cause: boom, code: execution_failed, details: nil, message: boom, ' +
+      'name: ToolError, retryable: false, severity: error, tool: t}',
+  )
   expect(failure(() => call(m)).get('call_id')).toBe('call_2')
 })
 
@@ -87,12 +95,16 @@ test.each<[Fault, string]>([
   [thrown(HarnDict.of({ category: 'rate_limit', message: 'later' })), 'rate_limit rate_limit: later'],
   [thrown(HarnDict.of({ x: 1 })), 'execution_failed tool_error: {x: 1}'],
 ])('the fault %o of a handler becomes a tool error', (fault, text) => {
-  const m = machineWith('{}', () => { throw fault })
+  const m = machineWith('{}', () => {
+    throw fault
+  })
   expect(brief(failure(() => call(m)))).toBe(text)
 })
 
 test('deadlines and cancellation pass through unchanged', () => {
-  const m = machineWith('{}', () => { throw thrown('Deadline exceeded') })
+  const m = machineWith('{}', () => {
+    throw thrown('Deadline exceeded')
+  })
   expect(faultText(() => call(m))).toBe('Deadline exceeded')
   expect(faultText(() => callBuiltin(m, '__tool_try', null, 't', null, null))).toBe('Deadline exceeded')
 })
@@ -100,50 +112,80 @@ test('deadlines and cancellation pass through unchanged', () => {
 test('tool_try gives a Result', () => {
   const m = machineWith('{"parameters": {"a": "int"}}', () => 7)
   expect(display(callBuiltin(m, '__tool_try', null, 't', v('{"a": 1}'), null))).toBe('Result.Ok(7)')
-  expect(display(callBuiltin(m, '__tool_try', null, 't', v('{}'), null))).toMatch(/^Result\.Err\(\{attempt: 0, call_id: nil, category: tool_error, code: invalid_args/)
+  expect(display(callBuiltin(m, '__tool_try', null, 't', v('{}'), null))).toMatch(
+    /^Result\.Err\(\{attempt: 0, call_id: nil, category: tool_error, code: invalid_args/,
+  )
 })
 
 test('unknown names: refused in a given registry, asked of the host otherwise', () => {
   const m = machineWith('{}', () => 1)
   const registry = callBuiltin(m, 'tool_registry')
-  expect(brief(failure(() => callBuiltin(m, '__tool_call', registry, 'zz', null, null)))).toBe("not_registered not_found: Tool 'zz' not found. Registered tools: (none registered)")
+  expect(brief(failure(() => callBuiltin(m, '__tool_call', registry, 'zz', null, null)))).toBe(
+    "not_registered not_found: Tool 'zz' not found. Registered tools: (none registered)",
+  )
   m.perform = () => ({ ok: true, value: 'from host' })
   expect(callBuiltin(m, '__tool_call', null, 'zz', v('{"q": 1}'), null)).toBe('from host')
   expect(m.effects[0]!.args).toEqual({
-    executor: 'host_bridge', tool: 'zz', host_capability: null, mcp_server: null, mcp_tool: null, args: { q: 1 }, call_id: 'call_1', attempt: 1,
-    idempotency_key: 'call_1', arg_hash: '6ae0f660046dadcf5fe8462c0e00a062db4c8d67be82f4098c5ea4208d19b076', timeout_ms: null,
+    executor: 'host_bridge',
+    tool: 'zz',
+    host_capability: null,
+    mcp_server: null,
+    mcp_tool: null,
+    args: { q: 1 },
+    call_id: 'call_1',
+    attempt: 1,
+    idempotency_key: 'call_1',
+    arg_hash: '6ae0f660046dadcf5fe8462c0e00a062db4c8d67be82f4098c5ea4208d19b076',
+    timeout_ms: null,
   })
 })
 
 test('a registry of one tool and an entry name the tool themselves', () => {
   const m = machineWith('{}', () => 'ran')
-  const registry = callBuiltin(m, 'tool_define', callBuiltin(m, 'tool_registry'), 'solo', '', HarnDict.of({ handler: new HarnBuiltin('handler') }))
+  const registry = callBuiltin(
+    m,
+    'tool_define',
+    callBuiltin(m, 'tool_registry'),
+    'solo',
+    '',
+    HarnDict.of({ handler: new HarnBuiltin('handler') }),
+  )
   expect(callBuiltin(m, '__tool_call', null, registry, null, null)).toBe('ran')
   expect(callBuiltin(m, '__tool_call', null, callBuiltin(m, 'tool_find', registry, 'solo'), null, null)).toBe('ran')
-  expect(brief(failure(() => callBuiltin(m, '__tool_call', null, callBuiltin(m, 'tool_registry'), null, null))))
-    .toBe('not_registered not_found: a registry of one tool is needed to call it, got 0 tools')
+  expect(brief(failure(() => callBuiltin(m, '__tool_call', null, callBuiltin(m, 'tool_registry'), null, null)))).toBe(
+    'not_registered not_found: a registry of one tool is needed to call it, got 0 tools',
+  )
 })
 
 test('provider-native tools are refused', () => {
-  expect(brief(failure(() => call(machineWith('{"executor": "provider_native"}'))))).toMatch(/^execution_failed tool_error: Tool 't' is executed by the model provider/)
+  expect(brief(failure(() => call(machineWith('{"executor": "provider_native"}'))))).toMatch(
+    /^execution_failed tool_error: Tool 't' is executed by the model provider/,
+  )
 })
 
 test('values that live in the machine do not cross to a host', () => {
   const m = machineWith('{"executor": "host_bridge", "host_capability": "a.b"}')
-  expect(brief(failure(() => call(m, HarnDict.of({ f: new HarnBuiltin('len') })))))
-    .toBe('invalid_args tool_error: Invalid arguments at $.f: a builtin cannot be passed to a tool outside the script')
+  expect(brief(failure(() => call(m, HarnDict.of({ f: new HarnBuiltin('len') }))))).toBe(
+    'invalid_args tool_error: Invalid arguments at $.f: a builtin cannot be passed to a tool outside the script',
+  )
 })
 
 test('results from outside are decoded and checked by the output schema', () => {
-  const m = machineWith('{"executor": "mcp_server", "mcp_server": "s", "returns": {"type": "object", "properties": {"n": {"type": "number"}, "i": {"type": "integer"}}, "required": ["n"]}}')
+  const m = machineWith(
+    '{"executor": "mcp_server", "mcp_server": "s", "returns": {"type": "object", "properties": {"n": {"type": "number"}, "i": {"type": "integer"}}, "required": ["n"]}}',
+  )
   m.perform = () => ({ ok: true, value: { n: 2, i: 3 } })
   const result = call(m) as HarnDict
   expect(result.get('n')).toEqual(new HarnFloat(2))
   expect(result.get('i')).toBe(3)
   m.perform = () => ({ ok: true, value: { i: 3 } })
   const error = failure(() => call(m))
-  expect(brief(error)).toBe("output_validation_failed schema_validation: Tool 't' returned an invalid result at $: missing required property 'n'")
-  expect(display(error.get('details')!)).toBe(`{actual: {"i":3}, expected: property 'n', path: $, reason: missing required property 'n'}`)
+  expect(brief(error)).toBe(
+    "output_validation_failed schema_validation: Tool 't' returned an invalid result at $: missing required property 'n'",
+  )
+  expect(display(error.get('details')!)).toBe(
+    `{actual: {"i":3}, expected: property 'n', path: $, reason: missing required property 'n'}`,
+  )
 })
 
 test('a dry run resolves and validates but calls nothing', () => {
@@ -153,15 +195,21 @@ test('a dry run resolves and validates but calls nothing', () => {
   expect(brief(failure(() => call(m, v('{}'), v('{"dry_run": true}'))))).toContain('Missing required parameter: p')
 })
 
-const outage = (code: string, extra: Record<string, number> = {}): EffectOutcome =>
-  ({ ok: false, error: { kind: 'thrown', message: 'x', value: { name: 'ToolError', code, message: 'x', ...extra } } })
+const outage = (code: string, extra: Record<string, number> = {}): EffectOutcome => ({
+  ok: false,
+  error: { kind: 'thrown', message: 'x', value: { name: 'ToolError', code, message: 'x', ...extra } },
+})
 
 test('a refusal that began no work is retried with the same call id until it succeeds', () => {
   const m = machineWith('{"executor": "host_bridge", "host_capability": "a.b", "retry": {"max_retries": 3, "jitter": false}}')
   const answers = [outage('rate_limit'), outage('rate_limit', { retry_after_ms: 250 }), { ok: true, value: 'done' } as const]
   m.perform = () => answers.shift()!
   expect(call(m)).toBe('done')
-  expect(m.effects.map((effect) => [effect.args['attempt'], effect.args['call_id']])).toEqual([[1, 'call_1'], [2, 'call_1'], [3, 'call_1']])
+  expect(m.effects.map((effect) => [effect.args['attempt'], effect.args['call_id']])).toEqual([
+    [1, 'call_1'],
+    [2, 'call_1'],
+    [3, 'call_1'],
+  ])
   expect(m.now).toBe(350)
 })
 
@@ -169,7 +217,9 @@ test('retries end with the history of attempts', () => {
   const m = machineWith('{"executor": "host_bridge", "host_capability": "a.b", "recovery": "safe"}')
   m.perform = () => outage('timeout')
   const error = failure(() => call(m, null, v('{"retry": {"max_retries": 1, "jitter": false}}')))
-  expect(display(error.get('retry')!)).toBe('{attempts: 2, history: [{attempt_number: 1, code: timeout, delay_ms: 100, error: x, timestamp_ms: 0}], state: exhausted}')
+  expect(display(error.get('retry')!)).toBe(
+    '{attempts: 2, history: [{attempt_number: 1, code: timeout, delay_ms: 100, error: x, timestamp_ms: 0}], state: exhausted}',
+  )
 })
 
 test('work that may have happened is not repeated for a tool that does not allow it', () => {
@@ -180,7 +230,9 @@ test('work that may have happened is not repeated for a tool that does not allow
 })
 
 test.each<['constant' | 'linear' | 'exponential' | 'fibonacci', number[]]>([
-  ['constant', [100, 100, 100, 100]], ['linear', [100, 200, 300, 400]], ['exponential', [100, 200, 400, 800, 1600, 3200, 6400, 10000]],
+  ['constant', [100, 100, 100, 100]],
+  ['linear', [100, 200, 300, 400]],
+  ['exponential', [100, 200, 400, 800, 1600, 3200, 6400, 10000]],
   ['fibonacci', [100, 100, 200, 300, 500, 800, 1300]],
 ])('%s backoff', (backoff, delays) => {
   const policy = { maxRetries: 9, baseDelayMs: 100, maxDelayMs: 10_000, backoff, jitter: false, retryOn: null }
@@ -195,15 +247,32 @@ test('an installed policy refuses the call', () => {
 })
 
 test.each<[string, string, string | null]>([
-  ['1', 'true', null], ['1', 'false', '$: schema is false'], ['1', '{"type": "int"}', null], ['1', '{"type": ["string", "null"]}', '$: expected type string or null, got integer'],
-  ['"a"', '{"const": "b"}', '$: value does not match const'], ['{"a": {"b": 1}}', '{"properties": {"a": {"properties": {"b": {"type": "string"}}}}}', '$.a.b: expected type string, got integer'],
+  ['1', 'true', null],
+  ['1', 'false', '$: schema is false'],
+  ['1', '{"type": "int"}', null],
+  ['1', '{"type": ["string", "null"]}', '$: expected type string or null, got integer'],
+  ['"a"', '{"const": "b"}', '$: value does not match const'],
+  [
+    '{"a": {"b": 1}}',
+    '{"properties": {"a": {"properties": {"b": {"type": "string"}}}}}',
+    '$.a.b: expected type string, got integer',
+  ],
   ['[1, "x"]', '{"items": {"type": "integer"}}', '$[1]: expected type integer, got string'],
   ['{"k": 1}', '{"properties": {}, "additionalProperties": false}', "$: additional property 'k' is not allowed"],
-  ['{}', '{"required": ["x"]}', "$: missing required property 'x'"], ['5', '{"minimum": 6}', '$: value is not at least 6'], ['5', '{"exclusiveMaximum": 5}', '$: value is not below 5'],
-  ['"abc"', '{"maxLength": 2}', '$: string is longer than 2'], ['"abc"', '{"pattern": "^b"}', '$: string does not match pattern ^b'],
-  ['[1, 1]', '{"uniqueItems": true}', '$: array items are not unique'], ['3', '{"oneOf": [{"type": "integer"}, {"minimum": 1}]}', '$: value matches 2 schemas of oneOf'],
-  ['3', '{"$defs": {"t": {"type": "string"}}, "$ref": "#/$defs/t"}', '$: expected type string, got integer'], ['3', '{"type": "mystery", "x-y": 1}', null],
-  ['{"a": {}}', '{"$ref": "#", "properties": {"a": {"$ref": "#/properties/b"}, "b": {"type": "string"}}}', '$: schema nested deeper than 200'],
+  ['{}', '{"required": ["x"]}', "$: missing required property 'x'"],
+  ['5', '{"minimum": 6}', '$: value is not at least 6'],
+  ['5', '{"exclusiveMaximum": 5}', '$: value is not below 5'],
+  ['"abc"', '{"maxLength": 2}', '$: string is longer than 2'],
+  ['"abc"', '{"pattern": "^b"}', '$: string does not match pattern ^b'],
+  ['[1, 1]', '{"uniqueItems": true}', '$: array items are not unique'],
+  ['3', '{"oneOf": [{"type": "integer"}, {"minimum": 1}]}', '$: value matches 2 schemas of oneOf'],
+  ['3', '{"$defs": {"t": {"type": "string"}}, "$ref": "#/$defs/t"}', '$: expected type string, got integer'],
+  ['3', '{"type": "mystery", "x-y": 1}', null],
+  [
+    '{"a": {}}',
+    '{"$ref": "#", "properties": {"a": {"$ref": "#/properties/b"}, "b": {"type": "string"}}}',
+    '$: schema nested deeper than 200',
+  ],
 ])('%s against %s: %s', (value, schema, failing) => {
   const found = validateSchema(v(value), v(schema))
   expect(found === null ? null : `${found.path}: ${found.reason}`).toBe(failing)

@@ -10,7 +10,17 @@ import { errorFromFault, isInterruption, toolError } from './tool-errors.js'
 import { mayRetry, millisOf, retryDelay, retryPolicy } from './tool-retry.js'
 import { bytesToHex, debugQuoted, sortedJson, utf8 } from './tools-json.js'
 import { refusalOfTool } from './tools-policy.js'
-import { boundRegistry, entriesOf, findEntry, isRegistry, knownNames, nameOf, present, textAt, withoutHandler } from './tools-registry.js'
+import {
+  boundRegistry,
+  entriesOf,
+  findEntry,
+  isRegistry,
+  knownNames,
+  nameOf,
+  present,
+  textAt,
+  withoutHandler,
+} from './tools-registry.js'
 import { isObjectSchema, isRequired, specSchema, validateSchema } from './tools-validate.js'
 import { HarnClosure } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
@@ -49,7 +59,11 @@ interface DispatchState extends FrameState {
   history: Value[]
 }
 
-const factsOf = (state: DispatchState): CallFacts => ({ tool: state.name, callId: state.callId === '' ? null : state.callId, attempt: state.attempt })
+const factsOf = (state: DispatchState): CallFacts => ({
+  tool: state.name,
+  callId: state.callId === '' ? null : state.callId,
+  attempt: state.attempt,
+})
 
 function finish(state: DispatchState, value: Value): Value {
   return state.quiet ? ok(value) : value
@@ -72,11 +86,14 @@ function resolve(ctx: Context, state: DispatchState): HarnDict | string {
     if (!isRegistry(tool)) return tool.has('name') ? tool : 'a tool is named by a string, a registry of one tool, or an entry'
     const entries = entriesOf(tool)
     const only = entries[0]
-    return entries.length === 1 && only instanceof HarnDict ? only : `a registry of one tool is needed to call it, got ${entries.length} tools`
+    return entries.length === 1 && only instanceof HarnDict
+      ? only
+      : `a registry of one tool is needed to call it, got ${entries.length} tools`
   }
   const name = display(tool)
   const registry = state.registry ?? ctx.state(boundRegistry).registry
-  if (registry !== null && !(registry instanceof HarnDict && isRegistry(registry))) return 'registry must be a tool registry (created with tool_registry())'
+  if (registry !== null && !(registry instanceof HarnDict && isRegistry(registry)))
+    return 'registry must be a tool registry (created with tool_registry())'
   const entry = registry === null ? null : findEntry(registry, name)
   if (entry !== null) return entry
   if (state.registry !== null) return `Tool '${name}' not found. Registered tools: ${knownNames(registry as HarnDict)}`
@@ -115,7 +132,13 @@ function checkArguments(parameters: HarnDict, args: HarnDict): ArgumentProblem |
   if (isObjectSchema(parameters)) {
     const failure = validateSchema(args, parameters)
     if (failure === null) return null
-    return problem(failure.path, `Invalid arguments at ${failure.path}: ${failure.reason}`, failure.expected, failure.actual, failure.reason)
+    return problem(
+      failure.path,
+      `Invalid arguments at ${failure.path}: ${failure.reason}`,
+      failure.expected,
+      failure.actual,
+      failure.reason,
+    )
   }
   for (const name of parameters.keys()) {
     const spec = parameters.get(name)!
@@ -131,7 +154,13 @@ function checkArguments(parameters: HarnDict, args: HarnDict): ArgumentProblem |
     const failure = validateSchema(value, specSchema(spec))
     if (failure === null) continue
     const path = `$.${name}${failure.path.slice(1)}`
-    return problem(path, `Invalid type for parameter '${name}': ${failure.reason}`, failure.expected, failure.actual, failure.reason)
+    return problem(
+      path,
+      `Invalid type for parameter '${name}': ${failure.reason}`,
+      failure.expected,
+      failure.actual,
+      failure.reason,
+    )
   }
   return null
 }
@@ -163,8 +192,15 @@ function pathOfLiveValue(root: Value): { path: string; value: Value } | null {
     const { path, value } = pending.pop()!
     if (value instanceof HarnList) value.view().forEach((item, at) => pending.push({ path: `${path}[${at}]`, value: item }))
     else if (value instanceof HarnDict) for (const [key, item] of value.map) pending.push({ path: `${path}.${key}`, value: item })
-    else if (isCallable(value) || value instanceof HarnChannel || value instanceof HarnTask || value instanceof HarnHandle
-      || value instanceof HarnIter || value instanceof HarnGenerator) return { path, value }
+    else if (
+      isCallable(value) ||
+      value instanceof HarnChannel ||
+      value instanceof HarnTask ||
+      value instanceof HarnHandle ||
+      value instanceof HarnIter ||
+      value instanceof HarnGenerator
+    )
+      return { path, value }
   }
   return null
 }
@@ -196,10 +232,15 @@ function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: Harn
   const handler = present(entry, 'handler')
   if (isCallable(handler)) return ctx.call(handler, handlerArguments(entry, handler, args))
   switch (state.name) {
-    case 'emit_plan': case 'update_plan': return finish(state, normalizePlan(args, state.name))
-    case 'read_file': return ctx.call(ctx.builtinValue('read_file'), [args.get('path') ?? null])
-    case 'list_directory': return ctx.call(ctx.builtinValue('list_dir'), [args.get('path') ?? '.'])
-    default: return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' has no handler`)
+    case 'emit_plan':
+    case 'update_plan':
+      return finish(state, normalizePlan(args, state.name))
+    case 'read_file':
+      return ctx.call(ctx.builtinValue('read_file'), [args.get('path') ?? null])
+    case 'list_directory':
+      return ctx.call(ctx.builtinValue('list_dir'), [args.get('path') ?? '.'])
+    default:
+      return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' has no handler`)
   }
 }
 
@@ -212,18 +253,26 @@ function dryRunResult(state: DispatchState, entry: HarnDict): Value {
   if (declared instanceof HarnDict) {
     for (const key of declared.keys()) {
       const operations = declared.get(key)!
-      if (operations instanceof HarnList) for (const operation of operations.view()) capabilities.push(`${key}.${display(operation)}`)
+      if (operations instanceof HarnList)
+        for (const operation of operations.view()) capabilities.push(`${key}.${display(operation)}`)
     }
   }
   return HarnDict.of({
-    _type: 'synthesized_tool_result', status: 'dry_run', tool_id: state.callId, name: state.name, description: entry.get('description') ?? '',
-    args: state.args, capabilities: new HarnList(capabilities), side_effect_level: facts.get('side_effect_level') ?? 'none',
+    _type: 'synthesized_tool_result',
+    status: 'dry_run',
+    tool_id: state.callId,
+    name: state.name,
+    description: entry.get('description') ?? '',
+    args: state.args,
+    capabilities: new HarnList(capabilities),
+    side_effect_level: facts.get('side_effect_level') ?? 'none',
     message: 'tool call is resolved and validated, but executor is dry_run',
   })
 }
 
 function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_bridge' | 'mcp_server', args: Plain): Effect {
-  const timeoutMs = state.options instanceof HarnDict ? millisOf(state.options.get('timeout_ms') ?? state.options.get('timeout')) : null
+  const timeoutMs =
+    state.options instanceof HarnDict ? millisOf(state.options.get('timeout_ms') ?? state.options.get('timeout')) : null
   return {
     kind: 'tool.call',
     args: {
@@ -249,18 +298,32 @@ function attempt(ctx: Context, state: DispatchState): Result {
   state.stage = 'running'
   const executor = state.options instanceof HarnDict && state.options.get('dry_run') === true ? 'dry_run' : executorOf(entry)
   switch (executor) {
-    case 'harn': return runHarn(ctx, state, entry, args)
-    case 'dry_run': return finish(state, dryRunResult(state, entry))
+    case 'harn':
+      return runHarn(ctx, state, entry, args)
+    case 'dry_run':
+      return finish(state, dryRunResult(state, entry))
     case 'provider_native':
-      return refuseWith(ctx, state, 'execution_failed', `Tool '${state.name}' is executed by the model provider (executor: "provider_native") and cannot be called from a script`)
-    case 'host_bridge': case 'mcp_server': {
+      return refuseWith(
+        ctx,
+        state,
+        'execution_failed',
+        `Tool '${state.name}' is executed by the model provider (executor: "provider_native") and cannot be called from a script`,
+      )
+    case 'host_bridge':
+    case 'mcp_server': {
       const live = pathOfLiveValue(args)
       if (live !== null) {
-        return refuseWith(ctx, state, 'invalid_args', `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`)
+        return refuseWith(
+          ctx,
+          state,
+          'invalid_args',
+          `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
+        )
       }
       return ctx.request(outsideCall(state, entry, executor, toPlain(args)))
     }
-    default: return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
+    default:
+      return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
   }
 }
 
@@ -273,7 +336,8 @@ function decode(value: Value, schema: Value | undefined, depth = 0): Value {
   if (type === 'number' && isInt(value)) return new HarnFloat(Number(value))
   if (type === 'integer' && value instanceof HarnFloat && Number.isSafeInteger(value.v)) return value.v
   const items = schema.get('items')
-  if (value instanceof HarnList && items instanceof HarnDict) return new HarnList(value.view().map((item) => decode(item, items, depth + 1)))
+  if (value instanceof HarnList && items instanceof HarnDict)
+    return new HarnList(value.view().map((item) => decode(item, items, depth + 1)))
   const properties = schema.get('properties')
   if (!(value instanceof HarnDict) || !(properties instanceof HarnDict)) return value
   const decoded = value.copy()
@@ -308,7 +372,8 @@ function begin(ctx: Context, state: DispatchState): Result {
   state.entry = entry
   state.name = nameOf(entry)
   const given = state.args ?? new HarnDict()
-  if (!(given instanceof HarnDict)) return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
+  if (!(given instanceof HarnDict))
+    return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
   const parameters = parametersOf(entry)
   const args = withDefaults(parameters, given)
   const wrong = checkArguments(parameters, args)
@@ -330,9 +395,12 @@ function begin(ctx: Context, state: DispatchState): Result {
 function step(ctx: Context, state: DispatchState): Result {
   try {
     switch (state.stage) {
-      case 'start': return begin(ctx, state)
-      case 'running': return accept(ctx, state, ctx.result)
-      case 'waiting': return attempt(ctx, state)
+      case 'start':
+        return begin(ctx, state)
+      case 'running':
+        return accept(ctx, state, ctx.result)
+      case 'waiting':
+        return attempt(ctx, state)
     }
   } catch (error) {
     if (error instanceof TooDeepError) return refuseWith(ctx, state, 'invalid_args', error.message)
@@ -348,9 +416,15 @@ function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
   const retriesDone = state.attempt - 1
   if (mayRetry(policy, entry, error, retriesDone)) {
     const delay = retryDelay(policy, error, state.callId, retriesDone)
-    state.history.push(HarnDict.of({
-      attempt_number: state.attempt, delay_ms: delay, error: error.get('message')!, code: error.get('code')!, timestamp_ms: Math.trunc(ctx.now),
-    }))
+    state.history.push(
+      HarnDict.of({
+        attempt_number: state.attempt,
+        delay_ms: delay,
+        error: error.get('message')!,
+        code: error.get('code')!,
+        timestamp_ms: Math.trunc(ctx.now),
+      }),
+    )
     state.stage = 'waiting'
     return ctx.park(null, ctx.now + delay)
   }
@@ -362,9 +436,21 @@ function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
 const dispatchFrame = frame<DispatchState>({ kind: 'tool.dispatch', step, onFault })
 
 function dispatch(quiet: boolean) {
-  return (ctx: Context, registry: Value, tool: Value, args: Value, options: Value): Control => ctx.frame('tool.dispatch', {
-    stage: 'start', registry, tool, args, options, quiet, entry: null, name: '', callId: '', argHash: '', attempt: 0, history: [],
-  } satisfies DispatchState)
+  return (ctx: Context, registry: Value, tool: Value, args: Value, options: Value): Control =>
+    ctx.frame('tool.dispatch', {
+      stage: 'start',
+      registry,
+      tool,
+      args,
+      options,
+      quiet,
+      entry: null,
+      name: '',
+      callId: '',
+      argHash: '',
+      attempt: 0,
+      history: [],
+    } satisfies DispatchState)
 }
 
 const EFFECTS = ['callback', 'tool.call'] as const
@@ -372,16 +458,24 @@ const EFFECTS = ['callback', 'tool.call'] as const
 export const toolDispatchFamily: BuiltinFamily = {
   name: 'tool-dispatch',
   builtins: [
-    builtin('__tool_call(registry: any, tool: any, args?: dict, options?: dict)',
-      { doc: 'Calls a tool and gives its result; throws a ToolError dict.', effects: EFFECTS }, dispatch(false)),
-    builtin('__tool_try(registry: any, tool: any, args?: dict, options?: dict) -> Result',
-      { doc: 'Calls a tool and gives Ok(result) or Err(ToolError dict).', effects: EFFECTS }, dispatch(true)),
-    builtin('__tool_entries(registry?: dict) -> list',
+    builtin(
+      '__tool_call(registry: any, tool: any, args?: dict, options?: dict)',
+      { doc: 'Calls a tool and gives its result; throws a ToolError dict.', effects: EFFECTS },
+      dispatch(false),
+    ),
+    builtin(
+      '__tool_try(registry: any, tool: any, args?: dict, options?: dict) -> Result',
+      { doc: 'Calls a tool and gives Ok(result) or Err(ToolError dict).', effects: EFFECTS },
+      dispatch(true),
+    ),
+    builtin(
+      '__tool_entries(registry?: dict) -> list',
       { doc: 'The entries, without handlers, of a registry or else of the bound one.', effects: [] },
       (ctx, given) => {
         const registry = given ?? ctx.state(boundRegistry).registry
         return new HarnList(registry instanceof HarnDict && isRegistry(registry) ? entriesOf(registry).map(withoutHandler) : [])
-      }),
+      },
+    ),
   ],
   frames: [dispatchFrame],
 }

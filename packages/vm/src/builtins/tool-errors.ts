@@ -2,9 +2,9 @@
 // gives and whether a repeat may help. `mayRepeat` is about the failure alone; whether the tool allows a repeat is asked too
 // (tool-retry.ts).
 
-import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import type { Fault } from '../interpreter/fault.js'
 import type { Value } from '../values/value.js'
 
 interface CodeRow {
@@ -44,9 +44,18 @@ export const TOOL_ERROR_CODES: Readonly<Record<string, CodeRow>> = {
 
 /** The code for a failure that only has a category. */
 const CODE_OF_CATEGORY: Readonly<Record<string, string>> = {
-  timeout: 'timeout', auth: 'auth', rate_limit: 'rate_limit', overloaded: 'provider_unavailable', server_error: 'server_error',
-  transient_network: 'connection', schema_validation: 'output_validation_failed', tool_rejected: 'policy_violation',
-  egress_blocked: 'egress_blocked', cancelled: 'cancelled', not_found: 'not_found', circuit_open: 'circuit_open',
+  timeout: 'timeout',
+  auth: 'auth',
+  rate_limit: 'rate_limit',
+  overloaded: 'provider_unavailable',
+  server_error: 'server_error',
+  transient_network: 'connection',
+  schema_validation: 'output_validation_failed',
+  tool_rejected: 'policy_violation',
+  egress_blocked: 'egress_blocked',
+  cancelled: 'cancelled',
+  not_found: 'not_found',
+  circuit_open: 'circuit_open',
   budget_exceeded: 'budget_exhausted',
 }
 
@@ -64,8 +73,16 @@ export function codeRow(code: string): CodeRow {
 export function toolError(code: string, message: string, facts: CallFacts, details: Value = null, cause: Value = null): HarnDict {
   const row = codeRow(code)
   const error = HarnDict.of({
-    name: 'ToolError', code, category: row.category, message, tool: facts.tool, call_id: facts.callId, attempt: facts.attempt,
-    retryable: row.mayRepeat !== 'no', severity: 'error', details,
+    name: 'ToolError',
+    code,
+    category: row.category,
+    message,
+    tool: facts.tool,
+    call_id: facts.callId,
+    attempt: facts.attempt,
+    retryable: row.mayRepeat !== 'no',
+    severity: 'error',
+    details,
   })
   if (cause !== null) error.set('cause', cause)
   return error
@@ -92,11 +109,18 @@ export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
   }
   if (caught instanceof HarnDict) {
     const category = caught.get('category')
-    const code = typeof category === 'string' && Object.hasOwn(CODE_OF_CATEGORY, category) ? CODE_OF_CATEGORY[category]! : 'execution_failed'
+    const code =
+      typeof category === 'string' && Object.hasOwn(CODE_OF_CATEGORY, category) ? CODE_OF_CATEGORY[category]! : 'execution_failed'
     const message = caught.get('message')
     return toolError(code, message === undefined ? display(caught) : display(message), facts, null, caught)
   }
-  return toolError('execution_failed', fault.kind === 'thrown' ? fault.message : fault.text, facts, null, fault.kind === 'thrown' ? fault.value : null)
+  return toolError(
+    'execution_failed',
+    fault.kind === 'thrown' ? fault.message : fault.text,
+    facts,
+    null,
+    fault.kind === 'thrown' ? fault.value : null,
+  )
 }
 
 /** Adds what a provider does not know to the record it sent. */

@@ -22,11 +22,22 @@ export interface RetryPolicy {
   readonly retryOn: readonly string[] | null
 }
 
-const NEVER: RetryPolicy = { maxRetries: 0, baseDelayMs: 100, maxDelayMs: 10_000, backoff: 'exponential', jitter: true, retryOn: null }
+const NEVER: RetryPolicy = {
+  maxRetries: 0,
+  baseDelayMs: 100,
+  maxDelayMs: 10_000,
+  backoff: 'exponential',
+  jitter: true,
+  retryOn: null,
+}
 
 /** Names of conditions as configuration writes them, beside plain codes. */
 const CONDITIONS: Readonly<Record<string, string>> = {
-  RateLimit: 'rate_limit', ServerError: 'server_error', Timeout: 'timeout', ConnectionError: 'connection', ProviderUnavailable: 'provider_unavailable',
+  RateLimit: 'rate_limit',
+  ServerError: 'server_error',
+  Timeout: 'timeout',
+  ConnectionError: 'connection',
+  ProviderUnavailable: 'provider_unavailable',
 }
 
 /** Milliseconds behind an int, a float or a duration. */
@@ -46,11 +57,18 @@ function overlaid(base: RetryPolicy, value: Value | undefined): RetryPolicy {
     maxRetries: Math.max(0, millisOf(value.get('max_retries') ?? value.get('max')) ?? (base === NEVER ? 3 : base.maxRetries)),
     baseDelayMs: Math.max(0, millisOf(value.get('base_delay_ms')) ?? base.baseDelayMs),
     maxDelayMs: Math.max(0, millisOf(value.get('max_delay_ms')) ?? base.maxDelayMs),
-    backoff: backoff === 'constant' || backoff === 'linear' || backoff === 'fibonacci' || backoff === 'exponential' ? backoff : base.backoff,
+    backoff:
+      backoff === 'constant' || backoff === 'linear' || backoff === 'fibonacci' || backoff === 'exponential'
+        ? backoff
+        : base.backoff,
     jitter: typeof jitter === 'boolean' ? jitter : base.jitter,
-    retryOn: retryOn instanceof HarnList
-      ? retryOn.view().filter((name) => typeof name === 'string').map((name) => (Object.hasOwn(CONDITIONS, name) ? CONDITIONS[name]! : name))
-      : base.retryOn,
+    retryOn:
+      retryOn instanceof HarnList
+        ? retryOn
+            .view()
+            .filter((name) => typeof name === 'string')
+            .map((name) => (Object.hasOwn(CONDITIONS, name) ? CONDITIONS[name]! : name))
+        : base.retryOn,
   }
 }
 
@@ -82,9 +100,12 @@ export function mayRetry(policy: RetryPolicy, entry: HarnDict, error: HarnDict, 
 export function backoffDelay(policy: RetryPolicy, n: number): number {
   const { baseDelayMs: base, maxDelayMs: cap } = policy
   switch (policy.backoff) {
-    case 'constant': return Math.min(base, cap)
-    case 'linear': return Math.min(base * (n + 1), cap)
-    case 'exponential': return Math.min(base * 2 ** Math.min(n, 63), cap)
+    case 'constant':
+      return Math.min(base, cap)
+    case 'linear':
+      return Math.min(base * (n + 1), cap)
+    case 'exponential':
+      return Math.min(base * 2 ** Math.min(n, 63), cap)
     case 'fibonacci': {
       let [before, current] = [1, 1]
       for (let at = 1; at < n; at++) [before, current] = [current, before + current]

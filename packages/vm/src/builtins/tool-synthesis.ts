@@ -55,24 +55,36 @@ const LEVEL_RULES: readonly { readonly level: string; readonly prefixes: readonl
 
 export function inferLevel(capabilities: readonly string[]): string {
   if (capabilities.length === 0) return 'none'
-  const rule = LEVEL_RULES.find(({ prefixes }) => capabilities.some((capability) => prefixes.some((prefix) => capability.startsWith(prefix))))
+  const rule = LEVEL_RULES.find(({ prefixes }) =>
+    capabilities.some((capability) => prefixes.some((prefix) => capability.startsWith(prefix))),
+  )
   return rule?.level ?? 'read_only'
 }
 
 function executorRecord(spec: Omit<SynthSpec, 'id' | 'client'>): HarnDict {
   switch (spec.executor) {
-    case 'dry_run': return HarnDict.of({ kind: 'dry_run' })
-    case 'host_bridge': return HarnDict.of({ kind: 'host_bridge', host_tool: spec.target })
-    case 'mcp_server': return HarnDict.of({ kind: 'mcp_server', tool_name: spec.target, server_name: spec.server })
+    case 'dry_run':
+      return HarnDict.of({ kind: 'dry_run' })
+    case 'host_bridge':
+      return HarnDict.of({ kind: 'host_bridge', host_tool: spec.target })
+    case 'mcp_server':
+      return HarnDict.of({ kind: 'mcp_server', tool_name: spec.target, server_name: spec.server })
   }
 }
 
 /** The text that the id is computed over. */
 export function identityText(spec: Omit<SynthSpec, 'id' | 'client'>): string {
-  return sortedJson(HarnDict.of({
-    name: spec.name, description: spec.description, parameters: spec.parameters, return_type: spec.returnType,
-    capabilities: new HarnList([...spec.capabilities]), side_effect_level: spec.level, executor: executorRecord(spec),
-  }))
+  return sortedJson(
+    HarnDict.of({
+      name: spec.name,
+      description: spec.description,
+      parameters: spec.parameters,
+      return_type: spec.returnType,
+      capabilities: new HarnList([...spec.capabilities]),
+      side_effect_level: spec.level,
+      executor: executorRecord(spec),
+    }),
+  )
 }
 
 /** The sorted capabilities without repeats, or the message of the refusal. */
@@ -92,7 +104,10 @@ function readCapabilities(value: Value): readonly string[] | string {
 function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
   if (!(config instanceof HarnDict)) return 'tool_synthesize: requires a config dict'
   if (present(config, 'handler') !== null || present(config, 'body') !== null) {
-    return 'tool_synthesize: executable handlers must be supplied with tool_define; synthesized tools are dry-run, host_bridge, or mcp_server only'
+    return (
+      'tool_synthesize: executable handlers must be supplied with tool_define; ' +
+      'synthesized tools are dry-run, host_bridge, or mcp_server only'
+    )
   }
   const description = textAt(config, 'description') ?? ''
   if (description.trim() === '') return 'tool_synthesize: description must be a non-empty string'
@@ -108,10 +123,13 @@ function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
     return `tool_synthesize: unknown executor ${debugQuoted(executor)}; expected "dry_run", "host_bridge", or "mcp_server"`
   }
   const target = executor === 'dry_run' ? '' : (textAt(config, executor === 'host_bridge' ? 'host_tool' : 'mcp_tool') ?? name)
-  if (executor === 'host_bridge' && target.trim() === '') return 'tool_synthesize: host_bridge executor requires a non-empty host_tool'
-  if (executor === 'mcp_server' && target.trim() === '') return 'tool_synthesize: mcp_server executor requires a non-empty mcp_tool'
+  if (executor === 'host_bridge' && target.trim() === '')
+    return 'tool_synthesize: host_bridge executor requires a non-empty host_tool'
+  if (executor === 'mcp_server' && target.trim() === '')
+    return 'tool_synthesize: mcp_server executor requires a non-empty mcp_tool'
   const client = executor === 'mcp_server' ? present(config, 'mcp_client') : null
-  if (client !== null && !(client instanceof HarnHandle && client.kind === 'mcp_client')) return 'tool_synthesize: mcp_client must be an MCP client handle'
+  if (client !== null && !(client instanceof HarnHandle && client.kind === 'mcp_client'))
+    return 'tool_synthesize: mcp_client must be an MCP client handle'
   return {
     name,
     description,
@@ -138,8 +156,14 @@ function synthesize(ctx: Context, config: Value): Result {
 
 function cacheEntry(spec: SynthSpec): HarnDict {
   const entry = HarnDict.of({
-    id: spec.id, name: spec.name, description: spec.description, parameters: spec.parameters, return_type: spec.returnType,
-    capabilities: new HarnList([...spec.capabilities]), side_effect_level: spec.level, executor: spec.executor,
+    id: spec.id,
+    name: spec.name,
+    description: spec.description,
+    parameters: spec.parameters,
+    return_type: spec.returnType,
+    capabilities: new HarnList([...spec.capabilities]),
+    side_effect_level: spec.level,
+    executor: spec.executor,
   })
   if (spec.executor === 'host_bridge') entry.set('host_tool', spec.target)
   if (spec.executor === 'mcp_server') {
@@ -170,9 +194,17 @@ function refuseArguments(spec: SynthSpec, args: Value): string | null {
 
 function dryRun(spec: SynthSpec, args: Value): HarnDict {
   return HarnDict.of({
-    _type: 'synthesized_tool_result', status: 'dry_run', tool_id: spec.id, name: spec.name, description: spec.description, args,
-    capabilities: new HarnList([...spec.capabilities]), side_effect_level: spec.level,
-    message: 'synthesized tool is pinned and validated, but executor is dry_run; set executor: "host_bridge" or "mcp_server" to dispatch',
+    _type: 'synthesized_tool_result',
+    status: 'dry_run',
+    tool_id: spec.id,
+    name: spec.name,
+    description: spec.description,
+    args,
+    capabilities: new HarnList([...spec.capabilities]),
+    side_effect_level: spec.level,
+    message:
+      'synthesized tool is pinned and validated, but executor is dry_run; ' +
+      'set executor: "host_bridge" or "mcp_server" to dispatch',
   })
 }
 
@@ -196,27 +228,46 @@ const invokeFrame = frame<InvokeState>({
 function invoke(ctx: Context, id: Value, args: Value): Result {
   if (typeof id !== 'string' || id.trim() === '') return ctx.throw('tool_synth_invoke: synthesis id is required')
   const spec = ctx.state(synthesis).specs.get(id)
-  if (spec === undefined) return ctx.throw(`tool_synth_invoke: unknown synthesis id ${debugQuoted(id)}; synthesize the tool in this run first`)
+  if (spec === undefined)
+    return ctx.throw(`tool_synth_invoke: unknown synthesis id ${debugQuoted(id)}; synthesize the tool in this run first`)
   const wrong = refuseArguments(spec, args)
   if (wrong !== null) return ctx.throw(wrong)
   if (spec.executor === 'dry_run') return dryRun(spec, args)
   const target = spec.executor === 'host_bridge' ? 'host_tool_call' : 'mcp_call'
   const refused = refuseTool(ctx, spec.name, args) ?? refuseBuiltin(ctx, target)
   if (refused !== null) return refused
-  if (target === 'host_tool_call') return ctx.frame('tool.synth', { started: false, builtin: target, args: [spec.target, args] } satisfies InvokeState)
+  if (target === 'host_tool_call')
+    return ctx.frame('tool.synth', { started: false, builtin: target, args: [spec.target, args] } satisfies InvokeState)
   if (spec.client === null) {
     return ctx.throw('tool_synth_invoke: mcp_server synthesized tools require mcp_client in the synthesis config')
   }
-  if (args !== null && !(args instanceof HarnDict)) return ctx.throw('tool_synth_invoke: mcp_server tool arguments must be a dict')
-  return ctx.frame('tool.synth', { started: false, builtin: target, args: [spec.client, spec.target, args ?? new HarnDict()] } satisfies InvokeState)
+  if (args !== null && !(args instanceof HarnDict))
+    return ctx.throw('tool_synth_invoke: mcp_server tool arguments must be a dict')
+  return ctx.frame('tool.synth', {
+    started: false,
+    builtin: target,
+    args: [spec.client, spec.target, args ?? new HarnDict()],
+  } satisfies InvokeState)
 }
 
 export const toolSynthesisFamily: BuiltinFamily = {
   name: 'tool-synthesis',
   builtins: [
-    builtin('tool_synthesize(config: dict)', { doc: 'A closure that calls a tool described by `config`.', effects: [] }, synthesize),
-    builtin('tool_synth_invoke(id: string, args?: any)', { doc: 'Calls a synthesized tool by its id.', effects: ['callback', 'host.tool', 'mcp.request'] }, invoke),
-    builtin('tool_synthesis_cache() -> list', { doc: 'The specifications of the tools synthesized in this run, by id.', effects: [] }, cached),
+    builtin(
+      'tool_synthesize(config: dict)',
+      { doc: 'A closure that calls a tool described by `config`.', effects: [] },
+      synthesize,
+    ),
+    builtin(
+      'tool_synth_invoke(id: string, args?: any)',
+      { doc: 'Calls a synthesized tool by its id.', effects: ['callback', 'host.tool', 'mcp.request'] },
+      invoke,
+    ),
+    builtin(
+      'tool_synthesis_cache() -> list',
+      { doc: 'The specifications of the tools synthesized in this run, by id.', effects: [] },
+      cached,
+    ),
     builtin('tool_synthesis_clear() -> nil', { doc: 'Forgets every synthesized tool.', effects: [] }, (ctx) => {
       ctx.state(synthesis).specs.clear()
       return null

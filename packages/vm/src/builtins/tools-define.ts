@@ -12,7 +12,11 @@ import type { Value } from '../values/value.js'
 export type ExecutorName = 'harn' | 'host_bridge' | 'mcp_server' | 'provider_native'
 
 const EXECUTORS: ReadonlyMap<string, ExecutorName> = new Map([
-  ['harn', 'harn'], ['harn_builtin', 'harn'], ['host_bridge', 'host_bridge'], ['mcp_server', 'mcp_server'], ['provider_native', 'provider_native'],
+  ['harn', 'harn'],
+  ['harn_builtin', 'harn'],
+  ['host_bridge', 'host_bridge'],
+  ['mcp_server', 'mcp_server'],
+  ['provider_native', 'provider_native'],
 ])
 
 /** Tools that the runtime itself carries out, so that they need no handler. */
@@ -35,37 +39,49 @@ const isNonEmptyText = (value: Value): boolean => typeof value === 'string' && v
 
 const RULES: readonly Rule[] = [
   {
-    executor: 'harn', broken: (b) => !b.hasHandler && !RUNTIME_TOOLS.has(b.name),
+    executor: 'harn',
+    broken: (b) => !b.hasHandler && !RUNTIME_TOOLS.has(b.name),
     text: 'has no `handler`. Attach the handler fn or change the executor.',
   },
   {
-    executor: 'harn', broken: (b) => b.hostCapability !== null,
+    executor: 'harn',
+    broken: (b) => b.hostCapability !== null,
     text: 'also sets `host_capability`. Drop one — the harn executor runs the handler in-VM and never reaches the host bridge.',
   },
   {
-    executor: 'harn', broken: (b) => b.mcpServer !== null,
+    executor: 'harn',
+    broken: (b) => b.mcpServer !== null,
     text: 'also sets `mcp_server`. Drop one — MCP-served tools must declare executor: "mcp_server".',
   },
   {
-    executor: 'host_bridge', broken: (b) => b.hasHandler,
+    executor: 'host_bridge',
+    broken: (b) => b.hasHandler,
     text: 'also has a `handler`. Drop the handler — host-bridge tools are dispatched by the host shell, not the VM.',
   },
   {
-    executor: 'host_bridge', broken: (b) => !isNonEmptyText(b.hostCapability),
-    text: 'is missing `host_capability`. Set it to the canonical bridge identifier (e.g. "interaction.ask") so `harn check` can validate '
-      + 'the binding against the host capability manifest.',
+    executor: 'host_bridge',
+    broken: (b) => !isNonEmptyText(b.hostCapability),
+    text:
+      'is missing `host_capability`. Set it to the canonical bridge identifier (e.g. "interaction.ask") ' +
+      'so `harn check` can validate ' +
+      'the binding against the host capability manifest.',
   },
   {
-    executor: 'mcp_server', broken: (b) => b.hasHandler,
+    executor: 'mcp_server',
+    broken: (b) => b.hasHandler,
     text: 'also has a `handler`. Drop the handler — MCP-served tools route through the MCP transport.',
   },
   {
-    executor: 'mcp_server', broken: (b) => !isNonEmptyText(b.mcpServer),
+    executor: 'mcp_server',
+    broken: (b) => !isNonEmptyText(b.mcpServer),
     text: 'is missing `mcp_server` (the configured server name).',
   },
   {
-    executor: 'provider_native', broken: (b) => b.hasHandler,
-    text: 'also has a `handler`. Provider-side tools are executed by the model server; the runtime never dispatches them locally.',
+    executor: 'provider_native',
+    broken: (b) => b.hasHandler,
+    text:
+      'also has a `handler`. Provider-side tools are executed by the model server; ' +
+      'the runtime never dispatches them locally.',
   },
 ]
 
@@ -80,10 +96,11 @@ function resolveExecutor(name: string, config: HarnDict): { readonly executor: E
   if (named === null) {
     if (!hasHandler) {
       return {
-        refusal: `tool_define: tool ${debugQuoted(name)} has no \`handler\` and no \`executor\`. Either attach a \`handler\` fn `
-          + '(executor: "harn") or declare an alternate backend, e.g. executor: "host_bridge" + host_capability: "cap.op", '
-          + 'executor: "mcp_server" + mcp_server: "server-name", executor: "provider_native". Defining a handlerless tool would '
-          + 'surface as `[builtin_call] unhandled: <name>` at the first model call.',
+        refusal:
+          `tool_define: tool ${debugQuoted(name)} has no \`handler\` and no \`executor\`. Either attach a \`handler\` fn ` +
+          '(executor: "harn") or declare an alternate backend, e.g. executor: "host_bridge" + host_capability: "cap.op", ' +
+          'executor: "mcp_server" + mcp_server: "server-name", executor: "provider_native". Defining a handlerless tool would ' +
+          'surface as `[builtin_call] unhandled: <name>` at the first model call.',
       }
     }
     executor = 'harn'
@@ -91,14 +108,20 @@ function resolveExecutor(name: string, config: HarnDict): { readonly executor: E
     executor = EXECUTORS.get(named)
     if (executor === undefined) {
       return {
-        refusal: `tool_define: unknown executor ${debugQuoted(named)} for tool ${debugQuoted(name)}. Expected one of: `
-          + '"harn", "host_bridge", "mcp_server", "provider_native"',
+        refusal:
+          `tool_define: unknown executor ${debugQuoted(named)} for tool ${debugQuoted(name)}. Expected one of: ` +
+          '"harn", "host_bridge", "mcp_server", "provider_native"',
       }
     }
   } else {
     return { refusal: 'tool_define: `executor` must be a string ("harn", "host_bridge", "mcp_server", or "provider_native")' }
   }
-  const backend = { name, hasHandler, hostCapability: present(config, 'host_capability'), mcpServer: present(config, 'mcp_server') }
+  const backend = {
+    name,
+    hasHandler,
+    hostCapability: present(config, 'host_capability'),
+    mcpServer: present(config, 'mcp_server'),
+  }
   const broken = RULES.find((rule) => rule.executor === executor && rule.broken(backend))
   if (broken === undefined) return { executor }
   return { refusal: `tool_define: tool ${debugQuoted(name)} declares executor: "${executor}" but ${broken.text}` }
@@ -108,12 +131,17 @@ function resolveExecutor(name: string, config: HarnDict): { readonly executor: E
 function refuseDeferred(config: HarnDict): string | null {
   const deferred = config.get('defer_loading')
   if (deferred !== undefined && typeof deferred !== 'boolean') {
-    return 'tool_define: `defer_loading` must be a bool (true → hold schema back until a tool_search call surfaces it; '
-      + 'false or absent → ship eagerly)'
+    return (
+      'tool_define: `defer_loading` must be a bool (true → hold schema back until a tool_search call surfaces it; ' +
+      'false or absent → ship eagerly)'
+    )
   }
   const namespace = present(config, 'namespace')
   if (namespace !== null && !isNonEmptyText(namespace)) {
-    return 'tool_define: `namespace` must be a non-empty string (groups deferred tools for OpenAI tool_search; Anthropic ignores it)'
+    return (
+      'tool_define: `namespace` must be a non-empty string ' +
+      '(groups deferred tools for OpenAI tool_search; Anthropic ignores it)'
+    )
   }
   return null
 }

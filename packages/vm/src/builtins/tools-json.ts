@@ -37,8 +37,12 @@ type Work = Value | { readonly text: string }
 
 function leafJson(value: Value): string | null {
   switch (typeof value) {
-    case 'string': return JSON.stringify(value)
-    case 'number': case 'bigint': case 'boolean': return String(value)
+    case 'string':
+      return JSON.stringify(value)
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value)
   }
   if (value === null) return 'null'
   if (value instanceof HarnFloat) return jsonFloat(value.v)
@@ -101,7 +105,11 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Mn}\p{Me}]|(?
 /** The text in double quotes with escapes, the form that 04a writes as `{x:?}`. */
 export function debugQuoted(text: string): string {
   const escaped = text
-    .replaceAll('\\', '\\\\').replaceAll('"', '\\"')
-    .replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t').replaceAll('\0', '\\0')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', '\\t')
+    .replaceAll('\0', '\\0')
   return `"${escaped.replace(UNPRINTABLE, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)}"`
 }

@@ -101,7 +101,8 @@ export function readAnnotations(value: Value | undefined): ToolAnnotations | nul
   const emitsArtifacts = flag(value.get('emits_artifacts'))
   const resultReaders = texts(value.get('result_readers'))
   const inlineResult = flag(value.get('inline_result'))
-  if (kind === ODD || level === ODD || pathParams === ODD || argAliases === ODD || required === ODD || capabilities === ODD) return null
+  if (kind === ODD || level === ODD || pathParams === ODD || argAliases === ODD || required === ODD || capabilities === ODD)
+    return null
   if (emitsArtifacts === ODD || resultReaders === ODD || inlineResult === ODD) return null
   if (!KINDS.has(kind) || !SIDE_EFFECT_LEVELS.includes(level)) return null
   return { kind, level, pathParams, argAliases, required, capabilities, emitsArtifacts, resultReaders, inlineResult }
@@ -157,7 +158,8 @@ export function refusalOfTool(ctx: Context, tool: string, args: Value): string |
   if (annotations !== undefined) {
     for (const [capability, operations] of annotations.capabilities) {
       for (const operation of operations) {
-        if (!allowsCapability(policy, capability, operation)) return `tool '${tool}' exceeds capability ceiling: ${capability}.${operation}`
+        if (!allowsCapability(policy, capability, operation))
+          return `tool '${tool}' exceeds capability ceiling: ${capability}.${operation}`
       }
     }
     if (annotations.level !== 'none' && exceedsLevel(policy, annotations.level)) {
@@ -167,15 +169,22 @@ export function refusalOfTool(ctx: Context, tool: string, args: Value): string |
   return refusalOfArgs(policy, tool, annotations, args)
 }
 
-function refusalOfArgs(policy: CapabilityPolicy, tool: string, annotations: ToolAnnotations | undefined, args: Value): string | null {
+function refusalOfArgs(
+  policy: CapabilityPolicy,
+  tool: string,
+  annotations: ToolAnnotations | undefined,
+  args: Value,
+): string | null {
   for (const constraint of policy.constraints) {
     if (!globOne(constraint.tool, tool) || constraint.patterns.length === 0) continue
     const keys = constraint.argKey === null ? (annotations?.pathParams ?? []) : [constraint.argKey]
     const found = candidate(keys, args)
     if (found === null || constraint.patterns.some((pattern) => globOne(pattern, found.text))) continue
     const patterns = `[${constraint.patterns.map((pattern) => sortedJson(pattern)).join(', ')}]`
-    return `tool '${tool}' ${found.key} '${found.text}' does not match allowed patterns: ${patterns}. `
-      + `Only the ${found.key} argument is checked against this allow-list — other argument values are not.`
+    return (
+      `tool '${tool}' ${found.key} '${found.text}' does not match allowed patterns: ${patterns}. ` +
+      `Only the ${found.key} argument is checked against this allow-list — other argument values are not.`
+    )
   }
   return null
 }
@@ -209,7 +218,8 @@ export function refuseBuiltin(ctx: Context, name: keyof typeof GUARDED): Control
   const policy = topPolicy(ctx)
   const needs = GUARDED[name]
   if (policy === null || needs === undefined) return null
-  if (allowsCapability(policy, needs.capability, needs.operation) && !(needs.level !== null && exceedsLevel(policy, needs.level))) return null
+  if (allowsCapability(policy, needs.capability, needs.operation) && !(needs.level !== null && exceedsLevel(policy, needs.level)))
+    return null
   return ctx.categorized('tool_rejected', `builtin '${name}' exceeds ${needs.tail} ceiling`)
 }
 

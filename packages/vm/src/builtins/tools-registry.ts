@@ -63,7 +63,9 @@ export function knownNames(registry: HarnDict): string {
 export function requireBound(ctx: Context, builtin: string): HarnDict | Control {
   const bound = ctx.state(boundRegistry).registry
   if (bound === null) {
-    return ctx.throw(`${builtin}: no tool registry bound to this scope. Call tool_bind(registry) first, or invoke inside an agent_loop.`)
+    return ctx.throw(
+      `${builtin}: no tool registry bound to this scope. Call tool_bind(registry) first, or invoke inside an agent_loop.`,
+    )
   }
   if (!(bound instanceof HarnDict)) return ctx.throw(`${builtin}: bound tool registry is not a dict`)
   return isRegistry(bound) ? bound : ctx.throw(registryMessage(builtin))

@@ -15,7 +15,10 @@ interface Shown {
 }
 
 function pairs(dict: HarnDict): string {
-  return dict.keys().map((key) => `${key}: ${display(dict.get(key)!)}`).join(', ')
+  return dict
+    .keys()
+    .map((key) => `${key}: ${display(dict.get(key)!)}`)
+    .join(', ')
 }
 
 function returnText(schema: Value | undefined): string {
@@ -57,11 +60,16 @@ export function promptTools(registry: HarnDict): string {
   const tools = shownTools(registry)
   if (!(registry.get('tools') instanceof HarnList) || tools.length === 0) return 'No tools are available.'
   const lines = [
-    '# Available Tools', '',
-    'You have access to the following tools. To use a tool, output a tool call in this exact format:', '',
-    CALL_FORM, '',
-    'You may make multiple tool calls in a single response. Wait for tool results before proceeding.', '',
-    '## Tools', '',
+    '# Available Tools',
+    '',
+    'You have access to the following tools. To use a tool, output a tool call in this exact format:',
+    '',
+    CALL_FORM,
+    '',
+    'You may make multiple tool calls in a single response. Wait for tool results before proceeding.',
+    '',
+    '## Tools',
+    '',
   ]
   for (const tool of tools) {
     lines.push(`### ${tool.name}`, tool.description)

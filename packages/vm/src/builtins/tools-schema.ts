@@ -8,8 +8,14 @@ import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
 const JSON_TYPES: ReadonlyMap<string, string> = new Map([
-  ['int', 'integer'], ['float', 'number'], ['bool', 'boolean'], ['boolean', 'boolean'],
-  ['list', 'array'], ['array', 'array'], ['dict', 'object'], ['object', 'object'],
+  ['int', 'integer'],
+  ['float', 'number'],
+  ['bool', 'boolean'],
+  ['boolean', 'boolean'],
+  ['list', 'array'],
+  ['array', 'array'],
+  ['dict', 'object'],
+  ['object', 'object'],
 ])
 
 /** What one parameter spec or return spec becomes in an exported schema. */

@@ -50,7 +50,10 @@ function readEntry(entry: HarnDict, policy: CapabilityPolicy | null): SurfaceToo
     hasSchema: entry.has('parameters'),
     parameterKeys: parameterKeys(entry.get('parameters')),
     annotations: readAnnotations(entry.get('annotations')) ?? policy?.annotations.get(name) ?? null,
-    hasExecutor: typeof entry.get('executor') === 'string' || entry.get('handler') instanceof HarnClosure || typeof entry.get('_mcp_server') === 'string',
+    hasExecutor:
+      typeof entry.get('executor') === 'string' ||
+      entry.get('handler') instanceof HarnClosure ||
+      typeof entry.get('_mcp_server') === 'string',
     deferred: entry.get('defer_loading') === true,
   }
 }
@@ -121,24 +124,39 @@ function readTools(inputs: Inputs, policy: CapabilityPolicy | null): SurfaceTool
 
 function checkEntry(report: Report, tool: SurfaceTool, active: readonly SurfaceTool[], activeNames: ReadonlySet<string>): void {
   const { name, annotations } = tool
-  if (!tool.hasSchema) report.add('warning', 'MISSING_SCHEMA', `active tool '${name}' has no parameter schema`, name, 'parameters')
+  if (!tool.hasSchema)
+    report.add('warning', 'MISSING_SCHEMA', `active tool '${name}' has no parameter schema`, name, 'parameters')
   if (annotations === null) {
     report.add('warning', 'MISSING_ANNOTATIONS', `active tool '${name}' has no ToolAnnotations`, name, 'annotations')
   } else if (annotations.level === 'none') {
-    report.add('warning', 'MISSING_SIDE_EFFECT_LEVEL', `active tool '${name}' has no side-effect level`, name, 'side_effect_level')
+    report.add(
+      'warning',
+      'MISSING_SIDE_EFFECT_LEVEL',
+      `active tool '${name}' has no side-effect level`,
+      name,
+      'side_effect_level',
+    )
   }
-  if (!tool.hasExecutor) report.add('warning', 'MISSING_EXECUTOR', `active tool '${name}' has no declared executor`, name, 'executor')
+  if (!tool.hasExecutor)
+    report.add('warning', 'MISSING_EXECUTOR', `active tool '${name}' has no declared executor`, name, 'executor')
   if (annotations === null || annotations.kind !== 'execute' || !annotations.emitsArtifacts || annotations.inlineResult) return
-  const isRead = annotations.resultReaders.some((reader) => activeNames.has(reader))
-    || activeNames.has('read_command_output')
-    || active.some((other) => other.annotations?.kind === 'read' || other.annotations?.kind === 'search')
+  const isRead =
+    annotations.resultReaders.some((reader) => activeNames.has(reader)) ||
+    activeNames.has('read_command_output') ||
+    active.some((other) => other.annotations?.kind === 'read' || other.annotations?.kind === 'search')
   if (!isRead) {
     const message = `execute tool '${name}' can emit output artifacts but has no active result reader`
     report.add('error', 'MISSING_RESULT_READER', message, name, 'result_readers')
   }
   for (const reader of annotations.resultReaders) {
     if (activeNames.has(reader)) continue
-    report.add('warning', 'UNKNOWN_RESULT_READER', `tool '${name}' declares result reader '${reader}' that is not active`, name, 'result_readers')
+    report.add(
+      'warning',
+      'UNKNOWN_RESULT_READER',
+      `tool '${name}' declares result reader '${reader}' that is not active`,
+      name,
+      'result_readers',
+    )
   }
 }
 
@@ -195,7 +213,8 @@ function visibleLines(text: string): string {
     else if (line.includes('harn-tool-surface: ignore-end')) ignoring = false
     else if (line.includes('harn-tool-surface: ignore-next-line')) skipNext = true
     else if (skipNext) skipNext = false
-    else if (!fenced && !ignoring && !line.includes('harn-tool-surface: ignore-line') && !line.includes('tool-surface-ignore')) kept.push(line)
+    else if (!fenced && !ignoring && !line.includes('harn-tool-surface: ignore-line') && !line.includes('tool-surface-ignore'))
+      kept.push(line)
   }
   return kept.join('\n')
 }
@@ -221,7 +240,13 @@ function containsWord(text: string, word: string): boolean {
   return false
 }
 
-function checkPrompt(report: Report, text: string, tools: readonly SurfaceTool[], activeNames: ReadonlySet<string>, searchActive: boolean): void {
+function checkPrompt(
+  report: Report,
+  text: string,
+  tools: readonly SurfaceTool[],
+  activeNames: ReadonlySet<string>,
+  searchActive: boolean,
+): void {
   for (const name of promptReferences(text)) {
     const tool = tools.find((candidate) => candidate.name === name)
     if (tool === undefined) {
@@ -231,7 +256,13 @@ function checkPrompt(report: Report, text: string, tools: readonly SurfaceTool[]
       continue
     }
     if (!activeNames.has(name)) {
-      report.add('warning', 'PROMPT_TOOL_NOT_IN_POLICY', `prompt references tool '${name}' outside the active policy`, name, 'prompt')
+      report.add(
+        'warning',
+        'PROMPT_TOOL_NOT_IN_POLICY',
+        `prompt references tool '${name}' outside the active policy`,
+        name,
+        'prompt',
+      )
     }
     if (tool.deferred && !searchActive) {
       const message = `prompt references deferred tool '${name}' but tool_search is not active`
@@ -251,9 +282,10 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
   const inputs = new Inputs(surface, options)
   const policy = readPolicy(inputs.get('policy'))
   const tools = readTools(inputs, policy)
-  const active = policy === null || policy.tools.length === 0
-    ? tools
-    : tools.filter((tool) => policy.tools.some((pattern) => globOne(pattern, tool.name)))
+  const active =
+    policy === null || policy.tools.length === 0
+      ? tools
+      : tools.filter((tool) => policy.tools.some((pattern) => globOne(pattern, tool.name)))
   const activeNames = new Set(active.map((tool) => tool.name))
   const search = inputs.get('tool_search') ?? null
   const report = new Report()
@@ -264,7 +296,8 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
   if (policy !== null && policy.level !== null) {
     for (const tool of active) {
       if (tool.annotations === null || rankOf(tool.annotations.level) <= rankOf(policy.level)) continue
-      const message = `tool '${tool.name}' requires side-effect level '${tool.annotations.level}' but policy ceiling is '${policy.level}'`
+      const { level } = tool.annotations
+      const message = `tool '${tool.name}' requires side-effect level '${level}' but policy ceiling is '${policy.level}'`
       report.add('error', 'SIDE_EFFECT_CEILING_EXCEEDED', message, tool.name, 'side_effect_level')
     }
   }

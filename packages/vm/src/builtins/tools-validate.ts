@@ -26,7 +26,12 @@ const MAX_DEPTH = 200
 const MAX_ACTUAL = 4096
 
 const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
-  ['int', 'integer'], ['float', 'number'], ['bool', 'boolean'], ['list', 'array'], ['dict', 'object'], ['nil', 'null'],
+  ['int', 'integer'],
+  ['float', 'number'],
+  ['bool', 'boolean'],
+  ['list', 'array'],
+  ['dict', 'object'],
+  ['nil', 'null'],
 ])
 
 function jsonTypeName(value: Value): string {
@@ -42,15 +47,24 @@ function jsonTypeName(value: Value): string {
 
 function hasType(value: Value, type: string): boolean {
   switch (TYPE_ALIASES.get(type) ?? type) {
-    case 'null': return value === null
-    case 'boolean': return typeof value === 'boolean'
-    case 'string': return typeof value === 'string' || value instanceof HarnBytes
-    case 'integer': return isInt(value) || (value instanceof HarnFloat && Number.isInteger(value.v))
-    case 'number': return isInt(value) || value instanceof HarnFloat
-    case 'array': return value instanceof HarnList
-    case 'object': return value instanceof HarnDict || value instanceof HarnStruct
-    case 'closure': return value instanceof HarnClosure
-    default: return true
+    case 'null':
+      return value === null
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'string':
+      return typeof value === 'string' || value instanceof HarnBytes
+    case 'integer':
+      return isInt(value) || (value instanceof HarnFloat && Number.isInteger(value.v))
+    case 'number':
+      return isInt(value) || value instanceof HarnFloat
+    case 'array':
+      return value instanceof HarnList
+    case 'object':
+      return value instanceof HarnDict || value instanceof HarnStruct
+    case 'closure':
+      return value instanceof HarnClosure
+    default:
+      return true
   }
 }
 
@@ -73,7 +87,12 @@ class Checker {
   }
 
   check(value: Value, schema: Value, path: string, depth: number): SchemaFailure | null {
-    const fail = (reason: string, expected: string): SchemaFailure => ({ path, reason, expected, actual: shorten(sortedJson(value)) })
+    const fail = (reason: string, expected: string): SchemaFailure => ({
+      path,
+      reason,
+      expected,
+      actual: shorten(sortedJson(value)),
+    })
     if (schema === false) return fail('schema is false', 'nothing')
     if (typeof schema === 'string') return hasType(value, schema) ? null : fail(typeReason(schema, value), schema)
     if (!(schema instanceof HarnDict)) return null
@@ -85,17 +104,21 @@ class Checker {
       const failure = target === undefined ? null : this.check(value, target, path, depth + 1)
       if (failure !== null) return failure
     }
-    if (schema.has('const') && !equals(value, schema.get('const')!)) return fail('value does not match const', sortedJson(schema.get('const')!))
+    if (schema.has('const') && !equals(value, schema.get('const')!))
+      return fail('value does not match const', sortedJson(schema.get('const')!))
     const options = schema.get('enum')
     if (options instanceof HarnList && !options.view().some((option) => equals(value, option))) {
       return fail('value is not in enum', `one of ${sortedJson(options)}`)
     }
     const types = typeNames(schema.get('type'))
-    if (types !== null && !types.some((type) => hasType(value, type))) return fail(typeReason(types.join(' or '), value), types.join(' or '))
-    return this.checkScalar(value, schema, fail)
-      ?? this.checkObject(value, schema, path, depth, fail)
-      ?? this.checkArray(value, schema, path, depth, fail)
-      ?? this.checkCombined(value, schema, path, depth, fail)
+    if (types !== null && !types.some((type) => hasType(value, type)))
+      return fail(typeReason(types.join(' or '), value), types.join(' or '))
+    return (
+      this.checkScalar(value, schema, fail) ??
+      this.checkObject(value, schema, path, depth, fail) ??
+      this.checkArray(value, schema, path, depth, fail) ??
+      this.checkCombined(value, schema, path, depth, fail)
+    )
   }
 
   private checkScalar(value: Value, schema: HarnDict, fail: Fail): SchemaFailure | null {
@@ -106,7 +129,8 @@ class Checker {
       const most = sizeAt(schema, 'maxLength')
       if (most !== null && length > most) return fail(`string is longer than ${most}`, `at most ${most} characters`)
       const pattern = schema.get('pattern')
-      if (typeof pattern === 'string' && !matches(pattern, value)) return fail(`string does not match pattern ${pattern}`, pattern)
+      if (typeof pattern === 'string' && !matches(pattern, value))
+        return fail(`string does not match pattern ${pattern}`, pattern)
       return null
     }
     if (!isInt(value) && !(value instanceof HarnFloat)) return null
@@ -129,11 +153,13 @@ class Checker {
     const required = schema.get('required')
     if (required instanceof HarnList) {
       for (const name of required.view()) {
-        if (typeof name === 'string' && !fields.has(name)) return fail(`missing required property '${name}'`, `property '${name}'`)
+        if (typeof name === 'string' && !fields.has(name))
+          return fail(`missing required property '${name}'`, `property '${name}'`)
       }
     }
     const least = sizeAt(schema, 'minProperties')
-    if (least !== null && fields.size < least) return fail(`object has fewer than ${least} properties`, `at least ${least} properties`)
+    if (least !== null && fields.size < least)
+      return fail(`object has fewer than ${least} properties`, `at least ${least} properties`)
     const most = sizeAt(schema, 'maxProperties')
     if (most !== null && fields.size > most) return fail(`object has more than ${most} properties`, `at most ${most} properties`)
     const properties = schema.get('properties')
@@ -222,7 +248,10 @@ class Checker {
   private resolve(reference: string): Value | undefined {
     if (!reference.startsWith('#')) return undefined
     let found: Value | undefined = this.root
-    for (const part of reference.slice(1).split('/').filter((part) => part !== '')) {
+    for (const part of reference
+      .slice(1)
+      .split('/')
+      .filter((part) => part !== '')) {
       found = found instanceof HarnDict ? found.get(part.replaceAll('~1', '/').replaceAll('~0', '~')) : undefined
     }
     return found

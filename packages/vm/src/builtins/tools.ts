@@ -6,7 +6,17 @@ import { parseJson } from './json.js'
 import { toolDefine } from './tools-define.js'
 import { describeTools, promptTools } from './tools-render.js'
 import {
-  boundRegistry, entriesOf, findEntry, isRegistry, nameOf, refuseRegistry, registryMessage, requireBound, unknownTool, withTools, withoutHandler,
+  boundRegistry,
+  entriesOf,
+  findEntry,
+  isRegistry,
+  nameOf,
+  refuseRegistry,
+  registryMessage,
+  requireBound,
+  unknownTool,
+  withTools,
+  withoutHandler,
 } from './tools-registry.js'
 import { exportSchema } from './tools-schema.js'
 import { toolSurfaceValidate } from './tools-surface.js'
@@ -59,7 +69,10 @@ function toolBind(ctx: Context, registry: Value): Result {
 function toolSelect(ctx: Context, registry: HarnDict, names: Value): Result {
   if (!(names instanceof HarnList)) return ctx.throw('tool_select: second argument must be a list of tool names')
   const wanted = new Set(names.view().map(display))
-  return withTools(registry, entriesOf(registry).filter((entry) => wanted.has(nameOf(entry))))
+  return withTools(
+    registry,
+    entriesOf(registry).filter((entry) => wanted.has(nameOf(entry))),
+  )
 }
 
 const OPEN = '<tool_call>'
@@ -97,32 +110,75 @@ export const toolsFamily: BuiltinFamily = {
   name: 'tools',
   builtins: [
     builtin('tool_registry() -> dict', stateful('An empty tool registry.'), () =>
-      HarnDict.of({ _type: 'tool_registry', tools: new HarnList([]) })),
+      HarnDict.of({ _type: 'tool_registry', tools: new HarnList([]) }),
+    ),
     toolDefine,
-    builtin('tool_list(registry: dict) -> list', stateful('The entries of a registry without their handlers.'),
-      onRegistry('tool_list', (_ctx, registry) => new HarnList(entriesOf(registry).map(withoutHandler)))),
-    builtin('tool_find(registry: dict, name: string)', stateful('The entry of that name with its handler, or nil.'),
-      onRegistryAnd('tool_find', 'name', (_ctx, registry, name) => findEntry(registry, display(name)))),
-    builtin('tool_select(registry: dict, names: list) -> dict', stateful('A registry of the named tools only.'),
-      onRegistryAnd('tool_select', 'names list', toolSelect)),
-    builtin('tool_remove(registry: dict, name: string) -> dict', stateful('A registry without that tool.'),
+    builtin(
+      'tool_list(registry: dict) -> list',
+      stateful('The entries of a registry without their handlers.'),
+      onRegistry('tool_list', (_ctx, registry) => new HarnList(entriesOf(registry).map(withoutHandler))),
+    ),
+    builtin(
+      'tool_find(registry: dict, name: string)',
+      stateful('The entry of that name with its handler, or nil.'),
+      onRegistryAnd('tool_find', 'name', (_ctx, registry, name) => findEntry(registry, display(name))),
+    ),
+    builtin(
+      'tool_select(registry: dict, names: list) -> dict',
+      stateful('A registry of the named tools only.'),
+      onRegistryAnd('tool_select', 'names list', toolSelect),
+    ),
+    builtin(
+      'tool_remove(registry: dict, name: string) -> dict',
+      stateful('A registry without that tool.'),
       onRegistryAnd('tool_remove', 'name', (_ctx, registry, name) =>
-        withTools(registry, entriesOf(registry).filter((entry) => nameOf(entry) !== display(name))))),
-    builtin('tool_count(registry: dict) -> int', stateful('How many tools a registry has.'),
-      onRegistry('tool_count', (_ctx, registry) => entriesOf(registry).length)),
-    builtin('tool_describe(registry: dict) -> string', stateful('A short list of the tools, one line each.'),
-      onRegistry('tool_describe', (_ctx, registry) => describeTools(registry))),
-    builtin('tool_prompt(registry: dict) -> string', stateful('Text that tells a model how to call the tools.'),
-      onRegistry('tool_prompt', (_ctx, registry) => promptTools(registry))),
-    builtin('tool_schema(registry: dict, components?: dict) -> dict', stateful('The tools as JSON Schemas.'),
-      onRegistry('tool_schema', (_ctx, registry, components) => exportSchema(registry, components))),
+        withTools(
+          registry,
+          entriesOf(registry).filter((entry) => nameOf(entry) !== display(name)),
+        ),
+      ),
+    ),
+    builtin(
+      'tool_count(registry: dict) -> int',
+      stateful('How many tools a registry has.'),
+      onRegistry('tool_count', (_ctx, registry) => entriesOf(registry).length),
+    ),
+    builtin(
+      'tool_describe(registry: dict) -> string',
+      stateful('A short list of the tools, one line each.'),
+      onRegistry('tool_describe', (_ctx, registry) => describeTools(registry)),
+    ),
+    builtin(
+      'tool_prompt(registry: dict) -> string',
+      stateful('Text that tells a model how to call the tools.'),
+      onRegistry('tool_prompt', (_ctx, registry) => promptTools(registry)),
+    ),
+    builtin(
+      'tool_schema(registry: dict, components?: dict) -> dict',
+      stateful('The tools as JSON Schemas.'),
+      onRegistry('tool_schema', (_ctx, registry, components) => exportSchema(registry, components)),
+    ),
     builtin('tool_parse_call(text: string) -> list', stateful('The tool calls that a model wrote into its text.'), toolParseCall),
-    builtin('tool_format_result(name: string, result: string) -> string', stateful('A tool result as text for a model.'), toolFormatResult),
-    builtin('tool_bind(registry?: dict)', stateful('Makes a registry the one that tool_ref and tool_def look at; nil unbinds.'), toolBind),
-    builtin('tool_ref(name: string) -> string', stateful('The name itself, when the bound registry has that tool.'),
-      onBoundTool('tool_ref', (_entry, name) => name)),
-    builtin('tool_def(name: string) -> dict', stateful('The entry of the bound registry without its handler.'),
-      onBoundTool('tool_def', (entry) => withoutHandler(entry))),
+    builtin(
+      'tool_format_result(name: string, result: string) -> string',
+      stateful('A tool result as text for a model.'),
+      toolFormatResult,
+    ),
+    builtin(
+      'tool_bind(registry?: dict)',
+      stateful('Makes a registry the one that tool_ref and tool_def look at; nil unbinds.'),
+      toolBind,
+    ),
+    builtin(
+      'tool_ref(name: string) -> string',
+      stateful('The name itself, when the bound registry has that tool.'),
+      onBoundTool('tool_ref', (_entry, name) => name),
+    ),
+    builtin(
+      'tool_def(name: string) -> dict',
+      stateful('The entry of the bound registry without its handler.'),
+      onBoundTool('tool_def', (entry) => withoutHandler(entry)),
+    ),
     toolSurfaceValidate,
   ],
 }

@@ -26,7 +26,8 @@ const BINARY: Partial<Record<OpcodeName, number>> = {
 
 /** Binary operations with a form for a small int on the right. */
 const WITH_CONSTANT: Readonly<Record<number, number>> = {
-  [LINKED.ADD]: LINKED.ADDK, [LINKED.SUB]: LINKED.SUBK, [LINKED.MUL]: LINKED.MULK, [LINKED.MOD]: LINKED.MODK,
+  // Adding an int changes nothing in place, whoever owns what.
+  [LINKED.ADD]: LINKED.ADDK, [LINKED.ADD_OWNED]: LINKED.ADDK, [LINKED.SUB]: LINKED.SUBK, [LINKED.MUL]: LINKED.MULK, [LINKED.MOD]: LINKED.MODK,
   [LINKED.EQ]: LINKED.EQK, [LINKED.NE]: LINKED.NEK, [LINKED.LT]: LINKED.LTK, [LINKED.LE]: LINKED.LEK, [LINKED.GT]: LINKED.GTK, [LINKED.GE]: LINKED.GEK,
 }
 
@@ -437,7 +438,7 @@ class Decoder {
     if (withConstant !== undefined && typeof right === 'object' && typeof right.constant === 'number' && (right.constant | 0) === right.constant) {
       this.stack.pop()
       const left = this.popSlot()
-      this.push(withConstant, left, 0, 0, right.constant)
+      this.push(withConstant, left, right.constant)
       return
     }
     const c = this.popSlot()

@@ -10,7 +10,8 @@ import { HarnSet } from '../values/set.js'
 import { Coroutine, NativeActivation } from '../scheduler/task.js'
 import type { Machine } from '../vm.js'
 
-export function measureHeap(machine: Machine): number {
+/** `visit` sees every object once, for who looks for some kind of them. */
+export function measureHeap(machine: Machine, visit: (value: object) => void = () => {}): number {
   const seen = new Set<object>()
   const pending: unknown[] = []
   let units = 0
@@ -32,6 +33,7 @@ export function measureHeap(machine: Machine): number {
     const value = pending.pop() as object
     if (seen.has(value)) continue
     seen.add(value)
+    visit(value)
     units += 16
     if (value instanceof HarnList) slots(value.items)
     else if (value instanceof HarnDict) mapSlots(value.map, slots)

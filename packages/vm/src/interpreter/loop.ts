@@ -14,7 +14,7 @@ import { compare, equals } from '../values/equality.js'
 import { END, HarnIter } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
 import { HarnEnum, HarnFloat, HarnRange } from '../values/scalars.js'
-import { EXACT, isTruthy } from '../values/value.js'
+import { isTruthy } from '../values/value.js'
 import { checkDict, checkList, getIndex, getProperty, setIndex, setProperty, share, slice } from './access.js'
 import { add, addOwned, contains, divide, makeRange, modulo, multiply, negate, power, subtract } from './arithmetic.js'
 import { Fault, thrown } from './fault.js'
@@ -27,39 +27,14 @@ import type { Instr, LINKED } from './linked.js'
 import type { FunctionCode } from './module.js'
 import type { Value } from '../values/value.js'
 
-// KEEP WITH: linked.ts. Local on purpose; each literal is checked against the table by its type.
-const MOVE: typeof LINKED.MOVE = 0, LOADK: typeof LINKED.LOADK = 1, LOAD_DATA: typeof LINKED.LOAD_DATA = 2, SHARE: typeof LINKED.SHARE = 3
-const LOAD_CAPTURE: typeof LINKED.LOAD_CAPTURE = 4, LOAD_MODULE: typeof LINKED.LOAD_MODULE = 5, LOAD_MODULE_SHARED: typeof LINKED.LOAD_MODULE_SHARED = 6
-const STORE_MODULE: typeof LINKED.STORE_MODULE = 7, NEW_CELL: typeof LINKED.NEW_CELL = 8, SET_CELL: typeof LINKED.SET_CELL = 9
-const CELL_CALLABLE: typeof LINKED.CELL_CALLABLE = 10, LOAD_EXPORT: typeof LINKED.LOAD_EXPORT = 12, SELF: typeof LINKED.SELF = 14
-const ADD: typeof LINKED.ADD = 20, SUB: typeof LINKED.SUB = 21, MUL: typeof LINKED.MUL = 22, DIV: typeof LINKED.DIV = 23, MOD: typeof LINKED.MOD = 24
-const POW: typeof LINKED.POW = 25, NEG: typeof LINKED.NEG = 26, NOT: typeof LINKED.NOT = 27, ADD_OWNED: typeof LINKED.ADD_OWNED = 28
-const EQ: typeof LINKED.EQ = 30, NE: typeof LINKED.NE = 31, LT: typeof LINKED.LT = 32, LE: typeof LINKED.LE = 33, GT: typeof LINKED.GT = 34
-const GE: typeof LINKED.GE = 35, IN: typeof LINKED.IN = 36, NOT_IN: typeof LINKED.NOT_IN = 37
-const ADDK: typeof LINKED.ADDK = 40, SUBK: typeof LINKED.SUBK = 41, MULK: typeof LINKED.MULK = 42, MODK: typeof LINKED.MODK = 43
-const EQK: typeof LINKED.EQK = 44, NEK: typeof LINKED.NEK = 45, LTK: typeof LINKED.LTK = 46, LEK: typeof LINKED.LEK = 47
-const GTK: typeof LINKED.GTK = 48, GEK: typeof LINKED.GEK = 49
-const JUMP: typeof LINKED.JUMP = 50, LOOP: typeof LINKED.LOOP = 51, JF: typeof LINKED.JF = 52, JT: typeof LINKED.JT = 53, JNN: typeof LINKED.JNN = 54
-const JPASSED: typeof LINKED.JPASSED = 55, JEND: typeof LINKED.JEND = 56, JNLT: typeof LINKED.JNLT = 57, JNLE: typeof LINKED.JNLE = 58
-const JNGT: typeof LINKED.JNGT = 59, JNGE: typeof LINKED.JNGE = 60, JNEQ: typeof LINKED.JNEQ = 61, JNNE: typeof LINKED.JNNE = 62
-const JNLTK: typeof LINKED.JNLTK = 63, JNLEK: typeof LINKED.JNLEK = 64, JNGTK: typeof LINKED.JNGTK = 65, JNGEK: typeof LINKED.JNGEK = 66
-const JNEQK: typeof LINKED.JNEQK = 67, JNNEK: typeof LINKED.JNNEK = 68
-const BUILD_LIST: typeof LINKED.BUILD_LIST = 71, LIST_PUSH: typeof LINKED.LIST_PUSH = 72
-const BUILD_DICT: typeof LINKED.BUILD_DICT = 74, DICT_PUT: typeof LINKED.DICT_PUT = 75
-const BUILD_ENUM: typeof LINKED.BUILD_ENUM = 78, BUILD_RANGE: typeof LINKED.BUILD_RANGE = 80
-const TEXT: typeof LINKED.TEXT = 81, CLOSURE: typeof LINKED.CLOSURE = 82
-const GET_PROP: typeof LINKED.GET_PROP = 84, GET_PROP_OPT: typeof LINKED.GET_PROP_OPT = 85, GET_INDEX: typeof LINKED.GET_INDEX = 86
-const GET_INDEX_OPT: typeof LINKED.GET_INDEX_OPT = 87, SLICE: typeof LINKED.SLICE = 88, SET_PROP: typeof LINKED.SET_PROP = 89, SET_INDEX: typeof LINKED.SET_INDEX = 90
-const CHECK_DICT: typeof LINKED.CHECK_DICT = 91, CHECK_LIST: typeof LINKED.CHECK_LIST = 92, FIELD: typeof LINKED.FIELD = 93, ITEM: typeof LINKED.ITEM = 94
-const IS_ENUM: typeof LINKED.IS_ENUM = 97, ENUM_FIELD: typeof LINKED.ENUM_FIELD = 98, IS_DICT: typeof LINKED.IS_DICT = 99, IS_LIST: typeof LINKED.IS_LIST = 100
-const CALL: typeof LINKED.CALL = 101, CALL_NAMED: typeof LINKED.CALL_NAMED = 102, BUILTIN1: typeof LINKED.BUILTIN1 = 103, BUILTIN2: typeof LINKED.BUILTIN2 = 104
-const BUILTIN_N: typeof LINKED.BUILTIN_N = 105, CALL_METHOD: typeof LINKED.CALL_METHOD = 106
-const TAIL_NAMED: typeof LINKED.TAIL_NAMED = 111, PIPE: typeof LINKED.PIPE = 112, TAIL_PIPE: typeof LINKED.TAIL_PIPE = 113, RETURN: typeof LINKED.RETURN = 114
-const YIELD: typeof LINKED.YIELD = 115, THROW: typeof LINKED.THROW = 116, NEXT: typeof LINKED.NEXT = 124
-const OP_NATIVE_STEP: typeof LINKED.NATIVE_STEP = 127, OP_TASK_END: typeof LINKED.TASK_END = 128
+// A label is its number, because V8 makes a jump table of literals and a chain of comparisons of names; `satisfies` holds it to
+// the table in linked.ts and leaves nothing behind.
+type L = typeof LINKED
 
 /** Whether the task can go on (false: it waits, has ended, or the machine must stop). */
 export function execute(m: Machine, task: Task): void {
+  // Largest int that is a number; here, because V8 folds locals but not what other modules export.
+  const exact = 9007199254740991
   let co: Coroutine = task.current
   let regs = co.regs
   let base = co.base
@@ -69,38 +44,37 @@ export function execute(m: Machine, task: Task): void {
 
   for (;;) {
     switch (i.op) {
-      case MOVE: regs[base + i.a] = regs[base + i.b]!; i = i.next; continue
-      case LOADK: regs[base + i.a] = i.k as Value; i = i.next; continue
-      case SHARE: regs[base + i.a] = share(regs[base + i.b]!); i = i.next; continue
-      case LOAD_CAPTURE: regs[base + i.a] = closure.captures[i.b]!; i = i.next; continue
-      case LOAD_MODULE: regs[base + i.a] = m.moduleSlots(closure.code.module)[i.b]!; i = i.next; continue
-      case LOAD_MODULE_SHARED: regs[base + i.a] = share(m.moduleSlots(closure.code.module)[i.b]!); i = i.next; continue
-      case STORE_MODULE: m.moduleSlots(closure.code.module)[i.c] = regs[base + i.b]!; i = i.next; continue
-      case NEW_CELL: regs[base + i.a] = new HarnCell(null); i = i.next; continue
-      case SET_CELL: {
+      case 0 satisfies L['MOVE']: regs[base + i.a] = regs[base + i.b]!; i = i.next; continue
+      case 1 satisfies L['LOADK']: regs[base + i.a] = i.k as Value; i = i.next; continue
+      case 3 satisfies L['SHARE']: regs[base + i.a] = share(regs[base + i.b]!); i = i.next; continue
+      case 4 satisfies L['LOAD_CAPTURE']: regs[base + i.a] = closure.captures[i.b]!; i = i.next; continue
+      case 5 satisfies L['LOAD_MODULE']: regs[base + i.a] = m.moduleSlots(closure.code.module)[i.b]!; i = i.next; continue
+      case 6 satisfies L['LOAD_MODULE_SHARED']: regs[base + i.a] = share(m.moduleSlots(closure.code.module)[i.b]!); i = i.next; continue
+      case 7 satisfies L['STORE_MODULE']: m.moduleSlots(closure.code.module)[i.c] = regs[base + i.b]!; i = i.next; continue
+      case 8 satisfies L['NEW_CELL']: regs[base + i.a] = new HarnCell(null); i = i.next; continue
+      case 9 satisfies L['SET_CELL']: {
         const cell = regs[base + i.c]
         if (cell instanceof HarnCell) cell.value = regs[base + i.b]!
         i = i.next
         continue
       }
-      case CELL_CALLABLE: {
+      case 10 satisfies L['CELL_CALLABLE']: {
         const cell = regs[base + i.b] as HarnCell
         regs[base + i.a] = cell.value
         i = i.next
         continue
       }
-      case LOAD_EXPORT: regs[base + i.a] = m.exportValue(i.k as string, i.c); i = i.next; continue
-      case SELF: regs[base + i.a] = closure; i = i.next; continue
+      case 12 satisfies L['LOAD_EXPORT']: regs[base + i.a] = m.exportValue(i.k as string, i.c); i = i.next; continue
+      case 14 satisfies L['SELF']: regs[base + i.a] = closure; i = i.next; continue
 
-      case ADD: {
+      // Ints: `| 0` first, which gives most results without a look at the safe range, keeps small ones unboxed and turns -0 to 0.
+      case 20 satisfies L['ADD']: {
         const x = regs[base + i.b]!, y = regs[base + i.c]!
         if (typeof x === 'number' && typeof y === 'number') {
           const sum = x + y
-          if (sum <= EXACT && sum >= -EXACT) {
-            regs[base + i.a] = sum
-            i = i.next
-            continue
-          }
+          const small = sum | 0
+          if (small === sum) { regs[base + i.a] = small; i = i.next; continue }
+          if (sum <= exact && sum >= -exact) { regs[base + i.a] = sum; i = i.next; continue }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v + y.v)
           i = i.next
@@ -112,44 +86,31 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case ADDK: {
-        const x = regs[base + i.b]!
-        if (typeof x === 'number') {
-          const sum = x + (i.k as number)
-          if (sum <= EXACT && sum >= -EXACT) {
-            regs[base + i.a] = sum
-            i = i.next
-            continue
-          }
-        }
-        const sum = add(x, i.k as number)
-        if (sum instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, sum)) return; break }
-        regs[base + i.a] = sum
-        i = i.next
-        continue
-      }
-      case ADD_OWNED: {
+      case 28 satisfies L['ADD_OWNED']: {
         const x = regs[base + i.b]!, y = regs[base + i.c]!
-        let sum: Value | Fault
-        if (typeof x === 'number' && typeof y === 'number') sum = add(x, y)
-        else {
-          m.chargeJoin(x, y)
-          sum = addOwned(x, y)
-        }
+        if (typeof x === 'number' && typeof y === 'number') {
+          const sum = x + y
+          const small = sum | 0
+          if (small === sum) { regs[base + i.a] = small; i = i.next; continue }
+          if (sum <= exact && sum >= -exact) { regs[base + i.a] = sum; i = i.next; continue }
+        } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
+          regs[base + i.a] = new HarnFloat(x.v + y.v)
+          i = i.next
+          continue
+        } else m.chargeJoin(x, y)
+        const sum = addOwned(x, y)
         if (sum instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, sum)) return; break }
         regs[base + i.a] = sum
         i = i.next
         continue
       }
-      case SUB: case SUBK: {
-        const x = regs[base + i.b]!, y = i.op === SUBK ? (i.k as number) : regs[base + i.c]!
+      case 21 satisfies L['SUB']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
         if (typeof x === 'number' && typeof y === 'number') {
           const difference = x - y
-          if (difference <= EXACT && difference >= -EXACT) {
-            regs[base + i.a] = difference
-            i = i.next
-            continue
-          }
+          const small = difference | 0
+          if (small === difference) { regs[base + i.a] = small; i = i.next; continue }
+          if (difference <= exact && difference >= -exact) { regs[base + i.a] = difference; i = i.next; continue }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v - y.v)
           i = i.next
@@ -161,30 +122,26 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case MUL: case MULK: {
-        const x = regs[base + i.b]!, y = i.op === MULK ? (i.k as number) : regs[base + i.c]!
+      case 22 satisfies L['MUL']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
         if (typeof x === 'number' && typeof y === 'number') {
           const product = x * y
-          if (product <= EXACT && product >= -EXACT) {
-            // + 0 turns -0 into 0; an int is never -0.
-            regs[base + i.a] = product + 0
-            i = i.next
-            continue
-          }
+          const small = product | 0
+          if (small === product) { regs[base + i.a] = small; i = i.next; continue }
+          if (product <= exact && product >= -exact) { regs[base + i.a] = product; i = i.next; continue }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v * y.v)
           i = i.next
           continue
-        }
-        if (typeof x === 'string' || typeof y === 'string') m.chargeRepeat(x, y)
+        } else if (typeof x === 'string' || typeof y === 'string') m.chargeRepeat(x, y)
         const product = multiply(x, y)
         if (product instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, product)) return; break }
         regs[base + i.a] = product
         i = i.next
         continue
       }
-      case MOD: case MODK: {
-        const x = regs[base + i.b]!, y = i.op === MODK ? (i.k as number) : regs[base + i.c]!
+      case 24 satisfies L['MOD']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
         // The int32 branch keeps V8 from a library call for the remainder of doubles.
         if (typeof x === 'number' && typeof y === 'number' && y !== 0) {
           regs[base + i.a] = (x | 0) === x && (y | 0) === y && x >= 0 ? (x | 0) % (y | 0) : (x % y) + 0
@@ -197,56 +154,133 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case DIV: case POW: {
+      // With a small int on the right, which is `c` itself.
+      case 40 satisfies L['ADDK']: {
+        const x = regs[base + i.b]!
+        if (typeof x === 'number') {
+          const sum = x + i.c
+          const small = sum | 0
+          if (small === sum) { regs[base + i.a] = small; i = i.next; continue }
+          if (sum <= exact && sum >= -exact) { regs[base + i.a] = sum; i = i.next; continue }
+        }
+        const sum = add(x, i.c)
+        if (sum instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, sum)) return; break }
+        regs[base + i.a] = sum
+        i = i.next
+        continue
+      }
+      case 41 satisfies L['SUBK']: {
+        const x = regs[base + i.b]!
+        if (typeof x === 'number') {
+          const difference = x - i.c
+          const small = difference | 0
+          if (small === difference) { regs[base + i.a] = small; i = i.next; continue }
+          if (difference <= exact && difference >= -exact) { regs[base + i.a] = difference; i = i.next; continue }
+        }
+        const difference = subtract(x, i.c)
+        if (difference instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, difference)) return; break }
+        regs[base + i.a] = difference
+        i = i.next
+        continue
+      }
+      case 42 satisfies L['MULK']: {
+        const x = regs[base + i.b]!
+        if (typeof x === 'number') {
+          const product = x * i.c
+          const small = product | 0
+          if (small === product) { regs[base + i.a] = small; i = i.next; continue }
+          if (product <= exact && product >= -exact) { regs[base + i.a] = product; i = i.next; continue }
+        } else if (typeof x === 'string') m.chargeRepeat(x, i.c)
+        const product = multiply(x, i.c)
+        if (product instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, product)) return; break }
+        regs[base + i.a] = product
+        i = i.next
+        continue
+      }
+      case 43 satisfies L['MODK']: {
+        const x = regs[base + i.b]!, y = i.c
+        if (typeof x === 'number' && y !== 0) {
+          regs[base + i.a] = (x | 0) === x && x >= 0 ? (x | 0) % y : (x % y) + 0
+          i = i.next
+          continue
+        }
+        const rest = modulo(x, y)
+        if (rest instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, rest)) return; break }
+        regs[base + i.a] = rest
+        i = i.next
+        continue
+      }
+      case 23 satisfies L['DIV']: {
         const x = regs[base + i.b]!, y = regs[base + i.c]!
-        const result = i.op === DIV ? (x instanceof HarnFloat && y instanceof HarnFloat ? new HarnFloat(x.v / y.v) : divide(x, y)) : power(x, y)
+        const result = x instanceof HarnFloat && y instanceof HarnFloat ? new HarnFloat(x.v / y.v) : divide(x, y)
         if (result instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, result)) return; break }
         regs[base + i.a] = result
         i = i.next
         continue
       }
-      case NEG: {
+      case 25 satisfies L['POW']: {
+        const result = power(regs[base + i.b]!, regs[base + i.c]!)
+        if (result instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, result)) return; break }
+        regs[base + i.a] = result
+        i = i.next
+        continue
+      }
+      case 26 satisfies L['NEG']: {
         const result = negate(regs[base + i.b]!)
         if (result instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, result)) return; break }
         regs[base + i.a] = result
         i = i.next
         continue
       }
-      case NOT: regs[base + i.a] = !isTruthy(regs[base + i.b]!); i = i.next; continue
+      case 27 satisfies L['NOT']: regs[base + i.a] = !isTruthy(regs[base + i.b]!); i = i.next; continue
 
-      case EQ: regs[base + i.a] = equals(regs[base + i.b]!, regs[base + i.c]!); i = i.next; continue
-      case NE: regs[base + i.a] = !equals(regs[base + i.b]!, regs[base + i.c]!); i = i.next; continue
-      case EQK: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x === i.k : equals(x, i.k as Value); i = i.next; continue }
-      case NEK: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x !== i.k : !equals(x, i.k as Value); i = i.next; continue }
-      case LT: case LTK: {
-        const x = regs[base + i.b]!, y = i.op === LTK ? (i.k as number) : regs[base + i.c]!
+      case 30 satisfies L['EQ']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)
+        i = i.next
+        continue
+      }
+      case 31 satisfies L['NE']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x !== y : !equals(x, y)
+        i = i.next
+        continue
+      }
+      case 32 satisfies L['LT']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x < y : compare(x, y) < 0
         i = i.next
         continue
       }
-      case LE: case LEK: {
-        const x = regs[base + i.b]!, y = i.op === LEK ? (i.k as number) : regs[base + i.c]!
+      case 33 satisfies L['LE']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x <= y : compare(x, y) <= 0
         i = i.next
         continue
       }
-      case GT: case GTK: {
-        const x = regs[base + i.b]!, y = i.op === GTK ? (i.k as number) : regs[base + i.c]!
+      case 34 satisfies L['GT']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x > y : compare(x, y) > 0
         i = i.next
         continue
       }
-      case GE: case GEK: {
-        const x = regs[base + i.b]!, y = i.op === GEK ? (i.k as number) : regs[base + i.c]!
+      case 35 satisfies L['GE']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x >= y : compare(x, y) >= 0
         i = i.next
         continue
       }
-      case IN: regs[base + i.a] = contains(regs[base + i.b]!, regs[base + i.c]!); i = i.next; continue
-      case NOT_IN: regs[base + i.a] = !contains(regs[base + i.b]!, regs[base + i.c]!); i = i.next; continue
+      case 44 satisfies L['EQK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x === i.c : equals(x, i.c); i = i.next; continue }
+      case 45 satisfies L['NEK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x !== i.c : !equals(x, i.c); i = i.next; continue }
+      case 46 satisfies L['LTK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x < i.c : compare(x, i.c) < 0; i = i.next; continue }
+      case 47 satisfies L['LEK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x <= i.c : compare(x, i.c) <= 0; i = i.next; continue }
+      case 48 satisfies L['GTK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x > i.c : compare(x, i.c) > 0; i = i.next; continue }
+      case 49 satisfies L['GEK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x >= i.c : compare(x, i.c) >= 0; i = i.next; continue }
+      case 36 satisfies L['IN']: regs[base + i.a] = contains(regs[base + i.b]!, regs[base + i.c]!); i = i.next; continue
+      case 37 satisfies L['NOT_IN']: regs[base + i.a] = !contains(regs[base + i.b]!, regs[base + i.c]!); i = i.next; continue
 
-      case JUMP: i = i.target; continue
-      case LOOP:
+      case 50 satisfies L['JUMP']: i = i.target; continue
+      case 51 satisfies L['LOOP']:
         if (--m.fuel < 0) {
           co.fp = fp; co.base = base; co.instr = i
           if (!m.refuel(task)) return
@@ -254,33 +288,57 @@ export function execute(m: Machine, task: Task): void {
         }
         i = i.target
         continue
-      case JF: {
+      case 52 satisfies L['JF']: {
         const x = regs[base + i.b]!
         i = x === true || (x !== false && isTruthy(x)) ? i.next : i.target
         continue
       }
-      case JT: {
+      case 53 satisfies L['JT']: {
         const x = regs[base + i.b]!
         i = x === true || (x !== false && isTruthy(x)) ? i.target : i.next
         continue
       }
-      case JNN: i = regs[base + i.b] !== null ? i.target : i.next; continue
-      case JPASSED: i = regs[base + i.b] !== undefined ? i.target : i.next; continue
-      case JEND: i = regs[base + i.b] === END ? i.target : i.next; continue
-      case JNLT: { const x = regs[base + i.b]!, y = regs[base + i.c]!; i = (typeof x === 'number' && typeof y === 'number' ? x < y : compare(x, y) < 0) ? i.next : i.target; continue }
-      case JNLE: { const x = regs[base + i.b]!, y = regs[base + i.c]!; i = (typeof x === 'number' && typeof y === 'number' ? x <= y : compare(x, y) <= 0) ? i.next : i.target; continue }
-      case JNGT: { const x = regs[base + i.b]!, y = regs[base + i.c]!; i = (typeof x === 'number' && typeof y === 'number' ? x > y : compare(x, y) > 0) ? i.next : i.target; continue }
-      case JNGE: { const x = regs[base + i.b]!, y = regs[base + i.c]!; i = (typeof x === 'number' && typeof y === 'number' ? x >= y : compare(x, y) >= 0) ? i.next : i.target; continue }
-      case JNEQ: i = equals(regs[base + i.b]!, regs[base + i.c]!) ? i.next : i.target; continue
-      case JNNE: i = equals(regs[base + i.b]!, regs[base + i.c]!) ? i.target : i.next; continue
-      case JNLTK: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x < (i.k as number) : compare(x, i.k as number) < 0) ? i.next : i.target; continue }
-      case JNLEK: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x <= (i.k as number) : compare(x, i.k as number) <= 0) ? i.next : i.target; continue }
-      case JNGTK: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x > (i.k as number) : compare(x, i.k as number) > 0) ? i.next : i.target; continue }
-      case JNGEK: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x >= (i.k as number) : compare(x, i.k as number) >= 0) ? i.next : i.target; continue }
-      case JNEQK: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x === i.k : equals(x, i.k as number)) ? i.next : i.target; continue }
-      case JNNEK: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x === i.k : equals(x, i.k as number)) ? i.target : i.next; continue }
+      case 54 satisfies L['JNN']: i = regs[base + i.b] !== null ? i.target : i.next; continue
+      case 55 satisfies L['JPASSED']: i = regs[base + i.b] !== undefined ? i.target : i.next; continue
+      case 56 satisfies L['JEND']: i = regs[base + i.b] === END ? i.target : i.next; continue
+      case 57 satisfies L['JNLT']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        i = (typeof x === 'number' && typeof y === 'number' ? x < y : compare(x, y) < 0) ? i.next : i.target
+        continue
+      }
+      case 58 satisfies L['JNLE']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        i = (typeof x === 'number' && typeof y === 'number' ? x <= y : compare(x, y) <= 0) ? i.next : i.target
+        continue
+      }
+      case 59 satisfies L['JNGT']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        i = (typeof x === 'number' && typeof y === 'number' ? x > y : compare(x, y) > 0) ? i.next : i.target
+        continue
+      }
+      case 60 satisfies L['JNGE']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        i = (typeof x === 'number' && typeof y === 'number' ? x >= y : compare(x, y) >= 0) ? i.next : i.target
+        continue
+      }
+      case 61 satisfies L['JNEQ']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        i = (typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)) ? i.next : i.target
+        continue
+      }
+      case 62 satisfies L['JNNE']: {
+        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        i = (typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)) ? i.target : i.next
+        continue
+      }
+      case 63 satisfies L['JNLTK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x < i.c : compare(x, i.c) < 0) ? i.next : i.target; continue }
+      case 64 satisfies L['JNLEK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x <= i.c : compare(x, i.c) <= 0) ? i.next : i.target; continue }
+      case 65 satisfies L['JNGTK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x > i.c : compare(x, i.c) > 0) ? i.next : i.target; continue }
+      case 66 satisfies L['JNGEK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x >= i.c : compare(x, i.c) >= 0) ? i.next : i.target; continue }
+      case 67 satisfies L['JNEQK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x === i.c : equals(x, i.c)) ? i.next : i.target; continue }
+      case 68 satisfies L['JNNEK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x === i.c : equals(x, i.c)) ? i.target : i.next; continue }
 
-      case BUILD_LIST: {
+      case 71 satisfies L['BUILD_LIST']: {
         const items: Value[] = []
         for (let at = base + i.b, end = at + i.c; at < end; at++) items.push(regs[at]!)
         m.chargeHeap(16 + 16 * i.c)
@@ -288,7 +346,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case LIST_PUSH: {
+      case 72 satisfies L['LIST_PUSH']: {
         const list = regs[base + i.b] as HarnList
         // The list is an emitter's own, under construction: nothing else sees its buffer.
         list.items.push(regs[base + i.c]!)
@@ -298,7 +356,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case BUILD_DICT: {
+      case 74 satisfies L['BUILD_DICT']: {
         const map = new Map<string, Value>()
         for (let at = base + i.b, end = at + i.c; at < end; at += 2) {
           const key = regs[at]!
@@ -309,7 +367,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case DICT_PUT: {
+      case 75 satisfies L['DICT_PUT']: {
         const dict = regs[base + i.b] as HarnDict
         const key = regs[base + i.c]!
         dict.set(typeof key === 'string' ? key : display(key), regs[base + i.d]!)
@@ -318,7 +376,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case BUILD_ENUM: {
+      case 78 satisfies L['BUILD_ENUM']: {
         const fields: Value[] = []
         for (let at = base + i.b, end = at + i.c; at < end; at++) fields.push(regs[at]!)
         const name = i.k as { readonly enumName: string; readonly variant: string }
@@ -327,8 +385,8 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case BUILD_RANGE: regs[base + i.a] = makeRange(regs[base + i.b]!, regs[base + i.c]!, i.d === 1); i = i.next; continue
-      case TEXT: {
+      case 80 satisfies L['BUILD_RANGE']: regs[base + i.a] = makeRange(regs[base + i.b]!, regs[base + i.c]!, i.d === 1); i = i.next; continue
+      case 81 satisfies L['TEXT']: {
         let text = ''
         for (let at = base + i.b, end = at + i.c; at < end; at++) {
           const part = regs[at]!
@@ -339,7 +397,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case CLOSURE: {
+      case 82 satisfies L['CLOSURE']: {
         const captures: Value[] = []
         for (let at = base + i.b, end = at + i.c; at < end; at++) captures.push(regs[at]!)
         m.chargeHeap(16 + 16 * i.c)
@@ -348,32 +406,32 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
 
-      case GET_PROP: case GET_PROP_OPT: {
+      case 84 satisfies L['GET_PROP']: case 85 satisfies L['GET_PROP_OPT']: {
         const object = regs[base + i.b]!
         let value: Value | Fault
         if (object instanceof HarnDict) {
           const found = object.map.get(i.k as string)
           value = found === undefined ? null : found
-        } else value = getProperty(object, i.k as string, i.op === GET_PROP_OPT)
+        } else value = getProperty(object, i.k as string, i.op === 85)
         if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
         regs[base + i.a] = value
         i = i.next
         continue
       }
-      case GET_INDEX: case GET_INDEX_OPT: {
+      case 86 satisfies L['GET_INDEX']: case 87 satisfies L['GET_INDEX_OPT']: {
         const object = regs[base + i.b]!, index = regs[base + i.c]!
         if (object instanceof HarnList && typeof index === 'number' && index >= 0) {
           regs[base + i.a] = index < object.length ? object.items[index]! : null
           i = i.next
           continue
         }
-        const value = getIndex(object, index, i.op === GET_INDEX_OPT)
+        const value = getIndex(object, index, i.op === 87)
         if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
         regs[base + i.a] = value
         i = i.next
         continue
       }
-      case SLICE: {
+      case 88 satisfies L['SLICE']: {
         const object = regs[base + i.b]!
         m.chargeCopy(object)
         const value = slice(object, i.c < 0 ? null : regs[base + i.c]!, i.c >= 0, i.d < 0 ? null : regs[base + i.d]!, i.d >= 0)
@@ -382,7 +440,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case SET_PROP: {
+      case 89 satisfies L['SET_PROP']: {
         const object = regs[base + i.b]!
         m.chargeUpdate(object)
         const value = setProperty(object, i.k as string, regs[base + i.c]!, i.d === 1)
@@ -391,7 +449,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case SET_INDEX: {
+      case 90 satisfies L['SET_INDEX']: {
         const object = regs[base + i.b]!, index = regs[base + i.d]!
         if (object instanceof HarnList && object.owned && i.k === true && typeof index === 'number' && index >= 0 && index < object.length) {
           object.items[index] = regs[base + i.c]!
@@ -406,33 +464,33 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case CHECK_DICT: case CHECK_LIST: {
+      case 91 satisfies L['CHECK_DICT']: case 92 satisfies L['CHECK_LIST']: {
         const value = regs[base + i.b]!
-        const fault = i.op === CHECK_DICT ? checkDict(value) : checkList(value)
+        const fault = i.op === 91 ? checkDict(value) : checkList(value)
         if (fault !== null) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, fault)) return; break }
         regs[base + i.a] = value
         i = i.next
         continue
       }
-      case FIELD: regs[base + i.a] = (regs[base + i.b] as HarnDict).map.get(i.k as string) ?? null; i = i.next; continue
-      case ITEM: regs[base + i.a] = (regs[base + i.b] as HarnList).at(i.c) ?? null; i = i.next; continue
-      case IS_ENUM: {
+      case 93 satisfies L['FIELD']: regs[base + i.a] = (regs[base + i.b] as HarnDict).map.get(i.k as string) ?? null; i = i.next; continue
+      case 94 satisfies L['ITEM']: regs[base + i.a] = (regs[base + i.b] as HarnList).at(i.c) ?? null; i = i.next; continue
+      case 97 satisfies L['IS_ENUM']: {
         const value = regs[base + i.b]
         const name = i.k as { readonly enumName: string; readonly variant: string }
         regs[base + i.a] = value instanceof HarnEnum && value.variant === name.variant && value.enumName === name.enumName
         i = i.next
         continue
       }
-      case ENUM_FIELD: regs[base + i.a] = (regs[base + i.b] as HarnEnum).fields[i.c] ?? null; i = i.next; continue
-      case IS_DICT: regs[base + i.a] = regs[base + i.b] instanceof HarnDict; i = i.next; continue
-      case IS_LIST: {
+      case 98 satisfies L['ENUM_FIELD']: regs[base + i.a] = (regs[base + i.b] as HarnEnum).fields[i.c] ?? null; i = i.next; continue
+      case 99 satisfies L['IS_DICT']: regs[base + i.a] = regs[base + i.b] instanceof HarnDict; i = i.next; continue
+      case 100 satisfies L['IS_LIST']: {
         const value = regs[base + i.b]
         regs[base + i.a] = value instanceof HarnList && value.length >= i.c
         i = i.next
         continue
       }
 
-      case CALL: case CALL_NAMED: {
+      case 101 satisfies L['CALL']: case 102 satisfies L['CALL_NAMED']: {
         const callee = regs[base + i.b]!
         if (callee instanceof HarnClosure && callee.code.plain) {
           if (--m.fuel < 0) {
@@ -458,7 +516,7 @@ export function execute(m: Machine, task: Task): void {
         if (!m.callFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null } | null)) return
         break
       }
-      case RETURN: {
+      case 114 satisfies L['RETURN']: {
         const value = regs[base + i.b]!
         const to = co.returns[fp]!
         fp--
@@ -475,7 +533,7 @@ export function execute(m: Machine, task: Task): void {
         closure = co.frames[fp] as HarnClosure
         continue
       }
-      case TAIL_NAMED: {
+      case 111 satisfies L['TAIL_NAMED']: {
         const callee = regs[base + i.b]!
         if (callee instanceof HarnClosure && callee.code.plain) {
           if (--m.fuel < 0) {
@@ -497,11 +555,11 @@ export function execute(m: Machine, task: Task): void {
         if (!m.tailCallFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null })) return
         break
       }
-      case BUILTIN1: case BUILTIN2: {
+      case 103 satisfies L['BUILTIN1']: case 104 satisfies L['BUILTIN2']: {
         const def = i.k as BuiltinDef
         co.instr = i
         m.argc = def.arity
-        const result: Result = i.op === BUILTIN1 ? def.run(m, regs[base + i.b]!) : def.run(m, regs[base + i.b]!, regs[base + i.c]!)
+        const result: Result = i.op === 103 ? def.run(m, regs[base + i.b]!) : def.run(m, regs[base + i.b]!, regs[base + i.c]!)
         if (result === CONTROL) {
           co.fp = fp; co.base = base
           if (!m.control(task)) return
@@ -511,7 +569,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case BUILTIN_N: {
+      case 105 satisfies L['BUILTIN_N']: {
         co.fp = fp; co.base = base; co.instr = i
         const result = m.runBuiltin(i.k as BuiltinDef, regs, base + i.b, i.c)
         if (result === CONTROL) {
@@ -522,7 +580,7 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case CALL_METHOD: {
+      case 106 satisfies L['CALL_METHOD']: {
         co.fp = fp; co.base = base; co.instr = i
         const receiver = regs[base + i.b]!
         const def = m.methodFor(i, receiver)
@@ -541,12 +599,12 @@ export function execute(m: Machine, task: Task): void {
         if (!m.callMethod(task, receiver, base + i.b, i.c, i.k as { readonly name: string; readonly optional: boolean })) return
         break
       }
-      case PIPE: case TAIL_PIPE: {
+      case 112 satisfies L['PIPE']: case 113 satisfies L['TAIL_PIPE']: {
         co.fp = fp; co.base = base; co.instr = i
-        if (!m.pipe(task, base + i.b, i.op === TAIL_PIPE)) return
+        if (!m.pipe(task, base + i.b, i.op === 113)) return
         break
       }
-      case NEXT: {
+      case 124 satisfies L['NEXT']: {
         const it = regs[base + i.b] as HarnIter
         if (it.op === 'list') {
           const list = it.state[0] as HarnList
@@ -578,22 +636,27 @@ export function execute(m: Machine, task: Task): void {
         if (!m.nextItem(task, it)) return
         break
       }
-      case YIELD:
+      case 115 satisfies L['YIELD']:
         co.fp = fp; co.base = base; co.instr = i
         if (!m.yieldValue(task, regs[base + i.b]!)) return
         break
-      case THROW:
+      case 116 satisfies L['THROW']:
         co.fp = fp; co.base = base; co.instr = i
         if (!m.raise(task, thrown(regs[base + i.b]!))) return
         break
-      case OP_NATIVE_STEP: {
+      case 127 satisfies L['NATIVE_STEP']: {
         const activation = co.frames[fp] as NativeActivation
         co.fp = fp; co.base = base; co.instr = NATIVE_STEP
+        // A step may work or allocate without crossing a loop or call of the script, so it is a fuel point of its own.
+        if (--m.fuel < 0) {
+          if (!m.refuel(task)) return
+          break
+        }
         if (!m.stepNative(task, activation)) return
         break
       }
-      case OP_TASK_END: return
-      case LOAD_DATA:
+      case 128 satisfies L['TASK_END']: return
+      case 2 satisfies L['LOAD_DATA']:
       default: {
         // Everything rare: one function of the machine, so that this one stays small.
         co.fp = fp; co.base = base; co.instr = i

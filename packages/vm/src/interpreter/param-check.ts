@@ -67,6 +67,10 @@ function fieldsOf(value: Value): Map<string, Value> | null {
   return value instanceof HarnDict ? value.map : value instanceof HarnStruct ? value.fields : null
 }
 
+function isObjectLike(check: RuntimeCheck): boolean {
+  return check.kind === 'shape' || check.kind === 'dict' || (check.kind === 'prim' && check.name === 'dict')
+}
+
 function checkShape(value: Value, name: string, check: Extract<RuntimeCheck, { kind: 'shape' }>): Fault | null {
   const fields = fieldsOf(value)
   if (fields === null) return notObject(value, name)
@@ -78,8 +82,9 @@ function checkShape(value: Value, name: string, check: Extract<RuntimeCheck, { k
   for (const field of [...check.fields].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const item = fields.get(field.name)
     if (item === undefined || (field.optional && item === null)) continue
-    if (field.check.kind === 'shape') {
-      const fault = checkShape(item, `${name}.${field.name}`, field.check)
+    if (isObjectLike(field.check)) {
+      if (fieldsOf(item) === null) return typeFault(`parameter '${name}': field '${field.name}' expected dict or struct, got ${typeName(item)}`)
+      const fault = checkParameter(item, { name: `${name}.${field.name}`, check: field.check })
       if (fault !== null) return fault
     } else if (!fits(item, field.check)) {
       return typeFault(`parameter '${name}': field '${field.name}' expected ${show(field.check)}, got ${typeName(item)}`)

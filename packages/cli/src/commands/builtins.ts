@@ -1,0 +1,37 @@
+// `bridle builtins [NAME]`: what scripts can call without importing anything, read off the definitions that also run.
+
+import type { BuiltinDef } from '@bridle/vm'
+import { CommandError } from '../errors.js'
+import { commandRuntime } from '../host.js'
+
+export async function builtinsCommand(name: string | undefined, options: { readonly json?: boolean }): Promise<number> {
+  const { registry } = commandRuntime({ terminal: false })
+  const methods = [...registry.methods.values()].flatMap((table) => [...table.values()])
+  const all = [...registry.builtins.values(), ...methods].filter((def) => !def.name.startsWith('__')).sort(byName)
+  const shown = name === undefined ? all : all.filter((def) => def.name === name || fullName(def) === name)
+  if (shown.length === 0) throw new CommandError(`there is no builtin named ${name}`)
+  if (options.json === true) {
+    process.stdout.write(`${JSON.stringify(shown.map(({ signature, receiver, doc, effects }) => ({ signature, receiver, doc, effects })), null, 2)}\n`)
+    return 0
+  }
+  const lines = shown.map((def) => (name === undefined ? heading(def) : `${heading(def)}\n    ${def.doc}\n    effects: ${effectsOf(def)}`))
+  process.stdout.write(`${lines.join('\n')}\n`)
+  return 0
+}
+
+function heading(def: BuiltinDef): string {
+  return def.receiver === null ? def.signature : `${def.receiver}.${def.signature}`
+}
+
+function fullName(def: BuiltinDef): string {
+  return def.receiver === null ? def.name : `${def.receiver}.${def.name}`
+}
+
+function effectsOf({ effects }: BuiltinDef): string {
+  return typeof effects === 'string' ? effects : effects.join(', ')
+}
+
+function byName(a: BuiltinDef, b: BuiltinDef): number {
+  const [left, right] = [fullName(a), fullName(b)]
+  return left < right ? -1 : left > right ? 1 : 0
+}

@@ -1,0 +1,17 @@
+// `bridle disasm FILE`: the bytecode of a script and of the modules it imports.
+
+import { disassemble } from '@bridle/compiler'
+import { EXIT_FAILURE } from '../errors.js'
+import { commandRuntime } from '../host.js'
+import { compileScript, readScript } from '../load.js'
+
+export async function disasmCommand(file: string): Promise<number> {
+  const script = await readScript(file, undefined)
+  const module = compileScript(commandRuntime({ terminal: false, args: [] }), script)
+  if (module === null) return EXIT_FAILURE
+  const { modules, main } = module.program
+  // The script itself comes first; what it imports follows in the order of loading.
+  const ordered = [main, ...[...modules.values()].filter((one) => one !== main)]
+  process.stdout.write(ordered.map((one) => disassemble(one.chunk)).join('\n'))
+  return 0
+}

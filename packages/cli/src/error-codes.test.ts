@@ -1,0 +1,7 @@
+import { TOOL_ERROR_CODES } from '@bridle/vm'
+import { expect, test } from 'vitest'
+import { ERROR_DOCS } from './error-codes.js'
+
+test('every code of the machine is explained, and no other', () => {
+  expect(Object.keys(ERROR_DOCS).sort()).toEqual(Object.keys(TOOL_ERROR_CODES).sort())
+})

@@ -1,0 +1,43 @@
+// What the codes of run time and host mean, for `bridle explain`. The codes and their categories are the machine's table
+// (TOOL_ERROR_CODES); a test compares, so that no code is without its words.
+
+import { TOOL_ERROR_CODES } from '@bridle/vm'
+
+export interface ErrorCode {
+  /** What `error_category(e)` gives. */
+  readonly category: string
+  readonly doc: string
+}
+
+export const ERROR_DOCS: Readonly<Record<string, string>> = {
+  not_registered: 'No tool of this name is known to the run: neither the script nor the host defined one.',
+  not_found: 'The tool was called, and what it was asked for does not exist.',
+  invalid_args: 'The arguments do not fit the schema of the tool; the tool was not called.',
+  execution_failed: 'The tool was called and failed in a way that it did not classify.',
+  server_error: 'The service behind the tool failed on its side. The work may have been done.',
+  rate_limit: 'The service asks for fewer calls. `retry_after_ms` says how long to wait, when it is known.',
+  auth: 'The credentials are missing or were refused.',
+  model_not_found: 'The provider does not know the model that was asked for.',
+  timeout: 'The call took longer than its limit. It may still have had its effect.',
+  provider_unavailable: 'The service could not be reached or refused the work; nothing was started.',
+  connection: 'The connection broke during the call. It may have had its effect.',
+  output_validation_failed: 'The tool answered, but not in the form that its output schema promises. Its effect has happened.',
+  schema_drift: 'The tool answers in another form than the one that was pinned.',
+  policy_violation: 'A policy or a grant of this run does not allow the call; the tool was not called.',
+  effect_violation: 'The tool did something that it had not declared.',
+  egress_blocked: 'The network policy does not allow the address; nothing was sent.',
+  security_violation: 'The sandbox does not allow what was asked for; nothing was done.',
+  approval_denied: 'Someone was asked to approve the call and did not.',
+  budget_exhausted: 'A budget of calls, tokens or cost is used up.',
+  resource_limit: 'A limit of the run (work, memory, frames, output) was reached.',
+  circuit_open: 'Too many calls of this tool have failed of late; further ones wait until the circuit closes.',
+  cancelled: 'The run was cancelled, and the call with it.',
+  unknown_outcome: 'The process ended during the call, so that nobody knows whether it had its effect.',
+  replay_mismatch: 'A replay did something else than the recorded run.',
+  replay_exhausted: 'A replay went on where the recording ends.',
+  store_unavailable: 'The journal or store could not be written; the call was not made.',
+}
+
+export const ERROR_CODES: Readonly<Record<string, ErrorCode>> = Object.fromEntries(
+  Object.entries(TOOL_ERROR_CODES).map(([code, { category }]) => [code, { category, doc: ERROR_DOCS[code] ?? 'There is no explanation of this code.' }]),
+)

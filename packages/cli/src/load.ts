@@ -1,0 +1,85 @@
+// Reads a script and compiles it: from a file, standard input or the command line. What does not compile is shown here, as
+// excerpts on stderr.
+
+import { readFileSync, realpathSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { CompileError } from '@bridle/stdlib-tools'
+import type { Module, Runtime } from '@bridle/stdlib-tools'
+import { renderDiagnostic } from '@bridle/parser'
+import type { Diagnostic, SourceFile } from '@bridle/parser'
+import { LinkError } from '@bridle/vm'
+import { CommandError, UsageError } from './errors.js'
+import type { SourceLookup } from './fault-report.js'
+
+export interface Script {
+  /** What modules and traces call it: a real path, or a name in angle brackets. */
+  readonly key: string
+  /** What the caller called it. */
+  readonly shown: string
+  readonly text: string
+}
+
+export async function readScript(file: string | undefined, code: string | undefined): Promise<Script> {
+  if (code !== undefined && file !== undefined) throw new UsageError('give either a file or -e CODE')
+  if (code !== undefined) return { key: '<code>', shown: '<code>', text: code }
+  if (file === undefined) throw new UsageError('name a script: a file, - for standard input, or -e CODE')
+  if (file === '-') return { key: '<stdin>', shown: '<stdin>', text: await readAll(process.stdin) }
+  try {
+    return { key: realpathSync(file), shown: file, text: readFileSync(file, 'utf8') }
+  } catch (cause) {
+    throw new CommandError(`cannot read ${file}: ${reasonOf(cause)}`)
+  }
+}
+
+/** null when it does not compile; its errors are on stderr then. Warnings are always shown. */
+export function compileScript(runtime: Runtime, script: Script): Module | null {
+  try {
+    const module = runtime.compile(script.text, { file: script.key })
+    const file = module.files.get(script.key)
+    if (file !== undefined) showDiagnostics(module.warnings, file, script)
+    return module
+  } catch (cause) {
+    if (cause instanceof LinkError) throw new CommandError(cause.message)
+    if (!(cause instanceof CompileError)) throw cause
+    showDiagnostics(cause.diagnostics, cause.file, script)
+    return null
+  }
+}
+
+function showDiagnostics(diagnostics: readonly Diagnostic[], file: SourceFile, script: Script): void {
+  const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
+  for (const diagnostic of diagnostics) {
+    process.stderr.write(renderDiagnostic(diagnostic, file, { color }).replaceAll(file.name, script.shown))
+  }
+}
+
+/** Where error reports find source lines, and what they call the files. */
+export function sourcesOf(module: Module, script: Script): SourceLookup {
+  return {
+    show: (file) => (file === script.key ? script.shown : file.startsWith('<') ? file : shortest(file)),
+    text: (file) => module.files.get(file)?.text ?? null,
+  }
+}
+
+/** Relative to the working folder when the file lies below it. */
+function shortest(file: string): string {
+  const path = relative(process.cwd(), resolve(file))
+  return path.startsWith('..') ? file : path
+}
+
+export async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The operating system's words for what went wrong, without the call and the path that Node adds. */
+export function reasonOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException
+  switch (code) {
+    case 'ENOENT': return 'no such file'
+    case 'EISDIR': return 'it is a folder'
+    case 'EACCES': return 'permission denied'
+    default: return message ?? String(cause)
+  }
+}

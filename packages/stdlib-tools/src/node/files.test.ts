@@ -1,0 +1,184 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectCall } from '../providers/provider.js'
+import { MemoryFs } from '../providers/memory.js'
+import { fsProvider } from './fs.js'
+import { fileModules } from './resolver.js'
+import { FileSandbox, SandboxViolation } from './sandbox.js'
+import type { SandboxOptions } from './sandbox.js'
+import { fileStore } from './store.js'
+import { Workspace } from './workspace.js'
+
+let box: string
+let root: string
+
+beforeEach(() => {
+  box = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-fs-')))
+  root = join(box, 'w')
+  mkdirSync(join(root, 'dir'), { recursive: true })
+  mkdirSync(join(box, 'other'))
+  mkdirSync(join(box, 'wfoo'))
+  writeFileSync(join(root, 'a.txt'), 'hello')
+  writeFileSync(join(box, 'secret.txt'), 'secret')
+  writeFileSync(join(box, 'wfoo', 'x'), 'x')
+  symlinkSync(join(box, 'secret.txt'), join(root, 'link'))
+  symlinkSync(join(box, 'other'), join(root, 'dirlink'))
+  symlinkSync(join(box, 'other', 'nothing'), join(root, 'dangling'))
+  symlinkSync('a.txt', join(root, 'inner'))
+  symlinkSync('loop', join(root, 'loop'))
+})
+
+afterEach(() => rmSync(box, { recursive: true }))
+
+const call: EffectCall = { id: 1, runId: 'r', idempotencyKey: 'r:1', signal: new AbortController().signal, now: 0, exit: () => {} }
+
+describe('sandbox', () => {
+  const violation = (path: string, options: Partial<SandboxOptions> = {}, access: 'read' | 'write' = 'write'): string => {
+    try {
+      new FileSandbox({ roots: [root], ...options }).resolve(path, access, root)
+      return 'ok'
+    } catch (cause) {
+      return cause instanceof SandboxViolation ? cause.type : String(cause)
+    }
+  }
+
+  test.each<[string, () => string, string]>([
+    ['up and down again', () => violation('dir/../b.txt'), 'ok'],
+    ['a new file', () => violation('dir/new/deep.txt'), 'ok'],
+    ['the root itself', () => violation('.'), 'ok'],
+    ['an absolute path inside', () => violation(join(root, 'a.txt')), 'ok'],
+    ['above the root', () => violation('../x'), 'path_traversal'],
+    ['a sibling whose name begins alike', () => violation(join(box, 'wfoo', 'x')), 'file_access'],
+    ['an absolute path elsewhere', () => violation('/etc/passwd'), 'file_access'],
+    ['a link that leads out', () => violation('link'), 'symlink_denied'],
+    ['a new file behind a link that leads out', () => violation('dirlink/new.txt'), 'symlink_denied'],
+    ['a link to a file that does not exist yet, outside', () => violation('dangling'), 'symlink_denied'],
+    ['a link that leads to itself', () => violation('loop'), 'symlink_denied'],
+    ['a link that stays inside', () => violation('inner'), 'ok'],
+    ['a link that stays inside, when links are denied', () => violation('inner', { symlinks: 'deny' }), 'symlink_denied'],
+    ['encoded traversal', () => violation('a/%2e%2e/%2e%2e/x'), 'path_malformed'],
+    ['doubly encoded traversal', () => violation('%252e%252e/x'), 'path_malformed'],
+    ['a NUL byte', () => violation('a\0b'), 'path_malformed'],
+    ['no path', () => violation(''), 'path_malformed'],
+    ['a hidden file where they are not allowed', () => violation('.env', { hidden: false }), 'file_access'],
+    ['a denied name', () => violation('dir/key.pem', { deny: ['*.pem'] }), 'file_access'],
+    ['a root that is read-only', () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }), 'path_traversal'],
+    ['reading a root that is read-only', () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }, 'read'), 'ok'],
+  ])('%s', (_, run, expected) => expect(run()).toBe(expected))
+})
+
+function provider(sandboxed: boolean, options: Partial<SandboxOptions> = {}) {
+  const { perform } = fsProvider(new Workspace({ root, sandbox: sandboxed ? new FileSandbox({ roots: [root], ...options }) : undefined }))
+  const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome => perform({ kind, args }, call) as EffectOutcome
+  return ask
+}
+
+describe.each([['confined', true], ['free', false]] as const)('files, %s', (_, sandboxed) => {
+  test('read, as text and as bytes', () => {
+    const ask = provider(sandboxed)
+    expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toEqual({ ok: true, value: { path: join(root, 'a.txt'), data: 'hello' } })
+    const bytes = ask('fs.read', { path: 'a.txt', encoding: 'bytes' })
+    expect(bytes.ok && [...(bytes.value as { data: Uint8Array }).data]).toEqual([104, 101, 108, 108, 111])
+  })
+
+  test('what the system refuses is told in its words', () => {
+    const ask = provider(sandboxed)
+    expect(ask('fs.read', { path: 'none', encoding: 'utf8' })).toEqual({
+      ok: true, value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path: join(root, 'none') },
+    })
+    expect(ask('fs.write', { op: 'write', path: 'none/x', data: '' })).toMatchObject({ value: { code: 'ENOENT' } })
+    expect(ask('fs.read', { path: 'dir', encoding: 'utf8' })).toMatchObject({ value: { code: 'EISDIR' } })
+    writeFileSync(join(root, 'bad'), Buffer.from([0xff, 0xfe]))
+    expect(ask('fs.read', { path: 'bad', encoding: 'utf8' })).toMatchObject({ value: { code: 'EILSEQ', detail: 'stream did not contain valid UTF-8' } })
+  })
+
+  test('write, append, copy, move, delete', () => {
+    const ask = provider(sandboxed)
+    ask('fs.write', { op: 'mkdir', path: 'x/y' })
+    ask('fs.write', { op: 'write', path: 'x/y/f', data: 'longer' })
+    ask('fs.write', { op: 'write', path: 'x/y/f', data: 'one' })
+    ask('fs.write', { op: 'append', path: 'x/y/f', data: ' two' })
+    ask('fs.write', { op: 'copy', path: 'x/y/f', to: 'x/g' })
+    ask('fs.write', { op: 'move', path: 'x/g', to: 'x/h' })
+    expect(readFileSync(join(root, 'x/h'), 'utf8')).toBe('one two')
+    expect(ask('fs.write', { op: 'delete', path: 'x' })).toEqual({ ok: true, value: { path: join(root, 'x'), isDir: true } })
+    expect(ask('fs.query', { op: 'exists', path: 'x' })).toEqual({ ok: true, value: false })
+    expect(ask('fs.write', { op: 'delete', path: 'x' })).toMatchObject({ ok: true, value: { refused: true, isDir: false } })
+    // The link goes, not what it leads to.
+    expect(ask('fs.write', { op: 'delete', path: 'inner' })).toMatchObject({ ok: true, value: { isDir: false } })
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('hello')
+  })
+
+  test('list and walk', () => {
+    const ask = provider(sandboxed)
+    writeFileSync(join(root, 'dir', 'z'), '')
+    const walk = ask('fs.query', { op: 'walk', path: 'dir', maxDepth: null, followSymlinks: false })
+    expect(walk).toEqual({ ok: true, value: { path: join(root, 'dir'), entries: [
+      { path: join(root, 'dir'), isDir: true, isFile: false, depth: 0 }, { path: join(root, 'dir', 'z'), isDir: false, isFile: true, depth: 1 },
+    ] } })
+    expect(ask('fs.query', { op: 'walk', path: 'none', maxDepth: null, followSymlinks: false })).toMatchObject({ ok: true, value: { entries: [] } })
+    expect(ask('fs.query', { op: 'list', path: 'dir' })).toEqual({ ok: true, value: { path: join(root, 'dir'), names: ['z'] } })
+  })
+})
+
+test('a confined run sees nothing outside', () => {
+  const ask = provider(true)
+  const denied = ask('fs.read', { path: 'link', encoding: 'utf8' })
+  expect(denied).toMatchObject({ ok: false, error: { kind: 'categorized', category: 'tool_rejected' } })
+  const walk = ask('fs.query', { op: 'walk', path: '.', maxDepth: null, followSymlinks: true })
+  expect(walk.ok && JSON.stringify(walk.value)).not.toContain('secret')
+})
+
+test('limits of a sandbox', () => {
+  const ask = provider(true, { maxFileBytes: 4, maxWrittenBytes: 6, maxEntries: 2 })
+  expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toMatchObject({ ok: false })
+  expect(ask('fs.write', { op: 'write', path: 'n1', data: '1234' })).toMatchObject({ ok: true })
+  expect(ask('fs.write', { op: 'write', path: 'n2', data: '1234' })).toMatchObject({ ok: false, error: { message: expect.stringContaining('as much as it may') as string } })
+  expect(ask('fs.query', { op: 'list', path: '.' })).toMatchObject({ ok: false, error: { message: expect.stringContaining('more than 2 entries') as string } })
+})
+
+test('the file system in memory answers like the real one', () => {
+  const files = new MemoryFs({ 'a.txt': 'hello', 'dir/z': '' }, '/w')
+  const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome => files.perform({ kind, args }, call)
+  expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toEqual({ ok: true, value: { path: '/w/a.txt', data: 'hello' } })
+  expect(ask('fs.read', { path: 'none', encoding: 'utf8' })).toEqual({
+    ok: true, value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path: '/w/none' },
+  })
+  ask('fs.write', { op: 'append', path: 'dir/z', data: 'x' })
+  ask('fs.write', { op: 'move', path: 'dir', to: 'moved' })
+  expect(files.files()).toEqual(['/w/a.txt', '/w/moved/z'])
+  expect(files.text('moved/z')).toBe('x')
+  expect(ask('fs.query', { op: 'list', path: '.' })).toEqual({ ok: true, value: { path: '/w', names: ['a.txt', 'moved'] } })
+  expect(ask('fs.write', { op: 'delete', path: 'moved' })).toEqual({ ok: true, value: { path: '/w/moved', isDir: true } })
+})
+
+test('modules: beside, with the suffix added, from packages, not from outside', () => {
+  const resolve = fileModules({ root })
+  writeFileSync(join(root, 'lib.harn'), 'pub fn f() {}')
+  mkdirSync(join(root, '.harn', 'packages', 'tool', 'src'), { recursive: true })
+  writeFileSync(join(root, '.harn', 'packages', 'tool', 'lib.harn'), 'lib')
+  writeFileSync(join(root, '.harn', 'packages', 'tool', 'harn.toml'), '[exports]\nextra = "src/extra.harn"\nout = "../../../../secret.txt"\n')
+  writeFileSync(join(root, '.harn', 'packages', 'tool', 'src', 'extra.harn'), 'extra')
+  symlinkSync(join(box, 'secret.txt'), join(root, '.harn', 'packages', 'tool', 'leak.harn'))
+  const from = join(root, 'main.harn')
+  expect(resolve('./lib', from)).toEqual({ kind: 'source', key: join(root, 'lib.harn'), text: 'pub fn f() {}' })
+  expect(resolve('lib.harn', from)).toMatchObject({ key: join(root, 'lib.harn') })
+  expect(resolve('tool', from)).toMatchObject({ text: 'lib' })
+  expect(resolve('tool/extra', from)).toMatchObject({ text: 'extra' })
+  for (const path of ['tool/out', 'tool/leak', 'nothing']) {
+    expect(resolve(path, from)).toEqual({ kind: 'error', message: `Import error: cannot read '${path}': No such file or directory (os error 2)` })
+  }
+})
+
+test('the store keeps its records in a file', () => {
+  const path = join(box, 'state', 'store.json')
+  const ask = (args: { readonly [key: string]: Plain }): EffectOutcome => fileStore(path).perform({ kind: 'store.op', args }, call) as EffectOutcome
+  ask({ op: 'set', namespace: 'n', key: 'k', value: 9007199254740993n })
+  expect(ask({ op: 'get', namespace: 'n', key: 'k' })).toEqual({ ok: true, value: 9007199254740993n })
+  expect(ask({ op: 'list', namespace: 'n' })).toEqual({ ok: true, value: ['k'] })
+  expect(ask({ op: 'delete', namespace: 'n', key: 'k' })).toEqual({ ok: true, value: true })
+  expect(ask({ op: 'get', namespace: 'n', key: 'k' })).toEqual({ ok: true, value: null })
+})

@@ -1,0 +1,169 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectCall, Provider } from '../providers/provider.js'
+import { httpProvider } from './http.js'
+import type { HttpOptions } from './http.js'
+import { EgressBlocked, checkUrl, isPublic } from './network-policy.js'
+import type { NetworkPolicy } from './network-policy.js'
+import { FileSandbox } from './sandbox.js'
+import { Workspace } from './workspace.js'
+
+let server: Server
+let base: string
+let folder: string
+const providers: Provider[] = []
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-http-')))
+  server = createServer((request, response) => respond(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+afterAll(async () => {
+  for (const provider of providers) await provider.close?.()
+  server.closeAllConnections()
+  server.close()
+  rmSync(folder, { recursive: true })
+})
+
+function respond(request: IncomingMessage, response: ServerResponse): void {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    switch (request.url) {
+      case '/echo': return void response.writeHead(201, { 'X-Twice': ['a', 'b'] }).end(`${request.method} ${Buffer.concat(chunks).toString()} ${request.headers['x-a'] ?? ''}`)
+      case '/gzip': return void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'))
+      case '/redirect': return void response.writeHead(302, { location: '/echo' }).end()
+      case '/hang': return
+      case '/reset': return void request.socket.destroy()
+      case '/big': return void response.end('x'.repeat(5000))
+      default: return void response.writeHead(200).end(`proxied ${request.url} ${request.headers['proxy-authorization'] ?? ''} ${request.headers.host}`)
+    }
+  })
+}
+
+const call = (signal = new AbortController().signal): EffectCall => ({ id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: () => {} })
+const OPEN: NetworkPolicy = { denyPrivate: false }
+
+function provider(options: HttpOptions = { policy: OPEN }): Provider {
+  const made = httpProvider(new Workspace({ root: folder, sandbox: new FileSandbox({ roots: [folder] }) }), options)
+  providers.push(made)
+  return made
+}
+
+const args = (url: string, more: { readonly [key: string]: Plain } = {}): Effect['args'] => ({
+  method: 'GET', url, headers: {}, body: null, saveTo: null, timeoutMs: null, connectTimeoutMs: null, readTimeoutMs: null, proxy: null, tls: null, decompress: true, ...more,
+})
+const send = async (made: Provider, url: string, more: { readonly [key: string]: Plain } = {}, signal?: AbortSignal): Promise<EffectOutcome> =>
+  made.perform({ kind: 'http.request', args: args(url, more) }, call(signal))
+const body = (outcome: EffectOutcome): string => (outcome.ok ? new TextDecoder().decode((outcome.value as { readonly body: Uint8Array }).body) : outcome.error.message)
+
+describe('requests', () => {
+  test('method, headers, body; repeated headers are joined', async () => {
+    const outcome = await send(provider(), `${base}/echo`, { method: 'POST', headers: { 'x-a': 'h' }, body: 'text' })
+    expect(outcome).toMatchObject({ ok: true, value: { status: 201, headers: { 'x-twice': 'a, b' }, bytesWritten: 0 } })
+    expect(body(outcome)).toBe('POST text h')
+  })
+
+  test('packed bodies are unpacked, or left alone', async () => {
+    expect(body(await send(provider(), `${base}/gzip`))).toBe('packed')
+    expect(body(await send(provider(), `${base}/gzip`, { decompress: false }))).not.toBe('packed')
+  })
+
+  test('redirects are answers', async () => {
+    expect(await send(provider(), `${base}/redirect`)).toMatchObject({ value: { status: 302, headers: { location: '/echo' } } })
+  })
+
+  test('a body into a file, within the sandbox', async () => {
+    expect(await send(provider(), `${base}/big`, { saveTo: 'out.txt' })).toMatchObject({ ok: true, value: { bytesWritten: 5000 } })
+    expect(readFileSync(join(folder, 'out.txt'), 'utf8')).toBe('x'.repeat(5000))
+    expect(await send(provider(), `${base}/big`, { saveTo: '../out.txt' })).toMatchObject({ ok: false, error: { category: 'tool_rejected' } })
+  })
+
+  test('what the network refuses is a result', async () => {
+    expect(await send(provider(), `${base}/hang`, { timeoutMs: 50 })).toMatchObject({ ok: true, value: { refused: true, code: 'ETIMEDOUT', detail: 'operation timed out' } })
+    expect(await send(provider(), `${base}/reset`)).toMatchObject({ ok: true, value: { refused: true } })
+    expect(await send(provider(), 'http://127.0.0.1:1/')).toMatchObject({ ok: true, value: { refused: true, code: 'ECONNREFUSED', detail: 'Connection refused (os error 111)' } })
+    expect(await send(provider({ policy: OPEN, maxBodyBytes: 100 }), `${base}/big`)).toMatchObject({ ok: true, value: { refused: true, code: 'EMSGSIZE' } })
+  })
+
+  test('cancelling', async () => {
+    const abort = new AbortController()
+    const outcome = send(provider(), `${base}/hang`, {}, abort.signal)
+    setImmediate(() => abort.abort())
+    expect(await outcome).toMatchObject({ ok: false, error: { message: 'http: the run was cancelled' } })
+  })
+
+  test('plain HTTP through a proxy asks it for the whole URL', async () => {
+    const proxy = { url: base, noProxy: 'direct.test', user: 'u', password: 'p' }
+    expect(body(await send(provider(), 'http://example.test/x?y=1', { proxy }))).toBe('proxied http://example.test/x?y=1 Basic dTpw example.test')
+  })
+
+  test('a body in pieces', async () => {
+    const made = provider()
+    const stream = async (op: string, more: { readonly [key: string]: Plain } = {}): Promise<EffectOutcome> => made.perform({ kind: 'net.stream', args: { ...more, op, id: 's' } }, call())
+    expect(await stream('http_open', args(`${base}/big`))).toMatchObject({ ok: true, value: { status: 200 } })
+    let size = 0
+    for (;;) {
+      const outcome = await stream('http_read', { maxBytes: 1000 })
+      if (!outcome.ok || outcome.value === null) break
+      expect((outcome.value as Uint8Array).length).toBeLessThanOrEqual(1000)
+      size += (outcome.value as Uint8Array).length
+    }
+    expect(size).toBe(5000)
+    expect(await stream('http_close')).toEqual({ ok: true, value: null })
+  })
+})
+
+describe('network policy', () => {
+  const verdict = (url: string, policy: NetworkPolicy = {}): string => {
+    try {
+      checkUrl(new URL(url), policy)
+      return 'ok'
+    } catch (cause) {
+      return cause instanceof EgressBlocked ? cause.rule : String(cause)
+    }
+  }
+
+  test.each<[string, NetworkPolicy, string]>([
+    ['http://127.0.0.1/', {}, 'private_address'],
+    ['http://[::1]/', {}, 'private_address'],
+    ['http://[::ffff:10.0.0.1]/', {}, 'private_address'],
+    ['http://[64:ff9b::a00:1]/', {}, 'private_address'],
+    ['http://[fd00:ec2::254]/', {}, 'private_address'],
+    ['http://169.254.169.254/latest', {}, 'private_address'],
+    ['http://2130706433/', {}, 'private_address'],
+    ['http://0x7f.1/', {}, 'private_address'],
+    ['http://metadata.google.internal/', {}, 'private_address'],
+    ['http://example.com:22/', {}, 'port'],
+    ['ftp://example.com/', {}, 'scheme'],
+    ['https://example.com/', {}, 'ok'],
+    ['https://93.184.216.34/', {}, 'ok'],
+    ['https://api.example.com/', { allow: ['*.example.com'] }, 'ok'],
+    ['https://example.com/', { allow: ['*.example.com'] }, 'domain'],
+    ['https://notexample.com/', { allow: ['*.example.com', 'example.com'] }, 'domain'],
+    ['https://example.com/', { allow: ['example.com:8443'] }, 'domain'],
+    ['https://bad.example.com/', { allow: ['*.example.com'], deny: ['bad.example.com'] }, 'domain'],
+    ['http://127.0.0.1:8080/', { allow: ['127.0.0.1:8080'] }, 'ok'],
+    ['http://10.1.2.3/', { allow: ['10.0.0.0/8'] }, 'ok'],
+    ['http://127.0.0.1/', { denyPrivate: false }, 'ok'],
+    ['http://127.0.0.1/', { denyPrivate: false, deny: ['127.0.0.0/8'] }, 'domain'],
+  ])('%s under %j: %s', (url, policy, expected) => expect(verdict(url, policy)).toBe(expected))
+
+  test.each(['10.0.0.1', '192.168.1.1', '172.16.0.1', '100.64.0.1', '0.0.0.0', '224.0.0.1', 'fe80::1', 'fc00::1', '::', '2002:a00:1::'])('%s is not public', (address) => {
+    expect(isPublic(address)).toBe(false)
+  })
+
+  test('a name that resolves to a private address is refused when connecting', async () => {
+    expect(await send(provider({}), 'http://localhost/')).toMatchObject({ ok: false, error: { category: 'egress_blocked' } })
+    expect(await send(provider({}), base)).toMatchObject({ ok: false, error: { category: 'egress_blocked' } })
+  })
+})

@@ -1,0 +1,100 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectCall } from '../providers/provider.js'
+import { gone } from '../test-support/mcp-servers.js'
+import { processProvider } from './process.js'
+import type { ProcessOptions } from './process.js'
+import { FileSandbox } from './sandbox.js'
+import { Workspace } from './workspace.js'
+
+let folder: string
+beforeAll(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-process-')))))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const exits: number[] = []
+const call = (signal = new AbortController().signal): EffectCall => ({ id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: (code) => void exits.push(code) })
+
+function world(options: ProcessOptions = {}) {
+  const workspace = new Workspace({ root: folder, sandbox: new FileSandbox({ roots: [folder] }), env: { PATH: process.env['PATH'], MARK: 'here' } })
+  const { perform } = processProvider(workspace, options)
+  return {
+    workspace,
+    exec: async (args: { readonly [key: string]: Plain }, signal?: AbortSignal): Promise<EffectOutcome> => perform({
+      kind: 'process.exec', args: { program: null, args: [], shell: null, cwd: null, env: null, stdin: null, timeoutMs: null, ...args },
+    }, call(signal)),
+    info: (args: { readonly [key: string]: Plain }): Plain => (perform({ kind: 'process.info', args }, call()) as { value: Plain }).value,
+    set: (args: { readonly [key: string]: Plain }) => perform({ kind: 'process.set', args }, call()),
+  }
+}
+
+const node = (code: string): { readonly program: string; readonly args: readonly string[] } => ({ program: process.execPath, args: ['-e', code] })
+
+test('output, status, standard input, environment, folder', async () => {
+  const { exec } = world()
+  expect(await exec(node('console.log("out"); console.error("err"); process.exitCode = 3'))).toMatchObject({
+    ok: true, value: { stdout: 'out\n', stderr: 'err\n', status: 3, timedOut: false },
+  })
+  expect(await exec({ ...node('process.stdin.pipe(process.stdout)'), stdin: 'in' })).toMatchObject({ value: { stdout: 'in' } })
+  const facts = 'console.log(process.env.MARK, process.env.MORE, process.env.HOME, process.cwd())'
+  expect(await exec({ ...node(facts), env: { MORE: 'yes' } })).toMatchObject({ value: { stdout: `here yes undefined ${folder}\n` } })
+  expect(await exec({ ...node(facts), env: { MORE: 'yes' }, clearEnv: true })).toMatchObject({ value: { stdout: `undefined yes undefined ${folder}\n` } })
+})
+
+test('a shell', async () => {
+  expect(await world().exec({ shell: 'echo one; echo $MARK' })).toMatchObject({ value: { stdout: 'one\nhere\n', status: 0 } })
+})
+
+test('a program that does not exist is refused in the words of the system', async () => {
+  expect(await world().exec({ program: 'no-such-program-here' })).toEqual({ ok: true, value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)' } })
+})
+
+test('out of time: it and its children are gone', async () => {
+  const { exec } = world()
+  const code = `const c = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' }); console.log(c.pid); setInterval(() => {}, 1000)`
+  const outcome = await exec({ ...node(code), timeoutMs: 1000 })
+  expect(outcome).toMatchObject({ value: { status: -1, timedOut: true } })
+  const child = Number(outcome.ok && (outcome.value as { readonly stdout: string }).stdout)
+  expect(child).toBeGreaterThan(0)
+  await gone(child)
+})
+
+test('cancelling', async () => {
+  const abort = new AbortController()
+  const outcome = world().exec(node('setInterval(() => {}, 1000)'), abort.signal)
+  setImmediate(() => abort.abort())
+  expect(await outcome).toMatchObject({ ok: false, error: { message: 'process: the run was cancelled' } })
+})
+
+test('output beyond the limit is dropped and said so', async () => {
+  const outcome = await world({ maxOutputBytes: 10 }).exec(node('process.stdout.write("x".repeat(1000))'))
+  expect(outcome).toMatchObject({ value: { stdout: `${'x'.repeat(10)}\n[990 bytes dropped]` } })
+})
+
+test('a host that says no', async () => {
+  const { exec } = world({ allow: ({ program }) => program === 'git' || 'only git' })
+  expect(await exec(node('1'))).toMatchObject({ ok: false, error: { category: 'tool_rejected', message: expect.stringContaining('only git') as string } })
+})
+
+test('folders outside the sandbox', async () => {
+  expect(await world().exec({ ...node('1'), cwd: '..' })).toMatchObject({ ok: false, error: { category: 'tool_rejected' } })
+})
+
+test('facts, and changes that stay within the run', () => {
+  const { info, set, workspace } = world({ args: ['a', 'b'] })
+  expect(info({ op: 'args' })).toEqual(['a', 'b'])
+  expect(info({ op: 'cwd' })).toBe(folder)
+  expect(info({ op: 'env', name: 'MARK' })).toBe('here')
+  expect(info({ op: 'env', name: 'HOME' })).toBe(null)
+  expect(['linux', 'darwin', 'windows']).toContain(info({ op: 'platform' }))
+  void set({ op: 'setenv', name: 'MARK', value: 'there' })
+  expect(info({ op: 'env', name: 'MARK' })).toBe('there')
+  expect(process.env['MARK']).toBe(undefined)
+  expect(set({ op: 'chdir', path: 'none' })).toMatchObject({ ok: true, value: { refused: true } })
+  expect(set({ op: 'chdir', path: '..' })).toMatchObject({ ok: false })
+  expect(workspace.cwd).toBe(folder)
+  void set({ op: 'exit', code: 7 })
+  expect(exits).toEqual([7])
+})

@@ -1,0 +1,247 @@
+// One request of a script as a resumable state machine: environment policy (once a run), files of a multipart body, then
+// attempts. An attempt passes the egress policy, then the mocks, then goes to the host as an effect; redirects are followed
+// here, hop by hop, and failed attempts are retried after a pause.
+
+import { frame } from './builtin.js'
+import type { Context, Control, Result } from './builtin.js'
+import { refusal, fieldOf } from './fs-ask.js'
+import { checkEgress, policyFromEnvironment } from './http-egress.js'
+import { encodeParts } from './http-options.js'
+import type { RequestPlan } from './http-options.js'
+import { httpState, isSensitiveHeader, mockedResponse } from './http-state.js'
+import type { HttpCall } from './http-state.js'
+import type { Effect, Plain } from '../effects/effect.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnBytes } from '../values/scalars.js'
+import { isInt } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+/** What to do with the response. */
+export type Purpose =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'download'; readonly path: string }
+  | { readonly kind: 'stream'; readonly handle: string }
+
+export interface ExchangeState {
+  [key: string]: unknown
+  /** The builtin that asked, for egress reports. */
+  readonly surface: string
+  readonly purpose: Purpose
+  plan: RequestPlan
+  stage: 'policy' | 'files' | 'send' | 'answer' | 'pause' | 'save'
+  /** Answers of the environment about the egress policy, and how many questions are out. */
+  readonly environment: Value[]
+  asked: number
+  attempt: number
+  hops: number
+  /** The response of a mocked download while its file is written. */
+  saved: Value
+}
+
+export function exchange(ctx: Context, surface: string, plan: RequestPlan, purpose: Purpose): Control {
+  const state: ExchangeState = { surface, purpose, plan, stage: 'policy', environment: [], asked: 0, attempt: 0, hops: 0, saved: null }
+  return ctx.frame('http.exchange', state)
+}
+
+const POLICY_VARIABLES = ['HARN_EGRESS_ALLOW', 'HARN_EGRESS_DENY', 'HARN_EGRESS_DEFAULT'] as const
+/** Longest pause between two attempts, in milliseconds. */
+const MAX_PAUSE = 60_000
+
+export const exchangeFrame = frame<ExchangeState>({
+  kind: 'http.exchange',
+  step: (ctx, state) => advance(ctx, state, ctx.result, false),
+  // Whoever may not read the environment has no policy there; any other refusal is the script's to see.
+  onFault: (ctx, state, fault) => (state.stage === 'policy' ? advance(ctx, state, null, true) : ctx.fail(fault)),
+})
+
+/** Goes as far as possible without the world. `answer` is what it said last. */
+function advance(ctx: Context, state: ExchangeState, answer: Value, refused: boolean): Result {
+  switch (state.stage) {
+    case 'policy': {
+      const question = policyStep(ctx, state, answer, refused)
+      return question ?? nextFile(ctx, state)
+    }
+    case 'files': return fileRead(ctx, state, answer)
+    case 'send': case 'pause': return send(ctx, state)
+    case 'answer': return received(ctx, state, answer)
+    case 'save': {
+      const failed = refusal(answer)
+      return failed === null ? state.saved : ctx.throw(`${state.surface}: failed to write ${failed.path}: ${failed.detail}`)
+    }
+  }
+}
+
+/** Asks for the variables of the policy, once a run; null when that is done. */
+function policyStep(ctx: Context, state: ExchangeState, answer: Value, refused: boolean): Control | null {
+  const http = ctx.state(httpState)
+  if (http.egress !== null || http.egressAsked) return null
+  if (refused) {
+    http.egressAsked = true
+    return null
+  }
+  if (state.asked > 0) state.environment.push(answer)
+  if (state.asked < POLICY_VARIABLES.length) return ctx.request({ kind: 'process.info', args: { op: 'env', name: POLICY_VARIABLES[state.asked++]! } })
+  http.egressAsked = true
+  http.egress = policyFromEnvironment(state.environment[0]!, state.environment[1]!, state.environment[2]!)
+  return null
+}
+
+// ----------------------------------------------------------------------------------------------------- multipart files
+
+function nextFile(ctx: Context, state: ExchangeState): Result {
+  const { parts } = state.plan
+  if (parts === null) return send(ctx, state)
+  const missing = parts.find((part) => part.content === null)
+  if (missing !== undefined) {
+    state.stage = 'files'
+    return ctx.request({ kind: 'fs.read', args: { path: missing.path!, encoding: 'bytes' } })
+  }
+  const { body, contentType } = encodeParts(parts)
+  ctx.charge(body.length >> 6, body.length)
+  state.plan = { ...state.plan, parts: null, body, headers: { ...state.plan.headers, 'Content-Type': contentType } }
+  return send(ctx, state)
+}
+
+function fileRead(ctx: Context, state: ExchangeState, answer: Value): Result {
+  const refused = refusal(answer)
+  const part = state.plan.parts!.find((each) => each.content === null)!
+  if (refused !== null) return ctx.throw(`http: failed to read multipart file ${refused.path}: ${refused.detail}`)
+  const data = fieldOf(answer, 'data')
+  part.content = data instanceof HarnBytes ? data.data : new Uint8Array(0)
+  return nextFile(ctx, state)
+}
+
+// -------------------------------------------------------------------------------------------------------------- attempts
+
+function callRecord(plan: RequestPlan): HttpCall {
+  const headers = new Map(Object.entries(plan.headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const body = plan.body === null || typeof plan.body === 'string' ? plan.body : new TextDecoder().decode(plan.body)
+  return { method: plan.method, url: plan.url, headers, body }
+}
+
+function requestArgs(plan: RequestPlan, saveTo: string | null): Effect['args'] {
+  const { method, url, headers, body, timeoutMs, connectTimeoutMs, readTimeoutMs, proxy, tls, decompress } = plan
+  return { method, url, headers, body, timeoutMs, connectTimeoutMs, readTimeoutMs, proxy: proxy as Plain, tls: tls as Plain, decompress, saveTo }
+}
+
+function send(ctx: Context, state: ExchangeState): Result {
+  const { plan, purpose, surface } = state
+  // Downloads and streams meet the policy behind the mocks, plain requests in front of them.
+  if (purpose.kind === 'text') {
+    const blocked = checkEgress(ctx, surface, plan.url)
+    if (blocked !== null) return blocked
+  }
+  const mocked = mockedResponse(ctx.state(httpState), callRecord(plan))
+  if (mocked !== null) return answered(ctx, state, responseOf(mocked), true)
+  const blocked = checkEgress(ctx, surface, plan.url)
+  if (blocked !== null) return blocked
+  state.stage = 'answer'
+  if (purpose.kind === 'stream') return ctx.request({ kind: 'net.stream', args: { ...requestArgs(plan, null), op: 'http_open', id: purpose.handle } })
+  return ctx.request({ kind: 'http.request', args: requestArgs(plan, purpose.kind === 'download' ? purpose.path : null) })
+}
+
+interface Response {
+  readonly status: number
+  readonly headers: HarnDict
+  readonly body: Uint8Array
+  readonly bytesWritten: number
+}
+
+/** A mock's response dict, or a bare body. */
+function responseOf(mocked: Value): Response {
+  const fields = mocked instanceof HarnDict ? mocked : HarnDict.of({ body: mocked })
+  const status = fields.get('status') ?? 200
+  const body = fields.get('body') ?? ''
+  const headers = new HarnDict()
+  const given = fields.get('headers')
+  if (given instanceof HarnDict) for (const name of given.keys()) headers.set(name, display(given.get(name)!))
+  const bytes = body instanceof HarnBytes ? body.data : new TextEncoder().encode(display(body))
+  return { status: isInt(status) ? Number(status) : 200, headers, body: bytes, bytesWritten: bytes.length }
+}
+
+function header(headers: HarnDict, name: string): string | null {
+  const key = headers.keys().find((each) => each.toLowerCase() === name)
+  return key === undefined ? null : display(headers.get(key)!)
+}
+
+function mayRetry(state: ExchangeState): boolean {
+  return state.attempt < state.plan.retries && state.plan.retryMethods.includes(state.plan.method)
+}
+
+function pause(ctx: Context, state: ExchangeState, leastMs: number): Result {
+  const delay = Math.min(MAX_PAUSE, Math.max(leastMs, state.plan.backoffMs * 2 ** Math.min(state.attempt, 30)))
+  state.attempt++
+  state.stage = 'pause'
+  return ctx.park(null, ctx.now + Math.trunc(delay))
+}
+
+/** The answer of the host. */
+function received(ctx: Context, state: ExchangeState, answer: Value): Result {
+  const refused = refusal(answer)
+  if (refused !== null) return mayRetry(state) ? pause(ctx, state, 0) : ctx.throw(`http: request failed: ${refused.detail}`)
+  const headers = fieldOf(answer, 'headers')
+  const body = fieldOf(answer, 'body')
+  const number = (name: string): number => {
+    const value = fieldOf(answer, name)
+    return isInt(value) ? Number(value) : 0
+  }
+  return answered(ctx, state, {
+    status: number('status'),
+    headers: headers instanceof HarnDict ? headers : new HarnDict(),
+    body: body instanceof HarnBytes ? body.data : new Uint8Array(0),
+    bytesWritten: number('bytesWritten'),
+  }, false)
+}
+
+const REDIRECTS = [301, 302, 303, 307, 308]
+
+function answered(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result {
+  const location = REDIRECTS.includes(response.status) ? header(response.headers, 'location') : null
+  if (location !== null && state.plan.redirects >= 0) {
+    if (state.hops >= state.plan.redirects) return ctx.throw('http: request failed: too many redirects')
+    if (!URL.canParse(location, state.plan.url)) return ctx.throw(`http: request failed: invalid redirect location '${location}'`)
+    state.hops++
+    state.plan = redirected(state.plan, response.status, new URL(location, state.plan.url))
+    return send(ctx, state)
+  }
+  if (state.plan.retryStatuses.includes(response.status) && mayRetry(state)) return pause(ctx, state, retryAfterMs(state.plan, response))
+  return deliver(ctx, state, response, mocked)
+}
+
+/** Seconds of a Retry-After header on 429 and 503, as milliseconds; dates are not followed. */
+function retryAfterMs(plan: RequestPlan, response: Response): number {
+  if (!plan.respectRetryAfter || (response.status !== 429 && response.status !== 503)) return 0
+  const seconds = Number(header(response.headers, 'retry-after') ?? '')
+  return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : 0
+}
+
+function redirected(plan: RequestPlan, status: number, target: URL): RequestPlan {
+  const toGet = (status === 303 && plan.method !== 'HEAD') || ((status === 301 || status === 302) && plan.method === 'POST')
+  const from = new URL(plan.url)
+  const elsewhere = from.host !== target.host || from.protocol !== target.protocol
+  const headers = Object.entries(plan.headers).filter(([name]) => {
+    if (elsewhere && isSensitiveHeader(name)) return false
+    return !(toGet && /^content-/i.test(name))
+  })
+  return { ...plan, url: target.toString(), headers: Object.fromEntries(headers), ...(toGet ? { method: 'GET', body: null } : {}) }
+}
+
+function deliver(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result {
+  const { status, headers, body, bytesWritten } = response
+  const success = status >= 200 && status < 300
+  const { purpose } = state
+  if (purpose.kind === 'stream') {
+    ctx.state(httpState).streams.set(purpose.handle, { status, headers, rest: mocked ? body : null })
+    return purpose.handle
+  }
+  if (purpose.kind === 'text') {
+    ctx.charge(body.length >> 6, 2 * body.length)
+    return HarnDict.of({ status, headers, body: new TextDecoder().decode(body), ok: success })
+  }
+  const result = HarnDict.of({ status, headers, bytes_written: bytesWritten, ok: success })
+  if (!mocked) return result
+  state.saved = result
+  state.stage = 'save'
+  return ctx.request({ kind: 'fs.write', args: { op: 'write', path: purpose.path, data: body } })
+}
