@@ -73,7 +73,7 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       done(await builtinsCommand(name, options))
     })
 
-  add('explain <code>', 'explain a code of a finding or an error').action(async (code: string) => {
+  add('explain [code]', 'explain a code of a finding or an error, or list them').action(async (code: string | undefined) => {
     const { explainCommand } = await import('./commands/explain.js')
     done(await explainCommand(code))
   })

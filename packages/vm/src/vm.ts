@@ -105,6 +105,11 @@ export class Machine implements Context, MachineAccess {
   /** The task whose code runs. */
   running: Task = null as never
 
+  // Methods of the struct that was asked for last; DEFINE_IMPL forgets them.
+  structName: string | null = null
+  private structHome = ''
+  private structMethods: Map<string, HarnClosure> | null = null
+
   // ---- registers of a builtin call
   argc = 0
   result: Value = null
@@ -512,6 +517,11 @@ export class Machine implements Context, MachineAccess {
 
   runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result {
     this.argc = argc
+    if (!def.rest && def.arity <= 2) {
+      const self = regs[from]!
+      const a = argc > 0 ? regs[from + 1]! : null
+      return def.arity === 0 ? def.run(this, self) : def.arity === 1 ? def.run(this, self, a) : def.run(this, self, a, argc > 1 ? regs[from + 2]! : null)
+    }
     return def.run(this, regs[from]!, ...padded(def, regs, from + 1, argc))
   }
 
@@ -554,7 +564,12 @@ export class Machine implements Context, MachineAccess {
   }
 
   structMethod(receiver: HarnStruct, name: string): HarnClosure | null {
-    const own = this.impls.get(`${receiver.home}::${receiver.name}`)?.get(name)
+    if (receiver.name !== this.structName || receiver.home !== this.structHome) {
+      this.structName = receiver.name
+      this.structHome = receiver.home
+      this.structMethods = this.impls.get(`${receiver.home}::${receiver.name}`) ?? null
+    }
+    const own = this.structMethods?.get(name)
     if (own !== undefined) return own
     for (const [key, methods] of this.impls) if (key.endsWith(`::${receiver.name}`) && methods.has(name)) return methods.get(name)!
     return null
@@ -629,26 +644,25 @@ export class Machine implements Context, MachineAccess {
 
   /**
    * Pushes a frame for a closure whose arguments lie at `from`; its result goes to the instruction `co` stands at. With
-   * `boundary` it is a run of its own: a marker frame below it restores the recursion bound and adds the line suffix.
+   * `boundary` it is a run of its own, which nests up to the host's limit only.
    */
   enter(task: Task, callee: HarnClosure, from: number, argc: number, boundary: boolean): boolean {
     const co = task.current
     if (boundary) {
-      const args = co.regs.slice(from, from + argc)
-      return this.pushNative(task, 'run.boundary', { callee, args: new HarnList(args), called: false })
-    }
-    if (co.fp + 1 >= co.limit) return this.raise(task, this.stackOverflow())
+      if (co.fp >= this.limits.frames) return this.hitLimit('frames', `too many frames: the limit is ${this.limits.frames}`)
+    } else if (co.fp + 1 >= co.limit) return this.raise(task, this.stackOverflow())
     if (this.fuel > 0) this.fuel--
     else this.charge(1)
     const { code } = callee
     co.reserve(from + Math.max(code.frameSize, argc) + 16)
-    placeArguments(code, co.regs, from, argc)
+    if (argc !== code.exactCount) placeArguments(code, co.regs, from, argc)
     co.fp++
     co.frames[co.fp] = callee
     co.returns[co.fp] = co.instr
     co.bases[co.fp] = from
     co.base = from
     co.instr = code.entry
+    if (boundary) co.openRun()
     return true
   }
 
@@ -906,13 +920,16 @@ export class Machine implements Context, MachineAccess {
     return new HarnBuiltin(name)
   }
 
-  get source(): { readonly file: string; readonly directory: string } {
+  get source(): { readonly file: string; readonly directory: string; readonly entry: string } {
     const co = this.running.current
+    const { main } = this.program
     for (let fp = co.fp; fp >= 0; fp--) {
       const frame = co.frames[fp]
-      if (frame instanceof HarnClosure) return { file: frame.code.module.key, directory: frame.code.module.directory }
+      if (frame instanceof HarnClosure && !frame.code.module.key.startsWith('<')) {
+        return { file: frame.code.module.key, directory: frame.code.module.directory, entry: main.key }
+      }
     }
-    return { file: this.program.main.key, directory: this.program.main.directory }
+    return { file: main.key, directory: main.directory, entry: main.key }
   }
 
   // ---- MachineAccess

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { DryRunEntry, Journal, Module, RunResult } from '@bridle/stdlib-tools'
 import { plainFromHost } from '@bridle/stdlib-tools'
 import { fileJournal } from '@bridle/stdlib-tools/node'
-import { display, fromPlain, HarnEnum } from '@bridle/vm'
+import { display, fromPlain, HarnEnum, HarnFloat } from '@bridle/vm'
 import type { Limits, Plain, Value } from '@bridle/vm'
 import { CommandError, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_TIMEOUT, UsageError } from '../errors.js'
 import { renderFault } from '../fault-report.js'
@@ -102,7 +102,7 @@ function documentOf(result: RunResult, exitCode: number, stop: Stop): Readonly<R
 function jsonValue(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  if (typeof value === 'object' && value !== null && value.constructor.name === 'HarnFloat' && 'v' in value) return value.v
+  if (value instanceof HarnFloat) return value.v
   return value
 }
 

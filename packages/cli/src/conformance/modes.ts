@@ -28,6 +28,7 @@ export interface TestRun {
 
 /** null when the script does in every mode what its sibling file asks for; otherwise why not. */
 export async function runTest(test: ConformanceTest, modes: readonly Mode[], run: TestRun): Promise<string | null> {
+  run.onMode?.(modes[0] ?? 'base')
   const runtime = commandRuntime({ terminal: false })
   let module: Module
   try {
@@ -37,8 +38,8 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
     return judge(test.kind, test.wanted, { kind: 'failed', output: '', error: cause.message })
   }
   const script: Script = { test, runtime, module, warnings: module.warnings.map((each) => `warning: ${each.message}\n`).join(''), signal: run.signal }
-  for (const mode of modes) {
-    run.onMode?.(mode)
+  for (const [at, mode] of modes.entries()) {
+    if (at > 0) run.onMode?.(mode)
     const verdict = await RUNNERS[mode](script)
     if (verdict !== null) return mode === 'base' ? verdict : `${mode} mode: ${verdict}`
   }

@@ -1,6 +1,7 @@
 // Runs tests in worker threads. A worker takes one test at a time; one that exceeds its time is first asked to stop, so that it
 // can end the processes it started, and its thread is ended when it does not. A thread that died costs its test, not the run.
 
+import { URL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { ConformanceTest } from './discover.js'
 import type { Mode } from './modes.js'
@@ -22,6 +23,9 @@ export interface PoolOptions {
   /** May turn a result into another one before it is reported. */
   readonly reconsider?: (test: ConformanceTest, result: TestResult) => TestResult
 }
+
+/** For a thread to load its code. */
+const START_LIMIT_MS = 60_000
 
 /** Time that a cancelled test has to end what it started. */
 const GRACE_MS = 2_000
@@ -75,33 +79,34 @@ class Thread {
     const { modes, timeLimitMs } = this.options
     return new Promise((resolve) => {
       let mode: Mode = modes[0] ?? 'base'
-      let timer: NodeJS.Timeout
+      let late: string | null = null
       const finish = (verdict: string | null, broken: boolean): void => {
         clearTimeout(timer)
-        worker.removeAllListeners()
-        // Errors that arrive behind the end of a thread concern nobody.
-        worker.on('error', () => {})
-        if (broken) void this.end().then(() => resolve(verdict))
-        else resolve(verdict)
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+        // What an ended thread still complains about concerns nobody; without a listener it would end the process.
+        if (broken) {
+          worker.on('error', () => {})
+          void this.end().then(() => resolve(verdict))
+        } else resolve(verdict)
       }
-      const late = (): void => {
+      const onMessage = (message: FromWorker): void => {
+        if (message.type === 'result') return finish(late ?? message.verdict, false)
+        mode = message.mode
+        if (late !== null) return
+        clearTimeout(timer)
+        timer = setTimeout(onLate, timeLimitMs)
+      }
+      const onError = (cause: Error): void => finish(late ?? `the test thread failed: ${cause.stack ?? cause.message}`, true)
+      const onExit = (code: number): void => finish(late ?? `the test thread ended (exit code ${code})`, true)
+      const onLate = (): void => {
         const verdict = `${mode === 'base' ? '' : `${mode} mode: `}not finished after ${timeLimitMs / 1000} s`
-        worker.removeAllListeners('message')
-        worker.on('message', (message: FromWorker) => {
-          if (message.type === 'result') finish(verdict, false)
-        })
+        late = verdict
         worker.postMessage({ type: 'cancel' } satisfies ToWorker)
         timer = setTimeout(() => finish(verdict, true), GRACE_MS)
       }
-      timer = setTimeout(late, timeLimitMs)
-      worker.on('message', (message: FromWorker) => {
-        if (message.type === 'result') return finish(message.verdict, false)
-        mode = message.mode
-        clearTimeout(timer)
-        timer = setTimeout(late, timeLimitMs)
-      })
-      worker.on('error', (cause) => finish(`the test thread failed: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`, true))
-      worker.on('exit', (code) => finish(`the test thread ended (exit code ${code})`, true))
+      // The thread says when it begins; until then it loads its code, which is not the test's time.
+      let timer = setTimeout(onLate, START_LIMIT_MS)
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit)
       worker.postMessage({ type: 'run', test, modes } satisfies ToWorker)
     })
   }

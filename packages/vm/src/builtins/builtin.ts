@@ -78,8 +78,11 @@ export interface Context {
   wake(key: string): void
   /** Looks a builtin or method up by name, for builtins that call others through ctx.call. */
   builtinValue(name: string): Value
-  /** Facts of the running module: directory for relative paths, source file name. */
-  readonly source: { readonly file: string; readonly directory: string }
+  /**
+   * Facts of the running module: directory for relative paths, source file name. Modules without a place on disk (`<stdlib>/…`)
+   * count as part of whoever called them. `entry` is the file of the main program.
+   */
+  readonly source: { readonly file: string; readonly directory: string; readonly entry: string }
   /** The machine, for the few builtins that are part of it (tasks, snapshots, tools). */
   readonly machine: MachineAccess
 }

@@ -22,6 +22,7 @@ import { listsFamily } from './lists.js'
 import { loggingFamily } from './logging.js'
 import { mailboxFamily } from './mailbox.js'
 import { mathFamily } from './math.js'
+import { metadataFamily } from './metadata.js'
 import { pathFamily } from './path.js'
 import { planFamily } from './plan.js'
 import { processFamily } from './process.js'
@@ -33,6 +34,7 @@ import { runtimeContextFamily } from './runtime-context.js'
 import { schemaFamily } from './schema.js'
 import { setsFamily } from './sets.js'
 import { sharedFamily } from './shared.js'
+import { storeFamily } from './store.js'
 import { streamsFamily } from './streams.js'
 import { stringsFamily } from './strings.js'
 import { supervisorFamily } from './supervisor.js'
@@ -48,10 +50,10 @@ import { tracingFamily } from './tracing.js'
 import type { BuiltinFamily } from './registry.js'
 
 export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
-  atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, compressFamily, coreFamily, cryptoFamily, dataFormatsFamily,
-  dictsFamily, fsFamily, hostCallFamily, hostMocksFamily, httpFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily,
-  mailboxFamily, mathFamily, pathFamily, planFamily, processFamily, randomFamily, rangesFamily, regexFamily,
-  resultsFamily, runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, streamsFamily, stringsFamily,
-  supervisorFamily, syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily, toolDispatchFamily,
-  toolSynthesisFamily, toolsFamily, tracingFamily,
+  atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, compressFamily, coreFamily, cryptoFamily,
+  dataFormatsFamily, dictsFamily, fsFamily, hostCallFamily, hostMocksFamily, httpFamily, iterFamily, jqFamily, jsonFamily,
+  listsFamily, loggingFamily, mailboxFamily, mathFamily, metadataFamily, pathFamily, planFamily, processFamily, randomFamily,
+  rangesFamily, regexFamily, resultsFamily, runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, storeFamily,
+  streamsFamily, stringsFamily, supervisorFamily, syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily,
+  toolDispatchFamily, toolSynthesisFamily, toolsFamily, tracingFamily,
 ]

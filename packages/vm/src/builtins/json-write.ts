@@ -48,50 +48,49 @@ function leaf(value: Value, decimals: boolean): string | null {
   return 'null'
 }
 
-type Work = { readonly text: string } | { readonly value: Value; readonly depth: number }
+/** A list or object being written: its members from `at` on are still to come. */
+interface Open {
+  readonly labels: readonly string[] | null
+  readonly members: readonly Value[]
+  at: number
+}
+
+function open(value: Value): Open {
+  if (value instanceof HarnList) return { labels: null, members: value.view(), at: 0 }
+  if (value instanceof HarnSet) return { labels: null, members: value.values(), at: 0 }
+  if (value instanceof HarnDict) return fields(value.keys(), value.map)
+  const struct = value as HarnStruct
+  return fields(sortTexts([...struct.fields.keys()]), struct.fields)
+}
+
+function fields(keys: readonly string[], map: Map<string, Value>): Open {
+  return { labels: keys, members: keys.map((key) => map.get(key)!), at: 0 }
+}
 
 export function stringifyJson(root: Value, options: JsonOptions = {}): string {
   const { indent = 0, decimals = false } = options
   const colon = indent > 0 ? ': ' : ':'
+  const first = leaf(root, decimals)
+  if (first !== null) return first
+  const stack: Open[] = [open(root)]
   const lineBreak = (depth: number): string => (indent > 0 ? `\n${' '.repeat(indent * depth)}` : '')
   let out = ''
-  const pending: Work[] = [{ value: root, depth: 0 }]
-  while (pending.length > 0) {
-    const work = pending.pop()!
-    if ('text' in work) {
-      out += work.text
+  for (let top = stack[0]; top !== undefined; top = stack.at(-1)) {
+    const { labels, members, at } = top
+    if (at === 0) out += labels === null ? '[' : '{'
+    if (at === members.length) {
+      stack.pop()
+      if (at > 0) out += lineBreak(stack.length)
+      out += labels === null ? ']' : '}'
       continue
     }
-    const { value, depth } = work
-    const text = leaf(value, decimals)
-    if (text !== null) {
-      out += text
-      continue
-    }
-    const { brackets, members } = open(value, colon)
-    if (members.length === 0) {
-      out += brackets
-      continue
-    }
-    pending.push({ text: lineBreak(depth) + brackets[1]! })
-    for (let at = members.length - 1; at >= 0; at--) {
-      const [label, member] = members[at]!
-      pending.push({ value: member, depth: depth + 1 }, { text: (at === 0 ? brackets[0]! : ',') + lineBreak(depth + 1) + label })
-    }
+    out += (at > 0 ? ',' : '') + lineBreak(stack.length)
+    if (labels !== null) out += jsonString(labels[at]!) + colon
+    const member = members[at]!
+    top.at = at + 1
+    const text = leaf(member, decimals)
+    if (text === null) stack.push(open(member))
+    else out += text
   }
   return out
-}
-
-interface Opened {
-  readonly brackets: string
-  readonly members: readonly (readonly [label: string, value: Value])[]
-}
-
-function open(value: Value, colon: string): Opened {
-  if (value instanceof HarnList) return { brackets: '[]', members: value.view().map((item) => ['', item] as const) }
-  if (value instanceof HarnSet) return { brackets: '[]', members: value.values().map((item) => ['', item] as const) }
-  const [keys, map] = value instanceof HarnDict
-    ? [value.keys(), value.map]
-    : [sortTexts([...(value as HarnStruct).fields.keys()]), (value as HarnStruct).fields]
-  return { brackets: '{}', members: keys.map((key) => [jsonString(key) + colon, map.get(key)!] as const) }
 }

@@ -3,10 +3,12 @@
 
 import { RE2JS, RE2JSException } from 're2js'
 import { RegexSyntaxError, translateRegex } from './regex-syntax.js'
+import { needsUnicodeWords, searchWords } from './regex-words.js'
 
 export interface Regex {
   readonly engine: RE2JS
   readonly groupNames: readonly (string | null)[]
+  readonly hasWordBoundary: boolean
 }
 
 /** One match; `groups[0]` is the whole of it. Positions are in UTF-16 units. */
@@ -34,7 +36,7 @@ export function compileRegex(pattern: string, flags = ''): Regex {
     if (error instanceof RangeError) throw new RegexSyntaxError('regex parse error: pattern is nested too deeply')
     throw error
   }
-  const regex = { engine, groupNames: translated.groupNames }
+  const regex = { engine, groupNames: translated.groupNames, hasWordBoundary: translated.hasWordBoundary }
   if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!)
   cache.set(key, regex)
   return regex
@@ -42,25 +44,40 @@ export function compileRegex(pattern: string, flags = ''): Regex {
 
 /** Whether the pattern occurs anywhere in the text. */
 export function testRegex(regex: Regex, text: string): boolean {
-  return regex.engine.matcher(text).find()
+  return searcher(regex, text)(0) !== null
+}
+
+/** A search from a position on: the engine's, or the one that knows all words where that could differ. */
+function searcher(regex: Regex, text: string): (from: number) => RegexMatch | null {
+  if (regex.hasWordBoundary && needsUnicodeWords(text)) {
+    return (from) => {
+      const at = searchWords(regex.engine, text, from)
+      if (at === null) return null
+      const groups = Array.from({ length: regex.groupNames.length + 1 }, (_unused, group) => {
+        const start = at[2 * group]!
+        return start < 0 ? null : text.slice(start, at[2 * group + 1])
+      })
+      return { start: at[0]!, end: at[1]!, groups }
+    }
+  }
+  const matcher = regex.engine.matcher(text)
+  return (from) => {
+    if (!matcher.find(from)) return null
+    const groups = Array.from({ length: regex.groupNames.length + 1 }, (_unused, group) => matcher.group(group))
+    return { start: matcher.start(), end: matcher.end(), groups }
+  }
 }
 
 /** Matches from left to right, not overlapping; an empty match right behind the one before it does not count. */
 export function* matchesOf(regex: Regex, text: string): Generator<RegexMatch, void, void> {
-  const matcher = regex.engine.matcher(text)
-  const groupCount = regex.groupNames.length
+  const search = searcher(regex, text)
   let from = 0
   let lastEnd = -1
-  while (from <= text.length && matcher.find(from)) {
-    const start = matcher.start()
-    const end = matcher.end()
-    if (start === end && end === lastEnd) {
-      from = end + charSize(text, end)
-      continue
-    }
-    const groups: (string | null)[] = []
-    for (let group = 0; group <= groupCount; group++) groups.push(matcher.group(group))
-    yield { start, end, groups }
+  while (from <= text.length) {
+    const match = search(from)
+    if (match === null) return
+    const { start, end } = match
+    if (start !== end || end !== lastEnd) yield match
     lastEnd = end
     from = start === end ? end + charSize(text, end) : end
   }

@@ -426,22 +426,27 @@ function showRanges(set: readonly Range[]): string {
 
 const rangeCache = new Map<string, readonly Range[]>()
 
-/** All code points that `member` matches. Walks the whole of Unicode once a class (about 30 ms), then remembers. */
+/** The parts of Unicode that are scanned at a time: surrogates are no characters, and no range may cross an edge unseen. */
+const PLANES: readonly Range[] = [[0, 0xd7ff], [0xe000, 0xffff], ...Array.from({ length: 16 }, (_unused, plane) => [0x10000 * (plane + 1), 0x10000 * (plane + 2) - 1] as const)]
+
+/** All code points that `member` matches. Scans the whole of Unicode once a class, a plane at a time, then remembers. */
 function rangesOf(member: RegExp): readonly Range[] {
   const known = rangeCache.get(member.source)
   if (known !== undefined) return known
   const ranges: Range[] = []
-  let from = -1
-  for (let code = 0; code <= MAX_CODE_POINT + 1; code++) {
-    const inside = code <= MAX_CODE_POINT && (code < 0xd800 || code > 0xdfff) && member.test(String.fromCodePoint(code))
-    if (inside && from < 0) from = code
-    else if (!inside && from >= 0) {
-      ranges.push([from, code - 1])
-      from = -1
+  const runs = new RegExp(`(?:${member.source})+`, 'gu')
+  for (const [low, high] of PLANES) {
+    let text = ''
+    for (let code = low; code <= high; code++) text += String.fromCodePoint(code)
+    const units = low > 0xffff ? 2 : 1
+    for (const match of text.matchAll(runs)) {
+      const from = low + match.index / units
+      ranges.push([from, from + match[0].length / units - 1])
     }
   }
-  rangeCache.set(member.source, ranges)
-  return ranges
+  const whole = normalise(ranges)
+  rangeCache.set(member.source, whole)
+  return whole
 }
 
 /** Names match loosely, as `Script=Greek`, `greek`, `general_category:Letter` do; null for an unknown one. */

@@ -64,3 +64,14 @@ test('stacked repetitions, counts, escapes', () => {
   expect(call('regex_match', '\\u{1F600}\\x41\\-\\/', '😀A-/')).toBe('[😀A-/]')
   expect(call('regex_match', '(?i)STRASSE|[k]', 'straSSe K')).toBe('[straSSe, K]')
 })
+
+test('word boundaries know words of all scripts', () => {
+  expect(call('regex_match', '\\b\\w+\\b', 'naïve café')).toBe('[naïve, café]')
+  expect(call('regex_match', '\\bé', 'é xé éx')).toBe('[é, é]')
+  expect(call('regex_match', '\\Bé', 'é xé éx')).toBe('[é]')
+  expect(call('regex_replace', '(?i)\\b(Ä)(\\w*)', '<$1|$2>', 'ärger xä Ä 😀')).toBe('<ä|rger> xä <Ä|> 😀')
+  expect(call('regex_match', '\\b(a|ab)(c|bcd)?\\b', 'é abcd ab')).toBe('[abcd, ab]')
+  expect(call('regex_split', 'aé b', '\\b')).toBe('[, aé,  , b, ]')
+  expect(call('regex_match', '(?m)^\\b.*?$', 'ñ1\nñ2')).toBe('[ñ1, ñ2]')
+  expect(call('regex_match', '\\b(?:a+)+$', `é ${'a'.repeat(60)}b`)).toBe('nil')
+})

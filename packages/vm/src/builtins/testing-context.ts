@@ -184,7 +184,7 @@ function makeContext(machine: FakeMachine, argc: number, result: Value, timedOut
     },
     wake() {},
     builtinValue: (name) => new HarnBuiltin(name),
-    source: { file: `${machine.directory}/main.harn`, directory: machine.directory },
+    source: { file: `${machine.directory}/main.harn`, directory: machine.directory, entry: `${machine.directory}/main.harn` },
     machine: {
       spawn() { throw new Error('spawn is not supported here') },
       hashHex: (bytes) => bytesToHex(blake3(bytes)),

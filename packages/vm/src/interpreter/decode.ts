@@ -14,8 +14,9 @@ import type { BuiltinDef } from '../builtins/builtin.js'
 import type { FunctionCode } from './module.js'
 import type { Value } from '../values/value.js'
 
-/** A virtual stack entry: a slot number, or a constant. */
-type Entry = number | { readonly constant: Value }
+/** A virtual stack entry: a slot number, a constant, or the running closure. */
+type Entry = number | { readonly constant: Value } | typeof SELF
+const SELF = 'self'
 
 const BINARY: Partial<Record<OpcodeName, number>> = {
   ADD: LINKED.ADD, ADD_OWNED: LINKED.ADD_OWNED, SUB: LINKED.SUB, MUL: LINKED.MUL, DIV: LINKED.DIV, MOD: LINKED.MOD, POW: LINKED.POW,
@@ -65,6 +66,7 @@ class Decoder {
   private waiting: number[] = []
   private readonly blockEntry = new Map<number, Instr>()
   private readonly at = new Map<number, Instr>()
+  private readonly loops: Instr[] = []
   private readonly jumps: { readonly instr: Instr; readonly target: number }[] = []
   private readonly depthAt = new Map<number, number>()
   private readonly boundaries = new Set<number>()
@@ -104,6 +106,7 @@ class Decoder {
       pc += 1 + operands.length
     }
     for (const { instr, target } of this.jumps) instr.target = this.blockEntry.get(target)!
+    for (const next of this.loops) shortenLoop(next)
     return { entry: this.blockEntry.get(0)!, at: this.at, blocks: this.blockEntry }
   }
 
@@ -145,6 +148,7 @@ class Decoder {
     const slot = this.canonical(position)
     if (entry === slot) return
     if (typeof entry === 'number') this.emit(LINKED.MOVE, slot, entry)
+    else if (entry === SELF) this.emit(LINKED.SELF, slot)
     else this.emit(LINKED.LOADK, slot, 0, 0, 0, entry.constant)
     this.stack[position] = slot
   }
@@ -193,7 +197,8 @@ class Decoder {
     this.protect(slot)
     if (typeof entry === 'number') {
       if (entry !== slot) this.emit(LINKED.MOVE, slot, entry)
-    } else this.emit(LINKED.LOADK, slot, 0, 0, 0, entry.constant)
+    } else if (entry === SELF) this.emit(LINKED.SELF, slot)
+    else this.emit(LINKED.LOADK, slot, 0, 0, 0, entry.constant)
   }
 
   private jump(instr: Instr, target: number): void {
@@ -266,7 +271,7 @@ class Decoder {
       }
       case 'LOAD_EXPORT': this.push(LINKED.LOAD_EXPORT, 0, o[1]!, 0, this.fn.module.chunk.units[o[0]!]!); return
       case 'LOAD_GLOBAL': this.push(LINKED.LOAD_GLOBAL, 0, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) }); return
-      case 'SELF': this.push(LINKED.SELF); return
+      case 'SELF': this.stack.push(SELF); this.producer = null; return
       case 'RUN_MODULE': this.flush(); this.call(LINKED.RUN_MODULE, this.canonical(this.stack.length), 0, 0, this.fn.module.chunk.units[o[0]!]!); return
 
       case 'JUMP': this.flush(); this.jump(this.emit(LINKED.JUMP, 0), o[0]!); return
@@ -418,7 +423,7 @@ class Decoder {
       case 'RAISE': this.emit(LINKED.RAISE, 0, 0, 0, 0, { kind: RAISE_KINDS[o[0]!], message: this.constant(o[1]!) }); return
       case 'NEXT': {
         this.flush()
-        this.push(LINKED.NEXT, this.canonical(this.stack.length - 1))
+        this.loops.push(this.push(LINKED.NEXT, this.canonical(this.stack.length - 1)))
         this.producer = null
         return
       }
@@ -502,9 +507,11 @@ class Decoder {
     const from = this.canonicalTop(count)
     this.stack.length -= count
     // The callee may stay where it is; only arguments move.
-    const callee = this.popSlot()
+    const isSelf = this.stack.at(-1) === SELF && this.fn.plain
+    const callee = isSelf ? 0 : this.popSlot()
+    if (isSelf) this.stack.pop()
     const slot = this.canonical(this.stack.length)
-    const instr = this.emit(op, slot, callee, count, from, k)
+    const instr = this.emit(isSelf ? LINKED.CALL_SELF : op, slot, callee, count, from, k)
     this.stack.push(slot)
     this.producer = instr
   }
@@ -520,4 +527,16 @@ class Decoder {
     this.stack.length -= count
     this.call(LINKED.BUILTIN_N, from, from, count, def)
   }
+}
+
+/**
+ * Gives a NEXT its quick way: `d` is where an item goes and `target` what follows, past the test for the end and past the move
+ * of the item into the loop's variable. An item that comes later, from a generator, takes the long way through both.
+ */
+function shortenLoop(next: Instr): void {
+  const test = next.next
+  const move = test.op === LINKED.JEND && test.b === next.a ? test.next : null
+  const isMove = move !== null && move.op === LINKED.MOVE && move.b === next.a
+  next.d = isMove ? move.a : next.a
+  next.target = isMove ? move.next : (move ?? test)
 }

@@ -20,11 +20,12 @@ export const LINKED = {
   THROW: 116, RETHROW: 117, CATCH_VALUE: 118, CATCH_IS: 119, RAISE: 120, RESULT_OK: 121, PROPAGATE: 122,
   ITERATE: 123, NEXT: 124, DEADLINE_ENTER: 125, DEADLINE_LEAVE: 126,
   NATIVE_STEP: 127, TASK_END: 128,
+  CALL_SELF: 129,
 } as const
 
 /**
  * One linked instruction. `a` is the slot of the result; `b`, `c`, `d` are source slots or small numbers by operation; `k` is a
- * constant, `cache` and `seen` an inline cache. One shape for all, so that every field access in the loop is monomorphic.
+ * constant; `kind`, `cache` and `seen` are an inline cache. One shape for all, so that every field access in the loop is monomorphic.
  */
 export class Instr {
   /** Changed by the decoder only, when a comparison becomes a jump. */
@@ -34,6 +35,8 @@ export class Instr {
   c: number
   d: number
   k: unknown
+  /** 0, or the kind of receiver that `cache` is for: see CALL_METHOD in loop.ts. */
+  kind = 0
   cache: unknown = null
   seen: unknown = null
   /** The instruction after this one; for jumps the fall-through. Set before the code runs. */

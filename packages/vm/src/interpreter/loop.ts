@@ -7,7 +7,7 @@
 // Keep this function small: V8 gives up optimising past 60 KB of bytecode, and then it is ten times slower.
 
 import { CONTROL } from '../builtins/builtin.js'
-import { HarnCell, HarnClosure } from '../values/callable.js'
+import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
@@ -30,6 +30,10 @@ import type { Value } from '../values/value.js'
 // A label is its number, because V8 makes a jump table of literals and a chain of comparisons of names; `satisfies` holds it to
 // the table in linked.ts and leaves nothing behind.
 type L = typeof LINKED
+interface MethodSite {
+  readonly name: string
+  readonly optional: boolean
+}
 
 /** Whether the task can go on (false: it waits, has ended, or the machine must stop). */
 export function execute(m: Machine, task: Task): void {
@@ -408,13 +412,14 @@ export function execute(m: Machine, task: Task): void {
 
       case 84 satisfies L['GET_PROP']: case 85 satisfies L['GET_PROP_OPT']: {
         const object = regs[base + i.b]!
-        let value: Value | Fault
-        if (object instanceof HarnDict) {
-          const found = object.map.get(i.k as string)
-          value = found === undefined ? null : found
-        } else value = getProperty(object, i.k as string, i.op === 85)
-        if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
-        regs[base + i.a] = value
+        let value: Value | Fault | undefined
+        if (object instanceof HarnDict) value = object.map.get(i.k as string)
+        else if (object instanceof HarnStruct) value = object.fields.get(i.k as string)
+        else {
+          value = getProperty(object, i.k as string, i.op === 85)
+          if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
+        }
+        regs[base + i.a] = value === undefined ? null : value
         i = i.next
         continue
       }
@@ -422,6 +427,12 @@ export function execute(m: Machine, task: Task): void {
         const object = regs[base + i.b]!, index = regs[base + i.c]!
         if (object instanceof HarnList && typeof index === 'number' && index >= 0) {
           regs[base + i.a] = index < object.length ? object.items[index]! : null
+          i = i.next
+          continue
+        }
+        if (object instanceof HarnDict && typeof index === 'string') {
+          const found = object.map.get(index)
+          regs[base + i.a] = found === undefined ? null : found
           i = i.next
           continue
         }
@@ -442,6 +453,20 @@ export function execute(m: Machine, task: Task): void {
       }
       case 89 satisfies L['SET_PROP']: {
         const object = regs[base + i.b]!
+        if (i.d === 1 && object instanceof HarnDict && object.owned) {
+          object.set(i.k as string, regs[base + i.c]!)
+          m.chargeHeap(32)
+          regs[base + i.a] = object
+          i = i.next
+          continue
+        }
+        if (i.d === 1 && object instanceof HarnStruct && object.owned) {
+          object.fields.set(i.k as string, regs[base + i.c]!)
+          m.chargeHeap(32)
+          regs[base + i.a] = object
+          i = i.next
+          continue
+        }
         m.chargeUpdate(object)
         const value = setProperty(object, i.k as string, regs[base + i.c]!, i.d === 1)
         if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
@@ -453,6 +478,13 @@ export function execute(m: Machine, task: Task): void {
         const object = regs[base + i.b]!, index = regs[base + i.d]!
         if (object instanceof HarnList && object.owned && i.k === true && typeof index === 'number' && index >= 0 && index < object.length) {
           object.items[index] = regs[base + i.c]!
+          regs[base + i.a] = object
+          i = i.next
+          continue
+        }
+        if (object instanceof HarnDict && object.owned && i.k === true && typeof index === 'string') {
+          object.set(index, regs[base + i.c]!)
+          m.chargeHeap(32)
           regs[base + i.a] = object
           i = i.next
           continue
@@ -490,6 +522,25 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
 
+      case 129 satisfies L['CALL_SELF']: {
+        if (--m.fuel < 0) {
+          co.fp = fp; co.base = base; co.instr = i
+          if (!m.refuel(task)) return
+          break
+        }
+        const code = closure.code
+        const start = base + i.d
+        if (fp + 1 >= co.limit) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, m.stackOverflow())) return; break }
+        if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
+        if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
+        fp++
+        co.frames[fp] = closure
+        co.returns[fp] = i
+        co.bases[fp] = start
+        base = start
+        i = code.first ?? code.entry
+        continue
+      }
       case 101 satisfies L['CALL']: case 102 satisfies L['CALL_NAMED']: {
         const callee = regs[base + i.b]!
         if (callee instanceof HarnClosure && callee.code.plain) {
@@ -502,14 +553,14 @@ export function execute(m: Machine, task: Task): void {
           const start = base + i.d
           if (fp + 1 >= co.limit) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, m.stackOverflow())) return; break }
           if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
-          if (i.c !== code.paramCount || code.chunk.rest >= 0) m.placeArguments(code, regs, start, i.c)
+          if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
           fp++
           co.frames[fp] = callee
           co.returns[fp] = i
           co.bases[fp] = start
           closure = callee
           base = start
-          i = code.entry
+          i = code.first ?? code.entry
           continue
         }
         co.fp = fp; co.base = base; co.instr = i
@@ -519,6 +570,7 @@ export function execute(m: Machine, task: Task): void {
       case 114 satisfies L['RETURN']: {
         const value = regs[base + i.b]!
         const to = co.returns[fp]!
+        if (fp === co.run) co.closeRun()
         fp--
         if (fp < 0) {
           // The bottom frame of a task or generator.
@@ -545,10 +597,10 @@ export function execute(m: Machine, task: Task): void {
           const from = base + i.d
           for (let at = 0; at < i.c; at++) regs[base + at] = regs[from + at]!
           if (base + code.frameSize > regs.length) co.reserve(base + code.frameSize + 16)
-          if (i.c !== code.paramCount || code.chunk.rest >= 0) m.placeArguments(code, regs, base, i.c)
+          if (i.c !== code.exactCount) m.placeArguments(code, regs, base, i.c)
           co.frames[fp] = callee
           closure = callee
-          i = code.entry
+          i = code.first ?? code.entry
           continue
         }
         co.fp = fp; co.base = base; co.instr = i
@@ -583,11 +635,24 @@ export function execute(m: Machine, task: Task): void {
       case 106 satisfies L['CALL_METHOD']: {
         co.fp = fp; co.base = base; co.instr = i
         const receiver = regs[base + i.b]!
-        const def = m.methodFor(i, receiver)
+        if (receiver instanceof HarnStruct) {
+          if (!m.callMethod(task, receiver, base + i.b, i.c, i.k as MethodSite)) return
+          break
+        }
+        const kind = typeof receiver === 'string' ? 1 : receiver instanceof HarnList ? 2 : receiver instanceof HarnDict ? 3 : 0
+        let def = i.cache as BuiltinDef | null
+        if (kind === 0 || kind !== i.kind) {
+          def = m.methodFor(i, receiver)
+          i.kind = def === null ? 0 : kind
+        }
         if (def !== null) {
-          const result = i.c + 1 === def.arity + 1 && !def.rest && i.c <= 1
-            ? (m.argc = i.c, i.c === 0 ? def.run(m, receiver) : def.run(m, receiver, regs[base + i.b + 1]!))
-            : m.runMethod(def, regs, base + i.b, i.c)
+          let result: Result
+          if (i.c !== def.arity || def.rest || i.c > 2) result = m.runMethod(def, regs, base + i.b, i.c)
+          else {
+            m.argc = i.c
+            const at = base + i.b
+            result = i.c === 0 ? def.run(m, receiver) : i.c === 1 ? def.run(m, receiver, regs[at + 1]!) : def.run(m, receiver, regs[at + 1]!, regs[at + 2]!)
+          }
           if (result === CONTROL) {
             if (!m.control(task)) return
             break
@@ -596,7 +661,7 @@ export function execute(m: Machine, task: Task): void {
           i = i.next
           continue
         }
-        if (!m.callMethod(task, receiver, base + i.b, i.c, i.k as { readonly name: string; readonly optional: boolean })) return
+        if (!m.callMethod(task, receiver, base + i.b, i.c, i.k as MethodSite)) return
         break
       }
       case 112 satisfies L['PIPE']: case 113 satisfies L['TAIL_PIPE']: {
@@ -605,18 +670,20 @@ export function execute(m: Machine, task: Task): void {
         break
       }
       case 124 satisfies L['NEXT']: {
+        // An item takes the quick way past test and move (decode.ts, shortenLoop); what is asked of others comes to `a` and `next`.
         const it = regs[base + i.b] as HarnIter
         if (it.op === 'list') {
           const list = it.state[0] as HarnList
           const at = it.state[1] as number
           if (at < list.length) {
             it.state[1] = at + 1
-            regs[base + i.a] = list.items[at]!
+            regs[base + i.d] = list.items[at]!
+            i = i.target
           } else {
             it.done = true
             regs[base + i.a] = END
+            i = i.next
           }
-          i = i.next
           continue
         }
         if (it.op === 'range' && typeof it.state[1] === 'number') {
@@ -624,12 +691,13 @@ export function execute(m: Machine, task: Task): void {
           const at = it.state[1]
           if (range.exclusive ? at < range.end : at <= range.end) {
             it.state[1] = at + 1
-            regs[base + i.a] = at
+            regs[base + i.d] = at
+            i = i.target
           } else {
             it.done = true
             regs[base + i.a] = END
+            i = i.next
           }
-          i = i.next
           continue
         }
         co.fp = fp; co.base = base; co.instr = i

@@ -19,8 +19,12 @@ export class FunctionCode {
   readonly paramCount: number
   /** Plain call: every argument goes to its slot, missing ones are nil, and the call runs the body. */
   readonly plain: boolean
+  /** Number of arguments that need no further placing, -1 where a rest parameter always does. */
+  readonly exactCount: number
   /** Locals and operand stack. */
   readonly frameSize: number
+  /** First instruction, null until the function is called: the loop's short way to `entry`. */
+  first: Instr | null = null
   private decoded: Decoded | null = null
 
   constructor(module: Module, index: number, chunk: FunctionChunk) {
@@ -29,12 +33,13 @@ export class FunctionCode {
     this.chunk = chunk
     this.paramNames = chunk.params
     this.paramCount = chunk.params.length
+    this.exactCount = chunk.rest < 0 ? chunk.params.length : -1
     this.plain = chunk.kind !== 'generator' && chunk.kind !== 'stream'
     this.frameSize = chunk.slots + chunk.stack
   }
 
   get entry(): Instr {
-    return (this.decoded ??= decode(this)).entry
+    return (this.first ??= (this.decoded ??= decode(this)).entry)
   }
 
   /** The instruction that carries out the code at `pc`; what is folded into others has none of its own. */

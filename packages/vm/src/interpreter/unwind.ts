@@ -40,6 +40,11 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
           co.instr = code.blockAt(target.target)
           return true
         }
+        if (co.fp === co.run) {
+          fault = leavingRun(fault, line)
+          line = 0
+          co.closeRun()
+        }
         co.instr = co.returns[co.fp]!
         co.frames[co.fp] = null as never
         co.fp--

@@ -45,6 +45,12 @@ export class Coroutine {
   instr: Instr = TASK_END
   /** Frames above this index overflow. */
   limit = MAX_NESTED_CALLS
+  /**
+   * The innermost frame that is a run of its own without a native frame below it (a struct's method), -1 without one; and, for
+   * each such frame, the `run` and `limit` to go back to.
+   */
+  run = -1
+  readonly outerRuns: number[] = []
   readonly generator: HarnGenerator | null
   /** Whoever pulls this generator right now. */
   resumer: Coroutine | null = null
@@ -67,6 +73,19 @@ export class Coroutine {
     this.bases[0] = 1
     this.base = 1
     this.instr = closure.code.entry
+  }
+
+  /** Makes the top frame a run of its own: a fresh recursion bound, and the line suffix for faults that leave it. */
+  openRun(): void {
+    this.outerRuns.push(this.run, this.limit)
+    this.run = this.fp
+    this.limit = this.fp - 1 + MAX_NESTED_CALLS
+  }
+
+  /** Before the frame `run` is left in any way. */
+  closeRun(): void {
+    this.limit = this.outerRuns.pop()!
+    this.run = this.outerRuns.pop()!
   }
 
   reserve(top: number): void {

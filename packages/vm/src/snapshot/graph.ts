@@ -133,7 +133,7 @@ function writeCoroutine(co: Coroutine, field: (value: unknown) => Field): Object
     field(co.regs.slice(0, co.top)), field(frames),
     field(co.returns.slice(0, co.fp + 1).map((instr, at) => placeOfInstr(instr, frames[at - 1]))),
     field(co.bases.slice(0, co.fp + 1)), co.fp, co.base,
-    placeOfInstr(co.instr, frames[co.fp]), co.limit, field(co.generator), field(co.resumer), co.paused]
+    placeOfInstr(co.instr, frames[co.fp]), co.limit, field(co.generator), field(co.resumer), co.paused, co.run, field(co.outerRuns)]
 }
 
 function toHex(bytes: Uint8Array): string {
@@ -223,6 +223,7 @@ function fillObject(target: object, row: ObjectRow, value: (field: Field | undef
       const [regs, frames, , bases] = row.slice(1, 5).map((field) => value(field as Field))
       return assign(target, {
         regs, frames, bases, fp: row[5], base: row[6], limit: row[8], generator: value(row[9] as Field), resumer: value(row[10] as Field), paused: row[11],
+        run: row[12], outerRuns: value(row[13] as Field),
       })
     }
   }

@@ -1,0 +1,172 @@
+// The command as a process: exit codes, which stream gets what, signals. Scripts run from source, so each start costs a second;
+// they are started together.
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, URL } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+
+const entry = fileURLToPath(new URL('./main.ts', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'bridle-cli-'))
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function bridle(words: readonly string[], options: { readonly stdin?: string; readonly onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void } = {}): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', entry, ...words], { cwd: root, stdio: 'pipe' })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+      options.onOutput?.(stdout, (signal) => child.kill(signal))
+    })
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+    child.stdin.end(options.stdin ?? '')
+  })
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+describe.concurrent('bridle run', () => {
+  test('output, arguments and input', async () => {
+    const script = file('args.harn', 'import { runtime_pipeline_input } from "std/runtime"\nprintln(argv)\nprintln(runtime_pipeline_input())\n')
+    expect(await bridle(['run', script, '--input', '{"a": [1, 2.5]}', '--', '-x', 'two words'])).toEqual({
+      code: 0, stdout: '[-x, two words]\n{a: [1, 2.5]}\n', stderr: '',
+    })
+  })
+
+  test('a script from standard input; its int is the exit code', async () => {
+    const ended = await bridle(['run', '-'], { stdin: 'pipeline default() {\n  println("x")\n  return 300\n}\n' })
+    expect(ended).toEqual({ code: 255, stdout: 'x\n', stderr: '' })
+  })
+
+  test('Result.Err is shown and fails', async () => {
+    expect(await bridle(['run', '-e', 'pipeline default() { return Err("not today") }'])).toEqual({ code: 1, stdout: '', stderr: 'not today\n' })
+  })
+
+  test('an uncaught error is reported with its place, behind the output', async () => {
+    const script = file('fails.harn', 'println("before")\nfn inner(x) {\n  return x.foo\n}\nlet r = inner(json_parse("5"))\n')
+    const ended = await bridle(['run', script])
+    expect(ended.code).toBe(1)
+    expect(ended.stdout).toBe('before\n')
+    expect(ended.stderr).toBe(`error: Type error: cannot access property \`foo\` on int (line 3)
+  --> ${script}:3:10
+   |
+ 3 |   return x.foo
+   |          ^
+  = note: called from pipeline at ${script}:5
+`)
+  })
+
+  test('a syntax error is shown with what was expected', async () => {
+    const ended = await bridle(['run', '-e', 'let x = )'])
+    expect(ended).toMatchObject({ code: 1, stdout: '' })
+    expect(ended.stderr).toContain('<code>:1:9')
+    expect(ended.stderr).toContain('^')
+  })
+
+  test('an endless loop ends with the fuel', async () => {
+    const ended = await bridle(['run', '--fuel', '10000', '-e', 'while true { }'])
+    expect(ended).toMatchObject({ code: 1, stdout: '' })
+    expect(ended.stderr).toContain('fuel')
+  })
+
+  test('a dry run lists what it did not do', async () => {
+    const target = join(folder, 'never.txt')
+    const ended = await bridle(['run', '--dry-run', '-e', `write_file(${JSON.stringify(target)}, "abc")\nprintln(file_exists(${JSON.stringify(target)}))`])
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    expect(ended.stdout).toBe(`false\n\nDry run: this would have happened.\n   1. write file ${target} (3 characters) [workspace_write]\n`)
+  })
+
+  test('--json gives one document', async () => {
+    const ended = await bridle(['run', '--json', '-e', 'pipeline default() {\n  println("x")\n  return {a: 1.5, b: [nil]}\n}'])
+    expect(JSON.parse(ended.stdout)).toEqual({ status: 'done', exit_code: 0, output: 'x\n', would_have_done: [], value: { a: 1.5, b: [null] } })
+  })
+
+  test('a recorded run replays, a changed one is caught', async () => {
+    const recording = join(folder, 'run.jsonl')
+    const first = await bridle(['run', '--record', recording, '-e', 'println(random())'])
+    expect(readFileSync(recording, 'utf8')).toContain('random.bytes')
+    const [again, changed] = await Promise.all([
+      bridle(['replay', recording, '-e', 'println(random())']),
+      bridle(['replay', recording, '-e', 'println(timestamp())']),
+    ])
+    expect(again).toEqual(first)
+    expect(changed.code).toBe(1)
+    expect(changed.stderr).toContain('replay_mismatch')
+  })
+
+  test('SIGINT ends the run and what it waits for', async () => {
+    const ended = await bridle(['run', '-e', 'println("ready")\nexec("sleep", "600")\nprintln("never")'], {
+      onOutput: (text, kill) => {
+        if (text === 'ready\n') kill('SIGINT')
+      },
+    })
+    expect(ended).toEqual({ code: 130, stdout: 'ready\n', stderr: 'error: interrupted\n' })
+  })
+})
+
+describe.concurrent('refusals', () => {
+  test.each([
+    [['run'], /name a script/],
+    [['run', '--fuel', 'lots', '-e', '1'], /not a number/],
+    [['run', '--input', '{', '-e', '1'], /not JSON/],
+    [['frobnicate'], /unknown command/],
+    [['conformance', 'no-such-folder'], /does not exist/],
+  ])('%j exits with 2', async (words, message) => {
+    const ended = await bridle(words)
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toMatch(message)
+  })
+})
+
+describe.concurrent('bridle conformance', () => {
+  test('counts, reasons and exit code, in every mode', async () => {
+    file('good.harn', 'for i in 1 to 3 { println(i) }\n')
+    file('good.expected', '1\n2\n3\n')
+    file('bad.harn', 'println("actual")\n')
+    file('bad.expected', 'expected\n')
+    file('throws.harn', 'throw "x"\n')
+    file('throws.error', 'Thrown: x\n')
+    file('endless.harn', 'while true { }\n')
+    file('endless.expected', '\n')
+    file('parked.harn', '')
+    file('parked.expected', '')
+    file('parked.conformance-skip', 'not now\n')
+    const ended = await bridle(['conformance', folder, '--mode', 'all', '--json', '--timeout', '3000', '--filter', 'good|bad|throws|endless|parked'])
+    const report = JSON.parse(ended.stdout)
+    expect(ended.code).toBe(1)
+    expect(report).toMatchObject({ passed: 2, failed: 2, skipped: 1 })
+    const byName = Object.fromEntries(report.results.map((result: { readonly name: string }) => [result.name, result]))
+    expect(byName['bad']).toMatchObject({ status: 'failed' })
+    expect(byName['bad'].message).toContain('expected')
+    expect(byName['endless']).toMatchObject({ status: 'failed', message: 'not finished after 3 s' })
+    expect(byName['parked']).toMatchObject({ status: 'skipped', message: 'not now' })
+    expect(byName['throws']).toMatchObject({ status: 'passed', message: '' })
+  })
+})
+
+test('help and version everywhere', async () => {
+  const [help, version, ofCommand] = await Promise.all([bridle(['--help']), bridle(['run', '--version']), bridle(['conformance', '--help'])])
+  expect(help).toMatchObject({ code: 0, stderr: '' })
+  expect(help.stdout).toContain('conformance')
+  expect(version).toMatchObject({ code: 0, stderr: '' })
+  expect(ofCommand.stdout).toContain('--mode')
+})

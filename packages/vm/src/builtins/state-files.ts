@@ -1,0 +1,145 @@
+// Where a run keeps what outlives it (reference 03b §4), and file operations for scripted builtins. The state root is
+// `.harn` in the project of the main program: the nearest directory upwards with a `harn.toml`, else the program's own.
+
+import { family } from './builtin.js'
+import { fieldOf, refusal, textField } from './fs-ask.js'
+import type { Refusal } from './fs-ask.js'
+import { parseJson } from './json-read.js'
+import { stringifyJson } from './json-write.js'
+import { isAbsolutePath, normalizePath, parentPath, stemOf } from './path-lexical.js'
+import { ask, failWith, here } from './scripted.js'
+import type { Script } from './scripted.js'
+import { HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat } from '../values/scalars.js'
+import type { Value } from '../values/value.js'
+
+export interface StateRoot {
+  /** Directory of the project or program; what relative state directories and hashed directories lie under. */
+  readonly base: string
+  readonly root: string
+  /** Name of the main program without its extension. */
+  readonly program: string
+}
+
+const knownRoot = family<{ place: StateRoot | null }>('state_root', () => ({ place: null }))
+
+export function* stateRoot(): Script<StateRoot> {
+  const known = yield* here((ctx) => ctx.state(knownRoot).place)
+  if (known !== null) return known
+  const entry = yield* here((ctx) => ctx.source.entry)
+  const start = parentPath(entry) === '' ? '.' : parentPath(entry)
+  const project = yield* ask({ kind: 'fs.query', args: { op: 'find_up', path: start, name: 'harn.toml' } })
+  const base = typeof project === 'string' ? project : start
+  const override = yield* environment('HARN_STATE_DIR')
+  const wanted = override === null || override === '' ? '.harn' : override
+  const place: StateRoot = {
+    base,
+    root: isAbsolutePath(wanted) ? normalizePath(wanted) : normalizePath(`${base}/${wanted}`),
+    program: entry.startsWith('<') ? 'main' : stemOf(entry),
+  }
+  return yield* here((ctx) => (ctx.state(knownRoot).place = place))
+}
+
+export function* environment(name: string): Script<string | null> {
+  const value = yield* ask({ kind: 'process.info', args: { op: 'env', name } })
+  return value === null ? null : display(value)
+}
+
+/** The text of a file; null when it cannot be read. */
+export function* readText(path: string): Script<string | null> {
+  const answer = yield* ask({ kind: 'fs.read', args: { path, encoding: 'utf8' } })
+  return refusal(answer) === null ? textField(answer, 'data') : null
+}
+
+/** The JSON value in a file; null when there is none or it is damaged. */
+export function* readJson(path: string): Script {
+  const text = yield* readText(path)
+  if (text === null) return null
+  const parsed = parseJson(text)
+  return parsed.ok ? parsed.value : null
+}
+
+/** Replaces a file as a whole: readers see the old text or the new one. `label` begins the message of a failure. */
+export function* replaceFile(path: string, text: string, label: string): Script<null> {
+  yield* makeDirectory(parentPath(path), label)
+  const temporary = `${path}.tmp`
+  yield* change({ op: 'write', path: temporary, data: text }, label, path)
+  yield* change({ op: 'move', path: temporary, to: path }, label, path)
+  return null
+}
+
+export function* appendLine(path: string, line: string, label: string): Script<null> {
+  yield* makeDirectory(parentPath(path), label)
+  return yield* change({ op: 'append', path, data: `${line}\n` }, label, path)
+}
+
+export function* makeDirectory(path: string, label: string): Script<null> {
+  return path === '' ? null : yield* change({ op: 'mkdir', path }, label, path)
+}
+
+function* change(args: { readonly op: string; readonly [key: string]: string }, label: string, path: string): Script<null> {
+  const refused = refusal(yield* ask({ kind: 'fs.write', args }))
+  return refused === null ? null : failWith(`${label}: failed to write ${path}: ${refused.detail}`)
+}
+
+/** Deletes a file or directory; whether there was one. */
+export function* deletePath(path: string): Script<boolean> {
+  return refusal(yield* ask({ kind: 'fs.write', args: { op: 'delete', path } })) === null
+}
+
+export function* pathExists(path: string): Script<boolean> {
+  return (yield* ask({ kind: 'fs.query', args: { op: 'exists', path } })) === true
+}
+
+export interface FileFacts {
+  readonly size: number
+  readonly isDir: boolean
+  /** Whole seconds since 1970. */
+  readonly modified: number
+}
+
+export function* fileFacts(path: string): Script<FileFacts | null> {
+  const answer = yield* ask({ kind: 'fs.query', args: { op: 'stat', path } })
+  if (refusal(answer) !== null) return null
+  const modified = fieldOf(answer, 'modifiedMs')
+  return {
+    size: Number(fieldOf(answer, 'size')),
+    isDir: fieldOf(answer, 'isDir') === true,
+    modified: Math.floor((modified instanceof HarnFloat ? modified.v : Number(modified)) / 1000),
+  }
+}
+
+/** Names in a directory, any order, or why there are none. */
+export function* directoryNames(path: string): Script<readonly string[] | Refusal> {
+  const answer = yield* ask({ kind: 'fs.query', args: { op: 'list', path } })
+  const refused = refusal(answer)
+  if (refused !== null) return refused
+  const names = fieldOf(answer, 'names')
+  return names instanceof HarnList ? names.view().map((name) => display(name)) : []
+}
+
+export function* executionRoot(): Script<string> {
+  return display(yield* ask({ kind: 'process.info', args: { op: 'cwd' } }))
+}
+
+/** Nesting beyond this is no data that a script meant to keep. */
+const MAX_DEPTH = 2000
+
+/** What of a value survives as JSON: structs, closures, durations and everything else that is no data become nil. */
+export function jsonData(value: Value, depth = 0): Value {
+  if (value === null || typeof value !== 'object') return value
+  if (value instanceof HarnFloat) return Number.isFinite(value.v) ? value : null
+  if (depth > MAX_DEPTH || value instanceof HarnStruct) return null
+  if (value instanceof HarnList) return new HarnList(value.view().map((item) => jsonData(item, depth + 1)))
+  if (!(value instanceof HarnDict)) return null
+  const copy = new HarnDict()
+  for (const [key, item] of value.map) copy.set(key, jsonData(item, depth + 1))
+  return copy
+}
+
+export function prettyJson(value: Value): string {
+  return stringifyJson(value, { indent: 2, decimals: true })
+}
