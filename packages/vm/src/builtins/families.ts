@@ -1,6 +1,7 @@
 // THE list of builtin families that belong to the language itself. Families that need a provider outside the machine are in
 // @bridle/stdlib-tools; a host may add its own.
 
+import { agentStateFamily } from './agent-state.js'
 import { atomicsFamily } from './atomics.js'
 import { bytesFamily } from './bytes.js'
 import { channelsFamily } from './channels.js'
@@ -12,6 +13,7 @@ import { cryptoFamily } from './crypto.js'
 import { dataFormatsFamily } from './data-formats.js'
 import { dictsFamily } from './dicts.js'
 import { fsFamily } from './fs.js'
+import { handoffFamily } from './handoff.js'
 import { hostCallFamily } from './host-call.js'
 import { hostMocksFamily } from './host-mocks.js'
 import { httpFamily } from './http.js'
@@ -50,10 +52,10 @@ import { tracingFamily } from './tracing.js'
 import type { BuiltinFamily } from './registry.js'
 
 export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
-  atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, compressFamily, coreFamily, cryptoFamily,
-  dataFormatsFamily, dictsFamily, fsFamily, hostCallFamily, hostMocksFamily, httpFamily, iterFamily, jqFamily, jsonFamily,
-  listsFamily, loggingFamily, mailboxFamily, mathFamily, metadataFamily, pathFamily, planFamily, processFamily, randomFamily,
-  rangesFamily, regexFamily, resultsFamily, runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, storeFamily,
-  streamsFamily, stringsFamily, supervisorFamily, syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily,
-  toolDispatchFamily, toolSynthesisFamily, toolsFamily, tracingFamily,
+  agentStateFamily, atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, compressFamily, coreFamily,
+  cryptoFamily, dataFormatsFamily, dictsFamily, fsFamily, handoffFamily, hostCallFamily, hostMocksFamily, httpFamily,
+  iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily, mailboxFamily, mathFamily, metadataFamily, pathFamily,
+  planFamily, processFamily, randomFamily, rangesFamily, regexFamily, resultsFamily, runtimeContextFamily, schemaFamily,
+  setsFamily, sharedFamily, storeFamily, streamsFamily, stringsFamily, supervisorFamily, syncFamily, tasksFamily,
+  templateFamily, terminalFamily, timeFamily, toolDispatchFamily, toolSynthesisFamily, toolsFamily, tracingFamily,
 ]

@@ -77,6 +77,7 @@ export function abortTask(machine: Machine, id: number): void {
     }
   }
   machine.running = before
+  task.current = new Coroutine(null)
   task.status = 'cancelled'
   task.deadlines = []
   machine.forgetEffect(task)
