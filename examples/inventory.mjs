@@ -3,7 +3,7 @@
 //
 // In a program of your own the imports are `@bridle/stdlib-tools`, `@bridle/stdlib-tools/node` and `@bridle/stdlib-tools/mcp`.
 
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,8 @@ const writeReport = defineTool({
     additionalProperties: false,
   },
   sideEffect: 'workspace_write',
-  execute(/** @type {{ path: string, text: string }} */ { path, text }) {
+  execute(input) {
+    const { path, text } = /** @type {{ path: string, text: string }} */ (input) // checked against the schema above
     const target = resolve(reports, path)
     if (!target.startsWith(reports + sep)) throw new Error(`reports belong below ${reports}`)
     mkdirSync(dirname(target), { recursive: true })
@@ -45,7 +46,12 @@ const runtime = createRuntime({
 process.exitCode = await main()
 
 async function main() {
-  const root = realpathSync(process.argv[2] ?? repository)
+  const folder = process.argv[2] ?? repository
+  if (!existsSync(folder)) {
+    process.stderr.write(`error: there is no folder ${folder}\n`)
+    return 2
+  }
+  const root = realpathSync(folder)
   try {
     const module = runtime.compile(readFileSync(script, 'utf8'), { file: script })
     const stop = new AbortController()

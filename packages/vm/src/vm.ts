@@ -51,11 +51,14 @@ interface ModuleState {
 type Action =
   | { readonly kind: 'fault' | 'refused'; readonly fault: Fault }
   | { readonly kind: 'frame'; readonly frame: string; readonly state: FrameState }
-  | { readonly kind: 'call'; readonly callee: Value; readonly args: readonly Value[] }
+  /** Of `callee` with `callArgs`: the most frequent action makes no object. */
+  | { readonly kind: 'call' }
   | { readonly kind: 'effect'; readonly id: number }
   | { readonly kind: 'answered'; readonly value: Value }
   | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
   | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
+
+const CALL: Action = { kind: 'call' }
 
 /** An answer to a pending effect. */
 export interface Answer {
@@ -115,6 +118,8 @@ export class Machine implements Context, MachineAccess {
   result: Value = null
   timedOut = false
   action: Action | null = null
+  private callee: Value = null
+  private callArgs: readonly Value[] = []
 
   constructor(program: LinkedProgram, options: MachineOptions) {
     this.program = program
@@ -820,7 +825,7 @@ export class Machine implements Context, MachineAccess {
         return this.pullFrom(task, action.source)
       case 'call': {
         if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
-        const { args, callee } = action
+        const { callee, callArgs: args } = this
         const from = co.base + 1
         co.reserve(from + args.length + 1)
         for (let at = 0; at < args.length; at++) co.regs[from + at] = args[at]!
@@ -905,7 +910,9 @@ export class Machine implements Context, MachineAccess {
   }
 
   call(callee: Value, args: readonly Value[]): Control {
-    return this.ask({ kind: 'call', callee, args })
+    this.callee = callee
+    this.callArgs = args
+    return this.ask(CALL)
   }
 
   park(key: string | null, due: number | null): Control {

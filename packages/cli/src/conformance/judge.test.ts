@@ -36,6 +36,7 @@ describe('a negative test', () => {
     ['any line may match', 'nope\n  Thrown: fine  \n', 'Thrown: fine', true],
     ['a regular expression searches', 're: add \\w+ and int$', 'Type error: Cannot add string and int', true],
     ['it is case-sensitive', 're:cannot add', 'Type error: Cannot add string and int', false],
+    ['blank lines between patterns match nothing', 'nope\n\nneither', 'Thrown: fine', false],
     ['an empty file matches every error', '', 'anything', true],
     ['a broken expression does not match', 're:(', 'anything (', false],
   ])('%s', (_name, wanted, error, passes) => {

@@ -173,7 +173,7 @@ function emitPathAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign
   const indexSlots = steps.map((step, which) => {
     if (step.kind === 'Member' || which === steps.length - 1) return -1
     const slot = fn.temporary()
-    emitExpr(fn, step.index)
+    emitBorrowed(fn, step.index)
     fn.emit('STORE', slot)
     return slot
   })
@@ -207,7 +207,7 @@ function emitPathAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign
     const owned = which === 0 && assignable ? 1 : 0
     if (step.kind === 'Index') {
       if (indexSlots[which]! >= 0) fn.emit('LOAD', indexSlots[which]!)
-      else emitExpr(fn, step.index)
+      else emitBorrowed(fn, step.index)
       fn.at(stmt.span)
       if (which === 0 && !assignable) break
       fn.emit('SET_INDEX', owned)

@@ -1,6 +1,6 @@
 // tar and zip containers, written without times, owners or anything else that would differ between two runs.
 
-import { deflateSync, inflateSync } from 'fflate'
+import { deflateSync, inflateSync } from 'fflate/browser'
 import { concat } from './compress-zstd.js'
 
 export interface ArchiveEntry {
@@ -61,7 +61,12 @@ export function createTar(entries: readonly ArchiveEntry[]): Uint8Array {
     let fields = splitName(bytes)
     if (fields === null) {
       // A record of its own carries names that are too long, as GNU tar does it.
-      chunks.push(tarHeader(encoder.encode('././@LongLink'), new Uint8Array(0), 'L', bytes.length + 1, 0o644), bytes, new Uint8Array(1), padding(bytes.length + 1))
+      chunks.push(
+        tarHeader(encoder.encode('././@LongLink'), new Uint8Array(0), 'L', bytes.length + 1, 0o644),
+        bytes,
+        new Uint8Array(1),
+        padding(bytes.length + 1),
+      )
       fields = [bytes.subarray(0, 100), new Uint8Array(0)]
     }
     chunks.push(tarHeader(fields[0], fields[1], '0', content.length, mode), content, padding(content.length))
@@ -104,7 +109,8 @@ export function extractTar(data: Uint8Array): ArchiveEntry[] {
     else if (type === 'x') longName = paxPath(content) ?? longName
     else {
       const path: string = longName ?? (prefix === '' ? name : `${prefix}/${name}`)
-      if (type === '0' || type === '\0' || type === '7') entries.push({ path, content, mode: fieldNumber(header.subarray(100, 108)) })
+      if (type === '0' || type === '\0' || type === '7')
+        entries.push({ path, content, mode: fieldNumber(header.subarray(100, 108)) })
       longName = null
     }
   }
@@ -149,16 +155,46 @@ export function createZip(entries: readonly ArchiveEntry[]): Uint8Array {
     const name = encoder.encode(path)
     const packed = deflateSync(content, { level: 6 })
     const shared: readonly (readonly [2 | 4, number])[] = [
-      [2, 20], [2, UTF8_NAMES], [2, 8], [2, 0], [2, ZIP_DATE], [4, crc32(content)], [4, packed.length], [4, content.length], [2, name.length], [2, 0],
+      [2, 20],
+      [2, UTF8_NAMES],
+      [2, 8],
+      [2, 0],
+      [2, ZIP_DATE],
+      [4, crc32(content)],
+      [4, packed.length],
+      [4, content.length],
+      [2, name.length],
+      [2, 0],
     ]
     const local = [record([[4, 0x04034b50], ...shared]), name, packed]
     // Made on Unix: the upper half of the attributes is the file mode.
-    directory.push(record([[4, 0x02014b50], [2, (3 << 8) | 20], ...shared, [2, 0], [2, 0], [2, 0], [4, ((0o100000 | mode) << 16) >>> 0], [4, offset]]), name)
+    directory.push(
+      record([
+        [4, 0x02014b50],
+        [2, (3 << 8) | 20],
+        ...shared,
+        [2, 0],
+        [2, 0],
+        [2, 0],
+        [4, ((0o100000 | mode) << 16) >>> 0],
+        [4, offset],
+      ]),
+      name,
+    )
     chunks.push(...local)
     offset += local.reduce((sum, chunk) => sum + chunk.length, 0)
   }
   const size = directory.reduce((sum, chunk) => sum + chunk.length, 0)
-  const end = record([[4, 0x06054b50], [2, 0], [2, 0], [2, entries.length], [2, entries.length], [4, size], [4, offset], [2, 0]])
+  const end = record([
+    [4, 0x06054b50],
+    [2, 0],
+    [2, 0],
+    [2, entries.length],
+    [2, entries.length],
+    [4, size],
+    [4, offset],
+    [2, 0],
+  ])
   return concat([...chunks, ...directory, end])
 }
 
@@ -192,7 +228,8 @@ class ZipReader {
 
   /** Where the record at the end of the archive begins; a comment may follow it. */
   endRecord(): number {
-    for (let at = this.data.length - 22; at >= 0 && at > this.data.length - 22 - 65_536; at--) if (this.u32(at) === 0x06054b50) return at
+    for (let at = this.data.length - 22; at >= 0 && at > this.data.length - 22 - 65_536; at--)
+      if (this.u32(at) === 0x06054b50) return at
     throw new ArchiveError('invalid Zip archive: Could not find EOCD')
   }
 }

@@ -9,17 +9,56 @@ const HASH_BITS = 15
 /** Base and extra bits of the codes past the direct ones: literal lengths from 16, match lengths from 35. */
 const LITERAL_CODES: readonly (readonly [number, number])[] = [
   ...Array.from({ length: 16 }, (_unused, base) => [base, 0] as const),
-  [16, 1], [18, 1], [20, 1], [22, 1], [24, 2], [28, 2], [32, 3], [40, 3], [48, 4], [64, 6], [128, 7], [256, 8], [512, 9], [1024, 10], [2048, 11],
-  [4096, 12], [8192, 13], [16384, 14], [32768, 15], [65536, 16],
+  [16, 1],
+  [18, 1],
+  [20, 1],
+  [22, 1],
+  [24, 2],
+  [28, 2],
+  [32, 3],
+  [40, 3],
+  [48, 4],
+  [64, 6],
+  [128, 7],
+  [256, 8],
+  [512, 9],
+  [1024, 10],
+  [2048, 11],
+  [4096, 12],
+  [8192, 13],
+  [16384, 14],
+  [32768, 15],
+  [65536, 16],
 ]
 const MATCH_CODES: readonly (readonly [number, number])[] = [
   ...Array.from({ length: 32 }, (_unused, index) => [index + 3, 0] as const),
-  [35, 1], [37, 1], [39, 1], [41, 1], [43, 2], [47, 2], [51, 3], [59, 3], [67, 4], [83, 4], [99, 5], [131, 7], [259, 8], [515, 9], [1027, 10],
-  [2051, 11], [4099, 12], [8195, 13], [16387, 14], [32771, 15], [65539, 16],
+  [35, 1],
+  [37, 1],
+  [39, 1],
+  [41, 1],
+  [43, 2],
+  [47, 2],
+  [51, 3],
+  [59, 3],
+  [67, 4],
+  [83, 4],
+  [99, 5],
+  [131, 7],
+  [259, 8],
+  [515, 9],
+  [1027, 10],
+  [2051, 11],
+  [4099, 12],
+  [8195, 13],
+  [16387, 14],
+  [32771, 15],
+  [65539, 16],
 ]
 
 /** Predefined distributions; -1 stands for "less than one". */
-const LITERAL_COUNTS = [4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1]
+const LITERAL_COUNTS = [
+  4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1,
+]
 const MATCH_COUNTS = [1, 4, 3, 2, 2, 2, 2, 2, 2, ...Array.from({ length: 37 }, () => 1), -1, -1, -1, -1, -1, -1, -1]
 const OFFSET_COUNTS = [1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1]
 
@@ -171,8 +210,12 @@ function encodeSequences(sequences: readonly Sequence[]): readonly number[] {
   const coded = sequences.map(({ literals, match, offset }) => {
     const offsetCode = 31 - Math.clz32(offset + 3)
     return {
-      literals, match, offset: offset + 3,
-      literalCode: codeOf(LITERAL_CODES, literals), matchCode: codeOf(MATCH_CODES, match), offsetCode,
+      literals,
+      match,
+      offset: offset + 3,
+      literalCode: codeOf(LITERAL_CODES, literals),
+      matchCode: codeOf(MATCH_CODES, match),
+      offsetCode,
     }
   })
   const extras = (each: (typeof coded)[number]): void => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createTar, extractTar } from './compress-archive.js'
 import { compressFamily } from './compress.js'
 import { zstdEncode } from './compress-zstd.js'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -34,9 +34,18 @@ test('gzip', () => {
 test('zstd round trips of all sizes and kinds', () => {
   let seed = 1
   const random = (): number => (seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) >>> 16
-  const cases: Uint8Array[] = [new Uint8Array(0), new Uint8Array(1), new Uint8Array(70_000), Uint8Array.from({ length: 300_000 }, () => random() & 255)]
+  const cases: Uint8Array[] = [
+    new Uint8Array(0),
+    new Uint8Array(1),
+    new Uint8Array(70_000),
+    Uint8Array.from({ length: 300_000 }, () => random() & 255),
+  ]
   for (const length of [5, 255, 256, 1000, 5000, 70_000, 200_000, 400_000]) {
-    cases.push(new TextEncoder().encode(Array.from({ length: length / 5 }, () => ['alpha', 'beta ', 'gamma', 'delta', '12345'][random() % 5]).join('')))
+    cases.push(
+      new TextEncoder().encode(
+        Array.from({ length: length / 5 }, () => ['alpha', 'beta ', 'gamma', 'delta', '12345'][random() % 5]).join(''),
+      ),
+    )
     cases.push(Uint8Array.from({ length }, (_unused, at) => (at % 977) & 255))
     cases.push(Uint8Array.from({ length }, () => random() & 3))
   }
@@ -53,16 +62,27 @@ test('zstd round trips of all sizes and kinds', () => {
 
 test('archives', () => {
   const long = `${'d'.repeat(120)}/${'e'.repeat(120)}`
-  const entries = new HarnList([HarnDict.of({ path: 'a.txt', content: 'hi' }), HarnDict.of({ path: long, content: new HarnBytes(new Uint8Array([1, 2])), mode: 0o755 })])
+  const entries = new HarnList([
+    HarnDict.of({ path: 'a.txt', content: 'hi' }),
+    HarnDict.of({ path: long, content: new HarnBytes(new Uint8Array([1, 2])), mode: 0o755 }),
+  ])
   const shown = `[{content: b"6869", mode: 420, path: a.txt}, {content: b"0102", mode: 493, path: ${long}}]`
   expect(display(callBuiltin(machine, 'tar_extract', bytes('tar_create', entries)))).toBe(shown)
   expect(display(callBuiltin(machine, 'zip_extract', bytes('zip_create', entries)))).toBe(shown.replaceAll(/mode: \d+, /g, ''))
   const veryLong = 'x'.repeat(300)
   expect(extractTar(createTar([{ path: veryLong, content: new Uint8Array(0), mode: 0 }]))[0]!.path).toBe(veryLong)
   expect(fault('tar_create', 5)).toBe('Runtime error: tar_create: entries must be a list, got int')
-  expect(fault('zip_create', new HarnList([HarnDict.of({ content: '' })]))).toBe('Runtime error: zip_create: entry 0 is missing path')
-  expect(fault('tar_create', new HarnList([HarnDict.of({ path: '', content: '' })]))).toBe('Runtime error: tar_create: entry 0 path must not be empty')
-  expect(fault('tar_create', new HarnList([HarnDict.of({ path: 'a' })]))).toBe('Runtime error: tar_create: entry 0 is missing content')
-  expect(fault('tar_create', new HarnList([HarnDict.of({ path: 'a', content: '', mode: 4096 })]))).toBe('Runtime error: tar_create: entry 0 mode must be between 0 and 4095')
+  expect(fault('zip_create', new HarnList([HarnDict.of({ content: '' })]))).toBe(
+    'Runtime error: zip_create: entry 0 is missing path',
+  )
+  expect(fault('tar_create', new HarnList([HarnDict.of({ path: '', content: '' })]))).toBe(
+    'Runtime error: tar_create: entry 0 path must not be empty',
+  )
+  expect(fault('tar_create', new HarnList([HarnDict.of({ path: 'a' })]))).toBe(
+    'Runtime error: tar_create: entry 0 is missing content',
+  )
+  expect(fault('tar_create', new HarnList([HarnDict.of({ path: 'a', content: '', mode: 4096 })]))).toBe(
+    'Runtime error: tar_create: entry 0 mode must be between 0 and 4095',
+  )
   expect(fault('zip_extract', new HarnBytes(new Uint8Array(50)))).toMatch(/^Runtime error: zip_extract: /)
 })

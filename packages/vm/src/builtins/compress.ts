@@ -1,7 +1,7 @@
 // Compression builtins (reference 03a §9). gzip, zstd, tar and zip are pure; brotli is done by the host ('compress.run').
 // Errors are runtime errors. What comes out of a decoder is limited, so that a small input cannot fill the memory.
 
-import { gunzipSync, gzipSync } from 'fflate'
+import { gunzipSync, gzipSync } from 'fflate/browser'
 import { decompress as zstdDecompress } from 'fzstd'
 import { Control, builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
@@ -29,8 +29,10 @@ const brotli = asker('compress.brotli', {
 
 /** Bytes of a bytes or string argument. */
 function dataArg(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
-  const data = value instanceof HarnBytes ? value.data : typeof value === 'string' && allowText ? new TextEncoder().encode(value) : null
-  if (data === null) return ctx.runtime(`${name}: expected ${allowText ? 'bytes or string' : 'bytes'} at argument 1, got ${typeName(value)}`)
+  const data =
+    value instanceof HarnBytes ? value.data : typeof value === 'string' && allowText ? new TextEncoder().encode(value) : null
+  if (data === null)
+    return ctx.runtime(`${name}: expected ${allowText ? 'bytes or string' : 'bytes'} at argument 1, got ${typeName(value)}`)
   ctx.charge(data.length >> 3, data.length)
   return data
 }
@@ -68,7 +70,8 @@ function gunzip(data: Uint8Array): Uint8Array {
 }
 
 function unzstd(data: Uint8Array): Uint8Array {
-  if (data.length < 5 || data[0] !== 0x28 || data[1] !== 0xb5 || data[2] !== 0x2f || data[3] !== 0xfd) throw new ArchiveError('Unknown frame descriptor')
+  if (data.length < 5 || data[0] !== 0x28 || data[1] !== 0xb5 || data[2] !== 0x2f || data[3] !== 0xfd)
+    throw new ArchiveError('Unknown frame descriptor')
   const out = zstdDecompress(data)
   if (out.length > MAX_UNPACKED) throw new ArchiveError('content is too large')
   return out
@@ -123,39 +126,59 @@ export const compressFamily: BuiltinFamily = {
   name: 'compress',
   frames: [brotli.frame],
   builtins: [
-    builtin('gzip_encode(data: bytes | string, level?: int) -> bytes', { doc: 'gzip with levels 0 to 9; the same input gives the same bytes.', borrows: true }, (ctx, value, level) => {
-      const data = dataArg(ctx, 'gzip_encode', value ?? null, true)
-      if (data instanceof Control) return data
-      const chosen = levelArg(ctx, 'gzip_encode', 'level', level ?? null, 6, 9)
-      return chosen instanceof Control ? chosen : result(ctx, gzipSync(data, { level: chosen as 6, mtime: 0 }))
-    }),
+    builtin(
+      'gzip_encode(data: bytes | string, level?: int) -> bytes',
+      { doc: 'gzip with levels 0 to 9; the same input gives the same bytes.', borrows: true },
+      (ctx, value, level) => {
+        const data = dataArg(ctx, 'gzip_encode', value ?? null, true)
+        if (data instanceof Control) return data
+        const chosen = levelArg(ctx, 'gzip_encode', 'level', level ?? null, 6, 9)
+        return chosen instanceof Control ? chosen : result(ctx, gzipSync(data, { level: chosen as 6, mtime: 0 }))
+      },
+    ),
     builtin('gzip_decode(data: bytes) -> bytes', { doc: 'Unpacks gzip.', borrows: true }, (ctx, value) => {
       const data = dataArg(ctx, 'gzip_decode', value ?? null, false)
       return data instanceof Control ? data : decoding(ctx, 'gzip_decode', () => gunzip(data))
     }),
-    builtin('zstd_encode(data: bytes | string, level?: int) -> bytes', { doc: 'Zstandard; the level is accepted and makes no difference.', borrows: true }, (ctx, value, level) => {
-      const data = dataArg(ctx, 'zstd_encode', value ?? null, true)
-      if (data instanceof Control) return data
-      if (level !== null && !isInt(level!)) return ctx.runtime(`zstd_encode: level must be an integer, got ${typeName(level!)}`)
-      return result(ctx, zstdEncode(data))
-    }),
+    builtin(
+      'zstd_encode(data: bytes | string, level?: int) -> bytes',
+      { doc: 'Zstandard; the level is accepted and makes no difference.', borrows: true },
+      (ctx, value, level) => {
+        const data = dataArg(ctx, 'zstd_encode', value ?? null, true)
+        if (data instanceof Control) return data
+        if (level !== null && !isInt(level!)) return ctx.runtime(`zstd_encode: level must be an integer, got ${typeName(level!)}`)
+        return result(ctx, zstdEncode(data))
+      },
+    ),
     builtin('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, (ctx, value) => {
       const data = dataArg(ctx, 'zstd_decode', value ?? null, false)
       return data instanceof Control ? data : decoding(ctx, 'zstd_decode', () => unzstd(data))
     }),
-    builtin('brotli_encode(data: bytes | string, quality?: int) -> bytes', { doc: 'Brotli with qualities 0 to 11.', effects: ['compress.run'] }, (ctx, value, quality) => {
-      const data = dataArg(ctx, 'brotli_encode', value ?? null, true)
-      if (data instanceof Control) return data
-      const level = levelArg(ctx, 'brotli_encode', 'quality', quality ?? null, 11, 11)
-      return level instanceof Control ? level : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_encode', data, level } }, 'result', 'brotli_encode')
-    }),
+    builtin(
+      'brotli_encode(data: bytes | string, quality?: int) -> bytes',
+      { doc: 'Brotli with qualities 0 to 11.', effects: ['compress.run'] },
+      (ctx, value, quality) => {
+        const data = dataArg(ctx, 'brotli_encode', value ?? null, true)
+        if (data instanceof Control) return data
+        const level = levelArg(ctx, 'brotli_encode', 'quality', quality ?? null, 11, 11)
+        return level instanceof Control
+          ? level
+          : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_encode', data, level } }, 'result', 'brotli_encode')
+      },
+    ),
     builtin('brotli_decode(data: bytes) -> bytes', { doc: 'Unpacks Brotli.', effects: ['compress.run'] }, (ctx, value) => {
       const data = dataArg(ctx, 'brotli_decode', value ?? null, false)
-      return data instanceof Control ? data : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_decode', data, level: 0 } }, 'result', 'brotli_decode')
+      return data instanceof Control
+        ? data
+        : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_decode', data, level: 0 } }, 'result', 'brotli_decode')
     }),
     archiving('tar_create', 'A tar archive of entries `{path, content, mode}`.', createTar),
-    extracting('tar_extract', 'The files of a tar archive.', (data) => extractTar(data).map(({ path, content, mode }) => HarnDict.of({ path, content: new HarnBytes(content), mode }))),
+    extracting('tar_extract', 'The files of a tar archive.', (data) =>
+      extractTar(data).map(({ path, content, mode }) => HarnDict.of({ path, content: new HarnBytes(content), mode })),
+    ),
     archiving('zip_create', 'A zip archive of entries `{path, content, mode}`.', createZip),
-    extracting('zip_extract', 'The files of a zip archive.', (data) => extractZip(data, MAX_UNPACKED).map(({ path, content }) => HarnDict.of({ path, content: new HarnBytes(content) }))),
+    extracting('zip_extract', 'The files of a zip archive.', (data) =>
+      extractZip(data, MAX_UNPACKED).map(({ path, content }) => HarnDict.of({ path, content: new HarnBytes(content) })),
+    ),
   ],
 }

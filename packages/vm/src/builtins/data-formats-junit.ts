@@ -65,19 +65,43 @@ function tag(source: string): Token {
   if (source.startsWith('/')) return { kind: 'close', name: localName(source.slice(1).trim()) }
   const closed = source.endsWith('/')
   const body = closed ? source.slice(0, -1) : source
+  const name = /^[^\s]*/.exec(body)![0]
+  return { kind: 'open', name: localName(name), attributes: attributesOf(body.slice(name.length)), closed }
+}
+
+/** `name="value"` pairs. By hand and forwards only, so that a hostile tag costs no more than its length. */
+function attributesOf(body: string): ReadonlyMap<string, string> {
   const attributes = new Map<string, string>()
-  for (const match of body.matchAll(/([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) attributes.set(match[1]!, decode(match[2] ?? match[3] ?? ''))
-  return { kind: 'open', name: localName(/^[^\s]*/.exec(body)![0]), attributes, closed }
+  let at = 0
+  for (;;) {
+    const equals = body.indexOf('=', at)
+    if (equals < 0) return attributes
+    const name = body.slice(at, equals).trim().split(/\s/).at(-1)!
+    let open = equals + 1
+    while (open < body.length && /\s/.test(body[open]!)) open++
+    const quote = body[open]
+    if (quote !== '"' && quote !== "'") {
+      at = equals + 1
+      continue
+    }
+    const close = body.indexOf(quote, open + 1)
+    if (close < 0) return attributes
+    attributes.set(name, decode(body.slice(open + 1, close)))
+    at = close + 1
+  }
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
 function decode(text: string): string {
-  return text.replace(/&(?:#x([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));/g, (whole: string, hex: string | undefined, decimal: string | undefined, name: string | undefined) => {
-    if (name !== undefined) return ENTITIES[name]!
-    const code = Number.parseInt(hex ?? decimal!, hex === undefined ? 10 : 16)
-    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-  })
+  return text.replace(
+    /&(?:#x([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));/g,
+    (whole: string, hex: string | undefined, decimal: string | undefined, name: string | undefined) => {
+      if (name !== undefined) return ENTITIES[name]!
+      const code = Number.parseInt(hex ?? decimal!, hex === undefined ? 10 : 16)
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+    },
+  )
 }
 
 const OUTCOMES: Readonly<Record<string, TestRecord['status']>> = { failure: 'failed', error: 'errored', skipped: 'skipped' }
@@ -141,5 +165,6 @@ function finishChild(record: TestRecord, child: Collecting): void {
   const status = Object.hasOwn(OUTCOMES, child.element) ? OUTCOMES[child.element]! : null
   if (status === null || record.status !== 'passed') return
   record.status = status
-  if (status !== 'skipped') record.message = [child.attributes.get('message') ?? '', child.text.trim()].filter((part) => part !== '').join('\n')
+  if (status !== 'skipped')
+    record.message = [child.attributes.get('message') ?? '', child.text.trim()].filter((part) => part !== '').join('\n')
 }

@@ -19,7 +19,10 @@ export function parseTomlText(text: string): Value {
   try {
     return fromLibrary(parse(text, { integersAsBigInt: true, maxDepth: MAX_DEPTH }), 0)
   } catch (error) {
-    if (error instanceof TomlError) throw new FormatError(`${error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '')} at line ${error.line} column ${error.column}`)
+    if (error instanceof TomlError)
+      throw new FormatError(
+        `${error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '')} at line ${error.line} column ${error.column}`,
+      )
     if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
     throw error
   }
@@ -63,7 +66,8 @@ function writeTable(sections: string[], table: Table, path: string, header: stri
     const child = tableOf(value)
     const children = tablesOf(value)
     if (child !== null) inner.push(() => writeTable(sections, child, name, `[${name}]`, depth + 1))
-    else if (children !== null) for (const each of children) inner.push(() => writeTable(sections, each, name, `[[${name}]]`, depth + 1))
+    else if (children !== null)
+      for (const each of children) inner.push(() => writeTable(sections, each, name, `[[${name}]]`, depth + 1))
     else lines.push(`${keyText(key)} = ${inlineValue(value, depth + 1)}\n`)
   }
   // A table that only holds tables needs no section of its own, unless it is empty or an element.
@@ -79,8 +83,12 @@ function keyText(key: string): string {
 function inlineValue(value: Value, depth: number): string {
   if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
   switch (typeof value) {
-    case 'string': return quoted(value)
-    case 'number': case 'bigint': case 'boolean': return String(value)
+    case 'string':
+      return quoted(value)
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value)
   }
   if (value === null) throw new FormatError('nil cannot be represented in TOML')
   if (value instanceof HarnFloat) return Number.isNaN(value.v) ? 'nan' : displayFloat(value.v)
@@ -93,7 +101,15 @@ function inlineValue(value: Value, depth: number): string {
 }
 
 function quoted(text: string): string {
-  const named: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' }
+  const named: Readonly<Record<string, string>> = {
+    '"': '\\"',
+    '\\': '\\\\',
+    '\n': '\\n',
+    '\r': '\\r',
+    '\t': '\\t',
+    '\b': '\\b',
+    '\f': '\\f',
+  }
   // eslint-disable-next-line no-control-regex -- control characters are what needs escapes
   return `"${text.replace(/["\\\u0000-\u001f\u007f]/g, (char) => named[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`
 }

@@ -20,7 +20,10 @@ const MAX_INT = 2n ** 63n - 1n
 
 export function parseYaml(text: string): Value {
   try {
-    return fromLibrary(parse(text, { intAsBigInt: true, mapAsMap: true, prettyErrors: false, logLevel: 'error', stringKeys: false }), 0)
+    return fromLibrary(
+      parse(text, { intAsBigInt: true, mapAsMap: true, prettyErrors: false, logLevel: 'error', stringKeys: false }),
+      0,
+    )
   } catch (error) {
     if (error instanceof FormatError) throw error
     if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
@@ -32,16 +35,22 @@ export function parseYaml(text: string): Value {
 export function fromLibrary(data: unknown, depth: number): Value {
   if (depth > MAX_DEPTH) throw new FormatError('recursion limit exceeded')
   switch (typeof data) {
-    case 'string': case 'boolean': return data
-    case 'number': return new HarnFloat(data)
-    case 'bigint': return data > MAX_INT || data < -MAX_INT - 1n ? new HarnFloat(Number(data)) : wrapInt(data)
+    case 'string':
+    case 'boolean':
+      return data
+    case 'number':
+      return new HarnFloat(data)
+    case 'bigint':
+      return data > MAX_INT || data < -MAX_INT - 1n ? new HarnFloat(Number(data)) : wrapInt(data)
   }
   if (data === null || typeof data !== 'object') return null
   if (Array.isArray(data)) return new HarnList(data.map((item) => fromLibrary(item, depth + 1)))
   if (data instanceof Set) return new HarnList([...data].map((item) => fromLibrary(item, depth + 1)))
   // Times come with three decimals whatever was written; zeros at the end go.
   if ('toISOString' in data && typeof data.toISOString === 'function') {
-    return String(data.toISOString()).replace(/\.(\d*?)0+(?=Z|[+-]\d\d:\d\d$|$)/, (_whole, digits: string) => (digits === '' ? '' : `.${digits}`))
+    return String(data.toISOString()).replace(/\.(\d*?)0+(?=Z|[+-]\d\d:\d\d$|$)/, (_whole, digits: string) =>
+      digits === '' ? '' : `.${digits}`,
+    )
   }
   const entries = data instanceof Map ? [...data] : Object.entries(data)
   return new HarnDict(new Map(entries.map(([key, item]) => [display(fromLibrary(key, depth + 1)), fromLibrary(item, depth + 1)])))
@@ -95,17 +104,23 @@ function writeBlock(lines: string[], head: string, indent: string, value: Value,
 
 function scalar(value: Value, indent: string): string {
   switch (typeof value) {
-    case 'string': return textScalar(value, indent)
-    case 'number': case 'bigint': case 'boolean': return String(value)
+    case 'string':
+      return textScalar(value, indent)
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value)
   }
   if (value === null) return 'null'
-  if (value instanceof HarnFloat) return Number.isNaN(value.v) ? '.nan' : Number.isFinite(value.v) ? displayFloat(value.v) : value.v > 0 ? '.inf' : '-.inf'
+  if (value instanceof HarnFloat)
+    return Number.isNaN(value.v) ? '.nan' : Number.isFinite(value.v) ? displayFloat(value.v) : value.v > 0 ? '.inf' : '-.inf'
   return textScalar(display(value), indent)
 }
 
 /** Words that some reader takes for nil or a bool. */
 const SPECIAL_WORDS = /^(?:~|null|true|false|yes|no|on|off|y|n)$/i
-const NUMBER_LIKE = /^[-+]?(?:0x[0-9a-f]+|0o[0-7]+|0b[01]+|[0-9][0-9_]*|(?:[0-9][0-9_]*)?\.[0-9_]+(?:e[-+]?[0-9]+)?|[0-9][0-9_]*\.?(?:e[-+]?[0-9]+)?|\.inf|\.nan)$/i
+const NUMBER_LIKE =
+  /^[-+]?(?:0x[0-9a-f]+|0o[0-7]+|0b[01]+|[0-9][0-9_]*|(?:[0-9][0-9_]*)?\.[0-9_]+(?:e[-+]?[0-9]+)?|[0-9][0-9_]*\.?(?:e[-+]?[0-9]+)?|\.inf|\.nan)$/i
 /** A first character that begins something else than a plain text. */
 const INDICATOR_FIRST = /^(?:[#,[\]{}&*!|>'"%@`]|[-?:](?:\s|$)|---|\.\.\.)/
 
@@ -117,8 +132,12 @@ function textScalar(text: string, indent: string | null): string {
     if (indent === null || /[ \t]\n|[ \t]$/.test(text) || /^\n*$/.test(text)) return doubleQuoted(text)
     return literalBlock(text, indent)
   }
-  const plain = text !== '' && !SPECIAL_WORDS.test(text) && !NUMBER_LIKE.test(text) && !INDICATOR_FIRST.test(text)
-    && !/^[ \t]|[ \t]$|: |:$| #|\t/.test(text)
+  const plain =
+    text !== '' &&
+    !SPECIAL_WORDS.test(text) &&
+    !NUMBER_LIKE.test(text) &&
+    !INDICATOR_FIRST.test(text) &&
+    !/^[ \t]|[ \t]$|: |:$| #|\t/.test(text)
   return plain ? text : `'${text.replaceAll("'", "''")}'`
 }
 

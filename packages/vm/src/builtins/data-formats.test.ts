@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { dataFormatsFamily } from './data-formats.js'
 import { parseJson } from './json.js'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
@@ -17,8 +17,12 @@ const call = (name: string, ...args: Value[]): string => display(callBuiltin(mac
 const fault = (name: string, ...args: Value[]): string => faultText(() => call(name, ...args))
 
 test('YAML in', () => {
-  expect(call('yaml_parse', 'name: Ada\nage: 37\nf: 1.0\nxs: [1, two, ~, true]\n')).toBe('{age: 37, f: 1.0, name: Ada, xs: [1, two, nil, true]}')
-  expect(call('yaml_parse', 'a: &x {k: 9007199254740993}\nb: *x\n1: one')).toBe('{1: one, a: {k: 9007199254740993}, b: {k: 9007199254740993}}')
+  expect(call('yaml_parse', 'name: Ada\nage: 37\nf: 1.0\nxs: [1, two, ~, true]\n')).toBe(
+    '{age: 37, f: 1.0, name: Ada, xs: [1, two, nil, true]}',
+  )
+  expect(call('yaml_parse', 'a: &x {k: 9007199254740993}\nb: *x\n1: one')).toBe(
+    '{1: one, a: {k: 9007199254740993}, b: {k: 9007199254740993}}',
+  )
   expect(call('yaml_parse', '__proto__: 1')).toBe('{__proto__: 1}')
   expect(call('yaml_parse', '')).toBe('nil')
   expect(fault('yaml_parse', 'a: [1')).toMatch(/^YAML parse error: /)
@@ -28,8 +32,12 @@ test('YAML in', () => {
 
 test('YAML out', () => {
   expect(call('yaml_stringify', json('{"name":"Ada","age":37}'))).toBe('age: 37\nname: Ada\n')
-  expect(call('yaml_stringify', json('{"a":{"b":[1,{"c":2,"d":[]},[3,4]],"e":{}},"f":null}'))).toBe('a:\n  b:\n  - 1\n  - c: 2\n    d: []\n  - - 3\n    - 4\n  e: {}\nf: null\n')
-  expect(call('yaml_stringify', json('["true","1","","a: b","it\'s","- x","x\\ny","~","2024-01-01","#x"]'))).toBe("- 'true'\n- '1'\n- ''\n- 'a: b'\n- it's\n- '- x'\n- |-\n  x\n  y\n- '~'\n- 2024-01-01\n- '#x'\n")
+  expect(call('yaml_stringify', json('{"a":{"b":[1,{"c":2,"d":[]},[3,4]],"e":{}},"f":null}'))).toBe(
+    'a:\n  b:\n  - 1\n  - c: 2\n    d: []\n  - - 3\n    - 4\n  e: {}\nf: null\n',
+  )
+  expect(call('yaml_stringify', json('["true","1","","a: b","it\'s","- x","x\\ny","~","2024-01-01","#x"]'))).toBe(
+    "- 'true'\n- '1'\n- ''\n- 'a: b'\n- it's\n- '- x'\n- |-\n  x\n  y\n- '~'\n- 2024-01-01\n- '#x'\n",
+  )
   expect(call('yaml_stringify', new HarnFloat(1))).toBe('1.0\n')
   expect(call('yaml_stringify', new HarnDuration(1000))).toBe('1s\n')
   const nested = json('{"k":"a\\n b\\n","l":["x\\n"],"m":"\\u0001"}')
@@ -38,9 +46,13 @@ test('YAML out', () => {
 })
 
 test('TOML', () => {
-  expect(call('toml_parse', 'a = 1\nb = 2.0\n[t.u]\nd = 1979-05-27T07:32:00Z\nxs = [1, 2]\n')).toBe('{a: 1, b: 2.0, t: {u: {d: 1979-05-27T07:32:00Z, xs: [1, 2]}}}')
+  expect(call('toml_parse', 'a = 1\nb = 2.0\n[t.u]\nd = 1979-05-27T07:32:00Z\nxs = [1, 2]\n')).toBe(
+    '{a: 1, b: 2.0, t: {u: {d: 1979-05-27T07:32:00Z, xs: [1, 2]}}}',
+  )
   expect(fault('toml_parse', 'a = ')).toMatch(/^TOML parse error: /)
-  expect(call('toml_stringify', json('{"b":{"y":1,"z":{"k":true}},"a":"q\\"","list":[1,2],"ts":[{"n":1},{"n":2}]}'))).toBe('a = "q\\""\nlist = [1, 2]\n\n[b]\ny = 1\n\n[b.z]\nk = true\n\n[[ts]]\nn = 1\n\n[[ts]]\nn = 2\n')
+  expect(call('toml_stringify', json('{"b":{"y":1,"z":{"k":true}},"a":"q\\"","list":[1,2],"ts":[{"n":1},{"n":2}]}'))).toBe(
+    'a = "q\\""\nlist = [1, 2]\n\n[b]\ny = 1\n\n[b.z]\nk = true\n\n[[ts]]\nn = 1\n\n[[ts]]\nn = 2\n',
+  )
   expect(fault('toml_stringify', json('{"a":null}'))).toBe('toml_stringify: nil cannot be represented in TOML')
 })
 

@@ -73,13 +73,21 @@ function writeCsv(ctx: Context, rows: Value, { headers, delimiter }: CsvOptions)
   if (isDict[0] === true) {
     const keys = sortTexts([...new Set(items.flatMap((row) => [...fieldsOf(row)!.keys()]))])
     if (headers) out += csvLine(keys, delimiter)
-    for (const row of items) out += csvLine(keys.map((key) => display(fieldsOf(row)!.get(key) ?? '')), delimiter)
+    for (const row of items)
+      out += csvLine(
+        keys.map((key) => display(fieldsOf(row)!.get(key) ?? '')),
+        delimiter,
+      )
   } else {
     let width: number | null = null
     for (const row of items as readonly HarnList[]) {
-      if (width !== null && row.length !== width) return fail(`CSV error: found record with ${row.length} fields, but the previous record has ${width} fields`)
+      if (width !== null && row.length !== width)
+        return fail(`CSV error: found record with ${row.length} fields, but the previous record has ${width} fields`)
       width = row.length
-      out += csvLine(row.view().map((cell) => display(cell)), delimiter)
+      out += csvLine(
+        row.view().map((cell) => display(cell)),
+        delimiter,
+      )
     }
   }
   ctx.charge(out.length >> 6, out.length)
@@ -90,11 +98,15 @@ function writeCsv(ctx: Context, rows: Value, { headers, delimiter }: CsvOptions)
 
 function junit(ctx: Context, input: Value): Result {
   if (input === null) return new HarnList([])
-  if (typeof input !== 'string' && !(input instanceof HarnBytes)) return ctx.throw(`parse_junit_xml: expected string or bytes, got ${typeName(input)}`)
+  if (typeof input !== 'string' && !(input instanceof HarnBytes))
+    return ctx.throw(`parse_junit_xml: expected string or bytes, got ${typeName(input)}`)
   const xml = typeof input === 'string' ? input : new TextDecoder().decode(input.data)
   ctx.charge(xml.length >> 3, xml.length)
-  return new HarnList(parseJunit(xml).map(({ name, status, durationMs, message, stdout, stderr }) =>
-    HarnDict.of({ name, status, duration_ms: durationMs, message, stdout, stderr })))
+  return new HarnList(
+    parseJunit(xml).map(({ name, status, durationMs, message, stdout, stderr }) =>
+      HarnDict.of({ name, status, duration_ms: durationMs, message, stdout, stderr }),
+    ),
+  )
 }
 
 export const dataFormatsFamily: BuiltinFamily = {
@@ -104,14 +116,30 @@ export const dataFormatsFamily: BuiltinFamily = {
       const source = textOf(ctx, text)
       return converting(ctx, 'YAML parse error', () => parseYaml(source))
     }),
-    builtin('yaml_stringify(value: any) -> string', { doc: 'Block YAML with keys in order.', borrows: true }, (ctx, value) => converting(ctx, 'yaml_stringify', () => stringifyYaml(value ?? null))),
+    builtin('yaml_stringify(value: any) -> string', { doc: 'Block YAML with keys in order.', borrows: true }, (ctx, value) =>
+      converting(ctx, 'yaml_stringify', () => stringifyYaml(value ?? null)),
+    ),
     builtin('toml_parse(str: string) -> any', { doc: 'The value that a TOML text stands for.', borrows: true }, (ctx, text) => {
       const source = textOf(ctx, text)
       return converting(ctx, 'TOML parse error', () => parseTomlText(source))
     }),
-    builtin('toml_stringify(value: any) -> string', { doc: 'TOML with keys in order.', borrows: true }, (ctx, value) => converting(ctx, 'toml_stringify', () => stringifyToml(value ?? null))),
-    builtin('csv_parse(text: string, options?: {headers?: bool, delimiter?: string}) -> list', { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true }, (ctx, text, options) => readCsv(textOf(ctx, text), csvOptions(options))),
-    builtin('csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string', { doc: 'CSV text of rows that are lists or dicts.', borrows: true }, (ctx, rows, options) => writeCsv(ctx, rows ?? null, csvOptions(options))),
-    builtin('parse_junit_xml(input: string | bytes) -> list', { doc: 'One record for each test case of a JUnit report.', borrows: true }, (ctx, input) => junit(ctx, input ?? null)),
+    builtin('toml_stringify(value: any) -> string', { doc: 'TOML with keys in order.', borrows: true }, (ctx, value) =>
+      converting(ctx, 'toml_stringify', () => stringifyToml(value ?? null)),
+    ),
+    builtin(
+      'csv_parse(text: string, options?: {headers?: bool, delimiter?: string}) -> list',
+      { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true },
+      (ctx, text, options) => readCsv(textOf(ctx, text), csvOptions(options)),
+    ),
+    builtin(
+      'csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string',
+      { doc: 'CSV text of rows that are lists or dicts.', borrows: true },
+      (ctx, rows, options) => writeCsv(ctx, rows ?? null, csvOptions(options)),
+    ),
+    builtin(
+      'parse_junit_xml(input: string | bytes) -> list',
+      { doc: 'One record for each test case of a JUnit report.', borrows: true },
+      (ctx, input) => junit(ctx, input ?? null),
+    ),
   ],
 }

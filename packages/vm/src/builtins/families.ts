@@ -12,6 +12,7 @@ import { coreFamily } from './core.js'
 import { cryptoFamily } from './crypto.js'
 import { dataFormatsFamily } from './data-formats.js'
 import { dictsFamily } from './dicts.js'
+import { eventLogFamily } from './event-log.js'
 import { fsFamily } from './fs.js'
 import { handoffFamily } from './handoff.js'
 import { hostCallFamily } from './host-call.js'
@@ -24,6 +25,7 @@ import { listsFamily } from './lists.js'
 import { loggingFamily } from './logging.js'
 import { mailboxFamily } from './mailbox.js'
 import { mathFamily } from './math.js'
+import { memoryFamily } from './memory.js'
 import { metadataFamily } from './metadata.js'
 import { pathFamily } from './path.js'
 import { planFamily } from './plan.js'
@@ -53,9 +55,10 @@ import type { BuiltinFamily } from './registry.js'
 
 export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   agentStateFamily, atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, compressFamily, coreFamily,
-  cryptoFamily, dataFormatsFamily, dictsFamily, fsFamily, handoffFamily, hostCallFamily, hostMocksFamily, httpFamily,
-  iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily, mailboxFamily, mathFamily, metadataFamily, pathFamily,
-  planFamily, processFamily, randomFamily, rangesFamily, regexFamily, resultsFamily, runtimeContextFamily, schemaFamily,
-  setsFamily, sharedFamily, storeFamily, streamsFamily, stringsFamily, supervisorFamily, syncFamily, tasksFamily,
-  templateFamily, terminalFamily, timeFamily, toolDispatchFamily, toolSynthesisFamily, toolsFamily, tracingFamily,
+  cryptoFamily, dataFormatsFamily, dictsFamily, eventLogFamily, fsFamily, handoffFamily, hostCallFamily, hostMocksFamily,
+  httpFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily, mailboxFamily, mathFamily, memoryFamily,
+  metadataFamily, pathFamily, planFamily, processFamily, randomFamily, rangesFamily, regexFamily, resultsFamily,
+  runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, storeFamily, streamsFamily, stringsFamily, supervisorFamily,
+  syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily, toolDispatchFamily, toolSynthesisFamily, toolsFamily,
+  tracingFamily,
 ]

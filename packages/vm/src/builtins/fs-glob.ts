@@ -31,7 +31,7 @@ function translate(pattern: string): string | { readonly problem: string } {
       at++
     } else if (char === '[') {
       const end = pattern.indexOf(']', /^\[[!^]?\]/.test(rest) ? at + rest.indexOf(']') + 1 : at + 1)
-      if (end < 0) return { problem: 'unclosed character class; missing \']\'' }
+      if (end < 0) return { problem: "unclosed character class; missing ']'" }
       const body = pattern.slice(at + 1, end)
       const negated = /^[!^]/.test(body)
       out += classSource(negated ? body.slice(1) : body, negated)
@@ -44,7 +44,7 @@ function translate(pattern: string): string | { readonly problem: string } {
       depth--
       out += ')'
       at++
-    } else if (char === '}') return { problem: 'unopened alternate group; missing \'{\' (maybe escape \'}\' with \'[}]\'?)' }
+    } else if (char === '}') return { problem: "unopened alternate group; missing '{' (maybe escape '}' with '[}]'?)" }
     else if (char === ',' && depth > 0) {
       out += '|'
       at++
@@ -57,7 +57,7 @@ function translate(pattern: string): string | { readonly problem: string } {
       at += char.length
     }
   }
-  return depth > 0 ? { problem: 'unclosed alternate group; missing \'}\' (maybe escape \'{\' with \'[{]\'?)' } : out
+  return depth > 0 ? { problem: "unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)" } : out
 }
 
 /** `**` counts as "any directories" only between separators; elsewhere it is two stars. */

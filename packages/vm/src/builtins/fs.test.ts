@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { fsFamily } from './fs.js'
 import { compileGlob } from './fs-glob.js'
 import { pathFamily } from './path.js'
@@ -39,7 +39,14 @@ test('answers become values', () => {
     if (args['op'] === 'list') return { path: '/w', names: ['b', 'a'] }
     if (args['op'] === 'stat') return { path: '/w', size: 3, isFile: true, isDir: false, readonly: false, modifiedMs: 1500 }
     if (args['op'] === 'walk') {
-      return { path: '/w', entries: [{ path: '/w', isDir: true, isFile: false, depth: 0 }, { path: '/w/b.ts', isDir: false, isFile: true, depth: 1 }, { path: '/w/a/c.ts', isDir: false, isFile: true, depth: 2 }] }
+      return {
+        path: '/w',
+        entries: [
+          { path: '/w', isDir: true, isFile: false, depth: 0 },
+          { path: '/w/b.ts', isDir: false, isFile: true, depth: 1 },
+          { path: '/w/a/c.ts', isDir: false, isFile: true, depth: 2 },
+        ],
+      }
     }
     if (kind === 'process.exec') return { stdout: 'hi\n', stderr: '', status: 0, timedOut: false }
     return { path: '/w/x' }
@@ -72,12 +79,26 @@ test('globs', () => {
 test('lexical paths', () => {
   const { call } = world(() => null)
   const cases: readonly (readonly [string, string, string])[] = [
-    ['path_normalize', '/a/./b//../c/', '/a/c'], ['path_normalize', '', ''], ['path_normalize', 'a/..', '.'], ['path_normalize', '/../a', '/a'],
-    ['path_normalize', '../../a', '../../a'], ['path_normalize', 'C:\\a\\..\\b', 'C:/b'],
-    ['path_parent', 'a', ''], ['path_parent', '/a', '/'], ['path_parent', '/', '/'], ['path_parent', 'a/b/c', 'a/b'],
-    ['path_basename', '/a/b.txt', 'b.txt'], ['path_stem', 'x.tar.gz', 'x.tar'], ['path_stem', '.env', '.env'], ['path_extension', '.env', ''],
-    ['path_extension', 'a/b.md', '.md'], ['path_segments', '/a//b/', '[a, b]'], ['path_is_absolute', 'C:/x', 'true'], ['path_is_relative', 'C:x', 'true'],
-    ['path_to_posix', 'a\\b', 'a/b'], ['path_parts', '/a/b.txt', '{dir: /a, ext: .txt, file: b.txt, segments: [a, b.txt], stem: b}'],
+    ['path_normalize', '/a/./b//../c/', '/a/c'],
+    ['path_normalize', '', ''],
+    ['path_normalize', 'a/..', '.'],
+    ['path_normalize', '/../a', '/a'],
+    ['path_normalize', '../../a', '../../a'],
+    ['path_normalize', 'C:\\a\\..\\b', 'C:/b'],
+    ['path_parent', 'a', ''],
+    ['path_parent', '/a', '/'],
+    ['path_parent', '/', '/'],
+    ['path_parent', 'a/b/c', 'a/b'],
+    ['path_basename', '/a/b.txt', 'b.txt'],
+    ['path_stem', 'x.tar.gz', 'x.tar'],
+    ['path_stem', '.env', '.env'],
+    ['path_extension', '.env', ''],
+    ['path_extension', 'a/b.md', '.md'],
+    ['path_segments', '/a//b/', '[a, b]'],
+    ['path_is_absolute', 'C:/x', 'true'],
+    ['path_is_relative', 'C:x', 'true'],
+    ['path_to_posix', 'a\\b', 'a/b'],
+    ['path_parts', '/a/b.txt', '{dir: /a, ext: .txt, file: b.txt, segments: [a, b.txt], stem: b}'],
   ]
   for (const [name, input, expected] of cases) expect([name, input, call(name, input)]).toEqual([name, input, expected])
   expect(call('path_with_extension', 'a/b.txt', 'md')).toBe('a/b.md')
@@ -93,19 +114,29 @@ test('lexical paths', () => {
 })
 
 test('workspace paths', () => {
-  const { call } = world((kind, args) => (kind === 'process.info' ? '/root' : args['path'] === '/root/src' || args['path'] === '/etc'))
-  expect(call('path_workspace_info', 'src/../a.ts')).toBe('{host_path: /root/a.ts, input: src/../a.ts, kind: workspace_relative, normalized: a.ts, reason: nil, recovered_root_drift: false, workspace_path: a.ts}')
+  const { call } = world((kind, args) =>
+    kind === 'process.info' ? '/root' : args['path'] === '/root/src' || args['path'] === '/etc',
+  )
+  expect(call('path_workspace_info', 'src/../a.ts')).toBe(
+    '{host_path: /root/a.ts, input: src/../a.ts, kind: workspace_relative, normalized: a.ts, reason: nil, recovered_root_drift: false, workspace_path: a.ts}',
+  )
   expect(call('path_workspace_info', '')).toContain('reason: path is empty')
   expect(call('path_workspace_info', '../x')).toContain('reason: workspace-relative path escapes the workspace root')
   expect(call('path_workspace_normalize', '/root')).toBe('.')
   expect(call('path_workspace_normalize', '/etc')).toBe('nil')
-  expect(call('path_workspace_info', '/src/new.ts')).toContain('kind: workspace_relative, normalized: /src/new.ts, reason: nil, recovered_root_drift: true, workspace_path: src/new.ts')
+  expect(call('path_workspace_info', '/src/new.ts')).toContain(
+    'kind: workspace_relative, normalized: /src/new.ts, reason: nil, recovered_root_drift: true, workspace_path: src/new.ts',
+  )
   expect(call('path_workspace_info', '/other/deep/x')).toContain('kind: host_absolute')
 })
 
 test('project paths', () => {
-  const { call } = world((kind, args) => (kind === 'fs.query' ? '/w' : args['op'] === 'cwd' ? '/w/sub' : args['name'] === 'HARN_RUN_DIR' ? 'runs' : null))
+  const { call } = world((kind, args) =>
+    kind === 'fs.query' ? '/w' : args['op'] === 'cwd' ? '/w/sub' : args['name'] === 'HARN_RUN_DIR' ? 'runs' : null,
+  )
   expect(call('project_root')).toBe('/w')
-  expect(call('runtime_paths')).toBe('{asset_root: /src, execution_root: /w/sub, run_root: /w/runs, state_root: /w/.harn, worktree_root: /w/.harn/worktrees}')
+  expect(call('runtime_paths')).toBe(
+    '{asset_root: /src, execution_root: /w/sub, run_root: /w/runs, state_root: /w/.harn, worktree_root: /w/.harn/worktrees}',
+  )
   expect(call('env_or', 'NOPE', 5)).toBe('5')
 })

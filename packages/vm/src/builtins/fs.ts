@@ -55,11 +55,15 @@ const finishers: Readonly<Record<string, Finisher>> = {
   delete: (ctx, answer) => {
     const refused = refusal(answer)
     if (refused === null) return null
-    return ctx.throw(`Failed to delete ${refused.field('isDir') === true ? 'directory' : 'file'} ${refused.path}: ${refused.detail}`)
+    return ctx.throw(
+      `Failed to delete ${refused.field('isDir') === true ? 'directory' : 'file'} ${refused.path}: ${refused.detail}`,
+    )
   },
   copy: (ctx, answer) => {
     const refused = refusal(answer)
-    return refused === null ? null : ctx.throw(`Failed to copy ${refused.path} to ${display(refused.field('to') ?? '')}: ${refused.detail}`)
+    return refused === null
+      ? null
+      : ctx.throw(`Failed to copy ${refused.path} to ${display(refused.field('to') ?? '')}: ${refused.detail}`)
   },
   move: (ctx, answer) => {
     const refused = refusal(answer)
@@ -72,19 +76,28 @@ const finishers: Readonly<Record<string, Finisher>> = {
     ctx.charge(names.length)
     return new HarnList(sortTexts(names.view().map((name) => display(name))))
   }),
-  stat: content('Failed to stat', (answer) => HarnDict.of({
-    size: fieldOf(answer, 'size'),
-    is_file: fieldOf(answer, 'isFile'),
-    is_dir: fieldOf(answer, 'isDir'),
-    readonly: fieldOf(answer, 'readonly'),
-    modified: new HarnFloat(milliseconds(fieldOf(answer, 'modifiedMs')) / 1000),
-  })),
+  stat: content('Failed to stat', (answer) =>
+    HarnDict.of({
+      size: fieldOf(answer, 'size'),
+      is_file: fieldOf(answer, 'isFile'),
+      is_dir: fieldOf(answer, 'isDir'),
+      readonly: fieldOf(answer, 'readonly'),
+      modified: new HarnFloat(milliseconds(fieldOf(answer, 'modifiedMs')) / 1000),
+    }),
+  ),
   walk: (ctx, answer) => {
     const entries = entriesOf(answer)
     ctx.charge(entries.length, entries.length * 80)
-    return new HarnList(entries.map((entry) => HarnDict.of({
-      path: fieldOf(entry, 'path'), is_dir: fieldOf(entry, 'isDir'), is_file: fieldOf(entry, 'isFile'), depth: fieldOf(entry, 'depth'),
-    })))
+    return new HarnList(
+      entries.map((entry) =>
+        HarnDict.of({
+          path: fieldOf(entry, 'path'),
+          is_dir: fieldOf(entry, 'isDir'),
+          is_file: fieldOf(entry, 'isFile'),
+          depth: fieldOf(entry, 'depth'),
+        }),
+      ),
+    )
   },
   glob: (ctx, answer, [pattern]) => {
     const matches = compileGlob(display(pattern!))
@@ -125,45 +138,102 @@ function walk(ctx: Context, root: Value, options: Value): Effect | Control {
   })
 }
 
-function simple(signature: string, doc: string, then: string, effect: (ctx: Context, a: Value, b: Value) => Effect | Control): BuiltinDef {
-  const effects = [/^(?:read|file_exists|list|stat|walk|glob)/.test(signature) ? (signature.startsWith('read') ? 'fs.read' : 'fs.query') : 'fs.write']
+function simple(
+  signature: string,
+  doc: string,
+  then: string,
+  effect: (ctx: Context, a: Value, b: Value) => Effect | Control,
+): BuiltinDef {
+  const effects = [
+    /^(?:read|file_exists|list|stat|walk|glob)/.test(signature)
+      ? signature.startsWith('read')
+        ? 'fs.read'
+        : 'fs.query'
+      : 'fs.write',
+  ]
   return builtin(signature, { doc, effects }, (ctx, a, b) => {
     const asked = effect(ctx, a ?? null, b ?? null)
     return asked instanceof Control ? asked : files.ask(ctx, asked, then)
   })
 }
 
-const globBuiltin = builtin('glob(pattern: string, base_or_options?: string | dict, options?: dict) -> list', { doc: 'Sorted absolute paths below a directory whose relative path matches.', effects: ['fs.query'] }, (ctx, pattern, baseOrOptions, options) => {
-  if (ctx.argc === 0 || display(pattern!) === '') return ctx.throw('glob: pattern is required')
-  const settings = baseOrOptions instanceof HarnDict ? baseOrOptions : options instanceof HarnDict ? options : new HarnDict()
-  const base = baseOrOptions === null || baseOrOptions instanceof HarnDict ? (settings.get('base') ?? '.') : baseOrOptions!
-  const effect = query('walk', base, { maxDepth: null, followSymlinks: isTruthy(settings.get('follow_symlinks') ?? false) })
-  return files.ask(ctx, effect, 'glob', display(pattern!))
-})
+const globBuiltin = builtin(
+  'glob(pattern: string, base_or_options?: string | dict, options?: dict) -> list',
+  { doc: 'Sorted absolute paths below a directory whose relative path matches.', effects: ['fs.query'] },
+  (ctx, pattern, baseOrOptions, options) => {
+    if (ctx.argc === 0 || display(pattern!) === '') return ctx.throw('glob: pattern is required')
+    const settings = baseOrOptions instanceof HarnDict ? baseOrOptions : options instanceof HarnDict ? options : new HarnDict()
+    const base = baseOrOptions === null || baseOrOptions instanceof HarnDict ? (settings.get('base') ?? '.') : baseOrOptions!
+    const effect = query('walk', base, { maxDepth: null, followSymlinks: isTruthy(settings.get('follow_symlinks') ?? false) })
+    return files.ask(ctx, effect, 'glob', display(pattern!))
+  },
+)
 
 export const fsFamily: BuiltinFamily = {
   name: 'fs',
   frames: [files.frame],
   builtins: [
     simple('read_file(path: string) -> string', 'The text of a UTF-8 file.', 'read', (_ctx, path) => read(path, 'utf8')),
-    simple('read_file_result(path: string) -> Result', '`Ok(text)` of a UTF-8 file, or `Err(message)`.', 'read_result', (_ctx, path) => read(path, 'utf8')),
+    simple(
+      'read_file_result(path: string) -> Result',
+      '`Ok(text)` of a UTF-8 file, or `Err(message)`.',
+      'read_result',
+      (_ctx, path) => read(path, 'utf8'),
+    ),
     simple('read_file_bytes(path: string) -> bytes', 'The content of a file.', 'read', (_ctx, path) => read(path, 'bytes')),
-    simple('read_lines(path: string) -> list', 'The lines of a UTF-8 file without their ends.', 'read_lines', (_ctx, path) => read(path, 'utf8')),
-    simple('write_file(path: string, content: string) -> nil', 'Replaces or creates a file.', 'write', (_ctx, path, data) => change('write', path, { data: display(data) })),
-    simple('write_file_bytes(path: string, content: bytes) -> nil', 'Replaces or creates a file from bytes.', 'write', (ctx, path, data) =>
-      data instanceof HarnBytes ? change('write', path, { data: data.data }) : ctx.throw(`write_file_bytes expects bytes content, got ${typeName(data)}`)),
-    simple('append_file(path: string, content: string) -> nil', 'Adds text to a file; creates it.', 'append', (_ctx, path, data) => change('append', path, { data: display(data) })),
-    simple('copy_file(src: string, dst: string) -> nil', 'Copies a file.', 'copy', (_ctx, from, to) => change('copy', from, { to: display(to) })),
+    simple('read_lines(path: string) -> list', 'The lines of a UTF-8 file without their ends.', 'read_lines', (_ctx, path) =>
+      read(path, 'utf8'),
+    ),
+    simple('write_file(path: string, content: string) -> nil', 'Replaces or creates a file.', 'write', (_ctx, path, data) =>
+      change('write', path, { data: display(data) }),
+    ),
+    simple(
+      'write_file_bytes(path: string, content: bytes) -> nil',
+      'Replaces or creates a file from bytes.',
+      'write',
+      (ctx, path, data) =>
+        data instanceof HarnBytes
+          ? change('write', path, { data: data.data })
+          : ctx.throw(`write_file_bytes expects bytes content, got ${typeName(data)}`),
+    ),
+    simple(
+      'append_file(path: string, content: string) -> nil',
+      'Adds text to a file; creates it.',
+      'append',
+      (_ctx, path, data) => change('append', path, { data: display(data) }),
+    ),
+    simple('copy_file(src: string, dst: string) -> nil', 'Copies a file.', 'copy', (_ctx, from, to) =>
+      change('copy', from, { to: display(to) }),
+    ),
     simple('move_file(src: string, dst: string) -> nil', 'Moves a file, across devices too.', 'move', (ctx, from, to) =>
-      ctx.argc < 2 ? ctx.throw('move_file: src and dst are required') : change('move', from, { to: display(to) })),
-    simple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (_ctx, path) => change('delete', path)),
-    simple('file_exists(path: string) -> bool', 'Whether there is a file or directory.', 'exists', (_ctx, path) => query('exists', path)),
-    simple('mkdir(path: string) -> nil', 'Creates a directory with its parents; an existing one is fine.', 'mkdir', (_ctx, path) => change('mkdir', path)),
-    simple('list_dir(path?: string) -> list', 'Sorted names of the entries of a directory.', 'list', (ctx, path) => query('list', ctx.argc === 0 || path === null ? '.' : path)),
+      ctx.argc < 2 ? ctx.throw('move_file: src and dst are required') : change('move', from, { to: display(to) }),
+    ),
+    simple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (_ctx, path) =>
+      change('delete', path),
+    ),
+    simple('file_exists(path: string) -> bool', 'Whether there is a file or directory.', 'exists', (_ctx, path) =>
+      query('exists', path),
+    ),
+    simple(
+      'mkdir(path: string) -> nil',
+      'Creates a directory with its parents; an existing one is fine.',
+      'mkdir',
+      (_ctx, path) => change('mkdir', path),
+    ),
+    simple('list_dir(path?: string) -> list', 'Sorted names of the entries of a directory.', 'list', (ctx, path) =>
+      query('list', ctx.argc === 0 || path === null ? '.' : path),
+    ),
     simple('stat(path: string) -> dict', 'Size, kind and time of a file.', 'stat', (_ctx, path) => query('stat', path)),
-    simple('walk_dir(path: string, options?: dict) -> list', 'Everything below a directory, itself included.', 'walk', (ctx, path, options) =>
-      ctx.argc === 0 || display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options)),
+    simple(
+      'walk_dir(path: string, options?: dict) -> list',
+      'Everything below a directory, itself included.',
+      'walk',
+      (ctx, path, options) =>
+        ctx.argc === 0 || display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options),
+    ),
     globBuiltin,
-    builtin('temp_dir() -> string', { doc: 'The temporary directory of the system.', effects: ['process.info'] }, (ctx) => ctx.perform({ kind: 'process.info', args: { op: 'temp' } })),
+    builtin('temp_dir() -> string', { doc: 'The temporary directory of the system.', effects: ['process.info'] }, (ctx) =>
+      ctx.perform({ kind: 'process.info', args: { op: 'temp' } }),
+    ),
   ],
 }

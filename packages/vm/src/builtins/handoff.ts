@@ -70,6 +70,12 @@ function budget(value: Value | undefined): Value {
   return HarnDict.of({ tokens: numberOf(value.get('tokens')), tool_calls: numberOf(value.get('tool_calls')), dollars: dollars === null ? null : new HarnFloat(dollars) })
 }
 
+function deadline(value: Value | undefined): Value {
+  if (value === undefined || value === null) return null
+  if (!(value instanceof HarnDict)) return misfit()
+  return HarnDict.of({ deadline: optionalText(value.get('deadline')), checkback_at: optionalText(value.get('checkback_at')) })
+}
+
 /** The payload in its one shape, without id and time where it has none; null when it does not fit. */
 export function normalHandoff(payload: Value): HarnDict | null {
   if (!(payload instanceof HarnDict)) return null
@@ -77,7 +83,6 @@ export function normalHandoff(payload: Value): HarnDict | null {
     const confidence = numberOf(payload.get('confidence'))
     const metadata = payload.get('metadata') ?? new HarnDict()
     if (!(metadata instanceof HarnDict)) return misfit()
-    const deadline = payload.get('deadline_checkback') ?? null
     const result = HarnDict.of({
       _type: 'handoff_artifact',
       id: optionalText(payload.get('id')),
@@ -88,7 +93,7 @@ export function normalHandoff(payload: Value): HarnDict | null {
       reason: requiredText(payload.get('reason')),
       evidence_refs: records(payload.get('evidence_refs'), EVIDENCE_FIELDS),
       budget_remaining: budget(payload.get('budget_remaining')),
-      deadline_checkback: deadline instanceof HarnDict ? deadline : optionalText(deadline),
+      deadline_checkback: deadline(payload.get('deadline_checkback')),
       confidence: confidence === null ? null : new HarnFloat(Math.min(1, Math.max(0, confidence))),
       receipt_links: records(payload.get('receipt_links'), RECEIPT_FIELDS, { kind: 'run_receipt' }),
       created_at: optionalText(payload.get('created_at')),
@@ -145,19 +150,22 @@ function render(record: HarnDict): string {
     `<task>${String(record.get('task'))}</task>`,
     `<reason>${String(record.get('reason'))}</reason>`,
   ]
-  section(lines, 'evidence_refs', listed(record, 'evidence_refs').map(evidenceLine))
   for (const name of ['files_or_entities_touched', 'open_questions', 'blocked_on', 'requested_capabilities', 'allowed_side_effects']) {
     section(lines, name, listed(record, name).map(String))
   }
+  section(lines, 'evidence_refs', listed(record, 'evidence_refs').map(evidenceLine))
   const left = record.get('budget_remaining')
   if (left instanceof HarnDict) {
     const dollars = left.get('dollars')
-    const attributes = [
-      ...['tokens', 'tool_calls'].flatMap((name) => (field(left, name) === null ? [] : [`${name}="${String(field(left, name))}"`])),
-      ...(dollars instanceof HarnFloat ? [`dollars="${dollars.v.toFixed(4)}"`] : []),
-    ]
-    if (attributes.length > 0) lines.push(`<budget_remaining ${attributes.join(' ')} />`)
+    const shown = (value: Value): string => (value === null ? '' : String(value))
+    lines.push(`<budget_remaining tokens="${shown(field(left, 'tokens'))}" tool_calls="${shown(field(left, 'tool_calls'))}" dollars="${dollars instanceof HarnFloat ? dollars.v.toFixed(4) : ''}" />`)
   }
+  const due = record.get('deadline_checkback')
+  if (due instanceof HarnDict) {
+    lines.push(`<deadline_checkback deadline="${String(field(due, 'deadline') ?? '')}" checkback_at="${String(field(due, 'checkback_at') ?? '')}" />`)
+  }
+  const confidence = record.get('confidence')
+  if (confidence instanceof HarnFloat) lines.push(`<confidence>${confidence.v.toFixed(2)}</confidence>`)
   return [...lines, '</handoff>'].join('\n')
 }
 

@@ -74,23 +74,36 @@ export function checkEgress(ctx: Context, surface: string, url: string): Control
   const target = targetOf(new URL(url))
   const reason = refusedBy(policy, target)
   if (reason === null) return null
-  return ctx.throw(HarnDict.of({
-    type: 'EgressBlocked',
-    category: 'egress_blocked',
-    message: `${surface}: egress to ${target.host}:${target.port} is blocked: ${reason}`,
-    surface,
-    url: redactUrl(url),
-    host: target.host,
-    port: target.port,
-    reason,
-  }))
+  return ctx.throw(
+    HarnDict.of({
+      type: 'EgressBlocked',
+      category: 'egress_blocked',
+      message: `${surface}: egress to ${target.host}:${target.port} is blocked: ${reason}`,
+      surface,
+      url: redactUrl(url),
+      host: target.host,
+      port: target.port,
+      reason,
+    }),
+  )
 }
 
 /** Policy from the three environment variables; null when none is set. Lists are separated by commas. */
 export function policyFromEnvironment(allow: Value, deny: Value, fallback: Value): EgressPolicy | null {
   if (allow === null && deny === null && fallback === null) return null
-  const list = (value: Value): string[] => (value === null ? [] : display(value).split(',').map((rule) => rule.trim()).filter((rule) => rule !== ''))
-  return { source: 'env', default: fallback !== null && display(fallback).trim().toLowerCase() === 'deny' ? 'deny' : 'allow', allow: list(allow), deny: list(deny) }
+  const list = (value: Value): string[] =>
+    value === null
+      ? []
+      : display(value)
+          .split(',')
+          .map((rule) => rule.trim())
+          .filter((rule) => rule !== '')
+  return {
+    source: 'env',
+    default: fallback !== null && display(fallback).trim().toLowerCase() === 'deny' ? 'deny' : 'allow',
+    allow: list(allow),
+    deny: list(deny),
+  }
 }
 
 /** Policy from the dict that a script gives; a text is the error. */
@@ -110,5 +123,11 @@ export function policyFromConfig(config: Value): EgressPolicy | string {
 }
 
 export function policyValue(policy: EgressPolicy): HarnDict {
-  return HarnDict.of({ configured: true, source: policy.source, default: policy.default, allow: new HarnList([...policy.allow]), deny: new HarnList([...policy.deny]) })
+  return HarnDict.of({
+    configured: true,
+    source: policy.source,
+    default: policy.default,
+    allow: new HarnList([...policy.allow]),
+    deny: new HarnList([...policy.deny]),
+  })
 }

@@ -40,7 +40,17 @@ export interface ExchangeState {
 }
 
 export function exchange(ctx: Context, surface: string, plan: RequestPlan, purpose: Purpose): Control {
-  const state: ExchangeState = { surface, purpose, plan, stage: 'policy', environment: [], asked: 0, attempt: 0, hops: 0, saved: null }
+  const state: ExchangeState = {
+    surface,
+    purpose,
+    plan,
+    stage: 'policy',
+    environment: [],
+    asked: 0,
+    attempt: 0,
+    hops: 0,
+    saved: null,
+  }
   return ctx.frame('http.exchange', state)
 }
 
@@ -62,9 +72,13 @@ function advance(ctx: Context, state: ExchangeState, answer: Value, refused: boo
       const question = policyStep(ctx, state, answer, refused)
       return question ?? nextFile(ctx, state)
     }
-    case 'files': return fileRead(ctx, state, answer)
-    case 'send': case 'pause': return send(ctx, state)
-    case 'answer': return received(ctx, state, answer)
+    case 'files':
+      return fileRead(ctx, state, answer)
+    case 'send':
+    case 'pause':
+      return send(ctx, state)
+    case 'answer':
+      return received(ctx, state, answer)
     case 'save': {
       const failed = refusal(answer)
       return failed === null ? state.saved : ctx.throw(`${state.surface}: failed to write ${failed.path}: ${failed.detail}`)
@@ -81,7 +95,8 @@ function policyStep(ctx: Context, state: ExchangeState, answer: Value, refused: 
     return null
   }
   if (state.asked > 0) state.environment.push(answer)
-  if (state.asked < POLICY_VARIABLES.length) return ctx.request({ kind: 'process.info', args: { op: 'env', name: POLICY_VARIABLES[state.asked++]! } })
+  if (state.asked < POLICY_VARIABLES.length)
+    return ctx.request({ kind: 'process.info', args: { op: 'env', name: POLICY_VARIABLES[state.asked++]! } })
   http.egressAsked = true
   http.egress = policyFromEnvironment(state.environment[0]!, state.environment[1]!, state.environment[2]!)
   return null
@@ -122,7 +137,19 @@ function callRecord(plan: RequestPlan): HttpCall {
 
 function requestArgs(plan: RequestPlan, saveTo: string | null): Effect['args'] {
   const { method, url, headers, body, timeoutMs, connectTimeoutMs, readTimeoutMs, proxy, tls, decompress } = plan
-  return { method, url, headers, body, timeoutMs, connectTimeoutMs, readTimeoutMs, proxy: proxy as Plain, tls: tls as Plain, decompress, saveTo }
+  return {
+    method,
+    url,
+    headers,
+    body,
+    timeoutMs,
+    connectTimeoutMs,
+    readTimeoutMs,
+    proxy: proxy as Plain,
+    tls: tls as Plain,
+    decompress,
+    saveTo,
+  }
 }
 
 function send(ctx: Context, state: ExchangeState): Result {
@@ -137,7 +164,8 @@ function send(ctx: Context, state: ExchangeState): Result {
   const blocked = checkEgress(ctx, surface, plan.url)
   if (blocked !== null) return blocked
   state.stage = 'answer'
-  if (purpose.kind === 'stream') return ctx.request({ kind: 'net.stream', args: { ...requestArgs(plan, null), op: 'http_open', id: purpose.handle } })
+  if (purpose.kind === 'stream')
+    return ctx.request({ kind: 'net.stream', args: { ...requestArgs(plan, null), op: 'http_open', id: purpose.handle } })
   return ctx.request({ kind: 'http.request', args: requestArgs(plan, purpose.kind === 'download' ? purpose.path : null) })
 }
 
@@ -186,12 +214,17 @@ function received(ctx: Context, state: ExchangeState, answer: Value): Result {
     const value = fieldOf(answer, name)
     return isInt(value) ? Number(value) : 0
   }
-  return answered(ctx, state, {
-    status: number('status'),
-    headers: headers instanceof HarnDict ? headers : new HarnDict(),
-    body: body instanceof HarnBytes ? body.data : new Uint8Array(0),
-    bytesWritten: number('bytesWritten'),
-  }, false)
+  return answered(
+    ctx,
+    state,
+    {
+      status: number('status'),
+      headers: headers instanceof HarnDict ? headers : new HarnDict(),
+      body: body instanceof HarnBytes ? body.data : new Uint8Array(0),
+      bytesWritten: number('bytesWritten'),
+    },
+    false,
+  )
 }
 
 const REDIRECTS = [301, 302, 303, 307, 308]
@@ -205,7 +238,8 @@ function answered(ctx: Context, state: ExchangeState, response: Response, mocked
     state.plan = redirected(state.plan, response.status, new URL(location, state.plan.url))
     return send(ctx, state)
   }
-  if (state.plan.retryStatuses.includes(response.status) && mayRetry(state)) return pause(ctx, state, retryAfterMs(state.plan, response))
+  if (state.plan.retryStatuses.includes(response.status) && mayRetry(state))
+    return pause(ctx, state, retryAfterMs(state.plan, response))
   return deliver(ctx, state, response, mocked)
 }
 
@@ -224,7 +258,12 @@ function redirected(plan: RequestPlan, status: number, target: URL): RequestPlan
     if (elsewhere && isSensitiveHeader(name)) return false
     return !(toGet && /^content-/i.test(name))
   })
-  return { ...plan, url: target.toString(), headers: Object.fromEntries(headers), ...(toGet ? { method: 'GET', body: null } : {}) }
+  return {
+    ...plan,
+    url: target.toString(),
+    headers: Object.fromEntries(headers),
+    ...(toGet ? { method: 'GET', body: null } : {}),
+  }
 }
 
 function deliver(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result {

@@ -24,7 +24,12 @@ export interface RequestPlan {
   readonly retryStatuses: readonly number[]
   readonly retryMethods: readonly string[]
   readonly redirects: number
-  readonly proxy: { readonly url: string; readonly noProxy: string | null; readonly user: string | null; readonly password: string | null } | null
+  readonly proxy: {
+    readonly url: string
+    readonly noProxy: string | null
+    readonly user: string | null
+    readonly password: string | null
+  } | null
   readonly tls: {
     readonly caBundlePath: string | null
     readonly clientCertPath: string | null
@@ -93,8 +98,16 @@ export function planRequest(method: string, url: string, options: HarnDict): Req
     retries: Math.trunc(number(retries, 'max') ?? number(options, 'retries') ?? 0),
     backoffMs: number(retries, 'backoff_ms') ?? number(options, 'backoff') ?? 1000,
     respectRetryAfter: flag(options, 'respect_retry_after', true),
-    retryStatuses: list(options.get('retry_on'))?.map((status) => Number(isInt(status) ? status : Number.NaN)) ?? [408, 429, 500, 502, 503, 504],
-    retryMethods: list(options.get('retry_methods'))?.map((each) => display(each).toUpperCase()) ?? ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'],
+    retryStatuses: list(options.get('retry_on'))?.map((status) => Number(isInt(status) ? status : Number.NaN)) ?? [
+      408, 429, 500, 502, 503, 504,
+    ],
+    retryMethods: list(options.get('retry_methods'))?.map((each) => display(each).toUpperCase()) ?? [
+      'GET',
+      'HEAD',
+      'PUT',
+      'DELETE',
+      'OPTIONS',
+    ],
     redirects: flag(options, 'follow_redirects', true) ? Math.trunc(number(options, 'max_redirects') ?? 10) : -1,
     proxy: proxyOf(options),
     tls: tlsOf(options.get('tls')),
@@ -112,7 +125,8 @@ function requestHeaders(options: HarnDict): [string, string][] | string {
       const value = display(given.get(name)!)
       if (!HEADER_NAME.test(name)) return `http: invalid header name '${name}': invalid HTTP header name`
       // eslint-disable-next-line no-control-regex -- control characters would end the header
-      if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)) return `http: invalid header value for '${name}': failed to parse header value`
+      if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value))
+        return `http: invalid header value for '${name}': failed to parse header value`
       headers.push([name, value])
     }
   }
@@ -133,7 +147,10 @@ function authorizationOf(auth: Value): string | null {
 /** Query members in key order, form-encoded, behind what the URL already has; nil members are left out. */
 function withQuery(url: string, query: Value): string {
   if (!(query instanceof HarnDict)) return url
-  const pairs = query.keys().filter((key) => query.get(key) !== null).map((key) => [key, display(query.get(key)!)] as const)
+  const pairs = query
+    .keys()
+    .filter((key) => query.get(key) !== null)
+    .map((key) => [key, display(query.get(key)!)] as const)
   if (pairs.length === 0) return url
   const hash = url.indexOf('#')
   const base = hash < 0 ? url : url.slice(0, hash)
@@ -154,13 +171,20 @@ function multipartParts(value: Value): PlannedPart[] | null | string {
     const content = field.get('value') ?? null
     const encoded = text(field, 'value_base64')
     const path = text(field, 'path')
-    if (content !== null) parts.push({ ...part, content: content instanceof HarnBytes ? content.data : encoder.encode(display(content)), path: null })
+    if (content !== null)
+      parts.push({ ...part, content: content instanceof HarnBytes ? content.data : encoder.encode(display(content)), path: null })
     else if (encoded !== null) {
       const bytes = decodeBase64(encoded)
       if (typeof bytes === 'string') return `http: multipart field '${name}' has invalid value_base64: ${bytes}`
       parts.push({ ...part, content: bytes, path: null })
     } else if (path === null) return `http: multipart field '${name}' requires value, value_base64, or path`
-    else parts.push({ ...part, filename: part.filename ?? path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1), content: null, path })
+    else
+      parts.push({
+        ...part,
+        filename: part.filename ?? path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1),
+        content: null,
+        path,
+      })
   }
   return parts
 }
@@ -177,7 +201,11 @@ export function encodeParts(parts: readonly PlannedPart[]): { readonly body: Uin
   for (const part of parts) {
     const file = part.filename === null ? '' : `; filename="${quoted(part.filename)}"`
     const type = part.contentType === null ? '' : `Content-Type: ${part.contentType.replace(/[\r\n]/g, '')}\r\n`
-    chunks.push(encoder.encode(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(part.name)}"${file}\r\n${type}\r\n`), part.content!, encoder.encode('\r\n'))
+    chunks.push(
+      encoder.encode(`--${boundary}\r\nContent-Disposition: form-data; name="${quoted(part.name)}"${file}\r\n${type}\r\n`),
+      part.content!,
+      encoder.encode('\r\n'),
+    )
   }
   chunks.push(encoder.encode(`--${boundary}--\r\n`))
   const body = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0))
@@ -193,7 +221,8 @@ function proxyOf(options: HarnDict): RequestPlan['proxy'] {
   const proxy = options.get('proxy') ?? null
   if (proxy === null) return null
   const auth = options.get('proxy_auth')
-  const credentials = auth instanceof HarnDict ? { user: text(auth, 'user'), password: text(auth, 'pass') } : { user: null, password: null }
+  const credentials =
+    auth instanceof HarnDict ? { user: text(auth, 'user'), password: text(auth, 'pass') } : { user: null, password: null }
   if (!(proxy instanceof HarnDict)) return { url: display(proxy), noProxy: null, ...credentials }
   return { url: text(proxy, 'url') ?? '', noProxy: text(proxy, 'no_proxy'), ...credentials }
 }

@@ -46,7 +46,14 @@ export interface HttpState {
   egressAsked: boolean
 }
 
-export const httpState = family('http', (): HttpState => ({ mocks: [], calls: [], sessions: new Map(), streams: new Map(), egress: null, egressAsked: false }))
+export const httpState = family('http', (): HttpState => ({
+  mocks: [],
+  calls: [],
+  sessions: new Map(),
+  streams: new Map(),
+  egress: null,
+  egressAsked: false,
+}))
 
 /** One sequence of numbers for all transport handles of a run: HTTP, server-sent events, WebSockets. */
 const handleState = family('transport_handles', () => ({ last: 0 }))
@@ -88,7 +95,9 @@ export function setMock(state: HttpState, method: string, pattern: string, respo
 
 /** The response of the first mock that fits, recorded as a call; null when none does. */
 export function mockedResponse(state: HttpState, call: HttpCall): Value {
-  const mock = state.mocks.find((each) => (each.method === '*' || each.method === call.method) && matchesPattern(each.pattern, call.url))
+  const mock = state.mocks.find(
+    (each) => (each.method === '*' || each.method === call.method) && matchesPattern(each.pattern, call.url),
+  )
   if (mock === undefined) return null
   state.calls.push(call)
   const response = mock.responses[Math.min(mock.next, mock.responses.length - 1)]!
@@ -99,7 +108,15 @@ export function mockedResponse(state: HttpState, call: HttpCall): Value {
 // ------------------------------------------------------------------------------------------------------------ redaction
 
 const SENSITIVE_HEADERS = new Set([
-  'authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'api-key', 'x-auth-token', 'x-csrf-token', 'x-xsrf-token',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'api-key',
+  'x-auth-token',
+  'x-csrf-token',
+  'x-xsrf-token',
 ])
 const SENSITIVE_QUERY = /^(?:api_key|apikey|password|secret|token|.*_token|.*_secret)$/i
 export const REDACTED = '[redacted]'
@@ -116,6 +133,9 @@ export function redactUrl(url: string): string {
   const secret = pairs.some(([name]) => SENSITIVE_QUERY.test(name))
   if (!secret && parsed.password === '') return url
   if (parsed.password !== '') parsed.password = REDACTED
-  if (secret) parsed.search = new URLSearchParams(pairs.map(([name, value]) => [name, SENSITIVE_QUERY.test(name) ? REDACTED : value] as const)).toString()
+  if (secret)
+    parsed.search = new URLSearchParams(
+      pairs.map(([name, value]) => [name, SENSITIVE_QUERY.test(name) ? REDACTED : value] as const),
+    ).toString()
   return parsed.toString()
 }

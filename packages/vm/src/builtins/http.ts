@@ -22,7 +22,14 @@ function optionsOf(value: Value | undefined): HarnDict {
 }
 
 /** Starts a request; options of a session named by `session` come first. */
-function request(ctx: Context, surface: string, method: string, url: string, options: HarnDict, purpose: Purpose = { kind: 'text' }): Result {
+function request(
+  ctx: Context,
+  surface: string,
+  method: string,
+  url: string,
+  options: HarnDict,
+  purpose: Purpose = { kind: 'text' },
+): Result {
   const session = options.get('session') ?? null
   let merged = options
   if (session !== null) {
@@ -47,19 +54,29 @@ const NETWORK = ['http.request', 'process.info', 'fs.read', 'callback']
 
 function withoutBody(verb: string): BuiltinDef {
   const name = `http_${verb}`
-  return builtin(`${name}(url: string, options?: dict) -> dict`, { doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK }, (ctx, url, options) =>
-    ctx.argc === 0 || display(url!) === '' ? ctx.throw(`${name}: URL is required`) : request(ctx, name, verb, display(url!), optionsOf(options)))
+  return builtin(
+    `${name}(url: string, options?: dict) -> dict`,
+    { doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
+    (ctx, url, options) =>
+      ctx.argc === 0 || display(url!) === ''
+        ? ctx.throw(`${name}: URL is required`)
+        : request(ctx, name, verb, display(url!), optionsOf(options)),
+  )
 }
 
 /** A dict as second and last argument is the options, not the body. */
 function withBody(verb: string): BuiltinDef {
   const name = `http_${verb}`
-  return builtin(`${name}(url: string, body?: any, options?: dict) -> dict`, { doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK }, (ctx, url, body, options) => {
-    if (ctx.argc === 0 || display(url!) === '') return ctx.throw(`${name}: URL is required`)
-    if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, display(url!), body)
-    const given = optionsOf(options)
-    return request(ctx, name, verb, display(url!), body === null ? given : given.with('body', body!))
-  })
+  return builtin(
+    `${name}(url: string, body?: any, options?: dict) -> dict`,
+    { doc: `A ${verb.toUpperCase()} request.`, effects: NETWORK },
+    (ctx, url, body, options) => {
+      if (ctx.argc === 0 || display(url!) === '') return ctx.throw(`${name}: URL is required`)
+      if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, display(url!), body)
+      const given = optionsOf(options)
+      return request(ctx, name, verb, display(url!), body === null ? given : given.with('body', body!))
+    },
+  )
 }
 
 const requests: readonly BuiltinDef[] = [
@@ -68,27 +85,48 @@ const requests: readonly BuiltinDef[] = [
   withBody('post'),
   withBody('put'),
   withBody('patch'),
-  builtin('http_request(method: string, url: string, options?: dict) -> dict', { doc: 'A request with any method.', effects: NETWORK }, (ctx, method, url, options) => {
-    if (ctx.argc === 0 || display(method!) === '') return ctx.throw('http_request: method is required')
-    if (ctx.argc < 2 || display(url!) === '') return ctx.throw('http_request: URL is required')
-    return request(ctx, 'http_request', display(method!), display(url!), optionsOf(options))
-  }),
-  builtin('http_session(options?: dict) -> string', { doc: 'A handle that remembers request options.', effects: [] }, (ctx, options) => {
-    const handle = nextHandle(ctx, 'http-session')
-    ctx.state(httpState).sessions.set(handle, optionsOf(options))
-    return handle
-  }),
-  builtin('http_session_request(session: string, method: string, url: string, options?: dict) -> dict', { doc: 'A request with the options of a session.', effects: NETWORK }, (ctx, session, method, url, options) => {
-    if (ctx.argc < 3) return ctx.throw('http_session_request: requires a session, a method and a URL')
-    return request(ctx, 'http_session_request', display(method!), display(url!), optionsOf(options).with('session', session!))
-  }),
-  builtin('http_session_close(session: string) -> bool', { doc: 'Forgets a session.', effects: [] }, (ctx, session) => ctx.state(httpState).sessions.delete(handleId(session ?? ''))),
-  builtin('http_download(url: string, dst_path: string, options?: dict) -> dict', { doc: 'Saves a response body to a file.', effects: [...NETWORK, 'fs.write'] }, (ctx, url, path, options) => {
-    if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_download: URL is required')
-    if (ctx.argc < 2 || display(path!) === '') return ctx.throw('http_download: destination path is required')
-    const given = optionsOf(options)
-    return request(ctx, 'http_download', display(given.get('method') ?? 'GET'), display(url!), given, { kind: 'download', path: display(path!) })
-  }),
+  builtin(
+    'http_request(method: string, url: string, options?: dict) -> dict',
+    { doc: 'A request with any method.', effects: NETWORK },
+    (ctx, method, url, options) => {
+      if (ctx.argc === 0 || display(method!) === '') return ctx.throw('http_request: method is required')
+      if (ctx.argc < 2 || display(url!) === '') return ctx.throw('http_request: URL is required')
+      return request(ctx, 'http_request', display(method!), display(url!), optionsOf(options))
+    },
+  ),
+  builtin(
+    'http_session(options?: dict) -> string',
+    { doc: 'A handle that remembers request options.', effects: [] },
+    (ctx, options) => {
+      const handle = nextHandle(ctx, 'http-session')
+      ctx.state(httpState).sessions.set(handle, optionsOf(options))
+      return handle
+    },
+  ),
+  builtin(
+    'http_session_request(session: string, method: string, url: string, options?: dict) -> dict',
+    { doc: 'A request with the options of a session.', effects: NETWORK },
+    (ctx, session, method, url, options) => {
+      if (ctx.argc < 3) return ctx.throw('http_session_request: requires a session, a method and a URL')
+      return request(ctx, 'http_session_request', display(method!), display(url!), optionsOf(options).with('session', session!))
+    },
+  ),
+  builtin('http_session_close(session: string) -> bool', { doc: 'Forgets a session.', effects: [] }, (ctx, session) =>
+    ctx.state(httpState).sessions.delete(handleId(session ?? '')),
+  ),
+  builtin(
+    'http_download(url: string, dst_path: string, options?: dict) -> dict',
+    { doc: 'Saves a response body to a file.', effects: [...NETWORK, 'fs.write'] },
+    (ctx, url, path, options) => {
+      if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_download: URL is required')
+      if (ctx.argc < 2 || display(path!) === '') return ctx.throw('http_download: destination path is required')
+      const given = optionsOf(options)
+      return request(ctx, 'http_download', display(given.get('method') ?? 'GET'), display(url!), given, {
+        kind: 'download',
+        path: display(path!),
+      })
+    },
+  ),
 ]
 
 // -------------------------------------------------------------------------------------------------------------- streams
@@ -102,27 +140,38 @@ const reads = asker('http.read', {
 })
 
 const streams: readonly BuiltinDef[] = [
-  builtin('http_stream_open(url: string, options?: dict) -> string', { doc: 'A handle to a response whose body is read in pieces.', effects: [...NETWORK, 'net.stream'] }, (ctx, url, options) => {
-    if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_stream_open: URL is required')
-    const given = optionsOf(options)
-    return request(ctx, 'http_stream_open', display(given.get('method') ?? 'GET'), display(url!), given, { kind: 'stream', handle: nextHandle(ctx, 'http-stream') })
-  }),
+  builtin(
+    'http_stream_open(url: string, options?: dict) -> string',
+    { doc: 'A handle to a response whose body is read in pieces.', effects: [...NETWORK, 'net.stream'] },
+    (ctx, url, options) => {
+      if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_stream_open: URL is required')
+      const given = optionsOf(options)
+      return request(ctx, 'http_stream_open', display(given.get('method') ?? 'GET'), display(url!), given, {
+        kind: 'stream',
+        handle: nextHandle(ctx, 'http-stream'),
+      })
+    },
+  ),
   builtin('http_stream_info(stream: string) -> dict', { doc: 'Status and headers of a stream.', effects: [] }, (ctx, handle) => {
     const stream = ctx.state(httpState).streams.get(handleId(handle ?? ''))
     if (stream === undefined) return ctx.throw(`http_stream_info: unknown HTTP stream '${handleId(handle ?? '')}'`)
     return HarnDict.of({ status: stream.status, headers: stream.headers, ok: stream.status >= 200 && stream.status < 300 })
   }),
-  builtin('http_stream_read(stream: string, max_bytes?: int) -> bytes | nil', { doc: 'The next bytes of a stream, nil at the end.', effects: ['net.stream'] }, (ctx, handle, max) => {
-    const id = handleId(handle ?? '')
-    const stream = ctx.state(httpState).streams.get(id)
-    if (stream === undefined) return ctx.throw(`http_stream_read: unknown HTTP stream '${id}'`)
-    const maxBytes = max !== null && isInt(max!) ? Math.min(Math.max(1, Number(max)), 64 << 20) : 1 << 20
-    if (stream.rest === null) return reads.ask(ctx, { kind: 'net.stream', args: { op: 'http_read', id, maxBytes } }, 'data', id)
-    if (stream.rest.length === 0) return null
-    const piece = stream.rest.slice(0, maxBytes)
-    stream.rest = stream.rest.slice(maxBytes)
-    return new HarnBytes(piece)
-  }),
+  builtin(
+    'http_stream_read(stream: string, max_bytes?: int) -> bytes | nil',
+    { doc: 'The next bytes of a stream, nil at the end.', effects: ['net.stream'] },
+    (ctx, handle, max) => {
+      const id = handleId(handle ?? '')
+      const stream = ctx.state(httpState).streams.get(id)
+      if (stream === undefined) return ctx.throw(`http_stream_read: unknown HTTP stream '${id}'`)
+      const maxBytes = max !== null && isInt(max!) ? Math.min(Math.max(1, Number(max)), 64 << 20) : 1 << 20
+      if (stream.rest === null) return reads.ask(ctx, { kind: 'net.stream', args: { op: 'http_read', id, maxBytes } }, 'data', id)
+      if (stream.rest.length === 0) return null
+      const piece = stream.rest.slice(0, maxBytes)
+      stream.rest = stream.rest.slice(maxBytes)
+      return new HarnBytes(piece)
+    },
+  ),
   builtin('http_stream_close(stream: string) -> bool', { doc: 'Closes a stream.', effects: ['net.stream'] }, (ctx, handle) => {
     const id = handleId(handle ?? '')
     const { streams: open } = ctx.state(httpState)
@@ -167,27 +216,39 @@ const egress = asker('http.egress', {
 })
 
 const mocksAndPolicy: readonly BuiltinDef[] = [
-  builtin('http_mock(method: string, url_pattern: string, response: dict) -> nil', { doc: 'Answers matching requests without the network.', effects: [] }, (ctx, method, pattern, response) => {
-    setMock(ctx.state(httpState), display(method ?? ''), display(pattern ?? ''), response ?? null)
-    return null
-  }),
-  builtin('http_mock_calls(options?: dict) -> list', { doc: 'The requests that mocks answered.', effects: [] }, (ctx, options) => {
-    const given = optionsOf(options)
-    const redact = given.get('redact_sensitive')
-    const open = isTruthy(given.get('include_sensitive') ?? false) || redact === false
-    return new HarnList(ctx.state(httpState).calls.map((call) => callValue(call, open)))
-  }),
+  builtin(
+    'http_mock(method: string, url_pattern: string, response: dict) -> nil',
+    { doc: 'Answers matching requests without the network.', effects: [] },
+    (ctx, method, pattern, response) => {
+      setMock(ctx.state(httpState), display(method ?? ''), display(pattern ?? ''), response ?? null)
+      return null
+    },
+  ),
+  builtin(
+    'http_mock_calls(options?: dict) -> list',
+    { doc: 'The requests that mocks answered.', effects: [] },
+    (ctx, options) => {
+      const given = optionsOf(options)
+      const redact = given.get('redact_sensitive')
+      const open = isTruthy(given.get('include_sensitive') ?? false) || redact === false
+      return new HarnList(ctx.state(httpState).calls.map((call) => callValue(call, open)))
+    },
+  ),
   builtin('http_mock_clear() -> nil', { doc: 'Forgets mocks and their calls.', effects: [] }, (ctx) => {
     const http = ctx.state(httpState)
     http.mocks.length = 0
     http.calls.length = 0
     return null
   }),
-  builtin('egress_policy(config: dict) -> dict', { doc: 'Sets which hosts requests may go to; once a run.', effects: ['process.info'] }, (ctx, config) => {
-    const http = ctx.state(httpState)
-    if (http.egress !== null || http.egressAsked) return configure(ctx, config ?? null)
-    return egress.ask(ctx, { kind: 'process.info', args: { op: 'env', name: 'HARN_EGRESS_ALLOW' } }, 'deny', config ?? null)
-  }),
+  builtin(
+    'egress_policy(config: dict) -> dict',
+    { doc: 'Sets which hosts requests may go to; once a run.', effects: ['process.info'] },
+    (ctx, config) => {
+      const http = ctx.state(httpState)
+      if (http.egress !== null || http.egressAsked) return configure(ctx, config ?? null)
+      return egress.ask(ctx, { kind: 'process.info', args: { op: 'env', name: 'HARN_EGRESS_ALLOW' } }, 'deny', config ?? null)
+    },
+  ),
 ]
 
 export const httpFamily: BuiltinFamily = {

@@ -25,8 +25,9 @@ export type Query =
 /** A query that cannot be read; the message begins with `jq: `. */
 export class QueryError extends Error {}
 
-/** Brackets nested deeper than this are refused. */
+/** Brackets nested deeper than this are refused, and so are queries with more operators: evaluation recurses over both. */
 const MAX_DEPTH = 200
+const MAX_OPERATORS = 1000
 
 const WORDS: Readonly<Record<string, Value>> = { true: true, false: false, null: null, nil: null }
 const FACTS = ['length', 'keys', 'values', 'type'] as const
@@ -39,6 +40,7 @@ class QueryParser {
   private readonly text: string
   private at = 0
   private depth = 0
+  private operators = 0
 
   constructor(text: string) {
     this.text = text
@@ -84,25 +86,30 @@ class QueryParser {
     return true
   }
 
+  private joined(kind: 'pipe' | 'comma' | 'and' | 'or', left: Query, right: Query): Query {
+    if (++this.operators > MAX_OPERATORS) throw new QueryError('jq: expression is too long')
+    return { kind, left, right }
+  }
+
   private pipe(commas: boolean): Query {
     if (++this.depth > MAX_DEPTH) throw new QueryError('jq: expression is nested too deeply')
     let left = this.comma(commas)
-    while (this.take('|')) left = { kind: 'pipe', left, right: this.comma(commas) }
+    while (this.take('|')) left = this.joined('pipe', left, this.comma(commas))
     this.depth--
     return left
   }
 
   private comma(commas: boolean): Query {
     let left = this.logic()
-    while (commas && this.take(',')) left = { kind: 'comma', left, right: this.logic() }
+    while (commas && this.take(',')) left = this.joined('comma', left, this.logic())
     return left
   }
 
   private logic(): Query {
     let left = this.comparison()
     for (;;) {
-      if (this.takeWord('and')) left = { kind: 'and', left, right: this.comparison() }
-      else if (this.takeWord('or')) left = { kind: 'or', left, right: this.comparison() }
+      if (this.takeWord('and')) left = this.joined('and', left, this.comparison())
+      else if (this.takeWord('or')) left = this.joined('or', left, this.comparison())
       else return left
     }
   }
@@ -119,7 +126,8 @@ class QueryParser {
     let count = 0
     while (this.takeWord('not')) count++
     let query = this.primary()
-    for (; count > 0; count--) query = { kind: 'not', operand: query }
+    // Pairs cancel out, but for turning the value into a bool.
+    for (count = count > 2 ? 2 - (count % 2) : count; count > 0; count--) query = { kind: 'not', operand: query }
     return query
   }
 
@@ -244,6 +252,7 @@ class QueryParser {
     this.at += match[0].length
     const named: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }
     return match[1]!.replace(/\\(?:u([0-9A-Fa-f]{4})|([\s\S]))/g, (_whole, hex: string | undefined, char: string) =>
-      hex === undefined ? (named[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)))
+      hex === undefined ? (named[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
+    )
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { jqFamily } from './jq.js'
 import { parseJson } from './json.js'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { display } from '../values/display.js'
 import type { Value } from '../values/value.js'
 

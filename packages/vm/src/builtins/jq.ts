@@ -17,25 +17,48 @@ import { codePointLength, sortTexts } from '../values/text-order.js'
 import { isInt, isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-/** Counts work: queries such as `.. | .. | ..` grow fast, and fuel is what stops them. */
+/** Counts work: queries such as `.. | .. | ..` grow fast, and one call must end by itself. */
 type Charge = (outputs: number) => void
+
+/** Evaluations and outputs of one query. */
+const MAX_WORK = 2_000_000
 
 function evaluate(query: Query, input: Value, charge: Charge): readonly Value[] {
   charge(1)
   switch (query.kind) {
-    case 'pipe': return evaluate(query.left, input, charge).flatMap((value) => evaluate(query.right, value, charge))
-    case 'comma': return [...evaluate(query.left, input, charge), ...evaluate(query.right, input, charge)]
-    case 'and': return [truth(query.left, input, charge) && truth(query.right, input, charge)]
-    case 'or': return [truth(query.left, input, charge) || truth(query.right, input, charge)]
-    case 'not': return [!truth(query.operand, input, charge)]
-    case 'compare': return [comparison(query.operator, first(query.left, input, charge), first(query.right, input, charge))]
-    case 'path': return query.steps.reduce<readonly Value[]>((values, step) => values.flatMap((value) => follow(step, value, charge)), [input])
-    case 'descend': return descendants(input, charge)
-    case 'object': return [new HarnDict(new Map(query.fields.map(([key, value]) => [key, first(value, input, charge)])))]
-    case 'literal': return [query.value]
-    case 'fact': return [fact(query.name, input)]
-    case 'map': return [input instanceof HarnList ? new HarnList(input.view().flatMap((item) => evaluate(query.body, item, charge))) : new HarnList([])]
-    case 'select': return truth(query.body, input, charge) ? [input] : []
+    case 'pipe':
+      return evaluate(query.left, input, charge).flatMap((value) => evaluate(query.right, value, charge))
+    case 'comma':
+      return [...evaluate(query.left, input, charge), ...evaluate(query.right, input, charge)]
+    case 'and':
+      return [truth(query.left, input, charge) && truth(query.right, input, charge)]
+    case 'or':
+      return [truth(query.left, input, charge) || truth(query.right, input, charge)]
+    case 'not':
+      return [!truth(query.operand, input, charge)]
+    case 'compare':
+      return [comparison(query.operator, first(query.left, input, charge), first(query.right, input, charge))]
+    case 'path':
+      return query.steps.reduce<readonly Value[]>(
+        (values, step) => values.flatMap((value) => follow(step, value, charge)),
+        [input],
+      )
+    case 'descend':
+      return descendants(input, charge)
+    case 'object':
+      return [new HarnDict(new Map(query.fields.map(([key, value]) => [key, first(value, input, charge)])))]
+    case 'literal':
+      return [query.value]
+    case 'fact':
+      return [fact(query.name, input)]
+    case 'map':
+      return [
+        input instanceof HarnList
+          ? new HarnList(input.view().flatMap((item) => evaluate(query.body, item, charge)))
+          : new HarnList([]),
+      ]
+    case 'select':
+      return truth(query.body, input, charge) ? [input] : []
   }
 }
 
@@ -107,9 +130,12 @@ function descendants(root: Value, charge: Charge): readonly Value[] {
 
 function fact(name: 'length' | 'keys' | 'values' | 'type', value: Value): Value {
   switch (name) {
-    case 'length': return sizeOf(value)
-    case 'type': return jsonType(value)
-    case 'values': return new HarnList([...(members(value) ?? [])])
+    case 'length':
+      return sizeOf(value)
+    case 'type':
+      return jsonType(value)
+    case 'values':
+      return new HarnList([...(members(value) ?? [])])
     case 'keys':
       if (value instanceof HarnDict) return new HarnList([...value.keys()])
       if (value instanceof HarnStruct) return new HarnList(sortTexts([...value.fields.keys()]))
@@ -140,7 +166,12 @@ function query(ctx: Context, name: string, input: Value, source: Value): readonl
   const text = display(source)
   ctx.charge(text.length)
   try {
-    return evaluate(parseQuery(text), input, (outputs) => ctx.charge(outputs, 16 * outputs))
+    let work = 0
+    return evaluate(parseQuery(text), input, (outputs) => {
+      ctx.charge(outputs, 16 * outputs)
+      work += outputs
+      if (work > MAX_WORK) throw new QueryError('jq: query does too much work')
+    })
   } catch (error) {
     if (error instanceof QueryError) return ctx.throw(error.message)
     throw error
@@ -154,9 +185,13 @@ export const jqFamily: BuiltinFamily = {
       const outputs = query(ctx, 'jq', value!, expr!)
       return Array.isArray(outputs) ? new HarnList([...(outputs as readonly Value[])]) : (outputs as Result)
     }),
-    builtin('jq_first(value: any, expr: string) -> any', { doc: 'The first result of a jq-style query, or nil.' }, (ctx, value, expr) => {
-      const outputs = query(ctx, 'jq_first', value!, expr!)
-      return Array.isArray(outputs) ? ((outputs as readonly Value[])[0] ?? null) : (outputs as Result)
-    }),
+    builtin(
+      'jq_first(value: any, expr: string) -> any',
+      { doc: 'The first result of a jq-style query, or nil.' },
+      (ctx, value, expr) => {
+        const outputs = query(ctx, 'jq_first', value!, expr!)
+        return Array.isArray(outputs) ? ((outputs as readonly Value[])[0] ?? null) : (outputs as Result)
+      },
+    ),
   ],
 }

@@ -2,4 +2,7 @@
 
 import { family } from './builtin.js'
 
-export const traceStack = family('trace_stack', (): { readonly stack: { readonly traceId: string; readonly spanId: string }[]; nextId: number } => ({ stack: [], nextId: 1 }))
+export const traceStack = family(
+  'trace_stack',
+  (): { readonly stack: { readonly traceId: string; readonly spanId: string }[]; nextId: number } => ({ stack: [], nextId: 1 }),
+)

@@ -20,7 +20,8 @@ const logState = family('logging', (): { level: Level } => ({ level: 'debug' }))
 
 /** Strings, finite numbers, bools and nil as JSON; anything else as the text it displays. */
 function fieldJson(value: Value): string {
-  const scalar = value === null || typeof value === 'boolean' || isInt(value) || (value instanceof HarnFloat && Number.isFinite(value.v))
+  const scalar =
+    value === null || typeof value === 'boolean' || isInt(value) || (value instanceof HarnFloat && Number.isFinite(value.v))
   return scalar ? stringifyJson(value) : jsonString(display(value))
 }
 
@@ -34,10 +35,14 @@ export function logLine(ctx: Context, level: Level, message: string, fields: Val
 }
 
 function logger(level: Level): BuiltinDef {
-  return builtin(`log_${level}(msg: any, fields?: dict) -> nil`, { doc: `Writes a log line of level ${level}.`, effects: [], borrows: true }, (ctx, message, fields) => {
-    logLine(ctx, level, display(message ?? ''), fields ?? null)
-    return null
-  })
+  return builtin(
+    `log_${level}(msg: any, fields?: dict) -> nil`,
+    { doc: `Writes a log line of level ${level}.`, effects: [], borrows: true },
+    (ctx, message, fields) => {
+      logLine(ctx, level, display(message ?? ''), fields ?? null)
+      return null
+    },
+  )
 }
 
 export const loggingFamily: BuiltinFamily = {
@@ -51,9 +56,13 @@ export const loggingFamily: BuiltinFamily = {
       ctx.state(logState).level = known
       return null
     }),
-    builtin('log_json(key: string, value: any) -> nil', { doc: 'Writes one keyed value as a log line.', effects: [], borrows: true }, (ctx, key, value) => {
-      ctx.write(`{"ts":"${isoNow(ctx.now)}","key":${jsonString(display(key ?? ''))},"value":${fieldJson(value ?? null)}}\n`)
-      return null
-    }),
+    builtin(
+      'log_json(key: string, value: any) -> nil',
+      { doc: 'Writes one keyed value as a log line.', effects: [], borrows: true },
+      (ctx, key, value) => {
+        ctx.write(`{"ts":"${isoNow(ctx.now)}","key":${jsonString(display(key ?? ''))},"value":${fieldJson(value ?? null)}}\n`)
+        return null
+      },
+    ),
   ],
 }

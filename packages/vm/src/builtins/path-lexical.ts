@@ -80,7 +80,8 @@ export function relativePath(path: string, base: string): string | null {
   const from = parsePath(base)
   if (target.absolute !== from.absolute || target.drive.toLowerCase() !== from.drive.toLowerCase()) return null
   let shared = 0
-  while (shared < target.segments.length && shared < from.segments.length && target.segments[shared] === from.segments[shared]) shared++
+  while (shared < target.segments.length && shared < from.segments.length && target.segments[shared] === from.segments[shared])
+    shared++
   const up = from.segments.slice(shared)
   // What `..` leads to above the start of `base` is not known.
   if (up.includes('..')) return null

@@ -2,7 +2,20 @@
 
 import { builtin, frame } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
-import { baseName, extensionOf, isAbsolutePath, joinPaths, normalizePath, parentPath, parsePath, relativePath, showPath, stemOf, toPosix, withBaseName } from './path-lexical.js'
+import {
+  baseName,
+  extensionOf,
+  isAbsolutePath,
+  joinPaths,
+  normalizePath,
+  parentPath,
+  parsePath,
+  relativePath,
+  showPath,
+  stemOf,
+  toPosix,
+  withBaseName,
+} from './path-lexical.js'
 import type { BuiltinFamily } from './registry.js'
 import type { Effect } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
@@ -27,7 +40,14 @@ function exists(path: string): Effect {
   return { kind: 'fs.query', args: { op: 'exists', path } }
 }
 
-function answer(state: WorkspaceState, kind: Kind, workspacePath: string | null, hostPath: string | null, reason: string | null, drift = false): Value {
+function answer(
+  state: WorkspaceState,
+  kind: Kind,
+  workspacePath: string | null,
+  hostPath: string | null,
+  reason: string | null,
+  drift = false,
+): Value {
   if (state.onlyPath) return workspacePath
   return HarnDict.of({
     input: state.input,
@@ -59,7 +79,8 @@ function underRoot(state: WorkspaceState, relative: string): string {
 function judge(ctx: Context, state: WorkspaceState): Result {
   if (!isAbsolutePath(state.input)) {
     const path = normalizePath(state.input)
-    if (path === '..' || path.startsWith('../')) return answer(state, 'invalid', null, null, 'workspace-relative path escapes the workspace root')
+    if (path === '..' || path.startsWith('../'))
+      return answer(state, 'invalid', null, null, 'workspace-relative path escapes the workspace root')
     return answer(state, 'workspace_relative', path, underRoot(state, path), null)
   }
   const path = normalizePath(state.input)
@@ -83,14 +104,16 @@ const workspaceFrame = frame<WorkspaceState>({
         if (isAbsolutePath(state.root)) return judge(ctx, state)
         state.stage = 'resolve'
         return ctx.request({ kind: 'fs.query', args: { op: 'resolve', path: state.root } })
-      case 'root': case 'resolve':
+      case 'root':
+      case 'resolve':
         state.root = normalizePath(display(ctx.result))
         return judge(ctx, state)
       case 'exists':
         if (ctx.result === true) return answer(state, 'host_absolute', null, normalizePath(state.input), null)
         state.stage = 'tail'
         return ctx.request(exists(underRoot(state, tailUnder(state))))
-      case 'tail': case 'tail_parent': {
+      case 'tail':
+      case 'tail_parent': {
         const tail = tailUnder(state)
         if (ctx.result === true) return answer(state, 'workspace_relative', tail, underRoot(state, tail), null, true)
         if (state.stage === 'tail_parent') return answer(state, 'host_absolute', null, normalizePath(state.input), null)
@@ -124,31 +147,65 @@ export const pathFamily: BuiltinFamily = {
   name: 'path',
   frames: [workspaceFrame],
   builtins: [
-    builtin('path_join(...parts: string) -> string', { doc: 'Joins parts with `/`; an absolute part starts over.', borrows: true }, (_ctx, ...parts) => joinPaths(parts.map((part) => display(part)))),
+    builtin(
+      'path_join(...parts: string) -> string',
+      { doc: 'Joins parts with `/`; an absolute part starts over.', borrows: true },
+      (_ctx, ...parts) => joinPaths(parts.map((part) => display(part))),
+    ),
     lexical('path_normalize(path: string) -> string', 'Resolves `.`, `..` and doubled slashes by text.', normalizePath),
     lexical('path_parent(path: string) -> string', 'All but the last segment.', parentPath),
     lexical('path_basename(path: string) -> string', 'The last segment.', baseName),
     lexical('path_stem(path: string) -> string', 'The last segment without its extension.', stemOf),
     lexical('path_extension(path: string) -> string', 'The extension with its dot, or an empty string.', extensionOf),
-    builtin('path_with_extension(path: string, ext: string) -> string', { doc: 'The path with another extension; an empty one removes it.', borrows: true }, (_ctx, path, ext) => {
-      const text = display(path ?? '')
-      const extension = display(ext ?? '')
-      return withBaseName(text, stemOf(text) + (extension === '' || extension.startsWith('.') ? extension : `.${extension}`))
-    }),
-    builtin('path_with_stem(path: string, stem: string) -> string', { doc: 'The path with another stem; the extension stays.', borrows: true }, (_ctx, path, stem) => {
-      const text = display(path ?? '')
-      return withBaseName(text, display(stem ?? '') + extensionOf(text))
-    }),
+    builtin(
+      'path_with_extension(path: string, ext: string) -> string',
+      { doc: 'The path with another extension; an empty one removes it.', borrows: true },
+      (_ctx, path, ext) => {
+        const text = display(path ?? '')
+        const extension = display(ext ?? '')
+        return withBaseName(text, stemOf(text) + (extension === '' || extension.startsWith('.') ? extension : `.${extension}`))
+      },
+    ),
+    builtin(
+      'path_with_stem(path: string, stem: string) -> string',
+      { doc: 'The path with another stem; the extension stays.', borrows: true },
+      (_ctx, path, stem) => {
+        const text = display(path ?? '')
+        return withBaseName(text, display(stem ?? '') + extensionOf(text))
+      },
+    ),
     lexical('path_is_absolute(path: string) -> bool', 'Whether the path begins with `/` or a drive and `/`.', isAbsolutePath),
     lexical('path_is_relative(path: string) -> bool', 'Whether the path is not absolute.', (path) => !isAbsolutePath(path)),
     lexical('path_to_posix(path: string) -> string', 'Backslashes become slashes.', toPosix),
     lexical('path_to_native(path: string) -> string', 'Backslashes become slashes, as the hosts we run on use them.', toPosix),
-    builtin('path_relative_to(path: string, base: string) -> string | nil', { doc: 'The way from `base` to `path`; nil when there is none.', borrows: true }, (_ctx, path, base) => relativePath(display(path ?? ''), display(base ?? ''))),
-    lexical('path_segments(path: string) -> list', 'The segments of the normalised path.', (path) => new HarnList([...parsePath(path).segments])),
-    lexical('path_parts(path: string) -> dict', 'Directory, file, stem, extension and segments.', (path) => HarnDict.of({
-      dir: parentPath(path), file: baseName(path), stem: stemOf(path), ext: extensionOf(path), segments: new HarnList([...parsePath(path).segments]),
-    })),
-    builtin('path_workspace_info(path: string, workspace_root?: string) -> dict', { doc: 'How a path relates to a workspace root.', effects: WORLD }, (ctx, path, root) => workspace(ctx, path ?? null, root ?? null, false)),
-    builtin('path_workspace_normalize(path: string, workspace_root?: string) -> string | nil', { doc: 'The path relative to the workspace root, or nil.', effects: WORLD }, (ctx, path, root) => workspace(ctx, path ?? null, root ?? null, true)),
+    builtin(
+      'path_relative_to(path: string, base: string) -> string | nil',
+      { doc: 'The way from `base` to `path`; nil when there is none.', borrows: true },
+      (_ctx, path, base) => relativePath(display(path ?? ''), display(base ?? '')),
+    ),
+    lexical(
+      'path_segments(path: string) -> list',
+      'The segments of the normalised path.',
+      (path) => new HarnList([...parsePath(path).segments]),
+    ),
+    lexical('path_parts(path: string) -> dict', 'Directory, file, stem, extension and segments.', (path) =>
+      HarnDict.of({
+        dir: parentPath(path),
+        file: baseName(path),
+        stem: stemOf(path),
+        ext: extensionOf(path),
+        segments: new HarnList([...parsePath(path).segments]),
+      }),
+    ),
+    builtin(
+      'path_workspace_info(path: string, workspace_root?: string) -> dict',
+      { doc: 'How a path relates to a workspace root.', effects: WORLD },
+      (ctx, path, root) => workspace(ctx, path ?? null, root ?? null, false),
+    ),
+    builtin(
+      'path_workspace_normalize(path: string, workspace_root?: string) -> string | nil',
+      { doc: 'The path relative to the workspace root, or nil.', effects: WORLD },
+      (ctx, path, root) => workspace(ctx, path ?? null, root ?? null, true),
+    ),
   ],
 }

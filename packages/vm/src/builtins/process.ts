@@ -40,9 +40,11 @@ const finishers: Readonly<Record<string, Finisher>> = {
   project_from: (_ctx, answer) => new Again(findManifest(display(answer)), 'as_is', []),
   // runtime_paths: cwd → project → three overrides, each laid aside in turn.
   paths_project: (_ctx, answer, [assets]) => new Again(findManifest(display(answer)), 'paths_state', [answer, assets!]),
-  paths_state: (_ctx, answer, [root, assets]) => new Again(info('env', { name: 'HARN_STATE_DIR' }), 'paths_run', [root!, assets!, answer ?? assets!]),
+  paths_state: (_ctx, answer, [root, assets]) =>
+    new Again(info('env', { name: 'HARN_STATE_DIR' }), 'paths_run', [root!, assets!, answer ?? assets!]),
   paths_run: (_ctx, answer, input) => new Again(info('env', { name: 'HARN_RUN_DIR' }), 'paths_worktree', [...input, answer]),
-  paths_worktree: (_ctx, answer, input) => new Again(info('env', { name: 'HARN_WORKTREE_DIR' }), 'paths_done', [...input, answer]),
+  paths_worktree: (_ctx, answer, input) =>
+    new Again(info('env', { name: 'HARN_WORKTREE_DIR' }), 'paths_done', [...input, answer]),
   paths_done: (_ctx, answer, [root, assets, base, state, run]) => {
     const project = display(base!)
     return HarnDict.of({
@@ -82,27 +84,57 @@ export const processFamily: BuiltinFamily = {
   name: 'process',
   frames: [processes.frame],
   builtins: [
-    builtin('env(name: string) -> string | nil', { doc: 'An environment variable.', effects: ['process.info'] }, (ctx, name) => ctx.perform(info('env', { name: display(name ?? '') }))),
-    builtin('env_or(name: string, default: any) -> any', { doc: 'An environment variable, or a default.', effects: ['process.info'] }, (ctx, name, fallback) =>
-      processes.ask(ctx, info('env', { name: display(name ?? '') }), 'or_default', fallback ?? null)),
-    builtin('exec(cmd: string, ...args: string) -> dict', { doc: 'Runs a program without a shell.', effects: ['process.exec'] }, (ctx, program, ...args) =>
-      ctx.argc === 0 || display(program!) === ''
-        ? ctx.throw('exec: command is required')
-        : run(ctx, { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: null }, 'exec failed')),
-    builtin('exec_at(dir: string, cmd: string, ...args: string) -> dict', { doc: 'Runs a program in a directory.', effects: ['process.exec'] }, (ctx, dir, program, ...args) =>
-      ctx.argc < 2 || display(program!) === ''
-        ? ctx.throw('exec_at: directory and command are required')
-        : run(ctx, { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: display(dir!) }, 'exec failed')),
-    builtin('shell(cmd: string) -> dict', { doc: 'Runs a script with the default shell.', effects: ['process.exec'] }, (ctx, script) =>
-      ctx.argc === 0 || display(script!) === ''
-        ? ctx.throw('shell: command string is required')
-        : run(ctx, { program: null, args: [], shell: display(script!), cwd: null }, 'shell failed')),
-    builtin('shell_at(dir: string, cmd: string) -> dict', { doc: 'Runs a script with the default shell in a directory.', effects: ['process.exec'] }, (ctx, dir, script) =>
-      ctx.argc < 2 || display(script!) === ''
-        ? ctx.throw('shell_at: directory and command string are required')
-        : run(ctx, { program: null, args: [], shell: display(script!), cwd: display(dir!) }, 'shell failed')),
+    builtin('env(name: string) -> string | nil', { doc: 'An environment variable.', effects: ['process.info'] }, (ctx, name) =>
+      ctx.perform(info('env', { name: display(name ?? '') })),
+    ),
+    builtin(
+      'env_or(name: string, default: any) -> any',
+      { doc: 'An environment variable, or a default.', effects: ['process.info'] },
+      (ctx, name, fallback) => processes.ask(ctx, info('env', { name: display(name ?? '') }), 'or_default', fallback ?? null),
+    ),
+    builtin(
+      'exec(cmd: string, ...args: string) -> dict',
+      { doc: 'Runs a program without a shell.', effects: ['process.exec'] },
+      (ctx, program, ...args) =>
+        ctx.argc === 0 || display(program!) === ''
+          ? ctx.throw('exec: command is required')
+          : run(
+              ctx,
+              { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: null },
+              'exec failed',
+            ),
+    ),
+    builtin(
+      'exec_at(dir: string, cmd: string, ...args: string) -> dict',
+      { doc: 'Runs a program in a directory.', effects: ['process.exec'] },
+      (ctx, dir, program, ...args) =>
+        ctx.argc < 2 || display(program!) === ''
+          ? ctx.throw('exec_at: directory and command are required')
+          : run(
+              ctx,
+              { program: display(program!), args: args.map((arg) => display(arg)), shell: null, cwd: display(dir!) },
+              'exec failed',
+            ),
+    ),
+    builtin(
+      'shell(cmd: string) -> dict',
+      { doc: 'Runs a script with the default shell.', effects: ['process.exec'] },
+      (ctx, script) =>
+        ctx.argc === 0 || display(script!) === ''
+          ? ctx.throw('shell: command string is required')
+          : run(ctx, { program: null, args: [], shell: display(script!), cwd: null }, 'shell failed'),
+    ),
+    builtin(
+      'shell_at(dir: string, cmd: string) -> dict',
+      { doc: 'Runs a script with the default shell in a directory.', effects: ['process.exec'] },
+      (ctx, dir, script) =>
+        ctx.argc < 2 || display(script!) === ''
+          ? ctx.throw('shell_at: directory and command string are required')
+          : run(ctx, { program: null, args: [], shell: display(script!), cwd: display(dir!) }, 'shell failed'),
+    ),
     builtin('exit(code?: int) -> nil', { doc: 'Ends the process at once.', effects: ['process.set'] }, (ctx, code) =>
-      ctx.perform({ kind: 'process.set', args: { op: 'exit', code: exitCode(code ?? 0) } })),
+      ctx.perform({ kind: 'process.set', args: { op: 'exit', code: exitCode(code ?? 0) } }),
+    ),
     fact('username', 'username', 'string', 'Name of the user.'),
     fact('hostname', 'hostname', 'string', 'Name of the machine.'),
     fact('platform', 'platform', 'string', '`darwin`, `linux` or `windows`.'),
@@ -111,11 +143,25 @@ export const processFamily: BuiltinFamily = {
     fact('pid', 'pid', 'int', 'Number of this process.'),
     fact('cwd', 'cwd', 'string', 'The execution root.'),
     fact('execution_root', 'cwd', 'string', 'The directory that relative file paths start from.'),
-    builtin('source_dir() -> string', { doc: 'Directory of the source file that runs.', effects: [] }, (ctx) => ctx.source.directory),
-    builtin('asset_root() -> string', { doc: 'Directory that templates are found in: that of the source file.', effects: [] }, (ctx) => ctx.source.directory),
-    builtin('project_root() -> string | nil', { doc: 'The nearest directory from the execution root upwards with a `harn.toml`.', effects: ['process.info', 'fs.query'] }, (ctx) =>
-      processes.ask(ctx, info('cwd'), 'project_from')),
-    builtin('runtime_paths() -> dict', { doc: 'The directories that the runtime uses.', effects: ['process.info', 'fs.query'] }, (ctx) =>
-      processes.ask(ctx, info('cwd'), 'paths_project', ctx.source.directory)),
+    builtin(
+      'source_dir() -> string',
+      { doc: 'Directory of the source file that runs.', effects: [] },
+      (ctx) => ctx.source.directory,
+    ),
+    builtin(
+      'asset_root() -> string',
+      { doc: 'Directory that templates are found in: that of the source file.', effects: [] },
+      (ctx) => ctx.source.directory,
+    ),
+    builtin(
+      'project_root() -> string | nil',
+      { doc: 'The nearest directory from the execution root upwards with a `harn.toml`.', effects: ['process.info', 'fs.query'] },
+      (ctx) => processes.ask(ctx, info('cwd'), 'project_from'),
+    ),
+    builtin(
+      'runtime_paths() -> dict',
+      { doc: 'The directories that the runtime uses.', effects: ['process.info', 'fs.query'] },
+      (ctx) => processes.ask(ctx, info('cwd'), 'paths_project', ctx.source.directory),
+    ),
   ],
 }

@@ -90,10 +90,13 @@ function charSize(text: string, at: number): number {
 
 /** Fills `$1`, `$name`, `${name}` and `$$` of a replacement; the name after a bare `$` is as long as it can be. */
 export function expandReplacement(replacement: string, regex: Regex, match: RegexMatch): string {
-  return replacement.replace(/\$(?:\$|([0-9A-Za-z_]+)|\{([^}]*)\})/g, (whole: string, bare: string | undefined, braced: string | undefined) => {
-    if (whole === '$$') return '$'
-    const name = bare ?? braced!
-    const index = /^[0-9]+$/.test(name) ? Number(name) : regex.groupNames.indexOf(name) + 1
-    return index === 0 && name !== '0' && !/^0+$/.test(name) ? '' : (match.groups[index] ?? '')
-  })
+  return replacement.replace(
+    /\$(?:\$|([0-9A-Za-z_]+)|\{([^}]*)\})/g,
+    (whole: string, bare: string | undefined, braced: string | undefined) => {
+      if (whole === '$$') return '$'
+      const name = bare ?? braced!
+      const index = /^[0-9]+$/.test(name) ? Number(name) : regex.groupNames.indexOf(name) + 1
+      return index === 0 && name !== '0' && !/^0+$/.test(name) ? '' : (match.groups[index] ?? '')
+    },
+  )
 }

@@ -20,7 +20,8 @@ type Range = readonly [number, number]
 
 const MAX_CODE_POINT = 0x10ffff
 /** Other_Alphabetic symbols and joiners that count as word characters beside letters, marks, digits and connectors. */
-const WORD = '\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{200c}\\x{200d}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}'
+const WORD =
+  '\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{200c}\\x{200d}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}'
 const SPACE = '\\t-\\r \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}'
 const PERL_CLASSES: Readonly<Record<string, { unicode: string; ascii: string }>> = {
   w: { unicode: WORD, ascii: '0-9A-Za-z_' },
@@ -34,8 +35,20 @@ const PERL_MEMBERS: Readonly<Record<string, RegExp>> = {
   s: /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/u,
 }
 const POSIX: Readonly<Record<string, RegExp>> = {
-  alnum: /[0-9A-Za-z]/, alpha: /[A-Za-z]/, ascii: /[\0-\x7f]/, blank: /[\t ]/, cntrl: /[\0-\x1f\x7f]/, digit: /[0-9]/, graph: /[!-~]/,
-  lower: /[a-z]/, print: /[ -~]/, punct: /[!-/:-@[-`{-~]/, space: /[\t-\r ]/, upper: /[A-Z]/, word: /[0-9A-Za-z_]/, xdigit: /[0-9A-Fa-f]/,
+  alnum: /[0-9A-Za-z]/,
+  alpha: /[A-Za-z]/,
+  ascii: /[\0-\x7f]/,
+  blank: /[\t ]/,
+  cntrl: /[\0-\x1f\x7f]/,
+  digit: /[0-9]/,
+  graph: /[!-~]/,
+  lower: /[a-z]/,
+  print: /[ -~]/,
+  punct: /[!-/:-@[-`{-~]/,
+  space: /[\t-\r ]/,
+  upper: /[A-Z]/,
+  word: /[0-9A-Za-z_]/,
+  xdigit: /[0-9A-Fa-f]/,
 }
 const SHORT_CATEGORY = /^(?:L[ulmto]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfo]?)$/
 const CONTROL_ESCAPES: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 }
@@ -107,17 +120,27 @@ class Translator {
       }
     }
     switch (char) {
-      case '(': return this.openGroup(start)
-      case ')': return this.closeGroup(start)
-      case '[': return this.put(this.charClass(start))
-      case '\\': return this.escape(start)
-      case '*': case '+': case '?': return this.repeat(char, start)
-      case '{': return this.count(start)
+      case '(':
+        return this.openGroup(start)
+      case ')':
+        return this.closeGroup(start)
+      case '[':
+        return this.put(this.charClass(start))
+      case '\\':
+        return this.escape(start)
+      case '*':
+      case '+':
+      case '?':
+        return this.repeat(char, start)
+      case '{':
+        return this.count(start)
       case '|':
         this.out += '|'
         this.atom = -1
         return
-      case '^': case '$': case '.':
+      case '^':
+      case '$':
+      case '.':
         return this.put(char)
       default:
         this.put(literal(char.codePointAt(0)!))
@@ -139,7 +162,8 @@ class Translator {
     if (named !== null) {
       const name = named[1]!
       if (name === '') this.fail('empty capture group name', this.at + named[0].length - 1)
-      if (!/^[\p{L}_][\p{L}\p{N}_.[\]]*$/u.test(name)) this.fail('invalid capture group character', this.at + named[0].length - 1 - name.length)
+      if (!/^[\p{L}_][\p{L}\p{N}_.[\]]*$/u.test(name))
+        this.fail('invalid capture group character', this.at + named[0].length - 1 - name.length)
       if (this.names.includes(name)) this.fail('duplicate capture group name', this.at + named[0].length - 1 - name.length)
       this.names.push(name)
       this.at += named[0].length
@@ -196,10 +220,15 @@ class Translator {
   private count(start: number): void {
     if (this.atom < 0) this.fail('repetition operator missing expression', start)
     const match = /^\s*(\d*)\s*(,?)\s*(\d*)\s*\}/.exec(this.text.slice(this.at))
-    if (match === null) this.fail(this.text.includes('}', this.at) ? 'repetition quantifier expects a valid decimal' : 'unclosed counted repetition', start)
+    if (match === null)
+      this.fail(
+        this.text.includes('}', this.at) ? 'repetition quantifier expects a valid decimal' : 'unclosed counted repetition',
+        start,
+      )
     const [whole, low, comma, high] = match as unknown as [string, string, string, string]
     if (low === '' && high === '') this.fail('repetition quantifier expects a valid decimal')
-    if (high !== '' && low !== '' && Number(low) > Number(high)) this.fail('invalid repetition count range, the start must be <= the end', start)
+    if (high !== '' && low !== '' && Number(low) > Number(high))
+      this.fail('invalid repetition count range, the start must be <= the end', start)
     this.at += whole.length
     this.repeat(comma === '' ? `{${low}}` : `{${low === '' ? '0' : low},${high}}`, start)
   }
@@ -236,11 +265,14 @@ class Translator {
   }
 
   private hex(digits: number, start: number): number {
-    const match = (this.text[this.at] === '{' ? /^\{\s*([0-9A-Fa-f]+)\s*\}/ : new RegExp(`^([0-9A-Fa-f]{${digits}})`)).exec(this.text.slice(this.at))
+    const match = (this.text[this.at] === '{' ? /^\{\s*([0-9A-Fa-f]+)\s*\}/ : new RegExp(`^([0-9A-Fa-f]{${digits}})`)).exec(
+      this.text.slice(this.at),
+    )
     if (match === null) this.fail('invalid hexadecimal digit', start)
     this.at += match[0].length
     const value = Number.parseInt(match[1]!, 16)
-    if (value > MAX_CODE_POINT || (value >= 0xd800 && value <= 0xdfff)) this.fail('hexadecimal literal is not a Unicode scalar value', start)
+    if (value > MAX_CODE_POINT || (value >= 0xd800 && value <= 0xdfff))
+      this.fail('hexadecimal literal is not a Unicode scalar value', start)
     return value
   }
 
@@ -427,7 +459,11 @@ function showRanges(set: readonly Range[]): string {
 const rangeCache = new Map<string, readonly Range[]>()
 
 /** The parts of Unicode that are scanned at a time: surrogates are no characters, and no range may cross an edge unseen. */
-const PLANES: readonly Range[] = [[0, 0xd7ff], [0xe000, 0xffff], ...Array.from({ length: 16 }, (_unused, plane) => [0x10000 * (plane + 1), 0x10000 * (plane + 2) - 1] as const)]
+const PLANES: readonly Range[] = [
+  [0, 0xd7ff],
+  [0xe000, 0xffff],
+  ...Array.from({ length: 16 }, (_unused, plane) => [0x10000 * (plane + 1), 0x10000 * (plane + 2) - 1] as const),
+]
 
 /** All code points that `member` matches. Scans the whole of Unicode once a class, a plane at a time, then remembers. */
 function rangesOf(member: RegExp): readonly Range[] {
@@ -455,8 +491,12 @@ function propertyRanges(name: string): readonly Range[] | null {
   if (match === null) return null
   const key = match[1]?.trim().toLowerCase().replaceAll(' ', '_')
   const value = match[2]!.trim().replaceAll(' ', '_')
-  const spelled = value.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()).join('_')
-  if (key === undefined && /^(?:any|assigned)$/i.test(value)) return value.toLowerCase() === 'any' ? [[0, MAX_CODE_POINT]] : rangesOf(/\P{Cn}/u)
+  const spelled = value
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())
+    .join('_')
+  if (key === undefined && /^(?:any|assigned)$/i.test(value))
+    return value.toLowerCase() === 'any' ? [[0, MAX_CODE_POINT]] : rangesOf(/\P{Cn}/u)
   const forms: string[] = []
   for (const text of new Set([value, spelled, value.toUpperCase(), value.toLowerCase()])) {
     if (key === undefined || key === 'gc' || key === 'general_category') forms.push(`General_Category=${text}`)

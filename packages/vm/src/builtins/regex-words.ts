@@ -19,7 +19,19 @@ interface Program {
   readonly numCap: number
 }
 
-const OP = { ALT: 1, ALT_MATCH: 2, CAPTURE: 3, EMPTY_WIDTH: 4, FAIL: 5, MATCH: 6, NOP: 7, RUNE: 8, RUNE1: 9, RUNE_ANY: 10, RUNE_ANY_NOT_NL: 11 } as const
+const OP = {
+  ALT: 1,
+  ALT_MATCH: 2,
+  CAPTURE: 3,
+  EMPTY_WIDTH: 4,
+  FAIL: 5,
+  MATCH: 6,
+  NOP: 7,
+  RUNE: 8,
+  RUNE1: 9,
+  RUNE_ANY: 10,
+  RUNE_ANY_NOT_NL: 11,
+} as const
 const EMPTY = { BEGIN_LINE: 1, END_LINE: 2, BEGIN_TEXT: 4, END_TEXT: 8, WORD: 16, NO_WORD: 32 } as const
 
 const WORD_CHARACTER = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]/u
@@ -56,7 +68,13 @@ export function searchWords(engine: RE2JS, text: string, from: number): readonly
   const seen = new Int32Array(program.inst.length).fill(-1)
   let threads: Thread[] = []
   let best: readonly number[] | null = null
-  let before = from === 0 ? -1 : (text.slice(Math.max(0, from - 2), from).match(/.$/su)?.[0].codePointAt(0) ?? -1)
+  let before =
+    from === 0
+      ? -1
+      : (text
+          .slice(Math.max(0, from - 2), from)
+          .match(/.$/su)?.[0]
+          .codePointAt(0) ?? -1)
   let step = 0
   for (let at = from; ; step++) {
     const behind = at < text.length ? text.codePointAt(at)! : -1
@@ -65,7 +83,16 @@ export function searchWords(engine: RE2JS, text: string, from: number): readonly
     // Every thread of this step stands at `at`; one more begins here while there is no match.
     const ready: Thread[] = []
     for (const thread of threads) follow(program, ready, seen, step, thread, at, flags)
-    if (best === null) follow(program, ready, seen, step, { pc: program.start, captures: [at, -1, ...new Array<number>(Math.max(0, program.numCap - 2)).fill(-1)] }, at, flags)
+    if (best === null)
+      follow(
+        program,
+        ready,
+        seen,
+        step,
+        { pc: program.start, captures: [at, -1, ...new Array<number>(Math.max(0, program.numCap - 2)).fill(-1)] },
+        at,
+        flags,
+      )
     threads = []
     for (const { pc, captures } of ready) {
       const instruction = program.inst[pc]!
@@ -89,7 +116,15 @@ function accepts(instruction: Instruction, codePoint: number): boolean {
 }
 
 /** Adds the threads that `thread` leads to without reading, most preferred first; each instruction once a step. */
-function follow(program: Program, ready: Thread[], seen: Int32Array, mark: number, thread: Thread, at: number, flags: number): void {
+function follow(
+  program: Program,
+  ready: Thread[],
+  seen: Int32Array,
+  mark: number,
+  thread: Thread,
+  at: number,
+  flags: number,
+): void {
   const pending: Thread[] = [thread]
   while (pending.length > 0) {
     const { pc, captures } = pending.pop()!
@@ -100,8 +135,10 @@ function follow(program: Program, ready: Thread[], seen: Int32Array, mark: numbe
       pending.push({ pc: to, captures: next })
     }
     switch (instruction.op) {
-      case OP.FAIL: break
-      case OP.ALT: case OP.ALT_MATCH:
+      case OP.FAIL:
+        break
+      case OP.ALT:
+      case OP.ALT_MATCH:
         go(instruction.arg)
         go(instruction.out)
         break

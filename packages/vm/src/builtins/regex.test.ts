@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { regexFamily } from './regex.js'
 import { display } from '../values/display.js'
 import type { Value } from '../values/value.js'
@@ -44,16 +44,24 @@ test('replacements take the longest name', () => {
 })
 
 test('captures', () => {
-  expect(call('regex_captures', '(?<k>\\w+)=(?<v>\\w+)?', 'a=1 b=')).toBe('[{groups: [a, 1], k: a, match: a=1, v: 1}, {groups: [b, nil], k: b, match: b=}]')
+  expect(call('regex_captures', '(?<k>\\w+)=(?<v>\\w+)?', 'a=1 b=')).toBe(
+    '[{groups: [a, 1], k: a, match: a=1, v: 1}, {groups: [b, nil], k: b, match: b=}]',
+  )
   expect(call('regex_captures', 'x')).toBe('[]')
 })
 
 test('errors', () => {
-  expect(faultText(() => call('regex_match', '(a', 'a'))).toBe('Invalid regex: regex parse error:\n    (a\n    ^\nerror: unclosed group')
-  expect(faultText(() => call('regex_match', '[a', 'a'))).toContain('Invalid regex: regex parse error:\n    [a\n    ^\nerror: unclosed character class')
+  expect(faultText(() => call('regex_match', '(a', 'a'))).toBe(
+    'Invalid regex: regex parse error:\n    (a\n    ^\nerror: unclosed group',
+  )
+  expect(faultText(() => call('regex_match', '[a', 'a'))).toContain(
+    'Invalid regex: regex parse error:\n    [a\n    ^\nerror: unclosed character class',
+  )
   expect(faultText(() => call('regex_match', '(?=a)', 'a'))).toContain('look-around')
   expect(faultText(() => call('regex_match', '(a)\\1', 'a'))).toContain('backreferences are not supported')
-  expect(faultText(() => call('regex_match', 'a', 'a', 'z'))).toBe("Invalid regex: unsupported regex flag 'z', expected one of i/m/s/x")
+  expect(faultText(() => call('regex_match', 'a', 'a', 'z'))).toBe(
+    "Invalid regex: unsupported regex flag 'z', expected one of i/m/s/x",
+  )
   expect(faultText(() => call('regex_match', '*', 'a'))).toContain('repetition operator missing expression')
 })
 

@@ -2,6 +2,7 @@
 
 import { builtin } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
+import { MAX_TEXT } from './core-values.js'
 import { compileRegex, expandReplacement, matchesOf } from './regex-engine.js'
 import type { Regex } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
@@ -60,6 +61,7 @@ const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Val
     const piece = expandReplacement(template, regex, match)
     ctx.charge(1, piece.length)
     out += text.slice(from, match.start) + piece
+    if (out.length > MAX_TEXT) return ctx.runtime('regex_replace: the result is too long')
     from = match.end
   }
   return out + text.slice(from)
@@ -104,10 +106,30 @@ const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Resu
 export const regexFamily: BuiltinFamily = {
   name: 'regex',
   builtins: [
-    builtin('regex_match(pattern: string, text: string, flags?: string) -> list | nil', { doc: 'All full matches of `pattern` in `text`, nil without one. Flags are letters of `imsx`.', borrows: true }, matchAll),
-    builtin('regex_replace(pattern: string, replacement: string, text: string) -> string', { doc: 'Replaces every match; `$1`, `$name`, `${name}` insert groups, `$$` a dollar sign.', borrows: true }, replaceAll),
-    builtin('regex_replace_all(pattern: string, replacement: string, text: string) -> string', { doc: 'Replaces every match, as `regex_replace` does.', borrows: true }, replaceAll),
-    builtin('regex_captures(pattern: string, text: string) -> list', { doc: 'One dict for each match: `match`, `groups` and the named groups.', borrows: true }, captures),
-    builtin('regex_split(text: string, pattern: string, flags?: string) -> list', { doc: 'The pieces of `text` between the matches of `pattern`.', borrows: true }, splitBy),
+    builtin(
+      'regex_match(pattern: string, text: string, flags?: string) -> list | nil',
+      { doc: 'All full matches of `pattern` in `text`, nil without one. Flags are letters of `imsx`.', borrows: true },
+      matchAll,
+    ),
+    builtin(
+      'regex_replace(pattern: string, replacement: string, text: string) -> string',
+      { doc: 'Replaces every match; `$1`, `$name`, `${name}` insert groups, `$$` a dollar sign.', borrows: true },
+      replaceAll,
+    ),
+    builtin(
+      'regex_replace_all(pattern: string, replacement: string, text: string) -> string',
+      { doc: 'Replaces every match, as `regex_replace` does.', borrows: true },
+      replaceAll,
+    ),
+    builtin(
+      'regex_captures(pattern: string, text: string) -> list',
+      { doc: 'One dict for each match: `match`, `groups` and the named groups.', borrows: true },
+      captures,
+    ),
+    builtin(
+      'regex_split(text: string, pattern: string, flags?: string) -> list',
+      { doc: 'The pieces of `text` between the matches of `pattern`.', borrows: true },
+      splitBy,
+    ),
   ],
 }

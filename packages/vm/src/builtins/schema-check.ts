@@ -16,6 +16,8 @@ import type { Value } from '../values/value.js'
 
 /** Recursive schemas ($ref) follow data no deeper than this. */
 const MAX_DEPTH = 512
+/** Nodes visited in one check: unions of references to themselves would grow without end. */
+const MAX_WORK = 1_000_000
 
 export interface Checked {
   /** The value with defaults, as far as it could be followed. */
@@ -32,6 +34,7 @@ export function checkSchema(value: Value, schema: HarnDict, applyDefaults: boole
 
 class Checker {
   errors: string[] = []
+  private work = 0
   private readonly root: HarnDict
   private readonly applyDefaults: boolean
 
@@ -45,7 +48,7 @@ class Checker {
   }
 
   node(value: Value, schema: HarnDict, path: string, depth: number): Value {
-    if (depth > MAX_DEPTH) {
+    if (depth > MAX_DEPTH || ++this.work > MAX_WORK) {
       this.report(path, 'schema is nested too deeply')
       return value
     }
@@ -78,7 +81,8 @@ class Checker {
   private branches(value: Value, schema: HarnDict, path: string, depth: number): Value {
     let current = value
     const all = schema.get('all_of')
-    if (all instanceof HarnList) for (const branch of all.view()) current = this.node(current, branch as HarnDict, path, depth + 1)
+    if (all instanceof HarnList)
+      for (const branch of all.view()) current = this.node(current, branch as HarnDict, path, depth + 1)
     const union = schema.get('union')
     if (!(union instanceof HarnList)) return current
     const before = this.errors
@@ -107,7 +111,14 @@ class Checker {
     return value
   }
 
-  private object(value: HarnDict | HarnStruct, fields: ReadonlyMap<string, Value>, keys: readonly string[], schema: HarnDict, path: string, depth: number): Value {
+  private object(
+    value: HarnDict | HarnStruct,
+    fields: ReadonlyMap<string, Value>,
+    keys: readonly string[],
+    schema: HarnDict,
+    path: string,
+    depth: number,
+  ): Value {
     const properties = schema.get('properties')
     const known = properties instanceof HarnDict ? properties : new HarnDict()
     const out = new HarnDict(new Map(fields))
@@ -156,7 +167,8 @@ class Checker {
       if (max !== null && number > max) this.report(path, `expected value <= ${max}, got ${number}`)
     }
     const choices = schema.get('enum')
-    if (choices instanceof HarnList && !choices.view().some((choice) => equals(choice, value))) this.report(path, `value must be one of ${display(choices)}`)
+    if (choices instanceof HarnList && !choices.view().some((choice) => equals(choice, value)))
+      this.report(path, `value must be one of ${display(choices)}`)
   }
 
   private textRules(text: string, schema: HarnDict, path: string): void {

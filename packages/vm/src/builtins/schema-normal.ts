@@ -13,9 +13,20 @@ export class SchemaError extends Error {}
 
 /** Schemas nested deeper than this are refused; it keeps the recursion here far from the JavaScript stack's end. */
 const MAX_DEPTH = 256
+/** Schemas inside one schema. A value whose parts are shared may unfold to far more than it holds. */
+const MAX_SCHEMAS = 100_000
+
+interface Budget {
+  left: number
+}
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
-  object: 'dict', array: 'list', integer: 'int', number: 'float', boolean: 'bool', null: 'nil',
+  object: 'dict',
+  array: 'list',
+  integer: 'int',
+  number: 'float',
+  boolean: 'bool',
+  null: 'nil',
 }
 
 /** Canonical key → the spellings read for it, first found wins. */
@@ -33,39 +44,56 @@ const SPELLINGS: readonly (readonly [string, readonly string[]])[] = [
 
 /** Keys that pass through as they are. */
 const KEPT = [
-  'pattern', 'enum', 'const', 'default', '$ref', 'title', 'description', 'format', 'deprecated', 'readOnly', 'writeOnly', 'example', 'examples', 'x-harn-type',
+  'pattern',
+  'enum',
+  'const',
+  'default',
+  '$ref',
+  'title',
+  'description',
+  'format',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'example',
+  'examples',
+  'x-harn-type',
 ]
 
 /** The canonical form; throws SchemaError. */
-export function canonicalSchema(schema: Value, depth = 0): HarnDict {
+export function canonicalSchema(schema: Value, depth = 0, budget: Budget = { left: MAX_SCHEMAS }): HarnDict {
   if (!(schema instanceof HarnDict)) throw new SchemaError('schema must be a dict')
   if (depth > MAX_DEPTH) throw new SchemaError('schema is nested too deeply')
+  if (--budget.left < 0) throw new SchemaError('schema is too large')
+  const inner = (each: Value): HarnDict => canonicalSchema(each, depth + 1, budget)
   const out = new HarnDict()
   for (const key of KEPT) if (schema.has(key)) out.set(key, schema.get(key)!)
   for (const [key, spellings] of SPELLINGS) {
     const found = spellings.find((spelling) => schema.has(spelling))
-    if (found !== undefined) setCanonical(out, key, schema.get(found)!, depth)
+    if (found !== undefined) setCanonical(out, key, schema.get(found)!, inner)
   }
   const properties = schema.get('properties')
-  if (properties instanceof HarnDict) out.set('properties', mapSchemas(properties, (each) => canonicalSchema(each, depth + 1)))
+  if (properties instanceof HarnDict) out.set('properties', mapSchemas(properties, inner))
   if (schema.has('required')) out.set('required', requiredList(schema.get('required')!))
-  if (schema.has('items')) out.set('items', canonicalSchema(schema.get('items')!, depth + 1))
+  if (schema.has('items')) out.set('items', inner(schema.get('items')!))
   if (schema.get('nullable') === true) out.set('nullable', true)
   const definitions = schema.get('definitions')
-  if (definitions instanceof HarnDict) out.set('definitions', mapSchemas(definitions, (each) => canonicalSchema(each, depth + 1)))
+  if (definitions instanceof HarnDict) out.set('definitions', mapSchemas(definitions, inner))
   const components = schema.get('components')
-  if (components instanceof HarnDict) out.set('components', canonicalComponents(components, depth))
+  if (components instanceof HarnDict) out.set('components', canonicalComponents(components, inner))
   setType(out, schema.get('type') ?? null, schema.get('uniqueItems') === true)
   return out
 }
 
-function setCanonical(out: HarnDict, key: string, value: Value, depth: number): void {
+type Inner = (schema: Value) => HarnDict
+
+function setCanonical(out: HarnDict, key: string, value: Value, inner: Inner): void {
   if (key === 'additional_properties') {
     if (typeof value === 'boolean') out.set(key, value)
-    else if (value instanceof HarnDict) out.set(key, canonicalSchema(value, depth + 1))
+    else if (value instanceof HarnDict) out.set(key, inner(value))
   } else if (key === 'union' || key === 'all_of') {
     if (!(value instanceof HarnList)) throw new SchemaError('schema union/all_of must be a list')
-    out.set(key, new HarnList(value.view().map((each) => canonicalSchema(each, depth + 1))))
+    out.set(key, new HarnList(value.view().map(inner)))
   } else out.set(key, value)
 }
 
@@ -93,9 +121,9 @@ function mapSchemas(schemas: HarnDict, change: (schema: Value) => Value): HarnDi
   return out
 }
 
-function canonicalComponents(components: HarnDict, depth: number): HarnDict {
+function canonicalComponents(components: HarnDict, inner: Inner): HarnDict {
   const schemas = components.get('schemas')
-  return schemas instanceof HarnDict ? components.with('schemas', mapSchemas(schemas, (each) => canonicalSchema(each, depth + 1))) : components
+  return schemas instanceof HarnDict ? components.with('schemas', mapSchemas(schemas, inner)) : components
 }
 
 // ------------------------------------------------------------------------------------------------------ transformations
@@ -140,11 +168,24 @@ export function filterProperties(schema: HarnDict, keep: (key: string) => boolea
 }
 
 const JSON_TYPES: Readonly<Record<string, string>> = {
-  dict: 'object', list: 'array', set: 'array', int: 'integer', float: 'number', bool: 'boolean', nil: 'null',
+  dict: 'object',
+  list: 'array',
+  set: 'array',
+  int: 'integer',
+  float: 'number',
+  bool: 'boolean',
+  nil: 'null',
 }
 const JSON_KEYS: Readonly<Record<string, string>> = {
-  additional_properties: 'additionalProperties', min: 'minimum', max: 'maximum', min_length: 'minLength', max_length: 'maxLength',
-  min_items: 'minItems', max_items: 'maxItems', union: 'oneOf', all_of: 'allOf',
+  additional_properties: 'additionalProperties',
+  min: 'minimum',
+  max: 'maximum',
+  min_length: 'minLength',
+  max_length: 'maxLength',
+  min_items: 'minItems',
+  max_items: 'maxItems',
+  union: 'oneOf',
+  all_of: 'allOf',
 }
 /** Types without a JSON form travel as strings that say what they are. */
 const STRING_TYPES = ['closure', 'bytes', 'duration']

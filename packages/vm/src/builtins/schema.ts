@@ -43,13 +43,25 @@ function asResult(outcome: Outcome): Value {
 }
 
 /** The builtin's value from two arguments, value and schema; fewer arguments are an error. */
-function checking(name: string, signature: string, doc: string, finish: (ctx: Context, value: Value, schema: Value, third: Value) => Result): BuiltinDef {
+function checking(
+  name: string,
+  signature: string,
+  doc: string,
+  finish: (ctx: Context, value: Value, schema: Value, third: Value) => Result,
+): BuiltinDef {
   return builtin(`${name}${signature}`, { doc }, (ctx, value, schema, third) =>
-    ctx.argc < 2 ? ctx.throw(`${name} requires 2 arguments`) : finish(ctx, value!, schema!, third ?? null))
+    ctx.argc < 2 ? ctx.throw(`${name} requires 2 arguments`) : finish(ctx, value!, schema!, third ?? null),
+  )
 }
 
 /** A transformation of one schema, canonical before `run` sees it. */
-function transforming(name: string, signature: string, doc: string, run: (ctx: Context, schema: HarnDict, second: Value) => Result, argumentCount = 1): BuiltinDef {
+function transforming(
+  name: string,
+  signature: string,
+  doc: string,
+  run: (ctx: Context, schema: HarnDict, second: Value) => Result,
+  argumentCount = 1,
+): BuiltinDef {
   return builtin(`${name}${signature}`, { doc }, (ctx, schema, second) => {
     if (ctx.argc < argumentCount) return ctx.throw(`${name} requires ${argumentCount} argument${argumentCount === 1 ? '' : 's'}`)
     try {
@@ -63,11 +75,17 @@ function transforming(name: string, signature: string, doc: string, run: (ctx: C
 
 /** schema_pick keeps the named properties, schema_omit the others. */
 function filtering(name: string, doc: string, wanted: boolean): BuiltinDef {
-  return transforming(name, '(schema: dict, keys: list) -> dict', doc, (ctx, schema, keys) => {
-    if (!(keys instanceof HarnList)) return ctx.throw(`${name}: keys must be a list`)
-    const names = new Set(keys.view().map((key) => display(key)))
-    return filterProperties(schema, (key) => names.has(key) === wanted)
-  }, 2)
+  return transforming(
+    name,
+    '(schema: dict, keys: list) -> dict',
+    doc,
+    (ctx, schema, keys) => {
+      if (!(keys instanceof HarnList)) return ctx.throw(`${name}: keys must be a list`)
+      const names = new Set(keys.view().map((key) => display(key)))
+      return filterProperties(schema, (key) => names.has(key) === wanted)
+    },
+    2,
+  )
 }
 
 const isOfType = (ctx: Context, value: Value, schema: Value): Result => check(ctx, value, schema, false).errors.length === 0
@@ -79,28 +97,72 @@ function expectOrThrow(ctx: Context, outcome: Outcome, value: Value): Result {
 export const schemaFamily: BuiltinFamily = {
   name: 'schema',
   builtins: [
-    checking('schema_check', '(data: unknown, schema: Schema<T>) -> Result<T, string>', '`Ok(value)`, or `Err` with all errors.', (ctx, value, schema) => {
-      const outcome = check(ctx, value, schema, false)
-      return outcome.errors.length === 0 ? ok(value) : asResult(outcome)
-    }),
-    checking('schema_parse', '(data: unknown, schema: Schema<T>) -> Result<T, string>', 'As `schema_check`, with defaults filled in.', (ctx, value, schema) => asResult(check(ctx, value, schema, true))),
+    checking(
+      'schema_check',
+      '(data: unknown, schema: Schema<T>) -> Result<T, string>',
+      '`Ok(value)`, or `Err` with all errors.',
+      (ctx, value, schema) => {
+        const outcome = check(ctx, value, schema, false)
+        return outcome.errors.length === 0 ? ok(value) : asResult(outcome)
+      },
+    ),
+    checking(
+      'schema_parse',
+      '(data: unknown, schema: Schema<T>) -> Result<T, string>',
+      'As `schema_check`, with defaults filled in.',
+      (ctx, value, schema) => asResult(check(ctx, value, schema, true)),
+    ),
     checking('schema_is', '(data: any, schema: Schema<T>) -> bool', 'Whether a value satisfies a schema.', isOfType),
     checking('is_type', '(data: any, schema: dict) -> bool', 'Whether a value satisfies a schema.', isOfType),
-    checking('schema_expect', '(data: unknown, schema: Schema<T>, apply_defaults?: bool) -> T', 'The value, or an error that lists what is wrong with it.', (ctx, value, schema, defaults) => {
-      const outcome = check(ctx, value, schema, isTruthy(defaults))
-      return expectOrThrow(ctx, outcome, isTruthy(defaults) ? (outcome.value ?? null) : value)
-    }),
-    checking('json_validate', '(data: any, schema: dict) -> bool', 'True, or an error that lists what is wrong with the value.', (ctx, value, schema) => expectOrThrow(ctx, check(ctx, value, schema, false), true)),
+    checking(
+      'schema_expect',
+      '(data: unknown, schema: Schema<T>, apply_defaults?: bool) -> T',
+      'The value, or an error that lists what is wrong with it.',
+      (ctx, value, schema, defaults) => {
+        const outcome = check(ctx, value, schema, isTruthy(defaults))
+        return expectOrThrow(ctx, outcome, isTruthy(defaults) ? (outcome.value ?? null) : value)
+      },
+    ),
+    checking(
+      'json_validate',
+      '(data: any, schema: dict) -> bool',
+      'True, or an error that lists what is wrong with the value.',
+      (ctx, value, schema) => expectOrThrow(ctx, check(ctx, value, schema, false), true),
+    ),
     builtin('schema_of(T: dict) -> dict', { doc: 'The schema of a type alias.' }, (ctx, schema) => {
       if (ctx.argc === 0) return ctx.throw('schema_of requires 1 argument')
-      return schema instanceof HarnDict ? schema : ctx.throw(`schema_of: expected a type alias or schema dict, got ${typeName(schema!)}`)
+      return schema instanceof HarnDict
+        ? schema
+        : ctx.throw(`schema_of: expected a type alias or schema dict, got ${typeName(schema!)}`)
     }),
-    transforming('schema_to_json_schema', '(schema: dict) -> dict', 'The schema in the words of JSON Schema.', (_ctx, schema) => toJsonSchema(schema, false)),
-    transforming('schema_to_openapi_schema', '(schema: dict) -> dict', 'The schema in the words of OpenAPI.', (_ctx, schema) => toJsonSchema(schema, true)),
-    transforming('schema_from_json_schema', '(schema: dict) -> dict', 'The canonical form of a JSON Schema.', (_ctx, schema) => schema),
-    transforming('schema_from_openapi_schema', '(schema: dict) -> dict', 'The canonical form of an OpenAPI schema.', (_ctx, schema) => schema),
-    transforming('schema_extend', '(base: dict, overrides: dict) -> dict', 'Two schemas merged; keys of the second win.', (_ctx, schema, more) => schema.merged(canonicalSchema(more)), 2),
-    transforming('schema_partial', '(schema: dict) -> dict', 'The schema with nothing required, at any depth.', (_ctx, schema) => partialSchema(schema)),
+    transforming('schema_to_json_schema', '(schema: dict) -> dict', 'The schema in the words of JSON Schema.', (_ctx, schema) =>
+      toJsonSchema(schema, false),
+    ),
+    transforming('schema_to_openapi_schema', '(schema: dict) -> dict', 'The schema in the words of OpenAPI.', (_ctx, schema) =>
+      toJsonSchema(schema, true),
+    ),
+    transforming(
+      'schema_from_json_schema',
+      '(schema: dict) -> dict',
+      'The canonical form of a JSON Schema.',
+      (_ctx, schema) => schema,
+    ),
+    transforming(
+      'schema_from_openapi_schema',
+      '(schema: dict) -> dict',
+      'The canonical form of an OpenAPI schema.',
+      (_ctx, schema) => schema,
+    ),
+    transforming(
+      'schema_extend',
+      '(base: dict, overrides: dict) -> dict',
+      'Two schemas merged; keys of the second win.',
+      (_ctx, schema, more) => schema.merged(canonicalSchema(more)),
+      2,
+    ),
+    transforming('schema_partial', '(schema: dict) -> dict', 'The schema with nothing required, at any depth.', (_ctx, schema) =>
+      partialSchema(schema),
+    ),
     filtering('schema_pick', 'The schema with the named properties only.', true),
     filtering('schema_omit', 'The schema without the named properties.', false),
   ],

@@ -14,8 +14,9 @@ export type Expression =
 
 export class ExpressionError extends Error {}
 
-/** Parentheses and `not` nested deeper than this are refused. */
+/** Parentheses and `not` nested deeper than this are refused, and so are more operators: evaluation recurses over both. */
 const MAX_DEPTH = 200
+const MAX_OPERATORS = 1000
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '\\': '\\', '"': '"', "'": "'" }
 
@@ -23,6 +24,7 @@ export class ExpressionReader {
   private readonly text: string
   private at = 0
   private depth = 0
+  private operators = 0
 
   constructor(text: string) {
     this.text = text
@@ -90,6 +92,7 @@ export class ExpressionReader {
         do args.push(this.or())
         while (!(inBindings && this.bindingFollows()) && this.take(','))
       }
+      this.countOperator()
       input = { kind: 'filter', input, name, args }
     }
   }
@@ -102,20 +105,29 @@ export class ExpressionReader {
   private identifier(): string {
     this.space()
     const match = /^[A-Za-z_]\w*/.exec(this.text.slice(this.at))
-    if (match === null) throw new ExpressionError(this.at >= this.text.length ? 'unexpected end of expression' : `unexpected \`${this.peek()}\` in expression`)
+    if (match === null)
+      throw new ExpressionError(
+        this.at >= this.text.length ? 'unexpected end of expression' : `unexpected \`${this.peek()}\` in expression`,
+      )
     this.at += match[0].length
     return match[0]
   }
 
   private or(): Expression {
     let left = this.and()
-    while (this.takeWord('or') || this.take('||')) left = { kind: 'or', left, right: this.and() }
+    while (this.takeWord('or') || this.take('||')) {
+      this.countOperator()
+      left = { kind: 'or', left, right: this.and() }
+    }
     return left
   }
 
   private and(): Expression {
     let left = this.not()
-    while (this.takeWord('and') || this.take('&&')) left = { kind: 'and', left, right: this.not() }
+    while (this.takeWord('and') || this.take('&&')) {
+      this.countOperator()
+      left = { kind: 'and', left, right: this.not() }
+    }
     return left
   }
 
@@ -132,6 +144,10 @@ export class ExpressionReader {
       if (this.take(operator)) return { kind: 'compare', operator, left, right: this.primary() }
     }
     return left
+  }
+
+  private countOperator(): void {
+    if (++this.operators > MAX_OPERATORS) throw new ExpressionError('expression is too long')
   }
 
   private enter(): void {

@@ -71,11 +71,15 @@ function joined(value: Value, separator: Value): Value {
 }
 
 function indented(value: Value, [width, first]: readonly Value[]): Value {
-  if (!isInt(width!) && !(width instanceof HarnFloat)) throw new FilterError(`\`indent\` requires an integer (got ${typeName(width!)})`)
+  if (!isInt(width!) && !(width instanceof HarnFloat))
+    throw new FilterError(`\`indent\` requires an integer (got ${typeName(width!)})`)
   const columns = Math.min(Math.max(0, Math.trunc(Number(width instanceof HarnFloat ? width.v : width))), 10_000)
   const pad = ' '.repeat(columns)
   const withFirst = templateTruth(first ?? null)
-  return templateText(value).split('\n').map((line, at) => (line === '' || (at === 0 && !withFirst) ? line : pad + line)).join('\n')
+  return templateText(value)
+    .split('\n')
+    .map((line, at) => (line === '' || (at === 0 && !withFirst) ? line : pad + line))
+    .join('\n')
 }
 
 const FILTERS: Readonly<Record<string, Filter>> = {
@@ -92,15 +96,22 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   reverse: { args: [0, 0], run: reversed },
   join: { args: [1, 1], run: (value, [separator]) => joined(value, separator!) },
   default: { args: [1, 1], run: (value, [fallback]) => (templateTruth(value) ? value : fallback!) },
-  json: { args: [0, 1], run: (value, [pretty]) => stringifyJson(value, { decimals: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }) },
+  json: {
+    args: [0, 1],
+    run: (value, [pretty]) => stringifyJson(value, { decimals: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
+  },
   indent: { args: [1, 2], run: indented },
-  replace: { args: [2, 2], run: (value, [from, to]) => splitText(templateText(value), templateText(from!)).join(templateText(to!)) },
+  replace: {
+    args: [2, 2],
+    run: (value, [from, to]) => splitText(templateText(value), templateText(from!)).join(templateText(to!)),
+  },
 }
 
 /** Throws FilterError. */
 export function applyFilter(name: string, value: Value, args: readonly Value[]): Value {
   const filter = Object.hasOwn(FILTERS, name) ? FILTERS[name]! : null
   if (filter === null) throw new FilterError(`unknown filter \`${name}\``)
-  if (args.length < filter.args[0] || args.length > filter.args[1]) throw new FilterError(`filter \`${name}\` got wrong number of arguments`)
+  if (args.length < filter.args[0] || args.length > filter.args[1])
+    throw new FilterError(`filter \`${name}\` got wrong number of arguments`)
   return filter.run(value, args)
 }

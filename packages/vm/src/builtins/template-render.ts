@@ -56,15 +56,22 @@ export interface Span {
 const MAX_INCLUDES = 32
 /** Blocks inside blocks over all files; the renderer recurses once a block. */
 const MAX_DEPTH = 1000
-/** Characters of output; a template that loops over itself stops here. */
+/** Characters of output, and directives that are carried out: a rendering must end by itself. */
 const MAX_OUTPUT = 1 << 27
+const MAX_WORK = 5_000_000
 
 export interface Rendering {
   readonly text: string
   readonly spans: readonly Span[]
 }
 
-export function renderTemplate(text: string, origin: Origin, bindings: ReadonlyMap<string, Value>, loader: Loader, withSpans: boolean): Rendering {
+export function renderTemplate(
+  text: string,
+  origin: Origin,
+  bindings: ReadonlyMap<string, Value>,
+  loader: Loader,
+  withSpans: boolean,
+): Rendering {
   const renderer = new Renderer(loader, withSpans)
   renderer.file(text, origin, new Map(bindings), [])
   return { text: renderer.out, spans: renderer.spans }
@@ -78,6 +85,7 @@ class Renderer {
   private readonly loader: Loader
   private readonly withSpans: boolean
   private depth = 0
+  private work = 0
   /** Bytes of UTF-8 in `out` up to `countedTo`; counted on demand. */
   private bytes = 0
   private countedTo = 0
@@ -94,7 +102,9 @@ class Renderer {
     } catch (error) {
       const place = error instanceof TemplateError ? error.place : null
       if (place === null) throw error
-      throw new RenderError(`${origin.path === null ? '' : `${origin.path} `}at ${place.line}:${place.column}: ${(error as Error).message}`)
+      throw new RenderError(
+        `${origin.path === null ? '' : `${origin.path} `}at ${place.line}:${place.column}: ${(error as Error).message}`,
+      )
     }
   }
 
@@ -109,7 +119,8 @@ class Renderer {
   }
 
   private span(kind: Span['kind'], place: Place | null, start: number, bound: string | null = null): void {
-    if (this.withSpans) this.spans.push({ kind, line: place?.line ?? 0, column: place?.column ?? 0, start, end: this.offset(), bound })
+    if (this.withSpans)
+      this.spans.push({ kind, line: place?.line ?? 0, column: place?.column ?? 0, start, end: this.offset(), bound })
   }
 
   private write(text: string): void {
@@ -124,6 +135,7 @@ class Renderer {
   }
 
   private node(node: Node, scope: Scope, origin: Origin, parents: readonly string[]): void {
+    if (++this.work > MAX_WORK) throw new RenderError('template does too much work')
     const start = this.offset()
     switch (node.kind) {
       case 'text':
@@ -140,9 +152,12 @@ class Renderer {
         this.write(text)
         return this.span('expr', node.place, start, shortened(text))
       }
-      case 'if': return this.branches(node, scope, origin, parents, start)
-      case 'for': return this.loop(node, scope, origin, parents)
-      case 'include': return this.include(node, scope, origin, parents, start)
+      case 'if':
+        return this.branches(node, scope, origin, parents, start)
+      case 'for':
+        return this.loop(node, scope, origin, parents)
+      case 'include':
+        return this.include(node, scope, origin, parents, start)
     }
   }
 
@@ -156,7 +171,13 @@ class Renderer {
     }
   }
 
-  private branches(node: Extract<Node, { kind: 'if' }>, scope: Scope, origin: Origin, parents: readonly string[], start: number): void {
+  private branches(
+    node: Extract<Node, { kind: 'if' }>,
+    scope: Scope,
+    origin: Origin,
+    parents: readonly string[],
+    start: number,
+  ): void {
     const taken = node.branches.find((branch) => this.at(branch.place, () => templateTruth(evaluate(branch.condition, scope))))
     this.nodes(taken === undefined ? node.otherwise : taken.body, scope, origin, parents)
     if (taken !== undefined || node.otherwise.length > 0) this.span('if', node.place, start)
@@ -165,31 +186,47 @@ class Renderer {
   private loop(node: Extract<Node, { kind: 'for' }>, scope: Scope, origin: Origin, parents: readonly string[]): void {
     const source = this.at(node.place, () => evaluate(node.source, scope))
     const items = itemsOf(source)
-    if (items === null) throw new TemplateError(`cannot iterate over ${typeName(source)} — expected list, dict, set, or range`, node.place)
-    if (items.length === 0) return this.nodes(node.otherwise, scope, origin, parents)
+    if (items === null)
+      throw new TemplateError(`cannot iterate over ${typeName(source)} — expected list, dict, set, or range`, node.place)
+    const { length } = items
+    if (length === 0) return this.nodes(node.otherwise, scope, origin, parents)
     const inner = new Map(scope)
-    for (const [index, [key, item]] of items.entries()) {
+    for (let index = 0; index < length; index++) {
+      if (++this.work > MAX_WORK) throw new RenderError('template does too much work')
       const start = this.offset()
+      const [key, item] = items.at(index)
       if (node.key !== null) inner.set(node.key, key)
       inner.set(node.item, item)
-      inner.set('loop', HarnDict.of({ index: index + 1, index0: index, first: index === 0, last: index === items.length - 1, length: items.length }))
+      inner.set('loop', HarnDict.of({ index: index + 1, index0: index, first: index === 0, last: index === length - 1, length }))
       this.nodes(node.body, inner, origin, parents)
       this.span('for_iteration', node.place, start)
     }
   }
 
-  private include(node: Extract<Node, { kind: 'include' }>, scope: Scope, origin: Origin, parents: readonly string[], start: number): void {
+  private include(
+    node: Extract<Node, { kind: 'include' }>,
+    scope: Scope,
+    origin: Origin,
+    parents: readonly string[],
+    start: number,
+  ): void {
     const path = this.at(node.place, () => evaluate(node.path, scope))
     if (typeof path !== 'string') throw new TemplateError(`include path must be a string (got ${typeName(path)})`, node.place)
     const inner = new Map(scope)
-    for (const [name, value] of node.bindings) inner.set(name, this.at(node.place, () => evaluate(value, scope)))
+    for (const [name, value] of node.bindings)
+      inner.set(
+        name,
+        this.at(node.place, () => evaluate(value, scope)),
+      )
     const loaded = this.loader.load(origin, path)
     if ('error' in loaded) throw new TemplateError(loaded.error, node.place)
     const chain = origin.path === null ? parents : [...parents, origin.path]
     const cycle = chain.indexOf(loaded.path)
-    if (cycle >= 0) throw new TemplateError(`circular include detected: ${[...chain.slice(cycle), loaded.path].join(' → ')}`, node.place)
+    if (cycle >= 0)
+      throw new TemplateError(`circular include detected: ${[...chain.slice(cycle), loaded.path].join(' → ')}`, node.place)
     if (chain.length >= MAX_INCLUDES) throw new TemplateError(`include depth exceeded (${MAX_INCLUDES} levels)`, node.place)
-    if ('problem' in loaded) throw new TemplateError(`failed to read included template ${loaded.path}: ${loaded.problem}`, node.place)
+    if ('problem' in loaded)
+      throw new TemplateError(`failed to read included template ${loaded.path}: ${loaded.problem}`, node.place)
     const directory = loaded.path.slice(0, loaded.path.lastIndexOf('/')) || '/'
     this.file(loaded.text, { path: loaded.path, directory }, inner, chain)
     this.span('include', node.place, start)
@@ -202,23 +239,34 @@ function shortened(text: string): string {
   return chars.length > 80 ? `${chars.slice(0, 79).join('')}…` : text
 }
 
-/** Key and item of each turn; null for what cannot be looped over. */
-function itemsOf(value: Value): readonly (readonly [Value, Value])[] | null {
-  if (value === null) return []
-  if (value instanceof HarnDict) return value.keys().map((key) => [key, value.map.get(key)!] as const)
-  if (value instanceof HarnList) return value.view().map((item, index) => [index, item] as const)
-  if (value instanceof HarnSet) return value.values().map((item, index) => [index, item] as const)
-  if (!(value instanceof HarnRange)) return null
-  const count = Math.min(value.length, MAX_OUTPUT)
-  return Array.from({ length: count }, (_unused, index) => [index, addInts(value.start, index)] as const)
+interface Turns {
+  readonly length: number
+  /** Key and item of a turn. */
+  readonly at: (index: number) => readonly [Value, Value]
+}
+
+/** The turns of a loop over a value; null for what cannot be looped over. */
+function itemsOf(value: Value): Turns | null {
+  if (value === null) return { length: 0, at: () => [null, null] }
+  if (value instanceof HarnDict) {
+    const keys = value.keys()
+    return { length: keys.length, at: (index) => [keys[index]!, value.map.get(keys[index]!)!] }
+  }
+  if (value instanceof HarnList || value instanceof HarnSet) {
+    const items = value instanceof HarnList ? value.view() : value.values()
+    return { length: items.length, at: (index) => [index, items[index]!] }
+  }
+  return value instanceof HarnRange ? { length: value.length, at: (index) => [index, addInts(value.start, index)] } : null
 }
 
 // --------------------------------------------------------------------------------------------------------- expressions
 
 function evaluate(expression: Expression, scope: Scope): Value {
   switch (expression.kind) {
-    case 'literal': return expression.value
-    case 'path': return follow(scope.get(expression.root) ?? null, expression.steps)
+    case 'literal':
+      return expression.value
+    case 'path':
+      return follow(scope.get(expression.root) ?? null, expression.steps)
     case 'and': {
       const left = evaluate(expression.left, scope)
       return templateTruth(left) ? evaluate(expression.right, scope) : left
@@ -227,9 +275,16 @@ function evaluate(expression: Expression, scope: Scope): Value {
       const left = evaluate(expression.left, scope)
       return templateTruth(left) ? left : evaluate(expression.right, scope)
     }
-    case 'not': return !templateTruth(evaluate(expression.operand, scope))
-    case 'compare': return comparison(expression.operator, evaluate(expression.left, scope), evaluate(expression.right, scope))
-    case 'filter': return applyFilter(expression.name, evaluate(expression.input, scope), expression.args.map((arg) => evaluate(arg, scope)))
+    case 'not':
+      return !templateTruth(evaluate(expression.operand, scope))
+    case 'compare':
+      return comparison(expression.operator, evaluate(expression.left, scope), evaluate(expression.right, scope))
+    case 'filter':
+      return applyFilter(
+        expression.name,
+        evaluate(expression.input, scope),
+        expression.args.map((arg) => evaluate(arg, scope)),
+      )
   }
 }
 
@@ -258,9 +313,13 @@ function comparison(operator: string, left: Value, right: Value): boolean {
   if (!ordered) return false
   const order = compare(left, right)
   switch (operator) {
-    case '<': return order < 0
-    case '<=': return order <= 0
-    case '>': return order > 0
-    default: return order >= 0
+    case '<':
+      return order < 0
+    case '<=':
+      return order <= 0
+    case '>':
+      return order > 0
+    default:
+      return order >= 0
   }
 }

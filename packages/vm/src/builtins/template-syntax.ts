@@ -16,15 +16,20 @@ export type Node =
   | { readonly kind: 'value'; readonly expression: Expression; readonly place: Place }
   | { readonly kind: 'if'; readonly branches: readonly Branch[]; readonly otherwise: readonly Node[]; readonly place: Place }
   | {
-    readonly kind: 'for'
-    readonly key: string | null
-    readonly item: string
-    readonly source: Expression
-    readonly body: readonly Node[]
-    readonly otherwise: readonly Node[]
-    readonly place: Place
-  }
-  | { readonly kind: 'include'; readonly path: Expression; readonly bindings: readonly (readonly [string, Expression])[]; readonly place: Place }
+      readonly kind: 'for'
+      readonly key: string | null
+      readonly item: string
+      readonly source: Expression
+      readonly body: readonly Node[]
+      readonly otherwise: readonly Node[]
+      readonly place: Place
+    }
+  | {
+      readonly kind: 'include'
+      readonly path: Expression
+      readonly bindings: readonly (readonly [string, Expression])[]
+      readonly place: Place
+    }
 
 export interface Branch {
   readonly condition: Expression
@@ -135,18 +140,20 @@ function directiveEnd(text: string, from: number): number {
   return -1
 }
 
-/** Gives line and column of positions that are asked for in rising order. */
+/** Gives line and column of positions that are asked for in rising order; reads the text once. */
 function placesOf(text: string): (at: number) => Place {
   let line = 1
-  let lineStart = 0
+  let column = 1
   let scanned = 0
   return (at) => {
-    for (let next = text.indexOf('\n', scanned); next >= 0 && next < at; next = text.indexOf('\n', next + 1)) {
-      line++
-      lineStart = next + 1
+    for (; scanned < at; scanned++) {
+      const unit = text.charCodeAt(scanned)
+      if (unit === 10) {
+        line++
+        column = 1
+      } else if (unit < 0xdc00 || unit > 0xdfff) column++
     }
-    scanned = Math.max(lineStart, scanned)
-    return { line, column: Array.from(text.slice(lineStart, at)).length + 1 }
+    return { line, column }
   }
 }
 
@@ -181,7 +188,8 @@ class TreeBuilder {
       }
       const word = /^[A-Za-z_]\w*/.exec(piece.source)?.[0] ?? ''
       const rest = piece.source.slice(word.length).trim()
-      if (word === 'end' || word === 'else' ? rest === '' : word === 'elif') return { nodes, stop: { word, source: rest, place: piece.place } }
+      if (word === 'end' || word === 'else' ? rest === '' : word === 'elif')
+        return { nodes, stop: { word, source: rest, place: piece.place } }
       nodes.push(this.directive(word, rest, piece.source, piece.place))
     }
     return { nodes, stop: null }
@@ -247,14 +255,23 @@ class TreeBuilder {
     const match = /^(.*?)\bin\b([\s\S]*)$/.exec(source)
     if (match === null) throw new TemplateError('expected `in` in for-loop', place)
     const names = match[1]!.split(',').map((name) => name.trim())
-    if (names.length > 2 || names.some((name) => !/^[A-Za-z_]\w*$/.test(name))) throw new TemplateError('invalid for-loop variable', place)
+    if (names.length > 2 || names.some((name) => !/^[A-Za-z_]\w*$/.test(name)))
+      throw new TemplateError('invalid for-loop variable', place)
     const iterated = this.expression(match[2]!.trim(), place)
     const { nodes, stop } = this.block()
     if (stop === null) throw new TemplateError('`{{ for }}` missing matching `{{ end }}`', place)
     if (stop.word === 'elif') throw new TemplateError('unexpected `{{ elif }}`', stop.place)
     const otherwise = stop.word === 'else' ? this.closing(stop.place) : []
     this.depth--
-    return { kind: 'for', key: names.length === 2 ? names[0]! : null, item: names.at(-1)!, source: iterated, body: nodes, otherwise, place }
+    return {
+      kind: 'for',
+      key: names.length === 2 ? names[0]! : null,
+      item: names.at(-1)!,
+      source: iterated,
+      body: nodes,
+      otherwise,
+      place,
+    }
   }
 
   private include(source: string, place: Place): Node {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseJson } from './json.js'
 import { templateFamily } from './template.js'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import type { EffectOutcome } from '../effects/effect.js'
 import { display } from '../values/display.js'
 import type { Value } from '../values/value.js'
@@ -18,10 +18,20 @@ function project(files: Readonly<Record<string, string>>) {
     const path = String(effect.args['path'])
     if (effect.kind === 'fs.query') return { ok: true, value: Object.hasOwn(files, '/harn.toml') ? '/' : null }
     const text = files[path]
-    return { ok: true, value: text === undefined ? { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path } : { path, data: text } }
+    return {
+      ok: true,
+      value:
+        text === undefined
+          ? { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path }
+          : { path, data: text },
+    }
   }
   const call = (name: string, text: string, bindings = '{}'): string => display(callBuiltin(machine, name, text, json(bindings)))
-  return { call, render: (text: string, bindings = '{}') => call('render_string', text, bindings), fault: (name: string, text: string, bindings = '{}') => faultText(() => call(name, text, bindings)) }
+  return {
+    call,
+    render: (text: string, bindings = '{}') => call('render_string', text, bindings),
+    fault: (name: string, text: string, bindings = '{}') => faultText(() => call(name, text, bindings)),
+  }
 }
 
 const { render, fault } = project({})
@@ -29,7 +39,9 @@ const stringFault = (text: string, bindings = '{}'): string => fault('render_str
 
 test('values and names that are not bound', () => {
   expect(render("{{a}} {{ a.b }}|{{ b | default: 'z' | upper }}")).toBe('{{a}} |Z')
-  expect(render('{{ name }}/{{n}}/{{ xs[-1] }}{{ s[0] }}{{ d["k k"] }}', '{"name":"x","n":null,"xs":[1,2],"s":"ab","d":{"k k":3}}')).toBe('x//2a3')
+  expect(
+    render('{{ name }}/{{n}}/{{ xs[-1] }}{{ s[0] }}{{ d["k k"] }}', '{"name":"x","n":null,"xs":[1,2],"s":"ab","d":{"k k":3}}'),
+  ).toBe('x//2a3')
 })
 
 test('blocks', () => {
@@ -44,12 +56,27 @@ test('blocks', () => {
 
 test('filters', () => {
   const cases: readonly (readonly [string, string])[] = [
-    ['{{ s | capitalize }}', 'Ab cd'], ['{{ s | title }}', 'Ab Cd'], ['{{ xs | join: ", " }}', '1, 2'], ['{{ xs | first }}{{ xs | last }}', '12'],
-    ['{{ s | length }}', '5'], ['{{ xs | json }}', '[1,2]'], ['{{ d | json: true }}', '{\n  "a": 1.5,\n  "b": 2.0\n}'], ['{{ l | indent: 2 }}', 'a\n\n  b'],
-    ['{{ l | indent: 2, true }}', '  a\n\n  b'], ['{{ m | escape_md }}', '\\*a\\_b\\*'], ['{{ s | replace: "b", "x" }}', 'ax cd'], ['{{ s | reverse }}', 'dc ba'],
-    ['{{ l | lines | length }}', '3'], ['{{ nope | length }}', '0'], ['{{ nope | first }}', ''],
+    ['{{ s | capitalize }}', 'Ab cd'],
+    ['{{ s | title }}', 'Ab Cd'],
+    ['{{ xs | join: ", " }}', '1, 2'],
+    ['{{ xs | first }}{{ xs | last }}', '12'],
+    ['{{ s | length }}', '5'],
+    ['{{ xs | json }}', '[1,2]'],
+    ['{{ d | json: true }}', '{\n  "a": 1.5,\n  "b": 2.0\n}'],
+    ['{{ l | indent: 2 }}', 'a\n\n  b'],
+    ['{{ l | indent: 2, true }}', '  a\n\n  b'],
+    ['{{ m | escape_md }}', '\\*a\\_b\\*'],
+    ['{{ s | replace: "b", "x" }}', 'ax cd'],
+    ['{{ s | reverse }}', 'dc ba'],
+    ['{{ l | lines | length }}', '3'],
+    ['{{ nope | length }}', '0'],
+    ['{{ nope | first }}', ''],
   ]
-  for (const [text, expected] of cases) expect([text, render(text, '{"s":"ab cd","xs":[1,2],"d":{"b":2.0,"a":1.5},"l":"a\\n\\nb","m":"*a_b*"}')]).toEqual([text, expected])
+  for (const [text, expected] of cases)
+    expect([text, render(text, '{"s":"ab cd","xs":[1,2],"d":{"b":2.0,"a":1.5},"l":"a\\n\\nb","m":"*a_b*"}')]).toEqual([
+      text,
+      expected,
+    ])
 })
 
 test('errors have a place', () => {
@@ -86,14 +113,22 @@ test('files and includes', () => {
   })
   expect(files.call('render', 'main.prompt', '{"name":"ann"}')).toBe('top hi ANN2 <ann>\n')
   expect(files.call('render_prompt', '@shared/p.prompt')).toBe('PX')
-  expect(files.fault('render', 'none.prompt')).toBe('Failed to read template /src/none.prompt: No such file or directory (os error 2)')
-  expect(files.fault('render', 'loop.prompt')).toBe('/src/loop2.prompt at 1:2: circular include detected: /src/loop.prompt → /src/loop2.prompt → /src/loop.prompt')
+  expect(files.fault('render', 'none.prompt')).toBe(
+    'Failed to read template /src/none.prompt: No such file or directory (os error 2)',
+  )
+  expect(files.fault('render', 'loop.prompt')).toBe(
+    '/src/loop2.prompt at 1:2: circular include detected: /src/loop.prompt → /src/loop2.prompt → /src/loop.prompt',
+  )
   expect(files.fault('render', 'up.prompt')).toContain('escapes template root /src')
-  expect(files.fault('render', 'gone.prompt')).toBe('/src/gone.prompt at 1:1: failed to read included template /src/nope.prompt: No such file or directory (os error 2)')
+  expect(files.fault('render', 'gone.prompt')).toBe(
+    '/src/gone.prompt at 1:1: failed to read included template /src/nope.prompt: No such file or directory (os error 2)',
+  )
   expect(files.fault('render', 'bad.prompt')).toBe('/src/bad2.prompt at 2:1: unknown filter `foo`')
   expect(files.fault('render', '@zzz/p')).toBe("asset alias 'zzz' is not defined in [asset_roots] of /harn.toml")
   expect(files.fault('render', '@/../p')).toBe("invalid project-root asset path '@/../p'")
-  expect(project({}).fault('render', '@/p')).toBe("package-root prompt path '@/p' has no project root: no harn.toml found above /src")
+  expect(project({}).fault('render', '@/p')).toBe(
+    "package-root prompt path '@/p' has no project root: no harn.toml found above /src",
+  )
 })
 
 test('provenance', () => {

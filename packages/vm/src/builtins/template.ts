@@ -52,8 +52,12 @@ function locate(state: RenderState, directory: string, request: string): string 
   const slash = request.indexOf('/')
   const alias = slash < 0 ? request.slice(1) : request.slice(1, slash)
   const rest = slash < 0 ? '' : request.slice(slash + 1)
-  if (rest === '' || rest.split('/').includes('..') || rest.startsWith('/')) return { error: `invalid project-root asset path '${request}'` }
-  if (project.manifest === null) return { error: `package-root prompt path '${request}' has no project root: no harn.toml found above ${state.sourceDirectory}` }
+  if (rest === '' || rest.split('/').includes('..') || rest.startsWith('/'))
+    return { error: `invalid project-root asset path '${request}'` }
+  if (project.manifest === null)
+    return {
+      error: `package-root prompt path '${request}' has no project root: no harn.toml found above ${state.sourceDirectory}`,
+    }
   const root = parentPath(project.manifest)
   if (alias === '') return normalizePath(`${root}/${rest}`)
   const target = project.aliases.get(alias)
@@ -91,7 +95,13 @@ function attempt(ctx: Context, state: RenderState): Result {
     origin = { path, directory: parentPath(path) }
   }
   ctx.charge(text!.length >> 4, text!.length)
-  const rendering = renderTemplate(text!, origin, state.bindings, loaderFor(state, normalizePath(origin.directory)), state.output === 'provenance')
+  const rendering = renderTemplate(
+    text!,
+    origin,
+    state.bindings,
+    loaderFor(state, normalizePath(origin.directory)),
+    state.output === 'provenance',
+  )
   ctx.charge(rendering.text.length >> 4, rendering.text.length)
   return state.output === 'text' ? rendering.text : provenance(ctx, rendering, origin.path)
 }
@@ -108,7 +118,13 @@ function provenance(ctx: Context, rendering: Rendering, path: string | null): Va
 }
 
 function spanDict(span: Span): HarnDict {
-  const fields: Record<string, Value> = { template_line: span.line, template_col: span.column, output_start: span.start, output_end: span.end, kind: span.kind }
+  const fields: Record<string, Value> = {
+    template_line: span.line,
+    template_col: span.column,
+    output_start: span.start,
+    output_end: span.end,
+    kind: span.kind,
+  }
   if (span.bound !== null) fields['bound_value'] = span.bound
   return HarnDict.of(fields)
 }
@@ -138,7 +154,12 @@ function receive(ctx: Context, state: RenderState): void {
   } else if (waiting === 'manifest') {
     state.project = { manifest: waitingPath, aliases: refused === null ? assetRoots(textField(ctx.result, 'data')) : new Map() }
   } else if (waiting === 'file') {
-    state.files.set(waitingPath, refused === null ? { path: waitingPath, text: textField(ctx.result, 'data') } : { path: waitingPath, problem: refused.detail })
+    state.files.set(
+      waitingPath,
+      refused === null
+        ? { path: waitingPath, text: textField(ctx.result, 'data') }
+        : { path: waitingPath, problem: refused.detail },
+    )
   }
 }
 
@@ -174,7 +195,15 @@ function bindingsOf(value: Value): Map<string, Value> {
 
 function start(ctx: Context, request: string | null, text: string | null, bindings: Value, output: Output): Result {
   const state: RenderState = {
-    request, text, bindings: bindingsOf(bindings), output, sourceDirectory: ctx.source.directory, files: new Map(), project: null, waiting: '', waitingPath: '',
+    request,
+    text,
+    bindings: bindingsOf(bindings),
+    output,
+    sourceDirectory: ctx.source.directory,
+    files: new Map(),
+    project: null,
+    waiting: '',
+    waitingPath: '',
   }
   return ctx.frame('template.render', state)
 }
@@ -186,16 +215,29 @@ export const templateFamily: BuiltinFamily = {
   frames: [renderFrame],
   builtins: [
     ...['render', 'render_prompt'].map((name) =>
-      builtin(`${name}(path: string, bindings?: dict) -> string`, { doc: 'The rendered text of a template file; the path is relative to the source file.', effects: READS }, (ctx, path, bindings) =>
-        start(ctx, display(path ?? ''), null, bindings ?? null, 'text'))),
-    builtin('render_string(template: string, bindings?: dict) -> string', { doc: 'The rendered text of a template given as text.', effects: READS }, (ctx, text, bindings) =>
-      start(ctx, null, display(text ?? ''), bindings ?? null, 'text')),
-    builtin('render_with_provenance(path: string, bindings?: dict) -> dict', { doc: 'The rendered text and which directive made which part of it.', effects: READS }, (ctx, path, bindings) =>
-      start(ctx, display(path ?? ''), null, bindings ?? null, 'provenance')),
-    builtin('prompt_mark_rendered(prompt_id: string) -> int', { doc: 'Counts one use of a rendered prompt and gives its number.', effects: [] }, (ctx, id) => {
-      if (typeof id !== 'string') return ctx.type('prompt_mark_rendered: prompt_id must be a string')
-      return ++ctx.state(promptState).marked
-    }),
+      builtin(
+        `${name}(path: string, bindings?: dict) -> string`,
+        { doc: 'The rendered text of a template file; the path is relative to the source file.', effects: READS },
+        (ctx, path, bindings) => start(ctx, display(path ?? ''), null, bindings ?? null, 'text'),
+      ),
+    ),
+    builtin(
+      'render_string(template: string, bindings?: dict) -> string',
+      { doc: 'The rendered text of a template given as text.', effects: READS },
+      (ctx, text, bindings) => start(ctx, null, display(text ?? ''), bindings ?? null, 'text'),
+    ),
+    builtin(
+      'render_with_provenance(path: string, bindings?: dict) -> dict',
+      { doc: 'The rendered text and which directive made which part of it.', effects: READS },
+      (ctx, path, bindings) => start(ctx, display(path ?? ''), null, bindings ?? null, 'provenance'),
+    ),
+    builtin(
+      'prompt_mark_rendered(prompt_id: string) -> int',
+      { doc: 'Counts one use of a rendered prompt and gives its number.', effects: [] },
+      (ctx, id) => {
+        if (typeof id !== 'string') return ctx.type('prompt_mark_rendered: prompt_id must be a string')
+        return ++ctx.state(promptState).marked
+      },
+    ),
   ],
 }
-

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { loggingFamily } from './logging.js'
 import { terminalFamily } from './terminal.js'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { beginSpan, endSpan, tracingFamily } from './tracing.js'
 import type { TracingState } from './tracing.js'
 import { HarnDict } from '../values/dict.js'
@@ -50,7 +50,12 @@ test('colours', () => {
   expect(call('is_stdout_tty')).toBe('true')
   expect(call('bold', 'x')).toBe('\u001b[1mx\u001b[0m')
   call('set_color_mode', 'always')
-  expect([call('color', 'x', 'bright_red'), call('color', 'x', 'gray'), call('color', 'x', 'mauve'), call('dim', 'x')]).toEqual(['\u001b[91mx\u001b[0m', '\u001b[90mx\u001b[0m', 'x', '\u001b[2mx\u001b[0m'])
+  expect([call('color', 'x', 'bright_red'), call('color', 'x', 'gray'), call('color', 'x', 'mauve'), call('dim', 'x')]).toEqual([
+    '\u001b[91mx\u001b[0m',
+    '\u001b[90mx\u001b[0m',
+    'x',
+    '\u001b[2mx\u001b[0m',
+  ])
   expect(fault('set_color_mode', 'x')).toBe("set_color_mode: invalid mode 'x'. Expected 'auto', 'always', or 'never'.")
   expect(fault('mock_tty', 'x', true)).toBe("mock_tty: invalid stream 'x'. Expected 'stdin', 'stdout', or 'stderr'.")
 })
@@ -61,12 +66,16 @@ test('progress', () => {
   expect(printed('progress', 'load', 'files', 40)).toBe('[load] files (40%)\n')
   expect(printed('progress', 'load', 'files', 4, 10)).toBe('[load] files (4/10)\n')
   expect(printed('progress', 'load', 'files', HarnDict.of({ mode: 'spinner', step: 5 }))).toBe('[load] / files\n')
-  expect(printed('progress', 'load', 'files', HarnDict.of({ mode: 'bar', current: 4, total: 10 }))).toBe('[load] [####------] files (4/10)\n')
+  expect(printed('progress', 'load', 'files', HarnDict.of({ mode: 'bar', current: 4, total: 10 }))).toBe(
+    '[load] [####------] files (4/10)\n',
+  )
 })
 
 test('log lines', () => {
   const { printed, call, fault } = setUp()
-  expect(printed('log_info', 'hi', HarnDict.of({ b: new HarnList([1]), a: new HarnFloat(NaN), c: null, d: 'q"' }))).toBe('{"ts":"1970-01-01T00:00:00.000Z","level":"info","msg":"hi","a":"NaN","b":"[1]","c":null,"d":"q\\""}\n')
+  expect(printed('log_info', 'hi', HarnDict.of({ b: new HarnList([1]), a: new HarnFloat(NaN), c: null, d: 'q"' }))).toBe(
+    '{"ts":"1970-01-01T00:00:00.000Z","level":"info","msg":"hi","a":"NaN","b":"[1]","c":null,"d":"q\\""}\n',
+  )
   expect(printed('log_json', 'k', 1)).toBe('{"ts":"1970-01-01T00:00:00.000Z","key":"k","value":1}\n')
   call('log_set_level', 'warn')
   expect(printed('log_info', 'hi')).toBe('')
@@ -79,7 +88,9 @@ test('spans of scripts', () => {
   const inner = callBuiltin(machine, 'trace_start', 'inner') as HarnDict
   expect(inner.get('trace_id')).toBe(outer.get('trace_id'))
   expect(call('trace_id')).toBe(display(outer.get('trace_id')!))
-  expect(printed('trace_end', inner)).toMatch(/"msg":"span_end","trace_id":"\w+","span_id":"\w+","duration_ms":0,"name":"inner","span_id":"\w+","trace_id":"\w+"\}\n$/)
+  expect(printed('trace_end', inner)).toMatch(
+    /"msg":"span_end","trace_id":"\w+","span_id":"\w+","duration_ms":0,"name":"inner","span_id":"\w+","trace_id":"\w+"\}\n$/,
+  )
   expect(printed('trace_end', outer)).toMatch(/"msg":"span_end","duration_ms":0,"name":"outer"/)
   expect(call('trace_id')).toBe('nil')
   expect(fault('trace_end', 5)).toBe('trace_end: argument must be a span dict from trace_start')
@@ -94,7 +105,9 @@ test('spans of the machine', () => {
   const b = beginSpan(state, 'fn_call', 'f', 12)
   endSpan(state, b, 15, { n: 1 })
   endSpan(state, a, 20)
-  expect(call('trace_spans')).toBe('[{duration_ms: 3, kind: fn_call, metadata: {n: 1}, name: f, parent_id: 1, span_id: 2, start_ms: 12}, {duration_ms: 10, kind: pipeline, name: main, parent_id: nil, span_id: 1, start_ms: 10}]')
+  expect(call('trace_spans')).toBe(
+    '[{duration_ms: 3, kind: fn_call, metadata: {n: 1}, name: f, parent_id: 1, span_id: 2, start_ms: 12}, {duration_ms: 10, kind: pipeline, name: main, parent_id: nil, span_id: 1, start_ms: 10}]',
+  )
   expect(call('trace_summary')).toBe('Trace: 2 spans, 10ms total\n\n  pipeline main 10ms\n    fn_call f 3ms (n=1)')
   expect(call('llm_usage')).toBe('{call_count: 0, input_tokens: 0, output_tokens: 0, total_calls: 0, total_duration_ms: 0}')
 })

@@ -55,20 +55,34 @@ function mockedLine(stdin: { readonly text: string; at: number }): Value {
 }
 
 function isTty(stream: Stream): BuiltinDef {
-  return builtin(`is_${stream}_tty() -> bool`, { doc: `Whether ${stream} is a terminal.`, effects: ['terminal.read'] }, (ctx) =>
-    ctx.state(terminalState).tty[stream] ?? ctx.perform({ kind: 'terminal.read', args: { op: 'tty', stream } }))
+  return builtin(
+    `is_${stream}_tty() -> bool`,
+    { doc: `Whether ${stream} is a terminal.`, effects: ['terminal.read'] },
+    (ctx) => ctx.state(terminalState).tty[stream] ?? ctx.perform({ kind: 'terminal.read', args: { op: 'tty', stream } }),
+  )
 }
 
 const STREAMS: readonly string[] = ['stdin', 'stdout', 'stderr']
 
 const inputAndOutput: readonly BuiltinDef[] = [
-  builtin('eprint(value: any) -> nil', { doc: 'Writes a value to standard error.', effects: ['terminal.write'], borrows: true }, (ctx, value) => toStderr(ctx, display(value ?? null))),
-  builtin('eprintln(value: any) -> nil', { doc: 'Writes a value and a newline to standard error.', effects: ['terminal.write'], borrows: true }, (ctx, value) =>
-    toStderr(ctx, `${ctx.argc === 0 ? '' : display(value!)}\n`)),
-  builtin('capture_stderr_start() -> nil', { doc: 'Keeps what is written to standard error from now on.', effects: [] }, (ctx) => {
-    ctx.state(terminalState).captured = ''
-    return null
-  }),
+  builtin(
+    'eprint(value: any) -> nil',
+    { doc: 'Writes a value to standard error.', effects: ['terminal.write'], borrows: true },
+    (ctx, value) => toStderr(ctx, display(value ?? null)),
+  ),
+  builtin(
+    'eprintln(value: any) -> nil',
+    { doc: 'Writes a value and a newline to standard error.', effects: ['terminal.write'], borrows: true },
+    (ctx, value) => toStderr(ctx, `${ctx.argc === 0 ? '' : display(value!)}\n`),
+  ),
+  builtin(
+    'capture_stderr_start() -> nil',
+    { doc: 'Keeps what is written to standard error from now on.', effects: [] },
+    (ctx) => {
+      ctx.state(terminalState).captured = ''
+      return null
+    },
+  ),
   builtin('capture_stderr_take() -> string', { doc: 'Gives what was captured and stops capturing.', effects: [] }, (ctx) => {
     const state = ctx.state(terminalState)
     const { captured } = state
@@ -82,10 +96,14 @@ const inputAndOutput: readonly BuiltinDef[] = [
     stdin.at = stdin.text.length
     return rest
   }),
-  builtin('read_line() -> string | nil', { doc: 'The next line of standard input, nil at the end.', effects: ['terminal.read'] }, (ctx) => {
-    const { stdin } = ctx.state(terminalState)
-    return stdin === null ? ctx.perform({ kind: 'terminal.read', args: { op: 'line' } }) : mockedLine(stdin)
-  }),
+  builtin(
+    'read_line() -> string | nil',
+    { doc: 'The next line of standard input, nil at the end.', effects: ['terminal.read'] },
+    (ctx) => {
+      const { stdin } = ctx.state(terminalState)
+      return stdin === null ? ctx.perform({ kind: 'terminal.read', args: { op: 'line' } }) : mockedLine(stdin)
+    },
+  ),
   builtin('mock_stdin(text: string) -> nil', { doc: 'Replaces standard input by a text.', effects: [] }, (ctx, text) => {
     ctx.state(terminalState).stdin = { text: display(text ?? ''), at: 0 }
     return null
@@ -94,21 +112,30 @@ const inputAndOutput: readonly BuiltinDef[] = [
     ctx.state(terminalState).stdin = null
     return null
   }),
-  builtin('prompt_user(msg?: string) -> string | nil', { doc: 'Prints a message and reads a line.', effects: ['terminal.read'] }, (ctx, message) => {
-    if (message !== null) ctx.write(display(message!))
-    return terminal.ask(ctx, { kind: 'terminal.read', args: { op: 'line' } }, 'line')
-  }),
+  builtin(
+    'prompt_user(msg?: string) -> string | nil',
+    { doc: 'Prints a message and reads a line.', effects: ['terminal.read'] },
+    (ctx, message) => {
+      if (message !== null) ctx.write(display(message!))
+      return terminal.ask(ctx, { kind: 'terminal.read', args: { op: 'line' } }, 'line')
+    },
+  ),
   isTty('stdin'),
   isTty('stdout'),
   isTty('stderr'),
-  builtin('mock_tty(stream: string, is_tty: bool) -> nil', { doc: 'Says what a stream is taken for.', effects: [] }, (ctx, stream, flag) => {
-    const name = display(stream ?? '')
-    if (!STREAMS.includes(name)) return ctx.throw(`mock_tty: invalid stream '${name}'. Expected 'stdin', 'stdout', or 'stderr'.`)
-    const state = ctx.state(terminalState)
-    state.tty[name as Stream] = isTruthy(flag ?? false)
-    state.autoColor = null
-    return null
-  }),
+  builtin(
+    'mock_tty(stream: string, is_tty: bool) -> nil',
+    { doc: 'Says what a stream is taken for.', effects: [] },
+    (ctx, stream, flag) => {
+      const name = display(stream ?? '')
+      if (!STREAMS.includes(name))
+        return ctx.throw(`mock_tty: invalid stream '${name}'. Expected 'stdin', 'stdout', or 'stderr'.`)
+      const state = ctx.state(terminalState)
+      state.tty[name as Stream] = isTruthy(flag ?? false)
+      state.autoColor = null
+      return null
+    },
+  ),
   builtin('unmock_tty() -> nil', { doc: 'Forgets what mock_tty said.', effects: [] }, (ctx) => {
     const state = ctx.state(terminalState)
     state.tty.stdin = state.tty.stdout = state.tty.stderr = null
@@ -164,7 +191,8 @@ const colorFrame = frame<ColorState>({
         if (shared.tty.stdout !== null) return settle(shared.tty.stdout)
         state.stage = 'tty'
         return ctx.request({ kind: 'terminal.read', args: { op: 'tty', stream: 'stdout' } })
-      case 'tty': return settle(ctx.result === true)
+      case 'tty':
+        return settle(ctx.result === true)
     }
   },
   // A run that may not ask about its surroundings still gets its text.
@@ -185,12 +213,25 @@ function paint(ctx: Context, text: string, code: number | null): Result {
 const ASKS = ['process.info', 'terminal.read']
 
 const colors: readonly BuiltinDef[] = [
-  builtin('color(text: any, name: string) -> string', { doc: 'The text in a colour when colours are on.', effects: ASKS, borrows: true }, (ctx, text, name) => paint(ctx, display(text ?? ''), styleCode(display(name ?? '')))),
-  builtin('bold(text: any) -> string', { doc: 'The text in bold when colours are on.', effects: ASKS, borrows: true }, (ctx, text) => paint(ctx, display(text ?? ''), 1)),
-  builtin('dim(text: any) -> string', { doc: 'The text dimmed when colours are on.', effects: ASKS, borrows: true }, (ctx, text) => paint(ctx, display(text ?? ''), 2)),
+  builtin(
+    'color(text: any, name: string) -> string',
+    { doc: 'The text in a colour when colours are on.', effects: ASKS, borrows: true },
+    (ctx, text, name) => paint(ctx, display(text ?? ''), styleCode(display(name ?? ''))),
+  ),
+  builtin(
+    'bold(text: any) -> string',
+    { doc: 'The text in bold when colours are on.', effects: ASKS, borrows: true },
+    (ctx, text) => paint(ctx, display(text ?? ''), 1),
+  ),
+  builtin(
+    'dim(text: any) -> string',
+    { doc: 'The text dimmed when colours are on.', effects: ASKS, borrows: true },
+    (ctx, text) => paint(ctx, display(text ?? ''), 2),
+  ),
   builtin('set_color_mode(mode: string) -> nil', { doc: '`auto`, `always` or `never`.', effects: [] }, (ctx, mode) => {
     const name = display(mode ?? '')
-    if (name !== 'auto' && name !== 'always' && name !== 'never') return ctx.throw(`set_color_mode: invalid mode '${name}'. Expected 'auto', 'always', or 'never'.`)
+    if (name !== 'auto' && name !== 'always' && name !== 'never')
+      return ctx.throw(`set_color_mode: invalid mode '${name}'. Expected 'auto', 'always', or 'never'.`)
     const state = ctx.state(terminalState)
     state.colorMode = name
     state.autoColor = null
@@ -231,9 +272,13 @@ export const terminalFamily: BuiltinFamily = {
   builtins: [
     ...inputAndOutput,
     ...colors,
-    builtin('progress(phase: string, message: string, current_or_options?: int | dict, total?: int) -> nil', { doc: 'Prints a progress line.', effects: [], borrows: true }, (ctx, phase, message, third, total) => {
-      ctx.write(`${progressLine(display(phase ?? ''), display(message ?? ''), third ?? null, total ?? null)}\n`)
-      return null
-    }),
+    builtin(
+      'progress(phase: string, message: string, current_or_options?: int | dict, total?: int) -> nil',
+      { doc: 'Prints a progress line.', effects: [], borrows: true },
+      (ctx, phase, message, third, total) => {
+        ctx.write(`${progressLine(display(phase ?? ''), display(message ?? ''), third ?? null, total ?? null)}\n`)
+        return null
+      },
+    ),
   ],
 }

@@ -23,7 +23,8 @@ function timestampValue(instant: Instant): Value {
 function instantArg(ctx: Context, name: string, value: Value): Instant | Control {
   if (ctx.argc === 0) return ctx.throw(`${name}: missing timestamp argument`)
   const number = value instanceof HarnDict ? (value.get('timestamp') ?? null) : value
-  if (!isInt(number) && !(number instanceof HarnFloat)) return ctx.throw(`${name}: expected timestamp number or date dict, got ${typeName(value)}`)
+  if (!isInt(number) && !(number instanceof HarnFloat))
+    return ctx.throw(`${name}: expected timestamp number or date dict, got ${typeName(value)}`)
   const seconds = number instanceof HarnFloat ? number.v : Number(number)
   const instant = instantOf(seconds)
   return instant ?? ctx.throw(`${name}: timestamp out of range`)
@@ -79,8 +80,10 @@ function fromComponents(ctx: Context, parts: Value, zone: Value): Result {
     numbers.push(value === null ? 0 : Math.trunc(value instanceof HarnFloat ? value.v : Number(value)))
   }
   const [year, month, day, hour, minute, second] = numbers as [number, number, number, number, number, number]
-  if (Math.abs(year) > 262_000 || !(month >= 1 && month <= 12) || !(day >= 1 && day <= daysInMonth(year, month))) return ctx.throw(`${name}: invalid date`)
-  if (!(hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59)) return ctx.throw(`${name}: invalid time`)
+  if (Math.abs(year) > 262_000 || !(month >= 1 && month <= 12) || !(day >= 1 && day <= daysInMonth(year, month)))
+    return ctx.throw(`${name}: invalid date`)
+  if (!(hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59))
+    return ctx.throw(`${name}: invalid time`)
   const zoneName = zone === null ? 'UTC' : display(zone)
   if (!isZone(zoneName)) return ctx.throw(`${name}: unknown timezone '${zoneName}'`)
   const [first] = instantsOfLocal(zoneName, secondsOf(year, month, day, hour, minute, second))
@@ -119,26 +122,53 @@ function difference(ctx: Context, left: Value, right: Value): Result {
 const DEFAULT_FORMAT = '%Y-%m-%d %H:%M:%S'
 
 export const dateBuiltins: readonly BuiltinDef[] = [
-  builtin('date_format(dt: float | dict, format?: string, tz?: string) -> string', { doc: 'Formats a timestamp with strftime directives, in UTC or in a named zone.', borrows: true }, (ctx, dt, format, zone) =>
-    withMoment(ctx, 'date_format', dt!, zone!, (at) => {
-      const template = format === null ? DEFAULT_FORMAT : display(format!)
-      return strftime(template, at) ?? ctx.throw(`date_format: invalid format string '${template}'`)
-    })),
-  builtin('date_parse(str: string) -> int | float', { doc: 'The timestamp that a text names: RFC 3339, date and time, date, or groups of digits.', borrows: true }, (ctx, source) => {
-    const parsed = parseDate(ctx.argc === 0 ? '' : display(source!))
-    return typeof parsed === 'string' ? ctx.throw(parsed) : timestampValue(parsed)
-  }),
-  builtin('date_in_zone(dt: float, tz: string) -> dict', { doc: 'The local fields of a timestamp in a time zone.', borrows: true }, (ctx, dt, zone) =>
-    withMoment(ctx, 'date_in_zone', dt!, zone === null ? 'UTC' : zone!, (at) => inZone(at, zone === null ? 'UTC' : zone!))),
-  builtin('date_to_zone(dt: float, tz: string) -> string', { doc: 'RFC 3339 text of a timestamp in a time zone.', borrows: true }, (ctx, dt, zone) =>
-    withMoment(ctx, 'date_to_zone', dt!, zone!, rfc3339)),
-  builtin('date_from_components(parts: dict, tz?: string) -> int', { doc: 'The timestamp of local date and time fields; an ambiguous time is the earlier one.', borrows: true }, (ctx, parts, zone) =>
-    fromComponents(ctx, parts!, zone!)),
-  builtin('date_add(dt: float, duration: duration) -> int | float', { doc: 'A timestamp moved by a duration.', borrows: true }, (ctx, dt, duration) =>
-    addDuration(ctx, dt!, duration!)),
-  builtin('date_diff(a: float, b: float) -> duration', { doc: 'The duration from `b` to `a`.', borrows: true }, (ctx, a, b) => difference(ctx, a!, b!)),
-  builtin('weekday_name(dt: float, tz?: string) -> string', { doc: 'English name of the day of the week.', borrows: true }, (ctx, dt, zone) =>
-    withMoment(ctx, 'weekday_name', dt!, zone!, (at) => WEEKDAYS[at.fields.weekday]!)),
+  builtin(
+    'date_format(dt: float | dict, format?: string, tz?: string) -> string',
+    { doc: 'Formats a timestamp with strftime directives, in UTC or in a named zone.', borrows: true },
+    (ctx, dt, format, zone) =>
+      withMoment(ctx, 'date_format', dt!, zone!, (at) => {
+        const template = format === null ? DEFAULT_FORMAT : display(format!)
+        return strftime(template, at) ?? ctx.throw(`date_format: invalid format string '${template}'`)
+      }),
+  ),
+  builtin(
+    'date_parse(str: string) -> int | float',
+    { doc: 'The timestamp that a text names: RFC 3339, date and time, date, or groups of digits.', borrows: true },
+    (ctx, source) => {
+      const parsed = parseDate(ctx.argc === 0 ? '' : display(source!))
+      return typeof parsed === 'string' ? ctx.throw(parsed) : timestampValue(parsed)
+    },
+  ),
+  builtin(
+    'date_in_zone(dt: float, tz: string) -> dict',
+    { doc: 'The local fields of a timestamp in a time zone.', borrows: true },
+    (ctx, dt, zone) =>
+      withMoment(ctx, 'date_in_zone', dt!, zone === null ? 'UTC' : zone!, (at) => inZone(at, zone === null ? 'UTC' : zone!)),
+  ),
+  builtin(
+    'date_to_zone(dt: float, tz: string) -> string',
+    { doc: 'RFC 3339 text of a timestamp in a time zone.', borrows: true },
+    (ctx, dt, zone) => withMoment(ctx, 'date_to_zone', dt!, zone!, rfc3339),
+  ),
+  builtin(
+    'date_from_components(parts: dict, tz?: string) -> int',
+    { doc: 'The timestamp of local date and time fields; an ambiguous time is the earlier one.', borrows: true },
+    (ctx, parts, zone) => fromComponents(ctx, parts!, zone!),
+  ),
+  builtin(
+    'date_add(dt: float, duration: duration) -> int | float',
+    { doc: 'A timestamp moved by a duration.', borrows: true },
+    (ctx, dt, duration) => addDuration(ctx, dt!, duration!),
+  ),
+  builtin('date_diff(a: float, b: float) -> duration', { doc: 'The duration from `b` to `a`.', borrows: true }, (ctx, a, b) =>
+    difference(ctx, a!, b!),
+  ),
+  builtin(
+    'weekday_name(dt: float, tz?: string) -> string',
+    { doc: 'English name of the day of the week.', borrows: true },
+    (ctx, dt, zone) => withMoment(ctx, 'weekday_name', dt!, zone!, (at) => WEEKDAYS[at.fields.weekday]!),
+  ),
   builtin('month_name(dt: float, tz?: string) -> string', { doc: 'English name of the month.', borrows: true }, (ctx, dt, zone) =>
-    withMoment(ctx, 'month_name', dt!, zone!, (at) => MONTHS[at.fields.month - 1]!)),
+    withMoment(ctx, 'month_name', dt!, zone!, (at) => MONTHS[at.fields.month - 1]!),
+  ),
 ]

@@ -3,7 +3,20 @@
 import { daysInMonth, isoWeek, ordinal, secondsOf } from './time-calendar.js'
 import type { Fields, Instant } from './time-calendar.js'
 
-export const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'] as const
+export const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+] as const
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 
 export interface Moment {
@@ -29,10 +42,14 @@ function offsetText(offset: number, style: 'plain' | 'colon' | 'seconds' | 'hour
   const hours = two(Math.floor(size / 3600))
   const minutes = two(Math.floor(size / 60) % 60)
   switch (style) {
-    case 'plain': return `${sign}${hours}${minutes}`
-    case 'colon': return `${sign}${hours}:${minutes}`
-    case 'seconds': return `${sign}${hours}:${minutes}:${two(size % 60)}`
-    case 'hours': return `${sign}${hours}`
+    case 'plain':
+      return `${sign}${hours}${minutes}`
+    case 'colon':
+      return `${sign}${hours}:${minutes}`
+    case 'seconds':
+      return `${sign}${hours}:${minutes}:${two(size % 60)}`
+    case 'hours':
+      return `${sign}${hours}`
   }
 }
 
@@ -64,56 +81,104 @@ function numeric(directive: string, moment: Moment): readonly [number, number, P
   const { year, month, day, hour, weekday } = fields
   const dayOfYear = ordinal(year, month, day)
   switch (directive) {
-    case 'C': return [Math.floor(year / 100), 2, '0']
-    case 'y': return [((year % 100) + 100) % 100, 2, '0']
-    case 'm': return [month, 2, '0']
-    case 'd': return [day, 2, '0']
-    case 'e': return [day, 2, ' ']
-    case 'w': return [weekday, 1, '0']
-    case 'u': return [weekday === 0 ? 7 : weekday, 1, '0']
-    case 'q': return [Math.ceil(month / 3), 1, '0']
-    case 'U': return [Math.floor((dayOfYear + 6 - weekday) / 7), 2, '0']
-    case 'W': return [Math.floor((dayOfYear + 6 - ((weekday + 6) % 7)) / 7), 2, '0']
-    case 'g': return [((isoWeek(fields).year % 100) + 100) % 100, 2, '0']
-    case 'V': return [isoWeek(fields).week, 2, '0']
-    case 'j': return [dayOfYear, 3, '0']
-    case 'H': return [hour, 2, '0']
-    case 'k': return [hour, 2, ' ']
-    case 'I': return [hour % 12 === 0 ? 12 : hour % 12, 2, '0']
-    case 'l': return [hour % 12 === 0 ? 12 : hour % 12, 2, ' ']
-    case 'M': return [fields.minute, 2, '0']
-    case 'S': return [fields.second, 2, '0']
-    case 'f': return [fields.nanos, 9, '0']
-    case 's': return [moment.instant.seconds, 1, '0']
-    default: return null
+    case 'C':
+      return [Math.floor(year / 100), 2, '0']
+    case 'y':
+      return [((year % 100) + 100) % 100, 2, '0']
+    case 'm':
+      return [month, 2, '0']
+    case 'd':
+      return [day, 2, '0']
+    case 'e':
+      return [day, 2, ' ']
+    case 'w':
+      return [weekday, 1, '0']
+    case 'u':
+      return [weekday === 0 ? 7 : weekday, 1, '0']
+    case 'q':
+      return [Math.ceil(month / 3), 1, '0']
+    case 'U':
+      return [Math.floor((dayOfYear + 6 - weekday) / 7), 2, '0']
+    case 'W':
+      return [Math.floor((dayOfYear + 6 - ((weekday + 6) % 7)) / 7), 2, '0']
+    case 'g':
+      return [((isoWeek(fields).year % 100) + 100) % 100, 2, '0']
+    case 'V':
+      return [isoWeek(fields).week, 2, '0']
+    case 'j':
+      return [dayOfYear, 3, '0']
+    case 'H':
+      return [hour, 2, '0']
+    case 'k':
+      return [hour, 2, ' ']
+    case 'I':
+      return [hour % 12 === 0 ? 12 : hour % 12, 2, '0']
+    case 'l':
+      return [hour % 12 === 0 ? 12 : hour % 12, 2, ' ']
+    case 'M':
+      return [fields.minute, 2, '0']
+    case 'S':
+      return [fields.second, 2, '0']
+    case 'f':
+      return [fields.nanos, 9, '0']
+    case 's':
+      return [moment.instant.seconds, 1, '0']
+    default:
+      return null
   }
 }
 
 /** Directives that stand for a longer format. */
 const COMPOSED: Readonly<Record<string, string>> = {
-  D: '%m/%d/%y', x: '%m/%d/%y', F: '%Y-%m-%d', v: '%e-%b-%Y', R: '%H:%M', T: '%H:%M:%S', X: '%H:%M:%S', r: '%I:%M:%S %p', c: '%a %b %e %H:%M:%S %Y',
+  D: '%m/%d/%y',
+  x: '%m/%d/%y',
+  F: '%Y-%m-%d',
+  v: '%e-%b-%Y',
+  R: '%H:%M',
+  T: '%H:%M:%S',
+  X: '%H:%M:%S',
+  r: '%I:%M:%S %p',
+  c: '%a %b %e %H:%M:%S %Y',
 }
 
 function text(directive: string, moment: Moment): string | null {
   const { fields } = moment
   switch (directive) {
-    case 'b': case 'h': return MONTHS[fields.month - 1]!.slice(0, 3)
-    case 'B': return MONTHS[fields.month - 1]!
-    case 'a': return WEEKDAYS[fields.weekday]!.slice(0, 3)
-    case 'A': return WEEKDAYS[fields.weekday]!
-    case 'p': return fields.hour < 12 ? 'AM' : 'PM'
-    case 'P': return fields.hour < 12 ? 'am' : 'pm'
-    case 'Z': return moment.zoneName
-    case 'z': return offsetText(moment.offset, 'plain')
-    case ':z': return offsetText(moment.offset, 'colon')
-    case '::z': return offsetText(moment.offset, 'seconds')
-    case ':::z': return offsetText(moment.offset, 'hours')
-    case '#z': return fields.minute === 0 ? offsetText(moment.offset, 'plain') : offsetText(moment.offset, 'colon')
-    case '+': return rfc3339(moment)
-    case '.f': return autoFraction(fields.nanos)
-    case 't': return '\t'
-    case 'n': return '\n'
-    case '%': return '%'
+    case 'b':
+    case 'h':
+      return MONTHS[fields.month - 1]!.slice(0, 3)
+    case 'B':
+      return MONTHS[fields.month - 1]!
+    case 'a':
+      return WEEKDAYS[fields.weekday]!.slice(0, 3)
+    case 'A':
+      return WEEKDAYS[fields.weekday]!
+    case 'p':
+      return fields.hour < 12 ? 'AM' : 'PM'
+    case 'P':
+      return fields.hour < 12 ? 'am' : 'pm'
+    case 'Z':
+      return moment.zoneName
+    case 'z':
+      return offsetText(moment.offset, 'plain')
+    case ':z':
+      return offsetText(moment.offset, 'colon')
+    case '::z':
+      return offsetText(moment.offset, 'seconds')
+    case ':::z':
+      return offsetText(moment.offset, 'hours')
+    case '#z':
+      return fields.minute === 0 ? offsetText(moment.offset, 'plain') : offsetText(moment.offset, 'colon')
+    case '+':
+      return rfc3339(moment)
+    case '.f':
+      return autoFraction(fields.nanos)
+    case 't':
+      return '\t'
+    case 'n':
+      return '\n'
+    case '%':
+      return '%'
   }
   const fraction = /^(\.?)([369])f$/.exec(directive)
   if (fraction !== null) return fraction[1]! + String(fields.nanos).padStart(9, '0').slice(0, Number(fraction[2]))
@@ -168,7 +233,14 @@ const STANDARD = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\
 function parseStandard(source: string): Instant | null {
   const match = STANDARD.exec(source)
   if (match === null) return null
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((digits) => Number(digits ?? 0)) as [number, number, number, number, number, number]
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((digits) => Number(digits ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   const zone = match[8]
   if (zone !== undefined && match[6] === undefined) return null
   // 60 is a leap second, which only a time with zone may have.
@@ -188,7 +260,14 @@ function parseStandard(source: string): Instant | null {
 function parseDigits(source: string): Instant | string {
   const groups = source.match(/\d+/g) ?? []
   if (groups.length < 3) return `Cannot parse date: ${source}`
-  const [year, month, day, hour, minute, second] = [0, 1, 2, 3, 4, 5].map((at) => Number(groups[at] ?? 0)) as [number, number, number, number, number, number]
+  const [year, month, day, hour, minute, second] = [0, 1, 2, 3, 4, 5].map((at) => Number(groups[at] ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   if (year > 262_000) return `Cannot parse date: ${source}`
   if (month < 1 || month > 12) return `Invalid month: ${month} (must be 1-12)`
   if (day < 1 || day > 31) return `Invalid day: ${day} (must be 1-31)`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { timeFamily } from './time.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -27,12 +27,14 @@ test('date_parse reads standard and loose forms', () => {
 
 test('date_format', () => {
   expect(call('date_format', 0)).toBe('1970-01-01 00:00:00')
-  expect(call('date_format', new HarnFloat(1704164645.123456), '%A %a %B %b %j %f %3f %.3f %.6f %s %p %I %y %e|%F %T %% %Z %z %:z')).toBe(
-    'Tuesday Tue January Jan 002 123456000 123 .123 .123456 1704164645 AM 03 24  2|2024-01-02 03:04:05 % UTC +0000 +00:00',
-  )
+  expect(
+    call('date_format', new HarnFloat(1704164645.123456), '%A %a %B %b %j %f %3f %.3f %.6f %s %p %I %y %e|%F %T %% %Z %z %:z'),
+  ).toBe('Tuesday Tue January Jan 002 123456000 123 .123 .123456 1704164645 AM 03 24  2|2024-01-02 03:04:05 % UTC +0000 +00:00')
   expect(call('date_format', 1720000000, '%H:%M %Z %z', 'America/Los_Angeles')).toBe('02:46 PDT -0700')
   expect(call('date_format', 1720000000, '%H:%M %Z', 'Europe/Berlin')).toBe('11:46 CEST')
-  expect(call('date_format', 1720000000, '%-d %_m %U %W %V %G %q %u %w %c', 'Asia/Tokyo')).toBe('3  7 26 27 27 2024 3 3 3 Wed Jul  3 18:46:40 2024')
+  expect(call('date_format', 1720000000, '%-d %_m %U %W %V %G %q %u %w %c', 'Asia/Tokyo')).toBe(
+    '3  7 26 27 27 2024 3 3 3 Wed Jul  3 18:46:40 2024',
+  )
   expect(call('date_format', HarnDict.of({ timestamp: 0 }), '%Y')).toBe('1970')
   expect(fault('date_format', 0, '%Y', 'Mars/Base')).toBe("date_format: unknown timezone 'Mars/Base'")
   expect(fault('date_format', 'x')).toBe('date_format: expected timestamp number or date dict, got string')
@@ -46,8 +48,12 @@ test('zones', () => {
     '{day: 3, hour: 5, iso8601: 2024-07-03T05:46:40-04:00, minute: 46, month: 7, offset_seconds: -14400, second: 40, timestamp: 1720000000, weekday: 3, year: 2024, zone: America/New_York}',
   )
   const parts = (fields: Record<string, Value>): HarnDict => HarnDict.of(fields)
-  expect(call('date_from_components', parts({ year: 2024, month: 11, day: 3, hour: 1, minute: 30 }), 'America/New_York')).toBe('1730611800')
-  expect(fault('date_from_components', parts({ year: 2024, month: 3, day: 10, hour: 2, minute: 30 }), 'America/New_York')).toBe('date_from_components: local time does not exist in that timezone')
+  expect(call('date_from_components', parts({ year: 2024, month: 11, day: 3, hour: 1, minute: 30 }), 'America/New_York')).toBe(
+    '1730611800',
+  )
+  expect(fault('date_from_components', parts({ year: 2024, month: 3, day: 10, hour: 2, minute: 30 }), 'America/New_York')).toBe(
+    'date_from_components: local time does not exist in that timezone',
+  )
   expect(fault('date_from_components', parts({ month: 3 }))).toBe('date_from_components: missing year')
   expect(call('weekday_name', 0)).toBe('Thursday')
   expect(call('month_name', 0, 'America/New_York')).toBe('December')

@@ -13,7 +13,10 @@ import { isInt, typeName, wrapInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 /** `wallMs` is null while the real clock is in use; `monotonicMs` counts from the call of mock_time. */
-export const clockState = family('clock', (): { wallMs: number | null; monotonicMs: number } => ({ wallMs: null, monotonicMs: 0 }))
+export const clockState = family('clock', (): { wallMs: number | null; monotonicMs: number } => ({
+  wallMs: null,
+  monotonicMs: 0,
+}))
 
 export const WALL_CLOCK: Effect = { kind: 'clock.now', args: {} }
 export const MONOTONIC_CLOCK: Effect = { kind: 'clock.monotonic', args: {} }
@@ -83,14 +86,24 @@ function sleepFor(ctx: Context, ms: number): Result {
 // ------------------------------------------------------------------------------------------------------------ durations
 
 function makeDuration(name: string, unitMs: number): BuiltinDef {
-  return builtin(`${name}(n: number) -> duration`, { doc: `A duration of \`n\` times ${unitMs} milliseconds.`, borrows: true }, (ctx, n) => {
-    if (isInt(n!)) return new HarnDuration(wrapInt(BigInt(n) * BigInt(unitMs)))
-    if (n instanceof HarnFloat && Number.isFinite(n.v)) return new HarnDuration(wrapInt(BigInt(Math.trunc(n.v * unitMs))))
-    return ctx.throw(`${name}: expected number, got ${typeName(n!)}`)
-  })
+  return builtin(
+    `${name}(n: number) -> duration`,
+    { doc: `A duration of \`n\` times ${unitMs} milliseconds.`, borrows: true },
+    (ctx, n) => {
+      if (isInt(n!)) return new HarnDuration(wrapInt(BigInt(n) * BigInt(unitMs)))
+      if (n instanceof HarnFloat && Number.isFinite(n.v)) return new HarnDuration(wrapInt(BigInt(Math.trunc(n.v * unitMs))))
+      return ctx.throw(`${name}: expected number, got ${typeName(n!)}`)
+    },
+  )
 }
 
-const UNITS: readonly (readonly [string, bigint])[] = [['d', 86_400_000n], ['h', 3_600_000n], ['m', 60_000n], ['s', 1000n], ['ms', 1n]]
+const UNITS: readonly (readonly [string, bigint])[] = [
+  ['d', 86_400_000n],
+  ['h', 3_600_000n],
+  ['m', 60_000n],
+  ['s', 1000n],
+  ['ms', 1n],
+]
 
 /** Up to three units that are not zero, largest first. */
 function humanDuration(duration: HarnDuration): string {
@@ -111,38 +124,70 @@ export const timeFamily: BuiltinFamily = {
   frames: [readFrame, sleepFrame],
   builtins: [
     ...dateBuiltins,
-    builtin('date_now() -> dict', { doc: 'The current date and time in UTC as a dict.', effects: ['clock.now'] }, (ctx) => read(ctx, WALL_CLOCK, 'date')),
-    builtin('date_now_iso() -> string', { doc: 'The current time as `2026-04-25T10:00:00.123Z`.', effects: ['clock.now'] }, (ctx) => read(ctx, WALL_CLOCK, 'iso')),
-    builtin('date_iso() -> string', { doc: 'The current time as `2026-04-25T10:00:00.123Z`.', effects: ['clock.now'] }, (ctx) => read(ctx, WALL_CLOCK, 'iso')),
+    builtin('date_now() -> dict', { doc: 'The current date and time in UTC as a dict.', effects: ['clock.now'] }, (ctx) =>
+      read(ctx, WALL_CLOCK, 'date'),
+    ),
+    builtin(
+      'date_now_iso() -> string',
+      { doc: 'The current time as `2026-04-25T10:00:00.123Z`.', effects: ['clock.now'] },
+      (ctx) => read(ctx, WALL_CLOCK, 'iso'),
+    ),
+    builtin('date_iso() -> string', { doc: 'The current time as `2026-04-25T10:00:00.123Z`.', effects: ['clock.now'] }, (ctx) =>
+      read(ctx, WALL_CLOCK, 'iso'),
+    ),
 
     makeDuration('duration_ms', 1),
     makeDuration('duration_seconds', 1000),
     makeDuration('duration_minutes', 60_000),
     makeDuration('duration_hours', 3_600_000),
     makeDuration('duration_days', 86_400_000),
-    builtin('duration_to_seconds(duration: duration) -> int', { doc: 'Whole seconds of a duration, truncated.', borrows: true }, (ctx, duration) =>
-      duration instanceof HarnDuration ? wrapInt(BigInt(duration.ms) / 1000n) : ctx.throw(`duration_to_seconds: expected duration, got ${typeName(duration!)}`)),
-    builtin('duration_to_human(duration: duration) -> string', { doc: 'A duration as up to three units: `3h 14m`.', borrows: true }, (ctx, duration) =>
-      duration instanceof HarnDuration ? humanDuration(duration) : ctx.throw(`duration_to_human: expected duration, got ${typeName(duration!)}`)),
+    builtin(
+      'duration_to_seconds(duration: duration) -> int',
+      { doc: 'Whole seconds of a duration, truncated.', borrows: true },
+      (ctx, duration) =>
+        duration instanceof HarnDuration
+          ? wrapInt(BigInt(duration.ms) / 1000n)
+          : ctx.throw(`duration_to_seconds: expected duration, got ${typeName(duration!)}`),
+    ),
+    builtin(
+      'duration_to_human(duration: duration) -> string',
+      { doc: 'A duration as up to three units: `3h 14m`.', borrows: true },
+      (ctx, duration) =>
+        duration instanceof HarnDuration
+          ? humanDuration(duration)
+          : ctx.throw(`duration_to_human: expected duration, got ${typeName(duration!)}`),
+    ),
 
     builtin('timestamp() -> float', { doc: 'Seconds since 1970.', effects: ['clock.now'] }, (ctx) => {
       const { wallMs } = ctx.state(clockState)
       return wallMs === null ? read(ctx, WALL_CLOCK, 'seconds') : new HarnFloat(wallMs / 1000)
     }),
-    builtin('now_ms() -> int', { doc: 'Milliseconds since 1970.', effects: ['clock.now'] }, (ctx) =>
-      ctx.state(clockState).wallMs ?? read(ctx, WALL_CLOCK, 'millis')),
+    builtin(
+      'now_ms() -> int',
+      { doc: 'Milliseconds since 1970.', effects: ['clock.now'] },
+      (ctx) => ctx.state(clockState).wallMs ?? read(ctx, WALL_CLOCK, 'millis'),
+    ),
     ...['monotonic_ms', 'elapsed'].map((name) =>
-      builtin(`${name}() -> int`, { doc: 'Milliseconds since the run began, never falling.', effects: ['clock.monotonic'] }, (ctx) => {
+      builtin(
+        `${name}() -> int`,
+        { doc: 'Milliseconds since the run began, never falling.', effects: ['clock.monotonic'] },
+        (ctx) => {
+          const clock = ctx.state(clockState)
+          return clock.wallMs === null ? read(ctx, MONOTONIC_CLOCK, 'millis') : clock.monotonicMs
+        },
+      ),
+    ),
+    builtin(
+      'mock_time(ms: int) -> nil',
+      { doc: 'Stops the clock at a time; advance_time and sleep_ms move it.', effects: [] },
+      (ctx, ms) => {
+        if (!isInt(ms!)) return ctx.throw('mock_time(ms): expected an integer millisecond timestamp')
         const clock = ctx.state(clockState)
-        return clock.wallMs === null ? read(ctx, MONOTONIC_CLOCK, 'millis') : clock.monotonicMs
-      })),
-    builtin('mock_time(ms: int) -> nil', { doc: 'Stops the clock at a time; advance_time and sleep_ms move it.', effects: [] }, (ctx, ms) => {
-      if (!isInt(ms!)) return ctx.throw('mock_time(ms): expected an integer millisecond timestamp')
-      const clock = ctx.state(clockState)
-      clock.wallMs = Number(ms)
-      clock.monotonicMs = 0
-      return null
-    }),
+        clock.wallMs = Number(ms)
+        clock.monotonicMs = 0
+        return null
+      },
+    ),
     builtin('advance_time(ms: int) -> int', { doc: 'Moves the mocked clock and gives its new time.', effects: [] }, (ctx, ms) => {
       if (!isInt(ms!)) return ctx.throw('advance_time(ms): expected an integer millisecond amount')
       const clock = ctx.state(clockState)
@@ -157,21 +202,42 @@ export const timeFamily: BuiltinFamily = {
       clock.monotonicMs = 0
       return null
     }),
-    builtin('sleep_ms(ms: int) -> nil', { doc: 'Waits; under a mocked clock moves it instead.', effects: ['callback'] }, (ctx, ms) => {
-      const amount = isInt(ms!) ? Number(ms) : ms instanceof HarnDuration ? Number(ms.ms) : ms instanceof HarnFloat ? Math.trunc(ms.v) : 0
-      const clock = ctx.state(clockState)
-      if (clock.wallMs === null) return amount > 0 ? sleepFor(ctx, amount) : null
-      clock.wallMs += Math.max(0, amount)
-      clock.monotonicMs += Math.max(0, amount)
-      return null
-    }),
-    builtin('sleep(duration: duration | int) -> nil', { doc: 'Waits for a duration or a number of milliseconds of real time.', effects: ['callback'] }, (ctx, duration) => {
-      if (duration instanceof HarnDuration) return sleepFor(ctx, Number(duration.ms))
-      return isInt(duration!) ? sleepFor(ctx, Number(duration)) : null
-    }),
+    builtin(
+      'sleep_ms(ms: int) -> nil',
+      { doc: 'Waits; under a mocked clock moves it instead.', effects: ['callback'] },
+      (ctx, ms) => {
+        const amount = isInt(ms!)
+          ? Number(ms)
+          : ms instanceof HarnDuration
+            ? Number(ms.ms)
+            : ms instanceof HarnFloat
+              ? Math.trunc(ms.v)
+              : 0
+        const clock = ctx.state(clockState)
+        if (clock.wallMs === null) return amount > 0 ? sleepFor(ctx, amount) : null
+        clock.wallMs += Math.max(0, amount)
+        clock.monotonicMs += Math.max(0, amount)
+        return null
+      },
+    ),
+    builtin(
+      'sleep(duration: duration | int) -> nil',
+      { doc: 'Waits for a duration or a number of milliseconds of real time.', effects: ['callback'] },
+      (ctx, duration) => {
+        if (duration instanceof HarnDuration) return sleepFor(ctx, Number(duration.ms))
+        return isInt(duration!) ? sleepFor(ctx, Number(duration)) : null
+      },
+    ),
     builtin('timer_start(name?: string) -> dict', { doc: 'Starts a named timer.', effects: ['clock.now'] }, (ctx, name) =>
-      read(ctx, WALL_CLOCK, 'timer_start', name === null ? 'default' : display(name!))),
-    builtin('timer_end(timer: dict) -> int', { doc: 'Prints and gives the milliseconds since timer_start.', effects: ['clock.now'] }, (ctx, timer) =>
-      timer instanceof HarnDict ? read(ctx, WALL_CLOCK, 'timer_end', timer) : ctx.throw('timer_end: argument must be a timer dict from timer_start')),
+      read(ctx, WALL_CLOCK, 'timer_start', name === null ? 'default' : display(name!)),
+    ),
+    builtin(
+      'timer_end(timer: dict) -> int',
+      { doc: 'Prints and gives the milliseconds since timer_start.', effects: ['clock.now'] },
+      (ctx, timer) =>
+        timer instanceof HarnDict
+          ? read(ctx, WALL_CLOCK, 'timer_end', timer)
+          : ctx.throw('timer_end: argument must be a timer dict from timer_start'),
+    ),
   ],
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseJson } from './json.js'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { toolDispatchFamily } from './tool-dispatch.js'
 import { backoffDelay } from './tool-retry.js'
 import { toolPolicies } from './tools-policy.js'
@@ -12,7 +12,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnFloat } from '../values/scalars.js'
 import type { EffectOutcome } from '../effects/effect.js'
-import type { FakeMachine } from './testing-context.js'
+import type { FakeMachine } from './test-support/fake-machine.js'
 import type { Value } from '../values/value.js'
 
 function v(json: string): Value {

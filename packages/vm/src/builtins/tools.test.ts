@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseJson } from './json.js'
-import { callBuiltin, fakeMachine, faultText } from './testing-context.js'
+import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { planFamily } from './plan.js'
 import { hostCallFamily } from './host-call.js'
 import { hostMocksFamily } from './host-mocks.js'
@@ -11,7 +11,7 @@ import { HarnBuiltin } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnFloat } from '../values/scalars.js'
-import type { FakeMachine } from './testing-context.js'
+import type { FakeMachine } from './test-support/fake-machine.js'
 import type { Value } from '../values/value.js'
 
 const machine = (): FakeMachine => fakeMachine(toolsFamily, toolSynthesisFamily, planFamily, hostCallFamily, hostMocksFamily)

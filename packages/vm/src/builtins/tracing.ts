@@ -46,12 +46,25 @@ export const usageState = family('llm_usage', () => ({ input_tokens: 0, output_t
 export function beginSpan(state: TracingState, kind: SpanKind, name: string, nowMs: number): number | null {
   if (!state.enabled) return null
   const id = state.nextId++
-  state.open.push({ id, parent: state.open.at(-1)?.id ?? null, kind, name, startMs: Math.floor(nowMs), durationMs: 0, metadata: {} })
+  state.open.push({
+    id,
+    parent: state.open.at(-1)?.id ?? null,
+    kind,
+    name,
+    startMs: Math.floor(nowMs),
+    durationMs: 0,
+    metadata: {},
+  })
   return id
 }
 
 /** Completes a span wherever it stands: concurrent tasks do not end theirs in order. */
-export function endSpan(state: TracingState, id: number | null, nowMs: number, metadata: Readonly<Record<string, Plain>> = {}): void {
+export function endSpan(
+  state: TracingState,
+  id: number | null,
+  nowMs: number,
+  metadata: Readonly<Record<string, Plain>> = {},
+): void {
   const at = state.open.findLastIndex((span) => span.id === id)
   if (at < 0) return
   const [span] = state.open.splice(at, 1)
@@ -62,7 +75,12 @@ export function endSpan(state: TracingState, id: number | null, nowMs: number, m
 
 function spanValue(span: VmSpan): HarnDict {
   const fields: Record<string, Value> = {
-    span_id: span.id, parent_id: span.parent, kind: span.kind, name: span.name, start_ms: span.startMs, duration_ms: span.durationMs,
+    span_id: span.id,
+    parent_id: span.parent,
+    kind: span.kind,
+    name: span.name,
+    start_ms: span.startMs,
+    duration_ms: span.durationMs,
   }
   if (Object.keys(span.metadata).length > 0) fields['metadata'] = fromPlain(span.metadata)
   return HarnDict.of(fields)
@@ -85,8 +103,12 @@ function summary(spans: readonly VmSpan[]): string {
   const pending = roots.map((span) => ({ span, depth: 0 })).reverse()
   while (pending.length > 0) {
     const { span, depth } = pending.pop()!
-    const facts = Object.keys(span.metadata).sort().map((key) => `${key}=${display(fromPlain(span.metadata[key]!))}`)
-    lines.push(`${'  '.repeat(depth + 1)}${span.kind} ${span.name} ${span.durationMs}ms${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`)
+    const facts = Object.keys(span.metadata)
+      .sort()
+      .map((key) => `${key}=${display(fromPlain(span.metadata[key]!))}`)
+    lines.push(
+      `${'  '.repeat(depth + 1)}${span.kind} ${span.name} ${span.durationMs}ms${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`,
+    )
     for (const child of (children.get(span.id) ?? []).toReversed()) pending.push({ span: child, depth: depth + 1 })
   }
   return lines.join('\n')
@@ -110,22 +132,35 @@ const traces = asker('tracing.ask', {
     const { stack } = ctx.state(traceStack)
     if (stack.at(-1)?.spanId === fields.get('span_id')) stack.pop()
     const duration = Math.max(0, Math.floor(clockMs(answer)) - clockMs(fields.get('start_ms') ?? 0))
-    logLine(ctx, 'info', 'span_end', HarnDict.of({
-      trace_id: fields.get('trace_id') ?? '', span_id: fields.get('span_id') ?? '', name: fields.get('name') ?? '', duration_ms: duration,
-    }))
+    logLine(
+      ctx,
+      'info',
+      'span_end',
+      HarnDict.of({
+        trace_id: fields.get('trace_id') ?? '',
+        span_id: fields.get('span_id') ?? '',
+        name: fields.get('name') ?? '',
+        duration_ms: duration,
+      }),
+    )
     return null
   },
 })
 
 /** llm_info reads three variables, one after the other. */
 const PROVIDER_KEYS = new Map([
-  ['anthropic', 'ANTHROPIC_API_KEY'], ['openai', 'OPENAI_API_KEY'], ['openrouter', 'OPENROUTER_API_KEY'], ['huggingface', 'HF_TOKEN'],
+  ['anthropic', 'ANTHROPIC_API_KEY'],
+  ['openai', 'OPENAI_API_KEY'],
+  ['openrouter', 'OPENROUTER_API_KEY'],
+  ['huggingface', 'HF_TOKEN'],
 ])
 
 const environment = asker('tracing.environment', {
   provider: (_ctx, answer) => again('HARN_LLM_MODEL', 'model', answer ?? 'anthropic'),
-  model: (_ctx, answer, [provider]) => again(PROVIDER_KEYS.get(display(provider!)) ?? 'HARN_LLM_API_KEY', 'key', provider!, answer ?? ''),
-  key: (_ctx, answer, [provider, model]) => HarnDict.of({ provider: provider!, model: model!, api_key_set: typeof answer === 'string' && answer !== '' }),
+  model: (_ctx, answer, [provider]) =>
+    again(PROVIDER_KEYS.get(display(provider!)) ?? 'HARN_LLM_API_KEY', 'key', provider!, answer ?? ''),
+  key: (_ctx, answer, [provider, model]) =>
+    HarnDict.of({ provider: provider!, model: model!, api_key_set: typeof answer === 'string' && answer !== '' }),
 })
 
 function again(name: string, then: string, ...input: Value[]): Again {
@@ -136,25 +171,47 @@ export const tracingFamily: BuiltinFamily = {
   name: 'tracing',
   frames: [traces.frame, environment.frame],
   builtins: [
-    builtin('trace_start(name: string) -> dict', { doc: 'Opens a span; log lines carry its ids until trace_end.', effects: ['clock.now'] }, (ctx, name) => traces.ask(ctx, WALL_CLOCK, 'start', display(name ?? ''))),
-    builtin('trace_end(span: dict) -> nil', { doc: 'Ends a span and logs how long it took.', effects: ['clock.now'] }, (ctx, span) =>
-      span instanceof HarnDict && span.has('span_id') ? traces.ask(ctx, WALL_CLOCK, 'end', span) : notASpan(ctx)),
-    builtin('trace_id() -> string | nil', { doc: 'The id of the trace that is open.', effects: [] }, (ctx) => ctx.state(traceStack).stack.at(-1)?.traceId ?? null),
-    builtin('enable_tracing(enabled?: bool) -> nil', { doc: 'Starts anew or stops the recording of spans by the machine.', effects: [] }, (ctx, enabled) => {
-      const state = ctx.state(tracingState)
-      state.enabled = ctx.argc === 0 || isTruthy(enabled!)
-      state.open.length = 0
-      state.completed.length = 0
-      state.nextId = 1
-      return null
-    }),
-    builtin('trace_spans() -> list', { doc: 'The spans that the machine has completed.', effects: [] }, (ctx) => new HarnList(ctx.state(tracingState).completed.map(spanValue))),
-    builtin('trace_summary() -> string', { doc: 'The completed spans as an indented tree.', effects: [] }, (ctx) => summary(ctx.state(tracingState).completed)),
+    builtin(
+      'trace_start(name: string) -> dict',
+      { doc: 'Opens a span; log lines carry its ids until trace_end.', effects: ['clock.now'] },
+      (ctx, name) => traces.ask(ctx, WALL_CLOCK, 'start', display(name ?? '')),
+    ),
+    builtin(
+      'trace_end(span: dict) -> nil',
+      { doc: 'Ends a span and logs how long it took.', effects: ['clock.now'] },
+      (ctx, span) => (span instanceof HarnDict && span.has('span_id') ? traces.ask(ctx, WALL_CLOCK, 'end', span) : notASpan(ctx)),
+    ),
+    builtin(
+      'trace_id() -> string | nil',
+      { doc: 'The id of the trace that is open.', effects: [] },
+      (ctx) => ctx.state(traceStack).stack.at(-1)?.traceId ?? null,
+    ),
+    builtin(
+      'enable_tracing(enabled?: bool) -> nil',
+      { doc: 'Starts anew or stops the recording of spans by the machine.', effects: [] },
+      (ctx, enabled) => {
+        const state = ctx.state(tracingState)
+        state.enabled = ctx.argc === 0 || isTruthy(enabled!)
+        state.open.length = 0
+        state.completed.length = 0
+        state.nextId = 1
+        return null
+      },
+    ),
+    builtin(
+      'trace_spans() -> list',
+      { doc: 'The spans that the machine has completed.', effects: [] },
+      (ctx) => new HarnList(ctx.state(tracingState).completed.map(spanValue)),
+    ),
+    builtin('trace_summary() -> string', { doc: 'The completed spans as an indented tree.', effects: [] }, (ctx) =>
+      summary(ctx.state(tracingState).completed),
+    ),
     builtin('llm_usage() -> dict', { doc: 'Totals of the model calls of this run.', effects: [] }, (ctx) => {
       const usage = ctx.state(usageState)
       return HarnDict.of({ ...usage, total_calls: usage.call_count })
     }),
     builtin('llm_info() -> dict', { doc: 'Provider and model that the environment names.', effects: ['process.info'] }, (ctx) =>
-      environment.ask(ctx, { kind: 'process.info', args: { op: 'env', name: 'HARN_LLM_PROVIDER' } }, 'provider')),
+      environment.ask(ctx, { kind: 'process.info', args: { op: 'env', name: 'HARN_LLM_PROVIDER' } }, 'provider'),
+    ),
   ],
 }

@@ -2,7 +2,7 @@
 // carries it out and its outcome comes back as plain data. The table is the closed list of kinds: what each may do to the
 // world decides what a dry run performs, what a policy checks and what `bridle` shows a person.
 
-import { HarnFloat } from '../values/scalars.js'
+import type { HarnFloat } from '../values/scalars.js'
 
 /** Data at the edge of the machine: JSON plus exact ints, bytes and marked floats. Objects have no prototype or a plain one. */
 export type Plain = null | boolean | string | number | bigint | Uint8Array | HarnFloat | readonly Plain[] | { readonly [key: string]: Plain }

@@ -57,15 +57,23 @@ export type FsQuery =
   | { readonly args: { readonly op: 'exists'; readonly path: string }; readonly result: boolean }
   | { readonly args: { readonly op: 'stat'; readonly path: string }; readonly result: FsStat | Refused }
   /** Entry names, any order, without `.` and `..`. */
-  | { readonly args: { readonly op: 'list'; readonly path: string }; readonly result: { readonly path: string; readonly names: readonly string[] } | Refused }
+  | {
+      readonly args: { readonly op: 'list'; readonly path: string }
+      readonly result: { readonly path: string; readonly names: readonly string[] } | Refused
+    }
   /**
    * The root (depth 0) and everything below it, parents before children. A root that does not exist gives no entries;
    * directories that cannot be read are skipped. `maxDepth: null` is no limit. With `followSymlinks` a cycle is entered once.
    */
   | {
-    readonly args: { readonly op: 'walk'; readonly path: string; readonly maxDepth: number | null; readonly followSymlinks: boolean }
-    readonly result: { readonly path: string; readonly entries: readonly FsEntry[] }
-  }
+      readonly args: {
+        readonly op: 'walk'
+        readonly path: string
+        readonly maxDepth: number | null
+        readonly followSymlinks: boolean
+      }
+      readonly result: { readonly path: string; readonly entries: readonly FsEntry[] }
+    }
   /** The absolute form of `path` by text alone; `.` and `..` resolved. */
   | { readonly args: { readonly op: 'resolve'; readonly path: string }; readonly result: string }
   /** The nearest directory from `path` upwards that holds an entry `name`, or nil. */
@@ -92,14 +100,26 @@ export interface FsEntry {
 /** fs.write, by `op`. All answer the resolved path. */
 export type FsWrite =
   /** Replaces or creates; the parent must exist. */
-  | { readonly args: { readonly op: 'write'; readonly path: string; readonly data: string | Uint8Array }; readonly result: FsDone }
-  | { readonly args: { readonly op: 'append'; readonly path: string; readonly data: string | Uint8Array }; readonly result: FsDone }
+  | {
+      readonly args: { readonly op: 'write'; readonly path: string; readonly data: string | Uint8Array }
+      readonly result: FsDone
+    }
+  | {
+      readonly args: { readonly op: 'append'; readonly path: string; readonly data: string | Uint8Array }
+      readonly result: FsDone
+    }
   /** With parents; an existing directory is fine. */
   | { readonly args: { readonly op: 'mkdir'; readonly path: string }; readonly result: FsDone }
   /** A directory goes with its content; `isDir` says which it was (also when refused, where known). */
-  | { readonly args: { readonly op: 'delete'; readonly path: string }; readonly result: { readonly path: string; readonly isDir: boolean } | (Refused & { readonly isDir: boolean }) }
+  | {
+      readonly args: { readonly op: 'delete'; readonly path: string }
+      readonly result: { readonly path: string; readonly isDir: boolean } | (Refused & { readonly isDir: boolean })
+    }
   /** `copy` copies one file; `move` renames, and across devices copies and deletes. A refusal's `path` is the source's, `to` the target's. */
-  | { readonly args: { readonly op: 'copy' | 'move'; readonly path: string; readonly to: string }; readonly result: { readonly path: string; readonly to: string } | (Refused & { readonly to: string }) }
+  | {
+      readonly args: { readonly op: 'copy' | 'move'; readonly path: string; readonly to: string }
+      readonly result: { readonly path: string; readonly to: string } | (Refused & { readonly to: string })
+    }
 
 export type FsDone = { readonly path: string } | Refused
 
@@ -125,17 +145,31 @@ export interface ProcessExec {
     readonly timeoutMs: number | null
   }
   /** Output is decoded as UTF-8, bad bytes become U+FFFD. `status` is -1 when a signal ended it. */
-  readonly result: { readonly stdout: string; readonly stderr: string; readonly status: number; readonly timedOut: boolean; readonly pid?: number } | Refused
+  readonly result:
+    | {
+        readonly stdout: string
+        readonly stderr: string
+        readonly status: number
+        readonly timedOut: boolean
+        readonly pid?: number
+      }
+    | Refused
 }
 
 /** process.info, by `op`. */
 export type ProcessInfo =
   | { readonly args: { readonly op: 'env'; readonly name: string }; readonly result: string | null }
   /** `cwd`: the execution root. `platform`: darwin, linux, windows. `arch`: x86_64, aarch64 … `temp`: system temporary directory. */
-  | { readonly args: { readonly op: 'cwd' | 'platform' | 'arch' | 'hostname' | 'username' | 'home' | 'temp' | 'exe' }; readonly result: string }
+  | {
+      readonly args: { readonly op: 'cwd' | 'platform' | 'arch' | 'hostname' | 'username' | 'home' | 'temp' | 'exe' }
+      readonly result: string
+    }
   | { readonly args: { readonly op: 'pid' }; readonly result: number }
   /** Absolute paths of the shells that exist, each name once, and the one that commands run in (see ProcessExec). */
-  | { readonly args: { readonly op: 'shells' }; readonly result: { readonly shells: readonly string[]; readonly default: string | null } }
+  | {
+      readonly args: { readonly op: 'shells' }
+      readonly result: { readonly shells: readonly string[]; readonly default: string | null }
+    }
   /** Arguments of the script. */
   | { readonly args: { readonly op: 'args' }; readonly result: readonly string[] }
 
@@ -171,7 +205,12 @@ export interface HttpOptions {
   readonly connectTimeoutMs: number | null
   readonly readTimeoutMs: number | null
   /** Proxy URL with its user and password, and hosts that go around it. */
-  readonly proxy: { readonly url: string; readonly noProxy: string | null; readonly user: string | null; readonly password: string | null } | null
+  readonly proxy: {
+    readonly url: string
+    readonly noProxy: string | null
+    readonly user: string | null
+    readonly password: string | null
+  } | null
   /** caBundlePath, clientCertPath, clientKeyPath, clientIdentityPath: paths; pinnedSha256: list of base64 or hex digests. */
   readonly tls: {
     readonly caBundlePath: string | null
@@ -198,22 +237,27 @@ export interface HttpRequest {
     readonly body: string | Uint8Array | null
     readonly saveTo: string | null
   }
-  readonly result: {
-    readonly status: number
-    readonly headers: { readonly [name: string]: string }
-    readonly body: Uint8Array
-    readonly bytesWritten: number
-  } | Refused
+  readonly result:
+    | {
+        readonly status: number
+        readonly headers: { readonly [name: string]: string }
+        readonly body: Uint8Array
+        readonly bytesWritten: number
+      }
+    | Refused
 }
 
 /** net.stream, by `op`, for response bodies that are read in pieces. `id` is chosen by the builtin. */
 export type HttpStream =
   | {
-    readonly args: HttpRequest['args'] & { readonly op: 'http_open'; readonly id: string }
-    readonly result: { readonly status: number; readonly headers: { readonly [name: string]: string } } | Refused
-  }
+      readonly args: HttpRequest['args'] & { readonly op: 'http_open'; readonly id: string }
+      readonly result: { readonly status: number; readonly headers: { readonly [name: string]: string } } | Refused
+    }
   /** At most `maxBytes`; nil at the end. */
-  | { readonly args: { readonly op: 'http_read'; readonly id: string; readonly maxBytes: number }; readonly result: Uint8Array | null | Refused }
+  | {
+      readonly args: { readonly op: 'http_read'; readonly id: string; readonly maxBytes: number }
+      readonly result: Uint8Array | null | Refused
+    }
   | { readonly args: { readonly op: 'http_close'; readonly id: string }; readonly result: null }
 
 // ----------------------------------------------------------------------------------------------------- libraries, traces

@@ -11,15 +11,17 @@ import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
-import { END, HarnIter } from '../values/handles.js'
+import type { HarnIter } from '../values/handles.js';
+import { END } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
-import { HarnEnum, HarnFloat, HarnRange } from '../values/scalars.js'
+import type { HarnRange } from '../values/scalars.js';
+import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import { checkDict, checkList, getIndex, getProperty, setIndex, setProperty, share, slice } from './access.js'
 import { add, addOwned, contains, divide, makeRange, modulo, multiply, negate, power, subtract } from './arithmetic.js'
 import { Fault, thrown } from './fault.js'
 import { NATIVE_STEP } from './linked.js'
-import { NativeActivation } from '../scheduler/task.js'
+import type { NativeActivation } from '../scheduler/task.js'
 import type { BuiltinDef, Result } from '../builtins/builtin.js'
 import type { Machine } from '../vm.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
@@ -636,6 +638,28 @@ export function execute(m: Machine, task: Task): void {
         co.fp = fp; co.base = base; co.instr = i
         const receiver = regs[base + i.b]!
         if (receiver instanceof HarnStruct) {
+          const callee = m.structMethod(receiver, (i.k as MethodSite).name)
+          if (callee !== null && fp < m.limits.frames) {
+            // As CALL, but a run of its own (Coroutine.run).
+            if (--m.fuel < 0) {
+              if (!m.refuel(task)) return
+              break
+            }
+            const code = callee.code
+            const start = base + i.b
+            if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
+            if (i.c + 1 !== code.exactCount) m.placeArguments(code, regs, start, i.c + 1)
+            fp++
+            co.frames[fp] = callee
+            co.returns[fp] = i
+            co.bases[fp] = start
+            co.fp = fp
+            co.openRun()
+            closure = callee
+            base = start
+            i = code.first ?? code.entry
+            continue
+          }
           if (!m.callMethod(task, receiver, base + i.b, i.c, i.k as MethodSite)) return
           break
         }

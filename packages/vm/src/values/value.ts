@@ -4,7 +4,8 @@
 
 import { HarnBuiltin, HarnCell, HarnClosure, HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
-import { EndOfIteration, HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter, HarnPermit, HarnRng, HarnTask } from './handles.js'
+import type { HarnHandle} from './handles.js';
+import { EndOfIteration, HarnAtomic, HarnChannel, HarnGenerator, HarnIter, HarnPermit, HarnRng, HarnTask } from './handles.js'
 import { HarnList } from './list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import { HarnSet } from './set.js'

@@ -3,17 +3,17 @@
 
 import { blake3 } from '@noble/hashes/blake3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { CONTROL, Control } from './builtin.js'
-import type { BuiltinDef, Context, Family, FrameDef, FrameState, Result, TaskFacts } from './builtin.js'
-import { iterFrame, nextSimple } from './iter.js'
-import type { BuiltinFamily } from './registry.js'
-import type { Effect, EffectOutcome } from '../effects/effect.js'
-import { Fault, categorized, runtimeFault, thrown, typeFault } from '../interpreter/fault.js'
-import { HarnBuiltin } from '../values/callable.js'
-import { HarnIter } from '../values/handles.js'
-import { fromPlain } from '../values/plain.js'
-import { typeName } from '../values/value.js'
-import type { Value } from '../values/value.js'
+import { CONTROL, Control } from '../builtin.js'
+import type { BuiltinDef, Context, Family, FrameDef, FrameState, Result, TaskFacts } from '../builtin.js'
+import { iterFrame, nextSimple } from '../iter.js'
+import type { BuiltinFamily } from '../registry.js'
+import type { Effect, EffectOutcome } from '../../effects/effect.js'
+import { Fault, categorized, runtimeFault, thrown, typeFault } from '../../interpreter/fault.js'
+import { HarnBuiltin } from '../../values/callable.js'
+import { HarnIter } from '../../values/handles.js'
+import { fromPlain } from '../../values/plain.js'
+import { typeName } from '../../values/value.js'
+import type { Value } from '../../values/value.js'
 
 export interface FakeMachine {
   /** Answers effects; may throw a Fault for an `ok: false` outcome. */
@@ -40,8 +40,15 @@ export function fakeMachine(...families: BuiltinFamily[]): FakeMachine {
     families,
     states: new Map(),
     task: {
-      taskId: 'task_root', parentId: null, rootId: 'task_root', name: 'root', group: null, cancelled: false, activeTaskIds: [],
-      values: new Map(), fields: new Map(),
+      taskId: 'task_root',
+      parentId: null,
+      rootId: 'task_root',
+      name: 'root',
+      group: null,
+      cancelled: false,
+      activeTaskIds: [],
+      values: new Map(),
+      fields: new Map(),
     },
   }
 }
@@ -128,7 +135,8 @@ function runFrame(machine: FakeMachine, name: string, state: FrameState): Value 
           if (next.kind === 'call') result = invoke(machine, next.callee, next.args)
           else if (next.kind === 'effect') result = answer(machine, next.effect)
           else if (next.kind === 'frame') result = runFrame(machine, next.name, next.state)
-          else if (next.kind === 'pull') result = nextSimple(next.source) ?? runFrame(machine, 'iter.next', iterFrame(next.source))
+          else if (next.kind === 'pull')
+            result = nextSimple(next.source) ?? runFrame(machine, 'iter.next', iterFrame(next.source))
           else {
             if (next.dueMs !== null) machine.now = Math.max(machine.now, next.dueMs)
             timedOut = true
@@ -143,7 +151,10 @@ function runFrame(machine: FakeMachine, name: string, state: FrameState): Value 
       }
     }
   } finally {
-    def.onLeave?.(makeContext(machine, 0, null, false, () => CONTROL), state as never)
+    def.onLeave?.(
+      makeContext(machine, 0, null, false, () => CONTROL),
+      state as never,
+    )
   }
   throw new Error(`${name} does not end`)
 }
@@ -154,7 +165,13 @@ function invoke(machine: FakeMachine, callee: Value, args: readonly Value[]): Va
   return fn === undefined ? callBuiltin(machine, callee.name, ...args) : fn(...args)
 }
 
-function makeContext(machine: FakeMachine, argc: number, result: Value, timedOut: boolean, set: (next: Pending) => Control): Context {
+function makeContext(
+  machine: FakeMachine,
+  argc: number,
+  result: Value,
+  timedOut: boolean,
+  set: (next: Pending) => Control,
+): Context {
   return {
     argc,
     result,
@@ -168,11 +185,21 @@ function makeContext(machine: FakeMachine, argc: number, result: Value, timedOut
       machine.output += text
     },
     charge() {},
-    throw(value) { throw thrown(value) },
-    runtime(message) { throw runtimeFault(message) },
-    type(message) { throw typeFault(message) },
-    categorized(category, message) { throw categorized(category, message) },
-    fail(fault) { throw fault },
+    throw(value) {
+      throw thrown(value)
+    },
+    runtime(message) {
+      throw runtimeFault(message)
+    },
+    type(message) {
+      throw typeFault(message)
+    },
+    categorized(category, message) {
+      throw categorized(category, message)
+    },
+    fail(fault) {
+      throw fault
+    },
     perform: (effect) => set({ kind: 'effect', effect }),
     frame: (kind, state) => set({ kind: 'frame', name: kind, state }),
     call: (callee, args) => set({ kind: 'call', callee, args }),
@@ -186,7 +213,9 @@ function makeContext(machine: FakeMachine, argc: number, result: Value, timedOut
     builtinValue: (name) => new HarnBuiltin(name),
     source: { file: `${machine.directory}/main.harn`, directory: machine.directory, entry: `${machine.directory}/main.harn` },
     machine: {
-      spawn() { throw new Error('spawn is not supported here') },
+      spawn() {
+        throw new Error('spawn is not supported here')
+      },
       hashHex: (bytes) => bytesToHex(blake3(bytes)),
       task: () => machine.task,
       taskOutcome: () => ({ kind: 'aborted' }),
@@ -195,7 +224,9 @@ function makeContext(machine: FakeMachine, argc: number, result: Value, timedOut
       taskNumber: 0,
       forgetTask() {},
       nextGroup: () => 1,
-      streamOver() { throw new Error('streams are not supported here') },
+      streamOver() {
+        throw new Error('streams are not supported here')
+      },
       closureOver(name, bound) {
         const made = `closure ${machine.functions.size}`
         machine.functions.set(made, (...args) => callBuiltin(machine, name, ...bound, ...args))

@@ -1,0 +1,67 @@
+// One measuring process. `run.ts` bundles this file and starts it anew for each measurement, because code that ran before changes
+// what the next costs: `script NAME` is clean, `mixed` runs every program first, the rest are the tables of system.ts and growth.ts.
+// The answer is one line of JSON.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Engine } from './engine.js'
+import { measureGrowth } from './growth.js'
+import { measureShapes } from './shapes/measure.js'
+import { compileTimes, freshMachine, hostCalls, idleMachines, snapshots } from './system.js'
+import { timed, warmTime } from './timing.js'
+import { WORKLOADS } from './workloads.js'
+import type { Workload } from './workloads.js'
+
+const [folder = '.', task = '', ...names] = process.argv.slice(2)
+
+interface Loaded {
+  readonly workload: Workload
+  readonly run: () => void
+}
+
+function load(engine: Engine, workload: Workload): Loaded {
+  const program = engine.load(readFileSync(join(folder, 'scripts', `${workload.name}.harn`), 'utf8'))
+  return { workload, run: () => void engine.run(program) }
+}
+
+/** The yardstick's result first: it compiles nothing that the engine uses, and every later time rests on it. */
+function check(engine: Engine, workload: Workload): void {
+  const wanted = workload.js()
+  const output = engine.run(engine.load(readFileSync(join(folder, 'scripts', `${workload.name}.harn`), 'utf8')))
+  if (output !== wanted) throw new Error(`${workload.name} printed ${output}, plain JavaScript gives ${wanted}`)
+}
+
+const wanted = WORKLOADS.filter((workload) => names.length === 0 || names.includes(workload.name))
+
+async function answer(): Promise<unknown> {
+  switch (task) {
+    case 'check': {
+      const engine = new Engine()
+      for (const workload of wanted) check(engine, workload)
+      return Object.fromEntries(wanted.map((workload) => [workload.name, workload.js()]))
+    }
+    case 'script': {
+      const [only] = wanted
+      if (only === undefined) throw new Error(`no workload ${names.join(' ')}`)
+      const { run } = load(new Engine(), only)
+      return { engine: timed(run), js: timed(() => void only.js()) }
+    }
+    case 'mixed': {
+      const engine = new Engine()
+      const loaded = WORKLOADS.map((workload) => load(engine, workload))
+      for (let round = 0; round < 2; round++) for (const { run } of loaded) run()
+      const shown = loaded.filter(({ workload }) => wanted.includes(workload))
+      return Object.fromEntries(shown.map(({ workload, run }) => [workload.name, warmTime(run)]))
+    }
+    case 'host calls': return hostCalls()
+    case 'fresh machine': return freshMachine()
+    case 'compile': return compileTimes()
+    case 'snapshot': return snapshots()
+    case 'idle machines': return idleMachines()
+    case 'growth': return measureGrowth(new Engine())
+    case 'shapes': return measureShapes(new Engine(), folder)
+    default: throw new Error(`no measurement ${task}`)
+  }
+}
+
+process.stdout.write(`${JSON.stringify(await answer())}\n`)

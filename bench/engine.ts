@@ -1,0 +1,54 @@
+// The engine as the benchmarks use it: compile, link and run on a bare machine, without driver or host, so that figures are the
+// machine's own. Slices are the default ones; the loop below hands the machine its thread back at once.
+
+import { createHash } from 'node:crypto'
+import { compileProgram } from '@bridle/compiler'
+import type { CompiledProgram } from '@bridle/compiler/bytecode'
+import { Machine, STANDARD_FAMILIES, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
+import type { BuiltinFamily, LinkedProgram, MachineOptions, Registry, RunExit } from '@bridle/vm'
+
+export const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+export class Engine {
+  readonly registry: Registry
+  private readonly signatures
+
+  constructor(extra: readonly BuiltinFamily[] = []) {
+    this.registry = createRegistry([...STANDARD_FAMILIES, ...extra])
+    this.signatures = signaturesOf(this.registry)
+  }
+
+  compile(text: string): CompiledProgram {
+    const { program, diagnostics } = compileProgram(
+      { key: 'bench.harn', text },
+      { signatures: this.signatures, resolve: (path) => ({ kind: 'error', message: `no module ${path}` }) },
+    )
+    if (program === null) throw new Error(diagnostics.map((each) => each.message).join('; '))
+    return program
+  }
+
+  load(text: string): LinkedProgram {
+    return linkProgram(this.compile(text), this.registry)
+  }
+
+  machine(program: LinkedProgram, options: Partial<MachineOptions> = {}): Machine {
+    return new Machine(program, { hashHex, ...options })
+  }
+
+  /** Runs to the end and answers the output without its last line break. Raises an Error for any other end. */
+  run(program: LinkedProgram, options: Partial<MachineOptions> = {}): string {
+    const machine = this.machine(program, options)
+    let output = ''
+    let exit = machine.start(null, 0)
+    for (;;) {
+      output += exit.output
+      if (exit.kind === 'done') return output.trimEnd()
+      if (exit.kind !== 'yielded') throw new Error(`the run ended with ${describe(exit)}`)
+      exit = machine.resume(null, 0)
+    }
+  }
+}
+
+export function describe(exit: RunExit): string {
+  return exit.kind === 'failed' ? exit.fault.text : exit.kind === 'limit' ? exit.message : exit.kind
+}

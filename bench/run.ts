@@ -1,0 +1,217 @@
+// `npm run bench [-- --filter NAME --rounds N --quick --json]`: what the engine costs, as ratios to plain JavaScript in the same
+// process and to Lua in turn. Each round measures everything once, each measurement in a process of its own; medians and quartiles
+// over rounds are reported, because times on a shared machine drift by more than most changes. Results are checked before the
+// first time is taken. A full run writes bench/results.md.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { cpus, totalmem, type as systemName } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
+import { entries, root } from '../scripts/workspace.mjs'
+import { growthTable } from './growth.js'
+import { figure, geometricMean, median, spread } from './stats.js'
+import { WORKLOADS } from './workloads.js'
+import type { Growth } from './growth.js'
+import type { ShapeTimes } from './shapes/measure.js'
+import type { Figures } from './system.js'
+import type { Timing } from './timing.js'
+
+const { values: options } = parseArgs({
+  options: {
+    filter: { type: 'string', default: '' },
+    rounds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+const rounds = options.rounds !== undefined ? Math.max(1, Number(options.rounds)) : options.quick ? 2 : 7
+const folder = join(root, 'bench')
+const built = join(root, '.cache', 'bench')
+const chosen = WORKLOADS.filter((workload) => workload.name.includes(options.filter))
+const SYSTEM = ['host calls', 'fresh machine', 'compile', 'snapshot', 'idle machines'].filter((name) => name.includes(options.filter))
+const hasGrowth = 'growth'.includes(options.filter)
+const hasShapes = 'shapes'.includes(options.filter)
+
+interface ScriptSample {
+  readonly engine: Timing
+  readonly js: Timing
+  readonly lua: Timing | null
+}
+
+/** What all rounds gave, by name; the raw material of both outputs. */
+interface Samples {
+  readonly scripts: Record<string, ScriptSample[]>
+  readonly mixed: Record<string, number[]>
+  readonly system: Record<string, Figures[]>
+  readonly growth: Growth[][]
+  readonly shapes: Record<string, ShapeTimes[]>
+}
+
+/** Bundled like the command line: code that is loaded as 300 modules runs the same but starts three times slower. */
+async function bundle(): Promise<string> {
+  mkdirSync(built, { recursive: true })
+  const outfile = join(built, 'child.mjs')
+  await build({
+    entryPoints: [join(folder, 'child.ts')],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    minifySyntax: true,
+    keepNames: true,
+    logLevel: 'warning',
+    alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
+    nodePaths: ['vm', 'stdlib-tools'].map((name) => join(root, 'packages', name, 'node_modules')),
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  })
+  return outfile
+}
+
+function measure(child: string, task: string, names: readonly string[] = []): unknown {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', child, folder, task, ...names], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 24,
+  })
+  if (status !== 0) throw new Error(`bench: ${task} ${names.join(' ')} failed:\n${stderr}`)
+  return JSON.parse(stdout)
+}
+
+function measureLua(name: string, wanted: string): Timing {
+  const { status, stdout, stderr } = spawnSync('lua5.4', [join(folder, 'scripts', 'measure.lua'), join(folder, 'scripts', `${name}.lua`)], {
+    encoding: 'utf8',
+  })
+  const [result = '', cold = '', warm = ''] = stdout.split('\n')
+  if (status !== 0 || result !== wanted) throw new Error(`bench: ${name}.lua gave ${result}, want ${wanted}\n${stderr}`)
+  return { cold: Number(cold), warm: Number(warm) }
+}
+
+function note(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+function luaVersion(): string | null {
+  const { status, stdout } = spawnSync('lua5.4', ['-v'], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim().split('  ')[0]! : null
+}
+
+async function main(): Promise<void> {
+  const child = await bundle()
+  const lua = luaVersion()
+  if (lua === null) note('bench: lua5.4 is not installed; its column is left out')
+  const wanted = measure(child, 'check', chosen.map((workload) => workload.name)) as Record<string, string>
+  note(`bench: results are right; ${rounds} rounds`)
+  const samples: Samples = { scripts: {}, mixed: {}, system: {}, growth: [], shapes: {} }
+  for (let round = 1; round <= rounds; round++) {
+    for (const { name } of chosen) {
+      const timing = measure(child, 'script', [name]) as { engine: Timing; js: Timing }
+      const hasLua = lua !== null && existsSync(join(folder, 'scripts', `${name}.lua`))
+      ;(samples.scripts[name] ??= []).push({ ...timing, lua: hasLua ? measureLua(name, wanted[name]!) : null })
+    }
+    if (chosen.length > 0) {
+      const mixed = measure(child, 'mixed', chosen.map((workload) => workload.name)) as Record<string, number>
+      for (const [name, ms] of Object.entries(mixed)) (samples.mixed[name] ??= []).push(ms)
+    }
+    for (const name of SYSTEM) (samples.system[name] ??= []).push(measure(child, name) as Figures)
+    if (hasGrowth) samples.growth.push(measure(child, 'growth') as Growth[])
+    if (hasShapes) {
+      for (const [name, times] of Object.entries(measure(child, 'shapes') as Record<string, ShapeTimes>)) (samples.shapes[name] ??= []).push(times)
+    }
+    note(`bench: round ${round} of ${rounds} is done`)
+  }
+  rmSync(built, { recursive: true, force: true })
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ machine: machineLines(lua), rounds, samples }, null, 2)}\n`)
+    return
+  }
+  const report = reportOf(samples, lua)
+  process.stdout.write(report)
+  if (options.filter === '' && !options.quick) writeFileSync(join(folder, 'results.md'), report)
+}
+
+function machineLines(lua: string | null): string[] {
+  const processors = cpus()
+  return [
+    `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${systemName()}`,
+    `Node ${process.versions.node}, V8 ${process.versions.v8}${lua === null ? '' : `, ${lua}`}`,
+  ]
+}
+
+function reportOf(samples: Samples, lua: string | null): string {
+  const lines = [
+    '# What the engine costs',
+    '',
+    `Written by \`npm run bench\`: ${rounds} rounds, medians with quartiles in brackets. Ratios are taken inside a round; below 1 is faster.`,
+    '',
+    ...machineLines(lua).map((line) => `- ${line}`),
+    '',
+  ]
+  if (chosen.length > 0) lines.push('## Programs', '', ...programTable(samples), '')
+  for (const [name, figures] of Object.entries(samples.system)) lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures), '')
+  if (hasGrowth) lines.push('## Growth', '', ...growthTable(medianGrowth(samples.growth)), '')
+  if (hasShapes) lines.push('## Linked instructions and a plain stack switch', '', ...shapeTable(samples.shapes), '')
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+function withQuartiles(ratios: readonly number[]): string {
+  const { low, median: middle, high } = spread(ratios)
+  return `${figure(middle)} (${figure(low)}–${figure(high)})`
+}
+
+function programTable(samples: Samples): string[] {
+  const lines = [
+    'Clean: a process of its own, warm. Mixed: after all other programs ran twice in the process. Cold: the first run of a process.',
+    '',
+    '| program | clean, ms | × JavaScript | mixed ÷ clean | cold, ms | cold × JavaScript | × Lua 5.4 |',
+    '|---|---:|---:|---:|---:|---:|---:|',
+  ]
+  const toJs: number[] = []
+  const toLua: number[] = []
+  for (const { name } of chosen) {
+    const rows = samples.scripts[name]!
+    const ratios = rows.map(({ engine, js }) => engine.warm / js.warm)
+    const luaRatios = rows.flatMap(({ engine, lua }) => (lua === null ? [] : [engine.warm / lua.warm]))
+    const mixed = (samples.mixed[name] ?? []).map((ms, round) => ms / rows[round]!.engine.warm)
+    toJs.push(median(ratios))
+    if (luaRatios.length > 0) toLua.push(median(luaRatios))
+    lines.push(
+      `| ${name} | ${figure(median(rows.map(({ engine }) => engine.warm)))} | ${withQuartiles(ratios)} | ${withQuartiles(mixed)} | ` +
+        `${figure(median(rows.map(({ engine }) => engine.cold)))} | ${withQuartiles(rows.map(({ engine, js }) => engine.cold / js.cold))} | ` +
+        `${luaRatios.length === 0 ? '–' : withQuartiles(luaRatios)} |`,
+    )
+  }
+  const means = toLua.length === 0 ? '–' : figure(geometricMean(toLua))
+  lines.push(`| **geometric mean** | | ${figure(geometricMean(toJs))} | | | | ${means} |`)
+  return lines
+}
+
+function figureTable(rows: readonly Figures[]): string[] {
+  return [
+    '| what | median (quartiles) |',
+    '|---|---:|',
+    ...Object.keys(rows[0]!).map((label) => `| ${label} | ${withQuartiles(rows.map((row) => row[label]!))} |`),
+  ]
+}
+
+function medianGrowth(rounds: readonly Growth[][]): Growth[] {
+  return rounds[0]!.map(({ form, perElement }, at) => ({
+    form,
+    perElement: perElement.map((_, size) => median(rounds.map((round) => round[at]!.perElement[size]!))),
+  }))
+}
+
+function shapeTable(shapes: Samples['shapes']): string[] {
+  const lines = ['| program | plain switch, ms | linked, ms | plain ÷ linked, warm | plain ÷ linked, cold |', '|---|---:|---:|---:|---:|']
+  for (const [name, rows] of Object.entries(shapes)) {
+    lines.push(
+      `| ${name} | ${figure(median(rows.map(({ plain }) => plain.warm)))} | ${figure(median(rows.map(({ linked }) => linked.warm)))} | ` +
+        `${withQuartiles(rows.map(({ plain, linked }) => plain.warm / linked.warm))} | ${withQuartiles(rows.map(({ plain, linked }) => plain.cold / linked.cold))} |`,
+    )
+  }
+  return lines
+}
+
+await main()

@@ -1,0 +1,18 @@
+-- Times the function that the file in arg[1] returns: prints its result, the first time and the median of later ones, in ms.
+local work = dofile(arg[1])
+local function timed()
+  local start = os.clock()
+  local result = work()
+  return (os.clock() - start) * 1000, result
+end
+local cold, result = timed()
+local times, total = {}, 0
+while #times < 4 or total < 250 do
+  local ms = timed()
+  times[#times + 1] = ms
+  total = total + ms
+end
+table.sort(times)
+print(tostring(result))
+print(cold)
+print((times[(#times + 1) // 2] + times[#times // 2 + 1]) / 2)

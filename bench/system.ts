@@ -1,0 +1,209 @@
+// What an embedding program feels: calls from script to host, fresh machines, compiling, snapshots, and memory of machines that
+// wait. Each measurement checks what it did and answers figures in the unit that its label names.
+
+import { builtin } from '@bridle/vm'
+import type { BuiltinFamily, LinkedProgram, Machine, RunExit } from '@bridle/vm'
+import { Machine as MachineClass } from '@bridle/vm'
+import { Engine, describe, hashHex } from './engine.js'
+import { milliseconds, warmTime } from './timing.js'
+
+/** Label with unit → figure. */
+export type Figures = Record<string, number>
+
+const CALLS = 200_000
+
+const hostFamily: BuiltinFamily = {
+  name: 'bench',
+  builtins: [
+    builtin('__bench_pure(a: int, b: int) -> int', { doc: 'Adds two small ints.' }, (_ctx, a = null, b = null) => (a as number) + (b as number)),
+    builtin('__bench_ask(n: int) -> any', { doc: 'Asks the host.', effects: ['host.call'] }, (ctx, n = null) =>
+      ctx.perform({ kind: 'host.call', args: { n: n as number } })),
+  ],
+}
+
+function loopOf(body: string): string {
+  return `pipeline main() {\n  var n = 0\n  while n < ${CALLS} {\n    n = ${body}\n  }\n  println(n)\n}\n`
+}
+
+function expectOutput(output: string, wanted: string): void {
+  if (output.trimEnd() !== wanted) throw new Error(`got ${output}, want ${wanted}`)
+}
+
+function nanosecondsACall(ms: number): number {
+  return (ms * 1e6) / CALLS
+}
+
+/** Drives a machine whose every effect is answered by resume, with its argument plus one. */
+function drive(machine: Machine): string {
+  let output = ''
+  let exit: RunExit = machine.start(null, 0)
+  for (;;) {
+    output += exit.output
+    if (exit.kind === 'yielded') exit = machine.resume(null, 0)
+    else if (exit.kind === 'suspended') {
+      const [pending] = exit.effects
+      if (pending === undefined) throw new Error('suspended without an effect')
+      exit = machine.resume({ id: pending.id, outcome: { ok: true, value: (pending.effect.args['n'] as number) + 1 } }, 0)
+    } else if (exit.kind === 'done') return output
+    else throw new Error(describe(exit))
+  }
+}
+
+async function jsAwaits(): Promise<number> {
+  const start = performance.now()
+  let n = 0
+  while (n < CALLS) n = await Promise.resolve(n + 1)
+  return performance.now() - start
+}
+
+export async function hostCalls(): Promise<Figures> {
+  const engine = new Engine([hostFamily])
+  const empty = engine.load(loopOf('n + 1'))
+  const pure = engine.load(loopOf('__bench_pure(n, 1)'))
+  const asking = engine.load(loopOf('__bench_ask(n)'))
+  const perform: NonNullable<ConstructorParameters<typeof MachineClass>[1]['perform']> = (effect) =>
+    ({ ok: true, value: (effect.args['n'] as number) + 1 })
+  const time = (work: () => string): number => {
+    expectOutput(work(), String(CALLS))
+    work()
+    return nanosecondsACall(warmTime(() => void work()))
+  }
+  const loop = time(() => engine.run(empty))
+  await jsAwaits()
+  return {
+    'one turn of the empty loop, ns': loop,
+    'pure host function, ns': time(() => engine.run(pure)) - loop,
+    'effect answered at once, ns': time(() => engine.run(asking, { perform })) - loop,
+    'effect with suspend and resume, ns': time(() => drive(engine.machine(asking))) - loop,
+    '`await` of a promise in plain JavaScript, ns': nanosecondsACall(await jsAwaits()),
+  }
+}
+
+const TEN_LINES = `fn greet(name, times) {
+  var text = ""
+  for i in 0 to times exclusive { text = text + "hello \${name} " }
+  return text
+}
+pipeline main() {
+  let names = ["ada", "grace"]
+  let greetings = names.map({ name -> greet(name, 2) })
+  println(greetings.join("; "))
+}
+`
+const TEN_LINES_OUTPUT = 'hello ada hello ada ; hello grace hello grace '
+
+export function freshMachine(): Figures {
+  const engine = new Engine()
+  const first = milliseconds(() => expectOutput(engine.run(engine.load(TEN_LINES)), TEN_LINES_OUTPUT.trimEnd()))
+  const many = 200
+  const program = engine.load(TEN_LINES)
+  const run = (): void => {
+    for (let k = 0; k < many; k++) engine.run(program)
+  }
+  const compileAndRun = (): void => {
+    for (let k = 0; k < many / 10; k++) engine.run(engine.load(TEN_LINES))
+  }
+  run()
+  compileAndRun()
+  return {
+    'compile and run, first in the process, ms': first,
+    'compile and run, µs': (warmTime(compileAndRun) * 10_000) / many,
+    'run on a fresh machine, µs': (warmTime(run) * 1000) / many,
+  }
+}
+
+/** Functions with loops, calls, dicts and text, about `size` bytes. */
+export function sourceOf(size: number): string {
+  const parts: string[] = []
+  let length = 0
+  for (let k = 0; length < size; k++) {
+    const part = `fn step_${k}(input, limit = ${k}) {
+  var total = ${k}
+  for item in input {
+    if item.size > limit && item.name != "skip" { total = total + item.size * 2 } else { total = total - 1 }
+  }
+  let report = {total: total, label: "step ${k}: \${total}", parts: [1, 2, ${k}]}
+  return report.parts.map({ x -> x + total }).filter({ x -> x % 2 == 0 })
+}
+`
+    parts.push(part)
+    length += part.length
+  }
+  return `${parts.join('')}pipeline main() {\n  println(step_0([{size: 3, name: "a"}]))\n}\n`
+}
+
+export function compileTimes(): Figures {
+  const engine = new Engine()
+  const figures: Figures = {}
+  for (const kilobytes of [1, 10, 100]) {
+    const source = sourceOf(kilobytes * 1024)
+    const cold = milliseconds(() => engine.load(source))
+    figures[`${kilobytes} KB, ms`] = warmTime(() => engine.load(source))
+    if (kilobytes === 1) figures['1 KB, first in the process, ms'] = cold
+  }
+  return figures
+}
+
+const SNAPSHOT_STATES: Readonly<Record<string, string>> = {
+  'one variable': 'pipeline main() {\n  let a = 1\n  println(__bench_ask(a))\n}\n',
+  'ten calls deep': 'fn down(n) {\n  if n == 0 { return __bench_ask(1) }\n  let r = down(n - 1)\n  return r\n}\npipeline main() {\n  println(down(10))\n}\n',
+  '1,000 records': 'pipeline main() {\n  var xs = []\n  for i in 0 to 1000 exclusive { xs = xs.push({id: i, name: "record ${i}", done: false}) }\n  println(__bench_ask(len(xs)))\n}\n',
+}
+
+function suspended(engine: Engine, program: LinkedProgram): Machine {
+  const machine = engine.machine(program)
+  let exit = machine.start(null, 0)
+  while (exit.kind === 'yielded') exit = machine.resume(null, 0)
+  if (exit.kind !== 'suspended') throw new Error(describe(exit))
+  return machine
+}
+
+export function snapshots(): Figures {
+  const engine = new Engine([hostFamily])
+  const figures: Figures = {}
+  for (const [state, source] of Object.entries(SNAPSHOT_STATES)) {
+    const program = engine.load(source)
+    const machine = suspended(engine, program)
+    const bytes = machine.snapshot()
+    const many = bytes.length > 10_000 ? 5 : 100
+    const restored = MachineClass.restore(bytes, program, { hashHex })
+    const { id } = restored.pendingEffects()[0]!
+    const exit = restored.resume({ id, outcome: { ok: true, value: 7 } }, 0)
+    expectOutput(exit.output, '7')
+    const repeat = (work: () => void): number => {
+      const all = (): void => {
+        for (let k = 0; k < many; k++) work()
+      }
+      all()
+      return (warmTime(all) * 1000) / many
+    }
+    figures[`${state}: bytes`] = Buffer.byteLength(bytes)
+    figures[`${state}: write, µs`] = repeat(() => void machine.snapshot())
+    figures[`${state}: restore and resume, µs`] = repeat(() => {
+      MachineClass.restore(bytes, program, { hashHex }).resume({ id, outcome: { ok: true, value: 7 } }, 0)
+    })
+  }
+  return figures
+}
+
+/** Needs --expose-gc. */
+export function idleMachines(): Figures {
+  const collect = (globalThis as { gc?: () => void }).gc
+  if (collect === undefined) throw new Error('idle machines are measured with --expose-gc')
+  const engine = new Engine([hostFamily])
+  const program = engine.load('pipeline main() {\n  let name = "ada"\n  let n = 1\n  println("${name} ${__bench_ask(n)}")\n}\n')
+  const count = 10_000
+  const alive: Machine[] = []
+  for (let k = 0; k < 100; k++) alive.push(suspended(engine, program))
+  collect()
+  const before = process.memoryUsage()
+  for (let k = 0; k < count; k++) alive.push(suspended(engine, program))
+  collect()
+  const after = process.memoryUsage()
+  const { id } = alive[count]!.pendingEffects()[0]!
+  expectOutput(alive[count]!.resume({ id, outcome: { ok: true, value: 5 } }, 0).output, 'ada 5')
+  return {
+    'heap of one, KiB': (after.heapUsed - before.heapUsed) / count / 1024,
+    'resident memory of one, KiB': (after.rss - before.rss) / count / 1024,
+  }
+}

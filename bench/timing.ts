@@ -1,0 +1,38 @@
+// How one piece of work is timed in this process: the first run apart, then repeated runs, of which the median counts.
+
+import { median } from './stats.js'
+
+export interface Timing {
+  /** Milliseconds of the first run in this process. */
+  readonly cold: number
+  /** Median of the later runs. */
+  readonly warm: number
+}
+
+const LEAST_RUNS = 4
+const WARM_UP_RUNS = 2
+const LEAST_MS = 250
+
+export function milliseconds(work: () => void): number {
+  const start = performance.now()
+  work()
+  return performance.now() - start
+}
+
+export function timed(work: () => void): Timing {
+  const cold = milliseconds(work)
+  for (let run = 0; run < WARM_UP_RUNS; run++) work()
+  return { cold, warm: warmTime(work) }
+}
+
+/** Median of repeated runs, after whatever warmed them up. */
+export function warmTime(work: () => void): number {
+  const runs: number[] = []
+  let total = 0
+  while (runs.length < LEAST_RUNS || total < LEAST_MS) {
+    const ms = milliseconds(work)
+    runs.push(ms)
+    total += ms
+  }
+  return median(runs)
+}

@@ -1,0 +1,30 @@
+// What mutation starts from: the conformance scripts, read once. They are the best collection of programs there is, because each
+// shows one behaviour. Long ones are left out: a mutation in them rarely meets the part that matters.
+
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const LONGEST = 4000
+
+/** The repository's conformance folder. */
+export const CONFORMANCE = fileURLToPath(new URL('../conformance', import.meta.url))
+
+export interface Script {
+  /** Path below the conformance folder. */
+  readonly name: string
+  readonly text: string
+}
+
+let scripts: readonly Script[] | null = null
+
+/** Every script in name order, short enough to mutate. */
+export function corpus(): readonly Script[] {
+  scripts ??= readdirSync(CONFORMANCE, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.harn'))
+    .map((name) => name.replaceAll('\\', '/'))
+    .sort((x, y) => (x < y ? -1 : 1))
+    .map((name) => ({ name, text: readFileSync(join(CONFORMANCE, name), 'utf8') }))
+    .filter((script) => script.text.length <= LONGEST)
+  return scripts
+}

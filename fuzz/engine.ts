@@ -1,0 +1,135 @@
+// The engine as fuzzing drives it: compile, link and run on a bare machine whose world is a function of the effect's number, so
+// that a run depends on its program alone. A run can be cut into slices and taken through snapshots; that must change nothing.
+
+import { createHash } from 'node:crypto'
+import { compileProgram } from '@bridle/compiler'
+import type { CompiledProgram } from '@bridle/compiler/bytecode'
+import { createRegistry, linkProgram, Machine, signaturesOf, STANDARD_FAMILIES } from '@bridle/vm'
+import type { EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit } from '@bridle/vm'
+
+export const registry = createRegistry(STANDARD_FAMILIES)
+const signatures = signaturesOf(registry)
+const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+/** Small enough that no program runs long, large enough that most scripts of the corpus reach their end. */
+const LIMITS: Limits = { fuel: 20_000, sliceFuel: 20_000, frames: 5000, heap: 1 << 22, output: 1 << 20, tasks: 1000 }
+
+/** Exits after which a run is given up: one that only sleeps uses little fuel. */
+const MOST_EXITS = 4000
+
+export interface Compiled {
+  readonly program: CompiledProgram | null
+  /** The first error, null when there is a program. */
+  readonly error: string | null
+}
+
+export function compile(text: string): Compiled {
+  const { program, diagnostics } = compileProgram(
+    { key: 'fuzz.harn', text },
+    { signatures, resolve: (path) => ({ kind: 'error', message: `Import error: cannot read '${path}': no files here` }) },
+  )
+  const error = diagnostics.find((each) => each.severity === 'error')
+  if ((program === null) !== (error !== undefined)) throw new Error('a program with errors, or neither program nor errors')
+  return { program, error: error?.message ?? null }
+}
+
+export function link(program: CompiledProgram): LinkedProgram {
+  return linkProgram(program, registry)
+}
+
+/** How a run ended; equal programs must end equally however they are run. */
+export interface Ending {
+  readonly how: 'done' | 'failed' | 'limit' | 'stuck' | 'endless'
+  readonly detail: string
+  readonly output: string
+  readonly fuel: number
+}
+
+/** Some effects are answered at once, the others when the machine waits for them; which, only the effect's number says. */
+function perform(_effect: unknown, id: number): EffectOutcome | null {
+  return id % 3 === 0 ? null : answer(id)
+}
+
+function answer(id: number): EffectOutcome {
+  return id % 2 === 0 ? { ok: true, value: id } : { ok: false, error: { kind: 'runtime', message: 'the world is closed' } }
+}
+
+export function optionsWith(sliceFuel: number): MachineOptions {
+  return { hashHex, perform, limits: { ...LIMITS, sliceFuel } }
+}
+
+/** A run under way: advance until `exit` says that it has ended. */
+export class Runner {
+  machine: Machine
+  exit: RunExit
+  output = ''
+  exits = 0
+  private now = 1000
+  private readonly program: LinkedProgram
+  private readonly options: MachineOptions
+
+  constructor(program: LinkedProgram, sliceFuel: number = LIMITS.sliceFuel) {
+    this.program = program
+    this.options = optionsWith(sliceFuel)
+    this.machine = new Machine(program, this.options)
+    this.exit = this.machine.start(null, this.now)
+    this.output += this.exit.output
+  }
+
+  /** Goes on until the next exit; false when the run has ended. */
+  advance(): boolean {
+    const { exit, machine } = this
+    if (this.exits++ > MOST_EXITS) return false
+    if (exit.kind === 'yielded') this.exit = machine.resume(null, this.now)
+    else if (exit.kind === 'suspended') {
+      const waiting = machine.pendingEffects()[0]
+      if (waiting !== undefined) this.exit = machine.resume({ id: waiting.id, outcome: answer(waiting.id) }, this.now)
+      else if (machine.wakeAt === null) return false
+      else this.exit = machine.resume(null, (this.now = Math.max(this.now, machine.wakeAt)))
+    } else return false
+    this.output += this.exit.output
+    return true
+  }
+
+  /** The machine as text, and a fresh one made from it. */
+  throughSnapshot(): void {
+    this.continueFrom(this.machine.snapshot())
+  }
+
+  continueFrom(snapshot: string): void {
+    this.machine = Machine.restore(snapshot, this.program, this.options)
+  }
+
+  get stopped(): boolean {
+    return this.exit.kind === 'yielded' || this.exit.kind === 'suspended'
+  }
+
+  ending(): Ending {
+    const { exit, output } = this
+    const fuel = this.machine.fuelUsed
+    switch (exit.kind) {
+      case 'done': return { how: 'done', detail: '', output, fuel }
+      case 'failed': return { how: 'failed', detail: `${exit.fault.text} ${JSON.stringify(exit.fault.trace)}`, output, fuel }
+      case 'limit': return { how: 'limit', detail: exit.limit, output, fuel }
+      case 'suspended': return { how: 'stuck', detail: '', output, fuel }
+      case 'yielded': return { how: 'endless', detail: '', output, fuel }
+    }
+  }
+}
+
+export function runToEnd(runner: Runner): Ending {
+  while (runner.advance());
+  return runner.ending()
+}
+
+/** null when two runs of one program ended alike. */
+export function difference(one: Ending, other: Ending): string | null {
+  // Where a limit strikes is fixed for fuel; the other limits are looked at when there is occasion.
+  if (one.how === 'endless' || other.how === 'endless') return null
+  if (one.how !== other.how || one.detail !== other.detail) {
+    return `ended with ${one.how} ${one.detail.slice(0, 200)}, then with ${other.how} ${other.detail.slice(0, 200)}`
+  }
+  if (one.how === 'limit') return null
+  if (one.output !== other.output) return `printed ${JSON.stringify(one.output.slice(0, 300))}, then ${JSON.stringify(other.output.slice(0, 300))}`
+  return one.fuel === other.fuel ? null : `used ${one.fuel} units of fuel, then ${other.fuel}`
+}
