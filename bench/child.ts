@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Engine } from './engine.js'
 import { measureGrowth } from './growth.js'
 import { measureShapes } from './shapes/measure.js'
+import { measureValues } from './shapes/values.js'
 import { compileTimes, freshMachine, hostCalls, idleMachines, snapshots } from './system.js'
 import { timed, warmTime } from './timing.js'
 import { WORKLOADS } from './workloads.js'
@@ -58,6 +59,7 @@ async function answer(): Promise<unknown> {
     case 'compile': return compileTimes()
     case 'snapshot': return snapshots()
     case 'idle machines': return idleMachines()
+    case 'value representations': return measureValues()
     case 'growth': return measureGrowth(new Engine())
     case 'shapes': return measureShapes(new Engine(), folder)
     default: throw new Error(`no measurement ${task}`)

@@ -4,8 +4,7 @@
 // first time is taken. A full run writes bench/results.md.
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem, type as systemName } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -31,7 +30,7 @@ const rounds = options.rounds !== undefined ? Math.max(1, Number(options.rounds)
 const folder = join(root, 'bench')
 const built = join(root, '.cache', 'bench')
 const chosen = WORKLOADS.filter((workload) => workload.name.includes(options.filter))
-const SYSTEM = ['host calls', 'fresh machine', 'compile', 'snapshot', 'idle machines'].filter((name) => name.includes(options.filter))
+const SYSTEM = ['host calls', 'fresh machine', 'compile', 'snapshot', 'idle machines', 'value representations'].filter((name) => name.includes(options.filter))
 const hasGrowth = 'growth'.includes(options.filter)
 const hasShapes = 'shapes'.includes(options.filter)
 

@@ -2,7 +2,7 @@
 // shows one behaviour. Long ones are left out: a mutation in them rarely meets the part that matters.
 
 import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const LONGEST = 4000
@@ -20,9 +20,10 @@ let scripts: readonly Script[] | null = null
 
 /** Every script in name order, short enough to mutate. */
 export function corpus(): readonly Script[] {
-  scripts ??= readdirSync(CONFORMANCE, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.harn'))
-    .map((name) => name.replaceAll('\\', '/'))
+  scripts ??= readdirSync(CONFORMANCE, { recursive: true, withFileTypes: true })
+    // One of the suite's folders is called like a script.
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.harn'))
+    .map((entry) => relative(CONFORMANCE, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .sort((x, y) => (x < y ? -1 : 1))
     .map((name) => ({ name, text: readFileSync(join(CONFORMANCE, name), 'utf8') }))
     .filter((script) => script.text.length <= LONGEST)

@@ -8,26 +8,28 @@ import { CONTROL, childrenKey, taskKey } from './builtins/builtin.js'
 import { END, HarnGenerator, HarnIter, HarnPermit } from './values/handles.js'
 import { HarnBuiltin, HarnClosure, HarnStruct } from './values/callable.js'
 import { HarnDict } from './values/dict.js'
-import { display } from './values/display.js'
 import { fromPlain } from './values/plain.js'
-import { HarnList } from './values/list.js'
-import { HarnRange } from './values/scalars.js'
 import { typeName } from './values/value.js'
 import { measureHeap } from './interpreter/heap.js'
 import { DEFAULT_LIMITS } from './interpreter/exit.js'
 import { Fault, categorized, runtimeFault, thrown, typeFault } from './interpreter/fault.js'
+import { callableNamed, callFrom, callMethod, pipe, structMethod } from './interpreter/calls.js'
+import { chargeCopy, chargeJoin, chargeRepeat, chargeUpdate } from './interpreter/charges.js'
+import { placeArguments } from './interpreter/frames.js'
 import { execute } from './interpreter/loop.js'
 import { NATIVE_RETURN, NATIVE_STEP } from './interpreter/linked.js'
 import { adapterModule, streamModule } from './interpreter/adapter.js'
 import { rareOperation } from './interpreter/rare.js'
 import { raiseFault } from './interpreter/unwind.js'
-import { iterFrame, nextSimple, makeIter } from './builtins/iter.js'
+import { iterFrame, nextSimple } from './builtins/iter.js'
 import { readSnapshot, writeSnapshot } from './snapshot/snapshot.js'
-import { Coroutine, MAX_NESTED_CALLS, NativeActivation, Task } from './scheduler/task.js'
+import { effectFault, outcomeDelivery } from './effects/outcome.js'
+import { Coroutine, MAX_NESTED_CALLS, NativeActivation, Task, taskDue } from './scheduler/task.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from './scheduler/spawn.js'
 import type { BuiltinDef, Context, Control, Family, FrameState, MachineAccess, Result, SpawnOptions, TaskFacts, TaskOutcome } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { Effect, EffectOutcome, PendingEffect } from './effects/effect.js'
+import type { CallSite } from './interpreter/calls.js'
 import type { LimitName, Limits, RunExit } from './interpreter/exit.js'
 import type { Instr } from './interpreter/linked.js'
 import type { FunctionCode, LinkedProgram, Module } from './interpreter/module.js'
@@ -105,13 +107,16 @@ export class Machine implements Context, MachineAccess {
   private newEffects: PendingEffect[] = []
   private limitHit: { readonly limit: LimitName; readonly message: string } | null = null
   private sliceOver = false
+  /** Waiting tasks, longest first, and those of them that are parked on a key. Derived from `tasks`. */
+  private readonly waiting = new Set<Task>()
+  private readonly parked = new Map<string, Set<Task>>()
   /** The task whose code runs. */
   running: Task = null as never
 
   // Methods of the struct that was asked for last; DEFINE_IMPL forgets them.
   structName: string | null = null
-  private structHome = ''
-  private structMethods: Map<string, HarnClosure> | null = null
+  structHome = ''
+  structMethods: Map<string, HarnClosure> | null = null
 
   // ---- registers of a builtin call
   argc = 0
@@ -157,13 +162,11 @@ export class Machine implements Context, MachineAccess {
     if (this.ended !== null) return this.ended
     this.now = Math.max(this.now, now)
     if (answer !== null) {
+      const task = this.tasks.get(this.pending.get(answer.id)?.task ?? -1)
       this.pending.delete(answer.id)
-      for (const task of this.tasks.values()) {
-        if (task.status === 'waiting' && task.effectId === answer.id) {
-          task.effectId = 0
-          this.makeReady(task, outcomeDelivery(answer.outcome))
-          break
-        }
+      if (task?.status === 'waiting' && task.effectId === answer.id) {
+        task.effectId = 0
+        this.makeReady(task, outcomeDelivery(answer.outcome))
       }
     }
     return this.run()
@@ -184,8 +187,8 @@ export class Machine implements Context, MachineAccess {
   /** The earliest time at which a waiting task has something to do without an answer. */
   get wakeAt(): number | null {
     let earliest: number | null = null
-    for (const task of this.tasks.values()) {
-      const due = task.status === 'waiting' ? taskDue(task) : null
+    for (const task of this.waiting) {
+      const due = taskDue(task)
       if (due !== null && (earliest === null || due < earliest)) earliest = due
     }
     return earliest
@@ -209,6 +212,8 @@ export class Machine implements Context, MachineAccess {
   static restore(snapshot: string, program: LinkedProgram, options: MachineOptions): Machine {
     const machine = new Machine(program, options)
     readSnapshot(snapshot, machine)
+    const waiting = [...machine.tasks.values()].filter((task) => task.status === 'waiting')
+    for (const task of waiting.sort((a, b) => a.waitOrder - b.waitOrder)) machine.enterWait(task)
     return machine
   }
 
@@ -281,6 +286,7 @@ export class Machine implements Context, MachineAccess {
   // ---- scheduling
 
   makeReady(task: Task, delivery: Task['delivery']): void {
+    this.leaveWait(task)
     task.delivery = delivery
     task.status = 'ready'
     task.waitKey = null
@@ -290,26 +296,28 @@ export class Machine implements Context, MachineAccess {
   }
 
   private fireTimers(): void {
+    for (const task of [...this.waiting, ...this.ready]) {
+      const deadline = task.deadlines.find((each) => each.dueMs <= this.now && !each.fired)
+      if (deadline !== undefined) {
+        deadline.fired = true
+        this.interrupt(task, thrown('Deadline exceeded'))
+      }
+    }
     const due: Task[] = []
-    for (const task of this.tasks.values()) {
-      for (const deadline of task.deadlines) {
-        if (deadline.dueMs <= this.now && !deadline.fired && task.status !== 'done' && task.status !== 'failed') {
-          deadline.fired = true
-          if (task.status === 'waiting') {
-            this.forgetEffect(task)
-            this.makeReady(task, { kind: 'fault', fault: thrown('Deadline exceeded') })
-          } else task.delivery = { kind: 'fault', fault: thrown('Deadline exceeded') }
-          break
-        }
-      }
-      if (task.status === 'waiting' && task.cancelDue !== null && task.cancelDue <= this.now) {
-        this.forgetEffect(task)
-        this.makeReady(task, { kind: 'fault', fault: cancelledFault() })
-      }
-      if (task.status === 'waiting' && task.waitDue !== null && task.waitDue <= this.now) due.push(task)
+    for (const task of [...this.waiting]) {
+      if (task.cancelDue !== null && task.cancelDue <= this.now) this.interrupt(task, cancelledFault())
+      else if (task.waitDue !== null && task.waitDue <= this.now) due.push(task)
     }
     due.sort((a, b) => a.waitDue! - b.waitDue! || a.waitOrder - b.waitOrder)
     for (const task of due) this.makeReady(task, { kind: 'again', timedOut: true })
+  }
+
+  /** Raises a fault where a task stands, ending what it waits for. */
+  private interrupt(task: Task, fault: Fault): void {
+    if (task.status === 'waiting') {
+      this.forgetEffect(task)
+      this.makeReady(task, { kind: 'fault', fault })
+    } else task.delivery = { kind: 'fault', fault }
   }
 
   /** An answer that still comes for the effect of an interrupted task is ignored. */
@@ -345,13 +353,31 @@ export class Machine implements Context, MachineAccess {
     task.status = 'waiting'
     task.waitOrder = this.nextOrder++
     if (task.cancelRequested) task.cancelDue = this.now + CANCEL_GRACE_MS
+    this.enterWait(task)
     task.current.trim()
   }
 
   wake(key: string): void {
-    const woken = [...this.tasks.values()].filter((task) => task.status === 'waiting' && task.waitKey === key)
-    woken.sort((a, b) => a.waitOrder - b.waitOrder)
-    for (const task of woken) this.makeReady(task, { kind: 'again', timedOut: false })
+    const woken = this.parked.get(key)
+    if (woken === undefined) return
+    for (const task of [...woken]) this.makeReady(task, { kind: 'again', timedOut: false })
+  }
+
+  /** Takes a task out of the lists of waiting ones. */
+  leaveWait(task: Task): void {
+    this.waiting.delete(task)
+    if (task.waitKey === null) return
+    const line = this.parked.get(task.waitKey)
+    line?.delete(task)
+    if (line?.size === 0) this.parked.delete(task.waitKey)
+  }
+
+  private enterWait(task: Task): void {
+    this.waiting.add(task)
+    if (task.waitKey === null) return
+    const line = this.parked.get(task.waitKey)
+    if (line === undefined) this.parked.set(task.waitKey, new Set([task]))
+    else line.add(task)
   }
 
   /** At the end of a function that stands at the bottom of a coroutine. Answers whether the task goes on. */
@@ -445,36 +471,19 @@ export class Machine implements Context, MachineAccess {
   }
 
   chargeJoin(x: Value, y: Value): void {
-    if (typeof y === 'string') this.chargeHeap(16)
-    else if (y instanceof HarnList && x instanceof HarnList) {
-      const copied = x.items.length === x.length ? y.length : x.length + y.length
-      this.charge(copied >> 3, 32 + 16 * copied)
-    } else if (x instanceof HarnDict && y instanceof HarnDict) {
-      const copied = x.owned ? y.size : x.size + y.size
-      this.charge(copied >> 3, 32 + 32 * copied)
-    }
+    chargeJoin(this, x, y)
   }
 
   chargeRepeat(x: Value, y: Value): void {
-    const text = typeof x === 'string' ? x : typeof y === 'string' ? y : ''
-    const count = Number(typeof x === 'string' ? (typeof y === 'number' ? y : 0) : typeof x === 'number' ? x : 0)
-    const size = Math.max(0, text.length * count)
-    if (Number.isFinite(size)) this.charge(Math.min(size >> 6, 1e7), Math.min(size, this.limits.heap))
+    chargeRepeat(this, x, y)
   }
 
   chargeCopy(x: Value): void {
-    if (x instanceof HarnList) this.charge(x.length >> 3, 16 + 16 * x.length)
-    else if (typeof x === 'string') this.charge(x.length >> 6, 16 + x.length)
+    chargeCopy(this, x)
   }
 
   chargeUpdate(x: Value): void {
-    if (x instanceof HarnList || x instanceof HarnDict || x instanceof HarnStruct) {
-      if (x.owned) this.chargeHeap(32)
-      else {
-        const size = x instanceof HarnList ? x.length : x instanceof HarnDict ? x.size : x.fields.size
-        this.charge(size >> 3, 16 + 32 * size)
-      }
-    }
+    chargeUpdate(this, x)
   }
 
   stackOverflow(): Fault {
@@ -545,105 +554,30 @@ export class Machine implements Context, MachineAccess {
     return def
   }
 
-  /** A method call that is no builtin method: structs, callable dict entries, ranges as iterators, nil. */
   callMethod(task: Task, receiver: Value, from: number, argc: number, site: { readonly name: string; readonly optional: boolean }): boolean {
-    const co = task.current
-    if (receiver instanceof HarnStruct) {
-      const method = this.structMethod(receiver, site.name)
-      // A struct method is a run of its own (reference 01 §15.3).
-      if (method !== null) return this.enter(task, method, from, argc + 1, true)
-      const field = receiver.fields.get(site.name)
-      if (field instanceof HarnClosure) return this.enter(task, field, from + 1, argc, false)
-    } else if (receiver instanceof HarnDict) {
-      const entry = receiver.map.get(site.name)
-      if (entry instanceof HarnClosure || entry instanceof HarnBuiltin) return this.callFrom(task, entry, from + 1, argc, null)
-    } else if (receiver instanceof HarnRange) {
-      const method = this.registry.methods.get('iter')?.get(site.name)
-      if (method !== undefined) {
-        co.regs[from] = makeIter(receiver)
-        return this.settleCall(task, this.runMethod(method, co.regs, from, argc))
-      }
-    }
-    this.give(co, null)
-    return true
+    return callMethod(this, task, receiver, from, argc, site)
   }
 
   structMethod(receiver: HarnStruct, name: string): HarnClosure | null {
-    if (receiver.name !== this.structName || receiver.home !== this.structHome) {
-      this.structName = receiver.name
-      this.structHome = receiver.home
-      this.structMethods = this.impls.get(`${receiver.home}::${receiver.name}`) ?? null
-    }
-    const own = this.structMethods?.get(name)
-    if (own !== undefined) return own
-    for (const [key, methods] of this.impls) if (key.endsWith(`::${receiver.name}`) && methods.has(name)) return methods.get(name)!
-    return null
+    return structMethod(this, receiver, name)
+  }
+
+  callFrom(task: Task, callee: Value, from: number, argc: number, site: CallSite | null): boolean {
+    return callFrom(this, task, callee, from, argc, site)
+  }
+
+  pipe(task: Task, from: number, tail: boolean): boolean {
+    return pipe(this, task, from, tail)
+  }
+
+  callableNamed(task: Task, name: string): Value {
+    return callableNamed(this, task, name)
   }
 
   /** The result of a builtin that was run for the instruction `co` stands at. */
   settleCall(task: Task, result: Result): boolean {
     if (result === CONTROL) return this.control(task)
     this.give(task.current, result as Value)
-    return true
-  }
-
-  /** A call instruction whose callee is not a plain closure. `site` is null where the callee has no name to fall back to. */
-  callFrom(task: Task, callee: Value, from: number, argc: number, site: { readonly name: string; readonly suggestion: string | null } | null): boolean {
-    const co = task.current
-    if (callee instanceof HarnClosure) {
-      if (callee.code.plain) return this.enter(task, callee, from, argc, false)
-      const generator = new HarnGenerator(callee.code.chunk.kind === 'stream' ? 'stream' : 'generator', null)
-      const own = new Coroutine(generator)
-      own.begin(callee, co.regs.slice(from, from + argc), placeArguments)
-      generator.coroutine = own
-      this.give(co, generator)
-      return true
-    }
-    if (callee instanceof HarnBuiltin) {
-      const def = this.registry.builtins.get(callee.name)
-      if (def === undefined) return this.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee.name}`))
-      return this.settleCall(task, this.runBuiltin(def, co.regs, from, argc))
-    }
-    if (site === null) return this.raise(task, typeFault(`Cannot call ${display(callee)}`))
-    const found = this.callableNamed(task, site.name)
-    if (found !== null) return this.callFrom(task, found, from, argc, null)
-    return this.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${site.name}${site.suggestion === null ? '' : ` (did you mean \`${site.suggestion}\`?)`}`))
-  }
-
-  /** As a call in tail position: the callee takes the place of the frame where it can. */
-  tailCallFrom(task: Task, callee: Value, from: number, argc: number, site: { readonly name: string; readonly suggestion: string | null }): boolean {
-    // Not a plain closure: an ordinary call, whose result the return instruction behind it passes on.
-    return this.callFrom(task, callee, from, argc, site)
-  }
-
-  /** `value |> callee`; registers `from` and `from + 1`. */
-  pipe(task: Task, from: number, tail: boolean): boolean {
-    const co = task.current
-    const callee = co.regs[from + 1]!
-    if (callee instanceof HarnClosure) {
-      if (tail) {
-        co.regs[co.base] = co.regs[from]!
-        return this.enterInPlace(task, callee, 1)
-      }
-      return this.enter(task, callee, from, 1, false)
-    }
-    if (callee instanceof HarnBuiltin) return this.callFrom(task, callee, from, 1, null)
-    if (typeof callee === 'string') {
-      const found = this.callableNamed(task, callee)
-      if (found !== null) return this.callFrom(task, found, from, 1, null)
-      return this.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee}`))
-    }
-    return this.raise(task, typeFault(`cannot pipe into ${typeName(callee)}`))
-  }
-
-  private enterInPlace(task: Task, callee: HarnClosure, argc: number): boolean {
-    const co = task.current
-    const { code } = callee
-    if (--this.fuel < 0) this.fuel = 0
-    co.reserve(co.base + code.frameSize + argc)
-    placeArguments(code, co.regs, co.base, argc)
-    co.frames[co.fp] = callee
-    co.instr = code.entry
     return true
   }
 
@@ -669,25 +603,6 @@ export class Machine implements Context, MachineAccess {
     co.instr = code.entry
     if (boundary) co.openRun()
     return true
-  }
-
-  /** A callable that the callers' scopes hold under this name, else a builtin, else null (reference 01 §10.3). */
-  callableNamed(task: Task, name: string): Value {
-    for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
-      for (let fp = co.fp; fp >= 0; fp--) {
-        const frame = co.frames[fp]!
-        if (!(frame instanceof HarnClosure)) continue
-        const pc = fp === co.fp ? co.instr.pc : co.returns[fp + 1]!.pc
-        for (const local of frame.code.chunk.locals) {
-          if (local.name !== name || pc < local.start || pc >= local.end) continue
-          const value = co.regs[co.bases[fp]! + local.slot]
-          if (value instanceof HarnClosure || value instanceof HarnBuiltin) return value
-        }
-        const captured = frame.code.chunk.captures.indexOf(name)
-        if (captured >= 0 && frame.captures[captured] instanceof HarnClosure) return frame.captures[captured]!
-      }
-    }
-    return this.registry.builtins.has(name) ? new HarnBuiltin(name) : null
   }
 
   // ---- generators and iteration
@@ -1017,39 +932,4 @@ function padded(def: BuiltinDef, regs: readonly Value[], from: number, argc: num
   const args: Value[] = []
   for (let at = 0; at < count; at++) args.push(at < argc ? regs[from + at]! : null)
   return args
-}
-
-/** Arguments at `base` → parameters: missing ones are nil or, where a default may apply, unset; the rest become a list. */
-export function placeArguments(code: FunctionCode, regs: Value[], base: number, argc: number): void {
-  const { rest, firstDefault } = code.chunk
-  if (rest >= 0) {
-    const more: Value[] = []
-    for (let at = rest; at < argc; at++) more.push(regs[base + at]!)
-    for (let at = argc; at < rest; at++) regs[base + at] = at < firstDefault ? null : (undefined as never)
-    regs[base + rest] = new HarnList(more)
-    return
-  }
-  // An argument that was not passed is undefined in its slot until its default replaces it.
-  for (let at = argc; at < code.paramCount; at++) regs[base + at] = at < firstDefault ? null : (undefined as never)
-}
-
-function taskDue(task: Task): number | null {
-  let due = task.waitDue
-  if (task.cancelDue !== null && (due === null || task.cancelDue < due)) due = task.cancelDue
-  for (const deadline of task.deadlines) if (!deadline.fired && (due === null || deadline.dueMs < due)) due = deadline.dueMs
-  return due
-}
-
-export function effectFault(outcome: Extract<EffectOutcome, { ok: false }>): Fault {
-  const { error } = outcome
-  switch (error.kind) {
-    case 'thrown': return thrown(error.value === undefined ? error.message : fromPlain(error.value))
-    case 'runtime': return runtimeFault(error.message)
-    case 'type': return typeFault(error.message)
-    case 'categorized': return categorized(error.category ?? 'generic', error.message)
-  }
-}
-
-function outcomeDelivery(outcome: EffectOutcome): NonNullable<Task['delivery']> {
-  return outcome.ok ? { kind: 'value', value: fromPlain(outcome.value) } : { kind: 'fault', fault: effectFault(outcome) }
 }

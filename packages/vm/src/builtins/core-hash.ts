@@ -1,10 +1,15 @@
-// The hash behind `hash_value`: FNV-1a of 64 bits over the structural key of a value, so that values which are structurally
+// The hash behind `hash_value`: FNV-1a of 64 bits over a canonical text of the value, so that values which are structurally
 // the same hash alike, in this run and in every other.
 
-import { structuralKey } from '../values/equality.js'
+import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes, HarnDuration, HarnFloat } from '../values/scalars.js'
+import { HarnSet } from '../values/set.js'
+import { sortTexts } from '../values/text-order.js'
 import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
+import { encodeHex } from './codecs-alphabets.js'
 
 const OFFSET = 0xcbf29ce484222325n
 const PRIME_LOW = 0x1b3
@@ -24,9 +29,64 @@ export function fnv1a(bytes: Uint8Array): bigint {
   return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low))
 }
 
+type Work = Value | { readonly text: string } | { readonly cut: SetParts } | { readonly end: SetParts }
+
+/** A set being written: where its parts begin, and the keys of the members finished so far. */
+interface SetParts {
+  start: number
+  readonly members: string[]
+}
+
+/** `N:text` with N in UTF-8 bytes, as in the key of every named or textual part. */
+const counted = (text: string): string => `${encoder.encode(text).length}:${text}`
+
+/** NaN is written with its sign bit set, which is how the division of two zeros leaves it. */
+function floatKey(v: number): string {
+  const view = new DataView(new ArrayBuffer(8))
+  view.setFloat64(0, v)
+  return `f${Number.isNaN(v) ? '18444492273895866368' : view.getBigUint64(0)};`
+}
+
+/** The text of a value without members; those of containers are written by `canonicalKey`. */
+function leafKey(value: Value): string {
+  if (value === null) return 'N'
+  if (typeof value === 'boolean') return value ? 'T' : 'F'
+  if (typeof value === 'string') return `s${counted(value)}`
+  if (typeof value !== 'object') return `i${value};`
+  if (value instanceof HarnFloat) return floatKey(value.v)
+  if (value instanceof HarnDuration) return `d${value.ms};`
+  if (value instanceof HarnBytes) return `b${encodeHex(value.data)};`
+  return `o${counted(typeName(value))}${counted(display(value))}`
+}
+
+/** A text that structurally equal values share; a work list, since data may be deeper than the JavaScript stack. */
+function canonicalKey(root: Value): string {
+  const parts: string[] = []
+  const work: Work[] = [root]
+  while (work.length > 0) {
+    const next = work.pop()!
+    if (next instanceof HarnList) {
+      work.push({ text: ']' })
+      const items = next.view()
+      for (let at = items.length - 1; at >= 0; at--) work.push({ text: ',' }, items[at]!)
+      parts.push('L')
+    } else if (next instanceof HarnDict) {
+      work.push({ text: '}' })
+      for (const key of next.keys().toReversed()) work.push({ text: ',' }, next.map.get(key)!, { text: `${counted(key)}=` })
+      parts.push('D')
+    } else if (next instanceof HarnSet) {
+      const set: SetParts = { start: parts.length, members: [] }
+      work.push({ end: set })
+      for (const member of next.map.values()) work.push({ cut: set }, member)
+    } else if (next === null || typeof next !== 'object') parts.push(leafKey(next))
+    else if ('text' in next) parts.push(next.text)
+    else if ('cut' in next) next.cut.members.push(parts.splice(next.cut.start).join(''))
+    else if ('end' in next) parts.push('S', sortTexts(next.end.members).map((member) => `${member},`).join(''), '}')
+    else parts.push(leafKey(next))
+  }
+  return parts.join('')
+}
+
 export function fingerprint(value: Value): bigint {
-  const key = structuralKey(value)
-  // Values with identity only have no content to hash but their display.
-  const text = typeof key === 'object' && key !== null ? `o${typeName(value)}:${display(value)}` : `${typeof key}:${String(key)}`
-  return fnv1a(encoder.encode(text))
+  return fnv1a(encoder.encode(canonicalKey(value)))
 }

@@ -13,6 +13,8 @@ import { cryptoFamily } from './crypto.js'
 import { dataFormatsFamily } from './data-formats.js'
 import { dictsFamily } from './dicts.js'
 import { eventLogFamily } from './event-log.js'
+import { flowFamily } from './flow.js'
+import { frictionFamily } from './friction.js'
 import { fsFamily } from './fs.js'
 import { handoffFamily } from './handoff.js'
 import { hostCallFamily } from './host-call.js'
@@ -30,6 +32,7 @@ import { metadataFamily } from './metadata.js'
 import { pathFamily } from './path.js'
 import { planFamily } from './plan.js'
 import { processFamily } from './process.js'
+import { projectFamily } from './project.js'
 import { randomFamily } from './random.js'
 import { rangesFamily } from './ranges.js'
 import { regexFamily } from './regex.js'
@@ -38,6 +41,7 @@ import { runtimeContextFamily } from './runtime-context.js'
 import { schemaFamily } from './schema.js'
 import { setsFamily } from './sets.js'
 import { sharedFamily } from './shared.js'
+import { skillsFamily } from './skills.js'
 import { storeFamily } from './store.js'
 import { streamsFamily } from './streams.js'
 import { stringsFamily } from './strings.js'
@@ -55,10 +59,10 @@ import type { BuiltinFamily } from './registry.js'
 
 export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   agentStateFamily, atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, compressFamily, coreFamily,
-  cryptoFamily, dataFormatsFamily, dictsFamily, eventLogFamily, fsFamily, handoffFamily, hostCallFamily, hostMocksFamily,
-  httpFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily, mailboxFamily, mathFamily, memoryFamily,
-  metadataFamily, pathFamily, planFamily, processFamily, randomFamily, rangesFamily, regexFamily, resultsFamily,
-  runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, storeFamily, streamsFamily, stringsFamily, supervisorFamily,
-  syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily, toolDispatchFamily, toolSynthesisFamily, toolsFamily,
-  tracingFamily,
+  cryptoFamily, dataFormatsFamily, dictsFamily, eventLogFamily, flowFamily, frictionFamily, fsFamily, handoffFamily,
+  hostCallFamily, hostMocksFamily, httpFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily, mailboxFamily,
+  mathFamily, memoryFamily, metadataFamily, pathFamily, planFamily, processFamily, projectFamily, randomFamily, rangesFamily,
+  regexFamily, resultsFamily, runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, skillsFamily, storeFamily,
+  streamsFamily, stringsFamily, supervisorFamily, syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily,
+  toolDispatchFamily, toolSynthesisFamily, toolsFamily, tracingFamily,
 ]

@@ -1,6 +1,7 @@
 // Joins builtin families into the table that a machine links against. Duplicates are refused; signatures for the checker and
 // the docs are read off the same definitions.
 
+import { guarded } from './tools-policy.js'
 import type { BuiltinDef, FrameDef } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -35,7 +36,7 @@ export function createRegistry(families: readonly BuiltinFamily[]): Registry {
         methods.set(def.receiver, table)
       }
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      table.set(def.name, def)
+      table.set(def.name, guarded(def))
     }
     for (const def of family.frames ?? []) {
       if (frames.has(def.kind)) throw new Error(`native frame ${def.kind} is defined twice`)

@@ -3,13 +3,13 @@ import { parseJson } from './json.js'
 import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { toolDispatchFamily } from './tool-dispatch.js'
 import { backoffDelay } from './tool-retry.js'
-import { toolPolicies } from './tools-policy.js'
 import { toolsFamily } from './tools.js'
 import { validateSchema } from './tools-validate.js'
 import { categorized, Fault, runtimeFault, thrown } from '../interpreter/fault.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import type { EffectOutcome } from '../effects/effect.js'
 import type { FakeMachine } from './test-support/fake-machine.js'
@@ -241,8 +241,7 @@ test.each<['constant' | 'linear' | 'exponential' | 'fibonacci', number[]]>([
 
 test('an installed policy refuses the call', () => {
   const m = machineWith('{}', () => 1)
-  m.states.set('tool_policies', { stack: [v('{"tools": ["other"]}')] })
-  expect(toolPolicies.name).toBe('tool_policies')
+  m.task.fields.set('policy.ceilings', new HarnList([v('{"tools": ["other"]}')]))
   expect(brief(failure(() => call(m)))).toBe("policy_violation tool_rejected: tool 't' exceeds tool ceiling")
 })
 

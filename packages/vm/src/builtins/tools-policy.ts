@@ -1,12 +1,14 @@
 // Tool annotations (04a §1.13) and the capability policy (04a §2.1): reading them from dicts, and the check that every tool
 // call passes before it is carried out. Policies are a stack of which only the top is enforced; whoever delegates work
-// (agent loops, workflow stages) pushes and pops. Reading is strict: one odd field makes the whole value absent.
+// (agent loops, workflow stages) pushes and pops (policy-scopes.ts). Reading is strict: one odd field makes the whole value
+// absent.
 
-import { family } from './builtin.js'
-import { sortedJson } from './tools-json.js'
+import { needsOf } from './policy-builtins.js'
+import { innermostScope } from './policy-scopes.js'
+import { debugQuoted } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
-import type { Context, Control } from './builtin.js'
+import type { BuiltinDef, Context, Control } from './builtin.js'
 import type { Value } from '../values/value.js'
 
 /** Rank by position; a text that is not listed ranks above all. */
@@ -39,9 +41,6 @@ export interface CapabilityPolicy {
   readonly constraints: readonly ArgConstraint[]
   readonly annotations: ReadonlyMap<string, ToolAnnotations>
 }
-
-/** Installed policies as the dicts they were given as, top last. */
-export const toolPolicies = family<{ stack: Value[] }>('tool_policies', () => ({ stack: [] }))
 
 export function rankOf(level: string): number {
   const rank = SIDE_EFFECT_LEVELS.indexOf(level)
@@ -146,7 +145,14 @@ function exceedsLevel(policy: CapabilityPolicy, level: string): boolean {
 }
 
 function topPolicy(ctx: Context): CapabilityPolicy | null {
-  return readPolicy(ctx.state(toolPolicies).stack.at(-1))
+  const installed = innermostScope(ctx, 'ceilings')
+  // A malformed policy counts as the empty one, which holds nothing back.
+  return installed === null ? null : readPolicy(installed)
+}
+
+/** What the installed policy says about a tool. Annotations of registry entries do not count here (04a §1.13). */
+export function installedAnnotations(ctx: Context, tool: string): ToolAnnotations | undefined {
+  return topPolicy(ctx)?.annotations.get(tool)
 }
 
 /** Why the installed policy refuses this call, or null. The text is the message of a `tool_rejected` error. */
@@ -180,7 +186,7 @@ function refusalOfArgs(
     const keys = constraint.argKey === null ? (annotations?.pathParams ?? []) : [constraint.argKey]
     const found = candidate(keys, args)
     if (found === null || constraint.patterns.some((pattern) => globOne(pattern, found.text))) continue
-    const patterns = `[${constraint.patterns.map((pattern) => sortedJson(pattern)).join(', ')}]`
+    const patterns = `[${constraint.patterns.map((pattern) => debugQuoted(pattern)).join(', ')}]`
     return (
       `tool '${tool}' ${found.key} '${found.text}' does not match allowed patterns: ${patterns}. ` +
       `Only the ${found.key} argument is checked against this allow-list — other argument values are not.`
@@ -206,21 +212,21 @@ export function refuseTool(ctx: Context, tool: string, args: Value): Control | n
   return refusal === null ? null : ctx.categorized('tool_rejected', refusal)
 }
 
-/** Builtins that reach hosts and servers, with the capability they need and the tail of the refusal (04a §2.1). */
-const GUARDED: Readonly<Record<string, { capability: string; operation: string; level: string | null; tail: string }>> = {
-  mcp_call: { capability: 'process', operation: 'exec', level: 'process_exec', tail: 'process.exec' },
-  host_tool_call: { capability: 'host', operation: 'tool_call', level: null, tail: 'host.tool_call' },
-  host_tool_list: { capability: 'host', operation: 'tool_call', level: null, tail: 'host.tool_call' },
+/** The fault for a builtin that exceeds the installed policy, or null. */
+export function refuseBuiltin(ctx: Context, name: string): Control | null {
+  const needs = needsOf(name)
+  const policy = needs === null ? null : topPolicy(ctx)
+  if (policy === null || needs === null) return null
+  const [capability, operation] = needs.capability?.split('.') ?? []
+  const allowed = capability === undefined || operation === undefined || allowsCapability(policy, capability, operation)
+  if (allowed && !(needs.level !== null && exceedsLevel(policy, needs.level))) return null
+  return ctx.categorized('tool_rejected', `builtin '${name}' exceeds ${needs.tail} ceiling`)
 }
 
-/** The fault for a builtin that exceeds the installed policy, or null. */
-export function refuseBuiltin(ctx: Context, name: keyof typeof GUARDED): Control | null {
-  const policy = topPolicy(ctx)
-  const needs = GUARDED[name]
-  if (policy === null || needs === undefined) return null
-  if (allowsCapability(policy, needs.capability, needs.operation) && !(needs.level !== null && exceedsLevel(policy, needs.level)))
-    return null
-  return ctx.categorized('tool_rejected', `builtin '${name}' exceeds ${needs.tail} ceiling`)
+/** The definition with the check of the installed policy in front, for builtins that need something. */
+export function guarded(def: BuiltinDef): BuiltinDef {
+  if (def.receiver !== null || needsOf(def.name) === null) return def
+  return { ...def, run: (ctx, ...args) => refuseBuiltin(ctx, def.name) ?? def.run(ctx, ...args) }
 }
 
 const WRITING_OPERATIONS: ReadonlySet<string> = new Set(['workspace.write_text', 'workspace.apply_edit', 'workspace.delete'])

@@ -606,7 +606,7 @@ export function execute(m: Machine, task: Task): void {
           continue
         }
         co.fp = fp; co.base = base; co.instr = i
-        if (!m.tailCallFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null })) return
+        if (!m.callFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null })) return
         break
       }
       case 103 satisfies L['BUILTIN1']: case 104 satisfies L['BUILTIN2']: {

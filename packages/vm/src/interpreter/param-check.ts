@@ -4,9 +4,11 @@
 import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
+import { compareText, sortTexts } from '../values/text-order.js'
 import { isInt, typeName } from '../values/value.js'
 import { runtimeFault, typeFault } from './fault.js'
 import type { RuntimeCheck } from '@bridle/compiler/bytecode'
@@ -21,46 +23,134 @@ export interface ParameterCheck {
 /** The fault of an argument that does not fit, null for one that does. */
 export function checkParameter(value: Value, parameter: ParameterCheck): Fault | null {
   const { name, check } = parameter
+  if (check.kind === 'interface') {
+    return value instanceof HarnStruct ? null : typeFault(`parameter '${name}': expected value satisfying interface '${check.name}', got ${typeName(value)}`)
+  }
+  const complaint = complaintOf(value, name, check)
+  if (complaint === null) return null
+  return isObjectLike(check) ? typeFault(complaint) : runtimeFault(`TypeError: ${complaint}`)
+}
+
+type ShapeCheck = Extract<RuntimeCheck, { kind: 'shape' }>
+
+/**
+ * What is wrong with the argument, or with the field at a path such as `p.o.k`. Object-like checks report their first failure with
+ * the path of the field as the name of the parameter; inside lists all failures are collected, with places such as `root[0].k`.
+ */
+function complaintOf(value: Value, path: string, check: RuntimeCheck): string | null {
   switch (check.kind) {
-    case 'interface':
-      return value instanceof HarnStruct ? null : typeFault(`parameter '${name}': expected value satisfying interface '${check.name}', got ${typeName(value)}`)
-    case 'shape': return checkShape(value, name, check)
-    case 'dict': {
-      const entries = fieldsOf(value)
-      if (entries === null) return notObject(value, name)
-      for (const key of [...entries.keys()].sort()) {
-        const item = entries.get(key)!
-        if (!fits(item, check.value)) return typeFault(`parameter '${name}': field '${key}' expected ${show(check.value)}, got ${typeName(item)}`)
-      }
-      return null
-    }
-    case 'list': {
-      if (!(value instanceof HarnList)) return mismatch(value, name, check)
-      for (let at = 0; at < value.length; at++) {
-        const item = value.items[at]!
-        if (!fits(item, check.element)) {
-          return runtimeFault(`TypeError: parameter '${name}': at root[${at}]: expected type '${show(check.element)}', got '${typeName(item)}'`)
-        }
-      }
-      return null
-    }
+    case 'shape':
+    case 'dict':
+      return complaintOfObject(value, path, check)
     case 'prim':
-      if (check.name === 'dict') return fieldsOf(value) === null ? notObject(value, name) : null
-      return fits(value, check) ? null : mismatch(value, name, check)
-    case 'union': return fits(value, check) ? null : mismatch(value, name, check)
+      if (check.name === 'dict') return fieldsOf(value) === null ? notObject(value, path) : null
+      return fits(value, check) ? null : mismatch(value, path, check)
+    case 'union':
+      return fits(value, check) ? null : mismatch(value, path, check)
+    case 'list':
     case 'enum':
-      return fits(value, check) ? null : runtimeFault(`TypeError: parameter '${name}': value must be one of [${check.values.join(', ')}]`)
-    case 'const':
-      return fits(value, check) ? null : runtimeFault(`TypeError: parameter '${name}': expected constant ${check.value}, got ${display(value)}`)
+    case 'const': {
+      if (!hasBaseType(value, check)) return mismatch(value, path, check)
+      const findings: string[] = []
+      collect(value, 'root', check, findings)
+      return findings.length === 0 ? null : `parameter '${path}': ${findings.join('; ').replace(/^at root: /, '')}`
+    }
+    case 'interface':
+      return null // only stands for a whole annotation, never within one
   }
 }
 
-function mismatch(value: Value, name: string, check: RuntimeCheck): Fault {
-  return runtimeFault(`TypeError: parameter '${name}' expected ${show(check)}, got ${typeName(value)} (${display(value)})`)
+function complaintOfObject(value: Value, path: string, check: ShapeCheck | Extract<RuntimeCheck, { kind: 'dict' }>): string | null {
+  const fields = fieldsOf(value)
+  if (fields === null) return notObject(value, path)
+  if (check.kind === 'dict') {
+    for (const key of sortTexts([...fields.keys()])) {
+      const complaint = complaintOfField(fields.get(key)!, path, key, check.value)
+      if (complaint !== null) return complaint
+    }
+    return null
+  }
+  for (const field of check.fields) {
+    if (field.optional || fields.has(field.name)) continue
+    const near = nearKey(field.name, fields.keys())
+    return `parameter '${path}': missing field '${field.name}' (${show(field.check)})${near === null ? '' : `, did you mean '${near}'?`}`
+  }
+  for (const field of inNameOrder(check)) {
+    const item = fields.get(field.name)
+    const complaint = item === undefined ? null : complaintOfField(item, path, field.name, field.check)
+    if (complaint !== null) return complaint
+  }
+  return null
 }
 
-function notObject(value: Value, name: string): Fault {
-  return typeFault(`parameter '${name}': expected dict or struct, got ${typeName(value)}`)
+function complaintOfField(item: Value, path: string, key: string, check: RuntimeCheck): string | null {
+  if (isObjectLike(check)) {
+    if (fieldsOf(item) === null) return `parameter '${path}': field '${key}' expected dict or struct, got ${typeName(item)}`
+  } else if (check.kind !== 'union' && !hasBaseType(item, check)) {
+    return `parameter '${path}': field '${key}' expected ${show(check)}, got ${seenType(item)}`
+  }
+  return complaintOf(item, `${path}.${key}`, check)
+}
+
+/** Adds everything that is wrong with a value inside a list; what has the wrong type is not looked into. */
+function collect(value: Value, place: string, check: RuntimeCheck, findings: string[]): void {
+  if (fits(value, check)) return
+  if (check.kind === 'const') {
+    findings.push(`at ${place}: expected constant ${check.value}, got ${display(value)}`)
+  } else if (check.kind === 'union') {
+    findings.push(`at ${place}: value did not match any union branch`)
+  } else if (!hasBaseType(value, check)) {
+    findings.push(`at ${place}: expected type '${show(check)}', got '${seenType(value)}'`)
+  } else if (check.kind === 'enum') {
+    findings.push(`at ${place}: value must be one of [${check.values.join(', ')}]`)
+  } else if (check.kind === 'list' && value instanceof HarnList) {
+    for (const [at, item] of value.view().entries()) collect(item, `${place}[${at}]`, check.element, findings)
+  } else if (check.kind === 'dict') {
+    const fields = fieldsOf(value)!
+    for (const key of sortTexts([...fields.keys()])) collect(fields.get(key)!, `${place}.${key}`, check.value, findings)
+  } else if (check.kind === 'shape') {
+    const fields = fieldsOf(value)!
+    for (const field of check.fields) {
+      if (!field.optional && !fields.has(field.name)) findings.push(`at ${place}: missing required key '${field.name}'`)
+    }
+    for (const field of inNameOrder(check)) {
+      const item = fields.get(field.name)
+      if (item !== undefined) collect(item, `${place}.${field.name}`, field.check, findings)
+    }
+  }
+}
+
+function inNameOrder(check: ShapeCheck): readonly ShapeCheck['fields'][number][] {
+  return [...check.fields].sort((left, right) => compareText(left.name, right.name))
+}
+
+function mismatch(value: Value, path: string, check: RuntimeCheck): string {
+  return `parameter '${path}' expected ${show(check)}, got ${seenType(value)} (${display(value)})`
+}
+
+function notObject(value: Value, path: string): string {
+  return `parameter '${path}': expected dict or struct, got ${typeName(value)}`
+}
+
+/** A struct passes for a dict, and messages that compare types call it one. */
+function seenType(value: Value): string {
+  return value instanceof HarnStruct ? 'dict' : typeName(value)
+}
+
+/** Whether a value has the type that `show` names; of a list, shape or literal this is the part before the details. */
+function hasBaseType(value: Value, check: RuntimeCheck): boolean {
+  switch (check.kind) {
+    case 'list':
+      return value instanceof HarnList
+    case 'shape':
+    case 'dict':
+      return fieldsOf(value) !== null
+    case 'enum':
+    case 'const':
+      return fits(value, { kind: 'prim', name: check.base })
+    default:
+      return fits(value, check)
+  }
 }
 
 function fieldsOf(value: Value): Map<string, Value> | null {
@@ -69,28 +159,6 @@ function fieldsOf(value: Value): Map<string, Value> | null {
 
 function isObjectLike(check: RuntimeCheck): boolean {
   return check.kind === 'shape' || check.kind === 'dict' || (check.kind === 'prim' && check.name === 'dict')
-}
-
-function checkShape(value: Value, name: string, check: Extract<RuntimeCheck, { kind: 'shape' }>): Fault | null {
-  const fields = fieldsOf(value)
-  if (fields === null) return notObject(value, name)
-  for (const field of check.fields) {
-    if (field.optional || fields.has(field.name)) continue
-    const near = nearKey(field.name, fields.keys())
-    return typeFault(`parameter '${name}': missing field '${field.name}' (${show(field.check)})${near === null ? '' : `, did you mean '${near}'?`}`)
-  }
-  for (const field of [...check.fields].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const item = fields.get(field.name)
-    if (item === undefined || (field.optional && item === null)) continue
-    if (isObjectLike(field.check)) {
-      if (fieldsOf(item) === null) return typeFault(`parameter '${name}': field '${field.name}' expected dict or struct, got ${typeName(item)}`)
-      const fault = checkParameter(item, { name: `${name}.${field.name}`, check: field.check })
-      if (fault !== null) return fault
-    } else if (!fits(item, field.check)) {
-      return typeFault(`parameter '${name}': field '${field.name}' expected ${show(field.check)}, got ${typeName(item)}`)
-    }
-  }
-  return null
 }
 
 /** A present key with the same first letter within edit distance 1 (names up to four characters) or 2. */
@@ -140,7 +208,7 @@ function fits(value: Value, check: RuntimeCheck): boolean {
       const fields = fieldsOf(value)
       return fields !== null && check.fields.every((field) => {
         const item = fields.get(field.name)
-        return item === undefined ? field.optional : (field.optional && item === null) || fits(item, field.check)
+        return item === undefined ? field.optional : fits(item, field.check)
       })
     }
     case 'list': return value instanceof HarnList && value.view().every((item) => fits(item, check.element))
@@ -157,7 +225,7 @@ function fits(value: Value, check: RuntimeCheck): boolean {
 
 function isLiteral(value: Value, base: 'string' | 'int', literal: string | number): boolean {
   if (base === 'string') return value === literal
-  return isInt(value) && String(value) === String(literal)
+  return equals(value, Number.isSafeInteger(Number(literal)) ? Number(literal) : BigInt(literal))
 }
 
 /** The type as messages name it. */

@@ -2,7 +2,7 @@
 
 import { HarnClosure } from '../values/callable.js'
 import { childrenKey, taskKey } from '../builtins/builtin.js'
-import { placeArguments } from '../vm.js'
+import { placeArguments } from '../interpreter/frames.js'
 import { Coroutine, NativeActivation, Task } from './task.js'
 import type { SpawnOptions, TaskFacts, TaskOutcome } from '../builtins/builtin.js'
 import type { Deadline } from './task.js'
@@ -39,7 +39,10 @@ export function taskFacts(machine: Machine, task: Task): TaskFacts {
     name: task.name,
     group: task.group,
     cancelled: task.cancelRequested,
-    activeTaskIds: [...machine.tasks.values()].filter((each) => each.parent === task.id && isAlive(each)).map((each) => each.taskId),
+    // Only when asked for: the facts are read for every guarded builtin, and there may be many tasks.
+    get activeTaskIds() {
+      return [...machine.tasks.values()].filter((each) => each.parent === task.id && isAlive(each)).map((each) => each.taskId)
+    },
     values: task.values,
     fields: task.fields,
   }
@@ -78,6 +81,7 @@ export function abortTask(machine: Machine, id: number): void {
   }
   machine.running = before
   task.current = new Coroutine(null)
+  machine.leaveWait(task)
   task.status = 'cancelled'
   task.deadlines = []
   machine.forgetEffect(task)

@@ -174,3 +174,11 @@ export class Task {
     this.group = identity.group
   }
 }
+
+/** When a waiting task has something to do without an answer; null when never. */
+export function taskDue(task: Task): number | null {
+  let due = task.waitDue
+  if (task.cancelDue !== null && (due === null || task.cancelDue < due)) due = task.cancelDue
+  for (const deadline of task.deadlines) if (!deadline.fired && (due === null || deadline.dueMs < due)) due = deadline.dueMs
+  return due
+}

@@ -1,5 +1,9 @@
 // A stopped machine ⇄ text. The text holds the state of the run and names code by module and function; it fits any process that
 // has the same program. What counts as the same is the code without debug information (design §8.10).
+//
+// Two lines of JSON: a header with format, version and the hash of the second line, then the state. The hash tells damage from a
+// snapshot, so that a damaged one is refused as a whole instead of going on with a state that no program can reach. It is no
+// signature: who can write snapshots can write any state, and a host keeps them as it keeps code.
 
 import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
 import { readGraph, SnapshotError, writeGraph } from './graph.js'
@@ -10,9 +14,14 @@ import type { ObjectRow } from './graph.js'
 export const SNAPSHOT_FORMAT = 'bridle-snapshot'
 export const SNAPSHOT_VERSION = 1
 
-interface Document {
+interface Header {
   readonly format: string
   readonly version: number
+  /** Hash of the text behind the header's line break. */
+  readonly seal: string
+}
+
+interface Document {
   /** Module key → hash of its code. */
   readonly modules: { readonly [key: string]: string }
   readonly objects: readonly ObjectRow[]
@@ -46,13 +55,15 @@ export function writeSnapshot(machine: Machine): string {
   for (const name of STATE) state[name] = machine[name]
   const modules: Record<string, string> = {}
   for (const module of machine.program.modules.values()) modules[module.key] = moduleHash(module, machine.options.hashHex)
-  const document: Document = { format: SNAPSHOT_FORMAT, version: SNAPSHOT_VERSION, modules, objects: writeGraph(state) }
-  return JSON.stringify(document)
+  const document: Document = { modules, objects: writeGraph(state) }
+  const text = JSON.stringify(document)
+  const header: Header = { format: SNAPSHOT_FORMAT, version: SNAPSHOT_VERSION, seal: sealOf(text, machine.options.hashHex) }
+  return `${JSON.stringify(header)}\n${text}`
 }
 
 /** Fills a fresh machine of the same program. Raises SnapshotError with the reason of a refusal. */
 export function readSnapshot(text: string, machine: Machine): void {
-  const document = parseDocument(text)
+  const document = parseDocument(text, machine.options.hashHex)
   checkProgram(document, machine.program, machine.options.hashHex)
   let state: Record<string, unknown>
   try {
@@ -79,21 +90,32 @@ export function readSnapshot(text: string, machine: Machine): void {
   }
 }
 
-function parseDocument(text: string): Document {
-  let document: Partial<Document>
+function sealOf(text: string, hashHex: (bytes: Uint8Array) => string): string {
+  return hashHex(new TextEncoder().encode(text))
+}
+
+function parseDocument(text: string, hashHex: (bytes: Uint8Array) => string): Document {
+  const lineEnd = text.indexOf('\n')
+  const header = parseJson(lineEnd < 0 ? text : text.slice(0, lineEnd)) as Partial<Header> | null
+  if (header === null || typeof header !== 'object' || header.format !== SNAPSHOT_FORMAT) throw new SnapshotError('format', 'not a snapshot')
+  if (header.version !== SNAPSHOT_VERSION) {
+    throw new SnapshotError('version', `snapshot version ${String(header.version)}; this machine reads version ${SNAPSHOT_VERSION}`)
+  }
+  const body = text.slice(lineEnd + 1)
+  if (header.seal !== sealOf(body, hashHex)) throw new SnapshotError('damaged', 'the snapshot is damaged: its contents do not fit its seal')
+  const document = parseJson(body) as Partial<Document> | null
+  const sound = document !== null && typeof document === 'object' && Array.isArray(document.objects) && document.objects.every(Array.isArray)
+    && typeof document.modules === 'object' && document.modules !== null
+  if (!sound) throw new SnapshotError('damaged', 'a part of the snapshot is missing')
+  return document as Document
+}
+
+function parseJson(text: string): unknown {
   try {
-    document = JSON.parse(text) as Partial<Document>
+    return JSON.parse(text)
   } catch {
     throw new SnapshotError('format', 'not a snapshot')
   }
-  if (document === null || typeof document !== 'object' || document.format !== SNAPSHOT_FORMAT) throw new SnapshotError('format', 'not a snapshot')
-  if (document.version !== SNAPSHOT_VERSION) {
-    throw new SnapshotError('version', `snapshot version ${String(document.version)}; this machine reads version ${SNAPSHOT_VERSION}`)
-  }
-  if (!Array.isArray(document.objects) || !document.objects.every(Array.isArray) || typeof document.modules !== 'object') {
-    throw new SnapshotError('damaged', 'a part of the snapshot is missing')
-  }
-  return document as Document
 }
 
 function checkProgram(document: Document, program: LinkedProgram, hashHex: (bytes: Uint8Array) => string): void {

@@ -1,0 +1,183 @@
+// THE list of fuzz targets. A target makes an input from chance and checks what the engine does with it; it raises an Error when
+// the engine breaks its word. An input is a text, so that a finding can be kept, cut down and run again.
+//
+//   parser    a changed script is parsed or refused with a diagnostic inside the text; what parses is printed and parsed again
+//   program   a script, generated or changed, ends the same way in one piece, in slices, and through snapshots
+//   chunk     changed bytecode is refused by the verifier, or runs without an error of ours
+//   snapshot  a changed snapshot is refused, or loads and the run ends as if nothing had been changed
+//   planted   holds a bug on purpose and must fail: it shows that the machinery finds what there is to find
+
+import { parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
+import type { CompiledProgram } from '@bridle/compiler/bytecode'
+import { LinkError, SnapshotError } from '@bridle/vm'
+import type { LinkedProgram } from '@bridle/vm'
+import { corpus } from './corpus.js'
+import { compile, difference, link, Runner, runToEnd } from './engine.js'
+import { generateProgram } from './generate.js'
+import { mutateBytes, mutateData, mutateSource } from './mutate.js'
+import { Random } from './random.js'
+
+export interface Target {
+  readonly name: string
+  /** Parts of all inputs that this target gets; 0 for one that is run by name only. */
+  readonly share: number
+  readonly make: (random: Random) => string
+  /** Raises an Error for a finding. `random` decides how the input is run, the same for the same input. */
+  readonly check: (input: string, random: Random) => void
+}
+
+export const TARGETS: readonly Target[] = [
+  { name: 'parser', share: 35, make: changedScript, check: checkParser },
+  { name: 'program', share: 35, make: (random) => (random.oneIn(2) ? generateProgram(random) : changedScript(random)), check: checkProgram },
+  { name: 'chunk', share: 15, make: changedChunk, check: checkChunk },
+  { name: 'snapshot', share: 15, make: changedSnapshot, check: checkSnapshot },
+  { name: 'planted', share: 0, make: changedScript, check: checkPlanted },
+]
+
+export function targetNamed(name: string): Target | undefined {
+  return TARGETS.find((each) => each.name === name)
+}
+
+function anyScript(random: Random): string {
+  return random.pick(corpus()).text
+}
+
+function changedScript(random: Random): string {
+  const text = random.oneIn(10) ? generateProgram(random) : anyScript(random)
+  return mutateSource(random, text, anyScript(random))
+}
+
+// ---- parser
+
+function checkParser(text: string): void {
+  const source = new SourceFile('fuzz.harn', text)
+  const { program, diagnostics } = parse(source)
+  for (const { span } of diagnostics) {
+    if (!(span.start >= 0 && span.start <= span.end && span.end <= text.length)) throw new Error(`span ${span.start}..${span.end} of ${text.length}`)
+  }
+  renderDiagnostics(diagnostics, source, { color: false })
+  if (program === null) {
+    if (diagnostics.length === 0) throw new Error('refused without a word')
+    return
+  }
+  const printed = print(program)
+  const again = parse(new SourceFile('printed.harn', printed))
+  if (again.program === null) throw new Error(`the printed form is refused: ${again.diagnostics[0]?.message}`)
+  const reprinted = print(again.program)
+  if (reprinted !== printed) throw new Error('the printed form prints differently')
+}
+
+// ---- program
+
+function checkProgram(text: string, random: Random): void {
+  const { program } = compile(text)
+  if (program !== null) checkRuns(link(program), random)
+}
+
+/** A program in one piece, then in slices and through snapshots. */
+function checkRuns(program: LinkedProgram, random: Random): void {
+  const whole = runToEnd(new Runner(program))
+  // At most some hundred slices: a snapshot costs more than a slice.
+  const runner = new Runner(program, Math.max(1, Math.floor(whole.fuel / random.between(2, 120))))
+  const every = random.between(1, 5)
+  do {
+    if (runner.stopped && random.oneIn(every)) runner.throughSnapshot()
+  } while (runner.advance())
+  const found = difference(whole, runner.ending())
+  if (found !== null) throw new Error(`in slices and through snapshots: ${found}`)
+}
+
+// ---- chunk
+
+function changedChunk(random: Random): string {
+  for (;;) {
+    const { program } = compile(random.oneIn(3) ? generateProgram(random) : anyScript(random))
+    if (program === null) continue
+    const changed = structuredClone(program)
+    // Debug information and strings are most of the data, code is what matters.
+    const main = changed.modules[0]!
+    const fn = random.pick(main.functions)
+    mutateData(random, random.pick<() => object>([() => ({ code: fn.code }), () => ({ code: fn.code }), () => ({ handlers: fn.handlers, code: fn.code }), () => fn, () => main])())
+    return writeChunk(changed)
+  }
+}
+
+function writeChunk(program: CompiledProgram): string {
+  return JSON.stringify(program, (_, value: unknown) => (typeof value === 'bigint' ? { bigint: String(value) } : value))
+}
+
+function readChunk(text: string): CompiledProgram {
+  return JSON.parse(text, (_, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('bigint' in value)) return value
+    return typeof value.bigint === 'string' && /^-?\d+$/.test(value.bigint) ? BigInt(value.bigint) : value
+  }) as CompiledProgram
+}
+
+function checkChunk(text: string): void {
+  let program: LinkedProgram
+  try {
+    program = link(readChunk(text))
+  } catch (error) {
+    if (error instanceof LinkError) return
+    throw error
+  }
+  runToEnd(new Runner(program))
+}
+
+// ---- snapshot
+
+interface SnapshotInput {
+  readonly source: string
+  readonly sliceFuel: number
+  /** Exits before the snapshot. */
+  readonly exits: number
+  readonly snapshot: string
+}
+
+function changedSnapshot(random: Random): string {
+  for (;;) {
+    const source = random.oneIn(2) ? generateProgram(random) : anyScript(random)
+    const { program } = compile(source)
+    if (program === null) continue
+    const sliceFuel = random.between(1, 60)
+    const runner = new Runner(link(program), sliceFuel)
+    const exits = random.below(40)
+    for (let at = 0; at < exits && runner.stopped; at++) runner.advance()
+    if (!runner.stopped) continue
+    const snapshot = runner.machine.snapshot()
+    const input: SnapshotInput = { source, sliceFuel, exits: runner.exits, snapshot: random.oneIn(2) ? mutateBytes(random, snapshot) : mutateJson(random, snapshot) }
+    return JSON.stringify(input)
+  }
+}
+
+/** A snapshot changed in its data; each line of it is a document. */
+function mutateJson(random: Random, text: string): string {
+  const documents = text.split('\n').map((line) => JSON.parse(line) as object)
+  mutateData(random, random.pick(documents))
+  return documents.map((each) => JSON.stringify(each)).join('\n')
+}
+
+function checkSnapshot(text: string): void {
+  const { source, sliceFuel, exits, snapshot } = JSON.parse(text) as SnapshotInput
+  const { program } = compile(source)
+  if (program === null) return
+  const linked = link(program)
+  const changed = new Runner(linked, sliceFuel)
+  for (let at = 0; at < exits; at++) changed.advance()
+  if (!changed.stopped) return
+  try {
+    changed.continueFrom(snapshot)
+  } catch (error) {
+    if (error instanceof SnapshotError) return
+    throw error
+  }
+  const found = difference(runToEnd(new Runner(linked, sliceFuel)), runToEnd(changed))
+  if (found !== null) throw new Error(`a changed snapshot was taken for a good one: ${found}`)
+}
+
+// ---- planted
+
+/** A parser that cannot bear two opening brackets in a row. */
+function checkPlanted(text: string): void {
+  if (text.includes('[[')) throw new Error('planted: two brackets')
+}

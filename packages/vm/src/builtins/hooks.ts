@@ -1,0 +1,177 @@
+// Hooks around tool calls (04a §2.2): deny rules and output caps that scripts register, and handlers for the events that
+// manifests name. Which hooks see a call is decided by the pattern of each; they run in the order of registration.
+
+import { builtin, family } from './builtin.js'
+import { microCompact } from './micro-compact.js'
+import { compileRegex, testRegex } from './regex-engine.js'
+import { RegexSyntaxError } from './regex-syntax.js'
+import { callBack, failRuntime, here } from './scripted.js'
+import { sortedJson } from './tools-json.js'
+import { globOne } from './tools-policy.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { isCallable, isInt, isTruthy, typeName } from '../values/value.js'
+import type { Context, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import type { Script } from './scripted.js'
+import type { Value } from '../values/value.js'
+
+export const HOOK_EVENTS: readonly string[] = [
+  'PreToolUse', 'PostToolUse', 'PreAgentTurn', 'PostAgentTurn', 'WorkerSpawned', 'WorkerProgressed', 'WorkerWaitingForInput',
+  'WorkerCompleted', 'WorkerFailed', 'WorkerCancelled',
+]
+
+interface Hook {
+  readonly event: string
+  /** A pattern on the tool's name for hooks of register_tool_hook, a pattern expression for handlers. */
+  readonly pattern: string
+  /** Called with the event's payload; nil for the two fixed hooks. */
+  readonly handler: Value
+  readonly deny: string | null
+  readonly maxOutput: number | null
+}
+
+const hookState = family<{ hooks: Hook[] }>('tool_hooks', () => ({ hooks: [] }))
+
+export function hasToolHooks(ctx: Context): boolean {
+  return ctx.state(hookState).hooks.some((hook) => hook.event === 'PreToolUse' || hook.event === 'PostToolUse')
+}
+
+function registerToolHook(ctx: Context, config: Value): Result {
+  const dict = config instanceof HarnDict ? config : new HarnDict()
+  const { hooks } = ctx.state(hookState)
+  const given = dict.get('pattern') ?? null
+  const pattern = given === null ? '*' : display(given)
+  const deny = dict.get('deny') ?? null
+  const maxOutput = dict.get('max_output') ?? null
+  if (deny !== null) hooks.push({ event: 'PreToolUse', pattern, handler: null, deny: display(deny), maxOutput: null })
+  if (isInt(maxOutput)) hooks.push({ event: 'PostToolUse', pattern, handler: null, deny: null, maxOutput: Number(maxOutput) })
+  return null
+}
+
+function addHook(ctx: Context, event: Value, pattern: Value, handler: Value): Result {
+  if (typeof event !== 'string' || !HOOK_EVENTS.includes(event)) {
+    return ctx.runtime(`on_event: unknown event ${display(event)}; one of ${HOOK_EVENTS.join(', ')} is expected`)
+  }
+  if (!isCallable(handler)) return ctx.runtime(`on_event: handler must be a closure, got ${typeName(handler)}`)
+  const wanted = pattern === null ? '' : display(pattern)
+  ctx.state(hookState).hooks.push({ event, pattern: wanted, handler, deny: null, maxOutput: null })
+  return null
+}
+
+// --------------------------------------------------------------------------------------------------- pattern expressions
+
+function atPath(payload: Value, path: string): Value {
+  let value = payload
+  for (const key of path.split('.')) {
+    if (!(value instanceof HarnDict)) return null
+    value = value.get(key) ?? null
+  }
+  return value
+}
+
+/** Strings bare, other values as JSON, a missing one empty. */
+function textAt(payload: Value, path: string): string {
+  const value = atPath(payload, path)
+  return value === null ? '' : typeof value === 'string' ? value : sortedJson(value)
+}
+
+function unquoted(text: string): string {
+  return /^(["']).*\1$/s.test(text) && text.length > 1 ? text.slice(1, -1) : text
+}
+
+export function hookPatternMatches(pattern: string, payload: Value): boolean {
+  const wanted = pattern.trim()
+  if (wanted === '' || wanted === '*') return true
+  const operation = /^([\w.]+)\s*(=~|==|!=)\s*(.*)$/s.exec(wanted)
+  if (operation !== null) {
+    const actual = textAt(payload, operation[1]!)
+    const expected = unquoted(operation[3]!.trim())
+    if (operation[2] === '==') return actual === expected
+    if (operation[2] === '!=') return actual !== expected
+    try {
+      return testRegex(compileRegex(expected), actual)
+    } catch (error) {
+      if (error instanceof RegexSyntaxError) return false
+      throw error
+    }
+  }
+  if (wanted.includes('.')) return isTruthy(atPath(payload, wanted))
+  return globOne(wanted, textAt(payload, 'tool.name'))
+}
+
+/** The hooks that see an event, in order. */
+function* hooksFor(event: string, payload: HarnDict): Script<readonly Hook[]> {
+  const hooks = yield* here((ctx) => ctx.state(hookState).hooks.filter((hook) => hook.event === event))
+  const tool = textAt(payload, 'tool.name')
+  return hooks.filter((hook) => (hook.handler === null ? globOne(hook.pattern, tool) : hookPatternMatches(hook.pattern, payload)))
+}
+
+// ------------------------------------------------------------------------------------------------------ around tool calls
+
+export type PreToolUse = { readonly kind: 'go'; readonly args: HarnDict } | { readonly kind: 'deny'; readonly reason: string }
+
+/** The first denial wins; replacements of the arguments chain. */
+export function* runPreToolUse(tool: string, given: HarnDict): Script<PreToolUse> {
+  let args = given
+  const payload = (): HarnDict => HarnDict.of({ event: 'PreToolUse', tool: HarnDict.of({ name: tool, args }) })
+  for (const hook of yield* hooksFor('PreToolUse', payload())) {
+    if (hook.deny !== null) return { kind: 'deny', reason: hook.deny }
+    const answer = yield* callBack(hook.handler, payload())
+    if (answer === null) continue
+    if (!(answer instanceof HarnDict)) failRuntime(`PreToolUse hook must return nil or {deny, args}, got ${typeName(answer)}`)
+    const deny = answer.get('deny') ?? null
+    if (deny !== null) return { kind: 'deny', reason: display(deny) }
+    const replaced = answer.get('args')
+    if (replaced instanceof HarnDict) args = replaced
+  }
+  return { kind: 'go', args }
+}
+
+/** The text of a result after all hooks; texts chain. */
+export function* runPostToolUse(tool: string, args: Value, given: string): Script<string> {
+  let text = given
+  const payload = (): HarnDict =>
+    HarnDict.of({ event: 'PostToolUse', tool: HarnDict.of({ name: tool, args }), result: HarnDict.of({ text }) })
+  for (const hook of yield* hooksFor('PostToolUse', payload())) {
+    if (hook.maxOutput !== null) {
+      text = microCompact(text, hook.maxOutput)
+      continue
+    }
+    const answer = yield* callBack(hook.handler, payload())
+    if (answer === null) continue
+    if (typeof answer === 'string') text = answer
+    else if (answer instanceof HarnDict) {
+      const result = answer.get('result') ?? null
+      if (result !== null) text = display(result)
+    } else failRuntime(`PostToolUse hook must return nil, string, or {result}, got ${typeName(answer)}`)
+  }
+  return text
+}
+
+/** Runs the handlers of an event whose answers do not matter. */
+export function* notifyHooks(event: string, payload: HarnDict): Script<null> {
+  for (const hook of yield* hooksFor(event, payload)) if (hook.handler !== null) yield* callBack(hook.handler, payload)
+  return null
+}
+
+export const hooksFamily: BuiltinFamily = {
+  name: 'hooks',
+  builtins: [
+    builtin(
+      'register_tool_hook(config: dict) -> nil',
+      { doc: 'Denies the tools whose name matches `pattern`, or shortens their results to `max_output` bytes.', effects: [] },
+      registerToolHook,
+    ),
+    builtin('clear_tool_hooks() -> nil', { doc: 'Removes all hooks around tool calls.', effects: [] }, (ctx) => {
+      const state = ctx.state(hookState)
+      state.hooks = state.hooks.filter((hook) => hook.event !== 'PreToolUse' && hook.event !== 'PostToolUse')
+      return null
+    }),
+    builtin(
+      '__hook_on(event: string, pattern: string, handler: closure) -> nil',
+      { doc: 'Calls `handler` with the payload of every event that matches the pattern expression.', effects: ['callback'] },
+      addHook,
+    ),
+  ],
+}

@@ -1,0 +1,204 @@
+// Dynamic permissions (04a §2.3): which tools an agent may call with which arguments, decided by patterns and by closures of
+// the script, and what a person or another closure says when a call is denied. Reading a config is here, and the evaluation
+// as a script (scripted.ts), because matchers and escalations are called back.
+//
+// A scope is a dict {id, label, allow, deny, on_escalation}; `allow` and `deny` are lists of rules {pattern, matcher}. Its id
+// names the session grants that were given in it.
+
+import { family } from './builtin.js'
+import { popScope, pushScope, scopesOf } from './policy-scopes.js'
+import { callBack, here } from './scripted.js'
+import { sortedJson } from './tools-json.js'
+import { globOne } from './tools-policy.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { isCallable, isTruthy, typeName } from '../values/value.js'
+import type { Context } from './builtin.js'
+import type { Script } from './scripted.js'
+import type { Value } from '../values/value.js'
+
+/** Grants for the rest of a scope: `tool` + arguments as sorted JSON, by scope. */
+const sessionGrants = family<{ scopes: number; granted: Map<number, string[]> }>('permission_grants', () => ({
+  scopes: 0,
+  granted: new Map(),
+}))
+
+/** A config that cannot be read, with the message of the runtime error. */
+export class PermissionsError extends Error {
+  override readonly name = 'PermissionsError'
+}
+
+const rule = (pattern: string, matcher: Value): HarnDict => HarnDict.of({ pattern, matcher })
+
+function textList(value: HarnList, label: string): HarnList {
+  for (const item of value.view()) if (typeof item !== 'string') throw new PermissionsError(`${label}: list entries must be strings`)
+  return value
+}
+
+/** A matcher in its checked form: nil, bool, list of patterns, closure, or {key, patterns}. */
+function readMatcher(value: Value, label: string): Value {
+  if (value === null || typeof value === 'boolean' || isCallable(value)) return value
+  if (typeof value === 'string') return new HarnList([value])
+  if (value instanceof HarnList) return textList(value, label)
+  if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: unsupported matcher type ${typeName(value)}`)
+  const key = value.get('arg_key') ?? value.get('key') ?? null
+  const patterns = value.get('patterns') ?? value.get('arg_patterns') ?? value.get('allow') ?? null
+  const list = typeof patterns === 'string' ? new HarnList([patterns]) : patterns
+  if (typeof key !== 'string' || !(list instanceof HarnList)) {
+    throw new PermissionsError(`${label}: dict matchers must include arg_key and patterns`)
+  }
+  return HarnDict.of({ key, patterns: textList(list, label) })
+}
+
+function readRules(value: Value, label: string): HarnList {
+  if (value === null) return new HarnList([])
+  if (value instanceof HarnList) return new HarnList(textList(value, label).view().map((pattern) => rule(pattern as string, null)))
+  if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: expected a list or dict, got ${typeName(value)}`)
+  return new HarnList(value.keys().map((pattern) => rule(pattern, readMatcher(value.get(pattern)!, `${label}.${pattern}`))))
+}
+
+/** Raises PermissionsError. `label` is whose option it is, such as `agent_loop`. */
+export function readPermissions(value: Value, label: string): HarnDict {
+  if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: permissions must be a dict`)
+  const escalation = value.get('on_escalation') ?? null
+  if (escalation !== null && !isCallable(escalation)) throw new PermissionsError(`${label}.on_escalation: expected a closure, got ${typeName(escalation)}`)
+  return HarnDict.of({
+    allow: readRules(value.get('allow') ?? null, `${label}.allow`),
+    deny: readRules(value.get('deny') ?? null, `${label}.deny`),
+    on_escalation: escalation,
+  })
+}
+
+export function pushPermissions(ctx: Context, permissions: HarnDict): void {
+  const grants = ctx.state(sessionGrants)
+  pushScope(ctx, 'permissions', permissions.with('id', ++grants.scopes))
+}
+
+export function popPermissions(ctx: Context): void {
+  const ended = popScope(ctx, 'permissions')
+  if (ended instanceof HarnDict) ctx.state(sessionGrants).granted.delete(Number(ended.get('id')))
+}
+
+// --------------------------------------------------------------------------------------------------------------- matching
+
+/** Every string anywhere in the arguments; the arguments as JSON when there is none. */
+function stringsIn(args: Value): string[] {
+  const found: string[] = []
+  const pending: Value[] = [args]
+  while (pending.length > 0) {
+    const value = pending.pop()!
+    if (typeof value === 'string') found.push(value)
+    else if (value instanceof HarnList) pending.push(...[...value.view()].reverse())
+    else if (value instanceof HarnDict) pending.push(...value.keys().reverse().map((key) => value.get(key)!))
+  }
+  return found.length > 0 ? found : [sortedJson(args)]
+}
+
+const anyMatches = (patterns: HarnList, texts: readonly string[]): boolean =>
+  patterns.view().some((pattern) => texts.some((text) => globOne(pattern as string, text)))
+
+function* matches(matcher: Value, args: Value): Script<boolean> {
+  if (matcher === null || typeof matcher === 'boolean') return matcher ?? true
+  if (matcher instanceof HarnList) return anyMatches(matcher, stringsIn(args))
+  if (matcher instanceof HarnDict) {
+    const given = args instanceof HarnDict ? args.get(matcher.get('key') as string) : args
+    return typeof given === 'string' && anyMatches(matcher.get('patterns') as HarnList, [given])
+  }
+  return isTruthy(yield* callBack(matcher, args))
+}
+
+/** The pattern of the first rule that matches the call, or null. */
+function* firstMatch(rules: Value | undefined, tool: string, args: Value): Script<string | null> {
+  for (const each of rules instanceof HarnList ? rules.view() : []) {
+    if (!(each instanceof HarnDict)) continue
+    const pattern = each.get('pattern') as string
+    if (globOne(pattern, tool) && (yield* matches(each.get('matcher') ?? null, args))) return pattern
+  }
+  return null
+}
+
+// ------------------------------------------------------------------------------------------------------------- evaluation
+
+export interface PermissionVerdict {
+  readonly granted: boolean
+  readonly reason: string
+  /** Transcript events in order: {kind, reason, escalated}. */
+  readonly events: readonly PermissionEvent[]
+}
+
+export interface PermissionEvent {
+  readonly kind: 'PermissionGrant' | 'PermissionDeny' | 'PermissionEscalation'
+  readonly reason: string
+  readonly escalated: boolean
+}
+
+interface Escalated {
+  readonly granted: boolean
+  readonly session: boolean
+  readonly reason: string
+}
+
+const GRANTED = 'permission escalation granted'
+const DENIED = 'permission escalation denied'
+
+function readEscalation(answer: Value): Escalated {
+  const of = (grant: Value, reason: string | null): Escalated => {
+    const granted = grant === true || grant === 'once' || grant === 'session'
+    return { granted, session: grant === 'session', reason: reason ?? (granted ? GRANTED : DENIED) }
+  }
+  if (!(answer instanceof HarnDict)) return of(answer, null)
+  const reason = answer.get('reason')
+  return of(answer.get('grant') ?? answer.get('granted') ?? false, typeof reason === 'string' ? reason : null)
+}
+
+/** Asks every scope, outermost first; the first denial that no escalation lifts ends it. */
+export function* evaluatePermissions(tool: string, args: Value, sessionId: Value): Script<PermissionVerdict> {
+  const scopes = yield* here((ctx) => scopesOf(ctx, 'permissions').filter((scope): scope is HarnDict => scope instanceof HarnDict))
+  const events: PermissionEvent[] = []
+  let reason = 'no permission scope is installed'
+  const call = `${tool}\u0000${sortedJson(args)}`
+  for (const scope of scopes) {
+    const id = Number(scope.get('id'))
+    if (yield* here((ctx) => ctx.state(sessionGrants).granted.get(id)?.includes(call) ?? false)) {
+      reason = 'session grant'
+      continue
+    }
+    const denial = yield* denialBy(scope, tool, args)
+    if (denial === null) {
+      reason = 'permission allow rule matched'
+      continue
+    }
+    const escalate = scope.get('on_escalation') ?? null
+    if (escalate === null) {
+      events.push({ kind: 'PermissionDeny', reason: denial, escalated: false })
+      return { granted: false, reason: denial, events }
+    }
+    const asked = HarnDict.of({ _type: 'PermissionRequest', tool, args, session_id: sessionId, reason: denial })
+    const answer = readEscalation(yield* callBack(escalate, asked))
+    reason = answer.reason
+    events.push({ kind: 'PermissionEscalation', reason, escalated: true })
+    if (!answer.granted) {
+      events.push({ kind: 'PermissionDeny', reason, escalated: true })
+      return { granted: false, reason, events }
+    }
+    if (answer.session) {
+      yield* here((ctx) => {
+        const { granted } = ctx.state(sessionGrants)
+        ctx.charge(1, call.length)
+        granted.set(id, [...(granted.get(id) ?? []), call])
+        return null
+      })
+    }
+  }
+  if (scopes.length > 0) events.push({ kind: 'PermissionGrant', reason, escalated: events.length > 0 })
+  return { granted: true, reason, events }
+}
+
+function* denialBy(scope: HarnDict, tool: string, args: Value): Script<string | null> {
+  const denied = yield* firstMatch(scope.get('deny'), tool, args)
+  if (denied !== null) return `permission denied by deny rule: ${denied}`
+  const allow = scope.get('allow')
+  if (!(allow instanceof HarnList) || allow.length === 0 || (yield* firstMatch(allow, tool, args)) !== null) return null
+  return `permission denied: tool '${display(tool)}' is not allowed by this agent's permissions`
+}

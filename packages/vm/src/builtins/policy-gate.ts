@@ -1,0 +1,154 @@
+// The gate: everything that may refuse one tool call before it is carried out, in the order of 04a §2.5: capability policy and
+// argument constraints, dynamic permissions, approval policy, pre hooks. Every dispatcher goes through it, whoever asked for
+// the call, and gets one verdict dict:
+//   {allowed: true, args, events}                   go on, with these arguments (a person or a hook may have changed them)
+//   {allowed: false, stage, reason, args, events}   `stage` is policy, permissions, approval or hook
+// `events` are the transcript events of 04a §2.3, for those who keep a transcript.
+
+import { builtin } from './builtin.js'
+import { currentApprovalPolicy, declaredPaths, decideApproval, mutationOf } from './approval-policy.js'
+import { hasToolHooks, runPostToolUse, runPreToolUse } from './hooks.js'
+import { wallMs } from './identity.js'
+import { evaluatePermissions } from './permissions.js'
+import { scopesOf } from './policy-scopes.js'
+import { here, scripts, tryAsk } from './scripted.js'
+import { isoNow } from './time-dates.js'
+import { installedAnnotations, refusalOfTool } from './tools-policy.js'
+import { Fault } from '../interpreter/fault.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { toPlain } from '../values/plain.js'
+import type { Context, Control, Result } from './builtin.js'
+import type { BuiltinFamily } from './registry.js'
+import type { Script } from './scripted.js'
+import type { ToolAnnotations } from './tools-policy.js'
+import type { Value } from '../values/value.js'
+
+const NO_BRIDGE = 'approval required but no host bridge is available'
+const ASK_FAILED = 'approval request failed or host does not implement session/request_permission'
+const NOT_GRANTED = 'host did not grant approval'
+
+function refused(stage: string, reason: string, args: Value, events: Value): HarnDict {
+  return HarnDict.of({ allowed: false, stage, reason, args, events })
+}
+
+function* gate(toolValue: Value, argsValue: Value, options: Value): Script {
+  const tool = display(toolValue)
+  let args = argsValue as HarnDict
+  const option = (key: string): Value => (options instanceof HarnDict ? (options.get(key) ?? null) : null)
+  let refusal = yield* here((ctx) => refusalOfTool(ctx, tool, args))
+  if (refusal !== null) return refused('policy', refusal, args, new HarnList([]))
+
+  const permission = yield* evaluatePermissions(tool, args, option('session_id'))
+  const events = new HarnList(
+    permission.events.map(({ kind, reason, escalated }) =>
+      HarnDict.of({
+        kind, role: 'tool', visibility: 'internal', text: reason,
+        metadata: HarnDict.of({ tool_name: tool, arguments: args, reason, escalated }),
+      })),
+  )
+  if (!permission.granted) return refused('permissions', permission.reason, args, events)
+
+  const approval = yield* askApproval(tool, args, { callId: option('call_id'), sessionId: option('session_id') })
+  if (approval.reason !== null) return refused('approval', approval.reason, args, events)
+  args = approval.args
+
+  const hooked = yield* runPreToolUse(tool, args)
+  if (hooked.kind === 'deny') return refused('hook', hooked.reason, args, events)
+  if (hooked.args !== args || approval.changed) {
+    // Arguments that were not seen by the policy before must not pass because others did.
+    args = hooked.args
+    refusal = yield* here((ctx) => refusalOfTool(ctx, tool, args))
+    if (refusal !== null) return refused('policy', refusal, args, events)
+  }
+  return HarnDict.of({ allowed: true, args, events })
+}
+
+interface Approval {
+  /** Null when approved. */
+  readonly reason: string | null
+  readonly args: HarnDict
+  readonly changed: boolean
+}
+
+function* askApproval(tool: string, args: HarnDict, call: { readonly callId: Value; readonly sessionId: Value }): Script<Approval> {
+  const { decision, annotations } = yield* here((ctx) => {
+    const policy = currentApprovalPolicy(ctx)
+    const found = installedAnnotations(ctx, tool)
+    const asked = policy === null ? { kind: 'approved' as const } : decideApproval(policy, { tool, args, annotations: found, workspace: ctx.source.directory })
+    return { decision: asked, annotations: found }
+  })
+  if (decision.kind === 'approved') return { reason: null, args, changed: false }
+  if (decision.kind === 'denied') return { reason: decision.reason, args, changed: false }
+  const answer = yield* tryAsk({ kind: 'approval.ask', args: { kind: 'permission', payload: toPlain(yield* permissionRequest(tool, args, annotations, call)) } })
+  // A host without people to ask refuses the effect itself, which has another text than a request that went wrong.
+  if (answer instanceof Fault) return { reason: answer.category === 'tool_rejected' ? NO_BRIDGE : ASK_FAILED, args, changed: false }
+  if (!(answer instanceof HarnDict)) return { reason: ASK_FAILED, args, changed: false }
+  const given = answer.get('outcome') ?? null
+  const outcome = given instanceof HarnDict ? (given.get('outcome') ?? null) : given
+  if (outcome !== 'selected' && outcome !== 'allow' && answer.get('granted') !== true) {
+    const reason = answer.get('reason')
+    return { reason: typeof reason === 'string' && reason !== '' ? reason : NOT_GRANTED, args, changed: false }
+  }
+  const replaced = answer.get('args')
+  return replaced instanceof HarnDict ? { reason: null, args: replaced, changed: true } : { reason: null, args, changed: false }
+}
+
+/** The params of `session/request_permission` (04a §4.5). */
+function* permissionRequest(
+  tool: string, args: HarnDict, annotations: ToolAnnotations | undefined, call: { readonly callId: Value; readonly sessionId: Value },
+): Script<HarnDict> {
+  const requestedAt = isoNow(yield* wallMs())
+  const paths = new HarnList(declaredPaths(annotations, args))
+  const id = call.callId === null ? `approval_${tool}` : `approval_${display(call.callId)}`
+  return HarnDict.of({
+    sessionId: call.sessionId,
+    approvalRequest: HarnDict.of({
+      id, action: tool, args, principal: null, requested_at: requestedAt, deadline: null, approvers_required: 1,
+      evidence_refs: new HarnList([]), undo_metadata: null, capabilities_requested: new HarnList([`tool.${tool}`]),
+    }),
+    toolCall: HarnDict.of({ toolCallId: call.callId, toolName: tool, rawInput: args }),
+    mutation: mutationOf(annotations),
+    declaredPaths: paths,
+    declaredPathEntries: new HarnList(paths.view().map((path) => HarnDict.of({ path }))),
+  })
+}
+
+const machine = scripts('policy.gate', {
+  gate,
+  *after(tool, args, text) {
+    return yield* runPostToolUse(display(tool ?? null), args ?? null, text as string)
+  },
+})
+
+/** Whether anything is installed that the gate would look at beside the capability policy. */
+export function isGated(ctx: Context): boolean {
+  return (
+    scopesOf(ctx, 'permissions').length > 0 || scopesOf(ctx, 'approvals').length > 0 ||
+    scopesOf(ctx, 'ceilings').length > 0 || hasToolHooks(ctx)
+  )
+}
+
+/** Goes on as the gate; the frame's result is the verdict. `options` may have `call_id` and `session_id`. */
+export function startGate(ctx: Context, tool: string, args: HarnDict, options: HarnDict): Control {
+  return machine.start(ctx, 'gate', tool, args, options) as Control
+}
+
+/** Goes on as the post hooks; the frame's result is the text that the caller gets. */
+export function startPostHooks(ctx: Context, tool: string, args: Value, text: string): Control {
+  return machine.start(ctx, 'after', tool, args, text) as Control
+}
+
+export const policyGateFamily: BuiltinFamily = {
+  name: 'policy-gate',
+  frames: [machine.frame],
+  builtins: [
+    builtin(
+      '__tool_gate(tool: string, args?: dict, options?: dict) -> dict',
+      { doc: 'The verdict of all installed policies on one tool call.', effects: ['approval.ask', 'clock.now', 'callback'] },
+      (ctx, tool, args, options): Result =>
+        machine.start(ctx, 'gate', tool ?? null, args instanceof HarnDict ? args : new HarnDict(), options ?? null),
+    ),
+  ],
+}

@@ -1,0 +1,33 @@
+// Where installed policies live: with the task that installed them. A scope binds the task that opened it and every task
+// started under it, which get the scopes along as they get context values; tasks beside it are not bound, whatever the order
+// in which they run. Each kind of scope is a stack, kept as an immutable list so that a child's stack is not its parent's.
+
+import { HarnList } from '../values/list.js'
+import type { Context } from './builtin.js'
+import type { Value } from '../values/value.js'
+
+/** `ceilings`: capability policies as given. `permissions`, `approvals`: as read by their modules. `commands`: command policies. */
+export type ScopeKind = 'ceilings' | 'permissions' | 'approvals' | 'commands' | 'command_hooks'
+
+const fieldOf = (kind: ScopeKind): string => `policy.${kind}`
+
+/** Outermost first. */
+export function scopesOf(ctx: Context, kind: ScopeKind): readonly Value[] {
+  const stack = ctx.machine.task().fields.get(fieldOf(kind))
+  return stack instanceof HarnList ? stack.view() : []
+}
+
+export function innermostScope(ctx: Context, kind: ScopeKind): Value {
+  return scopesOf(ctx, kind).at(-1) ?? null
+}
+
+export function pushScope(ctx: Context, kind: ScopeKind, scope: Value): void {
+  ctx.machine.task().fields.set(fieldOf(kind), new HarnList([...scopesOf(ctx, kind), scope]))
+}
+
+/** The scope that ended, or undefined when none was open. */
+export function popScope(ctx: Context, kind: ScopeKind): Value | undefined {
+  const stack = scopesOf(ctx, kind)
+  ctx.machine.task().fields.set(fieldOf(kind), new HarnList(stack.slice(0, -1)))
+  return stack.at(-1)
+}

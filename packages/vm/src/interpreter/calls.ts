@@ -1,0 +1,131 @@
+// Calls that are not the loop's fast path: methods of structs and dicts, builtins as values, generators, names that the callers'
+// scopes hold. Each works on the coroutine that stands at the call, and answers whether the task goes on.
+
+import { Fault, typeFault } from './fault.js'
+import { makeIter } from '../builtins/iter.js'
+import { Coroutine } from '../scheduler/task.js'
+import { HarnBuiltin, HarnClosure, HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnGenerator } from '../values/handles.js'
+import { HarnRange } from '../values/scalars.js'
+import { typeName } from '../values/value.js'
+import { placeArguments } from './frames.js'
+import type { Machine } from '../vm.js'
+import type { Task } from '../scheduler/task.js'
+import type { Value } from '../values/value.js'
+
+/** What a call by name falls back to when the callee it was given is not callable. */
+export interface CallSite {
+  readonly name: string
+  readonly suggestion: string | null
+}
+
+/** A method call that is no builtin method: structs, callable dict entries, ranges as iterators, nil. */
+export function callMethod(m: Machine, task: Task, receiver: Value, from: number, argc: number, site: { readonly name: string; readonly optional: boolean }): boolean {
+  const co = task.current
+  if (receiver instanceof HarnStruct) {
+    const method = structMethod(m, receiver, site.name)
+    // A struct method is a run of its own (reference 01 §15.3).
+    if (method !== null) return m.enter(task, method, from, argc + 1, true)
+    const field = receiver.fields.get(site.name)
+    if (field instanceof HarnClosure) return m.enter(task, field, from + 1, argc, false)
+  } else if (receiver instanceof HarnDict) {
+    const entry = receiver.map.get(site.name)
+    if (entry instanceof HarnClosure || entry instanceof HarnBuiltin) return callFrom(m, task, entry, from + 1, argc, null)
+  } else if (receiver instanceof HarnRange) {
+    const method = m.registry.methods.get('iter')?.get(site.name)
+    if (method !== undefined) {
+      co.regs[from] = makeIter(receiver)
+      return m.settleCall(task, m.runMethod(method, co.regs, from, argc))
+    }
+  }
+  m.give(co, null)
+  return true
+}
+
+/** The method of a struct by name: of its own module first, else of any module that has one. */
+export function structMethod(m: Machine, receiver: HarnStruct, name: string): HarnClosure | null {
+  if (receiver.name !== m.structName || receiver.home !== m.structHome) {
+    m.structName = receiver.name
+    m.structHome = receiver.home
+    m.structMethods = m.impls.get(`${receiver.home}::${receiver.name}`) ?? null
+  }
+  const own = m.structMethods?.get(name)
+  if (own !== undefined) return own
+  for (const [key, methods] of m.impls) if (key.endsWith(`::${receiver.name}`) && methods.has(name)) return methods.get(name)!
+  return null
+}
+
+/** A call instruction whose callee is not a plain closure. `site` is null where the callee has no name to fall back to. */
+export function callFrom(m: Machine, task: Task, callee: Value, from: number, argc: number, site: CallSite | null): boolean {
+  const co = task.current
+  if (callee instanceof HarnClosure) {
+    if (callee.code.plain) return m.enter(task, callee, from, argc, false)
+    const generator = new HarnGenerator(callee.code.chunk.kind === 'stream' ? 'stream' : 'generator', null)
+    const own = new Coroutine(generator)
+    own.begin(callee, co.regs.slice(from, from + argc), placeArguments)
+    generator.coroutine = own
+    m.give(co, generator)
+    return true
+  }
+  if (callee instanceof HarnBuiltin) {
+    const def = m.registry.builtins.get(callee.name)
+    if (def === undefined) return m.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee.name}`))
+    return m.settleCall(task, m.runBuiltin(def, co.regs, from, argc))
+  }
+  if (site === null) return m.raise(task, typeFault(`Cannot call ${display(callee)}`))
+  const found = callableNamed(m, task, site.name)
+  if (found !== null) return callFrom(m, task, found, from, argc, null)
+  return m.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${site.name}${site.suggestion === null ? '' : ` (did you mean \`${site.suggestion}\`?)`}`))
+}
+
+/** `value |> callee`; registers `from` and `from + 1`. */
+export function pipe(m: Machine, task: Task, from: number, tail: boolean): boolean {
+  const co = task.current
+  const callee = co.regs[from + 1]!
+  if (callee instanceof HarnClosure) {
+    if (tail) {
+      co.regs[co.base] = co.regs[from]!
+      return enterInPlace(m, task, callee, 1)
+    }
+    return m.enter(task, callee, from, 1, false)
+  }
+  if (callee instanceof HarnBuiltin) return callFrom(m, task, callee, from, 1, null)
+  if (typeof callee === 'string') {
+    const found = callableNamed(m, task, callee)
+    if (found !== null) return callFrom(m, task, found, from, 1, null)
+    return m.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee}`))
+  }
+  return m.raise(task, typeFault(`cannot pipe into ${typeName(callee)}`))
+}
+
+function enterInPlace(m: Machine, task: Task, callee: HarnClosure, argc: number): boolean {
+  const co = task.current
+  const { code } = callee
+  if (--m.fuel < 0) m.fuel = 0
+  co.reserve(co.base + code.frameSize + argc)
+  placeArguments(code, co.regs, co.base, argc)
+  co.frames[co.fp] = callee
+  co.instr = code.entry
+  return true
+}
+
+/** A callable that the callers' scopes hold under this name, else a builtin, else null (reference 01 §10.3). */
+export function callableNamed(m: Machine, task: Task, name: string): Value {
+  for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
+    for (let fp = co.fp; fp >= 0; fp--) {
+      const frame = co.frames[fp]!
+      if (!(frame instanceof HarnClosure)) continue
+      const pc = fp === co.fp ? co.instr.pc : co.returns[fp + 1]!.pc
+      for (const local of frame.code.chunk.locals) {
+        if (local.name !== name || pc < local.start || pc >= local.end) continue
+        const value = co.regs[co.bases[fp]! + local.slot]
+        if (value instanceof HarnClosure || value instanceof HarnBuiltin) return value
+      }
+      const captured = frame.code.chunk.captures.indexOf(name)
+      if (captured >= 0 && frame.captures[captured] instanceof HarnClosure) return frame.captures[captured]!
+    }
+  }
+  return m.registry.builtins.has(name) ? new HarnBuiltin(name) : null
+}

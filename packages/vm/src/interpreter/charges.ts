@@ -1,0 +1,40 @@
+// What operators cost beyond one step: work and memory by the size of what they copy (design §8.15), charged before the work.
+
+import { HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnList } from '../values/list.js'
+import type { Machine } from '../vm.js'
+import type { Value } from '../values/value.js'
+
+export function chargeJoin(m: Machine, x: Value, y: Value): void {
+  if (typeof y === 'string') m.chargeHeap(16)
+  else if (y instanceof HarnList && x instanceof HarnList) {
+    const copied = x.items.length === x.length ? y.length : x.length + y.length
+    m.charge(copied >> 3, 32 + 16 * copied)
+  } else if (x instanceof HarnDict && y instanceof HarnDict) {
+    const copied = x.owned ? y.size : x.size + y.size
+    m.charge(copied >> 3, 32 + 32 * copied)
+  }
+}
+
+export function chargeRepeat(m: Machine, x: Value, y: Value): void {
+  const text = typeof x === 'string' ? x : typeof y === 'string' ? y : ''
+  const count = Number(typeof x === 'string' ? (typeof y === 'number' ? y : 0) : typeof x === 'number' ? x : 0)
+  const size = Math.max(0, text.length * count)
+  if (Number.isFinite(size)) m.charge(Math.min(size >> 6, 1e7), Math.min(size, m.limits.heap))
+}
+
+export function chargeCopy(m: Machine, x: Value): void {
+  if (x instanceof HarnList) m.charge(x.length >> 3, 16 + 16 * x.length)
+  else if (typeof x === 'string') m.charge(x.length >> 6, 16 + x.length)
+}
+
+export function chargeUpdate(m: Machine, x: Value): void {
+  if (x instanceof HarnList || x instanceof HarnDict || x instanceof HarnStruct) {
+    if (x.owned) m.chargeHeap(32)
+    else {
+      const size = x instanceof HarnList ? x.length : x instanceof HarnDict ? x.size : x.fields.size
+      m.charge(size >> 3, 16 + 32 * size)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// The dispatch loop must stay within what V8's optimising compiler takes: past 60 KB of bytecode it silently runs ten times slower.
+// Measured in a process of its own, which is started with V8's own switches.
+
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+/** Bytes of bytecode past which V8 does not optimise. */
+const LIMIT = 61_440
+/** V8's kOptimized bit of %GetOptimizationStatus. */
+const OPTIMIZED = 1 << 4
+
+// A loop of 2,000 turns in slices of 100, so that the loop function is left and entered often.
+const program = `
+const { OPCODES: O } = await import('./packages/compiler/src/bytecode/index.ts')
+const { execute } = await import('./packages/vm/src/interpreter/loop.ts')
+const { Machine } = await import('./packages/vm/src/vm.ts')
+const { linkProgram } = await import('./packages/vm/src/interpreter/module.ts')
+const { createRegistry } = await import('./packages/vm/src/builtins/registry.ts')
+const code = [
+  O.INT.code, 0, O.STORE.code, 0,
+  O.LOAD.code, 0, O.INT.code, 2000, O.LT.code, O.JUMP_IF_FALSE.code, 20,
+  O.LOAD.code, 0, O.INT.code, 1, O.ADD.code, O.STORE.code, 0,
+  O.LOOP.code, 4,
+  O.LOAD.code, 0, O.RETURN.code,
+]
+const main = { name: 'main', kind: 'main', params: [], firstDefault: 0, rest: -1, slots: 1, stack: 2, code, handlers: [], captures: [], lines: [], locals: [] }
+const chunk = { key: 'm', functions: [main], constants: [], names: [], builtins: [], units: [], moduleSlots: [], exports: {} }
+const linked = linkProgram({ modules: [chunk], main: 'm' }, createRegistry([]))
+const run = () => {
+  const machine = new Machine(linked, { hashHex: () => '', limits: { sliceFuel: 100 } })
+  let exit = machine.start(null, 0)
+  while (exit.kind === 'yielded') exit = machine.resume(null, 0)
+  return exit.value
+}
+const status = new Function('f', 'return %GetOptimizationStatus(f)')
+let optimized = false
+for (let round = 0; round < 200 && !optimized; round++) {
+  run()
+  optimized = (status(execute) & ${OPTIMIZED}) !== 0
+}
+process.stdout.write(JSON.stringify({ value: run(), optimized }))
+`
+
+/** Whether the loop is optimised by a V8 that takes functions of up to `bytes` of bytecode. */
+function isOptimized(bytes: number): boolean {
+  const v8 = ['--allow-natives-syntax', '--no-concurrent-recompilation', '--interrupt-budget=20000', `--max-optimized-bytecode-size=${bytes}`]
+  const { stdout, stderr } = spawnSync(process.execPath, [...v8, '--import', 'tsx', '--input-type=module', '--eval', program], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  expect(stderr).toBe('')
+  const { value, optimized } = JSON.parse(stdout) as { value: number; optimized: boolean }
+  expect(value).toBe(2000)
+  return optimized
+}
+
+test('the dispatch loop is optimised, even if V8 took half of what it takes', () => {
+  expect(isOptimized(LIMIT / 2)).toBe(true)
+})
+
+test('a loop above the limit would be noticed', () => {
+  expect(isOptimized(5000)).toBe(false)
+})

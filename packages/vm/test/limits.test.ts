@@ -1,0 +1,96 @@
+// What a run may use up, and that it cannot get round it: fuel, frames, heap, output, tasks, and the JavaScript stack.
+
+import { describe, expect, test } from 'vitest'
+import { Machine } from '@bridle/vm'
+import { link, options, runText } from './support.js'
+
+const limitOf = (text: string, limits: Parameters<typeof runText>[1]): string => {
+  const { exit } = runText(text, limits)
+  return exit?.kind === 'limit' ? exit.limit : `${exit?.kind}`
+}
+
+describe('fuel', () => {
+  test.each([
+    ['an endless loop', 'while true { }'],
+    ['endless tail calls', 'fn f() { return f() }\nf()'],
+    ['an endless loop that catches everything', 'while true { try { throw 1 } catch (e) { } }'],
+    ['an endless loop in a deferred block', 'fn f() { defer { while true { } } }\nf()'],
+    ['an endless loop in a callback', '[1].map({ x -> while true { } })'],
+    ['an endless generator', 'fn g() { while true { yield 1 } }\nfor x in g() { }'],
+    ['an endless iterator', '(1 to 9000000000000000).map({ x -> x }).count()'],
+    ['a huge range drained by a builtin', '(1 to 9000000000000000).to_list()'],
+    ['tasks that start tasks', 'fn f() { spawn { f() } }\nf()\nsleep(1)\nwhile true { }'],
+  ])('%s ends', (_, text) => {
+    expect(limitOf(text, { fuel: 100_000, heap: 1 << 24 })).toMatch(/fuel|heap|tasks/)
+  })
+
+  test('the count does not depend on the slices', () => {
+    const text = 'var n = 0\nfor i in 1 to 1000 { n += [i].map({ x -> x * 2 })[0] }\nprintln(n)'
+    const whole = runText(text)
+    for (const sliceFuel of [1, 7, 100]) {
+      const sliced = runText(text, { sliceFuel })
+      expect(sliced.output).toBe(whole.output)
+      expect(sliced.machine.fuelUsed).toBe(whole.machine.fuelUsed)
+    }
+  })
+})
+
+describe('depth', () => {
+  test('recursion that is no tail call is a fault the script can catch', () => {
+    const { output } = runText('fn f(n) { let r = f(n + 1)\n return r }\nprintln(try { f(0) })')
+    expect(output).toBe('Result.Err(Stack overflow: too many nested calls)\n')
+  })
+
+  test('100,000 tail calls take no frames', () => {
+    expect(runText('fn f(n) { if n == 0 { return "done" }\n return f(n - 1) }\nprintln(f(100000))', { frames: 100 }).output).toBe('done\n')
+  })
+
+  test('recursion through a callback ends in the limit on frames, not in the JavaScript stack', () => {
+    expect(limitOf('fn f(n) { return [n].map({ x -> f(x + 1) }) }\nf(0)', { frames: 20_000 })).toBe('frames')
+  })
+
+  test('recursion through methods and sorting does, too', () => {
+    expect(limitOf('struct P { n: int }\nimpl P { fn m(self) { let r = self.m()\n return r } }\nP({n: 1}).m()', { frames: 5_000 })).toBe('frames')
+    expect(limitOf('fn f(n) { return [2, 1].sort_by({ x -> f(x) }) }\nf(0)', { frames: 5_000 })).toBe('frames')
+  })
+})
+
+describe('heap, output and tasks', () => {
+  test.each([
+    ['a list that grows', 'var xs = []\nwhile true { xs = xs + [1, 2, 3] }'],
+    ['a string that doubles', 'var s = "x"\nwhile true { s = s + s }'],
+    ['a dict that grows', 'var d = {}\nvar i = 0\nwhile true { d["k${i}"] = i\n i += 1 }'],
+    ['nesting', 'var x = nil\nwhile true { x = [x] }'],
+    ['repetition', 'var xs = []\nwhile true { xs = xs + ["abc" * 100000] }'],
+  ])('%s', (_, text) => {
+    const { exit } = runText(text, { heap: 1 << 22, fuel: 50_000_000 })
+    // A string that is too long for any machine is a fault of its own.
+    expect(exit?.kind === 'limit' ? exit.limit : exit?.kind === 'failed' ? exit.fault.text : exit).toMatch(/heap|string is too long/)
+  })
+
+  test('garbage does not count', () => {
+    expect(runText('var i = 0\nwhile i < 20000 { let xs = [i, i, i, i]\n i += 1 }\nprintln(i)', { heap: 1 << 18 }).output).toBe('20000\n')
+  })
+
+  test('output', () => {
+    expect(limitOf('while true { println("0123456789") }', { output: 1000, fuel: 1_000_000 })).toBe('output')
+  })
+
+  test('tasks', () => {
+    expect(limitOf('for i in 1 to 1000 { spawn { sleep(1000) } }\nsleep(1)', { tasks: 100 })).toBe('tasks')
+  })
+})
+
+test('10,000 waiting machines can be alive at once, and go on', () => {
+  const program = link('let t = spawn { sleep(1)\n 20 + 1 }\nlet x = await(t) * 2\nprintln(x)')
+  const machines = Array.from({ length: 10_000 }, () => {
+    const machine = new Machine(program, options)
+    expect(machine.start(null, 0).kind).toBe('suspended')
+    return machine
+  })
+  for (const machine of machines) {
+    const exit = machine.resume(null, 1)
+    expect(exit.kind).toBe('done')
+    expect(exit.output).toBe('42\n')
+  }
+})
