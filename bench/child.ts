@@ -54,15 +54,24 @@ async function answer(): Promise<unknown> {
       const shown = loaded.filter(({ workload }) => wanted.includes(workload))
       return Object.fromEntries(shown.map(({ workload, run }) => [workload.name, warmTime(run)]))
     }
-    case 'host calls': return hostCalls()
-    case 'fresh machine': return freshMachine()
-    case 'compile': return compileTimes()
-    case 'snapshot': return snapshots()
-    case 'idle machines': return idleMachines()
-    case 'value representations': return measureValues()
-    case 'growth': return measureGrowth(new Engine())
-    case 'shapes': return measureShapes(new Engine(), folder)
-    default: throw new Error(`no measurement ${task}`)
+    case 'host calls':
+      return hostCalls()
+    case 'fresh machine':
+      return freshMachine()
+    case 'compile':
+      return compileTimes()
+    case 'snapshot':
+      return snapshots()
+    case 'idle machines':
+      return idleMachines()
+    case 'value representations':
+      return measureValues()
+    case 'growth':
+      return measureGrowth(new Engine())
+    case 'shapes':
+      return measureShapes(new Engine(), folder)
+    default:
+      throw new Error(`no measurement ${task}`)
   }
 }
 

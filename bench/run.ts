@@ -30,7 +30,9 @@ const rounds = options.rounds !== undefined ? Math.max(1, Number(options.rounds)
 const folder = join(root, 'bench')
 const built = join(root, '.cache', 'bench')
 const chosen = WORKLOADS.filter((workload) => workload.name.includes(options.filter))
-const SYSTEM = ['host calls', 'fresh machine', 'compile', 'snapshot', 'idle machines', 'value representations'].filter((name) => name.includes(options.filter))
+const SYSTEM = ['host calls', 'fresh machine', 'compile', 'snapshot', 'idle machines', 'value representations'].filter((name) =>
+  name.includes(options.filter),
+)
 const hasGrowth = 'growth'.includes(options.filter)
 const hasShapes = 'shapes'.includes(options.filter)
 
@@ -49,7 +51,7 @@ interface Samples {
   readonly shapes: Record<string, ShapeTimes[]>
 }
 
-/** Bundled like the command line: code that is loaded as 300 modules runs the same but starts three times slower. */
+/** One file, since code that is loaded as hundreds of modules runs the same but starts several times slower. */
 async function bundle(): Promise<string> {
   mkdirSync(built, { recursive: true })
   const outfile = join(built, 'child.mjs')
@@ -61,7 +63,6 @@ async function bundle(): Promise<string> {
     platform: 'node',
     target: 'node20',
     minifySyntax: true,
-    keepNames: true,
     logLevel: 'warning',
     alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
     nodePaths: ['vm', 'stdlib-tools'].map((name) => join(root, 'packages', name, 'node_modules')),
@@ -80,9 +81,13 @@ function measure(child: string, task: string, names: readonly string[] = []): un
 }
 
 function measureLua(name: string, wanted: string): Timing {
-  const { status, stdout, stderr } = spawnSync('lua5.4', [join(folder, 'scripts', 'measure.lua'), join(folder, 'scripts', `${name}.lua`)], {
-    encoding: 'utf8',
-  })
+  const { status, stdout, stderr } = spawnSync(
+    'lua5.4',
+    [join(folder, 'scripts', 'measure.lua'), join(folder, 'scripts', `${name}.lua`)],
+    {
+      encoding: 'utf8',
+    },
+  )
   const [result = '', cold = '', warm = ''] = stdout.split('\n')
   if (status !== 0 || result !== wanted) throw new Error(`bench: ${name}.lua gave ${result}, want ${wanted}\n${stderr}`)
   return { cold: Number(cold), warm: Number(warm) }
@@ -101,7 +106,11 @@ async function main(): Promise<void> {
   const child = await bundle()
   const lua = luaVersion()
   if (lua === null) note('bench: lua5.4 is not installed; its column is left out')
-  const wanted = measure(child, 'check', chosen.map((workload) => workload.name)) as Record<string, string>
+  const wanted = measure(
+    child,
+    'check',
+    chosen.map((workload) => workload.name),
+  ) as Record<string, string>
   note(`bench: results are right; ${rounds} rounds`)
   const samples: Samples = { scripts: {}, mixed: {}, system: {}, growth: [], shapes: {} }
   for (let round = 1; round <= rounds; round++) {
@@ -111,13 +120,18 @@ async function main(): Promise<void> {
       ;(samples.scripts[name] ??= []).push({ ...timing, lua: hasLua ? measureLua(name, wanted[name]!) : null })
     }
     if (chosen.length > 0) {
-      const mixed = measure(child, 'mixed', chosen.map((workload) => workload.name)) as Record<string, number>
+      const mixed = measure(
+        child,
+        'mixed',
+        chosen.map((workload) => workload.name),
+      ) as Record<string, number>
       for (const [name, ms] of Object.entries(mixed)) (samples.mixed[name] ??= []).push(ms)
     }
     for (const name of SYSTEM) (samples.system[name] ??= []).push(measure(child, name) as Figures)
     if (hasGrowth) samples.growth.push(measure(child, 'growth') as Growth[])
     if (hasShapes) {
-      for (const [name, times] of Object.entries(measure(child, 'shapes') as Record<string, ShapeTimes>)) (samples.shapes[name] ??= []).push(times)
+      for (const [name, times] of Object.entries(measure(child, 'shapes') as Record<string, ShapeTimes>))
+        (samples.shapes[name] ??= []).push(times)
     }
     note(`bench: round ${round} of ${rounds} is done`)
   }
@@ -149,7 +163,8 @@ function reportOf(samples: Samples, lua: string | null): string {
     '',
   ]
   if (chosen.length > 0) lines.push('## Programs', '', ...programTable(samples), '')
-  for (const [name, figures] of Object.entries(samples.system)) lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures), '')
+  for (const [name, figures] of Object.entries(samples.system))
+    lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures), '')
   if (hasGrowth) lines.push('## Growth', '', ...growthTable(medianGrowth(samples.growth)), '')
   if (hasShapes) lines.push('## Linked instructions and a plain stack switch', '', ...shapeTable(samples.shapes), '')
   return `${lines.join('\n').trimEnd()}\n`
@@ -196,14 +211,18 @@ function figureTable(rows: readonly Figures[]): string[] {
 }
 
 function medianGrowth(rounds: readonly Growth[][]): Growth[] {
-  return rounds[0]!.map(({ form, perElement }, at) => ({
+  return rounds[0]!.map(({ form, perElement, jsPerElement }, at) => ({
     form,
     perElement: perElement.map((_, size) => median(rounds.map((round) => round[at]!.perElement[size]!))),
+    jsPerElement: jsPerElement.map((_, size) => median(rounds.map((round) => round[at]!.jsPerElement[size]!))),
   }))
 }
 
 function shapeTable(shapes: Samples['shapes']): string[] {
-  const lines = ['| program | plain switch, ms | linked, ms | plain ÷ linked, warm | plain ÷ linked, cold |', '|---|---:|---:|---:|---:|']
+  const lines = [
+    '| program | plain switch, ms | linked, ms | plain ÷ linked, warm | plain ÷ linked, cold |',
+    '|---|---:|---:|---:|---:|',
+  ]
   for (const [name, rows] of Object.entries(shapes)) {
     lines.push(
       `| ${name} | ${figure(median(rows.map(({ plain }) => plain.warm)))} | ${figure(median(rows.map(({ linked }) => linked.warm)))} | ` +

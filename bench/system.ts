@@ -15,9 +15,14 @@ const CALLS = 200_000
 const hostFamily: BuiltinFamily = {
   name: 'bench',
   builtins: [
-    builtin('__bench_pure(a: int, b: int) -> int', { doc: 'Adds two small ints.' }, (_ctx, a = null, b = null) => (a as number) + (b as number)),
+    builtin(
+      '__bench_pure(a: int, b: int) -> int',
+      { doc: 'Adds two small ints.' },
+      (_ctx, a = null, b = null) => (a as number) + (b as number),
+    ),
     builtin('__bench_ask(n: int) -> any', { doc: 'Asks the host.', effects: ['host.call'] }, (ctx, n = null) =>
-      ctx.perform({ kind: 'host.call', args: { n: n as number } })),
+      ctx.perform({ kind: 'host.call', args: { n: n as number } }),
+    ),
   ],
 }
 
@@ -61,8 +66,10 @@ export async function hostCalls(): Promise<Figures> {
   const empty = engine.load(loopOf('n + 1'))
   const pure = engine.load(loopOf('__bench_pure(n, 1)'))
   const asking = engine.load(loopOf('__bench_ask(n)'))
-  const perform: NonNullable<ConstructorParameters<typeof MachineClass>[1]['perform']> = (effect) =>
-    ({ ok: true, value: (effect.args['n'] as number) + 1 })
+  const perform: NonNullable<ConstructorParameters<typeof MachineClass>[1]['perform']> = (effect) => ({
+    ok: true,
+    value: (effect.args['n'] as number) + 1,
+  })
   const time = (work: () => string): number => {
     expectOutput(work(), String(CALLS))
     work()
@@ -146,8 +153,10 @@ export function compileTimes(): Figures {
 
 const SNAPSHOT_STATES: Readonly<Record<string, string>> = {
   'one variable': 'pipeline main() {\n  let a = 1\n  println(__bench_ask(a))\n}\n',
-  'ten calls deep': 'fn down(n) {\n  if n == 0 { return __bench_ask(1) }\n  let r = down(n - 1)\n  return r\n}\npipeline main() {\n  println(down(10))\n}\n',
-  '1,000 records': 'pipeline main() {\n  var xs = []\n  for i in 0 to 1000 exclusive { xs = xs.push({id: i, name: "record ${i}", done: false}) }\n  println(__bench_ask(len(xs)))\n}\n',
+  'ten calls deep':
+    'fn down(n) {\n  if n == 0 { return __bench_ask(1) }\n  let r = down(n - 1)\n  return r\n}\npipeline main() {\n  println(down(10))\n}\n',
+  '1,000 records':
+    'pipeline main() {\n  var xs = []\n  for i in 0 to 1000 exclusive { xs = xs.push({id: i, name: "record ${i}", done: false}) }\n  println(__bench_ask(len(xs)))\n}\n',
 }
 
 function suspended(engine: Engine, program: LinkedProgram): Machine {

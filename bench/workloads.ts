@@ -47,18 +47,25 @@ type Shape =
 
 function area(shape: Shape): number {
   switch (shape.kind) {
-    case 'circle': return shape.r * shape.r * 3
-    case 'rect': return shape.w * shape.h
-    case 'empty': return 0
+    case 'circle':
+      return shape.r * shape.r * 3
+    case 'rect':
+      return shape.w * shape.h
+    case 'empty':
+      return 0
   }
 }
 
 function word(n: number): string {
   switch (n) {
-    case 0: return 'zero'
-    case 1: return 'one'
-    case 2: return 'two'
-    default: return 'many'
+    case 0:
+      return 'zero'
+    case 1:
+      return 'one'
+    case 2:
+      return 'two'
+    default:
+      return 'many'
   }
 }
 
@@ -217,7 +224,12 @@ export const WORKLOADS: readonly Workload[] = [
   {
     name: 'match',
     js: () => {
-      const shapes: Shape[] = [{ kind: 'circle', r: 2 }, { kind: 'rect', w: 3, h: 4 }, { kind: 'empty' }, { kind: 'circle', r: 5 }]
+      const shapes: Shape[] = [
+        { kind: 'circle', r: 2 },
+        { kind: 'rect', w: 3, h: 4 },
+        { kind: 'empty' },
+        { kind: 'circle', r: 5 },
+      ]
       let sum = 0
       for (let i = 0; i < 300_000; i++) sum = (sum + area(shapes[i % 4]!) + word(i % 5).length) % 1000003
       return String(sum)

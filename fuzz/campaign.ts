@@ -55,7 +55,10 @@ export function verdictOn(target: Target, seed: number, index: number, input: st
 }
 
 function kindOf(message: string): string {
-  return message.replace(/\d+/g, 'N').replace(/"[^"]*"|'[^']*'/g, 'T').slice(0, 90)
+  return message
+    .replace(/\d+/g, 'N')
+    .replace(/"[^"]*"|'[^']*'/g, 'T')
+    .slice(0, 90)
 }
 
 /** Tries of one reduction: a finding is worth some seconds, not minutes. */
@@ -70,7 +73,7 @@ function reduce({ target, seed }: Campaign, index: number, input: string, messag
   let smallest = input
   for (const separator of ['\n', ' ', '']) {
     for (let size = Math.ceil(smallest.split(separator).length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-      for (let at = 0; ; ) {
+      for (let at = 0; ;) {
         const parts = smallest.split(separator)
         if (at >= parts.length) break
         const shorter = [...parts.slice(0, at), ...parts.slice(at + size)].join(separator)

@@ -18,14 +18,20 @@ export interface Script {
 
 let scripts: readonly Script[] | null = null
 
-/** Every script in name order, short enough to mutate. */
-export function corpus(): readonly Script[] {
+/** Every script of the suite in name order, helpers included. */
+export function allScripts(): readonly Script[] {
   scripts ??= readdirSync(CONFORMANCE, { recursive: true, withFileTypes: true })
     // One of the suite's folders is called like a script.
     .filter((entry) => entry.isFile() && entry.name.endsWith('.harn'))
     .map((entry) => relative(CONFORMANCE, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .sort((x, y) => (x < y ? -1 : 1))
     .map((name) => ({ name, text: readFileSync(join(CONFORMANCE, name), 'utf8') }))
-    .filter((script) => script.text.length <= LONGEST)
   return scripts
+}
+
+let short: readonly Script[] | null = null
+
+/** Those short enough to mutate. */
+export function corpus(): readonly Script[] {
+  return (short ??= allScripts().filter((script) => script.text.length <= LONGEST))
 }

@@ -9,7 +9,7 @@ import type { EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit } fr
 
 export const registry = createRegistry(STANDARD_FAMILIES)
 const signatures = signaturesOf(registry)
-const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+export const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Small enough that no program runs long, large enough that most scripts of the corpus reach their end. */
 const LIMITS: Limits = { fuel: 20_000, sliceFuel: 20_000, frames: 5000, heap: 1 << 22, output: 1 << 20, tasks: 1000 }
@@ -23,7 +23,21 @@ export interface Compiled {
   readonly error: string | null
 }
 
+/** Scripts of the corpus come again and again; the rest goes through. */
+const compiledTexts = new Map<string, Compiled>()
+const MOST_CACHED = 1000
+
 export function compile(text: string): Compiled {
+  let compiled = compiledTexts.get(text)
+  if (compiled === undefined) {
+    compiled = compileAnew(text)
+    if (compiledTexts.size >= MOST_CACHED) compiledTexts.delete(compiledTexts.keys().next().value!)
+    compiledTexts.set(text, compiled)
+  }
+  return compiled
+}
+
+function compileAnew(text: string): Compiled {
   const { program, diagnostics } = compileProgram(
     { key: 'fuzz.harn', text },
     { signatures, resolve: (path) => ({ kind: 'error', message: `Import error: cannot read '${path}': no files here` }) },
@@ -65,10 +79,12 @@ export class Runner {
   output = ''
   exits = 0
   private now = 1000
+  private readonly mostExits: number
   private readonly program: LinkedProgram
   private readonly options: MachineOptions
 
-  constructor(program: LinkedProgram, sliceFuel: number = LIMITS.sliceFuel) {
+  constructor(program: LinkedProgram, sliceFuel: number = LIMITS.sliceFuel, mostExits = MOST_EXITS) {
+    this.mostExits = mostExits
     this.program = program
     this.options = optionsWith(sliceFuel)
     this.machine = new Machine(program, this.options)
@@ -79,7 +95,7 @@ export class Runner {
   /** Goes on until the next exit; false when the run has ended. */
   advance(): boolean {
     const { exit, machine } = this
-    if (this.exits++ > MOST_EXITS) return false
+    if (this.exits++ > this.mostExits) return false
     if (exit.kind === 'yielded') this.exit = machine.resume(null, this.now)
     else if (exit.kind === 'suspended') {
       const waiting = machine.pendingEffects()[0]
@@ -108,11 +124,16 @@ export class Runner {
     const { exit, output } = this
     const fuel = this.machine.fuelUsed
     switch (exit.kind) {
-      case 'done': return { how: 'done', detail: '', output, fuel }
-      case 'failed': return { how: 'failed', detail: `${exit.fault.text} ${JSON.stringify(exit.fault.trace)}`, output, fuel }
-      case 'limit': return { how: 'limit', detail: exit.limit, output, fuel }
-      case 'suspended': return { how: 'stuck', detail: '', output, fuel }
-      case 'yielded': return { how: 'endless', detail: '', output, fuel }
+      case 'done':
+        return { how: 'done', detail: '', output, fuel }
+      case 'failed':
+        return { how: 'failed', detail: `${exit.fault.text} ${JSON.stringify(exit.fault.trace)}`, output, fuel }
+      case 'limit':
+        return { how: 'limit', detail: exit.limit, output, fuel }
+      case 'suspended':
+        return { how: 'stuck', detail: '', output, fuel }
+      case 'yielded':
+        return { how: 'endless', detail: '', output, fuel }
     }
   }
 }
@@ -130,6 +151,7 @@ export function difference(one: Ending, other: Ending): string | null {
     return `ended with ${one.how} ${one.detail.slice(0, 200)}, then with ${other.how} ${other.detail.slice(0, 200)}`
   }
   if (one.how === 'limit') return null
-  if (one.output !== other.output) return `printed ${JSON.stringify(one.output.slice(0, 300))}, then ${JSON.stringify(other.output.slice(0, 300))}`
+  if (one.output !== other.output)
+    return `printed ${JSON.stringify(one.output.slice(0, 300))}, then ${JSON.stringify(other.output.slice(0, 300))}`
   return one.fuel === other.fuel ? null : `used ${one.fuel} units of fuel, then ${other.fuel}`
 }

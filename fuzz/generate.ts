@@ -41,7 +41,7 @@ class Generator {
 
   constructor(random: Random) {
     this.random = random
-    this.budget = random.between(6, 45)
+    this.budget = random.oneIn(5) ? random.between(20, 45) : random.between(3, 16)
   }
 
   program(): string {
@@ -111,13 +111,30 @@ class Generator {
     this.budget--
     const { random } = this
     const kinds: (() => void)[] = [
-      () => this.declareSome(), () => this.declareSome(), () => this.assign(), () => this.assign(), () => this.show(), () => this.show(),
+      () => this.declareSome(),
+      () => this.declareSome(),
+      () => this.assign(),
+      () => this.assign(),
+      () => this.show(),
+      () => this.show(),
     ]
     if (depth > 0) {
       kinds.push(
-        () => this.conditional(depth), () => this.loop(depth), () => this.loop(depth), () => this.attempt(depth), () => this.attempt(depth),
-        () => this.matching(depth), () => this.callback(depth), () => this.generator(depth), () => this.concurrency(depth), () => this.concurrency(depth),
-        () => this.destructure(), () => this.records(), () => this.fn(depth), () => this.fn(depth), () => this.timed(depth),
+        () => this.conditional(depth),
+        () => this.loop(depth),
+        () => this.loop(depth),
+        () => this.attempt(depth),
+        () => this.attempt(depth),
+        () => this.matching(depth),
+        () => this.callback(depth),
+        () => this.generator(depth),
+        () => this.concurrency(depth),
+        () => this.concurrency(depth),
+        () => this.destructure(),
+        () => this.records(),
+        () => this.fn(depth),
+        () => this.fn(depth),
+        () => this.timed(depth),
       )
     }
     if (this.inLoop && random.oneIn(3)) {
@@ -141,35 +158,56 @@ class Generator {
     const target = this.variable(type, true)
     if (target === null) return this.declareSome()
     switch (type) {
-      case 'int': return this.write(random.oneIn(2) ? `${target} = ${this.expr('int', 2)}` : `${target} ${random.pick(['+=', '-=', '*='])} ${this.expr('int', 1)}`)
-      case 'float': return this.write(`${target} ${random.pick(['=', '+=', '-='])} ${this.expr('float', 1)}`)
-      case 'string': return this.write(`${target} ${random.pick(['=', '+='])} ${this.expr('string', 1)}`)
-      case 'bool': return this.write(`${target} = ${this.expr('bool', 2)}`)
+      case 'int':
+        return this.write(
+          random.oneIn(2)
+            ? `${target} = ${this.expr('int', 2)}`
+            : `${target} ${random.pick(['+=', '-=', '*='])} ${this.expr('int', 1)}`,
+        )
+      case 'float':
+        return this.write(`${target} ${random.pick(['=', '+=', '-='])} ${this.expr('float', 1)}`)
+      case 'string':
+        return this.write(`${target} ${random.pick(['=', '+='])} ${this.expr('string', 1)}`)
+      case 'bool':
+        return this.write(`${target} = ${this.expr('bool', 2)}`)
       case 'list': {
         const item = this.expr('int', 1)
-        return this.write(random.pick([
-          `${target} = ${target} + [${item}]`, `${target} = ${target}.push(${item})`, `${target} += [${item}]`, `${target} = ${this.expr('list', 2)}`,
-          `if len(${target}) > 0 { ${target}[0] = ${item} }`, `if len(${target}) > 1 { ${target}[-1] += ${item} }`,
-        ]))
+        return this.write(
+          random.pick([
+            `${target} = ${target} + [${item}]`,
+            `${target} = ${target}.push(${item})`,
+            `${target} += [${item}]`,
+            `${target} = ${this.expr('list', 2)}`,
+            `if len(${target}) > 0 { ${target}[0] = ${item} }`,
+            `if len(${target}) > 1 { ${target}[-1] += ${item} }`,
+          ]),
+        )
       }
       case 'dict': {
         const value = this.expr('int', 1)
-        return this.write(random.pick([
-          `${target}.${random.pick(FIELDS)} = ${value}`, `${target}["${random.pick(FIELDS)}"] = ${value}`, `${target} = ${target}.merge({b: ${value}})`,
-          `${target} = {...${target}, k: ${value}}`, `${target} = ${target} + ${this.expr('dict', 1)}`,
-        ]))
+        return this.write(
+          random.pick([
+            `${target}.${random.pick(FIELDS)} = ${value}`,
+            `${target}["${random.pick(FIELDS)}"] = ${value}`,
+            `${target} = ${target}.merge({b: ${value}})`,
+            `${target} = {...${target}, k: ${value}}`,
+            `${target} = ${target} + ${this.expr('dict', 1)}`,
+          ]),
+        )
       }
     }
   }
 
   private show(): void {
     const type = this.random.pick(TYPES)
-    this.write(this.random.pick([
-      () => `println(${this.expr(type, 3)})`,
-      () => `println("\${${this.expr('int', 1)}} \${${this.variable(type) ?? '1'}}")`,
-      () => `println(json_stringify(${this.expr(type, 2)}))`,
-      () => `println(type_of(${this.expr(type, 2)}))`,
-    ])())
+    this.write(
+      this.random.pick([
+        () => `println(${this.expr(type, 3)})`,
+        () => `println("\${${this.expr('int', 1)}} \${${this.variable(type) ?? '1'}}")`,
+        () => `println(json_stringify(${this.expr(type, 2)}))`,
+        () => `println(type_of(${this.expr(type, 2)}))`,
+      ])(),
+    )
   }
 
   private conditional(depth: number): void {
@@ -198,8 +236,12 @@ class Generator {
       this.some(depth)
     }
     switch (random.below(6)) {
-      case 0: case 1:
-        this.block(`for ${item} in ${random.between(-1, 2)} to ${random.between(0, 5)}${random.oneIn(3) ? ' exclusive' : ''}`, () => enter('int'))
+      case 0:
+      case 1:
+        this.block(
+          `for ${item} in ${random.between(-1, 2)} to ${random.between(0, 5)}${random.oneIn(3) ? ' exclusive' : ''}`,
+          () => enter('int'),
+        )
         break
       case 2:
         // The checker knows the items of some lists as `any`, with which it refuses arithmetic.
@@ -235,12 +277,18 @@ class Generator {
   private attempt(depth: number): void {
     const { random } = this
     switch (random.below(5)) {
-      case 0: case 1: {
-        this.block('try', () => {
-          this.some(depth)
-          if (random.oneIn(2)) this.write(`throw ${this.expr(random.pick(TYPES), 1)}`)
-          if (random.oneIn(4)) this.write(random.pick(['throw Shape.Line(3)', 'let q = 1 / 0', 'unwrap(Err("no"))', 'require 1 > 2, "math"']))
-        }, random.oneIn(3) ? ' catch (e: Shape) {' : ' catch (e) {')
+      case 0:
+      case 1: {
+        this.block(
+          'try',
+          () => {
+            this.some(depth)
+            if (random.oneIn(2)) this.write(`throw ${this.expr(random.pick(TYPES), 1)}`)
+            if (random.oneIn(4))
+              this.write(random.pick(['throw Shape.Line(3)', 'let q = 1 / 0', 'unwrap(Err("no"))', 'require 1 > 2, "math"']))
+          },
+          random.oneIn(3) ? ' catch (e: Shape) {' : ' catch (e) {',
+        )
         this.indent++
         this.write('println("caught ${e}")')
         this.indent--
@@ -267,11 +315,15 @@ class Generator {
       case 3: {
         const tries = this.name()
         this.write(`var ${tries} = 0`)
-        this.block('try { retry 3', () => {
-          this.write(`${tries} += 1`)
-          this.write(`println("try \${${tries}}")`)
-          this.write(`if ${tries} < ${random.between(1, 4)} { throw "again" }`)
-        }, ' } catch (e) { println("gave up: ${e}") }')
+        this.block(
+          'try { retry 3',
+          () => {
+            this.write(`${tries} += 1`)
+            this.write(`println("try \${${tries}}")`)
+            this.write(`if ${tries} < ${random.between(1, 4)} { throw "again" }`)
+          },
+          ' } catch (e) { println("gave up: ${e}") }',
+        )
         return
       }
       default:
@@ -289,7 +341,11 @@ class Generator {
           this.block('_ ->', () => this.some(depth))
         })
       case 1: {
-        const value = random.pick(['Shape.Dot', `Shape.Line(${this.expr('int', 1)})`, `Shape.Box(${this.expr('int', 1)}, ${this.expr('string', 1)})`])
+        const value = random.pick([
+          'Shape.Dot',
+          `Shape.Line(${this.expr('int', 1)})`,
+          `Shape.Box(${this.expr('int', 1)}, ${this.expr('string', 1)})`,
+        ])
         return this.block(`match ${value}`, () => {
           this.block('Shape.Dot ->', () => this.write('println("dot")'))
           this.block('Shape.Line(n) ->', () => this.write('println("line ${n}")'))
@@ -317,12 +373,17 @@ class Generator {
     const kind = random.below(5)
     const method = ['map', 'filter', 'flat_map', 'sort_by', 'each'][kind]!
     const item = this.name()
-    this.body(`let ${result} = ${list}.${method}({ ${item} ->`.replace(/ \{$/, ''), null, () => {
-      this.variables.push({ name: item, type: 'int', mutable: false })
-      if (depth > 1) this.statement(depth - 2)
-      const last = ['int', 'bool', 'list', 'int', 'int'] as const
-      this.write(this.expr(last[kind]!, 1))
-    }, ')')
+    this.body(
+      `let ${result} = ${list}.${method}({ ${item} ->`.replace(/ \{$/, ''),
+      null,
+      () => {
+        this.variables.push({ name: item, type: 'int', mutable: false })
+        if (depth > 1) this.statement(depth - 2)
+        const last = ['int', 'bool', 'list', 'int', 'int'] as const
+        this.write(this.expr(last[kind]!, 1))
+      },
+      ')',
+    )
     // `block` wrote `{ v -> {`: the closure opens with its own brace.
     const opened = this.lines.findLastIndex((line) => line.endsWith('-> {') && line.includes(`{ ${item} ->`))
     this.lines[opened] = this.lines[opened]!.replace(/-> \{$/, '->')
@@ -362,7 +423,8 @@ class Generator {
       this.write(this.expr('int', 1))
     }
     switch (random.below(7)) {
-      case 0: case 1:
+      case 0:
+      case 1:
         this.body(`let ${name} = spawn`, null, inTask)
         return this.write(random.oneIn(5) ? `cancel(${name})` : `println(await(${name}))`)
       case 2: {
@@ -372,7 +434,8 @@ class Generator {
         })
         break
       }
-      case 3: case 4: {
+      case 3:
+      case 4: {
         const mode = random.pick(['each', 'settle'])
         const most = random.oneIn(2) ? ' with { max_concurrent: 2 }' : ''
         this.body(`let ${name} = parallel ${mode} ${this.expr('list', 1)}${most} { ${item} ->`, null, () => {
@@ -398,7 +461,8 @@ class Generator {
         }
         return
       }
-      default: return this.block('mutex', () => this.some(depth))
+      default:
+        return this.block('mutex', () => this.some(depth))
     }
     this.reopen(`{ ${item} ->`)
     this.write(`println(${name})`)
@@ -413,9 +477,14 @@ class Generator {
   private destructure(): void {
     const [x, y] = [this.name(), this.name()]
     switch (this.random.below(3)) {
-      case 0: this.write(`let [${x}, ${y} = 4, ...r${x}] = ${this.expr('list', 1)}`); break
-      case 1: this.write(`let {a: ${x}, ${y} = 5, ...r${x}} = ${this.expr('dict', 1)}`); break
-      default: this.write(`let {key: ${x}, value: ${y}} = entries({q: ${this.expr('int', 1)}})[0]`)
+      case 0:
+        this.write(`let [${x}, ${y} = 4, ...r${x}] = ${this.expr('list', 1)}`)
+        break
+      case 1:
+        this.write(`let {a: ${x}, ${y} = 5, ...r${x}} = ${this.expr('dict', 1)}`)
+        break
+      default:
+        this.write(`let {key: ${x}, value: ${y}} = entries({q: ${this.expr('int', 1)}})[0]`)
     }
     this.write(`println("\${${x}} \${${y}}")`)
   }
@@ -423,7 +492,9 @@ class Generator {
   private records(): void {
     const item = this.name()
     this.write(`var ${item} = Item {id: ${this.expr('int', 1)}, tag: ${this.expr('string', 1)}}`)
-    this.write(this.random.pick([`${item}.id = ${this.expr('int', 1)}`, `${item} = ${item}.bump(2)`, `println(${item}.bump(1).tag)`]))
+    this.write(
+      this.random.pick([`${item}.id = ${this.expr('int', 1)}`, `${item} = ${item}.bump(2)`, `println(${item}.bump(1).tag)`]),
+    )
     this.write(`println(${item})`)
   }
 
@@ -441,7 +512,9 @@ class Generator {
       return this.write(`println(${name}(${random.oneIn(6) ? random.between(500, 700) : random.below(20)}))`)
     }
     const names = params.map((_, at) => `p${at}`)
-    const written = names.map((each, at) => (at === params.length - 1 && random.oneIn(3) ? `${each} = ${this.constant(params[at]!)}` : each))
+    const written = names.map((each, at) =>
+      at === params.length - 1 && random.oneIn(3) ? `${each} = ${this.constant(params[at]!)}` : each,
+    )
     this.body(`fn ${name}(${written.join(', ')})`, result, () => {
       names.forEach((each, at) => this.variables.push({ name: each, type: params[at]!, mutable: false }))
       if (random.oneIn(3)) this.write('defer { println("deferred") }')
@@ -458,12 +531,18 @@ class Generator {
     const { random } = this
     switch (random.below(3)) {
       case 0:
-        return this.block('try { deadline 5ms', () => {
-          this.write(`sleep(${random.pick([1, 3, 9])})`)
-          this.some(depth)
-        }, ' } catch (e) { println("${e}") }')
-      case 1: return this.write(`sleep(${random.between(0, 50)}ms)`)
-      default: return this.block(`if true`, () => this.some(depth))
+        return this.block(
+          'try { deadline 5ms',
+          () => {
+            this.write(`sleep(${random.pick([1, 3, 9])})`)
+            this.some(depth)
+          },
+          ' } catch (e) { println("${e}") }',
+        )
+      case 1:
+        return this.write(`sleep(${random.between(0, 50)}ms)`)
+      default:
+        return this.block(`if true`, () => this.some(depth))
     }
   }
 
@@ -472,12 +551,20 @@ class Generator {
   private constant(type: Type): string {
     const { random } = this
     switch (type) {
-      case 'int': return String(random.oneIn(12) ? random.pick(['9223372036854775807', '9007199254740991', '4294967296']) : random.between(0, 9))
-      case 'float': return random.pick(['0.5', '1.0', '3.25', '100.0', '0.1'])
-      case 'string': return `"${random.pick(WORDS)}"`
-      case 'bool': return random.pick(['true', 'false'])
-      case 'list': return random.pick(['[]', '[1]', '[1, 2]', '[3, 1, 2]', '[5, 5, 5, 5]'])
-      case 'dict': return random.pick(['{}', '{a: 1}', '{a: 1, b: 2}', '{k: 3, type: 4}'])
+      case 'int':
+        return String(
+          random.oneIn(12) ? random.pick(['9223372036854775807', '9007199254740991', '4294967296']) : random.between(0, 9),
+        )
+      case 'float':
+        return random.pick(['0.5', '1.0', '3.25', '100.0', '0.1'])
+      case 'string':
+        return `"${random.pick(WORDS)}"`
+      case 'bool':
+        return random.pick(['true', 'false'])
+      case 'list':
+        return random.pick(['[]', '[1]', '[1, 2]', '[3, 1, 2]', '[5, 5, 5, 5]'])
+      case 'dict':
+        return random.pick(['{}', '{a: 1}', '{a: 1, b: 2}', '{k: 3, type: 4}'])
     }
   }
 
@@ -502,39 +589,71 @@ class Generator {
         return random.pick([
           () => `(${own('int')} ${random.pick(['+', '-', '*'])} ${own('int')})`,
           () => `(${own('int')} ${random.pick(['/', '%'])} ${random.between(1, 9)})`,
-          () => `(-${own('int')})`, () => `len(${own('list')})`, () => `len(${own('string')})`, () => `to_int(${own('float')})`,
-          () => `${own('list')}.reduce(0, { acc, x -> acc + x })`, () => `(${own('list')}.first() ?? ${own('int')})`,
-          () => `(${own('dict')}?.a ?? ${random.below(9)})`, () => `(${own('int')} |> { x -> x + 1 })`, () => `abs(${own('int')})`,
-          () => `(2 ** ${random.below(70)})`, () => `len(${random.below(3)} to ${random.below(9)})`,
+          () => `(-${own('int')})`,
+          () => `len(${own('list')})`,
+          () => `len(${own('string')})`,
+          () => `to_int(${own('float')})`,
+          () => `${own('list')}.reduce(0, { acc, x -> acc + x })`,
+          () => `(${own('list')}.first() ?? ${own('int')})`,
+          () => `(${own('dict')}?.a ?? ${random.below(9)})`,
+          () => `(${own('int')} |> { x -> x + 1 })`,
+          () => `abs(${own('int')})`,
+          () => `(2 ** ${random.below(70)})`,
+          () => `len(${random.below(3)} to ${random.below(9)})`,
         ])()
       case 'float':
         return random.pick([
-          () => `(${own('float')} ${random.pick(['+', '-', '*', '/'])} ${own('float')})`, () => `to_float(${own('int')})`, () => `sqrt(${own('float')})`,
+          () => `(${own('float')} ${random.pick(['+', '-', '*', '/'])} ${own('float')})`,
+          () => `to_float(${own('int')})`,
+          () => `sqrt(${own('float')})`,
         ])()
       case 'string':
         return random.pick([
-          () => `(${own('string')} + ${own('string')})`, () => `to_string(${own(random.pick(TYPES))})`, () => `${own('string')}.uppercase()`,
-          () => `${own('string')}[${random.pick(['1:', ':2', '0:3', '-2:', ':'])}]`, () => `join(${own('list')}, "-")`, () => `${own('string')}.replace("a", "b")`,
-          () => `"<\${${own('int')}}>"`, () => `(${own('string')} * ${random.below(4)})`, () => `${own('string')}.trim().reverse()`,
+          () => `(${own('string')} + ${own('string')})`,
+          () => `to_string(${own(random.pick(TYPES))})`,
+          () => `${own('string')}.uppercase()`,
+          () => `${own('string')}[${random.pick(['1:', ':2', '0:3', '-2:', ':'])}]`,
+          () => `join(${own('list')}, "-")`,
+          () => `${own('string')}.replace("a", "b")`,
+          () => `"<\${${own('int')}}>"`,
+          () => `(${own('string')} * ${random.below(4)})`,
+          () => `${own('string')}.trim().reverse()`,
         ])()
       case 'bool':
         return random.pick([
-          () => `(${own('int')} ${random.pick(['<', '<=', '>', '>=', '==', '!='])} ${own('int')})`, () => `(${own('bool')} ${random.pick(['&&', '||'])} ${own('bool')})`,
-          () => `(!${own('bool')})`, () => `(${own('int')} in ${own('list')})`, () => `("${random.pick(FIELDS)}" not in ${own('dict')})`,
-          () => `(${own('list')} == ${own('list')})`, () => `${own('list')}.any({ x -> x > 1 })`, () => `(${own('string')} < ${own('string')})`,
+          () => `(${own('int')} ${random.pick(['<', '<=', '>', '>=', '==', '!='])} ${own('int')})`,
+          () => `(${own('bool')} ${random.pick(['&&', '||'])} ${own('bool')})`,
+          () => `(!${own('bool')})`,
+          () => `(${own('int')} in ${own('list')})`,
+          () => `("${random.pick(FIELDS)}" not in ${own('dict')})`,
+          () => `(${own('list')} == ${own('list')})`,
+          () => `${own('list')}.any({ x -> x > 1 })`,
+          () => `(${own('string')} < ${own('string')})`,
         ])()
       case 'list':
         return random.pick([
-          () => `[${own('int')}, ${own('int')}]`, () => `[...${own('list')}, ${own('int')}]`, () => `(${own('list')} + ${own('list')})`,
-          () => `${own('list')}.map({ x -> x * 2 })`, () => `${own('list')}.filter({ x -> x > ${random.below(4)} })`, () => `${own('list')}[${random.pick(['1:', ':2', '-1:', ':'])}]`,
-          () => `${own('list')}.sort()`, () => `${own('list')}.reverse()`, () => `values(${own('dict')})`,
-          () => `(${random.below(3)} to ${random.below(7)}).iter().map({ x -> x + 1 }).to_list()`, () => `${own('list')}.iter().skip(1).to_list()`,
-          () => `${own('list')}.sort_by({ x -> -x })`, () => `to_list(set(${own('int')}, ${own('int')}))`,
+          () => `[${own('int')}, ${own('int')}]`,
+          () => `[...${own('list')}, ${own('int')}]`,
+          () => `(${own('list')} + ${own('list')})`,
+          () => `${own('list')}.map({ x -> x * 2 })`,
+          () => `${own('list')}.filter({ x -> x > ${random.below(4)} })`,
+          () => `${own('list')}[${random.pick(['1:', ':2', '-1:', ':'])}]`,
+          () => `${own('list')}.sort()`,
+          () => `${own('list')}.reverse()`,
+          () => `values(${own('dict')})`,
+          () => `(${random.below(3)} to ${random.below(7)}).iter().map({ x -> x + 1 }).to_list()`,
+          () => `${own('list')}.iter().skip(1).to_list()`,
+          () => `${own('list')}.sort_by({ x -> -x })`,
+          () => `to_list(set(${own('int')}, ${own('int')}))`,
         ])()
       case 'dict':
         return random.pick([
-          () => `{a: ${own('int')}, b: ${own('int')}}`, () => `{...${own('dict')}, k: ${own('int')}}`, () => `${own('dict')}.merge(${own('dict')})`,
-          () => `{["x\${${own('int')}}"]: ${own('int')}}`, () => `${own('dict')}.map_values({ v -> v + 1 })`, () => `${own('dict')}.remove("a")`,
+          () => `{a: ${own('int')}, b: ${own('int')}}`,
+          () => `{...${own('dict')}, k: ${own('int')}}`,
+          () => `${own('dict')}.merge(${own('dict')})`,
+          () => `{["x\${${own('int')}}"]: ${own('int')}}`,
+          () => `${own('dict')}.map_values({ v -> v + 1 })`,
+          () => `${own('dict')}.remove("a")`,
           () => `${own('dict')}.filter({ v -> v > 1 })`,
         ])()
     }

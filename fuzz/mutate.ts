@@ -5,10 +5,71 @@ import type { Random } from './random.js'
 
 /** Texts that sit at edges of the lexer, the number ranges and the nesting bounds. */
 const FRAGMENTS = [
-  '9223372036854775807', '9223372036854775808', '-9223372036854775808', '9007199254740993', '0.0000001', '1e5', '00', '1d', '99999999999999w', '1.5s',
-  '"', '"""', 'r"', '${', '}', '\\', '\\\n', '/*', '*/', '//', '#!', '\u0000', '\ud800', '😀', 'é', '\u2028', '\r\n', '__proto__', 'constructor', '_',
-  ' to ', ' exclusive', ' ?? ', '?.', '?[', '?', ' |> ', '...', '->', '**', '!=', ' not in ', ';;', '@test', 'try* ', 'spawn { ', 'parallel 3 { ', 'defer { ', 'yield ',
-  'emit ', 'return ', 'break', 'continue', 'throw ', 'retry 2 { ', 'deadline 5ms { ', 'mutex { ', 'select { ', 'match ', 'gen fn ', 'fn f() { ', '{ -> ', 'nil', '[]', '{}',
+  '9223372036854775807',
+  '9223372036854775808',
+  '-9223372036854775808',
+  '9007199254740993',
+  '0.0000001',
+  '1e5',
+  '00',
+  '1d',
+  '99999999999999w',
+  '1.5s',
+  '"',
+  '"""',
+  'r"',
+  '${',
+  '}',
+  '\\',
+  '\\\n',
+  '/*',
+  '*/',
+  '//',
+  '#!',
+  '\u0000',
+  '\ud800',
+  '😀',
+  'é',
+  '\u2028',
+  '\r\n',
+  '__proto__',
+  'constructor',
+  '_',
+  ' to ',
+  ' exclusive',
+  ' ?? ',
+  '?.',
+  '?[',
+  '?',
+  ' |> ',
+  '...',
+  '->',
+  '**',
+  '!=',
+  ' not in ',
+  ';;',
+  '@test',
+  'try* ',
+  'spawn { ',
+  'parallel 3 { ',
+  'defer { ',
+  'yield ',
+  'emit ',
+  'return ',
+  'break',
+  'continue',
+  'throw ',
+  'retry 2 { ',
+  'deadline 5ms { ',
+  'mutex { ',
+  'select { ',
+  'match ',
+  'gen fn ',
+  'fn f() { ',
+  '{ -> ',
+  'nil',
+  '[]',
+  '{}',
 ]
 
 /** Pieces of a script that stand for tokens: enough to cut and paste, without the language's own lexer. */
@@ -24,15 +85,24 @@ export function mutateSource(random: Random, text: string, donor: string): strin
     const at = random.below(own.length + 1)
     const length = random.below(6)
     switch (random.below(8)) {
-      case 0: own.splice(at, length); break
-      case 1: case 2: {
+      case 0:
+        own.splice(at, length)
+        break
+      case 1:
+      case 2: {
         const from = random.below(other.length)
         own.splice(at, 0, ...other.slice(from, from + random.between(1, 14)))
         break
       }
-      case 3: own[at] = other[random.below(other.length)] ?? ''; break
-      case 4: own.splice(at, 0, ...own.slice(at, at + length)); break
-      case 5: own.splice(at, 0, random.pick(FRAGMENTS)); break
+      case 3:
+        own[at] = other[random.below(other.length)] ?? ''
+        break
+      case 4:
+        own.splice(at, 0, ...own.slice(at, at + length))
+        break
+      case 5:
+        own.splice(at, 0, random.pick(FRAGMENTS))
+        break
       case 6: {
         const swap = random.below(own.length + 1)
         const held = own[at] ?? ''
@@ -40,7 +110,9 @@ export function mutateSource(random: Random, text: string, donor: string): strin
         own[swap] = held
         break
       }
-      default: own.splice(at, 0, nest(random)); break
+      default:
+        own.splice(at, 0, nest(random))
+        break
     }
   }
   let mutated = own.join('')
@@ -52,7 +124,18 @@ export function mutateSource(random: Random, text: string, donor: string): strin
 /** Much of the same, opened and perhaps not closed. */
 function nest(random: Random): string {
   const times = random.oneIn(6) ? random.between(150, 3000) : random.between(2, 30)
-  const [open, close] = random.pick([['(', ')'], ['[', ']'], ['{a: ', '}'], ['!', ''], ['-', ''], ['"${', '}"'], ['if true { ', ' }'], ['{ -> ', ' }'], ['1 + ', ''], ['f(', ')']] as const)
+  const [open, close] = random.pick([
+    ['(', ')'],
+    ['[', ']'],
+    ['{a: ', '}'],
+    ['!', ''],
+    ['-', ''],
+    ['"${', '}"'],
+    ['if true { ', ' }'],
+    ['{ -> ', ' }'],
+    ['1 + ', ''],
+    ['f(', ')'],
+  ] as const)
   return `${open.repeat(times)}1${random.oneIn(3) ? '' : close.repeat(times)}`
 }
 
@@ -61,14 +144,39 @@ export function mutateBytes(random: Random, text: string): string {
   let mutated = text
   for (let changes = random.between(1, 4); changes > 0; changes--) {
     const at = random.below(mutated.length + 1)
-    const replacement = random.oneIn(4) ? random.pick(FRAGMENTS) : String.fromCharCode(random.oneIn(8) ? random.below(0x10000) : random.between(32, 126))
+    const replacement = random.oneIn(4)
+      ? random.pick(FRAGMENTS)
+      : String.fromCharCode(random.oneIn(8) ? random.below(0x10000) : random.between(32, 126))
     mutated = mutated.slice(0, at) + (random.oneIn(3) ? '' : replacement) + mutated.slice(at + random.below(3))
   }
   return mutated
 }
 
 /** What may stand anywhere in data: edges, and values of another type than what was there. */
-const EDGES: readonly unknown[] = [null, true, false, 0, 1, -1, 2, 7, 255, 65536, 2 ** 31, -(2 ** 31), 2 ** 53, 1.5, '', 'x', '0', '__proto__', [], {}, [[0]], [0]]
+const EDGES: readonly unknown[] = [
+  null,
+  true,
+  false,
+  0,
+  1,
+  -1,
+  2,
+  7,
+  255,
+  65536,
+  2 ** 31,
+  -(2 ** 31),
+  2 ** 53,
+  1.5,
+  '',
+  'x',
+  '0',
+  '__proto__',
+  [],
+  {},
+  [[0]],
+  [0],
+]
 
 /** Changes some places of JSON-like data in place; `data` itself stays what it is. */
 export function mutateData(random: Random, data: object): void {

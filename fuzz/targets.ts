@@ -12,7 +12,7 @@ import type { CompiledProgram } from '@bridle/compiler/bytecode'
 import { LinkError, SnapshotError } from '@bridle/vm'
 import type { LinkedProgram } from '@bridle/vm'
 import { corpus } from './corpus.js'
-import { compile, difference, link, Runner, runToEnd } from './engine.js'
+import { compile, difference, hashHex, link, Runner, runToEnd } from './engine.js'
 import { generateProgram } from './generate.js'
 import { mutateBytes, mutateData, mutateSource } from './mutate.js'
 import { Random } from './random.js'
@@ -27,10 +27,15 @@ export interface Target {
 }
 
 export const TARGETS: readonly Target[] = [
-  { name: 'parser', share: 35, make: changedScript, check: checkParser },
-  { name: 'program', share: 35, make: (random) => (random.oneIn(2) ? generateProgram(random) : changedScript(random)), check: checkProgram },
+  { name: 'parser', share: 50, make: changedScript, check: checkParser },
+  {
+    name: 'program',
+    share: 25,
+    make: (random) => (random.oneIn(3) ? generateProgram(random) : changedScript(random)),
+    check: checkProgram,
+  },
   { name: 'chunk', share: 15, make: changedChunk, check: checkChunk },
-  { name: 'snapshot', share: 15, make: changedSnapshot, check: checkSnapshot },
+  { name: 'snapshot', share: 10, make: changedSnapshot, check: checkSnapshot },
   { name: 'planted', share: 0, make: changedScript, check: checkPlanted },
 ]
 
@@ -53,7 +58,8 @@ function checkParser(text: string): void {
   const source = new SourceFile('fuzz.harn', text)
   const { program, diagnostics } = parse(source)
   for (const { span } of diagnostics) {
-    if (!(span.start >= 0 && span.start <= span.end && span.end <= text.length)) throw new Error(`span ${span.start}..${span.end} of ${text.length}`)
+    if (!(span.start >= 0 && span.start <= span.end && span.end <= text.length))
+      throw new Error(`span ${span.start}..${span.end} of ${text.length}`)
   }
   renderDiagnostics(diagnostics, source, { color: false })
   if (program === null) {
@@ -78,8 +84,8 @@ function checkProgram(text: string, random: Random): void {
 function checkRuns(program: LinkedProgram, random: Random): void {
   const whole = runToEnd(new Runner(program))
   // At most some hundred slices: a snapshot costs more than a slice.
-  const runner = new Runner(program, Math.max(1, Math.floor(whole.fuel / random.between(2, 120))))
-  const every = random.between(1, 5)
+  const runner = new Runner(program, Math.max(1, Math.floor(whole.fuel / random.between(2, 40))))
+  const every = random.between(1, 6)
   do {
     if (runner.stopped && random.oneIn(every)) runner.throughSnapshot()
   } while (runner.advance())
@@ -91,13 +97,22 @@ function checkRuns(program: LinkedProgram, random: Random): void {
 
 function changedChunk(random: Random): string {
   for (;;) {
-    const { program } = compile(random.oneIn(3) ? generateProgram(random) : anyScript(random))
+    const { program } = compile(random.oneIn(6) ? generateProgram(random) : anyScript(random))
     if (program === null) continue
     const changed = structuredClone(program)
     // Debug information and strings are most of the data, code is what matters.
     const main = changed.modules[0]!
     const fn = random.pick(main.functions)
-    mutateData(random, random.pick<() => object>([() => ({ code: fn.code }), () => ({ code: fn.code }), () => ({ handlers: fn.handlers, code: fn.code }), () => fn, () => main])())
+    mutateData(
+      random,
+      random.pick<() => object>([
+        () => ({ code: fn.code }),
+        () => ({ code: fn.code }),
+        () => ({ handlers: fn.handlers, code: fn.code }),
+        () => fn,
+        () => main,
+      ])(),
+    )
     return writeChunk(changed)
   }
 }
@@ -132,33 +147,43 @@ interface SnapshotInput {
   /** Exits before the snapshot. */
   readonly exits: number
   readonly snapshot: string
+  /** Changed by someone who knows how to seal it again. */
+  readonly forged: boolean
 }
 
 function changedSnapshot(random: Random): string {
   for (;;) {
-    const source = random.oneIn(2) ? generateProgram(random) : anyScript(random)
+    const source = random.oneIn(6) ? generateProgram(random) : anyScript(random)
     const { program } = compile(source)
     if (program === null) continue
-    const sliceFuel = random.between(1, 60)
-    const runner = new Runner(link(program), sliceFuel)
-    const exits = random.below(40)
+    const linked = link(program)
+    const { fuel } = runToEnd(new Runner(linked))
+    const sliceFuel = Math.max(1, Math.floor(fuel / random.between(2, 30)))
+    const runner = new Runner(linked, sliceFuel)
+    const exits = random.below(Math.floor(fuel / sliceFuel) + 1)
     for (let at = 0; at < exits && runner.stopped; at++) runner.advance()
     if (!runner.stopped) continue
+    const forged = random.oneIn(2)
     const snapshot = runner.machine.snapshot()
-    const input: SnapshotInput = { source, sliceFuel, exits: runner.exits, snapshot: random.oneIn(2) ? mutateBytes(random, snapshot) : mutateJson(random, snapshot) }
+    const changed = forged ? forge(random, snapshot) : mutateBytes(random, snapshot)
+    const input: SnapshotInput = { source, sliceFuel, exits: runner.exits, snapshot: changed, forged }
     return JSON.stringify(input)
   }
 }
 
-/** A snapshot changed in its data; each line of it is a document. */
-function mutateJson(random: Random, text: string): string {
-  const documents = text.split('\n').map((line) => JSON.parse(line) as object)
-  mutateData(random, random.pick(documents))
-  return documents.map((each) => JSON.stringify(each)).join('\n')
+/** The state changed as data, under a seal that fits. */
+function forge(random: Random, snapshot: string): string {
+  const lineEnd = snapshot.indexOf('\n')
+  const header = JSON.parse(snapshot.slice(0, lineEnd)) as { seal: string }
+  const body = JSON.parse(snapshot.slice(lineEnd + 1)) as object
+  mutateData(random, body)
+  const text = JSON.stringify(body)
+  header.seal = hashHex(new TextEncoder().encode(text))
+  return `${JSON.stringify(header)}\n${text}`
 }
 
 function checkSnapshot(text: string): void {
-  const { source, sliceFuel, exits, snapshot } = JSON.parse(text) as SnapshotInput
+  const { source, sliceFuel, exits, snapshot, forged } = JSON.parse(text) as SnapshotInput
   const { program } = compile(source)
   if (program === null) return
   const linked = link(program)
@@ -171,6 +196,8 @@ function checkSnapshot(text: string): void {
     if (error instanceof SnapshotError) return
     throw error
   }
+  // A state that was made up may do anything when it goes on; reading it must not.
+  if (forged) return
   const found = difference(runToEnd(new Runner(linked, sliceFuel)), runToEnd(changed))
   if (found !== null) throw new Error(`a changed snapshot was taken for a good one: ${found}`)
 }

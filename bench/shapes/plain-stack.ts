@@ -29,15 +29,31 @@ export function runPlainStack(program: CompiledProgram): string {
   let output = ''
   for (;;) {
     switch (code[ip++]) {
-      case 0 satisfies Code<'CONST'>: stack[sp++] = constants[code[ip++]!] as Cell; continue
-      case 1 satisfies Code<'INT'>: stack[sp++] = code[ip++]!; continue
-      case 2 satisfies Code<'NIL'>: stack[sp++] = null; continue
-      case 5 satisfies Code<'POP'>: sp--; continue
-      case 7 satisfies Code<'LOAD'>: stack[sp++] = stack[base + code[ip++]!]!; continue
-      case 9 satisfies Code<'STORE'>: stack[base + code[ip++]!] = stack[--sp]!; continue
-      case 20 satisfies Code<'SELF'>: stack[sp++] = fn; continue
-      case 30 satisfies Code<'ADD'>: case 31 satisfies Code<'ADD_OWNED'>: {
-        const y = stack[--sp]!, x = stack[sp - 1]!
+      case 0 satisfies Code<'CONST'>:
+        stack[sp++] = constants[code[ip++]!] as Cell
+        continue
+      case 1 satisfies Code<'INT'>:
+        stack[sp++] = code[ip++]!
+        continue
+      case 2 satisfies Code<'NIL'>:
+        stack[sp++] = null
+        continue
+      case 5 satisfies Code<'POP'>:
+        sp--
+        continue
+      case 7 satisfies Code<'LOAD'>:
+        stack[sp++] = stack[base + code[ip++]!]!
+        continue
+      case 9 satisfies Code<'STORE'>:
+        stack[base + code[ip++]!] = stack[--sp]!
+        continue
+      case 20 satisfies Code<'SELF'>:
+        stack[sp++] = fn
+        continue
+      case 30 satisfies Code<'ADD'>:
+      case 31 satisfies Code<'ADD_OWNED'>: {
+        const y = stack[--sp]!,
+          x = stack[sp - 1]!
         if (typeof x !== 'number' || typeof y !== 'number') throw new Error('ints only')
         const sum = x + y
         const small = sum | 0
@@ -47,7 +63,8 @@ export function runPlainStack(program: CompiledProgram): string {
         continue
       }
       case 32 satisfies Code<'SUB'>: {
-        const y = stack[--sp]!, x = stack[sp - 1]!
+        const y = stack[--sp]!,
+          x = stack[sp - 1]!
         if (typeof x !== 'number' || typeof y !== 'number') throw new Error('ints only')
         const difference = x - y
         const small = difference | 0
@@ -57,7 +74,8 @@ export function runPlainStack(program: CompiledProgram): string {
         continue
       }
       case 33 satisfies Code<'MUL'>: {
-        const y = stack[--sp]!, x = stack[sp - 1]!
+        const y = stack[--sp]!,
+          x = stack[sp - 1]!
         if (typeof x !== 'number' || typeof y !== 'number') throw new Error('ints only')
         const product = x * y
         const small = product | 0
@@ -67,24 +85,30 @@ export function runPlainStack(program: CompiledProgram): string {
         continue
       }
       case 35 satisfies Code<'MOD'>: {
-        const y = stack[--sp]!, x = stack[sp - 1]!
+        const y = stack[--sp]!,
+          x = stack[sp - 1]!
         if (typeof x !== 'number' || typeof y !== 'number' || y === 0) throw new Error('ints only')
         stack[sp - 1] = (x | 0) === x && (y | 0) === y && x >= 0 ? (x | 0) % (y | 0) : (x % y) + 0
         continue
       }
       case 41 satisfies Code<'LT'>: {
-        const y = stack[--sp]!, x = stack[sp - 1]!
+        const y = stack[--sp]!,
+          x = stack[sp - 1]!
         if (typeof x !== 'number' || typeof y !== 'number') throw new Error('ints only')
         // The result stays a condition: the next instruction is the jump that reads it.
         stack[sp - 1] = x < y ? 1 : 0
         continue
       }
-      case 50 satisfies Code<'JUMP'>: ip = code[ip]!; continue
+      case 50 satisfies Code<'JUMP'>:
+        ip = code[ip]!
+        continue
       case 51 satisfies Code<'LOOP'>:
         if (--fuel < 0) throw new Error('out of fuel')
         ip = code[ip]!
         continue
-      case 52 satisfies Code<'JUMP_IF_FALSE'>: ip = stack[--sp] === 0 ? code[ip]! : ip + 1; continue
+      case 52 satisfies Code<'JUMP_IF_FALSE'>:
+        ip = stack[--sp] === 0 ? code[ip]! : ip + 1
+        continue
       case 70 satisfies Code<'TEXT'>: {
         const count = code[ip++]!
         sp -= count
@@ -93,7 +117,10 @@ export function runPlainStack(program: CompiledProgram): string {
         stack[sp++] = text
         continue
       }
-      case 71 satisfies Code<'CLOSURE'>: stack[sp++] = functions[code[ip]!]!; ip += 2; continue
+      case 71 satisfies Code<'CLOSURE'>:
+        stack[sp++] = functions[code[ip]!]!
+        ip += 2
+        continue
       case 100 satisfies Code<'CALL'>: {
         if (--fuel < 0) throw new Error('out of fuel')
         const count = code[ip++]!
@@ -110,7 +137,11 @@ export function runPlainStack(program: CompiledProgram): string {
         ip = 0
         continue
       }
-      case 102 satisfies Code<'CALL_BUILTIN'>: output += String(stack[sp - 1]); stack[sp - 1] = null; ip += 2; continue
+      case 102 satisfies Code<'CALL_BUILTIN'>:
+        output += String(stack[sp - 1])
+        stack[sp - 1] = null
+        ip += 2
+        continue
       case 111 satisfies Code<'RETURN'>: {
         if (frames.length === 0) return output
         const value = stack[sp - 1]!
@@ -122,7 +153,8 @@ export function runPlainStack(program: CompiledProgram): string {
         ip = returns.pop()!
         continue
       }
-      default: throw new Error(`no case for ${String(code[ip - 1])}`)
+      default:
+        throw new Error(`no case for ${String(code[ip - 1])}`)
     }
   }
 }

@@ -5,6 +5,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
 import { VERSION } from './version.js'
+import type { ServeFlags } from './commands/serve.js'
 
 const MODES = ['base', 'snapshot', 'replay', 'all']
 
@@ -54,6 +55,18 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     const { disasmCommand } = await import('./commands/disasm.js')
     done(await disasmCommand(file))
   })
+
+  program.command('serve').description('serve a script to other programs').command('mcp <file>')
+    .description('serve a script as an MCP server: its `pub fn`s, or what it registers')
+    .addOption(new Option('--transport <name>', 'how clients connect').choices(['stdio', 'http']).default('stdio'))
+    .option('--bind <address>', 'host and port for HTTP', '127.0.0.1:8765')
+    .option('--path <path>', 'path for HTTP', '/mcp')
+    .option('--api-key <keys...>', 'keys of which HTTP clients must send one')
+    .option('--card <json>', 'server card: a path, or JSON')
+    .action(async (file: string, options: ServeFlags) => {
+      const { serveMcpCommand } = await import('./commands/serve.js')
+      done(await serveMcpCommand(file, options))
+    })
 
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
     .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')

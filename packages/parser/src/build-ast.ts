@@ -286,9 +286,9 @@ function buildSelect(context: BuildContext, node: ParseNode): Stmt {
         }
     }
   })
-  if (arms.length === 0) context.problems.push({ code: 'P009', token: node.end - 1 })
+  if (arms.length === 0) context.problems.push({ code: 'P009', token: node.end })
   const first = arms.findIndex((arm) => arm.kind !== 'receive')
   const clash = arms.findIndex((arm, at) => at > first && arm.kind !== 'receive' && arm.kind !== arms[first]?.kind)
-  if (clash >= 0) context.problems.push({ code: 'P010', token: nodes[clash]!.start })
+  if (clash >= 0) context.problems.push({ code: 'P010', token: node.end })
   return { kind: 'Select', span: spanOf(context, node.start, node.end), arms }
 }

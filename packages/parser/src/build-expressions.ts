@@ -374,10 +374,10 @@ function checkParams(context: BuildContext, params: readonly Param[], nodes: rea
   let defaults = false
   for (const [at, param] of params.entries()) {
     if (param.rest && at < params.length - 1) {
-      context.problems.push({ code: 'P007', token: nodes[at + 1]!.child(2).start })
+      context.problems.push({ code: 'P007', token: nodes[at]!.end })
     }
     if (param.defaultValue !== null) defaults = true
-    else if (defaults && defaultsLast && !param.rest) context.problems.push({ code: 'P006', token: nodes[at]!.child(2).start })
+    else if (defaults && defaultsLast && !param.rest) context.problems.push({ code: 'P006', token: nodes[at]!.end })
   }
 }
 

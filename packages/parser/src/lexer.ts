@@ -319,7 +319,7 @@ class Lexer {
     const { text } = this
     const close = text.indexOf('"', start + 2)
     const line = text.indexOf('\n', start + 2)
-    if (close < 0 || (line >= 0 && line < close)) this.fail('string', start + 1)
+    if (close < 0 || (line >= 0 && line < close)) this.fail('string', start)
     else this.push(TOKEN['<rawString>'], start, close + 1, text.slice(start + 2, close))
   }
 
@@ -346,7 +346,7 @@ class Lexer {
         if (close < 0) break
         const source = text.slice(at + 2, close)
         if (source.trim() === '') {
-          this.fail('character', close)
+          this.fail('character', close, close + 1)
           return
         }
         pieces.push(unescape(text.slice(from, at)), this.interpolation(source, at + 2))
@@ -427,9 +427,10 @@ class Lexer {
     this.at = end
   }
 
-  private fail(kind: LexError['kind'], at: number): void {
+  /** `shown` is the place that the message names, where that is not the place of the character. */
+  private fail(kind: LexError['kind'], at: number, shown = at): void {
     const character = kind === 'character' ? String.fromCodePoint(this.text.codePointAt(at) ?? 0) : ''
-    this.error = { kind, offset: this.base + at, character }
+    this.error = { kind, offset: this.base + shown, character }
   }
 }
 

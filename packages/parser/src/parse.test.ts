@@ -411,6 +411,23 @@ describe('depth', () => {
   })
 })
 
+describe('line breaks that are no tokens', () => {
+  test.each<[string, string]>([
+    ['a /*\n*/ b', `ExprStmt(value: ${A}) ExprStmt(value: ${B})`],
+    ['a \\\nb', `ExprStmt(value: ${A}) ExprStmt(value: ${B})`],
+    ['a /*\n*/ + b', `ExprStmt(value: ${binary(A, '+', B)})`],
+    ['a \\\n- b', `ExprStmt(value: ${binary(A, '-', B)})`],
+    ['a /*\n*/ b /*\n*/ c', `ExprStmt(value: ${A}) ExprStmt(value: ${B}) ExprStmt(value: ${C})`],
+  ])('%j', (text, expected) => {
+    expect(stmts(text)).toBe(expected)
+  })
+
+  test('end a statement only where it is over', () => {
+    expect(rejects('a /* */ b')).toBe('Expected top-level item separator (`;` or newline), got id(b) at 1:9')
+    expect(rejects('let x /*\n*/ y')).toBe('Expected =, got id(y) at 2:4')
+  })
+})
+
 test('an expression alone', () => {
   expect(parseExpression('a +').diagnostics[0]?.message).toBe('Unexpected end of file, expected expression')
   expect(parseExpression('').diagnostics[0]?.message).toBe('Unexpected end of file, expected expression')

@@ -5,11 +5,11 @@ import type { Expr, Program } from './ast.js'
 import { type Built, buildInterpolated, buildProgram } from './build-ast.js'
 import type { Problem } from './build-context.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
-import { matchTokens } from './grammar.js'
-import { type InterpolationSource, lex } from './lexer.js'
+import { type Expected, type MatchOutcome, matchTokens } from './grammar.js'
+import { type InterpolationSource, lex, type TokenStream } from './lexer.js'
 import { SourceFile } from './source.js'
 import { lexDiagnostic, nestingDiagnostic, problemDiagnostic, syntaxDiagnostic } from './syntax-errors.js'
-import { isKeyword } from './tokens.js'
+import { isKeyword, TOKEN } from './tokens.js'
 
 export interface ParseResult {
   /** Null when there is an error. */
@@ -46,15 +46,57 @@ const EXPRESSION_EXPECTED = [{ what: { kind: 'described', text: 'expression' }, 
 
 function parseProgram(source: SourceFile): ParseResult {
   const failed = (diagnostic: Diagnostic): ParseResult => ({ program: null, diagnostics: [diagnostic] })
-  const tokens = lex(source.text)
-  if (tokens.error !== null) return failed(lexDiagnostic(source, tokens.error))
-  if (tokens.tooDeep !== null) return failed(nestingDiagnostic(source, tokens.tooDeep))
-  const outcome = matchTokens(tokens.units, 'program')
+  const lexed = lex(source.text)
+  if (lexed.error !== null) return failed(lexDiagnostic(source, lexed.error))
+  if (lexed.tooDeep !== null) return failed(nestingDiagnostic(source, lexed.tooDeep))
+  const { tokens, outcome } = matchProgram(source, lexed)
   if (!outcome.ok) return failed(syntaxDiagnostic(source, tokens, outcome.failure))
   const built = buildProgram(outcome.root, source.text, tokens, (piece) => interpolate(source, piece))
   const problem = firstProblem(built)
   if (problem !== null) return failed(problemDiagnostic(source, tokens, problem))
   return { program: built.tree, diagnostics: [] }
+}
+
+/** Statements that follow a hidden line break in one file; each costs a match of the whole file. */
+const MAX_HIDDEN_BREAKS = 50
+
+/**
+ * A line break inside a block comment or behind a `\` is no token, and most code reads on across it. Where nothing but the end
+ * of the statement can stand, though, such a break ends it; only the failure of the match tells the two apart.
+ */
+function matchProgram(source: SourceFile, lexed: TokenStream): { readonly tokens: TokenStream; readonly outcome: MatchOutcome } {
+  let tokens = lexed
+  let outcome = matchTokens(tokens.units, 'program')
+  for (let breaks = 0; !outcome.ok && breaks < MAX_HIDDEN_BREAKS; breaks += 1) {
+    const { position, expected } = outcome.failure
+    if (!followsHiddenBreak(source, tokens, position) || !expected().some(isSeparator)) break
+    tokens = withBreak(tokens, position)
+    outcome = matchTokens(tokens.units, 'program')
+  }
+  return { tokens, outcome }
+}
+
+function followsHiddenBreak(source: SourceFile, tokens: TokenStream, position: number): boolean {
+  if (position === 0 || tokens.units.charCodeAt(position - 1) === TOKEN['\n']) return false
+  const start = tokens.starts[position]
+  return start !== undefined && source.text.slice(tokens.ends[position - 1], start).includes('\n')
+}
+
+function isSeparator({ what }: Expected): boolean {
+  return what.kind === 'token' && what.name === ';'
+}
+
+/** The stream with a line break before token `position`; it takes up no text. */
+function withBreak(tokens: TokenStream, position: number): TokenStream {
+  const at = tokens.ends[position - 1] ?? 0
+  return {
+    ...tokens,
+    units: `${tokens.units.slice(0, position)}${String.fromCharCode(TOKEN['\n'])}${tokens.units.slice(position)}`,
+    starts: tokens.starts.toSpliced(position, 0, at),
+    ends: tokens.ends.toSpliced(position, 0, at),
+    payloads: tokens.payloads.toSpliced(position, 0, null),
+    docs: new Map([...tokens.docs].map(([token, doc]) => [token < position ? token : token + 1, doc])),
+  }
 }
 
 const BARE_NAME = /^[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*$/

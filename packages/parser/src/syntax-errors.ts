@@ -2,7 +2,7 @@
 // was expected, and the token that stands there. A PEG reports everything that any rule tried at the rightmost place;
 // `chooseExpected` picks what a reader of the text would name, which is also what the messages of the language name.
 
-import { diagnose } from './diagnostics/catalog.js'
+import { AFTER_PUB, diagnose } from './diagnostics/catalog.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
 import { MAX_CHAIN, type Problem } from './build-context.js'
 import type { Expected, MatchFailure } from './grammar.js'
@@ -115,7 +115,7 @@ function onlyBlanksFrom(tokens: TokenStream, position: number): boolean {
 const PREFERRED: readonly TokenName[] = ['}', ')', ']', '=', '->', '{', 'else', 'from', 'in', '(', ':', '<string>', '>']
 
 function chooseExpected(expected: readonly Expected[], atEnd: boolean, tokens: TokenStream, position: number): string {
-  if (tokens.units.charCodeAt(previousToken(tokens, position)) === TOKEN.pub) return 'fn, struct, enum, or pipeline after pub'
+  if (tokens.units.charCodeAt(previousToken(tokens, position)) === TOKEN.pub) return AFTER_PUB
   const required = expected.filter((one) => !one.optional)
   if (atEnd) return closerIn(required) ?? nameIn(required) ?? tokenIn(required) ?? separatorIn(expected) ?? fallback(expected)
   return nameIn(expected) ?? separatorIn(expected) ?? closerIn(required) ?? tokenIn(required) ?? fallback(expected)
@@ -176,7 +176,7 @@ function showExpected(name: TokenName): string {
 }
 
 function wantsName(what: string): boolean {
-  return / name\b|^identifier$/.test(what)
+  return what !== 'member name' && / name\b|^identifier$/.test(what)
 }
 
 function previousToken(tokens: TokenStream, position: number): number {

@@ -22,6 +22,9 @@ export { harnType } from './tools/harn-types.js'
 export { SchemaError, compileSchema } from './tools/schema.js'
 export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/schema.js'
 
+export { ApprovalDesk, approvalProvider } from './policy/index.js'
+export type { ApprovalKind, ApprovalRequest, AskPerson } from './policy/index.js'
+
 export { PendingResults, callTool, createExecutors, toolProvider } from './executors/index.js'
 export type { CallScope, Executor, ExecutorName, ExecutorTable, McpToolCaller, ScriptTool, ToolCall, ToolOutcome, ToolProviderParts } from './executors/index.js'
 

@@ -73,6 +73,8 @@ export interface StartOptions {
   readonly dryRun?: boolean
   readonly onEvent?: (event: RunEvent) => void
   readonly globals?: { readonly [name: string]: Value }
+  /** A builtin that the run goes on with when the program has ended well (vm.ts). */
+  readonly epilogue?: string
   /** Replaces or adds providers for this run. */
   readonly providers?: readonly ProviderSource[]
   readonly runId?: string
@@ -244,12 +246,13 @@ export class Runtime {
   }
 
   private machineOptions(
-    options: Pick<StartOptions, 'limits' | 'globals'>, perform: RunPerform, limits?: Partial<Limits>,
+    options: Pick<StartOptions, 'limits' | 'globals' | 'epilogue'>, perform: RunPerform, limits?: Partial<Limits>,
   ): ConstructorParameters<typeof Machine>[1] {
     return {
       limits: { ...this.options.limits, ...options.limits, ...limits },
       perform,
       hashHex: this.hashHex,
+      ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
       ...(options.globals === undefined ? {} : { globals: new Map(Object.entries(options.globals)) }),
     }
   }

@@ -4,7 +4,7 @@
 // What lives where: the dispatch loop is interpreter/loop.ts; rare operations interpreter/rare.ts; faults interpreter/unwind.ts;
 // spawn, await and friends scheduler/tasks.ts. Builtins see the machine as their Context (builtins/builtin.ts).
 
-import { CONTROL, childrenKey, taskKey } from './builtins/builtin.js'
+import { CONTROL, childrenKey, family, taskKey } from './builtins/builtin.js'
 import { END, HarnGenerator, HarnIter, HarnPermit } from './values/handles.js'
 import { HarnBuiltin, HarnClosure, HarnStruct } from './values/callable.js'
 import { HarnDict } from './values/dict.js'
@@ -24,7 +24,8 @@ import { raiseFault } from './interpreter/unwind.js'
 import { iterFrame, nextSimple } from './builtins/iter.js'
 import { readSnapshot, writeSnapshot } from './snapshot/snapshot.js'
 import { effectFault, outcomeDelivery } from './effects/outcome.js'
-import { Coroutine, MAX_NESTED_CALLS, NativeActivation, Task, taskDue } from './scheduler/task.js'
+import { Coroutine, MAX_NESTED_CALLS, NativeActivation, Task } from './scheduler/task.js'
+import { dueEvents, taskDue } from './scheduler/timers.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from './scheduler/spawn.js'
 import type { BuiltinDef, Context, Control, Family, FrameState, MachineAccess, Result, SpawnOptions, TaskFacts, TaskOutcome } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
@@ -43,6 +44,8 @@ export interface MachineOptions {
   readonly hashHex: (bytes: Uint8Array) => string
   /** Constants beside those of the registry, such as `argv`. */
   readonly globals?: ReadonlyMap<string, Value>
+  /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */
+  readonly epilogue?: string
 }
 
 interface ModuleState {
@@ -107,6 +110,9 @@ export class Machine implements Context, MachineAccess {
   private newEffects: PendingEffect[] = []
   private limitHit: { readonly limit: LimitName; readonly message: string } | null = null
   private sliceOver = false
+  /** The time of the last start or resume; `now` lags behind it while timers that were due earlier are worked off. */
+  private hostNow = 0
+  private answer: Answer | null = null
   /** Waiting tasks, longest first, and those of them that are parked on a key. Derived from `tasks`. */
   private readonly waiting = new Set<Task>()
   private readonly parked = new Map<string, Set<Task>>()
@@ -147,6 +153,7 @@ export class Machine implements Context, MachineAccess {
   start(input: Value, now: number): RunExit {
     this.input = input
     this.now = now
+    this.hostNow = now
     const closure = new HarnClosure(this.program.main.functions[0]!, [])
     this.modules.get(this.program.main.key)!.started = true
     const coroutine = new Coroutine(null)
@@ -160,16 +167,21 @@ export class Machine implements Context, MachineAccess {
   /** Goes on after `suspended` or `yielded`: with one answer, or with null when only time passed or the slice ended. */
   resume(answer: Answer | null, now: number): RunExit {
     if (this.ended !== null) return this.ended
-    this.now = Math.max(this.now, now)
-    if (answer !== null) {
-      const task = this.tasks.get(this.pending.get(answer.id)?.task ?? -1)
-      this.pending.delete(answer.id)
-      if (task?.status === 'waiting' && task.effectId === answer.id) {
-        task.effectId = 0
-        this.makeReady(task, outcomeDelivery(answer.outcome))
-      }
-    }
+    this.hostNow = Math.max(this.now, now)
+    this.answer = answer
     return this.run()
+  }
+
+  private deliverAnswer(): boolean {
+    const { answer } = this
+    this.answer = null
+    if (answer === null) return false
+    const task = this.tasks.get(this.pending.get(answer.id)?.task ?? -1)
+    this.pending.delete(answer.id)
+    if (task?.status !== 'waiting' || task.effectId !== answer.id) return false
+    task.effectId = 0
+    this.makeReady(task, outcomeDelivery(answer.outcome))
+    return true
   }
 
   /** Ends the run from outside: the root task fails with a cancellation that scripts cannot catch. */
@@ -212,8 +224,6 @@ export class Machine implements Context, MachineAccess {
   static restore(snapshot: string, program: LinkedProgram, options: MachineOptions): Machine {
     const machine = new Machine(program, options)
     readSnapshot(snapshot, machine)
-    const waiting = [...machine.tasks.values()].filter((task) => task.status === 'waiting')
-    for (const task of waiting.sort((a, b) => a.waitOrder - b.waitOrder)) machine.enterWait(task)
     return machine
   }
 
@@ -222,13 +232,25 @@ export class Machine implements Context, MachineAccess {
     this.fuel = this.sliceFuel = Math.max(1, Math.min(this.limits.sliceFuel, this.limits.fuel - this.fuelUsed))
     this.tripped = 0
     this.sliceOver = false
-    this.fireTimers()
+    // Code that runs for long cannot hold timers up; but while nothing is runnable they fire one due time after the other, as
+    // if the host had come back for each, so that a slow host changes no order. A slice that ended without time passing is no
+    // occasion for timers: slicing must not change the order of anything.
+    if (this.ready.length > 0) {
+      if (this.hostNow > this.now) {
+        this.now = this.hostNow
+        this.fireTimers()
+      }
+      this.deliverAnswer()
+    }
     for (;;) {
       if (root.status === 'done') return this.finish({ kind: 'done', output: this.takeOutput(), value: root.result })
       if (root.status === 'failed') return this.finish({ kind: 'failed', output: this.takeOutput(), fault: root.fault! })
       if (this.limitHit !== null) return this.finish({ kind: 'limit', output: this.takeOutput(), ...this.limitHit })
       const task = this.ready[0]
       if (task === undefined) {
+        if (this.nextTimer()) continue
+        this.now = this.hostNow
+        if (this.deliverAnswer()) continue
         this.settleFuel()
         return { kind: 'suspended', output: this.takeOutput(), effects: this.takeEffects(), wakeAt: this.wakeAt }
       }
@@ -248,6 +270,7 @@ export class Machine implements Context, MachineAccess {
       }
       if (this.sliceOver) {
         this.settleFuel()
+        this.deliverAnswer()
         task.current.trim()
         return { kind: 'yielded', output: this.takeOutput(), effects: this.takeEffects() }
       }
@@ -295,21 +318,22 @@ export class Machine implements Context, MachineAccess {
     this.ready.push(task)
   }
 
+  /** Moves the clock to the next timer that is due by now, and fires it. False when there is none. */
+  private nextTimer(): boolean {
+    const due = this.wakeAt
+    if (due === null || due > this.hostNow) return false
+    this.now = Math.max(this.now, due)
+    this.fireTimers()
+    return true
+  }
+
   private fireTimers(): void {
-    for (const task of [...this.waiting, ...this.ready]) {
-      const deadline = task.deadlines.find((each) => each.dueMs <= this.now && !each.fired)
-      if (deadline !== undefined) {
-        deadline.fired = true
-        this.interrupt(task, thrown('Deadline exceeded'))
-      }
+    for (const { task, wasWaiting, kind, deadline } of dueEvents(this.waiting, this.ready, this.now)) {
+      if (wasWaiting && task.status !== 'waiting') continue
+      if (deadline !== null) deadline.fired = true
+      if (kind === 'timeout') this.makeReady(task, { kind: 'again', timedOut: true })
+      else this.interrupt(task, kind === 'deadline' ? thrown('Deadline exceeded') : cancelledFault())
     }
-    const due: Task[] = []
-    for (const task of [...this.waiting]) {
-      if (task.cancelDue !== null && task.cancelDue <= this.now) this.interrupt(task, cancelledFault())
-      else if (task.waitDue !== null && task.waitDue <= this.now) due.push(task)
-    }
-    due.sort((a, b) => a.waitDue! - b.waitDue! || a.waitOrder - b.waitOrder)
-    for (const task of due) this.makeReady(task, { kind: 'again', timedOut: true })
   }
 
   /** Raises a fault where a task stands, ending what it waits for. */
@@ -372,7 +396,7 @@ export class Machine implements Context, MachineAccess {
     if (line?.size === 0) this.parked.delete(task.waitKey)
   }
 
-  private enterWait(task: Task): void {
+  enterWait(task: Task): void {
     this.waiting.add(task)
     if (task.waitKey === null) return
     const line = this.parked.get(task.waitKey)
@@ -391,10 +415,21 @@ export class Machine implements Context, MachineAccess {
       this.give(task.current, END)
       return true
     }
+    if (task.id === 0 && this.beginEpilogue(task)) return true
     task.status = 'done'
     task.result = value
     this.taskEnded(task)
     return false
+  }
+
+  private beginEpilogue(root: Task): boolean {
+    const { epilogue } = this.options
+    const state = this.state(epilogueState)
+    if (epilogue === undefined || state.begun) return false
+    state.begun = true
+    root.current = new Coroutine(null)
+    root.current.begin(this.closureOver(epilogue, [], []), [], placeArguments)
+    return true
   }
 
   failTask(task: Task, fault: Fault): void {
@@ -669,7 +704,8 @@ export class Machine implements Context, MachineAccess {
     co.base = base
     co.regs[base] = null
     co.instr = NATIVE_STEP
-    if (def.runBoundary) co.limit = co.fp + MAX_NESTED_CALLS
+    // The native frame itself is not counted.
+    if (def.runBoundary) co.limit = co.fp + 1 + MAX_NESTED_CALLS
     if (def.output === 'drop') task.muted++
     return true
   }
@@ -911,13 +947,17 @@ export class Machine implements Context, MachineAccess {
 
   reachablePermits(): ReadonlySet<number> {
     const found = new Set<number>()
-    const units = measureHeap(this, (value) => {
+    measureHeap(this, (value) => {
       if (value instanceof HarnPermit) found.add(value.id)
     })
-    this.charge(Math.ceil(units / 256))
+    // Not by what was measured, which counts registers that nobody will read: they differ with the slices of the run.
+    this.charge(Math.ceil(this.heapCharged / 256))
     return found
   }
 }
+
+/** In a family, so that a restored run does not begin its epilogue twice. */
+const epilogueState = family('machine.epilogue', () => ({ begun: false }))
 
 /** What a task may still do after its cancellation was asked for (03b §1.1): fuel, and milliseconds inside a wait. */
 const CANCEL_GRACE_FUEL = 1024

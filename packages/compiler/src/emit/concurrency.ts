@@ -69,6 +69,8 @@ export function emitSelect(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Sel
   intrinsic(fn, '__select', 4)
   fn.pushScope()
   const outcome = fn.temporary()
+  // The verifier cannot know what a builtin gives.
+  fn.emit('CHECK_LIST')
   fn.emit('STORE', outcome)
   const end = fn.asm.label()
   const test = (index: number, body: () => void): void => {

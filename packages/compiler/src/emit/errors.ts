@@ -80,6 +80,19 @@ function emitTryCatch(fn: FunctionEmitter, expr: ExprOf<'Try'>, wanted: boolean)
   fn.asm.place(end)
 }
 
+/** A fault of the operand goes on as the value that a `catch` would bind, thrown here: it is no fault of the runtime any more. */
+export function emitTryStar(fn: FunctionEmitter, expr: ExprOf<'TryStar'>): void {
+  const end = fn.asm.label()
+  const region = emitGuarded(fn, () => emitExpr(fn, expr.operand))
+  fn.asm.jump('JUMP', end)
+  if (fn.enterHandler(region)) {
+    fn.emit('CATCH_VALUE')
+    fn.at(expr.span)
+    fn.emit('THROW')
+  }
+  fn.asm.place(end)
+}
+
 /** At most `count` attempts; the value is nil. Anything but a larger number means one attempt. */
 export function emitRetry(fn: FunctionEmitter, expr: ExprOf<'Retry'>): void {
   fn.pushScope()
@@ -167,6 +180,7 @@ function emitDeferred(fn: FunctionEmitter, epilogue: NonNullable<FunctionEmitter
   fn.emit('LOAD', epilogue.defers)
   fn.emit('INT', -1)
   fn.emit('GET_INDEX')
+  fn.emit('CHECK_LIST')
   fn.emit('STORE', record)
   fn.emit('LOAD', epilogue.defers)
   fn.emit('INT', -1)
@@ -207,6 +221,7 @@ export function emitDefer(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Defe
   fn.emit('INT', site)
   for (const variable of saved) fn.load(variable, true)
   fn.emit('BUILD_LIST', 1 + saved.length)
-  fn.emit('LIST_PUSH')
+  fn.emit('BUILD_LIST', 1)
+  fn.emit('ADD')
   fn.emit('STORE', epilogue.defers)
 }

@@ -6,7 +6,7 @@
 import type { Argument, Expr, ExprOf, Span } from '@bridle/parser'
 import type { Label } from '../bytecode/assembler.js'
 import { emitDeadline, emitParallel, emitSpawn } from './concurrency.js'
-import { emitTry, emitRetry } from './errors.js'
+import { emitRetry, emitTry, emitTryStar } from './errors.js'
 import { emitClosure } from './functions.js'
 import { CompileError } from './module.js'
 import { hasPlaceholder } from './names.js'
@@ -89,7 +89,7 @@ function emit(fn: FunctionEmitter, expr: Expr, shared: boolean): void {
       return fn.emit('SLICE', expr.start === null ? 0 : 1, expr.end === null ? 0 : 1)
     case 'Call': return emitCall(fn, expr, false)
     case 'Propagate': return emitPropagate(fn, expr)
-    case 'TryStar': return emit(fn, expr.operand, shared)
+    case 'TryStar': return emitTryStar(fn, expr)
     case 'Closure': return emitClosure(fn, expr)
     case 'If': return emitIf(fn, expr, true)
     case 'Match': return emitMatch(fn, expr, true)
@@ -382,12 +382,14 @@ export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolea
   const count = emitArgs(fn, expr.args)
   fn.at(expr.span)
   const nameIndex = fn.module.name(name)
+  // A callable that is bound later may be missing when the call comes, as may one that nothing binds.
+  const hint = variable === null || variable.isCell ? fn.callSuggestion(name) : fn.module.constant(null)
   if (count < 0) {
-    fn.emit('CALL_NAMED_SPREAD', nameIndex, variable === null ? fn.suggestion(name) : fn.module.constant(null))
+    fn.emit('CALL_NAMED_SPREAD', nameIndex, hint)
     if (tail) fn.emit('RETURN')
-  } else if (tail) fn.emit('TAIL_NAMED', nameIndex, count, variable === null ? fn.suggestion(name) : fn.module.constant(null))
+  } else if (tail) fn.emit('TAIL_NAMED', nameIndex, count, hint)
   else if (variable?.isFunction === true) fn.emit('CALL', count)
-  else fn.emit('CALL_NAMED', nameIndex, count, variable === null ? fn.suggestion(name) : fn.module.constant(null))
+  else fn.emit('CALL_NAMED', nameIndex, count, hint)
 }
 
 export function emitPipe(fn: FunctionEmitter, expr: ExprOf<'Pipe'>, tail: boolean): void {

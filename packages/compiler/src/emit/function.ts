@@ -335,6 +335,11 @@ export class FunctionEmitter {
     return this.module.constant(suggest(name, candidates))
   }
 
+  /** Builtin functions that a misspelt call may have meant: a call looks for nothing else by a name that is not bound. */
+  callSuggestion(name: string): number {
+    return this.module.constant(suggest(name, this.module.options.signatures.names.filter((known) => known !== name)))
+  }
+
   declareName(name: Name, mutable: boolean, isFunction = false): Variable | null {
     return this.declare(name.text, mutable, { isFunction, span: name.span })
   }

@@ -96,7 +96,7 @@ export function emitBlockClosure(fn: FunctionEmitter, name: string, body: Block,
 /** The constructor function of a struct: takes a dict. */
 export function emitConstructor(fn: FunctionEmitter, name: string, structConstant: number): void {
   const constructor = new FunctionEmitter(fn.module, fn, {
-    name, kind: 'closure', params: ['fields'], firstDefault: 1, rest: -1, selfName: null,
+    name, kind: 'closure', params: ['__fields'], firstDefault: 1, rest: -1, selfName: null,
     assignments: assignments([]), keepSlots: false, tailCalls: false,
   })
   constructor.newSlot()

@@ -1,10 +1,13 @@
 // Destructuring and match patterns → code (reference 01 §10.1, §12).
 
-import type { Binding, Block, Expr, ExprOf, MatchArm, Name } from '@bridle/parser'
+import type { Binding, Block, DictEntry, Expr, ExprOf, MatchArm, Name } from '@bridle/parser'
 import type { Label } from '../bytecode/assembler.js'
 import { emitBorrowed, emitExpr, emitJumpUnless } from './expressions.js'
 import { emitBody } from './statements.js'
 import type { FunctionEmitter } from './function.js'
+import { CompileError } from './module.js'
+
+const STRAY_SPREAD = 'spread (...) can only be used inside list literals, dict literals, or function call arguments'
 
 /** Pops the value on top of the stack into a binding. */
 export function emitBinding(fn: FunctionEmitter, binding: Binding, mutable: boolean): void {
@@ -129,7 +132,7 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
     fn.emit('IS_ENUM', fn.module.name(enumPattern.enumName), fn.module.name(enumPattern.variant))
     fn.asm.jump('JUMP_IF_FALSE', miss)
     enumPattern.fields.forEach((field, at) => {
-      if (field.kind !== 'Identifier') return
+      if (field?.kind !== 'Identifier') return
       bindFrom(field.name, field.span, () => {
         fn.emit('LOAD', subject)
         fn.emit('ENUM_FIELD', at)
@@ -140,14 +143,16 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
   switch (pattern.kind) {
     case 'Identifier': return bindFrom(pattern.name, pattern.span, () => fn.emit('LOAD', subject))
     case 'Dict': {
+      // A key that only running gives, or a spread, makes it an ordinary value to compare with.
+      const keys = pattern.entries.map(patternKey)
+      if (keys.includes(null)) return emitComparison(fn, () => fn.emit('LOAD', subject), pattern, miss)
       fn.emit('LOAD', subject)
       fn.emit('IS_DICT')
       fn.asm.jump('JUMP_IF_FALSE', miss)
-      for (const entry of pattern.entries) {
-        if (entry.kind !== 'named') continue
+      for (const [at, entry] of pattern.entries.entries()) {
         const read = (): void => {
           fn.emit('LOAD', subject)
-          fn.emit('FIELD', fn.module.name(entry.key.text))
+          fn.emit('FIELD', fn.module.name(keys[at] ?? ''))
         }
         if (entry.value.kind === 'Identifier') bindFrom(entry.value.name, entry.value.span, read)
         else emitComparison(fn, read, entry.value, miss)
@@ -155,6 +160,8 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
       return
     }
     case 'List': {
+      const spread = pattern.items.find((item) => item.spread)
+      if (spread !== undefined) throw new CompileError(STRAY_SPREAD, spread.value.span)
       fn.emit('LOAD', subject)
       fn.emit('IS_LIST', pattern.items.length)
       fn.asm.jump('JUMP_IF_FALSE', miss)
@@ -172,6 +179,12 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
   }
 }
 
+/** The key of a dict pattern's entry; null when it is none that the pattern itself names. */
+function patternKey(entry: DictEntry): string | null {
+  if (entry.kind === 'named') return entry.key.text
+  return entry.kind === 'computed' && entry.key.kind === 'String' ? entry.key.value : null
+}
+
 function emitComparison(fn: FunctionEmitter, read: () => void, value: Expr, miss: Label): void {
   read()
   emitBorrowed(fn, value)
@@ -179,10 +192,10 @@ function emitComparison(fn: FunctionEmitter, read: () => void, value: Expr, miss
   fn.asm.jump('JUMP_IF_FALSE', miss)
 }
 
-function enumPatternOf(fn: FunctionEmitter, pattern: Expr): { enumName: string; variant: string; fields: readonly Expr[] } | null {
+function enumPatternOf(fn: FunctionEmitter, pattern: Expr): { enumName: string; variant: string; fields: readonly (Expr | null)[] } | null {
   if ((pattern.kind !== 'Member' && pattern.kind !== 'MethodCall') || pattern.object.kind !== 'Identifier') return null
   if (!fn.module.enumNames.has(pattern.object.name)) return null
   return pattern.kind === 'Member'
     ? { enumName: pattern.object.name, variant: pattern.property.text, fields: [] }
-    : { enumName: pattern.object.name, variant: pattern.method.text, fields: pattern.args.map((arg) => arg.value) }
+    : { enumName: pattern.object.name, variant: pattern.method.text, fields: pattern.args.map((arg) => (arg.spread ? null : arg.value)) }
 }

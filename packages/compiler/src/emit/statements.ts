@@ -23,8 +23,10 @@ export function emitBody(fn: FunctionEmitter, body: readonly Stmt[], wanted: boo
   fn.prepareLate(body, declaredNames)
   body.forEach((stmt, at) => {
     const isLast = at === body.length - 1
-    if (isLast && wanted && stmt.kind === 'ExprStmt') emitExpr(fn, stmt.value)
-    else {
+    if (isLast && wanted && stmt.kind === 'ExprStmt') {
+      fn.at(stmt.span)
+      emitExpr(fn, stmt.value)
+    } else {
       emitStmt(fn, stmt)
       if (isLast && wanted) fn.emit('NIL')
     }
@@ -33,6 +35,7 @@ export function emitBody(fn: FunctionEmitter, body: readonly Stmt[], wanted: boo
 }
 
 export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
+  fn.at(stmt.span)
   switch (stmt.kind) {
     case 'ExprStmt': return emitDropped(fn, stmt.value)
     case 'Let':

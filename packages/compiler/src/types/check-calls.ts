@@ -27,7 +27,9 @@ export function checkCall(call: ExprOf<'Call'>, scope: Scope, context: CheckCont
     const signature = visibleFunction(name, scope)
     if (signature !== null && signature !== undefined) {
       if (signature.returns?.kind === 'never') checkNarrowed(`${name}()`, call.span, scope, context)
-      if (signature !== PLACEHOLDER) checkSignature(call, signature, scope, context)
+      // A tool or pipeline is no function; its placeholder takes no arguments.
+      if (signature === PLACEHOLDER) checkArity(call, signature, scope, context)
+      else checkSignature(call, signature, scope, context)
     } else if (signature === undefined && scope.variable(name) === undefined) {
       checkBuiltinTypeArgs(call, scope, context)
     }
@@ -36,7 +38,7 @@ export function checkCall(call: ExprOf<'Call'>, scope: Scope, context: CheckCont
   if (context.strict) checkSchemaExpect(call, scope)
 }
 
-export function checkArgs(call: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {
+function checkArgs(call: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {
   for (const arg of call.args) context.checkExpr(arg.value, scope)
 }
 

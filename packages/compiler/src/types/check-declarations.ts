@@ -99,11 +99,15 @@ function streamOf(decl: FnDecl, returns: Known, context: CheckContext): Enclosin
   return { element: null }
 }
 
-/** The value of a tool is that of its last statement, so its return annotation is not compared with `return`s. */
+/** Only its `return`s are compared with the annotation, although the value of a tool may be that of its last statement. */
 function checkTool(decl: Extract<Declaration, { kind: 'ToolDecl' }>, context: CheckContext): void {
   const scope = context.root.child(IN_CLOSURE)
   for (const param of decl.params) bindParam(param, scope, context)
   context.checkBlock(decl.body, scope)
+  if (decl.returns === null) return
+  const fresh = context.root.child(IN_CLOSURE)
+  for (const param of decl.params) fresh.define(param.name.text, typeOrNull(param.type))
+  checkReturns(decl.body.body, fresh, typeOf(decl.returns), context)
 }
 
 function checkPipeline(decl: Extract<Declaration, { kind: 'PipelineDecl' }>, context: CheckContext): void {

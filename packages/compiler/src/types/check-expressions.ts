@@ -3,7 +3,7 @@
 // not looked at.
 
 import type { Block, DictEntry, Expr, ExprOf, IfExpr } from '@bridle/parser'
-import { checkArgs, checkCall } from './check-calls.js'
+import { checkCall } from './check-calls.js'
 import type { CheckContext } from './context.js'
 import { armNarrowing, checkExhaustive, checkLiterals, literalPattern, patternNames } from './exhaustive.js'
 import { blockExits, elseExits } from './exits.js'
@@ -176,8 +176,7 @@ function branch(changes: readonly Change[], scope: Scope): Scope {
   return inner
 }
 
-// The right side of a pipe names what receives the value: it is not a call of its own yet, so its name and its number of
-// arguments are not checked.
+/** Stages of a pipe are checked as they are written: `v |> f(1)` is a call of `f` with one argument. */
 function checkPipe(expr: ExprOf<'Pipe'>, scope: Scope, context: CheckContext): void {
   const stages: Expr[] = []
   let at: Expr = expr
@@ -186,10 +185,7 @@ function checkPipe(expr: ExprOf<'Pipe'>, scope: Scope, context: CheckContext): v
     at = at.value
   }
   context.checkExpr(at, scope)
-  for (const stage of stages.reverse()) {
-    if (stage.kind === 'Call') checkArgs(stage, scope, context)
-    else context.checkExpr(stage, scope)
-  }
+  for (const stage of stages.reverse()) context.checkExpr(stage, scope)
 }
 
 function checkBoundMethod(call: ExprOf<'MethodCall'>, scope: Scope, context: CheckContext): void {
@@ -324,7 +320,10 @@ function checkMatch(expr: ExprOf<'Match'>, scope: Scope, context: CheckContext):
     if (narrowed !== null) inner.narrow(narrowed.name, narrowed.type)
     for (const pattern of arm.patterns) {
       // Names that the pattern binds are known in the arm; the reference forgets them, which only ever adds errors.
-      for (const name of patternNames(pattern)) inner.define(name, null)
+      for (const name of patternNames(pattern)) {
+        inner.define(name, null)
+        inner.markMutable(name) // so is the warning about assigning one; the assignment fails at run time
+      }
     }
     for (const pattern of arm.patterns) {
       context.checkExpr(pattern, inner)

@@ -37,9 +37,11 @@ interface UnexpectedArgs {
 
 const expectedGot = (a: UnexpectedArgs): string => `Expected ${a.what}, got ${a.got} at ${a.at}`
 
+export const AFTER_PUB = 'fn, tool, skill, struct, enum, pipeline, or import after pub'
+
 /** Help by what was expected. */
 const HELP: Readonly<Record<string, string>> = {
-  'fn, struct, enum, or pipeline after pub': 'use `pub fn`, `pub pipeline`, `pub enum`, or `pub struct`',
+  [AFTER_PUB]: 'use `pub fn`, `pub pipeline`, `pub enum`, or `pub struct`',
   '}': 'add a closing `}` to finish this block',
   ')': 'add a closing `)` to finish this expression or parameter list',
   ']': 'add a closing `]` to finish this list or subscript',
@@ -110,14 +112,14 @@ const PARSING = {
     severity: 'error',
     title: 'select without arms',
     doc: 'A `select` waits on channels, a timeout or nothing (`default`); it needs at least one arm.',
-    message: (a) => expectedGot({ ...a, what: 'at least one select arm' }),
+    message: (a) => expectedGot({ ...a, what: 'at least one select case' }),
     hint: () => 'write `value from channel { … }`, `timeout duration { … }` or `default { … }`',
   }),
   P010: entry<Omit<UnexpectedArgs, 'what'>>({
     severity: 'error',
     title: 'select with both timeout and default',
     doc: 'With a `default` arm a `select` never waits, so a `timeout` arm beside it could not be taken.',
-    message: (a) => expectedGot({ ...a, what: 'either a timeout or a default arm in select, not both' }),
+    message: (a) => expectedGot({ ...a, what: 'select cannot have both timeout and default' }),
     hint: () => 'remove one of the two arms',
   }),
   P011: entry<Omit<UnexpectedArgs, 'what'>>({

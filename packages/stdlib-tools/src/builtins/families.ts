@@ -3,5 +3,6 @@
 import { STANDARD_FAMILIES } from '@bridle/vm'
 import type { BuiltinFamily } from '@bridle/vm'
 import { mcpFamily } from './mcp.js'
+import { mcpServeFamily } from '../mcp/server-family.js'
 
-export const allFamilies: readonly BuiltinFamily[] = [...STANDARD_FAMILIES, mcpFamily]
+export const allFamilies: readonly BuiltinFamily[] = [...STANDARD_FAMILIES, mcpFamily, mcpServeFamily]

@@ -9,7 +9,17 @@ import { isAbsolutePath, normalizePath, parentPath } from './path-lexical.js'
 import { refusal, textField } from './fs-ask.js'
 import { ask, failRuntime, here, scripts, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
-import { deletePath, directoryNames, executionRoot, fileFacts, jsonData, makeDirectory, prettyJson, readJson, replaceFile } from './state-files.js'
+import {
+  deletePath,
+  directoryNames,
+  executionRoot,
+  fileFacts,
+  jsonData,
+  makeDirectory,
+  prettyJson,
+  readJson,
+  replaceFile,
+} from './state-files.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -71,14 +81,21 @@ interface Handle {
 }
 
 function handleOf(value: Value | undefined, name: string): Handle {
-  if (!(value instanceof HarnDict) || value.get('_type') !== 'state_handle') return failRuntime(`__agent_state_${name}: \`handle\` must be a state_handle dict`)
+  if (!(value instanceof HarnDict) || value.get('_type') !== 'state_handle')
+    return failRuntime(`__agent_state_${name}: \`handle\` must be a state_handle dict`)
   const text = (field: string): string => {
     const found = value.get(field) ?? null
     return found === null ? failRuntime(`state_handle is missing \`${field}\``) : display(found)
   }
   const root = text('root')
   const session = text('session_id')
-  return { root, session, folder: normalizePath(`${root}/${session}`), policy: text('conflict_policy'), writer: dictOf(value.get('writer')) }
+  return {
+    root,
+    session,
+    folder: normalizePath(`${root}/${session}`),
+    policy: text('conflict_policy'),
+    writer: dictOf(value.get('writer')),
+  }
 }
 
 /** A key as a plain relative path. */
@@ -102,7 +119,8 @@ function* write(handle: Handle, key: string, content: string): Script<null> {
   const before = stored instanceof HarnDict ? (dictOf(stored.get('writer')).get('writer_id') ?? null) : null
   const now = handle.writer.get('writer_id') ?? null
   if (handle.policy !== 'ignore' && before !== null && now !== null && display(before) !== display(now)) {
-    const message = `agent_state.write: key '${key}' was previously written by '${display(before)}' and is now being written by '${display(now)}'`
+    const names = `previously written by '${display(before)}' and is now being written by '${display(now)}'`
+    const message = `agent_state.write: key '${key}' was ${names}`
     if (handle.policy === 'error') return failRuntime(message)
     yield* ask({ kind: 'terminal.write', args: { text: `[harn] warning: ${message}\n` } })
   }
@@ -141,11 +159,16 @@ const machine = scripts('agent_state.script', {
     const named = typeof second === 'string'
     const root = named ? second : first
     const options = named ? third : second
-    if (typeof root !== 'string' || (options !== null && options !== undefined && !(options instanceof HarnDict)) || (named && typeof first !== 'string')) {
+    if (
+      typeof root !== 'string' ||
+      (options !== null && options !== undefined && !(options instanceof HarnDict)) ||
+      (named && typeof first !== 'string')
+    ) {
       return failRuntime('__agent_state_init: expected `(root, options?)` or `(session_id, root, options?)`')
     }
     const given = dictOf(options)
-    const session = (named ? (first as string) : option(given, 'session_id')) ?? (yield* currentSession()) ?? (yield* timeOrderedId())
+    const session =
+      (named ? (first as string) : option(given, 'session_id')) ?? (yield* currentSession()) ?? (yield* timeOrderedId())
     const handle = yield* handleFor(root, session, given)
     yield* makeDirectory(normalizePath(`${display(handle.get('root')!)}/${session}`), 'agent_state.init')
     return handle
@@ -154,7 +177,8 @@ const machine = scripts('agent_state.script', {
     const handle = yield* handleFor(display(root ?? ''), display(session ?? null), dictOf(options))
     const place = display(handle.get('root')!)
     const facts = yield* fileFacts(normalizePath(`${place}/${display(session ?? null)}`))
-    if (facts === null || !facts.isDir) return failRuntime(`agent_state.resume: session '${display(session ?? null)}' not found under ${place}`)
+    if (facts === null || !facts.isDir)
+      return failRuntime(`agent_state.resume: session '${display(session ?? null)}' not found under ${place}`)
     return handle
   },
   *write(handle, key, content) {
@@ -166,7 +190,9 @@ const machine = scripts('agent_state.script', {
     const answer = yield* ask({ kind: 'fs.read', args: { path, encoding: 'utf8' } })
     const refused = refusal(answer)
     if (refused === null) return textField(answer, 'data')
-    return refused.code === 'ENOENT' || refused.code === 'ENOTDIR' ? null : failRuntime(`agent_state.read: failed to read ${path}: ${refused.detail}`)
+    return refused.code === 'ENOENT' || refused.code === 'ENOTDIR'
+      ? null
+      : failRuntime(`agent_state.read: failed to read ${path}: ${refused.detail}`)
   },
   *list(handle) {
     return new HarnList(sortTexts(yield* keysBelow(handleOf(handle, 'list').folder, '')))
@@ -199,7 +225,9 @@ const machine = scripts('agent_state.script', {
 
 function define(name: string, params: string, returns: string, doc: string): BuiltinDef {
   const effects = ['fs.query', 'fs.read', 'fs.write', 'process.info', 'clock.now', 'random.bytes', 'terminal.write', 'callback']
-  return builtin(`__agent_state_${name}(${params}) -> ${returns}`, { doc, effects }, (ctx, ...args) => machine.start(ctx, name, ...args))
+  return builtin(`__agent_state_${name}(${params}) -> ${returns}`, { doc, effects }, (ctx, ...args) =>
+    machine.start(ctx, name, ...args),
+  )
 }
 
 export const agentStateFamily: BuiltinFamily = {

@@ -31,6 +31,28 @@ export function decodeUtf8Strict(bytes: Uint8Array): string | null {
   }
 }
 
+/** Why bytes are not UTF-8, with the place where the text stops being valid. */
+export function utf8Problem(bytes: Uint8Array): string {
+  let at = 0
+  while (at < bytes.length) {
+    const lead = bytes[at]!
+    const size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
+    // Overlong forms, surrogates and what lies past U+10FFFF show in the second byte.
+    const low = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+    const high = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+    let good = 1
+    while (good < size && at + good < bytes.length) {
+      const next = bytes[at + good]!
+      if (next < (good === 1 ? low : 0x80) || next > (good === 1 ? high : 0xbf)) break
+      good++
+    }
+    if (good < size && at + good === bytes.length) return `incomplete utf-8 byte sequence from index ${at}`
+    if (good !== size) return `invalid utf-8 sequence of ${good} bytes from index ${at}`
+    at += size
+  }
+  return 'invalid utf-8'
+}
+
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at])
 }
@@ -97,7 +119,7 @@ export const bytesFamily: BuiltinFamily = {
     define('bytes_from_string(s: string) -> bytes', ['string'], 'The UTF-8 form of a text.', (_ctx, text) =>
       new HarnBytes(encodeUtf8(text))),
     define('bytes_to_string(b: bytes) -> string', ['bytes'], 'The text; bytes that are not UTF-8 are an error.', (ctx, bytes) =>
-      decodeUtf8Strict(bytes) ?? ctx.runtime('bytes_to_string: invalid UTF-8')),
+      decodeUtf8Strict(bytes) ?? ctx.runtime(`bytes_to_string: ${utf8Problem(bytes)}`)),
     define('bytes_to_string_lossy(b: bytes) -> string', ['bytes'], 'The text; invalid parts become U+FFFD.', (_ctx, bytes) =>
       decodeUtf8(bytes)),
     define('bytes_to_hex(b: bytes) -> string', ['bytes'], 'Lower-case hexadecimal digits.', (_ctx, bytes) => encodeHex(bytes)),

@@ -280,7 +280,9 @@ const CHANNEL = ['channel'] as const
 /** A builtin whose one argument is a channel. */
 function onChannel(name: string, run: (ctx: Context, channel: HarnChannel) => Result) {
   return (ctx: Context, channel: Value): Result =>
-    channel instanceof HarnChannel ? run(ctx, channel) : ctx.throw(`${name}: first argument must be a channel`)
+    channel instanceof HarnChannel
+      ? run(ctx, channel)
+      : ctx.throw(ctx.argc === 0 ? `${name}: requires a channel` : `${name}: first argument must be a channel`)
 }
 
 export const channelsFamily: BuiltinFamily = {

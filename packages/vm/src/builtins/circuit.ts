@@ -43,7 +43,7 @@ function create(ctx: Context, name: Value, threshold: Value, resetMs: Value): Re
   return nameOf(name)
 }
 
-/** True exactly when this failure opens the circuit. A failure of the half-open trial opens it again. */
+/** True exactly when this failure opens a closed circuit. A failure of the half-open trial opens it again, silently. */
 function recordFailure(ctx: Context, name: Value): Result {
   const circuit = breaker(ctx, name)
   if (circuit === undefined) return false
@@ -51,7 +51,7 @@ function recordFailure(ctx: Context, name: Value): Result {
   circuit.failures++
   if (circuit.failures < circuit.threshold) return false
   if (before !== 'open') circuit.openedAt = ctx.now
-  return before !== 'open'
+  return before === 'closed'
 }
 
 function close(ctx: Context, name: Value): Result {

@@ -93,6 +93,14 @@ export function encodeBase32(bytes: Uint8Array): string {
   return pad(encodeDigits(bytes, BASE32, 5), 8)
 }
 
+/** Places in the messages count characters from 0; the rules are checked in the order of these messages. */
 export function decodeBase32(text: string): Uint8Array | string {
-  return decodePadded(text, BASE32, 5, 8)
+  if (text.length % 8 !== 0) return `invalid length at ${text.length - (text.length % 8)}`
+  let end = text.length
+  while (end > 0 && text[end - 1] === '=') end--
+  for (let at = 0; at < end; at++) if (!BASE32.includes(text[at]!)) return `invalid symbol at ${at}`
+  // A last group of 1, 3 or 6 digits holds no whole number of bytes; a group of padding alone holds nothing.
+  if (text.length - end >= 8 || [1, 3, 6].includes(end % 8)) return `invalid padding length at ${end}`
+  const decoded = decodeDigits(text.slice(0, end), BASE32, 5)
+  return typeof decoded === 'string' ? `non-zero trailing bits at ${end - 1}` : decoded
 }

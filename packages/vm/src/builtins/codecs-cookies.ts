@@ -17,6 +17,9 @@ import type { Value } from '../values/value.js'
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
+/** Readers are more lenient than the writer: what browsers send may hold commas and, in quotes, spaces. */
+// eslint-disable-next-line no-control-regex -- what a value must not hold is exactly these
+const BAD_VALUE = /[;\u0000-\u001f\u007f]/
 // eslint-disable-next-line no-control-regex -- what an attribute must not hold is exactly these
 const BAD_ATTRIBUTE = /[;\u0000-\u001f\u007f]/
 
@@ -54,7 +57,7 @@ function parseHeaders(texts: readonly string[]): Parsed {
     const at = segment.indexOf('=')
     const name = segment.slice(0, at).trim()
     const value = unquoted(segment.slice(at + 1).trim())
-    const reason = at < 0 ? "missing '='" : !NAME.test(name) ? 'invalid name' : !VALUE.test(value) ? 'invalid value' : null
+    const reason = at < 0 ? "missing '='" : !NAME.test(name) ? 'invalid name' : BAD_VALUE.test(value) ? 'invalid value' : null
     if (reason === null) parsed.pairs.push({ name, value })
     else parsed.invalid.push({ segment, reason })
   }
@@ -69,7 +72,7 @@ function firstValues(pairs: Parsed['pairs']): Map<string, Value> {
 }
 
 function badHeaders(ctx: Context, value: Value): Control {
-  return ctx.runtime(`cookie: expected header string, list, dict, or nil, got ${typeName(value)}`)
+  return ctx.runtime(`cookie: cookie headers must be a string, list, dict, or nil; got ${typeName(value)}`)
 }
 
 function cookieParse(ctx: Context, headers: Value = null): Result {
@@ -91,9 +94,9 @@ function cookieParse(ctx: Context, headers: Value = null): Result {
 /** Options by their name without case, `_` and `-`, so that `max_age`, `Max-Age` and `maxAge` are one. */
 type Options = Map<string, Value>
 
-function readOptions(ctx: Context, value: Value): Options | Control {
+function readOptions(ctx: Context, name: string, value: Value): Options | Control {
   if (value === null) return new Map()
-  if (!(value instanceof HarnDict)) return ctx.runtime(`cookie: options must be a dict, got ${typeName(value)}`)
+  if (!(value instanceof HarnDict)) return ctx.runtime(`cookie: ${name}: options must be a dict, got ${typeName(value)}`)
   return new Map(value.keys().map((key) => [key.toLowerCase().replaceAll(/[_-]/g, ''), value.get(key)!]))
 }
 
@@ -109,7 +112,7 @@ function serialize(ctx: Context, name: string, value: string, options: Options):
   for (const label of ['Path', 'Domain', 'Max-Age', 'Expires']) {
     const given = attribute(label.toLowerCase().replace('-', ''))
     if (given === null) continue
-    if (label === 'Max-Age' && count(given) === null) return ctx.runtime(`cookie: max_age must be an int, got ${typeName(given)}`)
+    if (label === 'Max-Age' && count(given) === null) return ctx.runtime(`cookie: option max_age must be an int, got ${typeName(given)}`)
     const text = display(given)
     if (BAD_ATTRIBUTE.test(text)) return ctx.runtime(`cookie: ${label} contains an invalid cookie attribute value`)
     out += `; ${label}=${text}`
@@ -127,9 +130,9 @@ function serialize(ctx: Context, name: string, value: string, options: Options):
 
 /** Serializes with defaults that the caller's options override. */
 function withDefaults(
-  ctx: Context, name: string, value: string, given: Value, defaults: Readonly<Record<string, Value>>,
+  ctx: Context, builtinName: string, name: string, value: string, given: Value, defaults: Readonly<Record<string, Value>>,
 ): Result {
-  const options = readOptions(ctx, given)
+  const options = readOptions(ctx, builtinName, given)
   return options instanceof Map ? serialize(ctx, name, value, new Map([...Object.entries(defaults), ...options])) : options
 }
 
@@ -199,29 +202,36 @@ function roundTrip(ctx: Context, first: Value = null, second: Value = null): Res
   })
 }
 
+/** A function of this family with `least` arguments that must be given. */
+function define(signature: string, least: number, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
+  const name = signature.slice(0, signature.indexOf('('))
+  return builtin(signature, { doc }, (ctx, ...args) =>
+    ctx.argc < least ? ctx.runtime(`cookie: ${name} requires ${least} arguments`) : run(ctx, ...args))
+}
+
 export const cookieFunctions: readonly BuiltinDef[] = [
-  builtin('cookie_parse(headers: string|list|dict|nil) -> dict', { doc: 'The cookies of a Cookie header.' }, cookieParse),
-  builtin('cookie_serialize(name: string, value: string, options?: dict) -> string', { doc: 'A Set-Cookie header.' },
-    (ctx, name, value, options = null) => withDefaults(ctx, textArg(ctx, 0, name), textArg(ctx, 1, value), options, {})),
-  builtin('cookie_delete(name: string, options?: dict) -> string', { doc: 'A Set-Cookie header that removes the cookie.' },
-    (ctx, name, options = null) => withDefaults(ctx, textArg(ctx, 0, name), '', options, DELETE_DEFAULTS)),
-  builtin('cookie_sign(value: string, secret: string) -> string', { doc: 'The value with a signature behind its last dot.' },
+  define('cookie_parse(headers: string|list|dict|nil) -> dict', 1, 'The cookies of a Cookie header.', cookieParse),
+  define('cookie_serialize(name: string, value: string, options?: dict) -> string', 2, 'A Set-Cookie header.',
+    (ctx, name, value, options = null) => withDefaults(ctx, 'cookie_serialize', textArg(ctx, 0, name), textArg(ctx, 1, value), options, {})),
+  define('cookie_delete(name: string, options?: dict) -> string', 1, 'A Set-Cookie header that removes the cookie.',
+    (ctx, name, options = null) => withDefaults(ctx, 'cookie_delete', textArg(ctx, 0, name), '', options, DELETE_DEFAULTS)),
+  define('cookie_sign(value: string, secret: string) -> string', 2, 'The value with a signature behind its last dot.',
     (ctx, value, secret) => {
       const text = textArg(ctx, 0, value)
       return `${text}.${signature(text, textArg(ctx, 1, secret))}`
     }),
-  builtin('cookie_verify(signed_value: string, secret: string) -> dict', { doc: '`{ok, value, error}` of a signed value.' },
+  define('cookie_verify(signed_value: string, secret: string) -> dict', 2, '`{ok, value, error}` of a signed value.',
     (ctx, signed, secret) => cookieVerify(textArg(ctx, 0, signed), textArg(ctx, 1, secret))),
-  builtin('session_sign(payload: any, secret: string) -> string', { doc: 'A signed token that carries the payload as JSON.' },
+  define('session_sign(payload: any, secret: string) -> string', 2, 'A signed token that carries the payload as JSON.',
     (ctx, payload = null, secret = null) => sessionSign(payload, textArg(ctx, 1, secret))),
-  builtin('session_verify(token: string, secret: string) -> dict', { doc: '`{ok, payload, error}` of a session token.' },
+  define('session_verify(token: string, secret: string) -> dict', 2, '`{ok, payload, error}` of a session token.',
     (ctx, token, secret) => sessionVerify(textArg(ctx, 0, token), textArg(ctx, 1, secret))),
-  builtin('session_cookie(name: string, payload: any, secret: string, options?: dict) -> string',
-    { doc: 'A Set-Cookie header with a session token.' },
+  define('session_cookie(name: string, payload: any, secret: string, options?: dict) -> string', 3,
+    'A Set-Cookie header with a session token.',
     (ctx, name, payload = null, secret = null, options = null) =>
-      withDefaults(ctx, textArg(ctx, 0, name), sessionSign(payload, textArg(ctx, 2, secret)), options, SESSION_DEFAULTS)),
-  builtin('session_from_cookies(headers: string|list|dict, name: string, secret: string) -> dict',
-    { doc: 'The session in a Cookie header.' },
+      withDefaults(ctx, 'session_cookie', textArg(ctx, 0, name), sessionSign(payload, textArg(ctx, 2, secret)), options, SESSION_DEFAULTS)),
+  define('session_from_cookies(headers: string|list|dict, name: string, secret: string) -> dict', 3,
+    'The session in a Cookie header.',
     (ctx, headers = null, name = null, secret = null) => {
       const texts = headerTexts(headers, 'cookie')
       if (texts === null) return badHeaders(ctx, headers)
@@ -230,6 +240,6 @@ export const cookieFunctions: readonly BuiltinDef[] = [
         ? verified(false, 'payload', null, 'missing_cookie')
         : sessionVerify(display(token), textArg(ctx, 2, secret))
     }),
-  builtin('cookie_round_trip(request_cookie: string|list|dict|nil, set_cookie: string|list|dict) -> dict',
-    { doc: 'The cookies a browser would send after these Set-Cookie headers.' }, roundTrip),
+  define('cookie_round_trip(request_cookie: string|list|dict|nil, set_cookie: string|list|dict) -> dict', 1,
+    'The cookies a browser would send after these Set-Cookie headers.', roundTrip),
 ]

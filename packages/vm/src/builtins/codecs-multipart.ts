@@ -3,7 +3,7 @@
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Control, Result } from './builtin.js'
-import { decodeUtf8, decodeUtf8Strict, encodeUtf8 } from './bytes.js'
+import { decodeUtf8, decodeUtf8Strict, encodeUtf8, utf8Problem } from './bytes.js'
 import { encodeHex } from './codecs-alphabets.js'
 import { sha256 } from './crypto-hashes.js'
 import { count, textArg } from './core-values.js'
@@ -43,8 +43,8 @@ interface Part {
 const quoted = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
 
 /** One field as its header lines and content, or the error that it is. */
-function readField(field: Value, fail: (message: string) => Control): Part | Control {
-  const part = (name: string): Value => (field instanceof HarnDict ? (field.get(name) ?? null) : null)
+function readField(field: HarnDict, fail: (message: string) => Control): Part | Control {
+  const part = (name: string): Value => field.get(name) ?? null
   const name = part('name')
   if (name === null) return fail('field is missing name')
   const content = part('content') ?? part('value')
@@ -66,9 +66,11 @@ function readField(field: Value, fail: (message: string) => Control): Part | Con
 
 function formData(ctx: Context, fields: Value = null, options: Value = null): Result {
   const fail = (message: string): Control => ctx.runtime(`multipart_form_data: ${message}`)
+  if (ctx.argc < 1) return fail('missing argument 1')
   if (!(fields instanceof HarnList)) return fail(`fields must be a list, got ${typeName(fields)}`)
   const parts: Part[] = []
-  for (const field of fields.view()) {
+  for (const [index, field] of fields.view().entries()) {
+    if (!(field instanceof HarnDict)) return fail(`field ${index + 1} must be a dict, got ${typeName(field)}`)
     const part = readField(field, fail)
     if (!('head' in part)) return part
     parts.push(part)
@@ -77,6 +79,8 @@ function formData(ctx: Context, fields: Value = null, options: Value = null): Re
   ctx.charge(size >> 5, 2 * size)
   const given = options instanceof HarnDict ? (options.get('boundary') ?? null) : null
   const boundary = given === null ? defaultBoundary(fields, parts) : display(given)
+  const problem = boundaryProblem(boundary)
+  if (problem !== null) return fail(problem)
   const pieces = parts.flatMap((part) => [encodeUtf8(`--${boundary}\r\n${part.head}\r\n\r\n`), part.content, encodeUtf8('\r\n')])
   const body = joinBytes([...pieces, encodeUtf8(`--${boundary}--\r\n`)])
   return HarnDict.of({ boundary, content_type: `multipart/form-data; boundary=${boundary}`, body: new HarnBytes(body) })
@@ -108,13 +112,21 @@ function parameters(header: string): Map<string, string> {
 
 const LIMITS = { max_total_bytes: 8388608, max_field_bytes: 8388608, max_fields: 128 } as const
 
+/** Characters of RFC 2046 without the space, which would need quoting. */
+const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=?]*$/
+
+function boundaryProblem(boundary: string): string | null {
+  if (boundary === '') return 'boundary must not be empty'
+  if (encodeUtf8(boundary).length > 70) return 'boundary must be at most 70 bytes'
+  return BOUNDARY.test(boundary) ? null : 'boundary contains a character that is not valid in multipart/form-data'
+}
+
 function readBoundary(type: string): { readonly boundary: string } | string {
   const params = parameters(type)
   if (params.get('') !== 'multipart/form-data') return `expected multipart/form-data content type, got ${type}`
   const boundary = params.get('boundary')
   if (boundary === undefined) return 'content type is missing boundary'
-  if (boundary === '') return 'boundary must not be empty'
-  return encodeUtf8(boundary).length > 70 ? 'boundary must be at most 70 bytes' : { boundary }
+  return boundaryProblem(boundary) ?? { boundary }
 }
 
 /** Header lines as lower-case names to values. */
@@ -187,7 +199,8 @@ function readBody(body: Uint8Array, boundary: string, limits: Limits): HarnDict[
 function parse(ctx: Context, body: Value = null, type: Value = null, options: Value = null): Result {
   const fail = (message: string): Control => ctx.runtime(`multipart_parse: ${message}`)
   const bytes = body instanceof HarnBytes ? body.data : typeof body === 'string' ? encodeUtf8(body) : null
-  if (bytes === null) return fail(`body must be bytes or string, got ${typeName(body)}`)
+  if (ctx.argc < 2) return fail(`missing argument ${ctx.argc + 1}`)
+  if (bytes === null) return fail(`expected bytes or string at argument 1, got ${typeName(body)}`)
   ctx.charge(bytes.length >> 5, 2 * bytes.length)
   const head = readBoundary(textArg(ctx, 1, type))
   if (typeof head === 'string') return fail(head)
@@ -202,18 +215,21 @@ function parse(ctx: Context, body: Value = null, type: Value = null, options: Va
   })
 }
 
+function fieldReader(name: string, returns: string, doc: string, read: (ctx: Context, bytes: Uint8Array) => Result): BuiltinDef {
+  return builtin(`${name}(field: dict) -> ${returns}`, { doc }, (ctx, field = null) => {
+    if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
+    if (!(field instanceof HarnDict)) return ctx.runtime(`${name}: field must be a dict, got ${typeName(field)}`)
+    const bytes = field.get('bytes')
+    return bytes instanceof HarnBytes ? read(ctx, bytes.data) : ctx.runtime(`${name}: field is missing bytes`)
+  })
+}
+
 export const multipartFunctions: readonly BuiltinDef[] = [
   builtin('multipart_form_data(fields: list, options?: dict) -> dict',
     { doc: 'A form as `{boundary, content_type, body}`.' }, formData),
   builtin('multipart_parse(body: bytes|string, content_type: string, options?: dict) -> dict',
     { doc: 'The fields of a form body.' }, parse),
-  builtin('multipart_field_bytes(field: dict) -> bytes', { doc: 'The content of a parsed field.' }, (ctx, field = null) => {
-    const bytes = field instanceof HarnDict ? field.get('bytes') : undefined
-    return bytes instanceof HarnBytes ? bytes : ctx.runtime('multipart_field_bytes: expected a multipart field dict')
-  }),
-  builtin('multipart_field_text(field: dict) -> string', { doc: 'The content of a parsed field as text.' },
-    (ctx, field = null) => {
-      const text = field instanceof HarnDict ? (field.get('text') ?? null) : null
-      return typeof text === 'string' ? text : ctx.runtime('multipart_field_text: field is not valid UTF-8 text')
-    }),
+  fieldReader('multipart_field_bytes', 'bytes', 'The content of a parsed field.', (_ctx, bytes) => new HarnBytes(bytes)),
+  fieldReader('multipart_field_text', 'string', 'The content of a parsed field as text.', (ctx, bytes) =>
+    decodeUtf8Strict(bytes) ?? ctx.runtime(`multipart_field_text: ${utf8Problem(bytes)}`)),
 ]

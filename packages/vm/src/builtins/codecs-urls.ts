@@ -35,7 +35,7 @@ const orNil = (text: string): Value => (text === '' ? null : text)
 function parse(ctx: Context, value: Value = null): Result {
   const text = textArg(ctx, 0, value)
   const url = readUrl(text)
-  if (typeof url === 'string') return ctx.runtime(`url_parse: ${url}`)
+  if (typeof url === 'string') return ctx.throw(`url_parse: ${url}`)
   const [beforeHash] = url.href.split('#', 1) as [string]
   return HarnDict.of({
     scheme: url.protocol.slice(0, -1),
@@ -50,37 +50,41 @@ function parse(ctx: Context, value: Value = null): Result {
 }
 
 function build(ctx: Context, parts: Value = null): Result {
-  if (!(parts instanceof HarnDict)) return ctx.runtime('url_build: expected a dict of url parts')
+  if (!(parts instanceof HarnDict)) return ctx.throw('url_build: expected a dict of url parts')
   const part = (name: string): string | null => {
-    const value = parts.get(name) ?? null
-    return value === null ? null : display(value)
+    const value = parts.get(name)
+    return typeof value === 'string' ? value : null
   }
   const scheme = part('scheme')
-  if (scheme === null || scheme === '') return ctx.runtime("url_build: 'scheme' is required")
+  if (scheme === null) return ctx.throw("url_build: 'scheme' is required")
   const host = part('host')
   const path = part('path') ?? '/'
   const port = count(parts.get('port') ?? null)
   const start = host === null
     ? `${scheme}:${path}`
     : `${scheme}://${host}${port === null ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`
-  const url = readUrl(start.replaceAll('?', '%3F').replaceAll('#', '%23'))
-  if (typeof url === 'string') return ctx.runtime(`url_build: ${url}`)
+  const url = readUrl(start)
+  if (typeof url === 'string') return ctx.throw(`url_build: ${url}`)
   url.username = part('username') ?? ''
-  url.password = part('password') ?? ''
-  url.search = part('query') ?? ''
-  url.hash = part('fragment') ?? ''
+  if (url.username !== '') url.password = part('password') ?? ''
+  // The setters drop one mark of their own; a second one in the text is kept.
+  const query = part('query')
+  if (query !== null) url.search = query === '' ? '' : `?${query}`
+  const fragment = part('fragment')
+  if (fragment !== null) url.hash = fragment === '' ? '' : `#${fragment}`
   return url.href
 }
 
+/** Display of a member; absent ones count as empty. */
+const textOf = (value: Value | undefined): string => (value === undefined ? '' : display(value))
+
 function stringify(ctx: Context, pairs: Value = null): Result {
-  if (!(pairs instanceof HarnList)) return ctx.runtime('query_stringify: expected a list of {key, value} dicts')
+  if (!(pairs instanceof HarnList)) return ctx.throw('query_stringify: expected a list of {key, value} dicts')
   ctx.charge(pairs.length)
   const params = new URLSearchParams()
   for (const pair of pairs.view()) {
-    const key = pair instanceof HarnDict ? pair.get('key') : undefined
-    const value = pair instanceof HarnDict ? pair.get('value') : undefined
-    if (key === undefined || value === undefined) return ctx.runtime('query_stringify: each item must be a {key, value} dict')
-    params.append(display(key), display(value))
+    if (!(pair instanceof HarnDict)) return ctx.throw('query_stringify: each item must be a {key, value} dict')
+    params.append(textOf(pair.get('key') ?? undefined), textOf(pair.get('value')))
   }
   return params.toString()
 }

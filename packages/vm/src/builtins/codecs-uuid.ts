@@ -27,7 +27,7 @@ export function parseUuid(text: string): Uint8Array | null {
 const NAMESPACES: ReadonlyMap<string, string> = new Map([['dns', '0'], ['url', '1'], ['oid', '2'], ['x500', '4']])
 
 export function namespaceBytes(text: string): Uint8Array | null {
-  const digit = NAMESPACES.get(text)
+  const digit = NAMESPACES.get(text.toLowerCase())
   return parseUuid(digit === undefined ? text : `6ba7b81${digit}-9dad-11d1-80b4-00c04fd430c8`)
 }
 

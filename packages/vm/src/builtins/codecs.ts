@@ -1,5 +1,5 @@
 // Text codecs: base64, base32, hex, percent encoding, UUIDs; and the families of URLs, cookies and multipart bodies that build
-// on them. Encoders take bytes as they are and everything else by its display; decoders give text.
+// on them. Encoders take the display of a value (`base64_encode`: bytes as they are); decoders give text.
 
 import { builtin, frame } from './builtin.js'
 import type { BuiltinDef, FrameState } from './builtin.js'
@@ -23,9 +23,16 @@ export function rawBytes(value: Value): Uint8Array {
   return value instanceof HarnBytes ? value.data : encodeUtf8(display(value))
 }
 
-function encoder(name: string, doc: string, encode: (bytes: Uint8Array) => string): BuiltinDef {
+/** The UTF-8 of the display, also of bytes; nothing when there is no argument. */
+function displayBytes(value: Value): Uint8Array {
+  return encodeUtf8(display(value))
+}
+
+function encoder(
+  name: string, doc: string, encode: (bytes: Uint8Array) => string, read: (value: Value) => Uint8Array = displayBytes,
+): BuiltinDef {
   return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value = null) => {
-    const bytes = ctx.argc > 0 ? rawBytes(value) : new Uint8Array()
+    const bytes = ctx.argc > 0 ? read(value) : new Uint8Array()
     ctx.charge(bytes.length >> 5, 2 * bytes.length)
     return encode(bytes)
   })
@@ -41,7 +48,7 @@ function decoder(name: string, kind: string, doc: string, decode: (text: string)
 }
 
 const codecs: readonly BuiltinDef[] = [
-  encoder('base64_encode', 'Base64 with padding.', encodeBase64),
+  encoder('base64_encode', 'Base64 with padding; bytes are encoded as they are.', encodeBase64, rawBytes),
   encoder('base64url_encode', 'Base64 for URLs, without padding.', encodeBase64Url),
   encoder('base32_encode', 'Base32 in upper case with padding.', encodeBase32),
   encoder('hex_encode', 'Lower-case hexadecimal digits.', encodeHex),
@@ -92,7 +99,7 @@ const uuids: readonly BuiltinDef[] = [
   generated('uuid_v7', 7, 'A UUID whose order is that of time.', ['random.bytes', 'clock.now']),
   builtin('uuid_v5(namespace: string, name: string) -> string', { doc: 'The UUID of a name within a namespace.' },
     (ctx, namespace, name) => {
-      if (ctx.argc < 2) return ctx.runtime('uuid_v5: requires 2 arguments: namespace, name')
+      if (ctx.argc < 2) return ctx.runtime('uuid_v5(namespace, name): requires namespace and name')
       const bytes = namespaceBytes(textArg(ctx, 0, namespace))
       if (bytes === null) return ctx.runtime('uuid_v5: namespace must be a UUID or one of dns/url/oid/x500')
       return formatUuid(nameUuid(bytes, encodeUtf8(textArg(ctx, 1, name))))

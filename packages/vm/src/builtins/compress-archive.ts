@@ -114,6 +114,7 @@ export function extractTar(data: Uint8Array): ArchiveEntry[] {
       longName = null
     }
   }
+  if (at < data.length && at + RECORD > data.length) throw new ArchiveError('failed to read entire block')
   return entries
 }
 

@@ -31,6 +31,7 @@ const brotli = asker('compress.brotli', {
 function dataArg(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
   const data =
     value instanceof HarnBytes ? value.data : typeof value === 'string' && allowText ? new TextEncoder().encode(value) : null
+  if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
   if (data === null)
     return ctx.runtime(`${name}: expected ${allowText ? 'bytes or string' : 'bytes'} at argument 1, got ${typeName(value)}`)
   ctx.charge(data.length >> 3, data.length)
@@ -38,10 +39,19 @@ function dataArg(ctx: Context, name: string, value: Value, allowText: boolean): 
 }
 
 /** The level argument; `word` is what the error calls it. */
-function levelArg(ctx: Context, name: string, word: string, value: Value, fallback: number, max: number): number | Control {
+function levelArg(
+  ctx: Context,
+  name: string,
+  word: string,
+  value: Value,
+  fallback: number,
+  [min, max]: readonly [number, number],
+): number | Control {
   if (value === null) return fallback
-  if (!isInt(value)) return ctx.runtime(`${name}: ${word} must be an integer, got ${typeName(value)}`)
-  return value < 0 || value > max ? ctx.runtime(`${name}: ${word} must be between 0 and ${max}, got ${value}`) : Number(value)
+  if (!isInt(value)) return ctx.runtime(`${name}: ${word} must be an int, got ${typeName(value)}`)
+  return value < min || value > max
+    ? ctx.runtime(`${name}: ${word} must be between ${min} and ${max}, got ${value}`)
+    : Number(value)
 }
 
 function result(ctx: Context, data: Uint8Array): Value {
@@ -58,8 +68,16 @@ function decoding(ctx: Context, name: string, unpack: () => Uint8Array): Result 
   }
 }
 
+/** The header names no operating system (255), so that the bytes do not tell where they were made. */
+function gzip(data: Uint8Array, level: number): Uint8Array {
+  const packed = gzipSync(data, { level: level as 6, mtime: 0 })
+  packed[9] = 255
+  return packed
+}
+
 function gunzip(data: Uint8Array): Uint8Array {
-  if (data.length < 18 || data[0] !== 0x1f || data[1] !== 0x8b) throw new ArchiveError('invalid gzip header')
+  if (data.length >= 2 && (data[0] !== 0x1f || data[1] !== 0x8b)) throw new ArchiveError('invalid gzip header')
+  if (data.length < 18) throw new ArchiveError('unexpected end of file')
   const tail = new DataView(data.buffer, data.byteOffset + data.length - 8, 8)
   const size = tail.getUint32(4, true)
   // Deflate packs at most 1032 to 1; a size beyond that is a lie that would only allocate.
@@ -79,27 +97,35 @@ function unzstd(data: Uint8Array): Uint8Array {
 
 // ------------------------------------------------------------------------------------------------------------- archives
 
+/** One entry; `index` counts from 1 in the messages. */
 function entryArg(ctx: Context, name: string, index: number, entry: Value): ArchiveEntry | Control {
   const fail = (text: string): Control => ctx.runtime(`${name}: entry ${index} ${text}`)
-  if (!(entry instanceof HarnDict)) return fail(`must be a dict, got ${typeName(entry)}`)
-  const path = entry.get('path') ?? null
+  const part = (key: string): Value => (entry instanceof HarnDict ? (entry.get(key) ?? null) : null)
+  const path = part('path')
   if (path === null) return fail('is missing path')
-  if (display(path) === '') return fail('path must not be empty')
-  const content = entry.get('content') ?? null
+  if (typeof path !== 'string') return fail(`path must be a string, got ${typeName(path)}`)
+  if (path === '') return fail('path must not be empty')
+  const content = part('content')
   if (content === null) return fail('is missing content')
-  const mode = entry.get('mode') ?? 0o644
-  if (!isInt(mode) || mode < 0 || mode > 4095) return fail('mode must be between 0 and 4095')
-  const data = content instanceof HarnBytes ? content.data : new TextEncoder().encode(display(content))
+  if (typeof content !== 'string' && !(content instanceof HarnBytes))
+    return fail(`content must be bytes or string, got ${typeName(content)}`)
+  const mode = part('mode') ?? 0o644
+  if (!isInt(mode)) return fail(`mode must be an int, got ${typeName(mode)}`)
+  if (mode < 0 || mode > 4095) return fail('mode must be between 0 and 4095')
+  if (name === 'tar_create' && path.startsWith('/')) return fail('invalid path: paths in archives must be relative')
+  if (name === 'tar_create' && path.split('/').includes('..')) return fail('invalid path: paths in archives must not have `..`')
+  const data = content instanceof HarnBytes ? content.data : new TextEncoder().encode(content)
   ctx.charge(data.length >> 3, data.length)
-  return { path: display(path), content: data, mode: Number(mode) }
+  return { path, content: data, mode: Number(mode) }
 }
 
 function archiving(name: string, doc: string, create: (entries: readonly ArchiveEntry[]) => Uint8Array): BuiltinDef {
   return builtin(`${name}(entries: list) -> bytes`, { doc, borrows: true }, (ctx, list) => {
+    if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
     if (!(list instanceof HarnList)) return ctx.runtime(`${name}: entries must be a list, got ${typeName(list ?? null)}`)
     const entries: ArchiveEntry[] = []
     for (const [index, item] of list.view().entries()) {
-      const entry = entryArg(ctx, name, index, item)
+      const entry = entryArg(ctx, name, index + 1, item)
       if (entry instanceof Control) return entry
       entries.push(entry)
     }
@@ -132,8 +158,8 @@ export const compressFamily: BuiltinFamily = {
       (ctx, value, level) => {
         const data = dataArg(ctx, 'gzip_encode', value ?? null, true)
         if (data instanceof Control) return data
-        const chosen = levelArg(ctx, 'gzip_encode', 'level', level ?? null, 6, 9)
-        return chosen instanceof Control ? chosen : result(ctx, gzipSync(data, { level: chosen as 6, mtime: 0 }))
+        const chosen = levelArg(ctx, 'gzip_encode', 'level', level ?? null, 6, [0, 9])
+        return chosen instanceof Control ? chosen : result(ctx, gzip(data, chosen))
       },
     ),
     builtin('gzip_decode(data: bytes) -> bytes', { doc: 'Unpacks gzip.', borrows: true }, (ctx, value) => {
@@ -146,8 +172,8 @@ export const compressFamily: BuiltinFamily = {
       (ctx, value, level) => {
         const data = dataArg(ctx, 'zstd_encode', value ?? null, true)
         if (data instanceof Control) return data
-        if (level !== null && !isInt(level!)) return ctx.runtime(`zstd_encode: level must be an integer, got ${typeName(level!)}`)
-        return result(ctx, zstdEncode(data))
+        const chosen = levelArg(ctx, 'zstd_encode', 'level', level ?? null, 3, [-131072, 22])
+        return chosen instanceof Control ? chosen : result(ctx, zstdEncode(data))
       },
     ),
     builtin('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, (ctx, value) => {
@@ -160,7 +186,7 @@ export const compressFamily: BuiltinFamily = {
       (ctx, value, quality) => {
         const data = dataArg(ctx, 'brotli_encode', value ?? null, true)
         if (data instanceof Control) return data
-        const level = levelArg(ctx, 'brotli_encode', 'quality', quality ?? null, 11, 11)
+        const level = levelArg(ctx, 'brotli_encode', 'quality', quality ?? null, 11, [0, 11])
         return level instanceof Control
           ? level
           : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_encode', data, level } }, 'result', 'brotli_encode')

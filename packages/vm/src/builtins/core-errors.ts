@@ -2,6 +2,7 @@
 // HTTP clients, model services and operating systems, so the rules look for what those write.
 
 import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
 import type { Value } from '../values/value.js'
 
 const CATEGORIES: ReadonlySet<string> = new Set([
@@ -32,7 +33,7 @@ const BY_MARK: readonly (readonly [mark: string, category: string])[] = [
 const NETWORK = /connection (?:reset|refused|closed)|broken pipe|dns error|stream error|unexpected eof/i
 
 export function classify(text: string): string {
-  for (const [status] of text.matchAll(/(?<![\p{L}\p{N}_])[45]\d\d(?![\p{L}\p{N}_])/gu)) {
+  for (const [status] of text.matchAll(/(?<!\d)[45]\d\d(?!\d)/g)) {
     const category = BY_STATUS.get(status)
     if (category !== undefined) return category
   }
@@ -44,5 +45,5 @@ export function classify(text: string): string {
 export function categoryOf(error: Value): string {
   if (typeof error === 'string') return classify(error)
   const named = error instanceof HarnDict ? error.get('category') : undefined
-  return typeof named === 'string' ? named : 'generic'
+  return named === undefined ? 'generic' : display(named)
 }

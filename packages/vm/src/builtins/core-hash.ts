@@ -29,7 +29,7 @@ export function fnv1a(bytes: Uint8Array): bigint {
   return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low))
 }
 
-type Work = Value | { readonly text: string } | { readonly cut: SetParts } | { readonly end: SetParts }
+type Work = Value | { readonly text: string } | { readonly cut: SetParts } | { readonly close: SetParts }
 
 /** A set being written: where its parts begin, and the keys of the members finished so far. */
 interface SetParts {
@@ -76,12 +76,12 @@ function canonicalKey(root: Value): string {
       parts.push('D')
     } else if (next instanceof HarnSet) {
       const set: SetParts = { start: parts.length, members: [] }
-      work.push({ end: set })
+      work.push({ close: set })
       for (const member of next.map.values()) work.push({ cut: set }, member)
     } else if (next === null || typeof next !== 'object') parts.push(leafKey(next))
     else if ('text' in next) parts.push(next.text)
     else if ('cut' in next) next.cut.members.push(parts.splice(next.cut.start).join(''))
-    else if ('end' in next) parts.push('S', sortTexts(next.end.members).map((member) => `${member},`).join(''), '}')
+    else if ('close' in next) parts.push('S', sortTexts(next.close.members).map((member) => `${member},`).join(''), '}')
     else parts.push(leafKey(next))
   }
   return parts.join('')

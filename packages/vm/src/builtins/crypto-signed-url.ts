@@ -24,10 +24,14 @@ interface Resource {
 
 /** Reads an absolute URL with a host or an absolute path; a text says what is wrong. */
 function readResource(base: string): Resource | string {
-  const isPath = base.startsWith('/') && !base.startsWith('//')
+  const isPath = base.startsWith('/')
   const url = readUrl(isPath ? `http://path${base}` : base)
-  if (typeof url === 'string') return `invalid URL: ${url}`
-  if (url.hostname === '') return 'URL must be absolute with a host, or an absolute path'
+  if (typeof url === 'string') {
+    return url === 'relative URL without a base'
+      ? 'expected an absolute URL or an absolute path starting with `/`'
+      : `invalid URL: ${url}`
+  }
+  if (url.hostname === '') return 'expected an absolute URL with a host or an absolute path starting with `/`'
   const origin = isPath ? '' : `${url.protocol}//${url.host}`
   return { name: origin + url.pathname, pairs: parseQuery(url.search) }
 }
@@ -38,12 +42,19 @@ interface Names {
   readonly kid: string
 }
 
-function readNames(options: HarnDict): Names {
+/** The three names, or what is wrong with them. */
+function readNames(options: HarnDict): Names | string {
   const name = (key: string, fallback: string): string => {
     const given = options.get(key) ?? null
     return given === null ? fallback : display(given)
   }
-  return { signature: name('signature_param', 'sig'), expires: name('expires_param', 'exp'), kid: name('kid_param', 'kid') }
+  const names = { signature: name('signature_param', 'sig'), expires: name('expires_param', 'exp'), kid: name('kid_param', 'kid') }
+  for (const part of ['signature', 'expires', 'kid'] as const) {
+    if (names[part] === '') return `option \`${part}_param\` cannot be empty`
+  }
+  return new Set(Object.values(names)).size === 3
+    ? names
+    : 'signature_param, expires_param, and kid_param must be distinct'
 }
 
 function isReserved(names: Names, key: string): boolean {
@@ -71,10 +82,12 @@ function sign(
   const fail: Fail = (message) => ctx.runtime(`signed_url: ${message}`)
   if (ctx.argc < 4 || ctx.argc > 5) return fail('requires 4 or 5 arguments: base, claims, secret, expires_at, options?')
   if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
+  if (typeof secret !== 'string') return fail(`secret must be a string, got ${typeName(secret)}`)
   if (!isInt(expiresAt)) return fail(`expires_at must be an int, got ${typeName(expiresAt)}`)
   const options = optionsOf(given, fail)
   if (!(options instanceof HarnDict)) return options
   const names = readNames(options)
+  if (typeof names === 'string') return fail(names)
   const resource = readResource(textArg(ctx, 0, base))
   if (typeof resource === 'string') return fail(resource)
   const pairs: (readonly [string, string])[] = resource.pairs.filter(([key]) => !isReserved(names, key))
@@ -85,7 +98,7 @@ function sign(
   pairs.push([names.expires, String(expiresAt)])
   const kid = options.get('kid') ?? null
   if (kid !== null) pairs.push([names.kid, display(kid)])
-  const signature = signatureOf(resource.name, canonical(pairs), textArg(ctx, 2, secret))
+  const signature = signatureOf(resource.name, canonical(pairs), secret)
   return `${resource.name}?${canonical([...pairs, [names.signature, signature]])}`
 }
 
@@ -104,17 +117,17 @@ function judge(resource: Resource, names: Names, secrets: Value, now: number, sk
   const [signature, ...moreSignatures] = values(names.signature)
   if (signature === undefined || moreSignatures.length > 0) return { reason: 'missing_signature' }
   const [expiry, ...moreExpiries] = values(names.expires)
-  if (expiry === undefined) return { reason: 'missing_expiry' }
-  const expiresAt = moreExpiries.length > 0 ? null : parseInt64(expiry)
+  if (expiry === undefined || moreExpiries.length > 0) return { reason: 'missing_expiry' }
+  const expiresAt = parseInt64(expiry)
   if (expiresAt === null) return { reason: 'invalid_expiry' }
   const [kid = null, ...moreKids] = values(names.kid)
   if (moreKids.length > 0) return { reason: 'duplicate_kid', expires_at: expiresAt }
   const secret = secrets instanceof HarnDict ? (kid === null ? undefined : secrets.get(kid)) : secrets
-  if (secret === undefined) return { reason: 'unknown_key', expires_at: expiresAt, kid }
+  const claims = new HarnDict(new Map(resource.pairs.filter(([key]) => !isReserved(names, key))))
+  if (secret === undefined) return { reason: 'unknown_key', expires_at: expiresAt, kid, claims }
   const signed = canonical(resource.pairs.filter(([key]) => key !== names.signature))
   const valid = sameText(signatureOf(resource.name, signed, display(secret)), signature)
   const expired = now > Number(expiresAt) + skew
-  const claims = new HarnDict(new Map(resource.pairs.filter(([key]) => !isReserved(names, key))))
   const reason = !valid ? 'bad_signature' : expired ? 'expired' : 'ok'
   return { reason, signature_valid: valid, expired, expires_at: expiresAt, kid, claims }
 }
@@ -122,13 +135,18 @@ function judge(resource: Resource, names: Names, secrets: Value, now: number, sk
 function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Value = null, given: Value = null): Result {
   const fail: Fail = (message) => ctx.runtime(`verify_signed_url: ${message}`)
   if (ctx.argc < 3 || ctx.argc > 4) return fail('requires 3 or 4 arguments: url, secret_or_keys, now, options?')
+  if (typeof secrets !== 'string' && !(secrets instanceof HarnDict)) {
+    return fail(`secret_or_keys must be a string or dict, got ${typeName(secrets)}`)
+  }
   if (!isInt(now)) return fail(`now must be an int, got ${typeName(now)}`)
   const options = optionsOf(given, fail)
   if (!(options instanceof HarnDict)) return options
   const resource = readResource(textArg(ctx, 0, url))
   if (typeof resource === 'string') return fail(resource)
   const skew = count(options.get('skew_seconds') ?? null) ?? 0
-  const verdict = judge(resource, readNames(options), secrets, Number(now), skew)
+  const names = readNames(options)
+  if (typeof names === 'string') return fail(names)
+  const verdict = judge(resource, names, secrets, Number(now), skew)
   return HarnDict.of({
     valid: verdict.reason === 'ok',
     reason: verdict.reason,

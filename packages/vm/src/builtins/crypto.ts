@@ -67,22 +67,22 @@ function keypair(curve: keyof typeof CURVES): BuiltinDef {
 }
 
 /** A key of 32 bytes, or the error that says what it is instead. */
-function key(ctx: Context, name: string, what: string, short: string, text: string): Uint8Array | Control {
+function key(ctx: Context, name: string, what: string, hex: string, text: string): Uint8Array | Control {
   const bytes = decodeHex(text)
-  if (typeof bytes === 'string') return ctx.runtime(`${name}: invalid hex ${what}: ${bytes}`)
-  return bytes.length === 32 ? bytes : ctx.runtime(`${name}: ${short} must be 32 bytes`)
+  if (typeof bytes === 'string') return ctx.throw(`${name}: invalid ${hex}: ${bytes}`)
+  return bytes.length === 32 ? bytes : ctx.throw(`${name}: ${what} must be 32 bytes`)
 }
 
 function sign(ctx: Context, secret: Value = null, message: Value = null): Result {
-  if (ctx.argc < 2) return ctx.runtime('ed25519_sign: requires 2 arguments: private_key, message')
-  const bytes = key(ctx, 'ed25519_sign', 'private key', 'private key', textArg(ctx, 0, secret))
+  if (ctx.argc < 2) return ctx.throw('ed25519_sign: expected (private_hex, message)')
+  const bytes = key(ctx, 'ed25519_sign', 'private key', 'hex private key', textArg(ctx, 0, secret))
   if (!(bytes instanceof Uint8Array)) return bytes
   ctx.charge(500)
   return encodeHex(ed25519.sign(rawBytes(message), bytes))
 }
 
 function verify(ctx: Context, publicKey: Value = null, message: Value = null, signature: Value = null): Result {
-  if (ctx.argc < 3) return ctx.runtime('ed25519_verify: requires 3 arguments: public_key, message, signature')
+  if (ctx.argc < 3) return ctx.throw('ed25519_verify: expected (public_hex, message, signature_hex)')
   const keyBytes = decodeHex(textArg(ctx, 0, publicKey))
   const signatureBytes = decodeHex(textArg(ctx, 2, signature))
   if (typeof keyBytes === 'string' || typeof signatureBytes === 'string') return false
@@ -96,16 +96,16 @@ function verify(ctx: Context, publicKey: Value = null, message: Value = null, si
 }
 
 function agree(ctx: Context, secret: Value = null, peer: Value = null): Result {
-  if (ctx.argc < 2) return ctx.runtime('x25519_agree: requires 2 arguments: private_key, peer_public_key')
-  const own = key(ctx, 'x25519_agree', 'private', 'private', textArg(ctx, 0, secret))
+  if (ctx.argc < 2) return ctx.throw('x25519_agree: expected (private_hex, peer_public_hex)')
+  const own = key(ctx, 'x25519_agree', 'private', 'private hex', textArg(ctx, 0, secret))
   if (!(own instanceof Uint8Array)) return own
-  const other = key(ctx, 'x25519_agree', 'public', 'public', textArg(ctx, 1, peer))
+  const other = key(ctx, 'x25519_agree', 'public', 'public hex', textArg(ctx, 1, peer))
   if (!(other instanceof Uint8Array)) return other
   ctx.charge(500)
   try {
     return encodeHex(x25519.getSharedSecret(own, other))
   } catch {
-    return ctx.runtime('x25519_agree: the public key gives no shared secret')
+    return ctx.throw('x25519_agree: the public key gives no shared secret')
   }
 }
 

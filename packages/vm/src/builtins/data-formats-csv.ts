@@ -47,7 +47,7 @@ function readCell(text: string, start: number, delimiter: string): { text: strin
 
 /** One record with its line end. */
 export function csvLine(cells: readonly string[], delimiter: string): string {
-  if (cells.length === 1 && cells[0] === '') return '""\n'
+  if (cells.length === 0 || (cells.length === 1 && cells[0] === '')) return '""\n'
   const quoted = cells.map((cell) =>
     cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,
   )

@@ -106,6 +106,9 @@ function decode(text: string): string {
 
 const OUTCOMES: Readonly<Record<string, TestRecord['status']>> = { failure: 'failed', error: 'errored', skipped: 'skipped' }
 
+/** Of several outcomes of one case the later in this row counts. */
+const RANKS: readonly TestRecord['status'][] = ['passed', 'skipped', 'errored', 'failed']
+
 /** A child of a test case whose text is being collected. */
 interface Collecting {
   readonly element: string
@@ -130,7 +133,8 @@ export function parseJunit(xml: string): TestRecord[] {
       } else if (current !== null && child === null) {
         child = { element: token.name, attributes: token.attributes, text: '' }
         if (token.closed) {
-          finishChild(current, child)
+          // `<system-out/>` says nothing, not the empty text.
+          if (Object.hasOwn(OUTCOMES, token.name)) finishChild(current, child)
           child = null
         }
       }
@@ -152,7 +156,7 @@ function startRecord(attributes: ReadonlyMap<string, string>): TestRecord {
   return {
     name: className === '' ? name : `${className}::${name}`,
     status: 'passed',
-    durationMs: Number.isFinite(seconds) ? Math.trunc(seconds * 1000) : 0,
+    durationMs: Number.isFinite(seconds) ? Math.max(0, Math.trunc(seconds * 1000)) : 0,
     message: null,
     stdout: null,
     stderr: null,
@@ -160,10 +164,10 @@ function startRecord(attributes: ReadonlyMap<string, string>): TestRecord {
 }
 
 function finishChild(record: TestRecord, child: Collecting): void {
-  if (child.element === 'system-out') record.stdout = child.text
-  else if (child.element === 'system-err') record.stderr = child.text
+  if (child.element === 'system-out') record.stdout = child.text.trim()
+  else if (child.element === 'system-err') record.stderr = child.text.trim()
   const status = Object.hasOwn(OUTCOMES, child.element) ? OUTCOMES[child.element]! : null
-  if (status === null || record.status !== 'passed') return
+  if (status === null || RANKS.indexOf(status) <= RANKS.indexOf(record.status)) return
   record.status = status
   if (status !== 'skipped')
     record.message = [child.attributes.get('message') ?? '', child.text.trim()].filter((part) => part !== '').join('\n')

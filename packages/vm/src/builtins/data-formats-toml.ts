@@ -10,7 +10,6 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { sortTexts } from '../values/text-order.js'
-import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 const MAX_DEPTH = 200
@@ -49,7 +48,7 @@ function tablesOf(value: Value): readonly Table[] | null {
 
 export function stringifyToml(value: Value): string {
   const table = tableOf(value)
-  if (table === null) throw new FormatError(`expected a dict at the top level, got ${typeName(value)}`)
+  if (table === null) throw new FormatError(`unsupported ${unsupportedName(value)} type`)
   const sections: string[] = []
   writeTable(sections, table, '', '', 0)
   return sections.join('\n')
@@ -77,27 +76,53 @@ function writeTable(sections: string[], table: Table, path: string, header: stri
 }
 
 function keyText(key: string): string {
-  return /^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key)
+  if (/^[A-Za-z0-9_-]+$/.test(key)) return key
+  return /["\\]/.test(key) && !key.includes("'") && !CONTROL.test(key) ? `'${key}'` : quoted(key)
 }
 
 function inlineValue(value: Value, depth: number): string {
   if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
   switch (typeof value) {
     case 'string':
-      return quoted(value)
+      return textValue(value)
     case 'number':
     case 'bigint':
     case 'boolean':
       return String(value)
   }
-  if (value === null) throw new FormatError('nil cannot be represented in TOML')
+  if (value === null) throw new FormatError('unsupported unit type')
   if (value instanceof HarnFloat) return Number.isNaN(value.v) ? 'nan' : displayFloat(value.v)
   const items = itemsOf(value)
   if (items !== null) return `[${items.map((item) => inlineValue(item, depth + 1)).join(', ')}]`
   const table = tableOf(value)
-  if (table === null) return quoted(display(value))
+  if (table === null) return textValue(display(value))
   if (table.keys.length === 0) return '{}'
   return `{ ${table.keys.map((key) => `${keyText(key)} = ${inlineValue(table.map.get(key)!, depth + 1)}`).join(', ')} }`
+}
+
+/** Control characters that no literal text may hold; a tab and a line end are fine. */
+// eslint-disable-next-line no-control-regex -- control characters are the point
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
+
+/** The form that needs no escapes if there is one: quotes, apostrophes, three quotes, three apostrophes; else quotes with escapes. */
+function textValue(text: string): string {
+  if (CONTROL.test(text)) return quoted(text)
+  const lines = text.includes('\n')
+  const backslash = text.includes('\\')
+  if (!lines && !backslash && !text.includes('"')) return quoted(text)
+  if (!lines && !text.includes("'")) return `'${text}'`
+  const gap = lines ? '\n' : ''
+  if (!backslash && !text.includes('"""')) return `"""${gap}${text}"""`
+  return text.includes("'''") ? quoted(text) : `'''${gap}${text}'''`
+}
+
+/** What the error calls a value that cannot be a document. */
+function unsupportedName(value: Value): string {
+  if (value === null) return 'unit'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'str'
+  if (typeof value !== 'object') return 'i64'
+  return value instanceof HarnFloat ? 'f64' : itemsOf(value) === null ? 'str' : 'array'
 }
 
 function quoted(text: string): string {

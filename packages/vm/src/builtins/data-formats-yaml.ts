@@ -1,7 +1,7 @@
 // YAML ⇄ values. Reading is left to the `yaml` package, told to keep ints apart from floats; writing is ours: block style,
 // keys in order, quotes only where a plain text would be read as something else (reference 03a §10.3).
 
-import { parse } from 'yaml'
+import { Scalar, parseDocument, visit } from 'yaml'
 import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display, displayFloat } from '../values/display.js'
@@ -20,10 +20,17 @@ const MAX_INT = 2n ** 63n - 1n
 
 export function parseYaml(text: string): Value {
   try {
-    return fromLibrary(
-      parse(text, { intAsBigInt: true, mapAsMap: true, prettyErrors: false, logLevel: 'error', stringKeys: false }),
-      0,
-    )
+    const document = parseDocument(text, { intAsBigInt: true, prettyErrors: false, logLevel: 'error', stringKeys: false })
+    const [problem] = document.errors
+    if (problem !== undefined) throw new FormatError(problem.message)
+    visit(document, {
+      // A number with leading zeros (a postal code, a phone number) is text.
+      Scalar: (_key, node) => {
+        const source = node.source ?? ''
+        if (node.type === Scalar.PLAIN && /^[-+]?0\d/.test(source) && typeof node.value === 'bigint') node.value = source
+      },
+    })
+    return fromLibrary(document.toJS({ mapAsMap: true }), 0)
   } catch (error) {
     if (error instanceof FormatError) throw error
     if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
@@ -39,7 +46,8 @@ export function fromLibrary(data: unknown, depth: number): Value {
     case 'boolean':
       return data
     case 'number':
-      return new HarnFloat(data)
+      // As in JSON, there is no infinity and no NaN.
+      return Number.isFinite(data) ? new HarnFloat(data) : null
     case 'bigint':
       return data > MAX_INT || data < -MAX_INT - 1n ? new HarnFloat(Number(data)) : wrapInt(data)
   }
@@ -113,21 +121,21 @@ function scalar(value: Value, indent: string): string {
   }
   if (value === null) return 'null'
   if (value instanceof HarnFloat)
-    return Number.isNaN(value.v) ? '.nan' : Number.isFinite(value.v) ? displayFloat(value.v) : value.v > 0 ? '.inf' : '-.inf'
+    return Number.isFinite(value.v) ? displayFloat(value.v) : 'null'
   return textScalar(display(value), indent)
 }
 
-/** Words that some reader takes for nil or a bool. */
-const SPECIAL_WORDS = /^(?:~|null|true|false|yes|no|on|off|y|n)$/i
+/** Words that readers of YAML 1.2 take for nil or a bool. */
+const SPECIAL_WORDS = /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE)$/
 const NUMBER_LIKE =
-  /^[-+]?(?:0x[0-9a-f]+|0o[0-7]+|0b[01]+|[0-9][0-9_]*|(?:[0-9][0-9_]*)?\.[0-9_]+(?:e[-+]?[0-9]+)?|[0-9][0-9_]*\.?(?:e[-+]?[0-9]+)?|\.inf|\.nan)$/i
+  /^[-+]?(?:0x[0-9a-f]+|0o[0-7]+|0b[01]+|[0-9]+|[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?|[0-9]+\.?(?:e[-+]?[0-9]+)?|\.inf|\.nan)$/i
 /** A first character that begins something else than a plain text. */
 const INDICATOR_FIRST = /^(?:[#,[\]{}&*!|>'"%@`]|[-?:](?:\s|$)|---|\.\.\.)/
 
 /** A text as plain, quoted or, with `indent`, as a literal block when it has several lines. */
 function textScalar(text: string, indent: string | null): string {
   // eslint-disable-next-line no-control-regex -- control characters are what needs escapes
-  if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/.test(text)) return doubleQuoted(text)
+  if (/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff]/.test(text)) return doubleQuoted(text)
   if (text.includes('\n')) {
     if (indent === null || /[ \t]\n|[ \t]$/.test(text) || /^\n*$/.test(text)) return doubleQuoted(text)
     return literalBlock(text, indent)
@@ -137,7 +145,7 @@ function textScalar(text: string, indent: string | null): string {
     !SPECIAL_WORDS.test(text) &&
     !NUMBER_LIKE.test(text) &&
     !INDICATOR_FIRST.test(text) &&
-    !/^[ \t]|[ \t]$|: |:$| #|\t/.test(text)
+    !/^[ \t]|[ \t]$|: |:$| #/.test(text)
   return plain ? text : `'${text.replaceAll("'", "''")}'`
 }
 

@@ -44,7 +44,7 @@ interface CsvOptions {
 function csvOptions(options: Value | undefined): CsvOptions {
   if (!(options instanceof HarnDict)) return { headers: false, delimiter: ',' }
   const delimiter = options.get('delimiter') ?? null
-  const [first = ','] = delimiter === null ? ',' : display(delimiter)
+  const [first = ','] = typeof delimiter === 'string' ? delimiter : ','
   return { headers: isTruthy(options.get('headers') ?? false), delimiter: first }
 }
 
@@ -67,6 +67,7 @@ function writeCsv(ctx: Context, rows: Value, { headers, delimiter }: CsvOptions)
   const isDict = items.map((row) => fieldsOf(row) !== null)
   for (const [at, row] of items.entries()) {
     if (!isDict[at] && !(row instanceof HarnList)) return fail('each row must be a list of cells (or use dict rows)')
+    if (isDict[at] && !isDict[0]) return fail('each row must be a list of cells (or use dict rows)')
     if (isDict[at] !== isDict[0]) return fail('mixed list/dict rows are not supported')
   }
   let out = ''

@@ -36,27 +36,48 @@ export function eventsOf(ctx: Context, topic: string): readonly LoggedEvent[] {
 }
 
 /** Appends and wakes who waits for the topic; the event's id, from 1 within its topic. */
-export function appendEvent(ctx: Context, topic: string, event: { readonly kind: string; readonly payload: Value; readonly headers?: HarnDict; readonly atMs: number }): number {
+export function appendEvent(
+  ctx: Context,
+  topic: string,
+  event: { readonly kind: string; readonly payload: Value; readonly headers?: HarnDict; readonly atMs: number },
+): number {
   const { topics } = ctx.state(logState)
   const events = topics.get(topic) ?? []
   topics.set(topic, events)
   const id = events.length + 1
   ctx.charge(1, 128)
-  events.push({ id, kind: event.kind, payload: event.payload, headers: event.headers ?? new HarnDict(), occurredAtMs: event.atMs })
+  events.push({
+    id,
+    kind: event.kind,
+    payload: event.payload,
+    headers: event.headers ?? new HarnDict(),
+    occurredAtMs: event.atMs,
+  })
   ctx.wake(topicKey(topic))
   return id
 }
 
 function eventValue(topic: string, event: LoggedEvent): HarnDict {
   return HarnDict.of({
-    id: event.id, cursor: event.id, topic, kind: event.kind, payload: event.payload, headers: event.headers, occurred_at_ms: event.occurredAtMs,
+    id: event.id,
+    cursor: event.id,
+    topic,
+    kind: event.kind,
+    payload: event.payload,
+    headers: event.headers,
+    occurred_at_ms: event.occurredAtMs,
   })
 }
 
 const machine = scripts('event_log.script', {
   *emit(topic, kind, payload, headers) {
     const atMs = Math.floor(yield* wallMs())
-    return yield* append(topic as string, { kind: kind as string, payload: jsonData(payload ?? null), headers: headers as HarnDict, atMs })
+    return yield* append(topic as string, {
+      kind: kind as string,
+      payload: jsonData(payload ?? null),
+      headers: headers as HarnDict,
+      atMs,
+    })
   },
 })
 
@@ -84,7 +105,8 @@ function subscribe(ctx: Context, first: Value, second: Value): Result {
   const topic = named ? (first.get('topic') ?? null) : first
   const cursor = named ? (first.get('from_cursor') ?? null) : second
   if (typeof topic !== 'string') return ctx.type(`event_log.subscribe: topic must be a string, got ${typeName(topic)}`)
-  if (cursor !== null && (!isInt(cursor) || cursor < 0)) return ctx.type(`event_log.subscribe: from_cursor must be a non-negative int or nil, got ${typeName(cursor)}`)
+  if (cursor !== null && (!isInt(cursor) || cursor < 0))
+    return ctx.type(`event_log.subscribe: from_cursor must be a non-negative int or nil, got ${typeName(cursor)}`)
   return ctx.machine.streamOver('__event_log_next', [topic, new HarnAtomic(cursor === null ? 0 : Number(cursor))])
 }
 
@@ -111,20 +133,42 @@ export const eventLogFamily: BuiltinFamily = {
   name: 'event_log',
   frames: [machine.frame, nextFrame],
   builtins: [
-    builtin('event_log.emit(topic: string, kind: string, payload?: any, headers?: dict) -> int', { doc: 'Appends an event and gives its id.', ...WRITES }, emit('event_log.emit')),
-    builtin('event_log_emit(topic: string, kind: string, payload?: any, headers?: dict) -> int', { doc: 'Appends an event and gives its id.', ...WRITES }, emit('event_log_emit')),
-    builtin('event_log.latest(topic: string) -> int | nil', { doc: 'The id of the last event of a topic.', effects: [] }, (ctx, topic) => {
-      if (typeof topic !== 'string') return ctx.type(`event_log.latest: topic must be a string, got ${typeName(topic ?? null)}`)
-      return eventsOf(ctx, topic).length || null
-    }),
-    builtin('event_log.subscribe(options: dict | string, cursor?: int) -> stream', { doc: 'The events of a topic behind a cursor, then those to come.', effects: [] }, (ctx, first, second) =>
-      subscribe(ctx, first ?? null, second ?? null)),
-    builtin('__event_log_next(topic: string, cursor: atomic) -> dict', { doc: 'The next event of a subscription; waits for it.', effects: [] }, (ctx, topic, cursor) => {
-      if (typeof topic !== 'string' || !(cursor instanceof HarnAtomic)) return END
-      return ctx.frame('event_log.next', { topic, cursor } satisfies NextState)
-    }),
+    builtin(
+      'event_log.emit(topic: string, kind: string, payload?: any, headers?: dict) -> int',
+      { doc: 'Appends an event and gives its id.', ...WRITES },
+      emit('event_log.emit'),
+    ),
+    builtin(
+      'event_log_emit(topic: string, kind: string, payload?: any, headers?: dict) -> int',
+      { doc: 'Appends an event and gives its id.', ...WRITES },
+      emit('event_log_emit'),
+    ),
+    builtin(
+      'event_log.latest(topic: string) -> int | nil',
+      { doc: 'The id of the last event of a topic.', effects: [] },
+      (ctx, topic) => {
+        if (typeof topic !== 'string')
+          return ctx.type(`event_log.latest: topic must be a string, got ${typeName(topic ?? null)}`)
+        return eventsOf(ctx, topic).length || null
+      },
+    ),
+    builtin(
+      'event_log.subscribe(options: dict | string, cursor?: int) -> stream',
+      { doc: 'The events of a topic behind a cursor, then those to come.', effects: [] },
+      (ctx, first, second) => subscribe(ctx, first ?? null, second ?? null),
+    ),
+    builtin(
+      '__event_log_next(topic: string, cursor: atomic) -> dict',
+      { doc: 'The next event of a subscription; waits for it.', effects: [] },
+      (ctx, topic, cursor) => {
+        if (typeof topic !== 'string' || !(cursor instanceof HarnAtomic)) return END
+        return ctx.frame('event_log.next', { topic, cursor } satisfies NextState)
+      },
+    ),
   ],
   constants: {
-    event_log: HarnDict.of(Object.fromEntries(['emit', 'latest', 'subscribe'].map((name) => [name, new HarnBuiltin(`event_log.${name}`)]))),
+    event_log: HarnDict.of(
+      Object.fromEntries(['emit', 'latest', 'subscribe'].map((name) => [name, new HarnBuiltin(`event_log.${name}`)])),
+    ),
   },
 }

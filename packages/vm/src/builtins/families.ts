@@ -2,24 +2,30 @@
 // @bridle/stdlib-tools; a host may add its own.
 
 import { agentStateFamily } from './agent-state.js'
+import { artifactsFamily } from './artifacts.js'
 import { atomicsFamily } from './atomics.js'
 import { bytesFamily } from './bytes.js'
 import { channelsFamily } from './channels.js'
 import { circuitFamily } from './circuit.js'
 import { codecsFamily } from './codecs.js'
+import { commandPolicyFamily } from './command-policy.js'
 import { compressFamily } from './compress.js'
 import { coreFamily } from './core.js'
 import { cryptoFamily } from './crypto.js'
 import { dataFormatsFamily } from './data-formats.js'
 import { dictsFamily } from './dicts.js'
+import { evalPacksFamily } from './eval-packs.js'
 import { eventLogFamily } from './event-log.js'
 import { flowFamily } from './flow.js'
 import { frictionFamily } from './friction.js'
 import { fsFamily } from './fs.js'
 import { handoffFamily } from './handoff.js'
+import { hitlFamily } from './hitl.js'
+import { hooksFamily } from './hooks.js'
 import { hostCallFamily } from './host-call.js'
 import { hostMocksFamily } from './host-mocks.js'
 import { httpFamily } from './http.js'
+import { httpServerFamily } from './http-server.js'
 import { iterFamily } from './iter-methods.js'
 import { jqFamily } from './jq.js'
 import { jsonFamily } from './json.js'
@@ -29,8 +35,12 @@ import { mailboxFamily } from './mailbox.js'
 import { mathFamily } from './math.js'
 import { memoryFamily } from './memory.js'
 import { metadataFamily } from './metadata.js'
+import { microCompactFamily } from './micro-compact.js'
+import { monitorsFamily } from './monitors.js'
 import { pathFamily } from './path.js'
 import { planFamily } from './plan.js'
+import { policyFamily } from './policy.js'
+import { policyGateFamily } from './policy-gate.js'
 import { processFamily } from './process.js'
 import { projectFamily } from './project.js'
 import { randomFamily } from './random.js'
@@ -42,6 +52,7 @@ import { schemaFamily } from './schema.js'
 import { setsFamily } from './sets.js'
 import { sharedFamily } from './shared.js'
 import { skillsFamily } from './skills.js'
+import { sseFamily } from './sse.js'
 import { storeFamily } from './store.js'
 import { streamsFamily } from './streams.js'
 import { stringsFamily } from './strings.js'
@@ -55,14 +66,18 @@ import { toolDispatchFamily } from './tool-dispatch.js'
 import { toolSynthesisFamily } from './tool-synthesis.js'
 import { toolsFamily } from './tools.js'
 import { tracingFamily } from './tracing.js'
+import { waitpointsFamily } from './waitpoints.js'
+import { websocketFamily } from './websocket.js'
 import type { BuiltinFamily } from './registry.js'
 
 export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
-  agentStateFamily, atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily, compressFamily, coreFamily,
-  cryptoFamily, dataFormatsFamily, dictsFamily, eventLogFamily, flowFamily, frictionFamily, fsFamily, handoffFamily,
-  hostCallFamily, hostMocksFamily, httpFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily, mailboxFamily,
-  mathFamily, memoryFamily, metadataFamily, pathFamily, planFamily, processFamily, projectFamily, randomFamily, rangesFamily,
-  regexFamily, resultsFamily, runtimeContextFamily, schemaFamily, setsFamily, sharedFamily, skillsFamily, storeFamily,
-  streamsFamily, stringsFamily, supervisorFamily, syncFamily, tasksFamily, templateFamily, terminalFamily, timeFamily,
-  toolDispatchFamily, toolSynthesisFamily, toolsFamily, tracingFamily,
+  agentStateFamily, artifactsFamily, atomicsFamily, bytesFamily, channelsFamily, circuitFamily, codecsFamily,
+  commandPolicyFamily, compressFamily, coreFamily, cryptoFamily, dataFormatsFamily, dictsFamily, evalPacksFamily,
+  eventLogFamily, flowFamily, frictionFamily, fsFamily, handoffFamily, hitlFamily, hooksFamily, hostCallFamily, hostMocksFamily,
+  httpFamily, httpServerFamily, iterFamily, jqFamily, jsonFamily, listsFamily, loggingFamily, mailboxFamily, mathFamily,
+  memoryFamily, metadataFamily, microCompactFamily, monitorsFamily, pathFamily, planFamily, policyFamily, policyGateFamily,
+  processFamily, projectFamily, randomFamily, rangesFamily, regexFamily, resultsFamily, runtimeContextFamily, schemaFamily,
+  setsFamily, sharedFamily, skillsFamily, sseFamily, storeFamily, streamsFamily, stringsFamily, supervisorFamily, syncFamily,
+  tasksFamily, templateFamily, terminalFamily, timeFamily, toolDispatchFamily, toolSynthesisFamily, toolsFamily, tracingFamily,
+  waitpointsFamily, websocketFamily,
 ]

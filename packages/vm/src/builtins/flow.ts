@@ -16,7 +16,12 @@ import type { Value } from '../values/value.js'
 type Fields = Readonly<Record<string, 'text' | 'int' | 'any'>>
 type Variants = Readonly<Record<string, Fields>>
 
-const VERDICTS: Variants = { allow: {}, warn: { reason: 'text' }, block: { error: 'any' }, require_approval: { approver: 'any' } }
+const VERDICTS: Variants = {
+  allow: {},
+  warn: { reason: 'text' },
+  block: { error: 'any' },
+  require_approval: { approver: 'any' },
+}
 
 const EVIDENCE: Variants = {
   atom_pointer: { atom: 'text', diff_span: 'any' },
@@ -40,7 +45,10 @@ function tagProblem(value: Value | undefined, name: string, variants: Variants):
   const kind = value.get('kind') ?? null
   if (kind === null) return 'missing field `kind`'
   const fields = typeof kind === 'string' && Object.hasOwn(variants, kind) ? variants[kind] : undefined
-  if (fields === undefined) return `unknown variant \`${display(kind)}\`, expected one of ${Object.keys(variants).map((each) => `\`${each}\``).join(', ')}`
+  if (fields === undefined)
+    return `unknown variant \`${display(kind)}\`, expected one of ${Object.keys(variants)
+      .map((each) => `\`${each}\``)
+      .join(', ')}`
   for (const [field, type] of Object.entries(fields)) {
     const found = value.get(field)
     if (found === undefined) return `missing field \`${field}\``
@@ -87,30 +95,43 @@ function span(start: Value, end: Value): HarnDict {
 type Parameter = readonly [name: string, type: 'string' | 'int']
 
 /** A builtin that checks its arguments one after the other before it makes something of them. */
-function maker(name: string, parameters: readonly Parameter[], doc: string, make: (ctx: Context, args: readonly Value[]) => Result): BuiltinDef {
+function maker(
+  name: string,
+  parameters: readonly Parameter[],
+  doc: string,
+  make: (ctx: Context, args: readonly Value[]) => Result,
+): BuiltinDef {
   const signature = `${name}(${parameters.map(([parameter, type]) => `${parameter}: ${type}`).join(', ')}) -> dict`
   return builtin(signature, { doc }, (ctx, ...args) => {
     for (const [at, [parameter, type]] of parameters.entries()) {
       if (at >= ctx.argc) return ctx.runtime(`${name}: missing required ${type} argument \`${parameter}\``)
       const value = args[at]!
-      if (type === 'string' && typeof value !== 'string') return ctx.runtime(`${name}: argument \`${parameter}\` must be a string, got ${typeName(value)}`)
+      if (type === 'string' && typeof value !== 'string')
+        return ctx.runtime(`${name}: argument \`${parameter}\` must be a string, got ${typeName(value)}`)
       if (type === 'string') continue
       if (!isInt(value)) return ctx.runtime(`${name}: argument \`${parameter}\` must be an int, got ${typeName(value)}`)
       if (value < 0) return ctx.runtime(`${name}: argument \`${parameter}\` must be non-negative, got ${value}`)
     }
     const [start, end] = parameters.flatMap(([, type], at) => (type === 'int' ? [args[at]!] : []))
-    if (isInt(start ?? null) && isInt(end ?? null) && end! < start!) return ctx.runtime(`${name}: span end (${String(end)}) must be >= start (${String(start)})`)
+    if (isInt(start ?? null) && isInt(end ?? null) && end! < start!)
+      return ctx.runtime(`${name}: span end (${String(end)}) must be >= start (${String(start)})`)
     return make(ctx, args)
   })
 }
 
 /** A builtin over a result; `use` sees it in its one shape. */
-function onResult(signature: string, doc: string, use: (ctx: Context, result: HarnDict, second: Value, name: string) => Result): BuiltinDef {
+function onResult(
+  signature: string,
+  doc: string,
+  use: (ctx: Context, result: HarnDict, second: Value, name: string) => Result,
+): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc }, (ctx, result, second) => {
     if (ctx.argc === 0) return ctx.runtime(`${name}: missing required invariant result argument`)
     const problem = resultProblem(result!)
-    return problem === null ? use(ctx, normalised(result as HarnDict), second ?? null, name) : ctx.runtime(`${name}: invalid InvariantResult: ${problem}`)
+    return problem === null
+      ? use(ctx, normalised(result as HarnDict), second ?? null, name)
+      : ctx.runtime(`${name}: invalid InvariantResult: ${problem}`)
   })
 }
 
@@ -119,7 +140,8 @@ function kindOf(result: HarnDict): string {
 }
 
 function withEvidence(ctx: Context, result: HarnDict, evidence: Value, name: string): Result {
-  if (!(evidence instanceof HarnList)) return ctx.runtime(`${name}: argument \`evidence\` must be a list, got ${typeName(evidence)}`)
+  if (!(evidence instanceof HarnList))
+    return ctx.runtime(`${name}: argument \`evidence\` must be a list, got ${typeName(evidence)}`)
   for (const item of evidence.view()) {
     const problem = tagProblem(item, 'EvidenceItem', EVIDENCE)
     if (problem !== null) return ctx.runtime(`${name}: invalid evidence: ${problem}`)
@@ -128,13 +150,15 @@ function withEvidence(ctx: Context, result: HarnDict, evidence: Value, name: str
 }
 
 function withRemediation(ctx: Context, result: HarnDict, remediation: Value, name: string): Result {
-  if (!(remediation instanceof HarnDict)) return ctx.runtime(`${name}: invalid remediation: invalid type: ${shown(remediation)}, expected struct Remediation`)
+  if (!(remediation instanceof HarnDict))
+    return ctx.runtime(`${name}: invalid remediation: invalid type: ${shown(remediation)}, expected struct Remediation`)
   if (!remediation.has('description')) return ctx.runtime(`${name}: invalid remediation: missing field \`description\``)
   return result.with('remediation', remediation)
 }
 
 function withConfidence(ctx: Context, result: HarnDict, confidence: Value, name: string): Result {
-  if (!isInt(confidence) && !(confidence instanceof HarnFloat)) return ctx.runtime(`${name}: argument \`confidence\` must be a number, got ${typeName(confidence)}`)
+  if (!isInt(confidence) && !(confidence instanceof HarnFloat))
+    return ctx.runtime(`${name}: argument \`confidence\` must be a number, got ${typeName(confidence)}`)
   return result.with('confidence', new HarnFloat(Math.min(1, Math.max(0, numberOf(confidence)))))
 }
 
@@ -142,30 +166,101 @@ export const flowFamily: BuiltinFamily = {
   name: 'flow',
   builtins: [
     builtin('flow_invariant_allow() -> dict', { doc: 'The result of an invariant that holds.' }, () => verdict('allow')),
-    maker('flow_invariant_warn', [['reason', 'string']], 'The result of an invariant that holds with a reservation.', (_ctx, [reason]) => verdict('warn', { reason: reason! })),
-    maker('flow_invariant_block', [['code', 'string'], ['message', 'string']], 'The result of an invariant that does not hold.', (_ctx, [code, message]) =>
-      verdict('block', { error: HarnDict.of({ code: code!, message: message! }) })),
-    maker('flow_invariant_require_approval', [['kind', 'string'], ['id', 'string']], 'A result that needs the approval of a principal or a role.', (ctx, [kind, who]) => {
-      if (kind === 'principal') return verdict('require_approval', { approver: HarnDict.of({ kind, id: who! }) })
-      if (kind === 'role') return verdict('require_approval', { approver: HarnDict.of({ kind, name: who! }) })
-      return ctx.runtime(`flow_invariant_require_approval: kind must be "principal" or "role", got ${debugQuoted(display(kind!))}`)
-    }),
-    maker('flow_evidence_atom', [['atom_id', 'string'], ['diff_start', 'int'], ['diff_end', 'int']], 'Evidence in a part of a change.', (ctx, [atom, start, end]) =>
-      /^[0-9a-fA-F]{64}$/.test(display(atom!))
-        ? HarnDict.of({ kind: 'atom_pointer', atom: atom!, diff_span: span(start!, end!) })
-        : ctx.runtime('flow_evidence_atom: invalid atom id: expected 64 hexadecimal digits')),
-    maker('flow_evidence_metadata', [['directory', 'string'], ['namespace', 'string'], ['key', 'string']], 'Evidence in directory metadata.', (_ctx, [directory, namespace, key]) =>
-      HarnDict.of({ kind: 'metadata_path', directory: directory!, namespace: namespace!, key: key! })),
-    maker('flow_evidence_transcript', [['transcript_id', 'string'], ['span_start', 'int'], ['span_end', 'int']], 'Evidence in a transcript.', (_ctx, [id, start, end]) =>
-      HarnDict.of({ kind: 'transcript_excerpt', transcript_id: id!, span: span(start!, end!) })),
-    maker('flow_evidence_citation', [['url', 'string'], ['quote', 'string'], ['fetched_at', 'string']], 'Evidence on a page elsewhere.', (_ctx, [url, quote, fetched]) =>
-      HarnDict.of({ kind: 'external_citation', url: url!, quote: quote!, fetched_at: fetched! })),
-    maker('flow_remediation', [['description', 'string']], 'What would help.', (_ctx, [description]) => HarnDict.of({ description: description! })),
+    maker(
+      'flow_invariant_warn',
+      [['reason', 'string']],
+      'The result of an invariant that holds with a reservation.',
+      (_ctx, [reason]) => verdict('warn', { reason: reason! }),
+    ),
+    maker(
+      'flow_invariant_block',
+      [
+        ['code', 'string'],
+        ['message', 'string'],
+      ],
+      'The result of an invariant that does not hold.',
+      (_ctx, [code, message]) => verdict('block', { error: HarnDict.of({ code: code!, message: message! }) }),
+    ),
+    maker(
+      'flow_invariant_require_approval',
+      [
+        ['kind', 'string'],
+        ['id', 'string'],
+      ],
+      'A result that needs the approval of a principal or a role.',
+      (ctx, [kind, who]) => {
+        if (kind === 'principal') return verdict('require_approval', { approver: HarnDict.of({ kind, id: who! }) })
+        if (kind === 'role') return verdict('require_approval', { approver: HarnDict.of({ kind, name: who! }) })
+        return ctx.runtime(
+          `flow_invariant_require_approval: kind must be "principal" or "role", got ${debugQuoted(display(kind!))}`,
+        )
+      },
+    ),
+    maker(
+      'flow_evidence_atom',
+      [
+        ['atom_id', 'string'],
+        ['diff_start', 'int'],
+        ['diff_end', 'int'],
+      ],
+      'Evidence in a part of a change.',
+      (ctx, [atom, start, end]) =>
+        /^[0-9a-fA-F]{64}$/.test(display(atom!))
+          ? HarnDict.of({ kind: 'atom_pointer', atom: atom!, diff_span: span(start!, end!) })
+          : ctx.runtime('flow_evidence_atom: invalid atom id: expected 64 hexadecimal digits'),
+    ),
+    maker(
+      'flow_evidence_metadata',
+      [
+        ['directory', 'string'],
+        ['namespace', 'string'],
+        ['key', 'string'],
+      ],
+      'Evidence in directory metadata.',
+      (_ctx, [directory, namespace, key]) =>
+        HarnDict.of({ kind: 'metadata_path', directory: directory!, namespace: namespace!, key: key! }),
+    ),
+    maker(
+      'flow_evidence_transcript',
+      [
+        ['transcript_id', 'string'],
+        ['span_start', 'int'],
+        ['span_end', 'int'],
+      ],
+      'Evidence in a transcript.',
+      (_ctx, [id, start, end]) => HarnDict.of({ kind: 'transcript_excerpt', transcript_id: id!, span: span(start!, end!) }),
+    ),
+    maker(
+      'flow_evidence_citation',
+      [
+        ['url', 'string'],
+        ['quote', 'string'],
+        ['fetched_at', 'string'],
+      ],
+      'Evidence on a page elsewhere.',
+      (_ctx, [url, quote, fetched]) =>
+        HarnDict.of({ kind: 'external_citation', url: url!, quote: quote!, fetched_at: fetched! }),
+    ),
+    maker('flow_remediation', [['description', 'string']], 'What would help.', (_ctx, [description]) =>
+      HarnDict.of({ description: description! }),
+    ),
     onResult('flow_with_evidence(result: dict, evidence: list) -> dict', 'The result with evidence.', withEvidence),
     onResult('flow_with_remediation(result: dict, remediation: dict) -> dict', 'The result with a remedy.', withRemediation),
-    onResult('flow_with_confidence(result: dict, confidence: number) -> dict', 'The result with a confidence between 0 and 1.', withConfidence),
+    onResult(
+      'flow_with_confidence(result: dict, confidence: number) -> dict',
+      'The result with a confidence between 0 and 1.',
+      withConfidence,
+    ),
     onResult('flow_invariant_kind(result: dict) -> string', 'The kind of the verdict.', (_ctx, result) => kindOf(result)),
-    onResult('flow_invariant_is_blocking(result: dict) -> bool', 'Whether the verdict blocks.', (_ctx, result) => kindOf(result) === 'block'),
-    onResult('flow_invariant_confidence(result: dict) -> float', 'The confidence.', (_ctx, result) => result.get('confidence') ?? null),
+    onResult(
+      'flow_invariant_is_blocking(result: dict) -> bool',
+      'Whether the verdict blocks.',
+      (_ctx, result) => kindOf(result) === 'block',
+    ),
+    onResult(
+      'flow_invariant_confidence(result: dict) -> float',
+      'The confidence.',
+      (_ctx, result) => result.get('confidence') ?? null,
+    ),
   ],
 }

@@ -21,17 +21,42 @@ import type { Value } from '../values/value.js'
 const frictionState = family<{ readonly events: HarnDict[] }>('friction', () => ({ events: [] }))
 
 const KINDS = [
-  'repeated_query', 'repeated_clarification', 'approval_stall', 'missing_context', 'manual_handoff', 'tool_gap', 'failed_assumption',
-  'expensive_model_used_for_deterministic_step', 'human_hypothesis',
+  'repeated_query',
+  'repeated_clarification',
+  'approval_stall',
+  'missing_context',
+  'manual_handoff',
+  'tool_gap',
+  'failed_assumption',
+  'expensive_model_used_for_deterministic_step',
+  'human_hypothesis',
 ]
 
 const EVENT: RecordShape = {
-  id: { type: 'text' }, kind: { type: 'text' }, source: { type: 'text' }, actor: { type: 'text' }, tenant_id: { type: 'text' },
-  task_id: { type: 'text' }, run_id: { type: 'text' }, workflow_id: { type: 'text' }, tool: { type: 'text' }, provider: { type: 'text' },
-  redacted_summary: { type: 'text' }, estimated_cost_usd: { type: 'number' }, estimated_time_ms: { type: 'int' }, recurrence_hints: { type: 'texts' },
-  trace_id: { type: 'text' }, span_id: { type: 'text' },
-  links: { type: 'records', name: 'FrictionLink', shape: { label: { type: 'text' }, url: { type: 'text' }, trace_id: { type: 'text' } } },
-  human_hypothesis: { type: 'text' }, metadata: { type: 'dict' }, timestamp: { type: 'text' },
+  id: { type: 'text' },
+  kind: { type: 'text' },
+  source: { type: 'text' },
+  actor: { type: 'text' },
+  tenant_id: { type: 'text' },
+  task_id: { type: 'text' },
+  run_id: { type: 'text' },
+  workflow_id: { type: 'text' },
+  tool: { type: 'text' },
+  provider: { type: 'text' },
+  redacted_summary: { type: 'text' },
+  estimated_cost_usd: { type: 'number' },
+  estimated_time_ms: { type: 'int' },
+  recurrence_hints: { type: 'texts' },
+  trace_id: { type: 'text' },
+  span_id: { type: 'text' },
+  links: {
+    type: 'records',
+    name: 'FrictionLink',
+    shape: { label: { type: 'text' }, url: { type: 'text' }, trace_id: { type: 'text' } },
+  },
+  human_hypothesis: { type: 'text' },
+  metadata: { type: 'dict' },
+  timestamp: { type: 'text' },
 }
 
 const REDACTED = '[redacted]'
@@ -45,7 +70,11 @@ function isSecretWord(word: string): boolean {
 
 /** The words of a text joined by single spaces, secrets blotted out. */
 function redact(text: string): string {
-  return text.split(/\s+/).filter((word) => word !== '').map((word) => (isSecretWord(word) ? REDACTED : word)).join(' ')
+  return text
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => (isSecretWord(word) ? REDACTED : word))
+    .join(' ')
 }
 
 function redactValue(value: Value): Value {
@@ -61,9 +90,12 @@ function redactValue(value: Value): Value {
 export function* normalEvent(payload: Value): Script<HarnDict> {
   const data = jsonData(payload)
   const event = readRecord(data instanceof HarnDict ? withSummary(data) : data, 'friction_event', 'FrictionEvent', EVENT)
-  const kind = display(event.get('kind') ?? '').trim().toLowerCase()
+  const kind = display(event.get('kind') ?? '')
+    .trim()
+    .toLowerCase()
   if (kind === '') return failRuntime('friction_event: missing kind')
-  if (!KINDS.includes(kind)) return failRuntime(`friction_event: unsupported kind '${kind}' (expected one of ${KINDS.join(', ')})`)
+  if (!KINDS.includes(kind))
+    return failRuntime(`friction_event: unsupported kind '${kind}' (expected one of ${KINDS.join(', ')})`)
   const summary = redact(display(event.get('redacted_summary') ?? ''))
   if (summary === '') return failRuntime('friction_event: missing redacted_summary')
   const hypothesis = event.get('human_hypothesis') ?? null
@@ -89,7 +121,13 @@ function* normalEvents(given: Value): Script<HarnDict[]> {
   const list = given instanceof HarnDict ? (given.get('events') ?? null) : given
   if (!(list instanceof HarnList)) return failRuntime('friction events fixture must be an array or {events: [...]}')
   const events: HarnDict[] = []
-  for (const item of list.view()) events.push(yield* normalEvent(item))
+  for (const item of list.view()) {
+    const event = yield* normalEvent(item)
+    // A reference names a secret and does not hold it: events that a script hands over keep theirs.
+    const metadata = item instanceof HarnDict ? item.get('metadata') : null
+    const reference = metadata instanceof HarnDict ? (metadata.get('secret_ref') ?? null) : null
+    events.push(reference === null ? event : event.with('metadata', (event.get('metadata') as HarnDict).with('secret_ref', reference)))
+  }
   return events
 }
 
@@ -100,14 +138,19 @@ const machine = scripts('friction.script', {
   *record(payload, given) {
     const options = given instanceof HarnDict ? given : new HarnDict()
     const event = yield* normalEvent(payload!)
-    if (options.has('enabled') && !isTruthy(options.get('enabled')!)) return HarnDict.of({ recorded: false, sink: 'disabled', event })
+    if (options.has('enabled') && !isTruthy(options.get('enabled')!))
+      return HarnDict.of({ recorded: false, sink: 'disabled', event })
     yield* here((ctx) => {
       ctx.state(frictionState).events.push(event)
       return null
     })
     const path = options.get('log_path') ?? options.get('path') ?? (yield* environment('HARN_FRICTION_LOG'))
     if (path === null || display(path) === '') return HarnDict.of({ recorded: true, sink: 'memory', event })
-    yield* appendLine(isAbsolutePath(display(path)) ? display(path) : `./${display(path)}`, stringifyJson(event, { decimals: true }), 'friction_record')
+    yield* appendLine(
+      isAbsolutePath(display(path)) ? display(path) : `./${display(path)}`,
+      stringifyJson(event, { decimals: true }),
+      'friction_record',
+    )
     return HarnDict.of({ recorded: true, sink: 'jsonl', path: display(path), event })
   },
   *suggestions(events, options) {
@@ -125,19 +168,39 @@ export const frictionFamily: BuiltinFamily = {
   name: 'friction',
   frames: [machine.frame],
   builtins: [
-    builtin('friction_event(payload: dict) -> dict', { doc: 'A friction event in its one shape, without secrets.', ...EFFECTS }, (ctx, payload) =>
-      ctx.argc === 0 ? ctx.runtime('friction_event: missing payload') : machine.start(ctx, 'event', payload!)),
-    builtin('friction_record(payload: dict, options?: dict) -> dict', { doc: 'Keeps a friction event.', effects: ['clock.now', 'random.bytes', 'fs.write', 'process.info'] }, (ctx, payload, options) =>
-      ctx.argc === 0 ? ctx.runtime('friction_record: missing payload') : machine.start(ctx, 'record', payload!, options ?? null)),
-    builtin('friction_events() -> list', { doc: 'The events kept in this run.', effects: [] }, (ctx) => new HarnList([...ctx.state(frictionState).events])),
+    builtin(
+      'friction_event(payload: dict) -> dict',
+      { doc: 'A friction event in its one shape, without secrets.', ...EFFECTS },
+      (ctx, payload) =>
+        ctx.argc === 0 ? ctx.runtime('friction_event: missing payload') : machine.start(ctx, 'event', payload!),
+    ),
+    builtin(
+      'friction_record(payload: dict, options?: dict) -> dict',
+      { doc: 'Keeps a friction event.', effects: ['clock.now', 'random.bytes', 'fs.write', 'process.info'] },
+      (ctx, payload, options) =>
+        ctx.argc === 0
+          ? ctx.runtime('friction_record: missing payload')
+          : machine.start(ctx, 'record', payload!, options ?? null),
+    ),
+    builtin(
+      'friction_events() -> list',
+      { doc: 'The events kept in this run.', effects: [] },
+      (ctx) => new HarnList([...ctx.state(frictionState).events]),
+    ),
     builtin('friction_clear() -> nil', { doc: 'Forgets the events kept in this run.', effects: [] }, (ctx) => {
       ctx.state(frictionState).events.length = 0
       return null
     }),
-    builtin('context_pack_suggestions(events?: list | dict, options?: dict) -> list', { doc: 'Context packs that repeated friction suggests.', ...EFFECTS }, (ctx, events, options) =>
-      machine.start(ctx, 'suggestions', events ?? null, options ?? null)),
-    builtin('friction_eval_fixture(fixture: dict) -> dict', { doc: 'Whether events lead to the suggestions that are expected of them.', ...EFFECTS }, (ctx, given) =>
-      machine.start(ctx, 'fixture', given ?? null)),
+    builtin(
+      'context_pack_suggestions(events?: list | dict, options?: dict) -> list',
+      { doc: 'Context packs that repeated friction suggests.', ...EFFECTS },
+      (ctx, events, options) => machine.start(ctx, 'suggestions', events ?? null, options ?? null),
+    ),
+    builtin(
+      'friction_eval_fixture(fixture: dict) -> dict',
+      { doc: 'Whether events lead to the suggestions that are expected of them.', ...EFFECTS },
+      (ctx, given) => machine.start(ctx, 'fixture', given ?? null),
+    ),
     ...manifestBuiltins,
   ],
 }

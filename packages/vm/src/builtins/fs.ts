@@ -101,7 +101,7 @@ const finishers: Readonly<Record<string, Finisher>> = {
   },
   glob: (ctx, answer, [pattern]) => {
     const matches = compileGlob(display(pattern!))
-    if (typeof matches === 'string') return ctx.throw(`glob: invalid pattern '${display(pattern!)}': ${matches}`)
+    if (typeof matches === 'string') return ctx.throw(`glob: error parsing glob '${display(pattern!)}': ${matches}`)
     const root = textField(answer, 'path').replace(/\/+$/, '')
     const entries = entriesOf(answer)
     ctx.charge(entries.length)
@@ -151,8 +151,9 @@ function simple(
         : 'fs.query'
       : 'fs.write',
   ]
-  return builtin(signature, { doc, effects }, (ctx, a, b) => {
-    const asked = effect(ctx, a ?? null, b ?? null)
+  return builtin(signature, { doc, effects }, (ctx, a = null, b = null) => {
+    // A path or text that was not passed is empty.
+    const asked = effect(ctx, ctx.argc > 0 ? a : '', ctx.argc > 1 ? b : '')
     return asked instanceof Control ? asked : files.ask(ctx, asked, then)
   })
 }
@@ -229,7 +230,7 @@ export const fsFamily: BuiltinFamily = {
       'Everything below a directory, itself included.',
       'walk',
       (ctx, path, options) =>
-        ctx.argc === 0 || display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options),
+        display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options),
     ),
     globBuiltin,
     builtin('temp_dir() -> string', { doc: 'The temporary directory of the system.', effects: ['process.info'] }, (ctx) =>

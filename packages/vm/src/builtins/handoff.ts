@@ -12,7 +12,13 @@ import { HarnFloat } from '../values/scalars.js'
 import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-const TEXT_LISTS = ['open_questions', 'blocked_on', 'files_or_entities_touched', 'requested_capabilities', 'allowed_side_effects'] as const
+const TEXT_LISTS = [
+  'open_questions',
+  'blocked_on',
+  'files_or_entities_touched',
+  'requested_capabilities',
+  'allowed_side_effects',
+] as const
 const EVIDENCE_FIELDS = ['artifact_id', 'kind', 'label', 'path', 'uri'] as const
 const RECEIPT_FIELDS = ['artifact_id', 'href', 'kind', 'label', 'path', 'run_id'] as const
 
@@ -37,16 +43,31 @@ function requiredText(value: Value | undefined): string {
 function textList(value: Value | undefined): HarnList {
   if (value === undefined) return new HarnList([])
   if (!(value instanceof HarnList)) return misfit()
-  return new HarnList([...new Set(value.view().map((item) => (typeof item === 'string' ? item.trim() : misfit())).filter((text) => text !== ''))])
+  return new HarnList([
+    ...new Set(
+      value
+        .view()
+        .map((item) => (typeof item === 'string' ? item.trim() : misfit()))
+        .filter((text) => text !== ''),
+    ),
+  ])
 }
 
-function records(value: Value | undefined, fields: readonly string[], fallback: Readonly<Record<string, string>> = {}): HarnList {
+function records(
+  value: Value | undefined,
+  fields: readonly string[],
+  fallback: Readonly<Record<string, string>> = {},
+): HarnList {
   if (value === undefined) return new HarnList([])
   if (!(value instanceof HarnList)) return misfit()
-  return new HarnList(value.view().map((item) => {
-    if (!(item instanceof HarnDict)) return misfit()
-    return HarnDict.of(Object.fromEntries(fields.map((name) => [name, optionalText(item.get(name)) ?? fallback[name] ?? null])))
-  }))
+  return new HarnList(
+    value.view().map((item) => {
+      if (!(item instanceof HarnDict)) return misfit()
+      return HarnDict.of(
+        Object.fromEntries(fields.map((name) => [name, optionalText(item.get(name)) ?? fallback[name] ?? null])),
+      )
+    }),
+  )
 }
 
 function numberOf(value: Value | undefined): number | null {
@@ -67,7 +88,11 @@ function budget(value: Value | undefined): Value {
   if (value === undefined || value === null) return null
   if (!(value instanceof HarnDict)) return misfit()
   const dollars = numberOf(value.get('dollars'))
-  return HarnDict.of({ tokens: numberOf(value.get('tokens')), tool_calls: numberOf(value.get('tool_calls')), dollars: dollars === null ? null : new HarnFloat(dollars) })
+  return HarnDict.of({
+    tokens: numberOf(value.get('tokens')),
+    tool_calls: numberOf(value.get('tool_calls')),
+    dollars: dollars === null ? null : new HarnFloat(dollars),
+  })
 }
 
 function deadline(value: Value | undefined): Value {
@@ -150,19 +175,30 @@ function render(record: HarnDict): string {
     `<task>${String(record.get('task'))}</task>`,
     `<reason>${String(record.get('reason'))}</reason>`,
   ]
-  for (const name of ['files_or_entities_touched', 'open_questions', 'blocked_on', 'requested_capabilities', 'allowed_side_effects']) {
+  for (const name of [
+    'files_or_entities_touched',
+    'open_questions',
+    'blocked_on',
+    'requested_capabilities',
+    'allowed_side_effects',
+  ]) {
     section(lines, name, listed(record, name).map(String))
   }
   section(lines, 'evidence_refs', listed(record, 'evidence_refs').map(evidenceLine))
+  const shown = (value: Value): string => (value === null ? '' : String(value))
   const left = record.get('budget_remaining')
   if (left instanceof HarnDict) {
     const dollars = left.get('dollars')
-    const shown = (value: Value): string => (value === null ? '' : String(value))
-    lines.push(`<budget_remaining tokens="${shown(field(left, 'tokens'))}" tool_calls="${shown(field(left, 'tool_calls'))}" dollars="${dollars instanceof HarnFloat ? dollars.v.toFixed(4) : ''}" />`)
+    const price = dollars instanceof HarnFloat ? dollars.v.toFixed(4) : ''
+    lines.push(
+      `<budget_remaining tokens="${shown(field(left, 'tokens'))}" tool_calls="${shown(field(left, 'tool_calls'))}" dollars="${price}" />`,
+    )
   }
   const due = record.get('deadline_checkback')
   if (due instanceof HarnDict) {
-    lines.push(`<deadline_checkback deadline="${String(field(due, 'deadline') ?? '')}" checkback_at="${String(field(due, 'checkback_at') ?? '')}" />`)
+    lines.push(
+      `<deadline_checkback deadline="${shown(field(due, 'deadline'))}" checkback_at="${shown(field(due, 'checkback_at'))}" />`,
+    )
   }
   const confidence = record.get('confidence')
   if (confidence instanceof HarnFloat) lines.push(`<confidence>${confidence.v.toFixed(2)}</confidence>`)
@@ -179,8 +215,11 @@ export const handoffFamily: BuiltinFamily = {
   name: 'handoff',
   frames: [machine.frame],
   builtins: [
-    builtin('handoff(payload: dict) -> dict', { doc: 'A handoff in its one shape.', effects: ['clock.now', 'random.bytes'] }, (ctx, payload) =>
-      ctx.argc === 0 ? ctx.runtime('handoff: missing payload') : machine.start(ctx, 'make', payload!)),
+    builtin(
+      'handoff(payload: dict) -> dict',
+      { doc: 'A handoff in its one shape.', effects: ['clock.now', 'random.bytes'] },
+      (ctx, payload) => (ctx.argc === 0 ? ctx.runtime('handoff: missing payload') : machine.start(ctx, 'make', payload!)),
+    ),
     builtin('handoff_context(payload: dict) -> string', { doc: 'A handoff as text for a prompt.' }, (ctx, payload) => {
       if (ctx.argc === 0) return ctx.runtime('handoff_context: missing payload')
       const normal = normalHandoff(payload!)

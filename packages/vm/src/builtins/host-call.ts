@@ -2,11 +2,12 @@
 // program, else by a built-in fallback, in this order; each is a stage of the native frame `host.call`. Fallbacks that another
 // builtin already does (environment, templates, terminal) call that builtin, so that its mocks count here too.
 
-import { builtin, frame } from './builtin.js'
+import { builtin, CONTROL, frame } from './builtin.js'
+import { hasCommandPolicy, startAfterwards, startPreflight } from './command-policy.js'
 import { matchHostMock } from './host-mocks.js'
 import { errorFromFault, isToolError } from './tool-errors.js'
 import { processFallback } from './host-process.js'
-import { refuseBuiltin, refuseHostCall } from './tools-policy.js'
+import { refuseHostCall } from './tools-policy.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -19,12 +20,14 @@ import type { Fault } from '../interpreter/fault.js'
 import type { Value } from '../values/value.js'
 
 interface HostCallState extends FrameState {
-  stage: 'mocks' | 'host' | 'fallback' | 'text' | 'done'
+  stage: 'mocks' | 'preflight' | 'host' | 'fallback' | 'text' | 'done' | 'afterwards'
   name: string
   capability: string
   operation: string
   params: HarnDict
   process: ProcessState | null
+  /** What the command policy in force said before; null without one. */
+  verdict: HarnDict | null
 }
 
 function callBuiltin(
@@ -85,29 +88,51 @@ function startFallback(ctx: Context, state: HostCallState): Result {
   }
 }
 
+function askHost(ctx: Context, state: HostCallState): Result {
+  state.stage = 'host'
+  const { name, capability, operation } = state
+  const params = plainOf(state.params)
+  if (params === undefined) return ctx.throw(`host_call: params of ${name} are nested too deeply`)
+  return ctx.request({ kind: 'host.call', args: { name, capability, operation, params } })
+}
+
+/** The result of an operation that was carried out, after the command policy had its say. */
+function finish(ctx: Context, state: HostCallState, result: Result): Result {
+  if (result === CONTROL || state.verdict === null) return result
+  state.stage = 'afterwards'
+  return startAfterwards(ctx, state.verdict, result as Value)
+}
+
 function step(ctx: Context, state: HostCallState): Result {
   switch (state.stage) {
     case 'mocks': {
       const mock = matchHostMock(ctx, state.capability, state.operation, state.params)
       if (mock !== undefined) return mock.error === null ? mock.result : ctx.throw(mock.error)
-      state.stage = 'host'
-      const { name, capability, operation } = state
-      const params = plainOf(state.params)
-      if (params === undefined) return ctx.throw(`host_call: params of ${name} are nested too deeply`)
-      return ctx.request({ kind: 'host.call', args: { name, capability, operation, params } })
+      if (state.name !== 'process.exec' || !hasCommandPolicy(ctx)) return askHost(ctx, state)
+      state.stage = 'preflight'
+      return startPreflight(ctx, state.params)
+    }
+    case 'preflight': {
+      const verdict = ctx.result as HarnDict
+      const blocked = verdict.get('blocked')
+      if (blocked !== undefined) return blocked
+      state.verdict = verdict
+      state.params = verdict.get('params') as HarnDict
+      return askHost(ctx, state)
     }
     case 'host': {
       const answer = ctx.result
-      if (answer instanceof HarnDict && answer.get('handled') === true) return answer.get('value') ?? null
+      if (answer instanceof HarnDict && answer.get('handled') === true) return finish(ctx, state, answer.get('value') ?? null)
       return startFallback(ctx, state)
     }
     case 'fallback': {
-      if (state.process !== null) return processFallback(ctx, state.process)
+      if (state.process !== null) return finish(ctx, state, processFallback(ctx, state.process))
       return ctx.result === null ? callBuiltin(ctx, state, 'cwd', []) : ctx.result
     }
     case 'text':
       return ctx.result ?? ''
     case 'done':
+    case 'afterwards':
       return ctx.result
   }
 }
@@ -125,6 +150,7 @@ function hostCall(ctx: Context, nameValue: Value, params: Value): Result {
     operation: name.slice(dot + 1),
     params: params instanceof HarnDict ? params : new HarnDict(),
     process: null,
+    verdict: null,
   } satisfies HostCallState)
 }
 
@@ -183,18 +209,13 @@ function normalizeTools(ctx: Context, answer: Value): Result {
 }
 
 function hostToolCall(ctx: Context, nameValue: Value, args: Value): Result {
-  const refused = refuseBuiltin(ctx, 'host_tool_call')
-  if (refused !== null) return refused
   const name = nameValue === null ? '' : display(nameValue)
   if (name === '') return ctx.throw('host_tool_call: tool name is required')
   return ctx.frame('host.tool', { asked: false, name, args } satisfies HostToolState)
 }
 
 function hostToolList(ctx: Context): Result {
-  return (
-    refuseBuiltin(ctx, 'host_tool_list') ??
-    ctx.frame('host.tool', { asked: false, name: null, args: null } satisfies HostToolState)
-  )
+  return ctx.frame('host.tool', { asked: false, name: null, args: null } satisfies HostToolState)
 }
 
 export const hostCallFamily: BuiltinFamily = {

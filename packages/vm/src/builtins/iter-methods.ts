@@ -283,7 +283,8 @@ export const iterFamily: BuiltinFamily = {
   builtins: [
     builtin('iter(source: list|dict|set|string|range|generator|channel|iter) -> iter',
       { doc: 'A lazy, single-pass iterator over `source`; dicts yield (key, value) pairs.' },
-      (ctx, source = null) => makeIter(source) ?? notIterable(ctx, source)),
+      (ctx, source = null) =>
+        ctx.argc === 0 ? ctx.type('iter: expected 1 argument') : (makeIter(source) ?? notIterable(ctx, source))),
     builtin('pair(a: any, b: any) -> pair', { doc: 'A pair with `.first` and `.second`.' }, (ctx, a = null, b = null) =>
       ctx.argc === 2 ? new HarnPair(a, b) : ctx.type(`pair: expected 2 arguments, got ${ctx.argc}`)),
     ...iterMethods,

@@ -229,9 +229,9 @@ class QueryParser {
       this.expect(']')
       return { kind: 'slice', from, to }
     }
-    if (from === null) this.fail('expected expression')
+    if (from === null && this.at < this.text.length) this.fail('expected expression')
     this.expect(']')
-    return { kind: 'index', index: from }
+    return { kind: 'index', index: from! }
   }
 
   private index(): number | null {
@@ -243,11 +243,9 @@ class QueryParser {
   }
 
   private string(): string {
-    const start = this.at
     const match = /^"((?:[^"\\]|\\[\s\S])*)"/.exec(this.text.slice(this.at))
     if (match === null) {
-      this.at = start
-      this.fail('unterminated string')
+      throw new QueryError('jq: unterminated string literal')
     }
     this.at += match[0].length
     const named: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }

@@ -9,11 +9,16 @@ import type { Value } from '../values/value.js'
 
 const FENCE = '```'
 
-/** What stands in the first closed fence; the rest of the opening line (a language name) is skipped. */
+/**
+ * What stands in the first closed fence. The rest of the opening line (a language name) is skipped; without a line end
+ * behind it the content begins at once.
+ */
 function fenced(text: string): string | null {
   const open = text.indexOf(FENCE)
-  const start = open < 0 ? -1 : text.indexOf('\n', open) + 1
-  const end = start <= 0 ? -1 : text.indexOf(FENCE, start)
+  if (open < 0) return null
+  const lineEnd = text.indexOf('\n', open)
+  const start = lineEnd < 0 ? open + FENCE.length : lineEnd + 1
+  const end = text.indexOf(FENCE, start)
   return end < 0 ? null : text.slice(start, end).trim()
 }
 
@@ -40,6 +45,7 @@ export function findJson(text: string): string {
 }
 
 function extract(ctx: Context, source: Value = null, key: Value = null): Result {
+  if (ctx.argc < 1) return ctx.throw('json_extract requires at least 1 argument: text')
   const text = textArg(ctx, 0, source)
   ctx.charge(text.length >> 5, 2 * text.length)
   const parsed = parseJson(findJson(text))

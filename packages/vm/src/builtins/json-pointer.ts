@@ -9,11 +9,13 @@ import { HarnList } from '../values/list.js'
 import type { Value } from '../values/value.js'
 
 /** The unescaped steps of a pointer, or the error that it is. */
-function readPointer(ctx: Context, pointer: string): string[] | Control {
+function readPointer(ctx: Context, name: string, pointer: string): string[] | Control {
   if (pointer === '') return []
-  if (!pointer.startsWith('/')) return ctx.throw("json_pointer: pointer must be empty or start with '/'")
+  if (!pointer.startsWith('/')) return ctx.throw(`${name}: pointer must be empty or start with '/'`)
   const bad = /~(?![01])(.?)/su.exec(pointer)
-  if (bad !== null) return ctx.throw(`json_pointer: invalid escape '~${bad[1]!}' in pointer`)
+  if (bad !== null) {
+    return ctx.throw(bad[1] === '' ? `${name}: dangling '~' in pointer` : `${name}: invalid escape '~${bad[1]!}' in pointer`)
+  }
   return pointer.slice(1).split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
@@ -72,8 +74,8 @@ function pointerFunction(
   run: (ctx: Context, value: Value, steps: readonly string[], made: Value) => Value,
 ): BuiltinDef {
   return builtin(`${name}(${params}) -> any`, { doc }, (ctx, value = null, pointer = null, made = null): Result => {
-    if (ctx.argc < needed) return ctx.throw(`${name}: requires ${needed} arguments`)
-    const steps = readPointer(ctx, textArg(ctx, 1, pointer))
+    if (ctx.argc < needed) return ctx.throw(`${name} requires ${needed} arguments`)
+    const steps = readPointer(ctx, name, textArg(ctx, 1, pointer))
     return Array.isArray(steps) ? run(ctx, value, steps, made) : steps
   })
 }

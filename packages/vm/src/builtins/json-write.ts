@@ -16,6 +16,8 @@ export interface JsonOptions {
   readonly indent?: number
   /** Integral floats keep their `.0`. */
   readonly decimals?: boolean
+  /** Values that JSON has no form for, and sets, are written as their display instead of null. */
+  readonly displays?: boolean
 }
 
 const MARKS: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
@@ -34,7 +36,7 @@ function jsonFloat(v: number, decimals: boolean): string {
 }
 
 /** Text of a value without members, null for lists and objects. */
-function leaf(value: Value, decimals: boolean): string | null {
+function leaf(value: Value, decimals: boolean, displays: boolean): string | null {
   switch (typeof value) {
     case 'string': return jsonString(value)
     case 'number': case 'bigint': case 'boolean': return String(value)
@@ -42,10 +44,11 @@ function leaf(value: Value, decimals: boolean): string | null {
   if (value instanceof HarnFloat) return jsonFloat(value.v, decimals)
   if (value instanceof HarnBytes) return `{"$bytes_b64":"${encodeBase64(value.data)}"}`
   if (value instanceof HarnRange) return jsonString(display(value))
+  if (displays && value instanceof HarnSet) return jsonString(display(value))
   if (value instanceof HarnList || value instanceof HarnSet || value instanceof HarnDict || value instanceof HarnStruct) {
     return null
   }
-  return 'null'
+  return displays && value !== null ? jsonString(display(value)) : 'null'
 }
 
 /** A list or object being written: its members from `at` on are still to come. */
@@ -68,9 +71,9 @@ function fields(keys: readonly string[], map: Map<string, Value>): Open {
 }
 
 export function stringifyJson(root: Value, options: JsonOptions = {}): string {
-  const { indent = 0, decimals = false } = options
+  const { indent = 0, decimals = false, displays = false } = options
   const colon = indent > 0 ? ': ' : ':'
-  const first = leaf(root, decimals)
+  const first = leaf(root, decimals, displays)
   if (first !== null) return first
   const stack: Open[] = [open(root)]
   const lineBreak = (depth: number): string => (indent > 0 ? `\n${' '.repeat(indent * depth)}` : '')
@@ -88,7 +91,7 @@ export function stringifyJson(root: Value, options: JsonOptions = {}): string {
     if (labels !== null) out += jsonString(labels[at]!) + colon
     const member = members[at]!
     top.at = at + 1
-    const text = leaf(member, decimals)
+    const text = leaf(member, decimals, displays)
     if (text === null) stack.push(open(member))
     else out += text
   }

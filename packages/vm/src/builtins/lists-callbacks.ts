@@ -174,7 +174,7 @@ export const listCallbackMethods: readonly BuiltinDef[] = [
   loopMethod('filter', 'filter', 'list', 'The elements for which `f` holds.', nil),
   loopMethod('flat_map', 'flat_map', 'list', 'What `f` gives for each element; lists are spliced in.', nil),
   loopMethod('find', 'find', 'any', 'The first element for which `f` holds, else nil.', nil),
-  loopMethod('find_index', 'find_index', 'int', 'Index of the first element for which `f` holds, or -1.', nil),
+  loopMethod('find_index', 'find_index', 'int', 'Index of the first element for which `f` holds, or -1.', () => -1),
   loopMethod('any', 'any', 'bool', 'Whether `f` holds for an element.', () => false),
   loopMethod('all', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
   loopMethod('every', 'all', 'bool', 'Whether `f` holds for every element.', () => true),

@@ -160,6 +160,7 @@ const methods: readonly BuiltinDef[] = [
   listMethod('max() -> any', 'The first greatest element, nil when empty.', (ctx, self) => best(all(ctx, self), (order) =>
     order > 0)),
   listMethod('push(value: any) -> list', 'With `value` behind the last element.', (ctx, self, value) => {
+    if (ctx.argc === 0) return self
     ctx.charge(0, 32)
     if (self.owned) {
       // The receiver is a variable that the result overwrites (compiler, emitExtension).

@@ -18,10 +18,10 @@ export type Level = (typeof LEVELS)[number]
 
 const logState = family('logging', (): { level: Level } => ({ level: 'debug' }))
 
-/** Strings, finite numbers, bools and nil as JSON; anything else as the text it displays. */
+/** Strings, numbers, bools and nil as JSON (infinities and NaN as null); anything else as the text it displays. */
 function fieldJson(value: Value): string {
-  const scalar =
-    value === null || typeof value === 'boolean' || isInt(value) || (value instanceof HarnFloat && Number.isFinite(value.v))
+  if (value instanceof HarnFloat && !Number.isFinite(value.v)) return 'null'
+  const scalar = value === null || typeof value === 'boolean' || isInt(value) || value instanceof HarnFloat
   return scalar ? stringifyJson(value) : jsonString(display(value))
 }
 

@@ -9,6 +9,7 @@ import type { BuiltinFamily } from './registry.js'
 import { HarnFloat } from '../values/scalars.js'
 import { isInt, wrapInt } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
+import { power as floatPower, wholePower } from '../interpreter/power.js'
 
 const MIN_INT = -(2n ** 63n)
 const MAX_INT = 2n ** 63n - 1n
@@ -75,7 +76,7 @@ function power(base: Value, exponent: Value): Value {
     const exact = steps <= 64n ? BigInt(base) ** steps : MAX_INT + 1n
     if (exact >= MIN_INT && exact <= MAX_INT) return wrapInt(exact)
   }
-  return new HarnFloat(x ** y)
+  return new HarnFloat(base instanceof HarnFloat && isInt(exponent) ? wholePower(x, y) : floatPower(x, y))
 }
 
 function sign(value: Value): Value {

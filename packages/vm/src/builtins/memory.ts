@@ -147,7 +147,9 @@ function firstLine(text: string): string {
 }
 
 function wantedTags(options: HarnDict): readonly string[] {
-  return tagList(options.get('tags') ?? options.get('tag')).view().map((tag) => display(tag))
+  return tagList(options.get('tags') ?? options.get('tag'))
+    .view()
+    .map((tag) => display(tag))
 }
 
 /** Whether a field satisfies what a predicate says of it: a value, or a list of which any will do. */
@@ -165,10 +167,14 @@ function predicate(given: Value): (record: HarnDict) => boolean {
   const tags = wantedTags(given)
   const query = given.get('query') ?? null
   if (id === null && key === null && tags.length === 0 && query === null) return () => false
-  return (record) => (id === null || oneOf(record.get('id') ?? null, id))
-    && (key === null || oneOf(record.get('key') ?? null, key))
-    && (tags.length === 0 || tags.some((tag) => tagsOf(record).includes(tag)))
-    && (query === null || display(record.get('text') ?? '').toLowerCase().includes(display(query).toLowerCase()))
+  return (record) =>
+    (id === null || oneOf(record.get('id') ?? null, id)) &&
+    (key === null || oneOf(record.get('key') ?? null, key)) &&
+    (tags.length === 0 || tags.some((tag) => tagsOf(record).includes(tag))) &&
+    (query === null ||
+      display(record.get('text') ?? '')
+        .toLowerCase()
+        .includes(display(query).toLowerCase()))
 }
 
 const machine = scripts('memory.script', {
@@ -201,7 +207,11 @@ const machine = scripts('memory.script', {
     const name = namespaceOf(namespace, 'summarize')
     const options = dictOf(given)
     const settings = dictOf(window)
-    const limit = isInt(window ?? null) ? Number(window) : isInt(settings.get('limit') ?? null) ? Number(settings.get('limit')) : 20
+    const limit = isInt(window ?? null)
+      ? Number(window)
+      : isInt(settings.get('limit') ?? null)
+        ? Number(settings.get('limit'))
+        : 20
     const tags = wantedTags(settings)
     const query = settings.get('query') ?? null
     let records = yield* load(yield* fileOf(name, options))
@@ -213,9 +223,16 @@ const machine = scripts('memory.script', {
     const shown = limit <= 0 ? [] : records.slice(-limit)
     const lines = shown.map((record) => {
       const own = tagsOf(record)
-      return `- ${own.length === 0 ? '' : `[${own.join(', ')}] `}${display(record.get('key') ?? '')}: ${firstLine(display(record.get('text') ?? ''))}`
+      const label = own.length === 0 ? '' : `[${own.join(', ')}] `
+      return `- ${label}${display(record.get('key') ?? '')}: ${firstLine(display(record.get('text') ?? ''))}`
     })
-    return HarnDict.of({ _type: 'memory_summary', namespace: name, count: shown.length, text: lines.join('\n'), records: new HarnList(shown) })
+    return HarnDict.of({
+      _type: 'memory_summary',
+      namespace: name,
+      count: shown.length,
+      text: lines.join('\n'),
+      records: new HarnList(shown),
+    })
   },
   *forget(namespace, given, more) {
     const name = namespaceOf(namespace, 'forget')
@@ -237,15 +254,27 @@ const machine = scripts('memory.script', {
 
 function define(name: string, params: string, returns: string, doc: string): BuiltinDef {
   const effects = ['fs.query', 'fs.read', 'fs.write', 'process.info', 'clock.now', 'random.bytes']
-  return builtin(`__memory_${name}(${params}) -> ${returns}`, { doc, effects }, (ctx, ...args) => machine.start(ctx, name, ...args))
+  return builtin(`__memory_${name}(${params}) -> ${returns}`, { doc, effects }, (ctx, ...args) =>
+    machine.start(ctx, name, ...args),
+  )
 }
 
 export const memoryFamily: BuiltinFamily = {
   name: 'memory',
   frames: [machine.frame],
   builtins: [
-    define('store', 'namespace: string, key: string, value: any, tags?: list | string, options?: dict', 'dict', 'Appends a record.'),
-    define('recall', 'namespace: string, query?: string, k?: int, options?: dict', 'list', 'The records that fit a query best.'),
+    define(
+      'store',
+      'namespace: string, key: string, value: any, tags?: list | string, options?: dict',
+      'dict',
+      'Appends a record.',
+    ),
+    define(
+      'recall',
+      'namespace: string, query?: string, k?: int, options?: dict',
+      'list',
+      'The records that fit a query best.',
+    ),
     define('summarize', 'namespace: string, window?: int | dict, options?: dict', 'dict', 'The newest records as text.'),
     define('forget', 'namespace: string, predicate: string | dict, options?: dict', 'dict', 'Forgets the records that fit.'),
   ],

@@ -6,7 +6,16 @@ import type { BuiltinDef } from './builtin.js'
 import { fnv1a } from './core-hash.js'
 import { here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
-import { directoryNames, executionRoot, fileFacts, prettyJson, jsonData, readJson, replaceFile, stateRoot } from './state-files.js'
+import {
+  directoryNames,
+  executionRoot,
+  fileFacts,
+  prettyJson,
+  jsonData,
+  readJson,
+  replaceFile,
+  stateRoot,
+} from './state-files.js'
 import { isoNow } from './time-dates.js'
 import { isAbsolutePath, normalizePath, relativePath } from './path-lexical.js'
 import { utf8 } from './tools-json.js'
@@ -266,11 +275,18 @@ const machine = scripts('metadata.script', {
   },
   *entries(namespace) {
     const facts = yield* load()
-    return new HarnList(directories(facts).map((key) => {
-      if ((namespace ?? null) === null) return HarnDict.of({ dir: shownKey(key), local: localAll(facts, key), resolved: inheritedAll(facts, key) })
-      const name = display(namespace!)
-      return HarnDict.of({ dir: shownKey(key), local: facts.get(name)?.get(key) ?? null, resolved: inherited(facts, key, name) })
-    }))
+    return new HarnList(
+      directories(facts).map((key) => {
+        if ((namespace ?? null) === null)
+          return HarnDict.of({ dir: shownKey(key), local: localAll(facts, key), resolved: inheritedAll(facts, key) })
+        const name = display(namespace!)
+        return HarnDict.of({
+          dir: shownKey(key),
+          local: facts.get(name)?.get(key) ?? null,
+          resolved: inherited(facts, key, name),
+        })
+      }),
+    )
   },
   *stale() {
     return yield* staleness(yield* load())
@@ -285,7 +301,8 @@ const machine = scripts('metadata.script', {
       if (fields === undefined) continue
       const place = yield* fileFacts(yield* placeOf(key))
       if (place === null) continue
-      for (const name of ['structureHash', 'contentHash'] as const) if (textOf(fields, name) === null) missing[name].push(shownKey(key))
+      for (const name of ['structureHash', 'contentHash'] as const)
+        if (textOf(fields, name) === null) missing[name].push(shownKey(key))
     }
     const names = namespaces(facts)
     return HarnDict.of({
@@ -325,23 +342,53 @@ const machine = scripts('metadata.script', {
 
 function define(signature: string, doc: string, name: string): BuiltinDef {
   const writes = name === 'save' ? ['fs.write'] : []
-  return builtin(signature, { doc, effects: ['fs.query', 'fs.read', 'process.info', ...writes] }, (ctx, ...args) => machine.start(ctx, name, ...args))
+  return builtin(signature, { doc, effects: ['fs.query', 'fs.read', 'process.info', ...writes] }, (ctx, ...args) =>
+    machine.start(ctx, name, ...args),
+  )
 }
 
 export const metadataFamily: BuiltinFamily = {
   name: 'metadata',
   frames: [machine.frame],
   builtins: [
-    define('metadata_set(dir: string, namespace: string, data: dict) -> nil', 'Merges fields into what is known of a directory.', 'set'),
-    define('metadata_get(dir: string, namespace?: string) -> dict | nil', 'Fields of a directory with what it inherits; all namespaces in one dict when none is named.', 'get'),
-    define('metadata_resolve(dir: string, namespace?: string) -> dict | nil', 'Fields of a directory with what it inherits; by namespace when none is named.', 'resolve'),
-    define('metadata_entries(namespace?: string) -> list', 'All directories with their own and their inherited fields.', 'entries'),
+    define(
+      'metadata_set(dir: string, namespace: string, data: dict) -> nil',
+      'Merges fields into what is known of a directory.',
+      'set',
+    ),
+    define(
+      'metadata_get(dir: string, namespace?: string) -> dict | nil',
+      'Fields of a directory with what it inherits; all namespaces in one dict when none is named.',
+      'get',
+    ),
+    define(
+      'metadata_resolve(dir: string, namespace?: string) -> dict | nil',
+      'Fields of a directory with what it inherits; by namespace when none is named.',
+      'resolve',
+    ),
+    define(
+      'metadata_entries(namespace?: string) -> list',
+      'All directories with their own and their inherited fields.',
+      'entries',
+    ),
     define('metadata_stale(project?: string) -> dict', 'Directories that changed since their hashes were taken.', 'stale'),
     define('metadata_status(namespace?: string) -> dict', 'Counts, missing hashes and stale directories.', 'status'),
     define('metadata_refresh_hashes() -> nil', 'Takes the structure hash of every directory anew.', 'refresh'),
     define('metadata_save() -> nil', 'Writes all namespaces out.', 'save'),
-    builtin('invalidate_facts(dir?: string) -> nil', { doc: 'Kept for scripts that call it; facts are not cached beyond their hashes.' }, () => null),
-    define('compute_content_hash(dir: string) -> string', 'Hash of names, sizes and times of the entries of a directory.', 'content_hash'),
-    define('scan_directory(dir?: string, pattern_or_options?: string | dict, options?: dict) -> list', 'Files and folders below a directory.', 'scan'),
+    builtin(
+      'invalidate_facts(dir?: string) -> nil',
+      { doc: 'Kept for scripts that call it; facts are not cached beyond their hashes.' },
+      () => null,
+    ),
+    define(
+      'compute_content_hash(dir: string) -> string',
+      'Hash of names, sizes and times of the entries of a directory.',
+      'content_hash',
+    ),
+    define(
+      'scan_directory(dir?: string, pattern_or_options?: string | dict, options?: dict) -> list',
+      'Files and folders below a directory.',
+      'scan',
+    ),
   ],
 }

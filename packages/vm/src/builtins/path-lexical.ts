@@ -74,7 +74,7 @@ export function withBaseName(path: string, name: string): string {
   return showPath({ ...parsed, segments: [...parsed.segments.slice(0, -1), name] })
 }
 
-/** The way from `base` to `path`, null when there is none by text alone. */
+/** The way from `base` to `path` by their segments alone; null when only one is absolute or the drives differ. */
 export function relativePath(path: string, base: string): string | null {
   const target = parsePath(path)
   const from = parsePath(base)
@@ -83,8 +83,6 @@ export function relativePath(path: string, base: string): string | null {
   while (shared < target.segments.length && shared < from.segments.length && target.segments[shared] === from.segments[shared])
     shared++
   const up = from.segments.slice(shared)
-  // What `..` leads to above the start of `base` is not known.
-  if (up.includes('..')) return null
   const steps = [...up.map(() => '..'), ...target.segments.slice(shared)]
   return steps.length === 0 ? '.' : steps.join('/')
 }

@@ -30,6 +30,8 @@ type Kind = 'workspace_relative' | 'host_absolute' | 'invalid'
 interface WorkspaceState {
   [key: string]: unknown
   readonly input: string
+  /** The input without white space around it. */
+  readonly path: string
   /** nil until known; may have been given by the script. */
   root: string | null
   readonly onlyPath: boolean
@@ -52,7 +54,7 @@ function answer(
   return HarnDict.of({
     input: state.input,
     kind,
-    normalized: normalizePath(state.input),
+    normalized: drift ? workspacePath : normalizePath(state.path),
     workspace_path: workspacePath,
     host_path: hostPath,
     recovered_root_drift: drift,
@@ -68,7 +70,7 @@ function insideRoot(path: string, root: string): string | null {
 
 /** The path read as if its first slash had been left out: models write `/src/x` and mean `src/x`. */
 function tailUnder(state: WorkspaceState): string {
-  return showPath({ drive: '', absolute: false, segments: parsePath(state.input).segments })
+  return showPath({ drive: '', absolute: false, segments: parsePath(state.path).segments })
 }
 
 function underRoot(state: WorkspaceState, relative: string): string {
@@ -77,15 +79,17 @@ function underRoot(state: WorkspaceState, relative: string): string {
 
 /** Everything that needs the root but not yet the file system; asks whether an absolute path elsewhere exists. */
 function judge(ctx: Context, state: WorkspaceState): Result {
-  if (!isAbsolutePath(state.input)) {
-    const path = normalizePath(state.input)
+  if (!isAbsolutePath(state.path)) {
+    const path = normalizePath(state.path)
     if (path === '..' || path.startsWith('../'))
-      return answer(state, 'invalid', null, null, 'workspace-relative path escapes the workspace root')
+      return answer(state, 'invalid', null, underRoot(state, path), 'workspace-relative path escapes the workspace root')
     return answer(state, 'workspace_relative', path, underRoot(state, path), null)
   }
-  const path = normalizePath(state.input)
+  const path = normalizePath(state.path)
   const relative = insideRoot(path, state.root!)
   if (relative !== null) return answer(state, 'host_absolute', relative, path, null)
+  // A path with a drive cannot be one whose root was forgotten.
+  if (parsePath(path).drive !== '') return answer(state, 'host_absolute', null, path, null)
   state.stage = 'exists'
   return ctx.request(exists(path))
 }
@@ -95,8 +99,8 @@ const workspaceFrame = frame<WorkspaceState>({
   step: (ctx, state) => {
     switch (state.stage) {
       case 'start':
-        if (state.input.trim() === '') return answer(state, 'invalid', null, null, 'path is empty')
-        if (state.input.includes('\0')) return answer(state, 'invalid', null, null, 'path contains NUL bytes')
+        if (state.path === '') return answer(state, 'invalid', null, null, 'path is empty')
+        if (state.path.includes('\0')) return answer(state, 'invalid', null, null, 'path contains NUL bytes')
         if (state.root === null) {
           state.stage = 'root'
           return ctx.request({ kind: 'process.info', args: { op: 'cwd' } })
@@ -109,14 +113,14 @@ const workspaceFrame = frame<WorkspaceState>({
         state.root = normalizePath(display(ctx.result))
         return judge(ctx, state)
       case 'exists':
-        if (ctx.result === true) return answer(state, 'host_absolute', null, normalizePath(state.input), null)
+        if (ctx.result === true) return answer(state, 'host_absolute', null, normalizePath(state.path), null)
         state.stage = 'tail'
         return ctx.request(exists(underRoot(state, tailUnder(state))))
       case 'tail':
       case 'tail_parent': {
         const tail = tailUnder(state)
         if (ctx.result === true) return answer(state, 'workspace_relative', tail, underRoot(state, tail), null, true)
-        if (state.stage === 'tail_parent') return answer(state, 'host_absolute', null, normalizePath(state.input), null)
+        if (state.stage === 'tail_parent') return answer(state, 'host_absolute', null, normalizePath(state.path), null)
         state.stage = 'tail_parent'
         return ctx.request(exists(underRoot(state, parentPath(tail))))
       }
@@ -125,8 +129,10 @@ const workspaceFrame = frame<WorkspaceState>({
 })
 
 function workspace(ctx: Context, path: Value, root: Value, onlyPath: boolean): Result {
+  const input = ctx.argc === 0 ? '' : display(path)
   const state: WorkspaceState = {
-    input: ctx.argc === 0 ? '' : display(path),
+    input,
+    path: input.trim(),
     root: root === null ? null : normalizePath(display(root)),
     onlyPath,
     stage: 'start',
@@ -185,8 +191,8 @@ export const pathFamily: BuiltinFamily = {
     ),
     lexical(
       'path_segments(path: string) -> list',
-      'The segments of the normalised path.',
-      (path) => new HarnList([...parsePath(path).segments]),
+      'The segments as written, without empty ones.',
+      (path) => new HarnList(toPosix(path).replace(/^[A-Za-z]:/, '').split('/').filter((part) => part !== '')),
     ),
     lexical('path_parts(path: string) -> dict', 'Directory, file, stem, extension and segments.', (path) =>
       HarnDict.of({

@@ -90,7 +90,7 @@ function stringsIn(args: Value): string[] {
     const value = pending.pop()!
     if (typeof value === 'string') found.push(value)
     else if (value instanceof HarnList) pending.push(...[...value.view()].reverse())
-    else if (value instanceof HarnDict) pending.push(...value.keys().reverse().map((key) => value.get(key)!))
+    else if (value instanceof HarnDict) pending.push(...[...value.keys()].reverse().map((key) => value.get(key)!))
   }
   return found.length > 0 ? found : [sortedJson(args)]
 }

@@ -13,7 +13,20 @@ import { HarnList } from '../values/list.js'
 import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
-export const VENDOR = new Set(['.git', '.hg', '.next', '.svn', '.venv', '__pycache__', 'build', 'coverage', 'dist', 'node_modules', 'target', 'venv'])
+export const VENDOR = new Set([
+  '.git',
+  '.hg',
+  '.next',
+  '.svn',
+  '.venv',
+  '__pycache__',
+  'build',
+  'coverage',
+  'dist',
+  'node_modules',
+  'target',
+  'venv',
+])
 const MAX_DEPTH = 4
 
 const RANKS = {
@@ -28,31 +41,73 @@ const RANKS = {
 type Kind = keyof typeof RANKS
 
 const LOCKFILES: Readonly<Record<string, string>> = {
-  'Cargo.lock': 'cargo', 'package-lock.json': 'npm', 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn', 'uv.lock': 'uv', 'poetry.lock': 'poetry',
-  'Pipfile.lock': 'pip', 'requirements.lock': 'pip', 'go.sum': 'go-mod', 'Gemfile.lock': 'bundler', 'Package.resolved': 'spm', 'bun.lockb': 'npm', 'bun.lock': 'npm',
+  'Cargo.lock': 'cargo',
+  'package-lock.json': 'npm',
+  'pnpm-lock.yaml': 'pnpm',
+  'yarn.lock': 'yarn',
+  'uv.lock': 'uv',
+  'poetry.lock': 'poetry',
+  'Pipfile.lock': 'pip',
+  'requirements.lock': 'pip',
+  'go.sum': 'go-mod',
+  'Gemfile.lock': 'bundler',
+  'Package.resolved': 'spm',
+  'bun.lockb': 'npm',
+  'bun.lock': 'npm',
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
-  rs: 'rust', ts: 'typescript', tsx: 'typescript', js: 'typescript', jsx: 'typescript', mjs: 'typescript', cjs: 'typescript', py: 'python', go: 'go', swift: 'swift', rb: 'ruby',
+  rs: 'rust',
+  ts: 'typescript',
+  tsx: 'typescript',
+  js: 'typescript',
+  jsx: 'typescript',
+  mjs: 'typescript',
+  cjs: 'typescript',
+  py: 'python',
+  go: 'go',
+  swift: 'swift',
+  rb: 'ruby',
 }
 
 const CI_FILES: Readonly<Record<string, string>> = {
-  '.gitlab-ci.yml': 'gitlab-ci', 'azure-pipelines.yml': 'azure-pipelines', 'bitrise.yml': 'bitrise', 'circle.yml': 'circleci',
+  '.gitlab-ci.yml': 'gitlab-ci',
+  'azure-pipelines.yml': 'azure-pipelines',
+  'bitrise.yml': 'bitrise',
+  'circle.yml': 'circleci',
 }
 
 const TEST_FOLDERS = new Set(['tests', 'test', '__tests__', 'spec', 'e2e', 'cypress'])
 
 /** Commands in package scripts → what they show. A runner also means that there are tests. */
 const SCRIPT_HINTS: readonly (readonly [text: string, kind: Kind, name: string])[] = [
-  ['next build', 'builds', 'next'], ['next dev', 'builds', 'next'], ['vite build', 'builds', 'vite'], ['vite dev', 'builds', 'vite'], ['npx vite', 'builds', 'vite'],
-  ['vitest', 'runners', 'vitest'], ['jest', 'runners', 'jest'], ['mocha', 'runners', 'mocha'], ['cargo nextest', 'runners', 'nextest'],
-  ['cargo test', 'runners', 'cargo-test'], ['pytest', 'runners', 'pytest'], ['unittest', 'runners', 'unittest'], ['go test', 'runners', 'go-test'],
-  ['swift test', 'runners', 'xctest'], ['swift build', 'builds', 'spm'],
+  ['next build', 'builds', 'next'],
+  ['next dev', 'builds', 'next'],
+  ['vite build', 'builds', 'vite'],
+  ['vite dev', 'builds', 'vite'],
+  ['npx vite', 'builds', 'vite'],
+  ['vitest', 'runners', 'vitest'],
+  ['jest', 'runners', 'jest'],
+  ['mocha', 'runners', 'mocha'],
+  ['cargo nextest', 'runners', 'nextest'],
+  ['cargo test', 'runners', 'cargo-test'],
+  ['pytest', 'runners', 'pytest'],
+  ['unittest', 'runners', 'unittest'],
+  ['go test', 'runners', 'go-test'],
+  ['swift test', 'runners', 'xctest'],
+  ['swift build', 'builds', 'spm'],
 ]
 
 /** What was found so far. */
 class Evidence {
-  readonly found: Readonly<Record<Kind, Set<string>>> = { languages: new Set(), frameworks: new Set(), managers: new Set(), runners: new Set(), builds: new Set(), ci: new Set() }
+  readonly found: Readonly<Record<Kind, Set<string>>> = {
+    languages: new Set(),
+    frameworks: new Set(),
+    managers: new Set(),
+    runners: new Set(),
+    builds: new Set(),
+    ci: new Set(),
+  }
   readonly lockfiles: string[] = []
   hasTests = false
   node = false
@@ -198,7 +253,11 @@ function readPyproject(evidence: Evidence, text: string): void {
 function readGemfile(evidence: Evidence, text: string): void {
   evidence.add('languages', 'ruby')
   evidence.add('managers', 'bundler')
-  for (const [name, kind] of [['rails', 'frameworks'], ['rspec', 'runners'], ['minitest', 'runners']] as const) {
+  for (const [name, kind] of [
+    ['rails', 'frameworks'],
+    ['rspec', 'runners'],
+    ['minitest', 'runners'],
+  ] as const) {
     if (!new RegExp(`gem\\s*\\(?\\s*["']${name}`).test(text)) continue
     if (kind === 'runners') evidence.runner(name)
     else evidence.add(kind, name)
@@ -211,11 +270,16 @@ const READERS: Readonly<Record<string, (evidence: Evidence, text: string) => voi
   'package.json': readManifest,
   'pyproject.toml': readPyproject,
   Gemfile: readGemfile,
-  ...Object.fromEntries(['requirements.txt', 'requirements-dev.txt', 'requirements-test.txt', 'setup.py'].map((name) => [name, (evidence: Evidence, text: string) => {
-    evidence.add('languages', 'python')
-    evidence.add('managers', 'pip')
-    searchPython(evidence, text)
-  }])),
+  ...Object.fromEntries(
+    ['requirements.txt', 'requirements-dev.txt', 'requirements-test.txt', 'setup.py'].map((name) => [
+      name,
+      (evidence: Evidence, text: string) => {
+        evidence.add('languages', 'python')
+        evidence.add('managers', 'pip')
+        searchPython(evidence, text)
+      },
+    ]),
+  ),
 }
 
 function noteFile(evidence: Evidence, name: string, relative: string): void {

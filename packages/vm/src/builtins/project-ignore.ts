@@ -15,8 +15,14 @@ export function ignoreRules(text: string): (directory: string) => boolean {
 /** `*` and `?` stay within one segment, `**` crosses them. */
 function compile(body: string): RegExp {
   const anchored = body.includes('/')
-  const source = body.replace(/^\//, '').replace(/[.+^${}()|\\]/g, '\\$&')
-    .replaceAll('**/', '\u0001').replaceAll('**', '\u0002').replaceAll('*', '[^/]*').replaceAll('?', '[^/]')
-    .replaceAll('\u0001', '(?:.*/)?').replaceAll('\u0002', '.*')
+  const source = body
+    .replace(/^\//, '')
+    .replace(/[.+^${}()|\\]/g, '\\$&')
+    .replaceAll('**/', '\u0001')
+    .replaceAll('**', '\u0002')
+    .replaceAll('*', '[^/]*')
+    .replaceAll('?', '[^/]')
+    .replaceAll('\u0001', '(?:.*/)?')
+    .replaceAll('\u0002', '.*')
   return new RegExp(`${anchored ? '^' : '(?:^|/)'}${source}$`)
 }

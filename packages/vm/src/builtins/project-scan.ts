@@ -35,36 +35,95 @@ const NODE_LOCKFILES = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun
 
 const CATALOG: readonly CatalogEntry[] = [
   {
-    id: 'rust', languages: ['rust'], frameworks: [], builds: ['cargo'], anchors: ['Cargo.toml'], score: 0.5, lockfiles: ['Cargo.lock'],
-    globs: ['*.rs', 'src/**/*.rs', 'crates/**/*.rs', 'tests/**/*.rs'], sources: (path) => path.endsWith('.rs'), build: 'cargo build', test: 'cargo test',
+    id: 'rust',
+    languages: ['rust'],
+    frameworks: [],
+    builds: ['cargo'],
+    anchors: ['Cargo.toml'],
+    score: 0.5,
+    lockfiles: ['Cargo.lock'],
+    globs: ['*.rs', 'src/**/*.rs', 'crates/**/*.rs', 'tests/**/*.rs'],
+    sources: (path) => path.endsWith('.rs'),
+    build: 'cargo build',
+    test: 'cargo test',
   },
   {
-    id: 'go', languages: ['go'], frameworks: [], builds: ['go'], anchors: ['go.mod'], score: 0.5, lockfiles: ['go.sum'],
-    globs: ['*.go', 'cmd/**/*.go', 'internal/**/*.go', 'pkg/**/*.go'], sources: (path) => path.endsWith('.go'), build: 'go build ./...', test: 'go test ./...',
+    id: 'go',
+    languages: ['go'],
+    frameworks: [],
+    builds: ['go'],
+    anchors: ['go.mod'],
+    score: 0.5,
+    lockfiles: ['go.sum'],
+    globs: ['*.go', 'cmd/**/*.go', 'internal/**/*.go', 'pkg/**/*.go'],
+    sources: (path) => path.endsWith('.go'),
+    build: 'go build ./...',
+    test: 'go test ./...',
   },
   {
-    id: 'python', languages: ['python'], frameworks: [], builds: ['python'], anchors: ['pyproject.toml', 'setup.py', 'requirements.txt'], score: 0.5,
-    lockfiles: ['uv.lock', 'poetry.lock', 'Pipfile.lock', 'requirements.lock'], globs: ['*.py', 'src/**/*.py', 'tests/**/*.py'],
-    sources: (path) => path.endsWith('.py'), build: null, test: 'pytest',
+    id: 'python',
+    languages: ['python'],
+    frameworks: [],
+    builds: ['python'],
+    anchors: ['pyproject.toml', 'setup.py', 'requirements.txt'],
+    score: 0.5,
+    lockfiles: ['uv.lock', 'poetry.lock', 'Pipfile.lock', 'requirements.lock'],
+    globs: ['*.py', 'src/**/*.py', 'tests/**/*.py'],
+    sources: (path) => path.endsWith('.py'),
+    build: null,
+    test: 'pytest',
   },
   {
-    id: 'typescript', languages: ['typescript'], frameworks: [], builds: ['npm'], anchors: ['tsconfig.json', 'package.json'], score: 0.2,
-    lockfiles: NODE_LOCKFILES, globs: ['*.ts', '*.tsx', 'src/**/*.ts', 'src/**/*.tsx', 'tests/**/*.ts'], sources: (path) => /\.tsx?$/.test(path),
-    build: 'npm run build', test: 'npm test',
+    id: 'typescript',
+    languages: ['typescript'],
+    frameworks: [],
+    builds: ['npm'],
+    anchors: ['tsconfig.json', 'package.json'],
+    score: 0.2,
+    lockfiles: NODE_LOCKFILES,
+    globs: ['*.ts', '*.tsx', 'src/**/*.ts', 'src/**/*.tsx', 'tests/**/*.ts'],
+    sources: (path) => /\.tsx?$/.test(path),
+    build: 'npm run build',
+    test: 'npm test',
   },
   {
-    id: 'javascript', languages: ['javascript'], frameworks: [], builds: ['npm'], anchors: ['package.json'], score: 0.1, lockfiles: NODE_LOCKFILES,
-    globs: ['*.js', '*.jsx', '*.mjs', '*.cjs', 'src/**/*.js', 'src/**/*.jsx'], sources: (path) => /\.(?:jsx?|mjs|cjs)$/.test(path),
-    build: 'npm run build', test: 'npm test',
+    id: 'javascript',
+    languages: ['javascript'],
+    frameworks: [],
+    builds: ['npm'],
+    anchors: ['package.json'],
+    score: 0.1,
+    lockfiles: NODE_LOCKFILES,
+    globs: ['*.js', '*.jsx', '*.mjs', '*.cjs', 'src/**/*.js', 'src/**/*.jsx'],
+    sources: (path) => /\.(?:jsx?|mjs|cjs)$/.test(path),
+    build: 'npm run build',
+    test: 'npm test',
   },
   {
-    id: 'nextjs', languages: ['javascript', 'typescript'], frameworks: ['nextjs'], builds: ['npm'], anchors: ['next.config.js', 'next.config.mjs', 'next.config.ts'],
-    score: 0.7, lockfiles: [], globs: ['pages/**/*.tsx', 'app/**/*.tsx', 'pages/**/*.js', 'app/**/*.js'],
-    sources: (path) => /(?:^|\/)(?:pages|app)\/.*\.(?:tsx|js)$/.test(path), build: 'npm run build', test: 'npm test',
+    id: 'nextjs',
+    languages: ['javascript', 'typescript'],
+    frameworks: ['nextjs'],
+    builds: ['npm'],
+    anchors: ['next.config.js', 'next.config.mjs', 'next.config.ts'],
+    score: 0.7,
+    lockfiles: [],
+    globs: ['pages/**/*.tsx', 'app/**/*.tsx', 'pages/**/*.js', 'app/**/*.js'],
+    sources: (path) => /(?:^|\/)(?:pages|app)\/.*\.(?:tsx|js)$/.test(path),
+    build: 'npm run build',
+    test: 'npm test',
   },
   {
-    id: 'ruby', languages: ['ruby'], frameworks: [], builds: ['bundler'], anchors: ['Gemfile'], score: 0.5, lockfiles: ['Gemfile.lock'],
-    globs: ['*.rb', 'app/**/*.rb', 'lib/**/*.rb', 'spec/**/*.rb'], sources: (path) => path.endsWith('.rb'), build: null, test: 'bundle exec rspec',
+    id: 'ruby',
+    languages: ['ruby'],
+    frameworks: [],
+    builds: ['bundler'],
+    anchors: ['Gemfile'],
+    score: 0.5,
+    lockfiles: ['Gemfile.lock'],
+    globs: ['*.rb', 'app/**/*.rb', 'lib/**/*.rb', 'spec/**/*.rb'],
+    sources: (path) => path.endsWith('.rb'),
+    build: null,
+    test: 'bundle exec rspec',
   },
 ]
 
@@ -73,17 +132,21 @@ const ROOT_MARKS = new Set([...CATALOG.flatMap((entry) => [...entry.anchors, ...
 const SURE = 0.5
 
 export function catalogValue(): HarnList {
-  return new HarnList(CATALOG.map((entry) => HarnDict.of({
-    id: entry.id,
-    languages: new HarnList([...entry.languages]),
-    frameworks: new HarnList([...entry.frameworks]),
-    build_systems: new HarnList([...entry.builds]),
-    anchors: new HarnList([...entry.anchors]),
-    lockfiles: new HarnList([...entry.lockfiles]),
-    source_globs: new HarnList([...entry.globs]),
-    default_build_cmd: entry.build,
-    default_test_cmd: entry.test,
-  })))
+  return new HarnList(
+    CATALOG.map((entry) =>
+      HarnDict.of({
+        id: entry.id,
+        languages: new HarnList([...entry.languages]),
+        frameworks: new HarnList([...entry.frameworks]),
+        build_systems: new HarnList([...entry.builds]),
+        anchors: new HarnList([...entry.anchors]),
+        lockfiles: new HarnList([...entry.lockfiles]),
+        source_globs: new HarnList([...entry.globs]),
+        default_build_cmd: entry.build,
+        default_test_cmd: entry.test,
+      }),
+    ),
+  )
 }
 
 export interface ScanOptions {
@@ -110,7 +173,11 @@ export function scanOptions(given: Value, defaultDepth: number | null): ScanOpti
 }
 
 function isVisited(entry: Entry, options: ScanOptions): boolean {
-  return entry.isDir && (options.hidden || !entry.name.startsWith('.') || VENDOR.has(entry.name)) && (options.vendor || !VENDOR.has(entry.name))
+  return (
+    entry.isDir &&
+    (options.hidden || !entry.name.startsWith('.') || VENDOR.has(entry.name)) &&
+    (options.vendor || !VENDOR.has(entry.name))
+  )
 }
 
 /** Relative paths of the files below a directory, without nested projects. */
@@ -214,21 +281,30 @@ function* readConfig(folder: string, names: ReadonlySet<string>): Script<Config>
   const node = manifest.ok ? manifest.value : null
   const python = tomlOrNothing(text('pyproject.toml'))
   const goModule = /^module\s+(\S+)/m.exec(text('go.mod'))?.[1]?.split('/').at(-1) ?? null
-  const packageName = textAt(python, 'project', 'name') ?? textAt(python, 'tool', 'poetry', 'name') ?? textAt(node, 'name') ?? goModule
-    ?? textAt(tomlOrNothing(text('Cargo.toml')), 'package', 'name')
+  const packageName =
+    textAt(python, 'project', 'name') ??
+    textAt(python, 'tool', 'poetry', 'name') ??
+    textAt(node, 'name') ??
+    goModule ??
+    textAt(tomlOrNothing(text('Cargo.toml')), 'package', 'name')
   const declared = node instanceof HarnDict ? node.get('scripts') : null
   const scripts = new HarnDict()
-  if (declared instanceof HarnDict) for (const [name, command] of declared.map) if (typeof command === 'string') scripts.set(name, command)
+  if (declared instanceof HarnDict)
+    for (const [name, command] of declared.map) if (typeof command === 'string') scripts.set(name, command)
   const targets = [...text('Makefile').matchAll(/^([A-Za-z0-9_][\w.-]*)\s*:(?!=)/gm)].map((match) => match[1]!)
   return {
     packageName,
     commands: [
-      ...['build', 'test', 'lint', 'dev', 'start'].filter((name) => scripts.has(name)).map((name) => (name === 'test' ? 'npm test' : `npm run ${name}`)),
+      ...['build', 'test', 'lint', 'dev', 'start']
+        .filter((name) => scripts.has(name))
+        .map((name) => (name === 'test' ? 'npm test' : `npm run ${name}`)),
       ...['build', 'test'].filter((name) => targets.includes(name)).map((name) => `make ${name}`),
     ],
     scripts,
     fences: openingFences(text(readme)),
-    docker: text('Dockerfile').split('\n').flatMap((line) => /^(?:RUN|CMD|ENTRYPOINT)\s+(.+)$/i.exec(line.trim())?.[1] ?? []),
+    docker: text('Dockerfile')
+      .split('\n')
+      .flatMap((line) => /^(?:RUN|CMD|ENTRYPOINT)\s+(.+)$/i.exec(line.trim())?.[1] ?? []),
     targets: [...new Set(targets)],
   }
 }
@@ -277,7 +353,8 @@ export function* visitTree(root: string, options: ScanOptions): Script<Visit[]> 
 export function* scanTree(root: string, options: ScanOptions): Script<HarnDict> {
   const result = new HarnDict()
   for (const { folder, key, entries } of yield* visitTree(root, options)) {
-    if (key === '.' || entries.some((entry) => ROOT_MARKS.has(entry.name))) result.set(key, yield* scanDirectory(folder, options))
+    if (key === '.' || entries.some((entry) => ROOT_MARKS.has(entry.name)))
+      result.set(key, yield* scanDirectory(folder, options))
   }
   return result
 }

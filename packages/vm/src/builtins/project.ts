@@ -48,24 +48,45 @@ const machine = scripts('project.script', {
     const rows: HarnDict[] = []
     for (const visit of yield* visitTree(yield* scanRoot(path ?? null), scanOptions(options ?? null, null))) {
       const hashes = yield* hashesOf(visit)
-      rows.push(HarnDict.of({ path: visit.key, dir: shownDirectory(path ?? null, visit.key), structure_hash: hashes.structure, content_hash: hashes.content }))
+      rows.push(
+        HarnDict.of({
+          path: visit.key,
+          dir: shownDirectory(path ?? null, visit.key),
+          structure_hash: hashes.structure,
+          content_hash: hashes.content,
+        }),
+      )
     }
     return new HarnList(rows)
   },
 })
 
 function define(signature: string, doc: string, name: string): BuiltinDef {
-  return builtin(signature, { doc, effects: ['fs.query', 'fs.read'] }, (ctx, path = null, options = null) => machine.start(ctx, name, path, options))
+  return builtin(signature, { doc, effects: ['fs.query', 'fs.read'] }, (ctx, path = null, options = null) =>
+    machine.start(ctx, name, path, options),
+  )
 }
 
 export const projectFamily: BuiltinFamily = {
   name: 'project',
   frames: [machine.frame],
   builtins: [
-    define('project_fingerprint(path?: string) -> dict', 'Languages, tools and tests of the project in a directory.', 'fingerprint'),
+    define(
+      'project_fingerprint(path?: string) -> dict',
+      'Languages, tools and tests of the project in a directory.',
+      'fingerprint',
+    ),
     builtin('project_catalog_native() -> list', { doc: 'The kinds of projects that scans know.' }, () => catalogValue()),
     define('project_scan_native(path?: string, options?: dict) -> dict', 'What kind of project lies in one directory.', 'scan'),
-    define('project_scan_tree_native(path?: string, options?: dict) -> dict', 'Scans of a directory and the projects below it.', 'tree'),
-    define('project_walk_tree_native(path?: string, options?: dict) -> list', 'All directories that a scan visits, with hashes.', 'walk'),
+    define(
+      'project_scan_tree_native(path?: string, options?: dict) -> dict',
+      'Scans of a directory and the projects below it.',
+      'tree',
+    ),
+    define(
+      'project_walk_tree_native(path?: string, options?: dict) -> list',
+      'All directories that a scan visits, with hashes.',
+      'walk',
+    ),
   ],
 }

@@ -35,33 +35,46 @@ function misfit(path: string, value: Value, wanted: string): never {
 
 function readField(value: Value, shape: FieldShape, path: string): Value {
   switch (shape.type) {
-    case 'any': return value ?? shape.fallback ?? null
-    case 'text': return value === null ? (shape.fallback ?? null) : typeof value === 'string' ? value : misfit(path, value, 'a string')
-    case 'int': return value === null ? (shape.fallback ?? null) : isInt(value) ? value : misfit(path, value, 'i64')
+    case 'any':
+      return value ?? shape.fallback ?? null
+    case 'text':
+      return value === null ? (shape.fallback ?? null) : typeof value === 'string' ? value : misfit(path, value, 'a string')
+    case 'int':
+      return value === null ? (shape.fallback ?? null) : isInt(value) ? value : misfit(path, value, 'i64')
     case 'number': {
       if (value === null) return shape.fallback ?? null
       return value instanceof HarnFloat ? value : isInt(value) ? new HarnFloat(Number(value)) : misfit(path, value, 'f64')
     }
-    case 'flag': return value === null ? shape.fallback : typeof value === 'boolean' ? value : misfit(path, value, 'a boolean')
-    case 'dict': return value === null ? (shape.fallback ?? new HarnDict()) : value instanceof HarnDict ? value : misfit(path, value, 'a map')
+    case 'flag':
+      return value === null ? shape.fallback : typeof value === 'boolean' ? value : misfit(path, value, 'a boolean')
+    case 'dict':
+      return value === null
+        ? (shape.fallback ?? new HarnDict())
+        : value instanceof HarnDict
+          ? value
+          : misfit(path, value, 'a map')
     case 'texts': {
       if (value === null) return new HarnList([])
       if (!(value instanceof HarnList)) return misfit(path, value, 'a sequence')
-      return new HarnList(value.view().map((item, at) => (typeof item === 'string' ? item : misfit(`${path}[${at}]`, item, 'a string'))))
+      return new HarnList(
+        value.view().map((item, at) => (typeof item === 'string' ? item : misfit(`${path}[${at}]`, item, 'a string'))),
+      )
     }
     case 'records': {
       if (value === null) return new HarnList([])
       if (!(value instanceof HarnList)) return misfit(path, value, 'a sequence')
       return new HarnList(value.view().map((item, at) => readShape(item, shape.name, shape.shape, `${path}[${at}]`)))
     }
-    case 'record': return value === null && shape.optional ? null : readShape(value ?? new HarnDict(), shape.name, shape.shape, path)
+    case 'record':
+      return value === null && shape.optional ? null : readShape(value ?? new HarnDict(), shape.name, shape.shape, path)
   }
 }
 
 function readShape(value: Value, name: string, shape: RecordShape, path: string): HarnDict {
   if (!(value instanceof HarnDict)) return misfit(path === '' ? '.' : path, value, `struct ${name}`)
   const result = new HarnDict()
-  for (const [field, each] of Object.entries(shape)) result.set(field, readField(value.get(field) ?? null, each, path === '' ? field : `${path}.${field}`))
+  for (const [field, each] of Object.entries(shape))
+    result.set(field, readField(value.get(field) ?? null, each, path === '' ? field : `${path}.${field}`))
   return result
 }
 
@@ -70,7 +83,8 @@ export function readRecord(payload: Value, caller: string, name: string, shape: 
   try {
     return readShape(payload, name, shape, '')
   } catch (error) {
-    if (error instanceof Misfit) return failRuntime(`${caller} parse error at ${error.message} | payload=${stringifyJson(payload)}`)
+    if (error instanceof Misfit)
+      return failRuntime(`${caller} parse error at ${error.message} | payload=${stringifyJson(payload)}`)
     throw error
   }
 }

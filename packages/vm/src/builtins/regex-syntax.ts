@@ -90,10 +90,12 @@ class Translator {
     return { source, groupNames: this.names, hasWordBoundary: this.boundary }
   }
 
-  private fail(reason: string, position = this.at): never {
+  /** Points at the characters from `position` up to `end`. */
+  private fail(reason: string, position = this.at, end = position + 1): never {
     const column = [...this.text.slice(0, position)].length
+    const marks = '^'.repeat(Math.max(1, [...this.text.slice(position, end)].length))
     if (this.text.includes('\n')) throw new RegexSyntaxError(`regex parse error:\n${this.text}\nerror: ${reason}`)
-    throw new RegexSyntaxError(`regex parse error:\n    ${this.text}\n    ${' '.repeat(column)}^\nerror: ${reason}`)
+    throw new RegexSyntaxError(`regex parse error:\n    ${this.text}\n    ${' '.repeat(column)}${marks}\nerror: ${reason}`)
   }
 
   private next(): string {
@@ -157,7 +159,9 @@ class Translator {
     }
     this.at++
     const rest = this.text.slice(this.at)
-    if (/^(?:=|!|<=|<!)/.test(rest)) this.fail('look-around, including look-ahead and look-behind, is not supported', start)
+    const around = /^(?:=|!|<=|<!)/.exec(rest)
+    if (around !== null)
+      this.fail('look-around, including look-ahead and look-behind, is not supported', start, start + 2 + around[0].length)
     const named = /^P?<([^>]*)>/.exec(rest)
     if (named !== null) {
       const name = named[1]!
@@ -226,11 +230,11 @@ class Translator {
         start,
       )
     const [whole, low, comma, high] = match as unknown as [string, string, string, string]
-    if (low === '' && high === '') this.fail('repetition quantifier expects a valid decimal')
-    if (high !== '' && low !== '' && Number(low) > Number(high))
-      this.fail('invalid repetition count range, the start must be <= the end', start)
+    if (low === '') this.fail('repetition quantifier expects a valid decimal')
+    if (high !== '' && Number(low) > Number(high))
+      this.fail('invalid repetition count range, the start must be <= the end', start, this.at + whole.length)
     this.at += whole.length
-    this.repeat(comma === '' ? `{${low}}` : `{${low === '' ? '0' : low},${high}}`, start)
+    this.repeat(comma === '' ? `{${low}}` : `{${low},${high}}`, start)
   }
 
   private escape(start: number): void {
@@ -259,8 +263,8 @@ class Translator {
     if (control !== undefined) return control
     const digits = { x: 2, u: 4, U: 8 }[char]
     if (digits !== undefined) return this.hex(digits, start)
-    if (/^[0-9]$/.test(char)) this.fail('backreferences are not supported', start)
-    if (/^[A-Za-z<>]$/.test(char) || char > '\x7f') this.fail('unrecognized escape sequence', start)
+    if (/^[0-9]$/.test(char)) this.fail('backreferences are not supported', start, this.at)
+    if (/^[A-Za-z<>]$/.test(char) || char > '\x7f') this.fail('unrecognized escape sequence', start, this.at)
     return char.codePointAt(0)!
   }
 
@@ -442,7 +446,7 @@ class Translator {
     if (this.at >= this.text.length) this.fail('unclosed character class', start)
     const to = this.classItem()
     if (typeof to !== 'number') this.fail('invalid range boundary, must be a literal', start)
-    if (to < from) this.fail('invalid character class range, the start must be <= the end', start)
+    if (to < from) this.fail('invalid character class range, the start must be <= the end', start, this.at)
     return [[from, to]]
   }
 }

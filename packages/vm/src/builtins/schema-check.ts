@@ -11,7 +11,7 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { codePointLength } from '../values/text-order.js'
-import { isCallable, isInt, typeName } from '../values/value.js'
+import { isInt, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 /** Recursive schemas ($ref) follow data no deeper than this. */
@@ -123,18 +123,24 @@ class Checker {
     const known = properties instanceof HarnDict ? properties : new HarnDict()
     const out = new HarnDict(new Map(fields))
     const at = (key: string): string => (path === '' ? key : `${path}.${key}`)
+    const defaults = new Map<string, Value>()
     if (this.applyDefaults) {
       for (const key of known.keys()) {
         const child = known.get(key)
-        if (!fields.has(key) && child instanceof HarnDict && child.has('default')) out.set(key, child.get('default')!)
+        if (!fields.has(key) && child instanceof HarnDict && child.has('default')) defaults.set(key, child.get('default')!)
       }
     }
     const required = schema.get('required')
     if (required instanceof HarnList) {
-      for (const key of required.view()) if (!out.has(display(key))) this.report(path, `missing required key '${display(key)}'`)
+      for (const key of required.view().map((name) => display(name)))
+        if (!out.has(key) && !defaults.has(key)) this.report(path, `missing required key '${key}'`)
     }
     for (const key of known.keys()) {
-      if (out.has(key)) out.set(key, this.node(out.get(key)!, known.get(key) as HarnDict, at(key), depth + 1))
+      const given = out.get(key) ?? defaults.get(key)
+      if (given === undefined) continue
+      const before = this.errors.length
+      const result = this.node(given, known.get(key) as HarnDict, at(key), depth + 1)
+      if (this.errors.length === before) out.set(key, result)
     }
     const additional = schema.get('additional_properties')
     for (const key of keys) {
@@ -153,8 +159,14 @@ class Checker {
     if (most !== null && items.length > most) this.report(path, `expected at most ${most} items, got ${items.length}`)
     const each = schema.get('items')
     if (!(each instanceof HarnDict)) return null
-    const prefix = path === '' ? 'root' : path
-    return items.map((item, index) => this.node(item, each, `${prefix}[${index}]`, depth + 1))
+    // Items with errors are left out of the value that is handed back.
+    const good: Value[] = []
+    for (const [index, item] of items.entries()) {
+      const before = this.errors.length
+      const result = this.node(item, each, `${path}[${index}]`, depth + 1)
+      if (this.errors.length === before) good.push(result)
+    }
+    return good
   }
 
   private scalarRules(value: Value, schema: HarnDict, path: string): void {
@@ -207,7 +219,7 @@ function schemaTypeName(value: Value): string {
 }
 
 function hasType(value: Value, type: string): boolean {
-  return type === 'any' || schemaTypeName(value) === type || (type === 'closure' && isCallable(value))
+  return type === 'any' || schemaTypeName(value) === type
 }
 
 /** A count given as int or integral float. */

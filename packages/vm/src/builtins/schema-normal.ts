@@ -102,7 +102,9 @@ function setType(out: HarnDict, type: Value, unique: boolean): void {
     out.set('union', new HarnList(type.view().map((name) => HarnDict.of({ type: typeWord(display(name)) }))))
   } else if (type !== null) {
     const word = typeWord(display(type))
-    out.set('type', word === 'list' && unique ? 'set' : word)
+    const isSet = word === 'list' && unique
+    out.set('type', isSet ? 'set' : word)
+    if (isSet) out.set('x-harn-type', 'set')
   }
 }
 
@@ -187,8 +189,6 @@ const JSON_KEYS: Readonly<Record<string, string>> = {
   union: 'oneOf',
   all_of: 'allOf',
 }
-/** Types without a JSON form travel as strings that say what they are. */
-const STRING_TYPES = ['closure', 'bytes', 'duration']
 
 /** The words of JSON Schema, or of OpenAPI, which keeps `nullable`. */
 export function toJsonSchema(schema: HarnDict, openApi: boolean): HarnDict {
@@ -206,8 +206,8 @@ export function toJsonSchema(schema: HarnDict, openApi: boolean): HarnDict {
 }
 
 function setJsonType(out: HarnDict, type: string): void {
-  if (type === 'any') return
-  if (STRING_TYPES.includes(type)) {
+  // A closure has no JSON form and travels as a string that says what it was.
+  if (type === 'closure') {
     out.set('type', 'string')
     out.set('x-harn-type', type)
     return

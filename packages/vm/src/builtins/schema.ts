@@ -63,7 +63,7 @@ function transforming(
   argumentCount = 1,
 ): BuiltinDef {
   return builtin(`${name}${signature}`, { doc }, (ctx, schema, second) => {
-    if (ctx.argc < argumentCount) return ctx.throw(`${name} requires ${argumentCount} argument${argumentCount === 1 ? '' : 's'}`)
+    if (ctx.argc < argumentCount) return ctx.throw(`${name} requires ${argumentCount} arguments`)
     try {
       return run(ctx, canonicalSchema(schema!), second ?? null)
     } catch (error) {
@@ -88,7 +88,10 @@ function filtering(name: string, doc: string, wanted: boolean): BuiltinDef {
   )
 }
 
-const isOfType = (ctx: Context, value: Value, schema: Value): Result => check(ctx, value, schema, false).errors.length === 0
+const isOfType = (ctx: Context, value: Value, schema: Value): Result => {
+  const outcome = check(ctx, value, schema, false)
+  return outcome.value === undefined ? ctx.throw(outcome.errors[0]!) : outcome.errors.length === 0
+}
 
 function expectOrThrow(ctx: Context, outcome: Outcome, value: Value): Result {
   return outcome.errors.length === 0 ? value : ctx.throw(outcome.errors.join('; '))
@@ -130,7 +133,7 @@ export const schemaFamily: BuiltinFamily = {
       (ctx, value, schema) => expectOrThrow(ctx, check(ctx, value, schema, false), true),
     ),
     builtin('schema_of(T: dict) -> dict', { doc: 'The schema of a type alias.' }, (ctx, schema) => {
-      if (ctx.argc === 0) return ctx.throw('schema_of requires 1 argument')
+      if (ctx.argc === 0) return ctx.throw('schema_of requires 1 arguments')
       return schema instanceof HarnDict
         ? schema
         : ctx.throw(`schema_of: expected a type alias or schema dict, got ${typeName(schema!)}`)

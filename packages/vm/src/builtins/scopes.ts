@@ -15,6 +15,12 @@ const CONTEXT_SCOPES: Readonly<Record<string, readonly string[]>> = {
   agent_session: ['agent_session_id'],
 }
 
+/** Scopes that this in-memory state does not serve, and what does. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['durable', 'durable shared state is explicit; use store_* or agent_state_* APIs'],
+  ['external', 'external shared state must be provided by a host/connector builtin'],
+])
+
 function option(options: HarnDict | null, key: string): string | null {
   const value = options?.get(key) ?? null
   return value === null ? null : display(value)
@@ -22,8 +28,8 @@ function option(options: HarnDict | null, key: string): string | null {
 
 /** `task_group:task_root` for `task_group`; `options` may carry `scope_id` or `tenant_id`. */
 export function resolveScope(ctx: Context, builtin: string, scope: string, options: HarnDict | null): string | Control {
-  if (scope === 'durable' || scope === 'external')
-    return ctx.runtime(`${builtin}: scope '${scope}' is not supported by in-memory shared state`)
+  const elsewhere = ELSEWHERE.get(scope)
+  if (elsewhere !== undefined) return ctx.runtime(`${builtin}: ${elsewhere}`)
   const task = ctx.machine.task()
   switch (scope) {
     case 'task':
@@ -36,7 +42,7 @@ export function resolveScope(ctx: Context, builtin: string, scope: string, optio
       return 'process:process'
     case 'tenant': {
       const tenant = option(options, 'tenant_id') ?? task.fields.get('tenant_id') ?? null
-      return tenant === null ? ctx.runtime(`${builtin}: tenant scope requires tenant_id`) : `tenant:${display(tenant)}`
+      return tenant === null ? ctx.runtime(`${builtin}: tenant scope requires tenant_id in options or runtime context`) : `tenant:${display(tenant)}`
     }
   }
   const named = option(options, 'scope_id') ?? option(options, `${scope}_id`)
@@ -82,7 +88,7 @@ export function openPlace(ctx: Context, builtin: string, type: string, given: Va
 /** Where an operation works: a handle, or a bare name in the default scope. */
 export function targetPlace(ctx: Context, builtin: string, type: string, target: Value): Place | Control {
   if (isHandle(target, type)) return handlePlace(target)
-  if (typeof target !== 'string') return ctx.runtime(`${builtin}: expected ${type} handle`)
+  if (target instanceof HarnDict) return ctx.runtime(`${builtin}: expected ${type} handle`)
   const scope = resolveScope(ctx, builtin, DEFAULT_SCOPE, null)
-  return scope instanceof Control ? scope : { scope, key: target }
+  return scope instanceof Control ? scope : { scope, key: display(target) }
 }

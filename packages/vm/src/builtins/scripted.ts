@@ -140,7 +140,7 @@ export function scripts(kind: string, table: ScriptTable, output: 'keep' | 'drop
       step: (ctx, state) => resume(ctx, state, state.parked ? ctx.timedOut : ctx.result),
       onFault: (ctx, state, fault) => (state.catching ? resume(ctx, state, fault) : ctx.fail(fault)),
     }),
-    start: (ctx, name, ...args) => ctx.frame(kind, { name, args, answers: [], begun: false, catching: false, parked: false } satisfies ScriptState),
+    start: (ctx, name, ...args) =>
+      ctx.frame(kind, { name, args, answers: [], begun: false, catching: false, parked: false } satisfies ScriptState),
   }
 }
-

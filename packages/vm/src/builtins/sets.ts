@@ -148,15 +148,18 @@ const methods: readonly BuiltinDef[] = [
 /** A function whose first argument must be a set. */
 function onSet(name: string, returns: string, doc: string, op: (set: HarnSet, value: Value) => Value): BuiltinDef {
   return builtin(`${name}(s: set, value: any) -> ${returns}`, { doc }, (ctx, set = null, value = null) => {
-    if (!(set instanceof HarnSet)) return ctx.runtime(`${name}: first argument must be a set`)
+    if (!(set instanceof HarnSet)) return ctx.throw(`${name}: first argument must be a set`)
     charge(ctx, set)
     return op(set, value)
   })
 }
 
-function onSets(name: string, returns: string, doc: string, op: (a: HarnSet, b: HarnSet) => Value): BuiltinDef {
+/** A function of two sets; without `otherwise`, arguments of another type are an error. */
+function onSets(
+  name: string, returns: string, doc: string, op: (a: HarnSet, b: HarnSet) => Value, otherwise?: boolean,
+): BuiltinDef {
   return builtin(`${name}(a: set, b: set) -> ${returns}`, { doc }, (ctx, a = null, b = null) => {
-    if (!(a instanceof HarnSet) || !(b instanceof HarnSet)) return ctx.runtime(`${name}: arguments must be sets`)
+    if (!(a instanceof HarnSet) || !(b instanceof HarnSet)) return otherwise ?? ctx.throw(`${name}: arguments must be sets`)
     charge(ctx, a, b)
     return op(a, b)
   })
@@ -184,9 +187,9 @@ const functions: readonly BuiltinDef[] = [
   onSets('set_intersect', 'set', 'Members of both.', byKey.intersect),
   onSets('set_difference', 'set', 'Members of the first only.', byKey.difference),
   onSets('set_symmetric_difference', 'set', 'Members of exactly one.', byKey.symmetric),
-  onSets('set_is_subset', 'bool', 'Whether the second has every member of the first.', byKey.subset),
-  onSets('set_is_superset', 'bool', 'Whether the first has every member of the second.', (a, b) => byKey.subset(b, a)),
-  onSets('set_is_disjoint', 'bool', 'Whether there is no common member.', byKey.disjoint),
+  onSets('set_is_subset', 'bool', 'Whether the second has every member of the first.', byKey.subset, false),
+  onSets('set_is_superset', 'bool', 'Whether the first has every member of the second.', (a, b) => byKey.subset(b, a), false),
+  onSets('set_is_disjoint', 'bool', 'Whether there is no common member.', byKey.disjoint, true),
 ]
 
 export const setsFamily: BuiltinFamily = { name: 'sets', builtins: [...methods, ...functions], frames: Object.values(LOOPS) }

@@ -65,7 +65,7 @@ function operation(
   run: (entry: Shared, ...args: Value[]) => Value,
 ) {
   return (ctx: Context, target: Value, ...args: Value[]): Result => {
-    if (ctx.argc < needed) return ctx.runtime(`${name}: requires ${what}`)
+    if (ctx.argc < needed) return ctx.runtime(ctx.argc === 0 ? `${name}: handle is required` : `${name}: requires ${what}`)
     const place = targetPlace(ctx, name, kind, target)
     if (place instanceof Control) return place
     ctx.charge(1)
@@ -81,6 +81,7 @@ function read(entry: Shared): Value {
 function write(entry: Shared, value: Value): void {
   entry.value = value
   entry.version++
+  entry.writes++
 }
 
 function mapOf(entry: Shared): HarnDict {
@@ -167,7 +168,6 @@ export const sharedFamily: BuiltinFamily = {
       'Sets a cell and gives the value before.',
       operation('shared_cell', 'shared_set', 2, 'cell and value', (cell, value = null) => {
         const before = cell.value
-        cell.writes++
         write(cell, value)
         return before
       }),
@@ -199,7 +199,6 @@ export const sharedFamily: BuiltinFamily = {
       'Sets a key and gives the value before.',
       operation('shared_map', 'shared_map_set', 3, 'map, key and value', (map, key = null, value = null) => {
         const before = mapOf(map).get(display(key)) ?? null
-        map.writes++
         write(map, mapOf(map).with(display(key), value))
         return before
       }),
@@ -208,10 +207,9 @@ export const sharedFamily: BuiltinFamily = {
       'shared_map_delete(map: dict, key: string)',
       'Removes a key and gives its value.',
       operation('shared_map', 'shared_map_delete', 2, 'map and key', (map, key = null) => {
-        const before = mapOf(map).get(display(key)) ?? null
-        map.writes++
-        write(map, without(mapOf(map), display(key)))
-        return before
+        const before = mapOf(map).get(display(key))
+        if (before !== undefined) write(map, without(mapOf(map), display(key)))
+        return before ?? null
       }),
     ),
     define(

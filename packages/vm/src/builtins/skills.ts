@@ -83,22 +83,37 @@ function define(ctx: Context, registry: Value, name: Value, config: Value): Resu
 }
 
 function notRegistry(ctx: Context, name: string, value: Value, otherwise: string): Result {
-  return ctx.throw(`${name}: ${value instanceof HarnDict ? 'argument must be a skill registry (created with skill_registry())' : otherwise}`)
+  return ctx.throw(
+    `${name}: ${value instanceof HarnDict ? 'argument must be a skill registry (created with skill_registry())' : otherwise}`,
+  )
 }
 
 /** A builtin whose first argument must be a registry. `argc` arguments are required. */
-function onRegistry(signature: string, argc: number, required: string, doc: string, run: (ctx: Context, registry: HarnDict, second: Value) => Result): BuiltinDef {
+function onRegistry(
+  signature: string,
+  argc: number,
+  required: string,
+  doc: string,
+  run: (ctx: Context, registry: HarnDict, second: Value) => Result,
+): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc }, (ctx, registry, second) => {
     if (ctx.argc < argc) return ctx.throw(`${name}: requires ${required}`)
     if (isRegistry(registry)) return run(ctx, registry, second ?? null)
-    return notRegistry(ctx, name, registry ?? null, argc > 1 ? 'first argument must be a skill registry' : `requires ${required}`)
+    return notRegistry(
+      ctx,
+      name,
+      registry ?? null,
+      argc > 1 ? 'first argument must be a skill registry' : `requires ${required}`,
+    )
   })
 }
 
 // ---------------------------------------------------------------------------------------------------------------- catalogue
 
-const HEADER = '## Available skills\n\nThese skills are available. Call `load_skill({ name: "<skill-id>" })` to load the full body of a skill when it becomes relevant.\n\n'
+const HEADER =
+  '## Available skills\n\nThese skills are available. Call `load_skill({ name: "<skill-id>" })` ' +
+  'to load the full body of a skill when it becomes relevant.\n\n'
 /** Room that a budget leaves for entries at least, in bytes. */
 const LEAST_ROOM = 52
 const encoder = new TextEncoder()
@@ -113,24 +128,33 @@ function skillId(entry: HarnDict): string {
 }
 
 function catalogEntries(registry: HarnDict): HarnList {
-  const rows = new Map(entriesOf(registry).map((entry) => [skillId(entry), HarnDict.of({
-    name: skillId(entry),
-    description: text(entry, 'short') === '' ? text(entry, 'description') : text(entry, 'short'),
-    when_to_use: entry.get('when_to_use') ?? '',
-  })]))
+  const rows = new Map(
+    entriesOf(registry).map((entry) => [
+      skillId(entry),
+      HarnDict.of({
+        name: skillId(entry),
+        description: text(entry, 'short') === '' ? text(entry, 'description') : text(entry, 'short'),
+        when_to_use: entry.get('when_to_use') ?? '',
+      }),
+    ]),
+  )
   return new HarnList(sortTexts([...rows.keys()]).map((id) => rows.get(id)!))
 }
 
 function renderCatalog(ctx: Context, given: Value, budgetArgument: Value): Result {
   const entries = isRegistry(given) ? catalogEntries(given) : given
   if (entries instanceof HarnDict) return notRegistry(ctx, 'render_always_on_catalog', entries, '')
-  if (!(entries instanceof HarnList)) return ctx.throw('render_always_on_catalog: first argument must be a catalog entry list or skill registry')
-  if (budgetArgument !== null && (!isInt(budgetArgument) || budgetArgument <= 0)) return ctx.throw('render_always_on_catalog: second argument must be a positive integer budget')
+  if (!(entries instanceof HarnList))
+    return ctx.throw('render_always_on_catalog: first argument must be a catalog entry list or skill registry')
+  if (budgetArgument !== null && (!isInt(budgetArgument) || budgetArgument <= 0))
+    return ctx.throw('render_always_on_catalog: second argument must be a positive integer budget')
   const lines = entries.view().flatMap((entry) => {
     if (!(entry instanceof HarnDict) || text(entry, 'name') === '') return []
     const description = text(entry, 'description')
     const when = text(entry, 'when_to_use')
-    return [`- \`${text(entry, 'name')}\`${description === '' ? '' : `: ${description}`}${when === '' ? '' : `\n  when: ${when}`}`]
+    return [
+      `- \`${text(entry, 'name')}\`${description === '' ? '' : `: ${description}`}${when === '' ? '' : `\n  when: ${when}`}`,
+    ]
   })
   if (lines.length === 0) return `${HEADER}(none)`
   ctx.charge(lines.length)
@@ -208,36 +232,98 @@ export const skillsFamily: BuiltinFamily = {
   name: 'skills',
   frames: [machine.frame],
   builtins: [
-    builtin('skill_registry() -> dict', { doc: 'An empty registry of skills.' }, () => HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) })),
-    builtin('skill_define(registry: dict, name: string, config: dict | nil) -> dict', { doc: 'The registry with one more skill; one of the same name is replaced.' }, (ctx, registry, name, config) =>
-      define(ctx, registry ?? null, name ?? null, config ?? null)),
-    onRegistry('skill_list(registry: dict) -> list', 1, 'a skill registry', 'All skills, without functions.', (_ctx, registry) => new HarnList(entriesOf(registry).map(withoutClosures))),
-    onRegistry('skill_find(registry: dict, name: string) -> dict | nil', 2, 'registry and name', 'A skill by name.', (_ctx, registry, name) =>
-      entriesOf(registry).find((entry) => text(entry, 'name') === display(name)) ?? null),
-    onRegistry('skill_select(registry: dict, names: list) -> dict', 2, 'registry and names list', 'A registry with the named skills only.', (ctx, registry, names) => {
-      if (!(names instanceof HarnList)) return ctx.throw('skill_select: second argument must be a list of skill names')
-      const wanted = new Set(names.view().map((name) => display(name)))
-      return withEntries(registry, entriesOf(registry).filter((entry) => wanted.has(text(entry, 'name'))))
-    }),
-    onRegistry('skill_remove(registry: dict, name: string) -> dict', 2, 'registry and name', 'A registry without one skill.', (_ctx, registry, name) =>
-      withEntries(registry, entriesOf(registry).filter((entry) => text(entry, 'name') !== display(name)))),
-    onRegistry('skill_count(registry: dict) -> int', 1, 'a skill registry', 'The number of skills.', (_ctx, registry) => entriesOf(registry).length),
-    onRegistry('skill_describe(registry: dict) -> string', 1, 'a skill registry', 'All skills as text, by name.', (_ctx, registry) => {
-      const rows = new Map(entriesOf(registry).map((entry) => [text(entry, 'name'), entry]))
-      const lines = sortTexts([...rows.keys()]).flatMap((name) => {
-        const entry = rows.get(name)!
-        const description = text(entry, 'description')
-        const when = text(entry, 'when_to_use')
-        return [`- ${name}${description === '' ? '' : `: ${description}`}`, ...(when === '' ? [] : [`  when: ${when}`])]
-      })
-      return ['Available skills:', ...(lines.length === 0 ? ['(none)'] : lines)].join('\n')
-    }),
-    onRegistry('skills_catalog_entries(registry: dict) -> list', 1, 'a skill registry', 'Cards of all skills by id.', (_ctx, registry) => catalogEntries(registry)),
-    builtin('render_always_on_catalog(entries_or_registry: list | dict, budget?: int) -> string', { doc: 'The catalogue of skills for a prompt, within a budget of bytes.' }, (ctx, entries, budget) =>
-      renderCatalog(ctx, entries ?? null, budget ?? null)),
-    builtin('skill_render(entry_or_body: dict | string, args?: list) -> string', { doc: 'The text of a skill with its arguments.', effects: ['process.info'] }, (ctx, entry, args) =>
-      render(ctx, entry ?? null, args ?? null)),
-    builtin('load_skill(name: string, options?: dict) -> string', { doc: 'The text of a skill of the bound registry.', effects: [] }, (ctx, name) => loadSkill(ctx, name ?? null)),
+    builtin('skill_registry() -> dict', { doc: 'An empty registry of skills.' }, () =>
+      HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) }),
+    ),
+    builtin(
+      'skill_define(registry: dict, name: string, config: dict | nil) -> dict',
+      { doc: 'The registry with one more skill; one of the same name is replaced.' },
+      (ctx, registry, name, config) => define(ctx, registry ?? null, name ?? null, config ?? null),
+    ),
+    onRegistry(
+      'skill_list(registry: dict) -> list',
+      1,
+      'a skill registry',
+      'All skills, without functions.',
+      (_ctx, registry) => new HarnList(entriesOf(registry).map(withoutClosures)),
+    ),
+    onRegistry(
+      'skill_find(registry: dict, name: string) -> dict | nil',
+      2,
+      'registry and name',
+      'A skill by name.',
+      (_ctx, registry, name) => entriesOf(registry).find((entry) => text(entry, 'name') === display(name)) ?? null,
+    ),
+    onRegistry(
+      'skill_select(registry: dict, names: list) -> dict',
+      2,
+      'registry and names list',
+      'A registry with the named skills only.',
+      (ctx, registry, names) => {
+        if (!(names instanceof HarnList)) return ctx.throw('skill_select: second argument must be a list of skill names')
+        const wanted = new Set(names.view().map((name) => display(name)))
+        return withEntries(
+          registry,
+          entriesOf(registry).filter((entry) => wanted.has(text(entry, 'name'))),
+        )
+      },
+    ),
+    onRegistry(
+      'skill_remove(registry: dict, name: string) -> dict',
+      2,
+      'registry and name',
+      'A registry without one skill.',
+      (_ctx, registry, name) =>
+        withEntries(
+          registry,
+          entriesOf(registry).filter((entry) => text(entry, 'name') !== display(name)),
+        ),
+    ),
+    onRegistry(
+      'skill_count(registry: dict) -> int',
+      1,
+      'a skill registry',
+      'The number of skills.',
+      (_ctx, registry) => entriesOf(registry).length,
+    ),
+    onRegistry(
+      'skill_describe(registry: dict) -> string',
+      1,
+      'a skill registry',
+      'All skills as text, by name.',
+      (_ctx, registry) => {
+        const rows = new Map(entriesOf(registry).map((entry) => [text(entry, 'name'), entry]))
+        const lines = sortTexts([...rows.keys()]).flatMap((name) => {
+          const entry = rows.get(name)!
+          const description = text(entry, 'description')
+          const when = text(entry, 'when_to_use')
+          return [`- ${name}${description === '' ? '' : `: ${description}`}`, ...(when === '' ? [] : [`  when: ${when}`])]
+        })
+        return ['Available skills:', ...(lines.length === 0 ? ['(none)'] : lines)].join('\n')
+      },
+    ),
+    onRegistry(
+      'skills_catalog_entries(registry: dict) -> list',
+      1,
+      'a skill registry',
+      'Cards of all skills by id.',
+      (_ctx, registry) => catalogEntries(registry),
+    ),
+    builtin(
+      'render_always_on_catalog(entries_or_registry: list | dict, budget?: int) -> string',
+      { doc: 'The catalogue of skills for a prompt, within a budget of bytes.' },
+      (ctx, entries, budget) => renderCatalog(ctx, entries ?? null, budget ?? null),
+    ),
+    builtin(
+      'skill_render(entry_or_body: dict | string, args?: list) -> string',
+      { doc: 'The text of a skill with its arguments.', effects: ['process.info'] },
+      (ctx, entry, args) => render(ctx, entry ?? null, args ?? null),
+    ),
+    builtin(
+      'load_skill(name: string, options?: dict) -> string',
+      { doc: 'The text of a skill of the bound registry.', effects: [] },
+      (ctx, name) => loadSkill(ctx, name ?? null),
+    ),
   ],
   constants: { skills: BOUND },
 }

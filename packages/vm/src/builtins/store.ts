@@ -99,7 +99,8 @@ const WRITES = [...READS, 'fs.write'] as const
 function define(signature: string, doc: string, kind: Kind, operation: string): BuiltinDef {
   const reads = operation === 'get' || operation === 'exists' || operation === 'list'
   return builtin(signature, { doc, effects: reads ? READS : WRITES }, (ctx: Context, key = null, value = null) =>
-    machine.start(ctx, 'run', operation, kind, ctx.argc === 0 ? '' : display(key), value))
+    machine.start(ctx, 'run', operation, kind, ctx.argc === 0 ? '' : display(key), value),
+  )
 }
 
 export const storeFamily: BuiltinFamily = {

@@ -101,8 +101,8 @@ const methods: readonly BuiltinDef[] = [
     pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', true)),
   stringMethod('pad_right(width: int, fill?: string) -> string', 'Filled up on the right.', (ctx, self, width, fill) =>
     pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', false)),
-  stringMethod('char_at(index: int) -> string | nil', 'One character; nil out of range.', (_ctx, self, index) =>
-    charAt(self, count(index))),
+  stringMethod('char_at(index: int) -> string | nil', 'One character; nil out of range.', (ctx, self, index) =>
+    charAt(self, ctx.argc === 0 ? 0 : count(index))),
 ]
 
 export const stringsFamily: BuiltinFamily = { name: 'strings', builtins: [...methods, ...stringFunctions] }

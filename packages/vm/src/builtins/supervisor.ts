@@ -66,7 +66,7 @@ const STRATEGIES: readonly string[] = ['one_for_one', 'one_for_all', 'rest_for_o
 
 const wakeKey = (id: string): string => `supervisor:${id}`
 
-function record(ctx: Context, supervisor: Supervisor, child: Child | null, kind: string, message: string): void {
+function record(ctx: Context, supervisor: Supervisor, child: Child | null, kind: string, message: string | null): void {
   supervisor.events.push(
     HarnDict.of({
       seq: supervisor.events.length,
@@ -109,7 +109,9 @@ function readChild(spec: Value, index: number, usualRestart: Value): Child | str
 
 function start(ctx: Context, spec: Value): Result {
   const refuse = (message: string): Control => ctx.runtime(`supervisor_start: ${message}`)
-  const dict = spec instanceof HarnDict ? spec : new HarnDict()
+  if (ctx.argc === 0) return refuse('spec is required')
+  if (!(spec instanceof HarnDict)) return refuse('expected a dict')
+  const dict = spec
   const given = dict.get('children') ?? null
   if (!(given instanceof HarnList)) return refuse('children must be a list')
   if (given.length === 0) return refuse('children must include at least one child')
@@ -138,7 +140,7 @@ function start(ctx: Context, spec: Value): Result {
     events: [],
   }
   state.supervisors.set(id, supervisor)
-  record(ctx, supervisor, null, 'supervisor_started', `started ${children.length} children`)
+  record(ctx, supervisor, null, 'supervisor_started', null)
   for (const child of children) startChild(ctx, supervisor, child)
   ctx.machine.spawn(new HarnBuiltin('__supervisor_watch'), [id], {
     name: 'supervisor',
@@ -155,8 +157,8 @@ function startChild(ctx: Context, supervisor: Supervisor, child: Child): void {
   child.nextStart = null
   child.exit = null
   supervisor.metrics.started++
-  record(ctx, supervisor, child, 'child_started', `attempt ${child.attempt}`)
-  if (child.isRestart) record(ctx, supervisor, child, 'child_restart_started', `attempt ${child.attempt}`)
+  record(ctx, supervisor, child, 'child_started', null)
+  if (child.isRestart) record(ctx, supervisor, child, 'child_restart_started', null)
   child.isRestart = false
   child.taskId = ctx.machine.spawn(
     new HarnBuiltin('__supervisor_child'),
@@ -234,7 +236,7 @@ const watchFrame = frame<WatchFrame>({
     const isOver = supervisor.children.every((child) => child.taskId === null && child.nextStart === null)
     if (isOver) {
       supervisor.status = 'completed'
-      record(ctx, supervisor, null, 'supervisor_completed', 'all children have ended')
+      record(ctx, supervisor, null, 'supervisor_completed', null)
       ctx.wake(wakeKey(supervisor.id))
       return null
     }
@@ -253,12 +255,11 @@ function settleExit(ctx: Context, supervisor: Supervisor, child: Child): void {
   ctx.machine.forgetTask(exit.taskId)
   const output = outcome.kind === 'done' || outcome.kind === 'failed' ? outcome.output : ''
   if (output !== '') record(ctx, supervisor, child, 'child_output', output)
-  // A child that ends because it was told to has not failed.
-  const wasCancelled = supervisor.status === 'draining' && (exit.error?.includes('kind:cancelled') ?? false)
-  if (exit.error === null || wasCancelled) {
+  // A child that was told to end and throws on it counts as failed, as any other that throws.
+  if (exit.error === null) {
     child.status = 'stopped'
     supervisor.metrics.stopped++
-    record(ctx, supervisor, child, 'child_stopped', wasCancelled ? 'cancelled' : 'completed')
+    record(ctx, supervisor, child, 'child_stopped', null)
   } else {
     child.status = 'failed'
     child.lastError = exit.error
@@ -305,14 +306,14 @@ function decideRestart(ctx: Context, supervisor: Supervisor, child: Child, faile
     if (policy.circuitOpenMs === null) {
       child.status = 'suppressed'
       child.waitReason = 'restart_cap_exceeded'
-      record(ctx, supervisor, child, 'child_suppressed', 'restart cap exceeded')
+      record(ctx, supervisor, child, 'child_suppressed', 'restart cap reached')
     } else {
       child.status = 'circuit_open'
       child.waitReason = 'circuit_open'
       child.restartCount = 0
       child.failures = []
       child.nextStart = ctx.now + policy.circuitOpenMs
-      record(ctx, supervisor, child, 'child_suppressed', `circuit open for ${policy.circuitOpenMs}ms`)
+      record(ctx, supervisor, child, 'child_suppressed', 'restart cap reached; circuit opened')
     }
     return
   }
@@ -345,10 +346,9 @@ function escalate(ctx: Context, supervisor: Supervisor, child: Child): void {
     abort(ctx, other)
     other.status = 'stopped'
     supervisor.metrics.stopped++
-    record(ctx, supervisor, other, 'child_stopped', 'escalated')
   }
   child.status = 'escalated'
-  record(ctx, supervisor, child, 'child_escalated', child.lastError ?? 'escalated')
+  record(ctx, supervisor, child, 'child_escalated', 'failure escalated to parent supervisor')
   ctx.wake(wakeKey(supervisor.id))
 }
 
@@ -382,7 +382,7 @@ const stopFrame = frame<StopFrame>({
 function stop(ctx: Context, supervisor: Supervisor, timeout: Value): Result {
   if (supervisor.status === 'stopped') return describe(supervisor)
   supervisor.status = 'draining'
-  record(ctx, supervisor, null, 'supervisor_stopping', 'stopping')
+  record(ctx, supervisor, null, 'supervisor_stopping', null)
   for (const child of supervisor.children) {
     if (child.nextStart !== null) {
       child.nextStart = null

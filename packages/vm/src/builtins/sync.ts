@@ -230,8 +230,9 @@ function semaphore(ctx: Context, key: Value, capacity: Value, permits: Value, ti
 }
 
 function rwlock(ctx: Context, key: Value, mode: Value, timeout: Value): Result {
-  if (mode !== 'read' && mode !== 'write') return ctx.runtime('sync_rwlock_acquire: mode must be read or write')
-  const permits = mode === 'read' ? 1 : RWLOCK_CAPACITY
+  const write = mode === 'write'
+  if (!write && mode !== 'read' && mode !== null) return ctx.runtime('sync_rwlock_acquire: mode must be read or write')
+  const permits = write ? RWLOCK_CAPACITY : 1
   return acquire(ctx, {
     builtin: 'sync_rwlock_acquire',
     kind: 'rwlock',

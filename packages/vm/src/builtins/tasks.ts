@@ -1,5 +1,5 @@
-// Tasks as scripts use them (01 §18, 03b §1): spawn, await, cancel, the parallel forms, select, and the frame that makes a struct
-// method a run of its own. Starting and ending tasks is the machine's (scheduler/); here is what waits for them.
+// Tasks as scripts use them (01 §18, 03b §1): spawn, await, cancel, the parallel forms and select. Starting
+// and ending tasks is the machine's (scheduler/); here is what waits for them.
 
 import { builtin, childrenKey, family, frame, taskKey } from './builtin.js'
 import { millisOf } from './tool-retry.js'
@@ -272,17 +272,6 @@ const selectFrame = frame<SelectState>({
   },
 })
 
-// ---- runs of their own
-
-const boundaryFrame = frame<{ callee: HarnClosure; args: HarnList; called: boolean }>({
-  kind: 'run.boundary',
-  step: (ctx, state) => {
-    if (state.called) return ctx.result
-    state.called = true
-    return ctx.call(state.callee, state.args.view())
-  },
-})
-
 export const tasksFamily: BuiltinFamily = {
   name: 'tasks',
   builtins: [
@@ -336,7 +325,7 @@ export const tasksFamily: BuiltinFamily = {
         })
       }),
   ],
-  frames: [awaitFrame, cancelFrame, parallelFrame, nextFrame, raceFrame, selectFrame, boundaryFrame],
+  frames: [awaitFrame, cancelFrame, parallelFrame, nextFrame, raceFrame, selectFrame],
 }
 
 function callableClosure(ctx: Context, body: HarnClosure | HarnBuiltin): HarnClosure {

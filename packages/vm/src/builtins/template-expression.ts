@@ -1,6 +1,8 @@
-// Expressions of the template language: one directive's text → tree (reference 03a §18.4).
+// Expressions of the template language: one directive's text → tokens → tree (reference 03a §18.4). All tokens are read first,
+// so that a stray character is reported before a misplaced word.
 
 import type { Value } from '../values/value.js'
+import { display } from '../values/display.js'
 import { HarnFloat } from '../values/scalars.js'
 import { wrapInt } from '../values/value.js'
 
@@ -18,29 +20,134 @@ export class ExpressionError extends Error {}
 const MAX_DEPTH = 200
 const MAX_OPERATORS = 1000
 
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '\\': '\\', '"': '"', "'": "'" }
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
-export class ExpressionReader {
-  private readonly text: string
+/** Words and marks by the names that messages use. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['and', 'AndKw'], ['or', 'OrKw'], ['not', 'NotKw'], ['true', 'True'], ['false', 'False'], ['nil', 'Nil'],
+])
+/** Longer marks before their beginnings. */
+const MARKS: readonly (readonly [mark: string, name: string])[] = [
+  ['&&', 'AndKw'], ['||', 'OrKw'], ['==', 'EqEq'], ['!=', 'BangEq'], ['<=', 'Le'], ['>=', 'Ge'], ['<', 'Lt'], ['>', 'Gt'],
+  ['!', 'Bang'], ['.', 'Dot'], [',', 'Comma'], [':', 'Colon'], ['(', 'LParen'], [')', 'RParen'], ['[', 'LBracket'],
+  [']', 'RBracket'], ['|', 'Pipe'],
+]
+const OPERATORS: ReadonlyMap<string, string> = new Map([
+  ['EqEq', '=='], ['BangEq', '!='], ['Le', '<='], ['Ge', '>='], ['Lt', '<'], ['Gt', '>'],
+])
+
+interface Token {
+  /** `Ident`, `Str`, `Int`, `Float` or a name of the tables above. */
+  readonly kind: string
+  readonly value: Value
+}
+
+/** A token as messages show it. */
+function shown({ kind, value }: Token): string {
+  if (kind === 'Ident' || kind === 'Str') return `${kind}(${JSON.stringify(value)})`
+  if (kind === 'Int' || kind === 'Float') return `${kind}(${display(value)})`
+  return kind
+}
+
+/** The tokens of a text. */
+function tokenize(text: string): Token[] {
+  const tokens: Token[] = []
+  let at = 0
+  while (at < text.length) {
+    const char = text[at]!
+    if (/\s/.test(char)) {
+      at++
+      continue
+    }
+    if (char === '"' || char === "'") {
+      const end = stringEnd(text, at)
+      tokens.push({ kind: 'Str', value: unescaped(text.slice(at + 1, end)) })
+      at = end + 1
+      continue
+    }
+    const rest = text.slice(at, at + 256)
+    const number = /^-?[0-9]+(?:\.[0-9][0-9.]*)?/.exec(rest)
+    if (number !== null) {
+      tokens.push(numberToken(number[0]))
+      at += number[0].length
+      continue
+    }
+    const word = /^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*/u.exec(text.slice(at))
+    if (word !== null) {
+      tokens.push({ kind: WORDS.get(word[0]) ?? 'Ident', value: word[0] })
+      at += word[0].length
+      continue
+    }
+    const mark = MARKS.find(([sign]) => rest.startsWith(sign))
+    if (mark === undefined) throw new ExpressionError(strayCharacter(String.fromCodePoint(text.codePointAt(at)!)))
+    tokens.push({ kind: mark[1], value: null })
+    at += mark[0].length
+  }
+  return tokens
+}
+
+function strayCharacter(char: string): string {
+  if (char === '=') return 'unexpected `=` (use `==`)'
+  return char === '&' ? 'unexpected `&`' : `unexpected character \`${char}\` in expression`
+}
+
+/** Position of the quote that ends the text begun at `start`. */
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === text[start]) return at
+  }
+  throw new ExpressionError('unterminated string literal')
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\([\s\S]?)/g, (_whole, char: string) => ESCAPES[char] ?? char)
+}
+
+function numberToken(text: string): Token {
+  if (text.includes('.')) {
+    if (!/^-?[0-9]+\.[0-9]+$/.test(text)) throw new ExpressionError(`invalid number \`${text}\``)
+    return { kind: 'Float', value: new HarnFloat(Number(text)) }
+  }
+  const value = BigInt(text)
+  if (BigInt.asIntN(64, value) !== value) throw new ExpressionError(`invalid integer \`${text}\``)
+  return { kind: 'Int', value: wrapInt(value) }
+}
+
+/** Reads the whole of a text as one expression with its filters. */
+export function readExpression(text: string): Expression {
+  const reader = new ExpressionReader(tokenize(text))
+  const result = reader.expression()
+  reader.end()
+  return result
+}
+
+/** The text of an include directive: a path and, behind `with`, `{ name: expr, … }`. */
+export function readInclude(text: string): { path: Expression; bindings: readonly (readonly [string, Expression])[] } {
+  const match = /^((?:[^"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*?)\swith\s+([\s\S]+)$/.exec(text)
+  if (match === null) return { path: readExpression(text), bindings: [] }
+  const path = readExpression(match[1]!)
+  const braces = match[2]!.trim()
+  if (!braces.startsWith('{') || !braces.endsWith('}') || braces.length < 2)
+    throw new ExpressionError('expected `{ ... }` after `with`')
+  const reader = new ExpressionReader(tokenize(braces.slice(1, -1)))
+  return { path, bindings: reader.bindings() }
+}
+
+class ExpressionReader {
+  private readonly tokens: readonly Token[]
   private at = 0
   private depth = 0
   private operators = 0
 
-  constructor(text: string) {
-    this.text = text
+  constructor(tokens: readonly Token[]) {
+    this.tokens = tokens
   }
 
   /** Nothing may follow. */
   end(): void {
-    this.space()
-    if (this.at < this.text.length) throw new ExpressionError(`unexpected \`${this.text.slice(this.at)}\` in expression`)
-  }
-
-  takeWord(word: string): boolean {
-    this.space()
-    if (!this.text.startsWith(word, this.at) || /\w/.test(this.text[this.at + word.length] ?? '')) return false
-    this.at += word.length
-    return true
+    const token = this.tokens[this.at]
+    if (token !== undefined) throw new ExpressionError(`unexpected token \`${shown(token)}\` in expression`)
   }
 
   /** An expression with its filters. */
@@ -48,74 +155,58 @@ export class ExpressionReader {
     return this.filtered(false)
   }
 
-  /** `{ name: expr, … }` behind `with`. */
   bindings(): readonly (readonly [string, Expression])[] {
-    if (!this.take('{')) throw new ExpressionError('expected `{ ... }` after `with`')
     const bindings: (readonly [string, Expression])[] = []
-    while (!this.take('}')) {
-      this.space()
-      const name = this.peek() === '"' || this.peek() === "'" ? this.string() : this.identifier()
-      if (!this.take(':')) throw new ExpressionError(`expected \`:\` after \`${name}\``)
-      bindings.push([name, this.filtered(true)])
-      if (this.take(',')) continue
-      if (!this.take('}')) throw new ExpressionError('expected `{ ... }` after `with`')
-      break
+    while (this.at < this.tokens.length) {
+      const name = this.tokens[this.at++]!
+      if (!this.take('Colon')) throw new ExpressionError('expected `key: value` in include bindings')
+      if (name.kind !== 'Ident') throw new ExpressionError('invalid include binding key')
+      bindings.push([String(name.value), this.filtered(true)])
+      if (!this.take('Comma')) this.end()
     }
     return bindings
   }
 
-  private peek(): string {
-    return this.text[this.at] ?? ''
+  private kind(ahead = 0): string {
+    return this.tokens[this.at + ahead]?.kind ?? ''
   }
 
-  private space(): void {
-    while (/\s/.test(this.peek())) this.at++
-  }
-
-  private take(mark: string): boolean {
-    this.space()
-    if (!this.text.startsWith(mark, this.at)) return false
-    this.at += mark.length
+  private take(kind: string): boolean {
+    if (this.kind() !== kind) return false
+    this.at++
     return true
   }
 
   private filtered(inBindings: boolean): Expression {
     let input = this.or()
-    for (;;) {
-      this.space()
-      if (this.peek() !== '|' || this.text[this.at + 1] === '|') return input
-      this.at++
-      this.space()
-      const name = this.identifier()
+    while (this.take('Pipe')) {
+      const name = this.identifier('expected filter name after `|`')
       const args: Expression[] = []
-      if (this.take(':')) {
+      if (this.take('Colon')) {
         do args.push(this.or())
-        while (!(inBindings && this.bindingFollows()) && this.take(','))
+        while (!(inBindings && this.bindingFollows()) && this.take('Comma'))
       }
       this.countOperator()
       input = { kind: 'filter', input, name, args }
     }
+    return input
   }
 
-  /** In bindings a comma may end a filter's arguments: it does when a name and a colon come next. */
+  /** In bindings a comma may end a filter's arguments: it does when nothing or a name and a colon come next. */
   private bindingFollows(): boolean {
-    return /^\s*,\s*(?:[A-Za-z_]\w*|"[^"]*"|'[^']*')\s*:/.test(this.text.slice(this.at))
+    return this.kind() === 'Comma' && (this.kind(1) === '' || (this.kind(1) === 'Ident' && this.kind(2) === 'Colon'))
   }
 
-  private identifier(): string {
-    this.space()
-    const match = /^[A-Za-z_]\w*/.exec(this.text.slice(this.at))
-    if (match === null)
-      throw new ExpressionError(
-        this.at >= this.text.length ? 'unexpected end of expression' : `unexpected \`${this.peek()}\` in expression`,
-      )
-    this.at += match[0].length
-    return match[0]
+  private identifier(problem: string): string {
+    const token = this.tokens[this.at]
+    if (token?.kind !== 'Ident') throw new ExpressionError(problem)
+    this.at++
+    return String(token.value)
   }
 
   private or(): Expression {
     let left = this.and()
-    while (this.takeWord('or') || this.take('||')) {
+    while (this.take('OrKw')) {
       this.countOperator()
       left = { kind: 'or', left, right: this.and() }
     }
@@ -124,7 +215,7 @@ export class ExpressionReader {
 
   private and(): Expression {
     let left = this.not()
-    while (this.takeWord('and') || this.take('&&')) {
+    while (this.take('AndKw')) {
       this.countOperator()
       left = { kind: 'and', left, right: this.not() }
     }
@@ -132,18 +223,17 @@ export class ExpressionReader {
   }
 
   private not(): Expression {
-    this.space()
-    if (this.takeWord('not') || (this.peek() === '!' && this.text[this.at + 1] !== '=' && this.take('!'))) {
+    if (this.take('NotKw') || this.take('Bang')) {
       this.enter()
       const operand = this.not()
       this.depth--
       return { kind: 'not', operand }
     }
     const left = this.primary()
-    for (const operator of ['==', '!=', '<=', '>=', '<', '>']) {
-      if (this.take(operator)) return { kind: 'compare', operator, left, right: this.primary() }
-    }
-    return left
+    const operator = OPERATORS.get(this.kind())
+    if (operator === undefined) return left
+    this.at++
+    return { kind: 'compare', operator, left, right: this.primary() }
   }
 
   private countOperator(): void {
@@ -155,69 +245,40 @@ export class ExpressionReader {
   }
 
   private primary(): Expression {
-    this.space()
-    const char = this.peek()
-    if (char === '(') {
-      this.enter()
-      this.at++
-      const inner = this.or()
-      if (!this.take(')')) throw new ExpressionError('expected `)`')
-      this.depth--
-      return inner
+    const token = this.tokens[this.at]
+    if (token === undefined) throw new ExpressionError('expected expression')
+    this.at++
+    switch (token.kind) {
+      case 'Str': case 'Int': case 'Float': return { kind: 'literal', value: token.value }
+      case 'True': case 'False': return { kind: 'literal', value: token.kind === 'True' }
+      case 'Nil': return { kind: 'literal', value: null }
+      case 'Ident': return { kind: 'path', root: String(token.value), steps: this.steps() }
+      case 'LParen': {
+        this.enter()
+        const inner = this.or()
+        if (!this.take('RParen')) throw new ExpressionError('expected `)`')
+        this.depth--
+        return inner
+      }
+      default: throw new ExpressionError(`unexpected token \`${shown(token)}\``)
     }
-    if (char === '"' || char === "'") return { kind: 'literal', value: this.string() }
-    const number = /^-?[0-9]+(\.[0-9]+)?/.exec(this.text.slice(this.at))
-    if (number !== null) {
-      this.at += number[0].length
-      return { kind: 'literal', value: number[1] === undefined ? wrapInt(BigInt(number[0])) : new HarnFloat(Number(number[0])) }
-    }
-    const name = this.identifier()
-    if (name === 'true' || name === 'false') return { kind: 'literal', value: name === 'true' }
-    return name === 'nil' ? { kind: 'literal', value: null } : { kind: 'path', root: name, steps: this.steps() }
   }
 
   private steps(): (string | number)[] {
     const steps: (string | number)[] = []
     for (;;) {
-      if (this.peek() === '.') {
-        this.at++
-        steps.push(this.identifier())
-      } else if (this.peek() === '[') {
-        this.at++
-        steps.push(this.subscript())
-      } else return steps
+      if (this.take('Dot')) steps.push(this.identifier('expected identifier after `.`'))
+      else if (this.take('LBracket')) steps.push(this.subscript())
+      else return steps
     }
   }
 
   private subscript(): string | number {
-    this.space()
-    let step: string | number
-    if (this.peek() === '"' || this.peek() === "'") step = this.string()
-    else {
-      const match = /^-?[0-9]+/.exec(this.text.slice(this.at))
-      if (match === null) throw new ExpressionError('expected an integer or a string inside `[...]`')
-      this.at += match[0].length
-      step = Number(match[0])
-    }
-    if (!this.take(']')) throw new ExpressionError('expected `]`')
-    return step
-  }
-
-  private string(): string {
-    const quote = this.peek()
-    let out = ''
-    for (let at = this.at + 1; at < this.text.length; at++) {
-      const char = this.text[at]!
-      if (char === quote) {
-        this.at = at + 1
-        return out
-      }
-      if (char !== '\\') out += char
-      else {
-        const escaped = this.text[++at] ?? ''
-        out += ESCAPES[escaped] ?? `\\${escaped}`
-      }
-    }
-    throw new ExpressionError('unterminated string literal')
+    const token = this.tokens[this.at]
+    if (token?.kind !== 'Str' && token?.kind !== 'Int')
+      throw new ExpressionError('expected integer or string inside `[...]`')
+    this.at++
+    if (!this.take('RBracket')) throw new ExpressionError('expected `]`')
+    return token.kind === 'Str' ? String(token.value) : Number(token.value)
   }
 }

@@ -2,7 +2,7 @@
 // text counts as false, and nil shows as nothing.
 
 import { stringifyJson } from './json.js'
-import { linesOf, splitText, trim } from './strings-text.js'
+import { splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -72,7 +72,7 @@ function joined(value: Value, separator: Value): Value {
 
 function indented(value: Value, [width, first]: readonly Value[]): Value {
   if (!isInt(width!) && !(width instanceof HarnFloat))
-    throw new FilterError(`\`indent\` requires an integer (got ${typeName(width!)})`)
+    throw new FilterError('`indent` requires an integer width')
   const columns = Math.min(Math.max(0, Math.trunc(Number(width instanceof HarnFloat ? width.v : width))), 10_000)
   const pad = ' '.repeat(columns)
   const withFirst = templateTruth(first ?? null)
@@ -89,7 +89,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   capitalize: onText(capitalize),
   title: onText((text) => text.replace(/\S+/g, capitalize)),
   escape_md: onText((text) => text.replace(/[\\`*_{}[\]()#+\-.!|<>]/g, '\\$&')),
-  lines: { args: [0, 0], run: (value) => new HarnList(linesOf(templateText(value))) },
+  lines: { args: [0, 0], run: (value) => new HarnList(templateText(value).split('\n')) },
   length: { args: [0, 0], run: lengthOf },
   first: { args: [0, 0], run: (value) => endOf(value, 0) },
   last: { args: [0, 0], run: (value) => endOf(value, -1) },
@@ -98,7 +98,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   default: { args: [1, 1], run: (value, [fallback]) => (templateTruth(value) ? value : fallback!) },
   json: {
     args: [0, 1],
-    run: (value, [pretty]) => stringifyJson(value, { decimals: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
+    run: (value, [pretty]) => stringifyJson(value, { decimals: true, displays: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
   },
   indent: { args: [1, 2], run: indented },
   replace: {

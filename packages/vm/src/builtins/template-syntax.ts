@@ -1,7 +1,7 @@
 // The template language (reference 03a §18): text → tree. Two layers: this file cuts the text into directives and nests them;
 // expressions inside a directive are read by template-expression.ts.
 
-import { ExpressionError, ExpressionReader } from './template-expression.js'
+import { ExpressionError, readExpression, readInclude } from './template-expression.js'
 import type { Expression } from './template-expression.js'
 
 /** 1-based place of a directive's `{{`; columns count characters. */
@@ -101,7 +101,7 @@ function cut(text: string): Piece[] {
     const source = text.slice(bodyStart, trimBehind ? end - 1 : end).trim()
     at = end + 2
     trimNext = trimBehind
-    if (source === 'raw') {
+    if (/^raw(?:\s|$)/.test(source)) {
       const close = /\{\{(-?)\s*endraw\s*(-?)\}\}/g
       close.lastIndex = at
       const match = close.exec(text)
@@ -186,7 +186,7 @@ class TreeBuilder {
         nodes.push(piece)
         continue
       }
-      const word = /^[A-Za-z_]\w*/.exec(piece.source)?.[0] ?? ''
+      const word = /^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*/u.exec(piece.source)?.[0] ?? ''
       const rest = piece.source.slice(word.length).trim()
       if (word === 'end' || word === 'else' ? rest === '' : word === 'elif')
         return { nodes, stop: { word, source: rest, place: piece.place } }
@@ -196,20 +196,19 @@ class TreeBuilder {
   }
 
   private directive(word: string, rest: string, source: string, place: Place): Node {
-    if (word === 'if' && rest !== '') return this.branches(rest, place)
-    if (word === 'for' && rest !== '') return this.loop(rest, place)
-    if (word === 'include' && rest !== '') return this.include(rest, place)
-    if (source === word && word !== '' && !['true', 'false', 'nil'].includes(word)) return { kind: 'name', name: word, place }
+    // `if(x)` is an expression, as every word without white space behind it.
+    const alone = rest === '' || /^\s/.test(source.slice(word.length))
+    if (alone && word === 'if') return this.branches(rest, place)
+    if (alone && word === 'for') return this.loop(rest, place)
+    if (alone && word === 'include') return this.include(rest, place)
+    if (source === word && word !== '') return { kind: 'name', name: word, place }
     return { kind: 'value', expression: this.expression(source, place), place }
   }
 
   /** Runs a reader over the source of a directive and turns its errors into errors with a place. */
-  private read<T>(source: string, place: Place, read: (reader: ExpressionReader) => T): T {
+  private read<T>(source: string, place: Place, read: (source: string) => T): T {
     try {
-      const reader = new ExpressionReader(source)
-      const result = read(reader)
-      reader.end()
-      return result
+      return read(source)
     } catch (error) {
       if (error instanceof ExpressionError) throw new TemplateError(error.message, place)
       throw error
@@ -217,7 +216,7 @@ class TreeBuilder {
   }
 
   private expression(source: string, place: Place): Expression {
-    return this.read(source, place, (reader) => reader.expression())
+    return this.read(source, place, readExpression)
   }
 
   private enter(place: Place): void {
@@ -252,11 +251,11 @@ class TreeBuilder {
 
   private loop(source: string, place: Place): Node {
     this.enter(place)
-    const match = /^(.*?)\bin\b([\s\S]*)$/.exec(source)
+    const match = /^(.*?)\sin\s([\s\S]*)$/.exec(source)
     if (match === null) throw new TemplateError('expected `in` in for-loop', place)
     const names = match[1]!.split(',').map((name) => name.trim())
-    if (names.length > 2 || names.some((name) => !/^[A-Za-z_]\w*$/.test(name)))
-      throw new TemplateError('invalid for-loop variable', place)
+    if (names.length > 2 || names.some((name) => !/^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*$/u.test(name)))
+      throw new TemplateError(`invalid for-loop variable${names.length > 1 ? 's' : ''}`, place)
     const iterated = this.expression(match[2]!.trim(), place)
     const { nodes, stop } = this.block()
     if (stop === null) throw new TemplateError('`{{ for }}` missing matching `{{ end }}`', place)
@@ -275,10 +274,6 @@ class TreeBuilder {
   }
 
   private include(source: string, place: Place): Node {
-    return this.read(source, place, (reader) => {
-      const path = reader.expression()
-      const bindings = reader.takeWord('with') ? reader.bindings() : []
-      return { kind: 'include', path, bindings, place } as const
-    })
+    return { kind: 'include', ...this.read(source, place, readInclude), place }
   }
 }

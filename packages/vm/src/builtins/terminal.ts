@@ -8,7 +8,7 @@ import { trimEnd } from './strings-text.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
-import { isInt, isTruthy } from '../values/value.js'
+import { isInt } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
 
 type Stream = 'stdin' | 'stdout' | 'stderr'
@@ -131,7 +131,7 @@ const inputAndOutput: readonly BuiltinDef[] = [
       if (!STREAMS.includes(name))
         return ctx.throw(`mock_tty: invalid stream '${name}'. Expected 'stdin', 'stdout', or 'stderr'.`)
       const state = ctx.state(terminalState)
-      state.tty[name as Stream] = isTruthy(flag ?? false)
+      state.tty[name as Stream] = flag === true
       state.autoColor = null
       return null
     },
@@ -148,10 +148,8 @@ const inputAndOutput: readonly BuiltinDef[] = [
 
 const COLORS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const
 
-/** SGR code of a style; null for an unknown name. */
-function styleCode(name: string): number | null {
-  if (name === 'bold') return 1
-  if (name === 'dim') return 2
+/** SGR code of a colour; null for an unknown name. */
+function colorCode(name: string): number | null {
   if (name === 'gray' || name === 'grey') return 90
   const bright = name.startsWith('bright_')
   const index = COLORS.findIndex((color) => color === (bright ? name.slice(7) : name))
@@ -216,7 +214,7 @@ const colors: readonly BuiltinDef[] = [
   builtin(
     'color(text: any, name: string) -> string',
     { doc: 'The text in a colour when colours are on.', effects: ASKS, borrows: true },
-    (ctx, text, name) => paint(ctx, display(text ?? ''), styleCode(display(name ?? ''))),
+    (ctx, text, name) => paint(ctx, display(text ?? ''), colorCode(display(name ?? ''))),
   ),
   builtin(
     'bold(text: any) -> string',

@@ -5,7 +5,7 @@ import { Control, builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { daysInMonth, fieldsAt, instantOf, secondsOf } from './time-calendar.js'
 import type { Fields, Instant } from './time-calendar.js'
-import { MONTHS, WEEKDAYS, isoMillis, parseDate, rfc3339, strftime } from './time-format.js'
+import { MONTHS, WEEKDAYS, badDate, badField, isoMillis, parseDate, rfc3339, strftime } from './time-format.js'
 import type { Moment } from './time-format.js'
 import { instantsOfLocal, isZone, zoneTime } from './time-zones.js'
 import { HarnDict } from '../values/dict.js'
@@ -19,20 +19,20 @@ function timestampValue(instant: Instant): Value {
   return instant.nanos === 0 ? instant.seconds : new HarnFloat(instant.seconds + instant.nanos / 1e9)
 }
 
-/** The instant in the first argument: a number of seconds, or a dict with one under `timestamp`. */
-function instantArg(ctx: Context, name: string, value: Value): Instant | Control {
-  if (ctx.argc === 0) return ctx.throw(`${name}: missing timestamp argument`)
-  const number = value instanceof HarnDict ? (value.get('timestamp') ?? null) : value
+/** The instant in an argument: a number of seconds, or a dict with one under `timestamp`; undefined: it was not passed. */
+function instantArg(ctx: Context, name: string, value: Value | undefined): Instant | Control {
+  const number = value instanceof HarnDict ? value.get('timestamp') : value
+  if (number === undefined) return ctx.throw(`${name}: missing timestamp argument`)
   if (!isInt(number) && !(number instanceof HarnFloat))
-    return ctx.throw(`${name}: expected timestamp number or date dict, got ${typeName(value)}`)
+    return ctx.throw(`${name}: expected timestamp number or date dict, got ${typeName(number)}`)
   const seconds = number instanceof HarnFloat ? number.v : Number(number)
   const instant = instantOf(seconds)
   return instant ?? ctx.throw(`${name}: timestamp out of range`)
 }
 
-/** The instant as a clock in the zone shows it; nil is UTC. */
-function moment(ctx: Context, name: string, instant: Instant, zone: Value): Moment | Control {
-  if (zone === null) return { fields: fieldsAt(instant, 0), instant, offset: 0, zoneName: 'UTC' }
+/** The instant as a clock in the zone shows it; without a zone in UTC. */
+function moment(ctx: Context, name: string, instant: Instant, zone: Value | undefined): Moment | Control {
+  if (zone === undefined) return { fields: fieldsAt(instant, 0), instant, offset: 0, zoneName: 'UTC' }
   const zoneName = display(zone)
   if (!isZone(zoneName)) return ctx.throw(`${name}: unknown timezone '${zoneName}'`)
   const { offset, abbreviation } = zoneTime(zoneName, instant.seconds)
@@ -40,7 +40,7 @@ function moment(ctx: Context, name: string, instant: Instant, zone: Value): Mome
 }
 
 /** Reads timestamp and zone, then answers by `finish`. */
-function withMoment(ctx: Context, name: string, value: Value, zone: Value, finish: (at: Moment) => Result): Result {
+function withMoment(ctx: Context, name: string, value: Value | undefined, zone: Value | undefined, finish: (at: Moment) => Result): Result {
   const instant = instantArg(ctx, name, value)
   if (instant instanceof Control) return instant
   const at = moment(ctx, name, instant, zone)
@@ -71,20 +71,22 @@ export function isoNow(nowMs: number): string {
 
 function fromComponents(ctx: Context, parts: Value, zone: Value): Result {
   const name = 'date_from_components'
+  if (ctx.argc === 0) return ctx.throw(`${name}: missing components argument`)
   if (!(parts instanceof HarnDict)) return ctx.throw(`${name}: expected dict, got ${typeName(parts)}`)
   const numbers: number[] = []
   for (const key of ['year', 'month', 'day', 'hour', 'minute', 'second']) {
     const value = parts.get(key) ?? null
     if (value === null && numbers.length < 3) return ctx.throw(`${name}: missing ${key}`)
-    if (value !== null && !isInt(value) && !(value instanceof HarnFloat)) return ctx.throw(`${name}: ${key} must be a number`)
-    numbers.push(value === null ? 0 : Math.trunc(value instanceof HarnFloat ? value.v : Number(value)))
+    if (value !== null && !isInt(value)) return ctx.throw(`${name}: ${key} must be an integer, got ${typeName(value)}`)
+    // Only years may be negative.
+    numbers.push(numbers.length === 0 ? Number(value) : Math.max(0, Number(value)))
   }
   const [year, month, day, hour, minute, second] = numbers as [number, number, number, number, number, number]
-  if (Math.abs(year) > 262_000 || !(month >= 1 && month <= 12) || !(day >= 1 && day <= daysInMonth(year, month)))
-    return ctx.throw(`${name}: invalid date`)
-  if (!(hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59))
-    return ctx.throw(`${name}: invalid time`)
-  const zoneName = zone === null ? 'UTC' : display(zone)
+  if (Math.abs(year) > 262_000) return ctx.throw(`Invalid year: ${year}`)
+  const problem = badField(month, day, hour, minute, second)
+  if (problem !== null) return ctx.throw(problem)
+  if (day > daysInMonth(year, month)) return ctx.throw(badDate(year, month, day))
+  const zoneName = ctx.argc < 2 ? 'UTC' : display(zone)
   if (!isZone(zoneName)) return ctx.throw(`${name}: unknown timezone '${zoneName}'`)
   const [first] = instantsOfLocal(zoneName, secondsOf(year, month, day, hour, minute, second))
   return first ?? ctx.throw(`${name}: local time does not exist in that timezone`)
@@ -99,9 +101,10 @@ function inZone(at: Moment, zone: Value): Value {
   return new HarnDict(out)
 }
 
-function addDuration(ctx: Context, value: Value, duration: Value): Result {
+function addDuration(ctx: Context, value: Value | undefined, duration: Value): Result {
   const instant = instantArg(ctx, 'date_add', value)
   if (instant instanceof Control) return instant
+  if (ctx.argc < 2) return ctx.throw('date_add: missing duration argument')
   if (!(duration instanceof HarnDuration)) return ctx.throw(`date_add: expected duration, got ${typeName(duration)}`)
   const ms = Number(duration.ms)
   const seconds = Math.floor(ms / 1000)
@@ -111,12 +114,24 @@ function addDuration(ctx: Context, value: Value, duration: Value): Result {
   return timestampValue({ seconds: instant.seconds + seconds + carry, nanos })
 }
 
-function difference(ctx: Context, left: Value, right: Value): Result {
+function difference(ctx: Context, left: Value | undefined, right: Value | undefined): Result {
   const a = instantArg(ctx, 'date_diff', left)
   if (a instanceof Control) return a
   const b = instantArg(ctx, 'date_diff', right)
   if (b instanceof Control) return b
   return new HarnDuration(Math.trunc((a.seconds - b.seconds) * 1000 + (a.nanos - b.nanos) / 1e6) || 0)
+}
+
+/** The argument at `index`, undefined when it was not passed. */
+function given(ctx: Context, index: number, value: Value | undefined): Value | undefined {
+  return index < ctx.argc ? value : undefined
+}
+
+/** As withMoment, for a zone that must be given. */
+function zoned(ctx: Context, name: string, dt: Value | undefined, zone: Value | undefined, finish: (at: Moment) => Result): Result {
+  const timestamp = given(ctx, 0, dt)
+  if (timestamp !== undefined && ctx.argc < 2) return ctx.throw(`${name}: missing timezone argument`)
+  return withMoment(ctx, name, timestamp, zone, finish)
 }
 
 const DEFAULT_FORMAT = '%Y-%m-%d %H:%M:%S'
@@ -126,8 +141,8 @@ export const dateBuiltins: readonly BuiltinDef[] = [
     'date_format(dt: float | dict, format?: string, tz?: string) -> string',
     { doc: 'Formats a timestamp with strftime directives, in UTC or in a named zone.', borrows: true },
     (ctx, dt, format, zone) =>
-      withMoment(ctx, 'date_format', dt!, zone!, (at) => {
-        const template = format === null ? DEFAULT_FORMAT : display(format!)
+      withMoment(ctx, 'date_format', given(ctx, 0, dt), given(ctx, 2, zone), (at) => {
+        const template = ctx.argc < 2 ? DEFAULT_FORMAT : display(format!)
         return strftime(template, at) ?? ctx.throw(`date_format: invalid format string '${template}'`)
       }),
   ),
@@ -143,12 +158,12 @@ export const dateBuiltins: readonly BuiltinDef[] = [
     'date_in_zone(dt: float, tz: string) -> dict',
     { doc: 'The local fields of a timestamp in a time zone.', borrows: true },
     (ctx, dt, zone) =>
-      withMoment(ctx, 'date_in_zone', dt!, zone === null ? 'UTC' : zone!, (at) => inZone(at, zone === null ? 'UTC' : zone!)),
+      zoned(ctx, 'date_in_zone', dt, zone, (at) => inZone(at, zone!)),
   ),
   builtin(
     'date_to_zone(dt: float, tz: string) -> string',
     { doc: 'RFC 3339 text of a timestamp in a time zone.', borrows: true },
-    (ctx, dt, zone) => withMoment(ctx, 'date_to_zone', dt!, zone!, rfc3339),
+    (ctx, dt, zone) => zoned(ctx, 'date_to_zone', dt, zone, rfc3339),
   ),
   builtin(
     'date_from_components(parts: dict, tz?: string) -> int',
@@ -158,17 +173,17 @@ export const dateBuiltins: readonly BuiltinDef[] = [
   builtin(
     'date_add(dt: float, duration: duration) -> int | float',
     { doc: 'A timestamp moved by a duration.', borrows: true },
-    (ctx, dt, duration) => addDuration(ctx, dt!, duration!),
+    (ctx, dt, duration) => addDuration(ctx, given(ctx, 0, dt), duration!),
   ),
   builtin('date_diff(a: float, b: float) -> duration', { doc: 'The duration from `b` to `a`.', borrows: true }, (ctx, a, b) =>
-    difference(ctx, a!, b!),
+    difference(ctx, given(ctx, 0, a), given(ctx, 1, b)),
   ),
   builtin(
     'weekday_name(dt: float, tz?: string) -> string',
     { doc: 'English name of the day of the week.', borrows: true },
-    (ctx, dt, zone) => withMoment(ctx, 'weekday_name', dt!, zone!, (at) => WEEKDAYS[at.fields.weekday]!),
+    (ctx, dt, zone) => withMoment(ctx, 'weekday_name', given(ctx, 0, dt), given(ctx, 1, zone), (at) => WEEKDAYS[at.fields.weekday]!),
   ),
   builtin('month_name(dt: float, tz?: string) -> string', { doc: 'English name of the month.', borrows: true }, (ctx, dt, zone) =>
-    withMoment(ctx, 'month_name', dt!, zone!, (at) => MONTHS[at.fields.month - 1]!),
+    withMoment(ctx, 'month_name', given(ctx, 0, dt), given(ctx, 1, zone), (at) => MONTHS[at.fields.month - 1]!),
   ),
 ]

@@ -243,8 +243,8 @@ function parseStandard(source: string): Instant | null {
   ]
   const zone = match[8]
   if (zone !== undefined && match[6] === undefined) return null
-  // 60 is a leap second, which only a time with zone may have.
-  if (hour > 23 || minute > 59 || second > (zone === undefined ? 59 : 60)) return null
+  // 60 is a leap second; it counts as the end of second 59, whose fraction then passes 1.
+  if (hour > 23 || minute > 59 || second > 60) return null
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null
   let offset = 0
   if (zone !== undefined && zone.toUpperCase() !== 'Z') {
@@ -253,7 +253,21 @@ function parseStandard(source: string): Instant | null {
     offset = (Number(zone.slice(1, 3)) * 60 + minutes) * (zone.startsWith('+') ? 60 : -60)
   }
   const nanos = Number((match[7] ?? '').slice(0, 9).padEnd(9, '0'))
-  return { seconds: secondsOf(year, month, day, hour, minute, second) - offset, nanos }
+  const leap = second === 60 ? 1 : 0
+  return { seconds: secondsOf(year, month, day, hour, minute, second - leap) - offset, nanos: nanos + leap * 1e9 }
+}
+
+/** Which field is out of its range, in the words of the error; null when none is. */
+export function badField(month: number, day: number, hour: number, minute: number, second: number): string | null {
+  if (month < 1 || month > 12) return `Invalid month: ${month} (must be 1-12)`
+  if (day < 1 || day > 31) return `Invalid day: ${day} (must be 1-31)`
+  if (hour > 23) return `Invalid hour: ${hour} (must be 0-23)`
+  if (minute > 59) return `Invalid minute: ${minute} (must be 0-59)`
+  return second > 59 ? `Invalid second: ${second} (must be 0-59)` : null
+}
+
+export function badDate(year: number, month: number, day: number): string {
+  return `Invalid date: ${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
 }
 
 /** The first three to six groups of digits as year, month, day, hour, minute, second. */
@@ -268,12 +282,9 @@ function parseDigits(source: string): Instant | string {
     number,
     number,
   ]
-  if (year > 262_000) return `Cannot parse date: ${source}`
-  if (month < 1 || month > 12) return `Invalid month: ${month} (must be 1-12)`
-  if (day < 1 || day > 31) return `Invalid day: ${day} (must be 1-31)`
-  if (hour > 23) return `Invalid hour: ${hour} (must be 0-23)`
-  if (minute > 59) return `Invalid minute: ${minute} (must be 0-59)`
-  if (second > 59) return `Invalid second: ${second} (must be 0-59)`
-  if (day > daysInMonth(year, month)) return `Invalid date: ${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+  if (year > 262_000) return `Invalid year: ${year}`
+  const problem = badField(month, day, hour, minute, second)
+  if (problem !== null) return problem
+  if (day > daysInMonth(year, month)) return badDate(year, month, day)
   return { seconds: secondsOf(year, month, day, hour, minute, second), nanos: 0 }
 }

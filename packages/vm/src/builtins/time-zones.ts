@@ -344,9 +344,10 @@ function abbreviation(zone: string, offset: number, seconds: number): string {
   // Dublin has winter letters of its own: its standard time is the one of summer.
   if (zone === 'Europe/Dublin' || zone === 'Eire') return offset === 0 ? 'GMT' : 'IST'
   if (letters.standard === letters.summer) return letters.standard
-  // Standard time is the smaller of the offsets of the year around the instant.
-  const half = 15_778_800
-  const standard = Math.min(offset, offsetAt(zone, seconds - half), offsetAt(zone, seconds + half))
+  // Standard time is the smallest of the offsets of the year around the instant. Summer time leaves at least four months of
+  // it in every zone, so one reading a quarter of a year meets it.
+  const quarter = 7_889_400
+  const standard = Math.min(...[-2, -1, 0, 1, 2].map((step) => offsetAt(zone, seconds + step * quarter)))
   return offset > standard ? letters.summer : letters.standard
 }
 

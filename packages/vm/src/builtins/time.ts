@@ -35,7 +35,8 @@ const READINGS: Readonly<Record<string, (ctx: Context, ms: number, input: Value)
   timer_start: (_ctx, ms, name) => HarnDict.of({ name, start_ms: Math.floor(ms) }),
   timer_end: (ctx, ms, timer) => {
     const fields = timer as HarnDict
-    const elapsed = Math.max(0, Math.floor(ms) - clockMs(fields.get('start_ms') ?? 0))
+    const started = fields.get('start_ms')
+    const elapsed = started === undefined ? 0 : Math.max(0, Math.floor(ms) - clockMs(started))
     ctx.write(`[timer] ${display(fields.get('name') ?? 'default')}: ${elapsed}ms\n`)
     return elapsed
   },
@@ -85,13 +86,23 @@ function sleepFor(ctx: Context, ms: number): Result {
 
 // ------------------------------------------------------------------------------------------------------------ durations
 
+function notADuration(ctx: Context, name: string, value: Value): Result {
+  return ctx.throw(ctx.argc === 0 ? `${name}: missing duration argument` : `${name}: expected duration, got ${typeName(value)}`)
+}
+
+/** Nearest integer, halves away from zero. */
+function roundAway(n: number): number {
+  return Math.sign(n) * Math.round(Math.abs(n))
+}
+
 function makeDuration(name: string, unitMs: number): BuiltinDef {
   return builtin(
     `${name}(n: number) -> duration`,
     { doc: `A duration of \`n\` times ${unitMs} milliseconds.`, borrows: true },
     (ctx, n) => {
+      if (ctx.argc === 0) return ctx.throw(`${name}: missing value argument`)
       if (isInt(n!)) return new HarnDuration(wrapInt(BigInt(n) * BigInt(unitMs)))
-      if (n instanceof HarnFloat && Number.isFinite(n.v)) return new HarnDuration(wrapInt(BigInt(Math.trunc(n.v * unitMs))))
+      if (n instanceof HarnFloat && Number.isFinite(n.v)) return new HarnDuration(wrapInt(BigInt(roundAway(n.v * unitMs))))
       return ctx.throw(`${name}: expected number, got ${typeName(n!)}`)
     },
   )
@@ -147,7 +158,7 @@ export const timeFamily: BuiltinFamily = {
       (ctx, duration) =>
         duration instanceof HarnDuration
           ? wrapInt(BigInt(duration.ms) / 1000n)
-          : ctx.throw(`duration_to_seconds: expected duration, got ${typeName(duration!)}`),
+          : notADuration(ctx, 'duration_to_seconds', duration!),
     ),
     builtin(
       'duration_to_human(duration: duration) -> string',
@@ -155,7 +166,7 @@ export const timeFamily: BuiltinFamily = {
       (ctx, duration) =>
         duration instanceof HarnDuration
           ? humanDuration(duration)
-          : ctx.throw(`duration_to_human: expected duration, got ${typeName(duration!)}`),
+          : notADuration(ctx, 'duration_to_human', duration!),
     ),
 
     builtin('timestamp() -> float', { doc: 'Seconds since 1970.', effects: ['clock.now'] }, (ctx) => {
@@ -189,11 +200,11 @@ export const timeFamily: BuiltinFamily = {
       },
     ),
     builtin('advance_time(ms: int) -> int', { doc: 'Moves the mocked clock and gives its new time.', effects: [] }, (ctx, ms) => {
-      if (!isInt(ms!)) return ctx.throw('advance_time(ms): expected an integer millisecond amount')
       const clock = ctx.state(clockState)
       if (clock.wallMs === null) return ctx.throw('advance_time: no mock active. Call mock_time(ms) first.')
-      clock.wallMs += Number(ms)
-      clock.monotonicMs += Number(ms)
+      const amount = isInt(ms!) ? Number(ms) : 0
+      clock.wallMs += amount
+      clock.monotonicMs += amount
       return clock.wallMs
     }),
     builtin('unmock_time() -> nil', { doc: 'Goes back to the real clock.', effects: [] }, (ctx) => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseJson } from './json.js'
 import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
+import { policyGateFamily } from './policy-gate.js'
 import { toolDispatchFamily } from './tool-dispatch.js'
 import { backoffDelay } from './tool-retry.js'
 import { toolsFamily } from './tools.js'
@@ -23,7 +24,7 @@ function v(json: string): Value {
 
 /** A machine whose bound registry has one tool `t`; its handler is the function, when there is one. */
 function machineWith(config: string, handler?: (args: Value) => Value): FakeMachine {
-  const m = fakeMachine(toolsFamily, toolDispatchFamily)
+  const m = fakeMachine(toolsFamily, toolDispatchFamily, policyGateFamily)
   const dict = v(config) as HarnDict
   if (handler !== undefined) {
     m.functions.set('handler', handler)

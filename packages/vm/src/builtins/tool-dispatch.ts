@@ -6,10 +6,11 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { builtin, family, frame } from './builtin.js'
 import { normalizePlan } from './plan.js'
+import { isGated, startGate, startPostHooks } from './policy-gate.js'
 import { errorFromFault, isInterruption, toolError } from './tool-errors.js'
 import { mayRetry, millisOf, retryDelay, retryPolicy } from './tool-retry.js'
 import { bytesToHex, debugQuoted, sortedJson, utf8 } from './tools-json.js'
-import { refusalOfTool } from './tools-policy.js'
+import { hasToolHooks } from './hooks.js'
 import {
   boundRegistry,
   entriesOf,
@@ -41,7 +42,7 @@ import type { Value } from '../values/value.js'
 const toolCalls = family<{ made: number }>('tool_calls', () => ({ made: 0 }))
 
 interface DispatchState extends FrameState {
-  stage: 'start' | 'running' | 'waiting'
+  stage: 'start' | 'gate' | 'running' | 'waiting' | 'after'
   /** A registry, or nil for the bound one. */
   registry: Value
   /** A name, a registry of one tool, or an entry. */
@@ -57,6 +58,8 @@ interface DispatchState extends FrameState {
   attempt: number
   /** One dict a failed attempt. */
   history: Value[]
+  /** The result while hooks look at it. */
+  value: Value
 }
 
 const factsOf = (state: DispatchState): CallFacts => ({
@@ -349,13 +352,19 @@ function outputMode(entry: HarnDict): string {
   return textAt(entry, 'output_mode') ?? 'fail'
 }
 
+function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
+  if (!hasToolHooks(ctx)) return finish(state, value)
+  state.stage = 'after'
+  state.value = value
+  return startPostHooks(ctx, state.name, state.args, resultText(value))
+}
+
 function accept(ctx: Context, state: DispatchState, raw: Value): Result {
   const entry = state.entry!
   const schema = present(entry, 'outputSchema')
   const value = executorOf(entry) === 'harn' ? raw : decode(raw, schema)
-  if (schema === null) return finish(state, value)
-  const failure = validateSchema(value, schema)
-  if (failure === null || outputMode(entry) === 'warn') return finish(state, value)
+  const failure = schema === null ? null : validateSchema(value, schema)
+  if (failure === null || outputMode(entry) === 'warn') return afterHooks(ctx, state, value)
   const { path, expected, actual, reason } = failure
   const message = `Tool '${state.name}' returned an invalid result at ${path}: ${reason}`
   return refuseWith(ctx, state, 'output_validation_failed', message, HarnDict.of({ path, expected, actual, reason }))
@@ -378,18 +387,40 @@ function begin(ctx: Context, state: DispatchState): Result {
   const args = withDefaults(parameters, given)
   const wrong = checkArguments(parameters, args)
   if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
-  state.args = args
-
   const calls = ctx.state(toolCalls)
   calls.made++
   state.callId = `call_${calls.made}`
+  identify(ctx, state, args)
+  if (!isGated(ctx)) return attempt(ctx, state)
+  state.stage = 'gate'
+  return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId }))
+}
+
+function identify(ctx: Context, state: DispatchState, args: HarnDict): void {
+  state.args = args
   const text = sortedJson(args)
   ctx.charge(text.length / 64, text.length)
   state.argHash = bytesToHex(sha256(utf8(text)))
+}
 
-  const refusal = refusalOfTool(ctx, state.name, args)
-  if (refusal !== null) return refuseWith(ctx, state, 'policy_violation', refusal)
+/** What the gate said (policy-gate.ts). Arguments that a person or a hook changed are checked as the first ones were. */
+function admitted(ctx: Context, state: DispatchState, verdict: HarnDict): Result {
+  if (verdict.get('allowed') !== true) {
+    const code = verdict.get('stage') === 'approval' ? 'approval_denied' : 'policy_violation'
+    return refuseWith(ctx, state, code, display(verdict.get('reason') ?? null))
+  }
+  const args = verdict.get('args') as HarnDict
+  if (args !== state.args) {
+    const wrong = checkArguments(parametersOf(state.entry!), args)
+    if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
+    identify(ctx, state, args)
+  }
   return attempt(ctx, state)
+}
+
+/** What hooks look at and may replace: texts as they are, data as JSON. */
+function resultText(value: Value): string {
+  return typeof value === 'string' ? value : sortedJson(value, 2)
 }
 
 function step(ctx: Context, state: DispatchState): Result {
@@ -397,8 +428,14 @@ function step(ctx: Context, state: DispatchState): Result {
     switch (state.stage) {
       case 'start':
         return begin(ctx, state)
+      case 'gate':
+        return admitted(ctx, state, ctx.result as HarnDict)
       case 'running':
         return accept(ctx, state, ctx.result)
+      case 'after': {
+        const text = ctx.result as string
+        return finish(state, text === resultText(state.value) ? state.value : text)
+      }
       case 'waiting':
         return attempt(ctx, state)
     }
@@ -450,6 +487,7 @@ function dispatch(quiet: boolean) {
       argHash: '',
       attempt: 0,
       history: [],
+      value: null,
     } satisfies DispatchState)
 }
 

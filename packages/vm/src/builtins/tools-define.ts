@@ -100,7 +100,7 @@ function resolveExecutor(name: string, config: HarnDict): { readonly executor: E
           `tool_define: tool ${debugQuoted(name)} has no \`handler\` and no \`executor\`. Either attach a \`handler\` fn ` +
           '(executor: "harn") or declare an alternate backend, e.g. executor: "host_bridge" + host_capability: "cap.op", ' +
           'executor: "mcp_server" + mcp_server: "server-name", executor: "provider_native". Defining a handlerless tool would ' +
-          'surface as `[builtin_call] unhandled: <name>` at the first model call.',
+          `surface as \`[builtin_call] unhandled: ${name}\` at the first model call.`,
       }
     }
     executor = 'harn'

@@ -131,7 +131,8 @@ const traces = asker('tracing.ask', {
     const fields = span as HarnDict
     const { stack } = ctx.state(traceStack)
     if (stack.at(-1)?.spanId === fields.get('span_id')) stack.pop()
-    const duration = Math.max(0, Math.floor(clockMs(answer)) - clockMs(fields.get('start_ms') ?? 0))
+    const started = fields.get('start_ms')
+    const duration = started === undefined ? 0 : Math.max(0, Math.floor(clockMs(answer)) - clockMs(started))
     logLine(
       ctx,
       'info',
@@ -179,7 +180,7 @@ export const tracingFamily: BuiltinFamily = {
     builtin(
       'trace_end(span: dict) -> nil',
       { doc: 'Ends a span and logs how long it took.', effects: ['clock.now'] },
-      (ctx, span) => (span instanceof HarnDict && span.has('span_id') ? traces.ask(ctx, WALL_CLOCK, 'end', span) : notASpan(ctx)),
+      (ctx, span) => (span instanceof HarnDict ? traces.ask(ctx, WALL_CLOCK, 'end', span) : notASpan(ctx)),
     ),
     builtin(
       'trace_id() -> string | nil',

@@ -21,6 +21,7 @@ export const EFFECTS = {
   'host.tool': { sideEffect: 'network', doc: 'tools of the embedding program: {op: list} or {op: call, name, args} → {attached, value}' },
   'mcp.connect': { sideEffect: 'process_exec', doc: 'starts or reaches an MCP server: {name, spec}' },
   'mcp.request': { sideEffect: 'network', doc: 'one request to a connected MCP server: {server, method, params}' },
+  'mcp.serve': { sideEffect: 'none', doc: 'the run as an MCP server: {op: offer, …}, {op: next} → a call or nil, {op: reply, id, …}' },
   'clock.now': { sideEffect: 'read_only', doc: 'wall clock, milliseconds since 1970 as float' },
   'clock.monotonic': { sideEffect: 'read_only', doc: 'monotonic clock, milliseconds as float' },
   'clock.zone': { sideEffect: 'read_only', doc: 'local time zone facts: {}' },

@@ -65,15 +65,15 @@ function rangeItem(range: HarnRange, index: number): Value | Fault {
   return wrapInt(BigInt(range.start) + BigInt(at))
 }
 
-/** Bounds are null where they were left out; `has` flags tell a missing bound from an explicit nil. */
-export function slice(x: Value, start: Value, hasStart: boolean, end: Value, hasEnd: boolean): Value | Fault {
+/** A bound that is nil is as good as one that was left out. */
+export function slice(x: Value, start: Value, end: Value): Value | Fault {
   if (!(x instanceof HarnList) && typeof x !== 'string') return typeFault(`cannot slice ${typeName(x)}`)
-  if (hasStart && !isInt(start)) return typeFault(`slice start must be an integer, got ${typeName(start)}`)
-  if (hasEnd && !isInt(end)) return typeFault(`slice end must be an integer, got ${typeName(end)}`)
+  if (start !== null && !isInt(start)) return typeFault(`slice start must be an integer, got ${typeName(start)}`)
+  if (end !== null && !isInt(end)) return typeFault(`slice end must be an integer, got ${typeName(end)}`)
   const length = x instanceof HarnList ? x.length : codePointLength(x)
   const clamp = (bound: number): number => (bound < 0 ? Math.max(0, bound + length) : Math.min(bound, length))
-  const from = hasStart ? clamp(Number(start)) : 0
-  const to = hasEnd ? clamp(Number(end)) : length
+  const from = start === null ? 0 : clamp(Number(start))
+  const to = end === null ? length : clamp(Number(end))
   if (x instanceof HarnList) return from >= to ? new HarnList([]) : new HarnList(x.items.slice(from, to))
   return from >= to ? '' : sliceText(x, from, to)
 }

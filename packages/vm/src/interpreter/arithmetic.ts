@@ -9,6 +9,7 @@ import { HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { EXACT, isInt, typeName, wrapInt } from '../values/value.js'
 import { Fault, runtimeFault, typeFault } from './fault.js'
+import { power as floatPower, wholePower } from './power.js'
 import type { Int, Value } from '../values/value.js'
 
 /** Longest string that repetition may build, in UTF-16 units; V8's own limit is near. */
@@ -107,7 +108,7 @@ export function power(x: Value, y: Value): Value | Fault {
   if (isInt(x) && isInt(y) && y >= 0) return wrappingPower(BigInt(x), BigInt(y))
   const a = asFloat(x)
   const b = asFloat(y)
-  if (a !== null && b !== null) return new HarnFloat(a ** b)
+  if (a !== null && b !== null) return new HarnFloat(x instanceof HarnFloat && isInt(y) ? wholePower(a, b) : floatPower(a, b))
   return typeFault(`Cannot exponentiate ${typeName(x)} by ${typeName(y)}`)
 }
 

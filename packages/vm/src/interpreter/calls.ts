@@ -1,7 +1,8 @@
 // Calls that are not the loop's fast path: methods of structs and dicts, builtins as values, generators, names that the callers'
 // scopes hold. Each works on the coroutine that stands at the call, and answers whether the task goes on.
 
-import { Fault, typeFault } from './fault.js'
+import { Fault, runtimeFault, typeFault } from './fault.js'
+import { closestName } from './suggest.js'
 import { makeIter } from '../builtins/iter.js'
 import { Coroutine } from '../scheduler/task.js'
 import { HarnBuiltin, HarnClosure, HarnStruct } from '../values/callable.js'
@@ -26,12 +27,13 @@ export function callMethod(m: Machine, task: Task, receiver: Value, from: number
   const co = task.current
   if (receiver instanceof HarnStruct) {
     const method = structMethod(m, receiver, site.name)
-    // A struct method is a run of its own (reference 01 §15.3).
+    // A struct method is a run of its own, as is a callable entry of a dict (reference 01 §15.3).
     if (method !== null) return m.enter(task, method, from, argc + 1, true)
     const field = receiver.fields.get(site.name)
     if (field instanceof HarnClosure) return m.enter(task, field, from + 1, argc, false)
   } else if (receiver instanceof HarnDict) {
     const entry = receiver.map.get(site.name)
+    if (entry instanceof HarnClosure && entry.code.plain) return m.enter(task, entry, from + 1, argc, true)
     if (entry instanceof HarnClosure || entry instanceof HarnBuiltin) return callFrom(m, task, entry, from + 1, argc, null)
   } else if (receiver instanceof HarnRange) {
     const method = m.registry.methods.get('iter')?.get(site.name)
@@ -77,7 +79,13 @@ export function callFrom(m: Machine, task: Task, callee: Value, from: number, ar
   if (site === null) return m.raise(task, typeFault(`Cannot call ${display(callee)}`))
   const found = callableNamed(m, task, site.name)
   if (found !== null) return callFrom(m, task, found, from, argc, null)
-  return m.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${site.name}${site.suggestion === null ? '' : ` (did you mean \`${site.suggestion}\`?)`}`))
+  return m.raise(task, undefinedBuiltin(site.name, site.suggestion))
+}
+
+/** With a suggestion it is a runtime error (reference 01 §15.4). */
+function undefinedBuiltin(name: string, suggestion: string | null): Fault {
+  const text = `Undefined builtin: ${name}`
+  return suggestion === null ? new Fault('undefined_builtin', text) : runtimeFault(`${text} (did you mean \`${suggestion}\`?)`)
 }
 
 /** `value |> callee`; registers `from` and `from + 1`. */
@@ -85,38 +93,43 @@ export function pipe(m: Machine, task: Task, from: number, tail: boolean): boole
   const co = task.current
   const callee = co.regs[from + 1]!
   if (callee instanceof HarnClosure) {
-    if (tail) {
-      co.regs[co.base] = co.regs[from]!
-      return enterInPlace(m, task, callee, 1)
-    }
+    if (tail) return enterInPlace(m, task, callee, from)
     return m.enter(task, callee, from, 1, false)
   }
   if (callee instanceof HarnBuiltin) return callFrom(m, task, callee, from, 1, null)
   if (typeof callee === 'string') {
     const found = callableNamed(m, task, callee)
     if (found !== null) return callFrom(m, task, found, from, 1, null)
-    return m.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee}`))
+    return m.raise(task, undefinedBuiltin(callee, closestName(callee, m.registry.builtins.keys())))
   }
   return m.raise(task, typeFault(`cannot pipe into ${typeName(callee)}`))
 }
 
-function enterInPlace(m: Machine, task: Task, callee: HarnClosure, argc: number): boolean {
+/** Nothing bounds tail calls but fuel, so that this is a fuel point; without fuel the instruction is run again later. */
+function enterInPlace(m: Machine, task: Task, callee: HarnClosure, from: number): boolean {
+  if (--m.fuel < 0) return m.refuel(task)
   const co = task.current
   const { code } = callee
-  if (--m.fuel < 0) m.fuel = 0
-  co.reserve(co.base + code.frameSize + argc)
-  placeArguments(code, co.regs, co.base, argc)
+  co.regs[co.base] = co.regs[from]!
+  co.reserve(co.base + code.frameSize + 1)
+  placeArguments(code, co.regs, co.base, 1)
   co.frames[co.fp] = callee
   co.instr = code.entry
   return true
 }
 
-/** A callable that the callers' scopes hold under this name, else a builtin, else null (reference 01 §10.3). */
+/**
+ * A callable that the callers' scopes hold under this name, else a builtin, else null (reference 01 §10.3). Scopes of other
+ * modules do not count: a function sees nothing of those that import its module.
+ */
 export function callableNamed(m: Machine, task: Task, name: string): Value {
+  const { current } = task
+  const caller = current.frames[current.fp]
+  const home = caller instanceof HarnClosure ? caller.code.module : null
   for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
     for (let fp = co.fp; fp >= 0; fp--) {
       const frame = co.frames[fp]!
-      if (!(frame instanceof HarnClosure)) continue
+      if (!(frame instanceof HarnClosure) || (home !== null && frame.code.module !== home)) continue
       const pc = fp === co.fp ? co.instr.pc : co.returns[fp + 1]!.pc
       for (const local of frame.code.chunk.locals) {
         if (local.name !== name || pc < local.start || pc >= local.end) continue

@@ -19,28 +19,71 @@ type Entry = number | { readonly constant: Value } | typeof SELF
 const SELF = 'self'
 
 const BINARY: Partial<Record<OpcodeName, number>> = {
-  ADD: LINKED.ADD, ADD_OWNED: LINKED.ADD_OWNED, SUB: LINKED.SUB, MUL: LINKED.MUL, DIV: LINKED.DIV, MOD: LINKED.MOD, POW: LINKED.POW,
-  EQ: LINKED.EQ, NE: LINKED.NE, LT: LINKED.LT, LE: LINKED.LE, GT: LINKED.GT, GE: LINKED.GE, IN: LINKED.IN, NOT_IN: LINKED.NOT_IN,
-  LIST_PUSH: LINKED.LIST_PUSH, LIST_EXTEND: LINKED.LIST_EXTEND, DICT_EXTEND: LINKED.DICT_EXTEND,
-  GET_INDEX: LINKED.GET_INDEX, GET_INDEX_OPT: LINKED.GET_INDEX_OPT,
+  ADD: LINKED.ADD,
+  ADD_OWNED: LINKED.ADD_OWNED,
+  SUB: LINKED.SUB,
+  MUL: LINKED.MUL,
+  DIV: LINKED.DIV,
+  MOD: LINKED.MOD,
+  POW: LINKED.POW,
+  EQ: LINKED.EQ,
+  NE: LINKED.NE,
+  LT: LINKED.LT,
+  LE: LINKED.LE,
+  GT: LINKED.GT,
+  GE: LINKED.GE,
+  IN: LINKED.IN,
+  NOT_IN: LINKED.NOT_IN,
+  LIST_PUSH: LINKED.LIST_PUSH,
+  LIST_EXTEND: LINKED.LIST_EXTEND,
+  DICT_EXTEND: LINKED.DICT_EXTEND,
+  GET_INDEX: LINKED.GET_INDEX,
+  GET_INDEX_OPT: LINKED.GET_INDEX_OPT,
 }
 
 /** Binary operations with a form for a small int on the right. */
 const WITH_CONSTANT: Readonly<Record<number, number>> = {
   // Adding an int changes nothing in place, whoever owns what.
-  [LINKED.ADD]: LINKED.ADDK, [LINKED.ADD_OWNED]: LINKED.ADDK, [LINKED.SUB]: LINKED.SUBK, [LINKED.MUL]: LINKED.MULK, [LINKED.MOD]: LINKED.MODK,
-  [LINKED.EQ]: LINKED.EQK, [LINKED.NE]: LINKED.NEK, [LINKED.LT]: LINKED.LTK, [LINKED.LE]: LINKED.LEK, [LINKED.GT]: LINKED.GTK, [LINKED.GE]: LINKED.GEK,
+  [LINKED.ADD]: LINKED.ADDK,
+  [LINKED.ADD_OWNED]: LINKED.ADDK,
+  [LINKED.SUB]: LINKED.SUBK,
+  [LINKED.MUL]: LINKED.MULK,
+  [LINKED.MOD]: LINKED.MODK,
+  [LINKED.EQ]: LINKED.EQK,
+  [LINKED.NE]: LINKED.NEK,
+  [LINKED.LT]: LINKED.LTK,
+  [LINKED.LE]: LINKED.LEK,
+  [LINKED.GT]: LINKED.GTK,
+  [LINKED.GE]: LINKED.GEK,
 }
 
 /** Comparison → jump taken when it is false. */
 const FUSED: Readonly<Record<number, number>> = {
-  [LINKED.LT]: LINKED.JNLT, [LINKED.LE]: LINKED.JNLE, [LINKED.GT]: LINKED.JNGT, [LINKED.GE]: LINKED.JNGE, [LINKED.EQ]: LINKED.JNEQ, [LINKED.NE]: LINKED.JNNE,
-  [LINKED.LTK]: LINKED.JNLTK, [LINKED.LEK]: LINKED.JNLEK, [LINKED.GTK]: LINKED.JNGTK, [LINKED.GEK]: LINKED.JNGEK, [LINKED.EQK]: LINKED.JNEQK, [LINKED.NEK]: LINKED.JNNEK,
+  [LINKED.LT]: LINKED.JNLT,
+  [LINKED.LE]: LINKED.JNLE,
+  [LINKED.GT]: LINKED.JNGT,
+  [LINKED.GE]: LINKED.JNGE,
+  [LINKED.EQ]: LINKED.JNEQ,
+  [LINKED.NE]: LINKED.JNNE,
+  [LINKED.LTK]: LINKED.JNLTK,
+  [LINKED.LEK]: LINKED.JNLEK,
+  [LINKED.GTK]: LINKED.JNGTK,
+  [LINKED.GEK]: LINKED.JNGEK,
+  [LINKED.EQK]: LINKED.JNEQK,
+  [LINKED.NEK]: LINKED.JNNEK,
 }
 
 const UNARY: Partial<Record<OpcodeName, number>> = {
-  NEG: LINKED.NEG, NOT: LINKED.NOT, CELL_CALLABLE: LINKED.CELL_CALLABLE, CHECK_DICT: LINKED.CHECK_DICT, CHECK_LIST: LINKED.CHECK_LIST,
-  CATCH_VALUE: LINKED.CATCH_VALUE, RESULT_OK: LINKED.RESULT_OK, IS_DICT: LINKED.IS_DICT, ITERATE: LINKED.ITERATE, YIELD: LINKED.YIELD,
+  NEG: LINKED.NEG,
+  NOT: LINKED.NOT,
+  CELL_CALLABLE: LINKED.CELL_CALLABLE,
+  CHECK_DICT: LINKED.CHECK_DICT,
+  CHECK_LIST: LINKED.CHECK_LIST,
+  CATCH_VALUE: LINKED.CATCH_VALUE,
+  RESULT_OK: LINKED.RESULT_OK,
+  IS_DICT: LINKED.IS_DICT,
+  ITERATE: LINKED.ITERATE,
+  YIELD: LINKED.YIELD,
 }
 
 export interface Decoded {
@@ -81,7 +124,7 @@ class Decoder {
   run(): Decoded {
     this.findBoundaries()
     let reachable = true
-    for (let pc = 0; pc < this.code.length; ) {
+    for (let pc = 0; pc < this.code.length;) {
       const { name, row } = OPCODE_BY_CODE.get(this.code[pc]!)! // verified chunk
       if (this.boundaries.has(pc)) {
         if (reachable) this.flush()
@@ -113,7 +156,7 @@ class Decoder {
   private findBoundaries(): void {
     this.boundaries.add(0)
     this.depthAt.set(0, 0)
-    for (let pc = 0; pc < this.code.length; ) {
+    for (let pc = 0; pc < this.code.length;) {
       const { row } = OPCODE_BY_CODE.get(this.code[pc]!)!
       row.operands.forEach((kind, which) => {
         if (kind === 'label') this.boundaries.add(this.code[pc + 1 + which]!)
@@ -181,7 +224,8 @@ class Decoder {
 
   /** Before local `slot` is written, entries that still mean it are given slots of their own. */
   private protect(slot: number): void {
-    for (let position = 0; position < this.stack.length; position++) if (this.stack[position] === slot) this.makeCanonical(position)
+    for (let position = 0; position < this.stack.length; position++)
+      if (this.stack[position] === slot) this.makeCanonical(position)
   }
 
   private store(slot: number): void {
@@ -235,22 +279,41 @@ class Decoder {
         }
         return this.pushConstant(constant)
       }
-      case 'INT': return this.pushConstant(o[0]!)
-      case 'NIL': return this.pushConstant(null)
-      case 'TRUE': return this.pushConstant(true)
-      case 'FALSE': return this.pushConstant(false)
-      case 'POP': this.stack.pop(); this.producer = null; return
+      case 'INT':
+        return this.pushConstant(o[0]!)
+      case 'NIL':
+        return this.pushConstant(null)
+      case 'TRUE':
+        return this.pushConstant(true)
+      case 'FALSE':
+        return this.pushConstant(false)
+      case 'POP':
+        this.stack.pop()
+        this.producer = null
+        return
       case 'DUP': {
         const top = this.stack.at(-1)!
         this.stack.push(top)
         this.producer = null
         return
       }
-      case 'LOAD': this.stack.push(o[0]!); this.producer = null; return
-      case 'LOAD_SHARED': this.push(LINKED.SHARE, o[0]!); this.producer = null; return
-      case 'STORE': return this.store(o[0]!)
-      case 'LOAD_CAPTURE': this.push(LINKED.LOAD_CAPTURE, o[0]!); return
-      case 'NEW_CELL': this.protect(o[0]!); this.emit(LINKED.NEW_CELL, o[0]!); return
+      case 'LOAD':
+        this.stack.push(o[0]!)
+        this.producer = null
+        return
+      case 'LOAD_SHARED':
+        this.push(LINKED.SHARE, o[0]!)
+        this.producer = null
+        return
+      case 'STORE':
+        return this.store(o[0]!)
+      case 'LOAD_CAPTURE':
+        this.push(LINKED.LOAD_CAPTURE, o[0]!)
+        return
+      case 'NEW_CELL':
+        this.protect(o[0]!)
+        this.emit(LINKED.NEW_CELL, o[0]!)
+        return
       case 'SET_CELL': {
         const value = this.popSlot()
         this.stack.push(value)
@@ -262,38 +325,77 @@ class Decoder {
         this.push(LINKED.CELL_VARIABLE, cell, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) })
         return
       }
-      case 'LOAD_MODULE': this.push(LINKED.LOAD_MODULE, o[0]!); return
-      case 'LOAD_MODULE_SHARED': this.push(LINKED.LOAD_MODULE_SHARED, o[0]!); return
+      case 'LOAD_MODULE':
+        this.push(LINKED.LOAD_MODULE, o[0]!)
+        return
+      case 'LOAD_MODULE_SHARED':
+        this.push(LINKED.LOAD_MODULE_SHARED, o[0]!)
+        return
       case 'STORE_MODULE': {
         const value = this.popSlot()
         this.emit(LINKED.STORE_MODULE, 0, value, o[0]!)
         return
       }
-      case 'LOAD_EXPORT': this.push(LINKED.LOAD_EXPORT, 0, o[1]!, 0, this.fn.module.chunk.units[o[0]!]!); return
-      case 'LOAD_GLOBAL': this.push(LINKED.LOAD_GLOBAL, 0, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) }); return
-      case 'SELF': this.stack.push(SELF); this.producer = null; return
-      case 'RUN_MODULE': this.flush(); this.call(LINKED.RUN_MODULE, this.canonical(this.stack.length), 0, 0, this.fn.module.chunk.units[o[0]!]!); return
+      case 'LOAD_EXPORT':
+        this.push(LINKED.LOAD_EXPORT, 0, o[1]!, 0, this.fn.module.chunk.units[o[0]!]!)
+        return
+      case 'LOAD_GLOBAL':
+        this.push(LINKED.LOAD_GLOBAL, 0, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) })
+        return
+      case 'SELF':
+        this.stack.push(SELF)
+        this.producer = null
+        return
+      case 'RUN_MODULE':
+        this.flush()
+        this.call(LINKED.RUN_MODULE, this.canonical(this.stack.length), 0, 0, this.fn.module.chunk.units[o[0]!]!)
+        return
 
-      case 'JUMP': this.flush(); this.jump(this.emit(LINKED.JUMP, 0), o[0]!); return
-      case 'LOOP': this.flush(); this.jump(this.emit(LINKED.LOOP, 0), o[0]!); return
-      case 'JUMP_IF_FALSE': return this.conditional(LINKED.JF, o[0]!)
-      case 'JUMP_IF_TRUE': return this.conditional(LINKED.JT, o[0]!)
-      case 'JUMP_IF_NOT_NIL': this.flush(); this.jump(this.emit(LINKED.JNN, 0, this.canonical(this.stack.length - 1)), o[0]!); return
-      case 'JUMP_IF_END': this.flush(); this.jump(this.emit(LINKED.JEND, 0, this.canonical(this.stack.length - 1)), o[0]!); return
-      case 'JUMP_IF_PASSED': this.flush(); this.jump(this.emit(LINKED.JPASSED, 0, o[0]!), o[1]!); return
+      case 'JUMP':
+        this.flush()
+        this.jump(this.emit(LINKED.JUMP, 0), o[0]!)
+        return
+      case 'LOOP':
+        this.flush()
+        this.jump(this.emit(LINKED.LOOP, 0), o[0]!)
+        return
+      case 'JUMP_IF_FALSE':
+        return this.conditional(LINKED.JF, o[0]!)
+      case 'JUMP_IF_TRUE':
+        return this.conditional(LINKED.JT, o[0]!)
+      case 'JUMP_IF_NOT_NIL':
+        this.flush()
+        this.jump(this.emit(LINKED.JNN, 0, this.canonical(this.stack.length - 1)), o[0]!)
+        return
+      case 'JUMP_IF_END':
+        this.flush()
+        this.jump(this.emit(LINKED.JEND, 0, this.canonical(this.stack.length - 1)), o[0]!)
+        return
+      case 'JUMP_IF_PASSED':
+        this.flush()
+        this.jump(this.emit(LINKED.JPASSED, 0, o[0]!), o[1]!)
+        return
       case 'PROPAGATE': {
         this.flush()
         const slot = this.canonical(this.stack.length - 1)
         this.jump(this.emit(LINKED.PROPAGATE, slot, slot), o[0]!)
         return
       }
-      case 'CHECK_PARAM': this.protect(o[0]!); this.emit(LINKED.CHECK_PARAM, 0, o[0]!, 0, 0, JSON.parse((this.constant(o[1]!) as { json: string }).json)); return
+      case 'CHECK_PARAM':
+        this.protect(o[0]!)
+        this.emit(LINKED.CHECK_PARAM, 0, o[0]!, 0, 0, JSON.parse((this.constant(o[1]!) as { json: string }).json))
+        return
 
-      case 'BUILD_LIST': return this.gather(LINKED.BUILD_LIST, o[0]!, null)
-      case 'BUILD_DICT': return this.gather(LINKED.BUILD_DICT, 2 * o[0]!, null)
-      case 'BUILD_ENUM': return this.gather(LINKED.BUILD_ENUM, o[2]!, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
-      case 'TEXT': return this.gather(LINKED.TEXT, o[0]!, null)
-      case 'CLOSURE': return this.gather(LINKED.CLOSURE, o[1]!, this.fn.module.functions[o[0]!])
+      case 'BUILD_LIST':
+        return this.gather(LINKED.BUILD_LIST, o[0]!, null)
+      case 'BUILD_DICT':
+        return this.gather(LINKED.BUILD_DICT, 2 * o[0]!, null)
+      case 'BUILD_ENUM':
+        return this.gather(LINKED.BUILD_ENUM, o[2]!, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
+      case 'TEXT':
+        return this.gather(LINKED.TEXT, o[0]!, null)
+      case 'CLOSURE':
+        return this.gather(LINKED.CLOSURE, o[1]!, this.fn.module.functions[o[0]!])
       case 'BUILD_ENUM_LIST': {
         const list = this.popSlot()
         this.push(LINKED.BUILD_ENUM_LIST, list, 0, 0, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
@@ -302,7 +404,10 @@ class Decoder {
       case 'DEFINE_IMPL': {
         const from = this.canonicalTop(o[2]!)
         this.stack.length -= o[2]!
-        this.emit(LINKED.DEFINE_IMPL, 0, from, o[2]!, 0, { struct: this.name(o[0]!), methods: JSON.parse((this.constant(o[1]!) as { json: string }).json) })
+        this.emit(LINKED.DEFINE_IMPL, 0, from, o[2]!, 0, {
+          struct: this.name(o[0]!),
+          methods: JSON.parse((this.constant(o[1]!) as { json: string }).json),
+        })
         return
       }
       case 'DICT_PUT': {
@@ -323,9 +428,12 @@ class Decoder {
         this.push(LINKED.BUILD_RANGE, from, to, o[0]!)
         return
       }
-      case 'GET_PROP': return this.withName(LINKED.GET_PROP, o[0]!)
-      case 'GET_PROP_OPT': return this.withName(LINKED.GET_PROP_OPT, o[0]!)
-      case 'FIELD': return this.withName(LINKED.FIELD, o[0]!)
+      case 'GET_PROP':
+        return this.withName(LINKED.GET_PROP, o[0]!)
+      case 'GET_PROP_OPT':
+        return this.withName(LINKED.GET_PROP_OPT, o[0]!)
+      case 'FIELD':
+        return this.withName(LINKED.FIELD, o[0]!)
       case 'CATCH_IS': {
         this.makeCanonical(this.stack.length - 1)
         this.push(LINKED.CATCH_IS, this.stack.at(-1) as number, 0, 0, this.name(o[0]!))
@@ -351,10 +459,14 @@ class Decoder {
         this.push(LINKED.SET_INDEX, object, value, index, o[0] === 1)
         return
       }
-      case 'ITEM': return this.withNumber(LINKED.ITEM, o[0]!)
-      case 'LIST_REST': return this.withNumber(LINKED.LIST_REST, o[0]!)
-      case 'ENUM_FIELD': return this.withNumber(LINKED.ENUM_FIELD, o[0]!)
-      case 'IS_LIST': return this.withNumber(LINKED.IS_LIST, o[0]!)
+      case 'ITEM':
+        return this.withNumber(LINKED.ITEM, o[0]!)
+      case 'LIST_REST':
+        return this.withNumber(LINKED.LIST_REST, o[0]!)
+      case 'ENUM_FIELD':
+        return this.withNumber(LINKED.ENUM_FIELD, o[0]!)
+      case 'IS_LIST':
+        return this.withNumber(LINKED.IS_LIST, o[0]!)
       case 'DICT_REST': {
         const source = this.popSlot()
         this.push(LINKED.DICT_REST, source, 0, 0, JSON.parse((this.constant(o[0]!) as { json: string }).json))
@@ -366,16 +478,20 @@ class Decoder {
         return
       }
 
-      case 'CALL': return this.named(LINKED.CALL, o[0]!, null)
-      case 'CALL_NAMED': return this.named(LINKED.CALL_NAMED, o[1]!, { name: this.name(o[0]!), suggestion: this.constant(o[2]!) })
-      case 'CALL_BUILTIN': return this.builtin(this.fn.module.builtins[o[0]!]!, o[1]!)
+      case 'CALL':
+        return this.named(LINKED.CALL, o[0]!, null)
+      case 'CALL_NAMED':
+        return this.named(LINKED.CALL_NAMED, o[1]!, { name: this.name(o[0]!), suggestion: this.constant(o[2]!) })
+      case 'CALL_BUILTIN':
+        return this.builtin(this.fn.module.builtins[o[0]!]!, o[1]!)
       case 'CALL_METHOD': {
         const from = this.canonicalTop(o[1]! + 1)
         this.stack.length -= o[1]! + 1
         this.call(LINKED.CALL_METHOD, from, from, o[1]!, { name: this.name(o[0]!), optional: o[2] === 1 })
         return
       }
-      case 'CALL_SPREAD': case 'CALL_NAMED_SPREAD': {
+      case 'CALL_SPREAD':
+      case 'CALL_NAMED_SPREAD': {
         const from = this.canonicalTop(2)
         this.stack.length -= 2
         if (name === 'CALL_SPREAD') this.call(LINKED.CALL_SPREAD, from, from, 0, null)
@@ -396,9 +512,12 @@ class Decoder {
       }
       case 'TAIL_NAMED': {
         const from = this.canonicalTop(o[1]! + 1)
-        return this.thenReturn(this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, { name: this.name(o[0]!), suggestion: this.constant(o[2]!) }))
+        return this.thenReturn(
+          this.emit(LINKED.TAIL_NAMED, from, from, o[1]!, from + 1, { name: this.name(o[0]!), suggestion: this.constant(o[2]!) }),
+        )
       }
-      case 'PIPE': case 'TAIL_PIPE': {
+      case 'PIPE':
+      case 'TAIL_PIPE': {
         const from = this.canonicalTop(2)
         this.stack.length -= 2
         if (name === 'PIPE') this.call(LINKED.PIPE, from, from, 0, null)
@@ -420,7 +539,9 @@ class Decoder {
         this.emit(LINKED.RETHROW, 0, fault)
         return
       }
-      case 'RAISE': this.emit(LINKED.RAISE, 0, 0, 0, 0, { kind: RAISE_KINDS[o[0]!], message: this.constant(o[1]!) }); return
+      case 'RAISE':
+        this.emit(LINKED.RAISE, 0, 0, 0, 0, { kind: RAISE_KINDS[o[0]!], message: this.constant(o[1]!) })
+        return
       case 'NEXT': {
         this.flush()
         this.loops.push(this.push(LINKED.NEXT, this.canonical(this.stack.length - 1)))
@@ -432,15 +553,23 @@ class Decoder {
         this.emit(LINKED.DEADLINE_ENTER, 0, duration)
         return
       }
-      case 'DEADLINE_LEAVE': this.emit(LINKED.DEADLINE_LEAVE, 0); return
-      default: throw new Error(`decode: no case for ${name}`)
+      case 'DEADLINE_LEAVE':
+        this.emit(LINKED.DEADLINE_LEAVE, 0)
+        return
+      default:
+        throw new Error(`decode: no case for ${name}`)
     }
   }
 
   private binary(op: number): void {
     const right = this.stack.at(-1)!
     const withConstant = WITH_CONSTANT[op]
-    if (withConstant !== undefined && typeof right === 'object' && typeof right.constant === 'number' && (right.constant | 0) === right.constant) {
+    if (
+      withConstant !== undefined &&
+      typeof right === 'object' &&
+      typeof right.constant === 'number' &&
+      (right.constant | 0) === right.constant
+    ) {
       this.stack.pop()
       const left = this.popSlot()
       this.push(withConstant, left, right.constant)
@@ -455,7 +584,10 @@ class Decoder {
     const producer = this.producer
     const condition = this.popSlot()
     const clean = this.stack.every((entry, position) => entry === this.canonical(position))
-    const fused = producer === null || producer !== this.last || !clean || op !== LINKED.JF || producer.a !== condition ? undefined : FUSED[producer.op]
+    const fused =
+      producer === null || producer !== this.last || !clean || op !== LINKED.JF || producer.a !== condition
+        ? undefined
+        : FUSED[producer.op]
     if (fused !== undefined) {
       // The comparison becomes the jump: same sources, no result.
       producer!.op = fused

@@ -31,7 +31,8 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  fuel: Number.POSITIVE_INFINITY,
+  // Hours of work: a bound that no honest script meets.
+  fuel: 1e12,
   sliceFuel: 200_000,
   frames: 100_000,
   heap: 1 << 30,

@@ -45,7 +45,12 @@ process.stdout.write(JSON.stringify({ value: run(), optimized }))
 
 /** Whether the loop is optimised by a V8 that takes functions of up to `bytes` of bytecode. */
 function isOptimized(bytes: number): boolean {
-  const v8 = ['--allow-natives-syntax', '--no-concurrent-recompilation', '--interrupt-budget=20000', `--max-optimized-bytecode-size=${bytes}`]
+  const v8 = [
+    '--allow-natives-syntax',
+    '--no-concurrent-recompilation',
+    '--interrupt-budget=20000',
+    `--max-optimized-bytecode-size=${bytes}`,
+  ]
   const { stdout, stderr } = spawnSync(process.execPath, [...v8, '--import', 'tsx', '--input-type=module', '--eval', program], {
     cwd: root,
     encoding: 'utf8',

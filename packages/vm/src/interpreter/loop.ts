@@ -11,14 +11,14 @@ import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
-import type { HarnIter } from '../values/handles.js';
+import type { HarnIter } from '../values/handles.js'
 import { END } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
-import type { HarnRange } from '../values/scalars.js';
+import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
-import { checkDict, checkList, getIndex, getProperty, setIndex, setProperty, share, slice } from './access.js'
-import { add, addOwned, contains, divide, makeRange, modulo, multiply, negate, power, subtract } from './arithmetic.js'
+import { getIndex, getProperty, setIndex, setProperty, share } from './access.js'
+import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
 import { Fault, thrown } from './fault.js'
 import { NATIVE_STEP } from './linked.js'
 import type { NativeActivation } from '../scheduler/task.js'
@@ -46,18 +46,40 @@ export function execute(m: Machine, task: Task): void {
   let base = co.base
   let fp = co.fp
   let i: Instr = co.instr
+  /** A fault of instruction `i`, on the way from its case to the end of the switch. */
+  let raised: Fault | null = null
   let closure = co.frames[fp] as HarnClosure // a native frame's step does not look at it
 
   for (;;) {
     switch (i.op) {
-      case 0 satisfies L['MOVE']: regs[base + i.a] = regs[base + i.b]!; i = i.next; continue
-      case 1 satisfies L['LOADK']: regs[base + i.a] = i.k as Value; i = i.next; continue
-      case 3 satisfies L['SHARE']: regs[base + i.a] = share(regs[base + i.b]!); i = i.next; continue
-      case 4 satisfies L['LOAD_CAPTURE']: regs[base + i.a] = closure.captures[i.b]!; i = i.next; continue
-      case 5 satisfies L['LOAD_MODULE']: regs[base + i.a] = m.moduleSlots(closure.code.module)[i.b]!; i = i.next; continue
-      case 6 satisfies L['LOAD_MODULE_SHARED']: regs[base + i.a] = share(m.moduleSlots(closure.code.module)[i.b]!); i = i.next; continue
-      case 7 satisfies L['STORE_MODULE']: m.moduleSlots(closure.code.module)[i.c] = regs[base + i.b]!; i = i.next; continue
-      case 8 satisfies L['NEW_CELL']: regs[base + i.a] = new HarnCell(null); i = i.next; continue
+      case 0 satisfies L['MOVE']:
+        regs[base + i.a] = regs[base + i.b]!
+        i = i.next
+        continue
+      case 1 satisfies L['LOADK']:
+        regs[base + i.a] = i.k as Value
+        i = i.next
+        continue
+      case 3 satisfies L['SHARE']:
+        regs[base + i.a] = share(regs[base + i.b]!)
+        i = i.next
+        continue
+      case 4 satisfies L['LOAD_CAPTURE']:
+        regs[base + i.a] = closure.captures[i.b]!
+        i = i.next
+        continue
+      case 5 satisfies L['LOAD_MODULE']:
+        regs[base + i.a] = m.moduleSlots(closure.code.module)[i.b]!
+        i = i.next
+        continue
+      case 6 satisfies L['LOAD_MODULE_SHARED']:
+        regs[base + i.a] = share(m.moduleSlots(closure.code.module)[i.b]!)
+        i = i.next
+        continue
+      case 7 satisfies L['STORE_MODULE']:
+        m.moduleSlots(closure.code.module)[i.c] = regs[base + i.b]!
+        i = i.next
+        continue
       case 9 satisfies L['SET_CELL']: {
         const cell = regs[base + i.c]
         if (cell instanceof HarnCell) cell.value = regs[base + i.b]!
@@ -70,84 +92,110 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case 12 satisfies L['LOAD_EXPORT']: regs[base + i.a] = m.exportValue(i.k as string, i.c); i = i.next; continue
-      case 14 satisfies L['SELF']: regs[base + i.a] = closure; i = i.next; continue
-
-      // Ints: `| 0` first, which gives most results without a look at the safe range, keeps small ones unboxed and turns -0 to 0.
-      case 20 satisfies L['ADD']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
-        if (typeof x === 'number' && typeof y === 'number') {
-          const sum = x + y
-          const small = sum | 0
-          if (small === sum) { regs[base + i.a] = small; i = i.next; continue }
-          if (sum <= exact && sum >= -exact) { regs[base + i.a] = sum; i = i.next; continue }
-        } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
-          regs[base + i.a] = new HarnFloat(x.v + y.v)
-          i = i.next
-          continue
-        } else m.chargeJoin(x, y)
-        const sum = add(x, y)
-        if (sum instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, sum)) return; break }
-        regs[base + i.a] = sum
+      case 12 satisfies L['LOAD_EXPORT']:
+        regs[base + i.a] = m.exportValue(i.k as string, i.c)
         i = i.next
         continue
-      }
+      case 14 satisfies L['SELF']:
+        regs[base + i.a] = closure
+        i = i.next
+        continue
+
+      // Ints: `| 0` first, which gives most results without a look at the safe range, keeps small ones unboxed and turns -0 to 0.
+      case 20 satisfies L['ADD']:
       case 28 satisfies L['ADD_OWNED']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         if (typeof x === 'number' && typeof y === 'number') {
           const sum = x + y
           const small = sum | 0
-          if (small === sum) { regs[base + i.a] = small; i = i.next; continue }
-          if (sum <= exact && sum >= -exact) { regs[base + i.a] = sum; i = i.next; continue }
+          if (small === sum) {
+            regs[base + i.a] = small
+            i = i.next
+            continue
+          }
+          if (sum <= exact && sum >= -exact) {
+            regs[base + i.a] = sum
+            i = i.next
+            continue
+          }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v + y.v)
           i = i.next
           continue
         } else m.chargeJoin(x, y)
-        const sum = addOwned(x, y)
-        if (sum instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, sum)) return; break }
+        const sum = i.op === 28 ? addOwned(x, y) : add(x, y)
+        if (sum instanceof Fault) {
+          raised = sum
+          break
+        }
         regs[base + i.a] = sum
         i = i.next
         continue
       }
       case 21 satisfies L['SUB']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         if (typeof x === 'number' && typeof y === 'number') {
           const difference = x - y
           const small = difference | 0
-          if (small === difference) { regs[base + i.a] = small; i = i.next; continue }
-          if (difference <= exact && difference >= -exact) { regs[base + i.a] = difference; i = i.next; continue }
+          if (small === difference) {
+            regs[base + i.a] = small
+            i = i.next
+            continue
+          }
+          if (difference <= exact && difference >= -exact) {
+            regs[base + i.a] = difference
+            i = i.next
+            continue
+          }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v - y.v)
           i = i.next
           continue
         }
         const difference = subtract(x, y)
-        if (difference instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, difference)) return; break }
+        if (difference instanceof Fault) {
+          raised = difference
+          break
+        }
         regs[base + i.a] = difference
         i = i.next
         continue
       }
       case 22 satisfies L['MUL']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         if (typeof x === 'number' && typeof y === 'number') {
           const product = x * y
           const small = product | 0
-          if (small === product) { regs[base + i.a] = small; i = i.next; continue }
-          if (product <= exact && product >= -exact) { regs[base + i.a] = product; i = i.next; continue }
+          if (small === product) {
+            regs[base + i.a] = small
+            i = i.next
+            continue
+          }
+          if (product <= exact && product >= -exact) {
+            regs[base + i.a] = product
+            i = i.next
+            continue
+          }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v * y.v)
           i = i.next
           continue
         } else if (typeof x === 'string' || typeof y === 'string') m.chargeRepeat(x, y)
         const product = multiply(x, y)
-        if (product instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, product)) return; break }
+        if (product instanceof Fault) {
+          raised = product
+          break
+        }
         regs[base + i.a] = product
         i = i.next
         continue
       }
       case 24 satisfies L['MOD']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         // The int32 branch keeps V8 from a library call for the remainder of doubles.
         if (typeof x === 'number' && typeof y === 'number' && y !== 0) {
           regs[base + i.a] = (x | 0) === x && (y | 0) === y && x >= 0 ? (x | 0) % (y | 0) : (x % y) + 0
@@ -155,7 +203,10 @@ export function execute(m: Machine, task: Task): void {
           continue
         }
         const rest = modulo(x, y)
-        if (rest instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, rest)) return; break }
+        if (rest instanceof Fault) {
+          raised = rest
+          break
+        }
         regs[base + i.a] = rest
         i = i.next
         continue
@@ -166,11 +217,22 @@ export function execute(m: Machine, task: Task): void {
         if (typeof x === 'number') {
           const sum = x + i.c
           const small = sum | 0
-          if (small === sum) { regs[base + i.a] = small; i = i.next; continue }
-          if (sum <= exact && sum >= -exact) { regs[base + i.a] = sum; i = i.next; continue }
+          if (small === sum) {
+            regs[base + i.a] = small
+            i = i.next
+            continue
+          }
+          if (sum <= exact && sum >= -exact) {
+            regs[base + i.a] = sum
+            i = i.next
+            continue
+          }
         }
         const sum = add(x, i.c)
-        if (sum instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, sum)) return; break }
+        if (sum instanceof Fault) {
+          raised = sum
+          break
+        }
         regs[base + i.a] = sum
         i = i.next
         continue
@@ -180,11 +242,22 @@ export function execute(m: Machine, task: Task): void {
         if (typeof x === 'number') {
           const difference = x - i.c
           const small = difference | 0
-          if (small === difference) { regs[base + i.a] = small; i = i.next; continue }
-          if (difference <= exact && difference >= -exact) { regs[base + i.a] = difference; i = i.next; continue }
+          if (small === difference) {
+            regs[base + i.a] = small
+            i = i.next
+            continue
+          }
+          if (difference <= exact && difference >= -exact) {
+            regs[base + i.a] = difference
+            i = i.next
+            continue
+          }
         }
         const difference = subtract(x, i.c)
-        if (difference instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, difference)) return; break }
+        if (difference instanceof Fault) {
+          raised = difference
+          break
+        }
         regs[base + i.a] = difference
         i = i.next
         continue
@@ -194,101 +267,155 @@ export function execute(m: Machine, task: Task): void {
         if (typeof x === 'number') {
           const product = x * i.c
           const small = product | 0
-          if (small === product) { regs[base + i.a] = small; i = i.next; continue }
-          if (product <= exact && product >= -exact) { regs[base + i.a] = product; i = i.next; continue }
+          if (small === product) {
+            regs[base + i.a] = small
+            i = i.next
+            continue
+          }
+          if (product <= exact && product >= -exact) {
+            regs[base + i.a] = product
+            i = i.next
+            continue
+          }
         } else if (typeof x === 'string') m.chargeRepeat(x, i.c)
         const product = multiply(x, i.c)
-        if (product instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, product)) return; break }
+        if (product instanceof Fault) {
+          raised = product
+          break
+        }
         regs[base + i.a] = product
         i = i.next
         continue
       }
       case 43 satisfies L['MODK']: {
-        const x = regs[base + i.b]!, y = i.c
+        const x = regs[base + i.b]!,
+          y = i.c
         if (typeof x === 'number' && y !== 0) {
           regs[base + i.a] = (x | 0) === x && x >= 0 ? (x | 0) % y : (x % y) + 0
           i = i.next
           continue
         }
         const rest = modulo(x, y)
-        if (rest instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, rest)) return; break }
+        if (rest instanceof Fault) {
+          raised = rest
+          break
+        }
         regs[base + i.a] = rest
         i = i.next
         continue
       }
       case 23 satisfies L['DIV']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         const result = x instanceof HarnFloat && y instanceof HarnFloat ? new HarnFloat(x.v / y.v) : divide(x, y)
-        if (result instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, result)) return; break }
-        regs[base + i.a] = result
-        i = i.next
-        continue
-      }
-      case 25 satisfies L['POW']: {
-        const result = power(regs[base + i.b]!, regs[base + i.c]!)
-        if (result instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, result)) return; break }
+        if (result instanceof Fault) {
+          raised = result
+          break
+        }
         regs[base + i.a] = result
         i = i.next
         continue
       }
       case 26 satisfies L['NEG']: {
         const result = negate(regs[base + i.b]!)
-        if (result instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, result)) return; break }
+        if (result instanceof Fault) {
+          raised = result
+          break
+        }
         regs[base + i.a] = result
         i = i.next
         continue
       }
-      case 27 satisfies L['NOT']: regs[base + i.a] = !isTruthy(regs[base + i.b]!); i = i.next; continue
+      case 27 satisfies L['NOT']:
+        regs[base + i.a] = !isTruthy(regs[base + i.b]!)
+        i = i.next
+        continue
 
       case 30 satisfies L['EQ']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)
         i = i.next
         continue
       }
       case 31 satisfies L['NE']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x !== y : !equals(x, y)
         i = i.next
         continue
       }
       case 32 satisfies L['LT']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x < y : compare(x, y) < 0
         i = i.next
         continue
       }
       case 33 satisfies L['LE']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x <= y : compare(x, y) <= 0
         i = i.next
         continue
       }
       case 34 satisfies L['GT']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x > y : compare(x, y) > 0
         i = i.next
         continue
       }
       case 35 satisfies L['GE']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x >= y : compare(x, y) >= 0
         i = i.next
         continue
       }
-      case 44 satisfies L['EQK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x === i.c : equals(x, i.c); i = i.next; continue }
-      case 45 satisfies L['NEK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x !== i.c : !equals(x, i.c); i = i.next; continue }
-      case 46 satisfies L['LTK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x < i.c : compare(x, i.c) < 0; i = i.next; continue }
-      case 47 satisfies L['LEK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x <= i.c : compare(x, i.c) <= 0; i = i.next; continue }
-      case 48 satisfies L['GTK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x > i.c : compare(x, i.c) > 0; i = i.next; continue }
-      case 49 satisfies L['GEK']: { const x = regs[base + i.b]!; regs[base + i.a] = typeof x === 'number' ? x >= i.c : compare(x, i.c) >= 0; i = i.next; continue }
-      case 36 satisfies L['IN']: regs[base + i.a] = contains(regs[base + i.b]!, regs[base + i.c]!); i = i.next; continue
-      case 37 satisfies L['NOT_IN']: regs[base + i.a] = !contains(regs[base + i.b]!, regs[base + i.c]!); i = i.next; continue
+      case 44 satisfies L['EQK']: {
+        const x = regs[base + i.b]!
+        regs[base + i.a] = typeof x === 'number' ? x === i.c : equals(x, i.c)
+        i = i.next
+        continue
+      }
+      case 45 satisfies L['NEK']: {
+        const x = regs[base + i.b]!
+        regs[base + i.a] = typeof x === 'number' ? x !== i.c : !equals(x, i.c)
+        i = i.next
+        continue
+      }
+      case 46 satisfies L['LTK']: {
+        const x = regs[base + i.b]!
+        regs[base + i.a] = typeof x === 'number' ? x < i.c : compare(x, i.c) < 0
+        i = i.next
+        continue
+      }
+      case 47 satisfies L['LEK']: {
+        const x = regs[base + i.b]!
+        regs[base + i.a] = typeof x === 'number' ? x <= i.c : compare(x, i.c) <= 0
+        i = i.next
+        continue
+      }
+      case 48 satisfies L['GTK']: {
+        const x = regs[base + i.b]!
+        regs[base + i.a] = typeof x === 'number' ? x > i.c : compare(x, i.c) > 0
+        i = i.next
+        continue
+      }
+      case 49 satisfies L['GEK']: {
+        const x = regs[base + i.b]!
+        regs[base + i.a] = typeof x === 'number' ? x >= i.c : compare(x, i.c) >= 0
+        i = i.next
+        continue
+      }
 
-      case 50 satisfies L['JUMP']: i = i.target; continue
+      case 50 satisfies L['JUMP']:
+        i = i.target
+        continue
       case 51 satisfies L['LOOP']:
         if (--m.fuel < 0) {
-          co.fp = fp; co.base = base; co.instr = i
+          co.stand(fp, base, i)
           if (!m.refuel(task)) return
           break
         }
@@ -304,45 +431,81 @@ export function execute(m: Machine, task: Task): void {
         i = x === true || (x !== false && isTruthy(x)) ? i.target : i.next
         continue
       }
-      case 54 satisfies L['JNN']: i = regs[base + i.b] !== null ? i.target : i.next; continue
-      case 55 satisfies L['JPASSED']: i = regs[base + i.b] !== undefined ? i.target : i.next; continue
-      case 56 satisfies L['JEND']: i = regs[base + i.b] === END ? i.target : i.next; continue
+      case 54 satisfies L['JNN']:
+        i = regs[base + i.b] !== null ? i.target : i.next
+        continue
+      case 55 satisfies L['JPASSED']:
+        i = regs[base + i.b] !== undefined ? i.target : i.next
+        continue
+      case 56 satisfies L['JEND']:
+        i = regs[base + i.b] === END ? i.target : i.next
+        continue
       case 57 satisfies L['JNLT']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         i = (typeof x === 'number' && typeof y === 'number' ? x < y : compare(x, y) < 0) ? i.next : i.target
         continue
       }
       case 58 satisfies L['JNLE']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         i = (typeof x === 'number' && typeof y === 'number' ? x <= y : compare(x, y) <= 0) ? i.next : i.target
         continue
       }
       case 59 satisfies L['JNGT']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         i = (typeof x === 'number' && typeof y === 'number' ? x > y : compare(x, y) > 0) ? i.next : i.target
         continue
       }
       case 60 satisfies L['JNGE']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         i = (typeof x === 'number' && typeof y === 'number' ? x >= y : compare(x, y) >= 0) ? i.next : i.target
         continue
       }
       case 61 satisfies L['JNEQ']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         i = (typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)) ? i.next : i.target
         continue
       }
       case 62 satisfies L['JNNE']: {
-        const x = regs[base + i.b]!, y = regs[base + i.c]!
+        const x = regs[base + i.b]!
+        const y = regs[base + i.c]!
         i = (typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)) ? i.target : i.next
         continue
       }
-      case 63 satisfies L['JNLTK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x < i.c : compare(x, i.c) < 0) ? i.next : i.target; continue }
-      case 64 satisfies L['JNLEK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x <= i.c : compare(x, i.c) <= 0) ? i.next : i.target; continue }
-      case 65 satisfies L['JNGTK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x > i.c : compare(x, i.c) > 0) ? i.next : i.target; continue }
-      case 66 satisfies L['JNGEK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x >= i.c : compare(x, i.c) >= 0) ? i.next : i.target; continue }
-      case 67 satisfies L['JNEQK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x === i.c : equals(x, i.c)) ? i.next : i.target; continue }
-      case 68 satisfies L['JNNEK']: { const x = regs[base + i.b]!; i = (typeof x === 'number' ? x === i.c : equals(x, i.c)) ? i.target : i.next; continue }
+      case 63 satisfies L['JNLTK']: {
+        const x = regs[base + i.b]!
+        i = (typeof x === 'number' ? x < i.c : compare(x, i.c) < 0) ? i.next : i.target
+        continue
+      }
+      case 64 satisfies L['JNLEK']: {
+        const x = regs[base + i.b]!
+        i = (typeof x === 'number' ? x <= i.c : compare(x, i.c) <= 0) ? i.next : i.target
+        continue
+      }
+      case 65 satisfies L['JNGTK']: {
+        const x = regs[base + i.b]!
+        i = (typeof x === 'number' ? x > i.c : compare(x, i.c) > 0) ? i.next : i.target
+        continue
+      }
+      case 66 satisfies L['JNGEK']: {
+        const x = regs[base + i.b]!
+        i = (typeof x === 'number' ? x >= i.c : compare(x, i.c) >= 0) ? i.next : i.target
+        continue
+      }
+      case 67 satisfies L['JNEQK']: {
+        const x = regs[base + i.b]!
+        i = (typeof x === 'number' ? x === i.c : equals(x, i.c)) ? i.next : i.target
+        continue
+      }
+      case 68 satisfies L['JNNEK']: {
+        const x = regs[base + i.b]!
+        i = (typeof x === 'number' ? x === i.c : equals(x, i.c)) ? i.target : i.next
+        continue
+      }
 
       case 71 satisfies L['BUILD_LIST']: {
         const items: Value[] = []
@@ -391,7 +554,10 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case 80 satisfies L['BUILD_RANGE']: regs[base + i.a] = makeRange(regs[base + i.b]!, regs[base + i.c]!, i.d === 1); i = i.next; continue
+      case 80 satisfies L['BUILD_RANGE']:
+        regs[base + i.a] = makeRange(regs[base + i.b]!, regs[base + i.c]!, i.d === 1)
+        i = i.next
+        continue
       case 81 satisfies L['TEXT']: {
         let text = ''
         for (let at = base + i.b, end = at + i.c; at < end; at++) {
@@ -412,21 +578,27 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
 
-      case 84 satisfies L['GET_PROP']: case 85 satisfies L['GET_PROP_OPT']: {
+      case 84 satisfies L['GET_PROP']:
+      case 85 satisfies L['GET_PROP_OPT']: {
         const object = regs[base + i.b]!
         let value: Value | Fault | undefined
         if (object instanceof HarnDict) value = object.map.get(i.k as string)
         else if (object instanceof HarnStruct) value = object.fields.get(i.k as string)
         else {
           value = getProperty(object, i.k as string, i.op === 85)
-          if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
+          if (value instanceof Fault) {
+            raised = value
+            break
+          }
         }
         regs[base + i.a] = value === undefined ? null : value
         i = i.next
         continue
       }
-      case 86 satisfies L['GET_INDEX']: case 87 satisfies L['GET_INDEX_OPT']: {
-        const object = regs[base + i.b]!, index = regs[base + i.c]!
+      case 86 satisfies L['GET_INDEX']:
+      case 87 satisfies L['GET_INDEX_OPT']: {
+        const object = regs[base + i.b]!,
+          index = regs[base + i.c]!
         if (object instanceof HarnList && typeof index === 'number' && index >= 0) {
           regs[base + i.a] = index < object.length ? object.items[index]! : null
           i = i.next
@@ -439,16 +611,10 @@ export function execute(m: Machine, task: Task): void {
           continue
         }
         const value = getIndex(object, index, i.op === 87)
-        if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
-        regs[base + i.a] = value
-        i = i.next
-        continue
-      }
-      case 88 satisfies L['SLICE']: {
-        const object = regs[base + i.b]!
-        m.chargeCopy(object)
-        const value = slice(object, i.c < 0 ? null : regs[base + i.c]!, i.c >= 0, i.d < 0 ? null : regs[base + i.d]!, i.d >= 0)
-        if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
+        if (value instanceof Fault) {
+          raised = value
+          break
+        }
         regs[base + i.a] = value
         i = i.next
         continue
@@ -471,14 +637,25 @@ export function execute(m: Machine, task: Task): void {
         }
         m.chargeUpdate(object)
         const value = setProperty(object, i.k as string, regs[base + i.c]!, i.d === 1)
-        if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
+        if (value instanceof Fault) {
+          raised = value
+          break
+        }
         regs[base + i.a] = value
         i = i.next
         continue
       }
       case 90 satisfies L['SET_INDEX']: {
-        const object = regs[base + i.b]!, index = regs[base + i.d]!
-        if (object instanceof HarnList && object.owned && i.k === true && typeof index === 'number' && index >= 0 && index < object.length) {
+        const object = regs[base + i.b]!,
+          index = regs[base + i.d]!
+        if (
+          object instanceof HarnList &&
+          object.owned &&
+          i.k === true &&
+          typeof index === 'number' &&
+          index >= 0 &&
+          index < object.length
+        ) {
           object.items[index] = regs[base + i.c]!
           regs[base + i.a] = object
           i = i.next
@@ -493,21 +670,22 @@ export function execute(m: Machine, task: Task): void {
         }
         m.chargeUpdate(object)
         const value = setIndex(object, index, regs[base + i.c]!, i.k === true)
-        if (value instanceof Fault) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, value)) return; break }
+        if (value instanceof Fault) {
+          raised = value
+          break
+        }
         regs[base + i.a] = value
         i = i.next
         continue
       }
-      case 91 satisfies L['CHECK_DICT']: case 92 satisfies L['CHECK_LIST']: {
-        const value = regs[base + i.b]!
-        const fault = i.op === 91 ? checkDict(value) : checkList(value)
-        if (fault !== null) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, fault)) return; break }
-        regs[base + i.a] = value
+      case 93 satisfies L['FIELD']:
+        regs[base + i.a] = (regs[base + i.b] as HarnDict).map.get(i.k as string) ?? null
         i = i.next
         continue
-      }
-      case 93 satisfies L['FIELD']: regs[base + i.a] = (regs[base + i.b] as HarnDict).map.get(i.k as string) ?? null; i = i.next; continue
-      case 94 satisfies L['ITEM']: regs[base + i.a] = (regs[base + i.b] as HarnList).at(i.c) ?? null; i = i.next; continue
+      case 94 satisfies L['ITEM']:
+        regs[base + i.a] = (regs[base + i.b] as HarnList).at(i.c) ?? null
+        i = i.next
+        continue
       case 97 satisfies L['IS_ENUM']: {
         const value = regs[base + i.b]
         const name = i.k as { readonly enumName: string; readonly variant: string }
@@ -515,8 +693,14 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       }
-      case 98 satisfies L['ENUM_FIELD']: regs[base + i.a] = (regs[base + i.b] as HarnEnum).fields[i.c] ?? null; i = i.next; continue
-      case 99 satisfies L['IS_DICT']: regs[base + i.a] = regs[base + i.b] instanceof HarnDict; i = i.next; continue
+      case 98 satisfies L['ENUM_FIELD']:
+        regs[base + i.a] = (regs[base + i.b] as HarnEnum).fields[i.c] ?? null
+        i = i.next
+        continue
+      case 99 satisfies L['IS_DICT']:
+        regs[base + i.a] = regs[base + i.b] instanceof HarnDict
+        i = i.next
+        continue
       case 100 satisfies L['IS_LIST']: {
         const value = regs[base + i.b]
         regs[base + i.a] = value instanceof HarnList && value.length >= i.c
@@ -526,13 +710,16 @@ export function execute(m: Machine, task: Task): void {
 
       case 129 satisfies L['CALL_SELF']: {
         if (--m.fuel < 0) {
-          co.fp = fp; co.base = base; co.instr = i
+          co.stand(fp, base, i)
           if (!m.refuel(task)) return
           break
         }
         const code = closure.code
         const start = base + i.d
-        if (fp + 1 >= co.limit) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, m.stackOverflow())) return; break }
+        if (fp + 1 >= co.limit) {
+          raised = m.stackOverflow()
+          break
+        }
         if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
         if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
         fp++
@@ -543,17 +730,21 @@ export function execute(m: Machine, task: Task): void {
         i = code.first ?? code.entry
         continue
       }
-      case 101 satisfies L['CALL']: case 102 satisfies L['CALL_NAMED']: {
+      case 101 satisfies L['CALL']:
+      case 102 satisfies L['CALL_NAMED']: {
         const callee = regs[base + i.b]!
         if (callee instanceof HarnClosure && callee.code.plain) {
           if (--m.fuel < 0) {
-            co.fp = fp; co.base = base; co.instr = i
+            co.stand(fp, base, i)
             if (!m.refuel(task)) return
             break
           }
           const code = callee.code
           const start = base + i.d
-          if (fp + 1 >= co.limit) { co.fp = fp; co.base = base; co.instr = i; if (!m.raise(task, m.stackOverflow())) return; break }
+          if (fp + 1 >= co.limit) {
+            raised = m.stackOverflow()
+            break
+          }
           if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
           if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
           fp++
@@ -565,8 +756,11 @@ export function execute(m: Machine, task: Task): void {
           i = code.first ?? code.entry
           continue
         }
-        co.fp = fp; co.base = base; co.instr = i
-        if (!m.callFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null } | null)) return
+        co.stand(fp, base, i)
+        if (
+          !m.callFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null } | null)
+        )
+          return
         break
       }
       case 114 satisfies L['RETURN']: {
@@ -577,7 +771,9 @@ export function execute(m: Machine, task: Task): void {
         if (fp < 0) {
           // The bottom frame of a task or generator.
           regs[0] = value
-          co.fp = fp; co.base = 0; co.instr = to
+          co.fp = fp
+          co.base = 0
+          co.instr = to
           if (!m.endCoroutine(task, value)) return
           break
         }
@@ -591,7 +787,7 @@ export function execute(m: Machine, task: Task): void {
         const callee = regs[base + i.b]!
         if (callee instanceof HarnClosure && callee.code.plain) {
           if (--m.fuel < 0) {
-            co.fp = fp; co.base = base; co.instr = i
+            co.stand(fp, base, i)
             if (!m.refuel(task)) return
             break
           }
@@ -605,17 +801,20 @@ export function execute(m: Machine, task: Task): void {
           i = code.first ?? code.entry
           continue
         }
-        co.fp = fp; co.base = base; co.instr = i
-        if (!m.callFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null })) return
+        co.stand(fp, base, i)
+        if (!m.callFrom(task, callee, base + i.d, i.c, i.k as { readonly name: string; readonly suggestion: string | null }))
+          return
         break
       }
-      case 103 satisfies L['BUILTIN1']: case 104 satisfies L['BUILTIN2']: {
+      case 103 satisfies L['BUILTIN1']:
+      case 104 satisfies L['BUILTIN2']: {
         const def = i.k as BuiltinDef
         co.instr = i
         m.argc = def.arity
         const result: Result = i.op === 103 ? def.run(m, regs[base + i.b]!) : def.run(m, regs[base + i.b]!, regs[base + i.c]!)
         if (result === CONTROL) {
-          co.fp = fp; co.base = base
+          co.fp = fp
+          co.base = base
           if (!m.control(task)) return
           break
         }
@@ -624,7 +823,7 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
       case 105 satisfies L['BUILTIN_N']: {
-        co.fp = fp; co.base = base; co.instr = i
+        co.stand(fp, base, i)
         const result = m.runBuiltin(i.k as BuiltinDef, regs, base + i.b, i.c)
         if (result === CONTROL) {
           if (!m.control(task)) return
@@ -635,10 +834,13 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
       case 106 satisfies L['CALL_METHOD']: {
-        co.fp = fp; co.base = base; co.instr = i
+        co.stand(fp, base, i)
         const receiver = regs[base + i.b]!
         if (receiver instanceof HarnStruct) {
-          const callee = m.structMethod(receiver, (i.k as MethodSite).name)
+          const { name } = i.k as MethodSite
+          // The machine remembers the methods of the struct that was asked for last.
+          const methods = receiver.name === m.structName && receiver.home === m.structHome ? m.structMethods : null
+          const callee = methods?.get(name) ?? m.structMethod(receiver, name)
           if (callee !== null && fp < m.limits.frames) {
             // As CALL, but a run of its own (Coroutine.run).
             if (--m.fuel < 0) {
@@ -675,7 +877,12 @@ export function execute(m: Machine, task: Task): void {
           else {
             m.argc = i.c
             const at = base + i.b
-            result = i.c === 0 ? def.run(m, receiver) : i.c === 1 ? def.run(m, receiver, regs[at + 1]!) : def.run(m, receiver, regs[at + 1]!, regs[at + 2]!)
+            result =
+              i.c === 0
+                ? def.run(m, receiver)
+                : i.c === 1
+                  ? def.run(m, receiver, regs[at + 1]!)
+                  : def.run(m, receiver, regs[at + 1]!, regs[at + 2]!)
           }
           if (result === CONTROL) {
             if (!m.control(task)) return
@@ -688,8 +895,9 @@ export function execute(m: Machine, task: Task): void {
         if (!m.callMethod(task, receiver, base + i.b, i.c, i.k as MethodSite)) return
         break
       }
-      case 112 satisfies L['PIPE']: case 113 satisfies L['TAIL_PIPE']: {
-        co.fp = fp; co.base = base; co.instr = i
+      case 112 satisfies L['PIPE']:
+      case 113 satisfies L['TAIL_PIPE']: {
+        co.stand(fp, base, i)
         if (!m.pipe(task, base + i.b, i.op === 113)) return
         break
       }
@@ -724,21 +932,20 @@ export function execute(m: Machine, task: Task): void {
           }
           continue
         }
-        co.fp = fp; co.base = base; co.instr = i
+        co.stand(fp, base, i)
         if (!m.nextItem(task, it)) return
         break
       }
       case 115 satisfies L['YIELD']:
-        co.fp = fp; co.base = base; co.instr = i
+        co.stand(fp, base, i)
         if (!m.yieldValue(task, regs[base + i.b]!)) return
         break
       case 116 satisfies L['THROW']:
-        co.fp = fp; co.base = base; co.instr = i
-        if (!m.raise(task, thrown(regs[base + i.b]!))) return
+        raised = thrown(regs[base + i.b]!)
         break
       case 127 satisfies L['NATIVE_STEP']: {
         const activation = co.frames[fp] as NativeActivation
-        co.fp = fp; co.base = base; co.instr = NATIVE_STEP
+        co.stand(fp, base, NATIVE_STEP)
         // A step may work or allocate without crossing a loop or call of the script, so it is a fuel point of its own.
         if (--m.fuel < 0) {
           if (!m.refuel(task)) return
@@ -747,14 +954,21 @@ export function execute(m: Machine, task: Task): void {
         if (!m.stepNative(task, activation)) return
         break
       }
-      case 128 satisfies L['TASK_END']: return
+      case 128 satisfies L['TASK_END']:
+        return
       case 2 satisfies L['LOAD_DATA']:
       default: {
         // Everything rare: one function of the machine, so that this one stays small.
-        co.fp = fp; co.base = base; co.instr = i
+        co.stand(fp, base, i)
         if (!m.rare(task, i, closure)) return
         break
       }
+    }
+    if (raised !== null) {
+      co.stand(fp, base, i)
+      const fault = raised
+      raised = null
+      if (!m.raise(task, fault)) return
     }
     // After a slow path: another frame, another coroutine or another task state may be current.
     co = task.current
@@ -765,4 +979,3 @@ export function execute(m: Machine, task: Task): void {
     closure = co.frames[fp] as HarnClosure
   }
 }
-

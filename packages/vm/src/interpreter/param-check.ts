@@ -11,6 +11,7 @@ import { HarnSet } from '../values/set.js'
 import { compareText, sortTexts } from '../values/text-order.js'
 import { isInt, typeName } from '../values/value.js'
 import { runtimeFault, typeFault } from './fault.js'
+import { editDistance } from './suggest.js'
 import type { RuntimeCheck } from '@bridle/compiler/bytecode'
 import type { Fault } from './fault.js'
 import type { Value } from '../values/value.js'
@@ -24,7 +25,8 @@ export interface ParameterCheck {
 export function checkParameter(value: Value, parameter: ParameterCheck): Fault | null {
   const { name, check } = parameter
   if (check.kind === 'interface') {
-    return value instanceof HarnStruct ? null : typeFault(`parameter '${name}': expected value satisfying interface '${check.name}', got ${typeName(value)}`)
+    if (value instanceof HarnStruct) return null
+    return typeFault(`parameter '${name}': expected value satisfying interface '${check.name}', got ${typeName(value)}`)
   }
   const complaint = complaintOf(value, name, check)
   if (complaint === null) return null
@@ -34,8 +36,9 @@ export function checkParameter(value: Value, parameter: ParameterCheck): Fault |
 type ShapeCheck = Extract<RuntimeCheck, { kind: 'shape' }>
 
 /**
- * What is wrong with the argument, or with the field at a path such as `p.o.k`. Object-like checks report their first failure with
- * the path of the field as the name of the parameter; inside lists all failures are collected, with places such as `root[0].k`.
+ * What is wrong with the argument, or with the field at a path such as `p.o.k`. Object-like checks report their first failure
+ * with the path of the field as the name of the parameter; inside lists all failures are collected, each with a place such as
+ * `root[0].k`.
  */
 function complaintOf(value: Value, path: string, check: RuntimeCheck): string | null {
   switch (check.kind) {
@@ -60,7 +63,9 @@ function complaintOf(value: Value, path: string, check: RuntimeCheck): string | 
   }
 }
 
-function complaintOfObject(value: Value, path: string, check: ShapeCheck | Extract<RuntimeCheck, { kind: 'dict' }>): string | null {
+type DictCheck = Extract<RuntimeCheck, { kind: 'dict' }>
+
+function complaintOfObject(value: Value, path: string, check: ShapeCheck | DictCheck): string | null {
   const fields = fieldsOf(value)
   if (fields === null) return notObject(value, path)
   if (check.kind === 'dict') {
@@ -73,7 +78,8 @@ function complaintOfObject(value: Value, path: string, check: ShapeCheck | Extra
   for (const field of check.fields) {
     if (field.optional || fields.has(field.name)) continue
     const near = nearKey(field.name, fields.keys())
-    return `parameter '${path}': missing field '${field.name}' (${show(field.check)})${near === null ? '' : `, did you mean '${near}'?`}`
+    const hint = near === null ? '' : `, did you mean '${near}'?`
+    return `parameter '${path}': missing field '${field.name}' (${show(field.check)})${hint}`
   }
   for (const field of inNameOrder(check)) {
     const item = fields.get(field.name)
@@ -175,18 +181,6 @@ function nearKey(name: string, keys: Iterable<string>): string | null {
     }
   }
   return best
-}
-
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= to.length; j++) {
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)))
-    }
-    row = next
-  }
-  return row[to.length]!
 }
 
 function fits(value: Value, check: RuntimeCheck): boolean {

@@ -14,9 +14,11 @@ import type { Value } from '../values/value.js'
 /** Raises `fault` at the instruction the task's coroutine stands at. Answers whether the task goes on. */
 export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean {
   let fault = raised
-  // Line of the innermost script frame of the run being left; 0 while none was passed.
-  let line = 0
   const trace: TraceEntry[] = fault.trace === null ? [] : [...fault.trace]
+  // Every run that the fault leaves names the same line, that of the innermost script frame; 0 while none was passed.
+  let line = trace[0]?.line ?? 0
+  // Whether a script frame of the run being left was passed: a fault of the calling builtin itself leaves no run.
+  let inRun = false
   const known = trace.length > 0
   let first = true
   for (;;) {
@@ -28,6 +30,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
         const { code } = frame
         const place = code.placeOf(pc)
         if (line === 0) line = place.line
+        inRun = true
         // A rethrown fault already has this frame in its trace.
         if (!(known && first)) trace.push(entry(code, place))
         first = false
@@ -42,7 +45,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
         }
         if (co.fp === co.run) {
           fault = leavingRun(fault, line)
-          line = 0
+          inRun = false
           co.closeRun()
         }
         co.instr = co.returns[co.fp]!
@@ -50,8 +53,10 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
         co.fp--
         co.base = co.fp < 0 ? 0 : co.bases[co.fp]!
       } else if (frame instanceof NativeActivation) {
-        if (line !== 0 && frame.def.runBoundary) fault = leavingRun(fault, line)
-        if (frame.def.runBoundary) line = 0
+        if (frame.def.runBoundary) {
+          if (inRun) fault = leavingRun(fault, line)
+          inRun = false
+        }
         if (frame.def.onFault !== undefined) {
           fault.trace = trace
           co.instr = NATIVE_STEP
@@ -62,8 +67,8 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
         machine.popNative(task)
       } else co.fp--
     }
-    fault = line === 0 ? fault : leavingRun(fault, line)
-    line = 0
+    if (inRun) fault = leavingRun(fault, line)
+    inRun = false
     if (co.generator !== null && co.resumer !== null) {
       co.generator.done = true
       co.generator.coroutine = null

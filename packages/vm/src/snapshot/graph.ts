@@ -42,7 +42,10 @@ interface ClassRow {
   readonly fields: readonly string[]
 }
 
-/** Every class whose instances a machine may hold, but for those with a case of their own below. */
+/**
+ * Every class whose instances a machine may hold, but for those with a case of their own below. Lists keep their buffers and who
+ * shares them: an append costs less where it can be made in place, and a restored run must use the same fuel.
+ */
 const CLASSES: readonly ClassRow[] = [
   { tag: 'float', type: HarnFloat, make: () => new HarnFloat(0), fields: ['v'] },
   { tag: 'duration', type: HarnDuration, make: () => new HarnDuration(0), fields: ['ms'] },
@@ -108,7 +111,6 @@ export function writeGraph(root: object): ObjectRow[] {
 function writeObject(value: object, field: (value: unknown) => Field): ObjectRow {
   const row = ROW_BY_TYPE.get(value.constructor)
   if (row !== undefined) {
-    if (value instanceof HarnList) return [row.tag, field(value.copyItems()), field(value.length), field(value.owned)]
     return [row.tag, ...row.fields.map((name) => field((value as Record<string, unknown>)[name]))]
   }
   if (Array.isArray(value)) return ['array', ...value.map(field)]

@@ -6,6 +6,7 @@
 // signature: who can write snapshots can write any state, and a host keeps them as it keeps code.
 
 import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
+import { Task } from '../scheduler/task.js'
 import { readGraph, SnapshotError, writeGraph } from './graph.js'
 import type { LinkedProgram, Module } from '../interpreter/module.js'
 import type { Machine } from '../vm.js'
@@ -27,10 +28,33 @@ interface Document {
   readonly objects: readonly ObjectRow[]
 }
 
-/** The parts of a machine that a run consists of; KEEP WITH: the state fields of Machine. */
-const STATE = [
-  'now', 'tasks', 'nextTask', 'ready', 'nextEffect', 'nextOrder', 'modules', 'families', 'impls', 'fuelUsed', 'heapCharged', 'outputBytes', 'input', 'pending',
-] as const
+/** The parts of a machine that a run consists of, and what each has to be; KEEP WITH: the state fields of Machine. */
+const STATE = {
+  now: isNumber, tasks: isMapOf(Task), nextTask: isNumber, ready: isListOf(Task), nextEffect: isNumber, nextOrder: isNumber, modules: isMap, families: isMap,
+  impls: isMap, fuelUsed: isNumber, heapCharged: isNumber, outputBytes: isNumber, input: isValue, pending: isMap,
+} as const
+
+type StateName = keyof typeof STATE
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number'
+}
+
+function isMap(value: unknown): boolean {
+  return value instanceof Map
+}
+
+function isMapOf(type: typeof Task): (value: unknown) => boolean {
+  return (value) => value instanceof Map && [...value.values()].every((each) => each instanceof type)
+}
+
+function isListOf(type: typeof Task): (value: unknown) => boolean {
+  return (value) => Array.isArray(value) && value.every((each) => each instanceof type)
+}
+
+function isValue(value: unknown): boolean {
+  return value !== undefined
+}
 
 const moduleHashes = new WeakMap<Module, string>()
 
@@ -52,7 +76,7 @@ export function moduleHash(module: Module, hashHex: (bytes: Uint8Array) => strin
 /** The state of a machine that has just handed the thread back. */
 export function writeSnapshot(machine: Machine): string {
   const state: Record<string, unknown> = {}
-  for (const name of STATE) state[name] = machine[name]
+  for (const name of Object.keys(STATE) as StateName[]) state[name] = machine[name]
   const modules: Record<string, string> = {}
   for (const module of machine.program.modules.values()) modules[module.key] = moduleHash(module, machine.options.hashHex)
   const document: Document = { modules, objects: writeGraph(state) }
@@ -65,29 +89,35 @@ export function writeSnapshot(machine: Machine): string {
 export function readSnapshot(text: string, machine: Machine): void {
   const document = parseDocument(text, machine.options.hashHex)
   checkProgram(document, machine.program, machine.options.hashHex)
-  let state: Record<string, unknown>
   try {
-    state = readGraph(document.objects, {
-      code: (key, index) => {
-        const module = machine.program.modules.get(key) ?? (isAdapterKey(key) ? adapterByKey(machine, key) : undefined)
-        const code = module?.functions[index]
-        if (code === undefined) throw new SnapshotError('program', `the program has no function ${index} in ${key}`)
-        return code
-      },
-      frame: (kind) => {
-        const def = machine.registry.frames.get(kind)
-        if (def === undefined) throw new SnapshotError('registry', `native frame ${kind} is missing`)
-        return def
-      },
-    }) as Record<string, unknown>
+    fill(machine, document)
   } catch (error) {
     if (error instanceof SnapshotError) throw error
+    // The seal fits and the state does not: it was made up, or by another version that forgot to count itself up.
     throw new SnapshotError('damaged', `unreadable snapshot: ${error instanceof Error ? error.message : String(error)}`)
   }
-  for (const name of STATE) {
-    if (state[name] === undefined) throw new SnapshotError('damaged', `the snapshot lacks ${name}`)
-    ;(machine as unknown as Record<string, unknown>)[name] = state[name]
+}
+
+function fill(machine: Machine, document: Document): void {
+  const state = readGraph(document.objects, {
+    code: (key, index) => {
+      const module = machine.program.modules.get(key) ?? (isAdapterKey(key) ? adapterByKey(machine, key) : undefined)
+      const code = module?.functions[index]
+      if (code === undefined) throw new SnapshotError('program', `the program has no function ${index} in ${key}`)
+      return code
+    },
+    frame: (kind) => {
+      const def = machine.registry.frames.get(kind)
+      if (def === undefined) throw new SnapshotError('registry', `native frame ${kind} is missing`)
+      return def
+    },
+  }) as Record<string, unknown>
+  for (const [name, fits] of Object.entries(STATE)) {
+    if (!fits(state[name])) throw new SnapshotError('damaged', `the snapshot lacks ${name}`)
+    Reflect.set(machine, name, state[name])
   }
+  const waiting = [...machine.tasks.values()].filter((task) => task.status === 'waiting')
+  for (const task of waiting.sort((a, b) => a.waitOrder - b.waitOrder)) machine.enterWait(task)
 }
 
 function sealOf(text: string, hashHex: (bytes: Uint8Array) => string): string {

@@ -1,0 +1,94 @@
+// What must hold for every script there is, checked over the whole conformance suite: its text survives printing, its code verifies,
+// and its run depends on nothing but the program: not on slices, not on snapshots, not on having run before. What the scripts are
+// meant to print is the business of `bridle conformance`; here runs are compared with each other, in a world that answers by number.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { compileProgram, verify } from '@bridle/compiler'
+import { parse, print, SourceFile } from '@bridle/parser'
+import { signaturesOf } from '@bridle/vm'
+import type { CompiledProgram } from '@bridle/compiler/bytecode'
+import type { Resolution } from '@bridle/compiler'
+import type { Node } from '@bridle/parser'
+import { expect, test } from 'vitest'
+import { allScripts, CONFORMANCE } from './corpus.js'
+import { difference, link, registry, Runner, runToEnd } from './engine.js'
+
+const signatures = signaturesOf(registry)
+const STD = join(CONFORMANCE, '..', 'packages', 'stdlib-tools', 'src', 'std')
+
+function resolve(path: string, from: string): Resolution {
+  const file = path.startsWith('std/') ? join(STD, path.slice('std/'.length)) : join(dirname(from), path)
+  const found = [file, `${file}.harn`].find((each) => each.endsWith('.harn') && existsSync(each))
+  if (found === undefined) return { kind: 'error', message: `Import error: cannot read '${path}': not here` }
+  return { kind: 'source', key: found, text: readFileSync(found, 'utf8') }
+}
+
+const programs: { readonly name: string; readonly program: CompiledProgram }[] = []
+for (const { name, text } of allScripts()) {
+  const { program } = compileProgram({ key: join(CONFORMANCE, name), text }, { signatures, resolve })
+  if (program !== null) programs.push({ name, program })
+}
+
+/** What is wrong, by script; a check answers null when all is well. */
+function complaints<T extends { readonly name: string }>(scripts: readonly T[], check: (script: T) => string | null): string[] {
+  return scripts.flatMap((script) => {
+    const complaint = check(script)
+    return complaint === null ? [] : [`${script.name}: ${complaint}`]
+  })
+}
+
+test('the suite is there', () => {
+  expect(programs.length).toBeGreaterThan(600)
+})
+
+test('parse ∘ print is the identity on trees', () => {
+  const found = complaints(allScripts(), ({ text }) => {
+    const { program } = parse(new SourceFile('script.harn', text))
+    if (program === null) return null
+    const printed = print(program)
+    const again = parse(new SourceFile('printed.harn', printed))
+    if (again.program === null) return `the printed form is refused: ${again.diagnostics[0]?.message}`
+    if (print(again.program) !== printed) return 'the printed form prints differently'
+    return shape(again.program) === shape(program) ? null : 'the printed form is another program'
+  })
+  expect(found).toEqual([])
+})
+
+/** A tree as text, without places and without what printing may choose: the quotes of a text, and how a long text is cut. */
+function shape(program: Node): string {
+  return JSON.stringify(program, (key, value: unknown) => {
+    if (/span$/i.test(key) || key === 'quote') return undefined
+    return typeof value === 'bigint' ? `${value}n` : value
+  })
+}
+
+test('every compiled chunk verifies', () => {
+  expect(complaints(programs, ({ program }) => program.modules.flatMap((module) => verify(module))[0] ?? null)).toEqual([])
+})
+
+test('a run ends the same way twice', () => {
+  expect(complaints(programs, ({ program }) => difference(runToEnd(new Runner(link(program))), runToEnd(new Runner(link(program)))))).toEqual([])
+})
+
+test('a run ends the same way with one unit of fuel a slice', () => {
+  const found = complaints(programs, ({ program }) => {
+    const linked = link(program)
+    return difference(runToEnd(new Runner(linked)), runToEnd(new Runner(linked, 1, Infinity)))
+  })
+  expect(found).toEqual([])
+})
+
+test('a run ends the same way through a snapshot at every exit', () => {
+  const found = complaints(programs, ({ program }) => {
+    const linked = link(program)
+    const whole = runToEnd(new Runner(linked))
+    // Some thirty exits a script: at every unit of the short ones.
+    const runner = new Runner(linked, Math.max(1, Math.floor(whole.fuel / 30)))
+    do {
+      if (runner.stopped) runner.throughSnapshot()
+    } while (runner.advance())
+    return difference(whole, runner.ending())
+  })
+  expect(found).toEqual([])
+})

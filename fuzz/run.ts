@@ -1,0 +1,157 @@
+// `npm run test:full -- [--inputs N] [--seed S] [--target X] [--jobs J] [--only I]`: many inputs through the
+// fuzz targets, in child processes.
+// Without arguments 200,000 inputs of a fresh seed, shared out as fuzz/targets.ts
+// says. `--only I` runs one input of one target and prints it: that is how a finding is looked at. The exit code is 1 when something
+// was found.
+//
+// The planted target runs first and must be found; a campaign that cannot find that finds nothing.
+
+import { fork } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { runCampaign, verdictOn } from './campaign.js'
+import { Random } from './random.js'
+import { TARGETS, targetNamed } from './targets.js'
+import type { ChildProcess } from 'node:child_process'
+import type { Finding } from './campaign.js'
+import type { Job } from './child.js'
+import type { Target } from './targets.js'
+
+/** An input that takes longer is a finding. */
+const HANG_MS = 2000
+
+/** A child that has not gone on to another input for this long is ended: its input never ends. */
+const STUCK_MS = 60_000
+
+/** Inputs that a child gets at a time: few enough that the children end together. */
+const BATCH = 500
+
+const { values: options } = parseArgs({
+  options: {
+    inputs: { type: 'string', default: '200000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    target: { type: 'string' },
+    jobs: { type: 'string', default: String(Math.min(4, availableParallelism())) },
+    only: { type: 'string' },
+  },
+})
+const seed = Number(options.seed)
+const chosen =
+  options.target === undefined ? TARGETS.filter((each) => each.share > 0) : TARGETS.filter((each) => each.name === options.target)
+if (chosen.length === 0) {
+  process.stderr.write(`no target ${options.target}; there are ${TARGETS.map((each) => each.name).join(', ')}\n`)
+  process.exit(2)
+}
+process.exitCode = options.only === undefined ? await runAll() : showOne(chosen[0]!, Number(options.only))
+
+function showOne(target: Target, index: number): number {
+  const input = target.make(new Random(seed, target.name, index))
+  process.stdout.write(`${input}\n`)
+  const verdict = verdictOn(target, seed, index, input)
+  process.stderr.write(`${verdict ?? 'nothing found'}\n`)
+  return verdict === null ? 0 : 1
+}
+
+async function runAll(): Promise<number> {
+  const planted = targetNamed('planted')!
+  if (runCampaign({ target: planted, seed, from: 0, inputs: 2000 }).length === 0) {
+    process.stdout.write('fuzz: the planted bug was not found; nothing that follows would mean anything\n')
+    return 1
+  }
+  const total = Number(options.inputs)
+  const shares = chosen.reduce((sum, each) => sum + Math.max(1, each.share), 0)
+  process.stdout.write(`fuzz: ${total} inputs, seed ${seed}\n`)
+  const findings: Finding[] = []
+  for (const target of chosen) {
+    const inputs = Math.round((total * Math.max(1, target.share)) / shares)
+    const before = performance.now()
+    const found = distinct(await share(target, inputs))
+    process.stdout.write(
+      `fuzz: ${target.name}: ${inputs} inputs, ${found.length} findings, ${Math.round((performance.now() - before) / 1000)} s\n`,
+    )
+    for (const finding of found) report(finding)
+    findings.push(...found)
+  }
+  process.stdout.write(`fuzz: ${findings.length === 0 ? 'nothing found' : `${findings.length} findings`}\n`)
+  return findings.length === 0 ? 0 : 1
+}
+
+/** Hands batches to children until all are done. */
+async function share(target: Target, inputs: number): Promise<Finding[]> {
+  const jobs: Job[] = []
+  for (let from = 0; from < inputs; from += BATCH)
+    jobs.push({ target: target.name, seed, from, inputs: Math.min(BATCH, inputs - from) })
+  const findings: Finding[] = []
+  const notes = mkdtempSync(join(tmpdir(), 'bridle-fuzz-'))
+  const count = Math.max(1, Math.min(Number(options.jobs), jobs.length))
+  await Promise.all(Array.from({ length: count }, (_, at) => work(jobs, findings, join(notes, String(at)))))
+  rmSync(notes, { recursive: true })
+  return findings
+}
+
+/** One child after the other: one that is lost is replaced, and the next batch goes on. */
+async function work(jobs: Job[], findings: Finding[], note: string): Promise<void> {
+  let child: ChildProcess | null = null
+  for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+    child ??= fork(fileURLToPath(new URL('child.ts', import.meta.url)), [note, String(HANG_MS)])
+    const outcome = await runJob(child, job, note)
+    findings.push(...outcome.findings)
+    if (outcome.lost) child = null
+  }
+  child?.kill()
+}
+
+function runJob(child: ChildProcess, job: Job, note: string): Promise<{ findings: Finding[]; lost: boolean }> {
+  const underWay = (): number => Number(readFileSync(note, 'utf8'))
+  return new Promise((resolve) => {
+    let seen = -1
+    const done = (findings: Finding[], lost: boolean): void => {
+      clearInterval(watch)
+      child.removeAllListeners()
+      if (lost) child.kill('SIGKILL')
+      resolve({ findings, lost })
+    }
+    const lost = (message: string): void => {
+      const index = underWay()
+      done(
+        [
+          {
+            target: job.target,
+            seed: job.seed,
+            index,
+            message,
+            input: targetNamed(job.target)!.make(new Random(job.seed, job.target, index)),
+          },
+        ],
+        true,
+      )
+    }
+    const watch = setInterval(() => {
+      const now = underWay()
+      if (now === seen) lost(`hang: the input did not end within ${STUCK_MS / 1000} s`)
+      seen = now
+    }, STUCK_MS)
+    child.once('message', (findings) => done(findings as Finding[], false))
+    child.once('exit', (code, signal) => lost(`the process died (${signal ?? `exit code ${code}`})`))
+    child.send(job)
+  })
+}
+
+/** Batches find the same things; one of each kind is shown. */
+function distinct(findings: readonly Finding[]): Finding[] {
+  const kinds = new Map<string, Finding>()
+  for (const finding of findings) {
+    const kind = finding.message.replace(/\d+/g, 'N').slice(0, 90)
+    const known = kinds.get(kind)
+    if (known === undefined || finding.input.length < known.input.length) kinds.set(kind, finding)
+  }
+  return [...kinds.values()]
+}
+
+function report({ target, index, message, input }: Finding): void {
+  process.stdout.write(`\n${message}\n  again: npm run test:full -- --target ${target} --seed ${seed} --only ${index}\n`)
+  process.stdout.write(`${input.slice(0, 2000).replace(/^/gm, '  | ')}\n\n`)
+}

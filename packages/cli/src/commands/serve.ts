@@ -1,0 +1,128 @@
+// `bridle serve mcp FILE`: a script as an MCP server. A file with exported functions offers those; any other file is run, and
+// what it registered is offered (reference 04a §3.5–3.6). Standard output belongs to the protocol, so whatever scripts print
+// goes to standard error.
+
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { ApprovalDesk, CompileError } from '@bridle/stdlib-tools'
+import type { Runtime } from '@bridle/stdlib-tools'
+import { ExportedBackend, McpServerConnection, RegisteredBackend, ServeError, StreamTransport, exportedFunctionsOf, serveHttp } from '@bridle/stdlib-tools/mcp'
+import type { Json, McpBackend, ServerIdentity } from '@bridle/stdlib-tools/mcp'
+import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
+import { renderFault } from '../fault-report.js'
+import { commandRuntime } from '../host.js'
+import { compileScript, readScript, reasonOf, sourcesOf } from '../load.js'
+import type { Script } from '../load.js'
+import { VERSION } from '../version.js'
+
+export interface ServeFlags {
+  readonly transport: string
+  readonly bind: string
+  readonly path: string
+  readonly apiKey?: readonly string[]
+  readonly card?: string
+}
+
+export async function serveMcpCommand(file: string, options: ServeFlags): Promise<number> {
+  const script = await readScript(file, undefined)
+  const card = options.card === undefined ? undefined : readCard(options.card)
+  const runtime = commandRuntime({ terminal: false })
+  const backend = await backendOf(runtime, script)
+  if (backend === null) return EXIT_FAILURE
+  const identity: ServerIdentity = { name: basename(script.key).replace(/\.harn$/, ''), version: VERSION, ...(card === undefined ? {} : { card }) }
+  const stop = stopSignal()
+  try {
+    if (options.transport === 'http') await serveOverHttp(backend, identity, options, stop)
+    else await serveOverStdio(backend, identity, stop)
+    return 0
+  } finally {
+    if (backend instanceof RegisteredBackend) await backend.close()
+  }
+}
+
+const toStderr = (text: string): void => {
+  process.stderr.write(text)
+}
+
+/** null when the script does not compile or fails before it serves; the reason is on stderr then. */
+async function backendOf(runtime: Runtime, script: Script): Promise<McpBackend | null> {
+  const desk = new ApprovalDesk()
+  if (exportedFunctionsOf(script.text).length > 0) {
+    try {
+      return new ExportedBackend(runtime, script.key, script.text, { desk, onOutput: toStderr })
+    } catch (cause) {
+      if (!(cause instanceof CompileError)) throw cause
+      // The small programs that import the file would show their own text; the file itself says it better.
+      if (compileScript(runtime, script) !== null) process.stderr.write(`${cause.render()}\n`)
+      return null
+    }
+  }
+  const module = compileScript(runtime, script)
+  if (module === null) return null
+  try {
+    return await RegisteredBackend.start(runtime, module, { desk, onEvent: (event) => (event.type === 'output' ? toStderr(event.text) : undefined) })
+  } catch (cause) {
+    if (!(cause instanceof ServeError)) throw cause
+    const { result } = cause
+    if (result.status === 'failed') process.stderr.write(renderFault(result.error.fault, sourcesOf(module, script)))
+    else process.stderr.write(`error: ${cause.message}\n`)
+    return null
+  }
+}
+
+async function serveOverStdio(backend: McpBackend, identity: ServerIdentity, stop: Promise<void>): Promise<void> {
+  const connection = new McpServerConnection(backend, identity, new StreamTransport(process.stdin, process.stdout))
+  await connection.start()
+  process.stderr.write(`bridle: serving ${identity.name} as an MCP server on standard input and output\n`)
+  await Promise.race([connection.ended, stop, ...endOf(backend)])
+  await connection.close()
+  // An open standard input would keep the process alive.
+  process.stdin.destroy()
+}
+
+async function serveOverHttp(backend: McpBackend, identity: ServerIdentity, options: ServeFlags, stop: Promise<void>): Promise<void> {
+  const { host, port } = readAddress(options.bind)
+  const path = options.path.startsWith('/') ? options.path : `/${options.path}`
+  const server = await serveHttp(backend, identity, { host, port, path, apiKeys: options.apiKey ?? [] }).catch((cause: unknown) => {
+    throw new CommandError(`cannot listen on ${options.bind}: ${reasonOf(cause)}`)
+  })
+  process.stderr.write(`bridle: serving ${identity.name} as an MCP server at ${server.url}\n`)
+  await Promise.race([stop, ...endOf(backend)])
+  await server.close()
+}
+
+/** A script that ends (by exit, or a limit) ends its server. */
+function endOf(backend: McpBackend): Promise<unknown>[] {
+  return backend instanceof RegisteredBackend ? [backend.result] : []
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+  })
+}
+
+function readAddress(text: string): { readonly host: string; readonly port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(text)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) throw new UsageError(`--bind wants HOST:PORT, got ${text}`)
+  return { host: match[1] ?? (match[2] === '' ? '127.0.0.1' : match[2]!), port }
+}
+
+/** A path of a JSON file, or the JSON itself. */
+function readCard(given: string): Json {
+  let text = given
+  if (!given.trimStart().startsWith('{')) {
+    try {
+      text = readFileSync(given, 'utf8')
+    } catch (cause) {
+      throw new CommandError(`cannot read ${given}: ${reasonOf(cause)}`)
+    }
+  }
+  try {
+    return JSON.parse(text) as Json
+  } catch (cause) {
+    throw new CommandError(`the server card is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}

@@ -1,0 +1,143 @@
+// The backend of files with exported functions (04a §3.6): every top-level `pub fn` is a tool. Each call is a run of its own,
+// with its own limits, journal and cancellation; nothing that one call leaves in a variable is seen by another.
+
+import { jsonSchemaOfType } from '@bridle/compiler'
+import { SourceFile, parse } from '@bridle/parser'
+import type { FnDecl, Program } from '@bridle/parser'
+import type { Module, Runtime, StartOptions } from '../runtime.js'
+import type { RunEvent } from '../events.js'
+import type { ApprovalDesk } from '../policy/approval.js'
+import { INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server.js'
+import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server.js'
+
+export interface ExportedOptions {
+  readonly start?: Omit<StartOptions, 'input' | 'signal' | 'onEvent'>
+  /** Answers the requests of functions to people, and clients through it. */
+  readonly desk?: ApprovalDesk
+  /** What functions print. */
+  readonly onOutput?: (text: string) => void
+}
+
+/** The exported functions by name, sorted; empty when the file has none (or does not parse: the compiler says why). */
+export function exportedFunctions(program: Program): readonly FnDecl[] {
+  const found = program.items.filter((item): item is FnDecl => item.kind === 'FnDecl' && item.isPublic)
+  return found.sort((a, b) => (a.name.text < b.name.text ? -1 : 1))
+}
+
+export function exportedFunctionsOf(source: string): readonly FnDecl[] {
+  const { program } = parse(new SourceFile('script.harn', source))
+  return program === null ? [] : exportedFunctions(program)
+}
+
+function toolOf(fn: FnDecl): JsonObject {
+  const properties: { [name: string]: Json } = Object.create(null) as { [name: string]: Json }
+  for (const param of fn.params) properties[param.name.text] = ((param.type === null ? null : jsonSchemaOfType(param.type)) ?? {}) as JsonObject
+  const required = fn.params.filter((param) => param.defaultValue === null && !param.rest).map((param) => param.name.text)
+  const output = fn.returns === null ? null : jsonSchemaOfType(fn.returns)
+  return {
+    name: fn.name.text,
+    description: `Invoke exported Harn function '${fn.name.text}'.`,
+    inputSchema: { type: 'object', properties, ...(required.length === 0 ? {} : { required }) },
+    // The protocol knows results that are objects only; clients refuse a list with any other schema in it.
+    ...(output !== null && output['type'] === 'object' ? { outputSchema: output as JsonObject } : {}),
+  }
+}
+
+export class ExportedBackend implements McpBackend {
+  readonly kind = 'exported'
+  readonly desk?: ApprovalDesk
+  private readonly runtime: Runtime
+  private readonly functions: readonly FnDecl[]
+  private readonly tools: readonly JsonObject[]
+  private readonly modules: ReadonlyMap<string, Module>
+  private readonly options: ExportedOptions
+
+  /** Throws CompileError. `file` is the path by which the file can be imported. */
+  constructor(runtime: Runtime, file: string, source: string, options: ExportedOptions = {}) {
+    this.runtime = runtime
+    this.options = options
+    if (options.desk !== undefined) this.desk = options.desk
+    this.functions = exportedFunctionsOf(source)
+    this.tools = this.functions.map(toolOf)
+    // One small program a function; the file is its import, so that only what imports run is run.
+    const base = file.slice(file.lastIndexOf('/') + 1)
+    const entry = (name: string): string =>
+      `import { ${name} } from "./${base}"\n\npipeline main() {\n  return __mcp_invoke(${name}, host_call("runtime.pipeline_input", {}))\n}\n`
+    this.modules = new Map(this.functions.map(({ name }) => [name.text, runtime.compile(entry(name.text), { file: `${file}.call.harn` })]))
+  }
+
+  list(name: ListName): readonly JsonObject[] {
+    return name === 'tools' ? this.tools : []
+  }
+
+  async callTool(name: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
+    const fn = this.functions.find((each) => each.name.text === name)
+    if (fn === undefined) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
+    const args = bind(fn, params['arguments'] ?? null)
+    scope.progress(0, `Starting ${name}`)
+    const run = this.runtime.start(this.modules.get(name)!, {
+      ...this.options.start,
+      ...(this.desk === undefined ? {} : { providers: [...(this.options.start?.providers ?? []), this.desk.provider()] }),
+      input: args,
+      signal: scope.signal,
+      onEvent: (event: RunEvent) => {
+        if (event.type === 'output') this.options.onOutput?.(event.text)
+      },
+    })
+    scope.progress(1, `Running ${name}`)
+    const result = await run.result
+    switch (result.status) {
+      case 'done': {
+        const { text, structured } = result.value as { readonly text: string; readonly structured: Json }
+        return { content: [{ type: 'text', text }], isError: false, ...(structured === null ? {} : { structuredContent: json(structured) }) }
+      }
+      case 'failed': return failed(result.error.fault.text)
+      case 'limit': return failed(result.message)
+      case 'exit': return failed(`the function ended with exit(${result.code})`)
+      case 'cancelled': return failed(`cancelled: ${result.reason}`)
+    }
+  }
+
+  async readResource(uri: string): Promise<JsonObject> {
+    throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
+  }
+
+  async getPrompt(): Promise<JsonObject> {
+    throw new RpcError(INVALID_PARAMS, 'Unknown prompt')
+  }
+}
+
+function failed(message: string): JsonObject {
+  return { content: [{ type: 'text', text: message }], isError: true }
+}
+
+/** Arguments by name or by place → the list that the function is called with. */
+function bind(fn: FnDecl, given: Json): readonly Json[] {
+  const name = fn.name.text
+  if (given !== null && typeof given !== 'object') throw new RpcError(INVALID_PARAMS, 'tool arguments must be an object, array, or null')
+  const missing = (at: number): RpcError => new RpcError(INVALID_PARAMS, `missing required argument '${fn.params[at]!.name.text}' for '${name}'`)
+  const isRequired = (at: number): boolean => fn.params[at]!.defaultValue === null && !fn.params[at]!.rest
+  if (Array.isArray(given)) {
+    const list = given as readonly Json[]
+    const absent = fn.params.findIndex((_, at) => at >= list.length && isRequired(at))
+    if (absent >= 0) throw missing(absent)
+    return fn.params.some((param) => param.rest) ? list : list.slice(0, fn.params.length)
+  }
+  const named = (given ?? {}) as JsonObject
+  const args: Json[] = []
+  let skipped = false
+  for (const [at, param] of fn.params.entries()) {
+    const key = param.name.text
+    if (!Object.hasOwn(named, key)) {
+      if (isRequired(at)) throw missing(at)
+      skipped = true
+      continue
+    }
+    // A call gives arguments by place, so one that was left out cannot stand before one that is there.
+    if (skipped) throw new RpcError(INVALID_PARAMS, `named arguments for '${name}' skipped '${key}' before later arguments`)
+    const value = named[key]!
+    if (param.rest && Array.isArray(value)) args.push(...(value as readonly Json[]))
+    else args.push(value)
+  }
+  return args
+}

@@ -1,0 +1,329 @@
+// The machine's side of `bridle serve mcp` (04a §3.5–3.6). `__mcp_serve` offers what the script registered and then takes one
+// call after another from the host, each in a task of its own, until the host says that it is over; it runs as the epilogue
+// of the script, so that handlers see everything the script set up. `__mcp_invoke` calls one exported function.
+//
+// Effects `mcp.serve` (answered by server-registered.ts):
+//   {op: offer, tools, resources, templates, prompts}        → nil; again whenever a handler registered something
+//   {op: next}                                               → {call, what, at, args} | {cancel} | nil, the end
+//   {op: reply, call, ok: true, result} or {…, ok: false, message}   → nil
+// `what` is tool, template or prompt, `at` its place in the offer.
+
+import { HarnBuiltin, HarnClosure, HarnDict, HarnList, HarnStruct, builtin, display, family, frame, stringifyJson, toPlain } from '@bridle/vm'
+import type { BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
+import { mcpState } from '../builtins/mcp.js'
+
+interface ServeState {
+  [key: string]: unknown
+  stage: 'offer' | 'next' | 'asked'
+  /** Tasks of calls that were not seen to end yet, by call. */
+  readonly tasks: Map<number, number>
+}
+
+/** What was offered last: counts and the registry, enough to see that something was added. */
+const offered = family<{ registry: Value; counts: number[] }>('mcp_serve', () => ({ registry: null, counts: [] }))
+
+const field = (value: Value | undefined, key: string): Value => (value instanceof HarnDict ? (value.get(key) ?? null) : null)
+
+function textFields(from: HarnDict, names: Readonly<Record<string, string>>): { [key: string]: Plain } {
+  const out: { [key: string]: Plain } = {}
+  for (const [name, key] of Object.entries(names)) {
+    const value = from.get(key) ?? null
+    if (value !== null) out[name] = display(value)
+  }
+  return out
+}
+
+// ------------------------------------------------------------------------------------------------------------- the offer
+
+const JSON_TYPES: Readonly<Record<string, string>> = { int: 'integer', float: 'number', bool: 'boolean', list: 'array', dict: 'object', nil: 'null' }
+
+/** Clients hold input schemas against JSON Schema, so the language's own names of types are translated. */
+function jsonType(type: string): string {
+  return JSON_TYPES[type] ?? type
+}
+
+function inputSchema(parameters: Value): Plain {
+  if (!(parameters instanceof HarnDict)) return { type: 'object', properties: {} }
+  if (parameters.get('type') === 'object' && parameters.get('properties') instanceof HarnDict) return toPlain(parameters)
+  const properties: { [key: string]: Plain } = Object.create(null) as { [key: string]: Plain }
+  const required: string[] = []
+  for (const name of parameters.keys()) {
+    const spec = parameters.get(name)!
+    if (spec instanceof HarnDict) {
+      const type = spec.get('type')
+      const description = spec.get('description') ?? null
+      properties[name] = {
+        ...(typeof type === 'string' ? { type: jsonType(type) } : {}),
+        ...(description === null ? {} : { description: display(description) }),
+      }
+      if (spec.get('required') === true) required.push(name)
+    } else properties[name] = typeof spec === 'string' ? { type: jsonType(spec) } : {}
+  }
+  return { type: 'object', properties, ...(required.length === 0 ? {} : { required }) }
+}
+
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']
+
+function annotationsOf(value: Value): Plain {
+  const out: { [key: string]: Plain } = {}
+  const title = field(value, 'title')
+  if (typeof title === 'string') out['title'] = title
+  for (const hint of HINTS) {
+    const given = field(value, hint)
+    if (typeof given === 'boolean') out[hint] = given
+  }
+  return Object.keys(out).length === 0 ? null : out
+}
+
+function toolOffer(entry: HarnDict): { readonly [key: string]: Plain } {
+  const output = entry.get('output_schema') ?? null
+  const annotations = annotationsOf(entry.get('annotations') ?? null)
+  const title = entry.get('title') ?? null
+  return {
+    name: display(entry.get('name') ?? null),
+    description: display(entry.get('description') ?? ''),
+    inputSchema: inputSchema(entry.get('parameters') ?? null),
+    ...(title === null ? {} : { title: display(title) }),
+    ...(output instanceof HarnDict ? { outputSchema: toPlain(output) } : {}),
+    ...(annotations === null ? {} : { annotations }),
+  }
+}
+
+function toolsOf(registry: Value): readonly HarnDict[] {
+  const tools = field(registry, 'tools')
+  return tools instanceof HarnList ? tools.view().filter((entry): entry is HarnDict => entry instanceof HarnDict) : []
+}
+
+function offer(ctx: Context): Result {
+  const { registry, resources, templates, prompts } = ctx.state(mcpState).served
+  const tools = toolsOf(registry)
+  const without = tools.find((entry) => !(entry.get('handler') instanceof HarnClosure))
+  if (without !== undefined) return ctx.runtime(`mcp_tools: tool '${display(without.get('name') ?? null)}' has no handler closure`)
+  Object.assign(ctx.state(offered), { registry, counts: [resources.length, templates.length, prompts.length] })
+  const named = { name: 'name', title: 'title', description: 'description' }
+  return ctx.request({
+    kind: 'mcp.serve',
+    args: {
+      op: 'offer',
+      tools: tools.map(toolOffer),
+      resources: resources.map((each) => textFields(each as HarnDict, { uri: 'uri', ...named, mimeType: 'mime_type', text: 'text' })),
+      templates: templates.map((each) => textFields(each as HarnDict, { uriTemplate: 'uri_template', ...named, mimeType: 'mime_type' })),
+      prompts: prompts.map((each) => promptOffer(each as HarnDict)),
+    },
+  })
+}
+
+function promptOffer(prompt: HarnDict): Plain {
+  const given = prompt.get('arguments')
+  const list = given instanceof HarnList ? given.view().filter((each): each is HarnDict => each instanceof HarnDict) : []
+  const args = list.map((each) => ({ ...textFields(each, { name: 'name', description: 'description' }), required: each.get('required') === true }))
+  return { ...textFields(prompt, { name: 'name', title: 'title', description: 'description' }), ...(args.length === 0 ? {} : { arguments: args }) }
+}
+
+function hasChanged(ctx: Context): boolean {
+  const { registry, resources, templates, prompts } = ctx.state(mcpState).served
+  const last = ctx.state(offered)
+  return last.registry !== registry || [resources, templates, prompts].some((list, at) => list.length !== last.counts[at])
+}
+
+// -------------------------------------------------------------------------------------------------------------- the loop
+
+const serveFrame = frame<ServeState>({
+  kind: 'mcp.serve',
+  step(ctx, state) {
+    switch (state.stage) {
+      case 'offer':
+        state.stage = 'next'
+        return offer(ctx)
+      case 'next':
+        state.stage = 'asked'
+        return ctx.request({ kind: 'mcp.serve', args: { op: 'next' } })
+      case 'asked': {
+        const asked = ctx.result
+        sweep(ctx, state)
+        if (asked === null) return null
+        const cancelled = field(asked, 'cancel')
+        if (cancelled !== null) cancelCall(ctx, state, Number(cancelled))
+        else startCall(ctx, state, asked as HarnDict)
+        state.stage = 'asked'
+        return ctx.request({ kind: 'mcp.serve', args: { op: 'next' } })
+      }
+    }
+  },
+  onLeave: (ctx, state) => {
+    for (const task of state.tasks.values()) ctx.machine.abortTask(task)
+  },
+})
+
+/** Forgets tasks that ended; a server runs long. */
+function sweep(ctx: Context, state: ServeState): void {
+  for (const [call, task] of state.tasks) {
+    if (ctx.machine.taskOutcome(task).kind === 'running') continue
+    ctx.machine.forgetTask(task)
+    state.tasks.delete(call)
+  }
+}
+
+function cancelCall(ctx: Context, state: ServeState, call: number): void {
+  const task = state.tasks.get(call)
+  if (task !== undefined) ctx.machine.abortTask(task)
+}
+
+function startCall(ctx: Context, state: ServeState, asked: HarnDict): void {
+  const call = Number(asked.get('call'))
+  const what = display(asked.get('what') ?? null)
+  const { registry, templates, prompts } = ctx.state(mcpState).served
+  const list: readonly Value[] = what === 'tool' ? toolsOf(registry) : what === 'template' ? templates : prompts
+  const entry = list[Number(asked.get('at'))] ?? null
+  const args = asked.get('args') ?? null
+  const task = ctx.machine.spawn(new HarnBuiltin('__mcp_serve_call'), [call, what, entry, args instanceof HarnDict ? args : new HarnDict()], {
+    name: 'mcp', taskId: `${ctx.machine.task().taskId}:mcp:${call}`,
+  })
+  state.tasks.set(call, task)
+}
+
+// -------------------------------------------------------------------------------------------------------------- one call
+
+interface CallState {
+  [key: string]: unknown
+  stage: 'start' | 'called' | 'replied' | 'offered'
+  readonly call: number
+  readonly what: string
+  readonly entry: Value
+  readonly args: Value
+}
+
+const callFrame = frame<CallState>({
+  kind: 'mcp.serve_call',
+  step(ctx, state) {
+    switch (state.stage) {
+      case 'start':
+        state.stage = 'called'
+        return ctx.call(field(state.entry as HarnDict, 'handler'), [state.args])
+      case 'called':
+        return reply(ctx, state, { ok: true, result: resultOf(state, ctx.result) })
+      case 'replied':
+        if (!hasChanged(ctx)) return null
+        state.stage = 'offered'
+        return offer(ctx)
+      case 'offered':
+        return null
+    }
+  },
+  onFault: (ctx, state, fault) => (state.stage === 'called' ? reply(ctx, state, { ok: false, message: fault.text }) : ctx.fail(fault)),
+})
+
+function reply(ctx: Context, state: CallState, outcome: { readonly [key: string]: Plain }): Result {
+  state.stage = 'replied'
+  return ctx.request({ kind: 'mcp.serve', args: { op: 'reply', call: state.call, ...outcome } })
+}
+
+function resultOf(state: CallState, value: Value): Plain {
+  switch (state.what) {
+    case 'tool': return toolResult(value, field(state.entry as HarnDict, 'output_schema') !== null)
+    case 'template': return { text: display(value) }
+    default: return { messages: messagesOf(value) }
+  }
+}
+
+const textContent = (text: string): { readonly [key: string]: Plain } => ({ type: 'text', text })
+
+function contentOf(item: Value): Plain {
+  if (!(item instanceof HarnDict)) return textContent(display(item))
+  switch (item.get('type')) {
+    case 'resource': {
+      const resource = item.get('resource') ?? null
+      return { type: 'resource', ...(resource === null ? {} : { resource: toPlain(resource) }) }
+    }
+    case 'resource_link':
+      return { type: 'resource_link', ...textFields(item, { uri: 'uri', name: 'name', description: 'description', mimeType: 'mimeType' }) }
+    default: {
+      const text = item.get('text')
+      return textContent(typeof text === 'string' ? text : display(item))
+    }
+  }
+}
+
+function toolResult(value: Value, structured: boolean): Plain {
+  const items = value instanceof HarnList && value.length > 0 ? value.view() : null
+  const content = items === null ? [textContent(display(value))] : items.map(contentOf)
+  return { content, isError: false, ...(structured ? structuredContent(value) : {}) }
+}
+
+/** Only objects can be structured content; a text may be the JSON of one. */
+function structuredContent(value: Value): { readonly [key: string]: Plain } {
+  if (value instanceof HarnDict || value instanceof HarnStruct) return { structuredContent: toPlain(value) }
+  try {
+    const parsed = JSON.parse(display(value)) as Plain
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { structuredContent: parsed } : {}
+  } catch {
+    return {}
+  }
+}
+
+function promptPart(content: Value): Plain {
+  if (!(content instanceof HarnDict)) return textContent(display(content))
+  const type = content.get('type')
+  if (type === 'image' || type === 'audio') return { type, ...textFields(content, { data: 'data', mimeType: 'mimeType' }) }
+  if (type === 'resource') return { type, resource: toPlain(content.get('resource') ?? null) }
+  const text = content.get('text')
+  return textContent(typeof text === 'string' ? text : display(content))
+}
+
+function messagesOf(value: Value): Plain {
+  const items = value instanceof HarnList ? value.view() : [value]
+  return items.flatMap((item) => {
+    if (!(item instanceof HarnDict)) return [{ role: 'user', content: textContent(display(item)) }]
+    const role = display(item.get('role') ?? 'user')
+    const content = item.get('content') ?? null
+    const parts = content instanceof HarnList ? content.view() : [content]
+    return parts.map((part) => ({ role, content: promptPart(part) }))
+  })
+}
+
+// ------------------------------------------------------------------------------------------------- one exported function
+
+interface InvokeState {
+  [key: string]: unknown
+  called: boolean
+  readonly callee: Value
+  readonly args: readonly Value[]
+}
+
+const invokeFrame = frame<InvokeState>({
+  kind: 'mcp.invoke',
+  // A function of another module is a run of its own already, which is where faults gain their line.
+  runBoundary: false,
+  step(ctx, state) {
+    if (!state.called) {
+      state.called = true
+      return ctx.call(state.callee, state.args)
+    }
+    const value = ctx.result
+    const isObject = value instanceof HarnDict || value instanceof HarnStruct
+    return HarnDict.of({
+      text: typeof value === 'string' ? value : stringifyJson(value, { indent: 2, decimals: true, displays: true }),
+      structured: isObject ? value : null,
+    })
+  },
+})
+
+export const mcpServeFamily: BuiltinFamily = {
+  name: 'mcp-serve',
+  frames: [serveFrame, callFrame, invokeFrame],
+  builtins: [
+    builtin('__mcp_serve() -> nil', { doc: 'Serves what the script registered until the host ends it.', effects: ['mcp.serve', 'callback'] }, (ctx) =>
+      ctx.frame('mcp.serve', { stage: 'offer', tasks: new Map() } satisfies ServeState)),
+    builtin(
+      '__mcp_serve_call(call: int, what: string, entry: dict, args: dict) -> nil',
+      { doc: 'Carries out one call of a client.', effects: ['mcp.serve', 'callback'] },
+      (ctx, call, what, entry, args) =>
+        ctx.frame('mcp.serve_call', { stage: 'start', call: Number(call), what: display(what ?? null), entry: entry ?? null, args: args ?? null } satisfies CallState),
+    ),
+    builtin(
+      '__mcp_invoke(callee: closure, args: list) -> dict',
+      { doc: 'Calls a function with a list of arguments and gives its value as a client gets it.', effects: ['callback'] },
+      (ctx, callee, args) => ctx.frame('mcp.invoke', { called: false, callee: callee ?? null, args: args instanceof HarnList ? [...args.view()] : [] } satisfies InvokeState),
+    ),
+  ],
+}

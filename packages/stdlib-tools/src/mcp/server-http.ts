@@ -1,0 +1,125 @@
+// Streamable HTTP for a server: one session a client, each with the SDK's transport. The listener answers on one path, refuses
+// requests whose Host names another machine (so that a page in a browser cannot reach a server on this one under a name of its
+// own), and wants a key where one is set.
+
+import { randomUUID, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { McpServerConnection } from './server.js'
+import type { McpBackend, ServerIdentity } from './server.js'
+
+export interface HttpServerOptions {
+  readonly host?: string
+  /** 0 takes a free one. */
+  readonly port?: number
+  readonly path?: string
+  /** Any of these, as `Authorization: Bearer KEY` or `X-API-Key: KEY`; none means that everybody may ask. */
+  readonly apiKeys?: readonly string[]
+}
+
+export interface HttpServer {
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
+const MAX_SESSIONS = 1000
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
+
+export async function serveHttp(backend: McpBackend, identity: ServerIdentity, options: HttpServerOptions = {}): Promise<HttpServer> {
+  const { host = '127.0.0.1', port = 0, path = '/mcp', apiKeys = [] } = options
+  const sessions = new Map<string, { readonly transport: StreamableHTTPServerTransport; readonly connection: McpServerConnection }>()
+
+  const open = async (): Promise<StreamableHTTPServerTransport> => {
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => {
+        sessions.set(id, { transport, connection })
+      },
+      onsessionclosed: (id) => {
+        sessions.delete(id)
+      },
+    })
+    const connection = new McpServerConnection(backend, identity, transport as Transport)
+    await connection.start()
+    return transport
+  }
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const refusal = refusalOf(request, { host, path, apiKeys })
+    if (refusal !== null) return refuse(response, refusal.status, refusal.message)
+    const id = request.headers['mcp-session-id']
+    const session = typeof id === 'string' ? sessions.get(id) : undefined
+    if (session !== undefined) return session.transport.handleRequest(request, response)
+    if (id !== undefined) return refuse(response, 404, 'Session not found')
+    if (sessions.size >= MAX_SESSIONS) return refuse(response, 503, 'Too many sessions')
+    // Without a session only the handshake may come, which the transport sees to.
+    return (await open()).handleRequest(request, response)
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((cause: unknown) => {
+      if (response.headersSent) response.destroy()
+      else refuse(response, 500, cause instanceof Error ? cause.message : String(cause))
+    })
+  })
+  await listen(server, port, host)
+  const address = server.address() as AddressInfo
+  const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return {
+    url: `http://${shown}:${address.port}${path}`,
+    close: async () => {
+      const open = [...sessions.values()]
+      sessions.clear()
+      await Promise.all(open.map(({ connection }) => connection.close()))
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function refusalOf(
+  request: IncomingMessage, options: { readonly host: string; readonly path: string; readonly apiKeys: readonly string[] },
+): { readonly status: number; readonly message: string } | null {
+  const path = (request.url ?? '').split('?', 1)[0]
+  if (path !== options.path) return { status: 404, message: 'Not found' }
+  if (LOOPBACK.has(options.host) && !LOOPBACK.has(hostName(request.headers.host ?? ''))) return { status: 403, message: 'Invalid Host header' }
+  if (options.apiKeys.length > 0 && !hasKey(request, options.apiKeys)) return { status: 401, message: 'Unauthorized' }
+  return null
+}
+
+function hostName(header: string): string {
+  const bracketed = /^\[([^\]]+)\]/.exec(header)
+  return (bracketed?.[1] ?? header.replace(/:\d+$/, '')).toLowerCase()
+}
+
+function hasKey(request: IncomingMessage, keys: readonly string[]): boolean {
+  const own = request.headers['x-api-key']
+  const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  const given = [typeof own === 'string' ? own : null, bearer ?? null].filter((key) => key !== null)
+  // Every key is compared in full, so that the time taken tells nothing.
+  return given.map((key) => keys.map((known) => equal(key, known)).includes(true)).includes(true)
+}
+
+function equal(a: string, b: string): boolean {
+  const left = Buffer.from(a)
+  const right = Buffer.from(b)
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }))
+}

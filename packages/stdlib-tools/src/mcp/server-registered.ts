@@ -1,0 +1,233 @@
+// The backend of scripts that register tools, resources and prompts: one run that goes on as long as the server. The script
+// runs first, then the machine takes calls (server-family.ts) that are queued here; replies find their callers by number.
+
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { answered } from '../providers/provider.js'
+import type { Provider } from '../providers/provider.js'
+import type { Run, RunResult } from '../run.js'
+import type { Module, Runtime, StartOptions } from '../runtime.js'
+import type { ApprovalDesk } from '../policy/approval.js'
+import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server.js'
+import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server.js'
+
+type Asked = { readonly [key: string]: Plain } | null
+
+interface Caller {
+  readonly resolve: (result: Reply) => void
+  readonly reject: (cause: Error) => void
+}
+
+type Reply = { readonly ok: true; readonly result: JsonObject } | { readonly ok: false; readonly message: string }
+
+interface Offer {
+  readonly tools: readonly JsonObject[]
+  /** With their texts, which lists do not show. */
+  readonly resources: readonly JsonObject[]
+  readonly resourceTemplates: readonly JsonObject[]
+  readonly prompts: readonly JsonObject[]
+}
+
+const NOTHING: Offer = { tools: [], resources: [], resourceTemplates: [], prompts: [] }
+const LISTS: readonly ListName[] = ['tools', 'resources', 'resourceTemplates', 'prompts']
+
+/** A script whose run ended before it served anything. */
+export class ServeError extends Error {
+  override readonly name = 'ServeError'
+  readonly result: RunResult
+
+  constructor(result: RunResult) {
+    super(result.status === 'failed' ? result.error.message : `the script ended with status ${result.status}`)
+    this.result = result
+  }
+}
+
+export interface RegisteredOptions extends Omit<StartOptions, 'epilogue'> {
+  /** Answers the script's requests to people, and clients through it. */
+  readonly desk?: ApprovalDesk
+}
+
+export class RegisteredBackend implements McpBackend {
+  readonly kind = 'registered'
+  readonly desk?: ApprovalDesk
+  private offer: Offer = NOTHING
+  private readonly queue: Asked[] = []
+  private waiting: ((outcome: EffectOutcome) => void) | null = null
+  private readonly callers = new Map<number, Caller>()
+  private readonly listeners = new Set<(name: ListName) => void>()
+  private calls = 0
+  private closed = false
+  private run: Run | null = null
+  private onOffered: (() => void) | null = null
+
+  private constructor(desk: ApprovalDesk | undefined) {
+    if (desk !== undefined) this.desk = desk
+  }
+
+  /** Runs the script up to the point where it serves. Throws ServeError. */
+  static async start(runtime: Runtime, module: Module, options: RegisteredOptions = {}): Promise<RegisteredBackend> {
+    const backend = new RegisteredBackend(options.desk)
+    const offered = new Promise<void>((resolve) => {
+      backend.onOffered = resolve
+    })
+    const run = runtime.start(module, {
+      ...options,
+      epilogue: '__mcp_serve',
+      providers: [...(options.providers ?? []), ...(options.desk === undefined ? [] : [options.desk.provider()]), backend.provider()],
+    })
+    backend.run = run
+    const first = await Promise.race([offered, run.result])
+    if (first !== undefined) throw new ServeError(first)
+    void run.result.then((result) => backend.onEnded(result))
+    return backend
+  }
+
+  /** The end of the run; for whoever waits for a server whose script stopped. */
+  get result(): Promise<RunResult> {
+    return this.run!.result
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    this.ask(null)
+    await this.run?.result
+  }
+
+  list(name: ListName): readonly JsonObject[] {
+    return name === 'resources' ? this.offer.resources.map(({ text: _text, ...shown }) => shown) : this.offer[name]
+  }
+
+  onListChanged(listener: (name: ListName) => void): () => void {
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
+  }
+
+  async callTool(name: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
+    const at = this.offer.tools.findIndex((tool) => tool['name'] === name)
+    if (at < 0) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
+    const reply = await this.call('tool', at, params['arguments'] ?? {}, scope)
+    return reply.ok ? reply.result : { content: [{ type: 'text', text: reply.message }], isError: true }
+  }
+
+  async readResource(uri: string, scope: RequestScope): Promise<JsonObject> {
+    const fixed = this.offer.resources.find((resource) => resource['uri'] === uri)
+    if (fixed !== undefined) return contents(uri, String(fixed['text']), fixed['mimeType'])
+    for (const [at, template] of this.offer.resourceTemplates.entries()) {
+      const variables = matchTemplate(String(template['uriTemplate']), uri)
+      if (variables === null) continue
+      const reply = await this.call('template', at, variables, scope)
+      if (!reply.ok) throw new RpcError(INTERNAL, reply.message)
+      return contents(uri, String(reply.result['text']), template['mimeType'])
+    }
+    throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
+  }
+
+  async getPrompt(name: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
+    const at = this.offer.prompts.findIndex((prompt) => prompt['name'] === name)
+    if (at < 0) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${name}`)
+    const reply = await this.call('prompt', at, params['arguments'] ?? {}, scope)
+    if (!reply.ok) throw new RpcError(INTERNAL, reply.message)
+    return reply.result
+  }
+
+  private async call(what: string, at: number, args: Json, { signal }: RequestScope): Promise<Reply> {
+    if (this.closed) throw new RpcError(INTERNAL, 'the script has ended')
+    const call = ++this.calls
+    const replied = new Promise<Reply>((resolve, reject) => this.callers.set(call, { resolve, reject }))
+    const onAbort = (): void => {
+      this.callers.get(call)?.reject(new Error('cancelled'))
+      this.callers.delete(call)
+      this.ask({ cancel: call })
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    else this.ask({ call, what, at, args })
+    try {
+      return await replied
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Hands something to the machine: at once when it waits, else when it next asks. */
+  private ask(asked: Asked): void {
+    const { waiting } = this
+    this.waiting = null
+    if (waiting === null) this.queue.push(asked)
+    else waiting(answered(asked))
+  }
+
+  private provider(): Provider {
+    return {
+      kinds: ['mcp.serve'],
+      // Serving changes nothing by itself; what handlers do are effects of their own.
+      isReadOnly: () => true,
+      perform: (effect, call) => this.perform(effect, call.signal),
+    }
+  }
+
+  private perform({ args }: Effect, signal: AbortSignal): EffectOutcome | Promise<EffectOutcome> {
+    switch (args['op']) {
+      case 'offer':
+        this.take(args)
+        return answered(null)
+      case 'reply': {
+        const call = Number(args['call'])
+        const caller = this.callers.get(call)
+        this.callers.delete(call)
+        caller?.resolve(args['ok'] === true ? { ok: true, result: json(args['result'] ?? null) as JsonObject } : { ok: false, message: String(args['message']) })
+        return answered(null)
+      }
+      default: {
+        const next = this.queue.shift()
+        if (next !== undefined) return answered(next)
+        return new Promise((resolve) => {
+          this.waiting = resolve
+          signal.addEventListener('abort', () => resolve(answered(null)), { once: true })
+        })
+      }
+    }
+  }
+
+  private take(args: Effect['args']): void {
+    const list = (key: string): readonly JsonObject[] => json(args[key] ?? []) as unknown as readonly JsonObject[]
+    const before = this.offer
+    this.offer = { tools: list('tools'), resources: list('resources'), resourceTemplates: list('templates'), prompts: list('prompts') }
+    this.onOffered?.()
+    if (this.onOffered === null) {
+      for (const name of LISTS) if (JSON.stringify(before[name]) !== JSON.stringify(this.offer[name])) for (const listener of this.listeners) listener(name)
+    }
+    this.onOffered = null
+  }
+
+  private onEnded(result: RunResult): void {
+    this.closed = true
+    const cause = new RpcError(INTERNAL, result.status === 'failed' ? result.error.message : 'the script has ended')
+    for (const caller of this.callers.values()) caller.reject(cause)
+    this.callers.clear()
+  }
+}
+
+function contents(uri: string, text: string, mimeType: Json | undefined): JsonObject {
+  return { contents: [{ uri, text, ...(mimeType === undefined ? {} : { mimeType }) }] }
+}
+
+/** Variables of a level 1 template (`user://{id}`) for a URI, null when it does not match. A variable is at least one character. */
+export function matchTemplate(template: string, uri: string): { readonly [name: string]: string } | null {
+  const names: string[] = []
+  const source = template
+    .split(/(\{\w+\})/)
+    .map((part) => {
+      const name = /^\{(\w+)\}$/.exec(part)?.[1]
+      if (name === undefined) return part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      names.push(name)
+      return '(.+?)'
+    })
+    .join('')
+  const match = new RegExp(`^${source}$`, 's').exec(uri)
+  if (match === null) return null
+  const found: { [name: string]: string } = Object.create(null) as { [name: string]: string }
+  names.forEach((name, at) => {
+    found[name] = match[at + 1]!
+  })
+  return found
+}

@@ -1,0 +1,87 @@
+// The stdio transport of a server: newline-delimited JSON on the standard streams of this process, or any pair of streams.
+// Lines that are not JSON objects are skipped, as on the client's side.
+
+import type { Readable, Writable } from 'node:stream'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+
+/** A longer line is dropped with everything before its end: no honest client sends one. */
+const MAX_LINE_BYTES = 64 << 20
+const NEWLINE = 0x0a
+
+export class StreamTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  private readonly input: Readable
+  private readonly output: Writable
+  private chunks: Buffer[] = []
+  private size = 0
+  private skipping = false
+  private closed = false
+
+  constructor(input: Readable, output: Writable) {
+    this.input = input
+    this.output = output
+  }
+
+  async start(): Promise<void> {
+    this.input.on('data', (chunk: Buffer | string) => this.take(typeof chunk === 'string' ? Buffer.from(chunk) : chunk))
+    this.input.once('end', () => void this.close())
+    this.input.once('close', () => void this.close())
+    this.input.on('error', (cause: Error) => this.fail(cause))
+    this.output.on('error', (cause: Error) => this.fail(cause))
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    if (this.closed) return Promise.reject(new Error('the connection is closed'))
+    return new Promise((resolve, reject) => {
+      this.output.write(`${JSON.stringify(message)}\n`, (cause) => (cause === null || cause === undefined ? resolve() : reject(cause)))
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return
+    this.closed = true
+    this.chunks = []
+    this.onclose?.()
+  }
+
+  private fail(cause: Error): void {
+    this.onerror?.(cause)
+    void this.close()
+  }
+
+  private take(chunk: Buffer): void {
+    let rest = chunk
+    for (let at = rest.indexOf(NEWLINE); at >= 0; at = rest.indexOf(NEWLINE)) {
+      this.keep(rest.subarray(0, at))
+      this.line()
+      rest = rest.subarray(at + 1)
+    }
+    this.keep(rest)
+  }
+
+  private keep(part: Buffer): void {
+    this.size += part.length
+    if (this.size > MAX_LINE_BYTES) {
+      this.skipping = true
+      this.chunks = []
+    } else if (part.length > 0) this.chunks.push(part)
+  }
+
+  private line(): void {
+    const text = this.skipping ? '' : Buffer.concat(this.chunks).toString('utf8').trim()
+    this.chunks = []
+    this.size = 0
+    this.skipping = false
+    if (text === '') return
+    let message: unknown
+    try {
+      message = JSON.parse(text)
+    } catch {
+      return
+    }
+    if (typeof message === 'object' && message !== null && !Array.isArray(message)) this.onmessage?.(message as JSONRPCMessage)
+  }
+}

@@ -1,0 +1,163 @@
+// Risk labels for commands and their output (04a §2.6), found by fixed patterns. A label is a hint for policies and people,
+// not a boundary: a command can do harm without looking like it.
+
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnFloat } from '../values/scalars.js'
+import { HarnList } from '../values/list.js'
+import { globOne } from './tools-policy.js'
+import { isAbsolutePath, normalizePath } from './path-lexical.js'
+import type { Value } from '../values/value.js'
+
+interface RiskRow {
+  readonly label: string
+  readonly rationale: string
+  readonly matches: (command: string) => boolean
+}
+
+const SECRETS = /\.env|token|secret|credentials|id_rsa|api_key/
+const READERS = /(^|[\s;&|(`])(cat|less|head|tail|grep)\s/
+const word = (names: string): RegExp => new RegExp(`(^|[\\s;&|(\`])(${names})([\\s;&|)\`]|$)`)
+
+const DESTRUCTIVE = [/\brm\s+(-[a-z]*r[a-z]*f|-[a-z]*f[a-z]*r)/i, /\brm\s+(-r\s+-f|-f\s+-r|--recursive)/i, word('mkfs(\\.\\w+)?'), /\bdd\s+if=/, /\bchmod\s+-R\s+777/, /:\(\)\s*\{/]
+const PACKAGE_MANAGERS = word('(npm|pnpm|pip|pip3|brew|cargo|apt|apt-get) install|(yarn|pnpm) add')
+
+/** In the order in which their rationales are joined. */
+const RISKS: readonly RiskRow[] = [
+  {
+    label: 'destructive',
+    rationale: 'destructive shell token or command detected',
+    matches: (command) => DESTRUCTIVE.some((pattern) => pattern.test(command)),
+  },
+  {
+    label: 'write_intent',
+    rationale: 'output redirection or write-intent command detected',
+    matches: (command) => /\s>>?\s*\S|\d?>>?\s*\S/.test(command.replace(/[12]?>&[12]/g, '')) || word('tee|truncate').test(command) || /\b(sed\s+-i|perl\s+-pi)/.test(command),
+  },
+  {
+    label: 'curl_pipe_shell',
+    rationale: 'download piped into shell detected',
+    matches: (command) => /\b(curl|wget)\b[^|]*\|\s*(sudo\s+)?(sh|bash|zsh)\b/.test(command),
+  },
+  {
+    label: 'credential_file_read',
+    rationale: 'credential-like file read detected',
+    matches: (command) => READERS.test(command) && SECRETS.test(command),
+  },
+  {
+    label: 'network_exfil',
+    rationale: 'network transfer primitive detected',
+    matches: (command) => word('curl|wget|scp|rsync|nc|ncat').test(command),
+  },
+  { label: 'sudo', rationale: 'privilege escalation via sudo detected', matches: (command) => word('sudo').test(command) },
+  { label: 'package_install', rationale: 'package installation command detected', matches: (command) => PACKAGE_MANAGERS.test(command) },
+  { label: 'git_force_push', rationale: 'git force-push detected', matches: (command) => /\bgit\s+push\b.*(--force\b|--force-with-lease|\s-f\b)/.test(command) },
+  { label: 'process_kill', rationale: 'process kill command detected', matches: (command) => word('kill|killall|pkill').test(command) },
+]
+
+const DENYING: ReadonlySet<string> = new Set(['destructive', 'curl_pipe_shell', 'credential_file_read', 'network_exfil'])
+
+export interface RiskScan {
+  readonly labels: readonly string[]
+  readonly action: string
+  readonly rationale: string
+  readonly confidence: number
+}
+
+export interface ScannedCommand {
+  readonly text: string
+  /** The words that may be paths: the arguments, or the words of a shell line. */
+  readonly words: readonly string[]
+  readonly cwd: string | null
+  readonly roots: readonly string[]
+  readonly denyPatterns: readonly string[]
+}
+
+/** One star as prefix or suffix, several pieces found in order, or without a star a piece of the text. */
+export function commandMatches(pattern: string, command: string): boolean {
+  if (!pattern.includes('*')) return command.includes(pattern)
+  if (globOne(pattern, command)) return true
+  let from = 0
+  for (const piece of pattern.split('*')) {
+    if (piece === '') continue
+    const at = command.indexOf(piece, from)
+    if (at < 0) return false
+    from = at + piece.length
+  }
+  return true
+}
+
+function isOutside(path: string, roots: readonly string[]): boolean {
+  if (!isAbsolutePath(path)) return false
+  const normal = normalizePath(path)
+  return !roots.some((root) => normal === root || normal.startsWith(root.endsWith('/') ? root : `${root}/`))
+}
+
+export function scanRisk(command: ScannedCommand): RiskScan {
+  const found = RISKS.filter((row) => row.matches(command.text)).map(({ label, rationale }) => ({ label, rationale }))
+  if (command.roots.length > 0 && ((command.cwd !== null && isOutside(command.cwd, command.roots)) || command.words.some((each) => isOutside(each, command.roots)))) {
+    found.push({ label: 'outside_workspace', rationale: 'cwd or absolute path is outside workspace roots' })
+  }
+  if (command.denyPatterns.some((pattern) => commandMatches(pattern, command.text))) {
+    found.push({ label: 'deny_pattern', rationale: 'command matched a configured deny pattern' })
+  }
+  const labels = found.map(({ label }) => label).sort()
+  const denied = labels.some((label) => DENYING.has(label))
+  return {
+    labels,
+    action: denied ? 'deny' : labels.length > 0 ? 'require_approval' : 'allow',
+    rationale: found.length === 0 ? 'no high-risk command patterns detected' : found.map(({ rationale }) => rationale).join('; '),
+    confidence: found.length === 0 ? 0.45 : 0.86,
+  }
+}
+
+export function scanDict(scan: RiskScan): HarnDict {
+  return HarnDict.of({
+    action: scan.action,
+    recommended_action: scan.action,
+    risk_labels: new HarnList([...scan.labels]),
+    confidence: new HarnFloat(scan.confidence),
+    rationale: scan.rationale,
+  })
+}
+
+/** What the output of a command gives away. */
+export function scanOutput(output: string): HarnDict {
+  const labels: string[] = []
+  const text = output.toLowerCase()
+  if (SECRETS.test(text)) labels.push('credential_output')
+  if (/(^|[\s\n])(error|fatal):/.test(text)) labels.push('error_output')
+  if (text.includes('permission denied') || text.includes('operation not permitted')) labels.push('permission_boundary_hit')
+  const unsafe = labels.includes('credential_output')
+  return scanDict({
+    labels,
+    action: unsafe ? 'mark_unsafe' : 'allow',
+    rationale: unsafe ? 'command output appears to contain credential-like material' : 'no high-risk command output patterns detected',
+    confidence: unsafe ? 0.82 : 0.35,
+  })
+}
+
+/** The command of a request dict: argv joined by spaces, else the shell text. */
+export function commandText(request: HarnDict): string {
+  const argv = request.get('argv')
+  if (argv instanceof HarnList && (request.get('command') ?? null) === null) return argv.view().map(display).join(' ')
+  const command = request.get('command') ?? null
+  return command === null ? '' : display(command)
+}
+
+/** What a scan looks at, from the context that policy hooks get. */
+export function scannedCommand(ctx: HarnDict): ScannedCommand {
+  const dictAt = (value: Value | undefined): HarnDict => (value instanceof HarnDict ? value : new HarnDict())
+  const textsAt = (value: Value | undefined): string[] => (value instanceof HarnList ? value.view().map(display) : [])
+  const request = dictAt(ctx.get('request'))
+  const argv = request.get('argv')
+  const text = commandText(request)
+  const cwd = request.get('cwd') ?? ctx.get('active_cwd') ?? null
+  return {
+    text,
+    words: argv instanceof HarnList ? argv.view().map(display) : text.split(/[\s;&|<>()'"`=]+/),
+    cwd: typeof cwd === 'string' ? cwd : null,
+    roots: textsAt(ctx.get('workspace_roots')),
+    denyPatterns: textsAt(dictAt(ctx.get('policy')).get('deny_patterns')),
+  }
+}

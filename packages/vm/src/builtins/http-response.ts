@@ -1,0 +1,109 @@
+// Responses as scripts make them (reference 03b §5.4): dicts with status, headers and body in two forms, text and bytes.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef } from './builtin.js'
+import { decodeUtf8 } from './bytes.js'
+import { stringifyJson } from './json-write.js'
+import { utf8 } from './tools-json.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnBytes } from '../values/scalars.js'
+import { isInt } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+type BodyKind = 'text' | 'json' | 'bytes'
+
+const CONTENT_TYPES: Readonly<Record<BodyKind, string | null>> = {
+  text: 'text/plain; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  bytes: null,
+}
+
+export function dictOf(value: Value | undefined): HarnDict {
+  return value instanceof HarnDict ? value : new HarnDict()
+}
+
+/** A status that no response can have is an error of the server. */
+function statusOf(value: Value | undefined): number {
+  if (value === undefined || value === null) return 200
+  return isInt(value) && value >= 100 && value <= 999 ? Number(value) : 500
+}
+
+function textOf(body: Value): string {
+  return body instanceof HarnBytes ? decodeUtf8(body.data) : display(body)
+}
+
+function withContentType(headers: HarnDict, kind: BodyKind): HarnDict {
+  const type = CONTENT_TYPES[kind]
+  return type === null || headerOf(headers, 'content-type') !== null ? headers : headers.with('content-type', type)
+}
+
+export function response(status: number, headers: HarnDict, body: Value, kind: BodyKind): HarnDict {
+  const text = kind === 'json' ? stringifyJson(body) : textOf(body)
+  return HarnDict.of({
+    status,
+    headers: withContentType(headers, kind),
+    ok: status >= 200 && status < 300,
+    body_kind: kind,
+    body: text,
+    raw_body: body instanceof HarnBytes ? body : new HarnBytes(utf8(text)),
+  })
+}
+
+export function textResponse(status: number, text: string, headers: HarnDict = new HarnDict()): HarnDict {
+  return response(status, headers, text, 'text')
+}
+
+/** What a handler returned as a response: a dict with a status is one, nil is empty, everything else is text. */
+export function responseFrom(value: Value): HarnDict {
+  if (value === null) return textResponse(204, 'nil')
+  if (!(value instanceof HarnDict) || !value.has('status')) return textResponse(200, textOf(value))
+  const status = statusOf(value.get('status'))
+  if (value.has('body_kind')) return value.with('status', status).with('ok', status >= 200 && status < 300)
+  return response(status, dictOf(value.get('headers')), value.get('body') ?? null, 'text')
+}
+
+/** A header of any case; `source` is a headers dict, a request or a response. */
+export function headerOf(source: Value, name: string): Value {
+  if (!(source instanceof HarnDict)) return null
+  const inner = source.get('headers')
+  const headers = inner instanceof HarnDict ? inner : source
+  for (const key of headers.keys()) if (key.toLowerCase() === name.toLowerCase()) return headers.get(key) ?? null
+  return null
+}
+
+function shaped(kind: BodyKind): (ctx: unknown, body?: Value, options?: Value) => HarnDict {
+  return (_ctx, body = null, options = null) => {
+    const given = dictOf(options)
+    return response(statusOf(given.get('status')), dictOf(given.get('headers')), body, kind)
+  }
+}
+
+export const responseBuiltins: readonly BuiltinDef[] = [
+  builtin(
+    'http_response(status?: int, body?: any, headers?: dict) -> dict',
+    { doc: 'A response with a text body.' },
+    (_ctx, status, body, headers) =>
+      response(isInt(status ?? null) ? statusOf(status) : 200, dictOf(headers), body ?? null, 'text'),
+  ),
+  builtin(
+    'http_response_text(body: string, options?: dict) -> dict',
+    { doc: 'A response with a text body. Options: status, headers.' },
+    shaped('text'),
+  ),
+  builtin(
+    'http_response_json(body: any, options?: dict) -> dict',
+    { doc: 'A response with a value as JSON. Options: status, headers.' },
+    shaped('json'),
+  ),
+  builtin(
+    'http_response_bytes(body: bytes, options?: dict) -> dict',
+    { doc: 'A response with bytes. Options: status, headers.' },
+    shaped('bytes'),
+  ),
+  builtin(
+    'http_header(source: dict, name: string) -> string | nil',
+    { doc: 'A header by name, in any case, of headers, a request or a response.' },
+    (_ctx, source, name) => headerOf(source ?? null, display(name ?? '')),
+  ),
+]

@@ -1,0 +1,98 @@
+// TLS settings of servers as plain dicts (reference 03b §5.4), the security headers that follow from them, and self-signed
+// certificates for development.
+
+import { builtin } from './builtin.js'
+import type { BuiltinDef } from './builtin.js'
+import { selfSigned } from './crypto-certificate.js'
+import { dictOf } from './http-response.js'
+import { ask, failWith, scripts } from './scripted.js'
+import { pathExists } from './state-files.js'
+import { wallMs } from './identity.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes } from '../values/scalars.js'
+import { isInt, isTruthy } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+const ONE_YEAR_SECONDS = 31_536_000
+
+function settings(
+  mode: string,
+  terminates: boolean,
+  scheme: string,
+  hsts: boolean,
+  more: Readonly<Record<string, Value>> = {},
+): HarnDict {
+  return HarnDict.of({ mode, terminate_tls: terminates, scheme, hsts, ...more })
+}
+
+function edge(given: Value): HarnDict {
+  const options = dictOf(given)
+  const seconds = options.get('hsts_max_age_seconds') ?? null
+  const flag = (name: string): boolean => isTruthy(options.get(name) ?? false)
+  return settings('edge', false, 'https', options.has('hsts') ? flag('hsts') : true, {
+    hsts_max_age_seconds: isInt(seconds) ? seconds : ONE_YEAR_SECONDS,
+    hsts_include_subdomains: flag('hsts_include_subdomains'),
+    hsts_preload: flag('hsts_preload'),
+  })
+}
+
+function securityHeaders(given: Value): HarnDict {
+  const config = dictOf(given)
+  const mode = config.get('mode')
+  if ((mode !== 'edge' && mode !== 'pem') || !isTruthy(config.get('hsts') ?? false)) return new HarnDict()
+  const parts = [
+    `max-age=${display(config.get('hsts_max_age_seconds') ?? ONE_YEAR_SECONDS)}`,
+    ...(isTruthy(config.get('hsts_include_subdomains') ?? false) ? ['includeSubDomains'] : []),
+    ...(isTruthy(config.get('hsts_preload') ?? false) ? ['preload'] : []),
+  ]
+  return HarnDict.of({ 'strict-transport-security': parts.join('; ') })
+}
+
+const machine = scripts('http_server.tls', {
+  *pem(certificate, key) {
+    const [certPath, keyPath] = [display(certificate ?? ''), display(key ?? '')]
+    if (!(yield* pathExists(certPath))) return failWith(`http_server_tls_pem: certificate not found: ${certPath}`)
+    if (!(yield* pathExists(keyPath))) return failWith(`http_server_tls_pem: private key not found: ${keyPath}`)
+    return settings('pem', true, 'https', true, { cert_path: certPath, key_path: keyPath })
+  },
+  *self_signed(hosts) {
+    const names = hosts instanceof HarnList ? hosts.view().map((host) => display(host)) : ['localhost', '127.0.0.1']
+    const random = yield* ask({ kind: 'random.bytes', args: { count: 48 } })
+    const made = selfSigned(names, random instanceof HarnBytes ? random.data : new Uint8Array(48), yield* wallMs())
+    return settings('self_signed_dev', true, 'https', false, {
+      hosts: new HarnList(names),
+      cert_pem: made.certificate,
+      key_pem: made.key,
+    })
+  },
+})
+
+export const tlsFrame = machine.frame
+
+export const tlsBuiltins: readonly BuiltinDef[] = [
+  builtin('http_server_tls_plain() -> dict', { doc: 'Settings of a server without TLS.' }, () =>
+    settings('plain', false, 'http', false),
+  ),
+  builtin(
+    'http_server_tls_edge(options?: dict) -> dict',
+    { doc: 'Settings of a server behind something that ends TLS. Options: hsts and its parts.' },
+    (_ctx, options) => edge(options ?? null),
+  ),
+  builtin(
+    'http_server_tls_pem(certificate: string, key: string) -> dict',
+    { doc: 'Settings of a server with certificate and key in files.', effects: ['fs.query'] },
+    (ctx, certificate, key) => machine.start(ctx, 'pem', certificate ?? null, key ?? null),
+  ),
+  builtin(
+    'http_server_tls_self_signed_dev(hosts?: list) -> dict',
+    { doc: 'Settings with a fresh self-signed certificate.', effects: ['random.bytes', 'clock.now'] },
+    (ctx, hosts) => machine.start(ctx, 'self_signed', hosts ?? null),
+  ),
+  builtin(
+    'http_server_security_headers(config: dict) -> dict',
+    { doc: 'Headers that follow from TLS settings.' },
+    (_ctx, config) => securityHeaders(config ?? null),
+  ),
+]

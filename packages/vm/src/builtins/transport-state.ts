@@ -1,0 +1,66 @@
+// What server-sent events and WebSockets have in common: mocks by URL pattern and the record of mocked traffic.
+
+import { family } from './builtin.js'
+import type { Context } from './builtin.js'
+import { matchesPattern } from './http-state.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnList } from '../values/list.js'
+import type { Value } from '../values/value.js'
+
+export interface TransportMock {
+  readonly pattern: string
+  readonly messages: readonly Value[]
+  /** WebSockets: whether what is sent comes back. */
+  readonly echo: boolean
+}
+
+interface TransportState {
+  readonly mocks: { readonly sse: TransportMock[]; readonly websocket: TransportMock[] }
+  readonly calls: HarnDict[]
+}
+
+const transportState = family<TransportState>('transports', () => ({ mocks: { sse: [], websocket: [] }, calls: [] }))
+
+export type Transport = 'sse' | 'websocket'
+
+export function addMock(ctx: Context, transport: Transport, mock: TransportMock): void {
+  const mocks = ctx.state(transportState).mocks[transport]
+  const known = mocks.findIndex((each) => each.pattern === mock.pattern)
+  if (known < 0) mocks.push(mock)
+  else mocks[known] = mock
+}
+
+export function mockFor(ctx: Context, transport: Transport, url: string): TransportMock | undefined {
+  return ctx.state(transportState).mocks[transport].find((mock) => matchesPattern(mock.pattern, url))
+}
+
+/** A list of messages, or a dict that has them under `key`. */
+export function mockMessages(given: Value, key: string): readonly Value[] {
+  const list = given instanceof HarnDict ? (given.get(key) ?? null) : given
+  return list instanceof HarnList ? [...list.view()] : []
+}
+
+export interface TransportCall {
+  readonly kind: 'sse_connect' | 'websocket_connect' | 'websocket_send' | 'websocket_close'
+  readonly handle: string
+  readonly url: string
+  readonly type?: string
+  readonly data?: string
+}
+
+export function recordCall(ctx: Context, call: TransportCall): void {
+  ctx.charge(1, 128)
+  const { kind, handle, url, type = null, data = null } = call
+  ctx.state(transportState).calls.push(HarnDict.of({ kind, handle, url, type, data }))
+}
+
+export function recordedCalls(ctx: Context): HarnList {
+  return new HarnList([...ctx.state(transportState).calls])
+}
+
+export function clearTransports(ctx: Context): void {
+  const state = ctx.state(transportState)
+  state.mocks.sse.length = 0
+  state.mocks.websocket.length = 0
+  state.calls.length = 0
+}

@@ -1,0 +1,65 @@
+// Sockets and socket servers of a run. A server here is reached by clients of the same run; both ends are two sockets that
+// know each other by id.
+
+import { family } from './builtin.js'
+import type { Context } from './builtin.js'
+import type { HarnDict } from '../values/dict.js'
+
+/** One message on its way. `data` is text, or Base64 for every type but text. */
+export interface Message {
+  readonly type: string
+  readonly data: string
+  readonly code?: number
+  readonly reason?: string
+  readonly bytes: number
+}
+
+export interface Socket {
+  readonly url: string
+  readonly maxMessages: number
+  readonly maxBytes: number
+  readonly sendBuffer: number
+  /** The other end in this run; null for a mock. */
+  peer: string | null
+  readonly mocked: boolean
+  readonly echo: boolean
+  readonly inbox: Message[]
+  received: number
+  closed: boolean
+}
+
+export interface SocketRoute {
+  readonly bearer: string | null
+  readonly maxMessages: number
+  readonly maxBytes: number
+  readonly sendBuffer: number
+}
+
+export interface SocketServer {
+  readonly address: string
+  readonly routes: Map<string, SocketRoute>
+  /** Connections that no script accepted yet. */
+  readonly waiting: { readonly id: string; readonly path: string; readonly peer: string; readonly headers: HarnDict }[]
+}
+
+export const socketState = family('websockets', () => ({
+  sockets: new Map<string, Socket>(),
+  servers: new Map<string, SocketServer>(),
+  nextPort: 49_152,
+}))
+
+export function inboxKey(id: string): string {
+  return `websocket:${id}`
+}
+
+export function acceptKey(id: string): string {
+  return `websocket_accept:${id}`
+}
+
+export function forgetSockets(ctx: Context): void {
+  const state = ctx.state(socketState)
+  for (const id of state.sockets.keys()) ctx.wake(inboxKey(id))
+  for (const id of state.servers.keys()) ctx.wake(acceptKey(id))
+  state.sockets.clear()
+  state.servers.clear()
+}

@@ -1,0 +1,146 @@
+// Writes the reference pages of docs/language/ that are tables of the code: builtins.md from the definitions that run, opcodes.md
+// from the opcode table, diagnostics.md from the catalogues. Deterministic; with `--check` it only compares.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CHECK_CATALOG } from '@bridle/compiler'
+import { OPCODES } from '@bridle/compiler/bytecode'
+import { CATALOG } from '@bridle/parser'
+import { ERROR_CODES } from '../packages/cli/src/error-codes.js'
+import { commandRuntime } from '../packages/cli/src/host.js'
+import { root } from './workspace.mjs'
+import type { BuiltinDef } from '@bridle/vm'
+import type { OpcodeRow } from '@bridle/compiler/bytecode'
+
+const pages: Readonly<Record<string, string>> = {
+  'builtins.md': builtinsPage(),
+  'opcodes.md': opcodesPage(),
+  'diagnostics.md': diagnosticsPage(),
+}
+
+for (const [name, text] of Object.entries(pages)) {
+  const path = join(root, 'docs', 'language', name)
+  if (!process.argv.includes('--check')) writeFileSync(path, text)
+  else if (read(path) !== text) {
+    console.error(`docs/language/${name} is stale: run node --import tsx scripts/generate-docs.ts`)
+    process.exitCode = 1
+  }
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+// ---- builtins
+
+function builtinsPage(): string {
+  const { registry } = commandRuntime({ terminal: false })
+  const families = [...registry.families]
+    .map((family) => ({ name: family.name, defs: family.builtins.filter(isPublic).sort(byHeading), constants: Object.keys(family.constants ?? {}).sort() }))
+    .filter((family) => family.defs.length + family.constants.length > 0)
+    .sort((x, y) => compareText(x.name, y.name))
+  const count = families.reduce((sum, family) => sum + family.defs.length, 0)
+  const parts = [
+    `${intro('Builtins', 'the builtin definitions')}
+What scripts can call without importing anything: ${count} functions and methods, by family. A method is written with the type of
+its receiver before the dot. \`?\` marks a parameter that may be left out, \`...\` one that takes all further arguments. **Asks for**
+names what a call may want of the world; a host grants or denies it. Builtins without an entry there are pure.
+\`bridle builtins NAME\` prints one row.
+`,
+  ]
+  for (const { name, defs, constants } of families) {
+    parts.push(`## ${name}\n`)
+    if (constants.length > 0) parts.push(`Constants: ${constants.map(code).join(', ')}.\n`)
+    if (defs.length === 0) continue
+    const rows = defs.map((def) => row(code(heading(def)), def.doc, asksFor(def)))
+    parts.push(`${table(['builtin', 'what it does', 'asks for'], rows)}\n`)
+  }
+  return parts.join('\n')
+}
+
+/** Names with two underscores are what compiled code calls; scripts have no business with them. */
+function isPublic(def: BuiltinDef): boolean {
+  return !def.name.startsWith('__')
+}
+
+function heading(def: BuiltinDef): string {
+  return def.receiver === null ? def.signature : `${def.receiver}.${def.signature}`
+}
+
+function asksFor({ effects }: BuiltinDef): string {
+  return effects === 'pure' ? '' : typeof effects === 'string' ? effects : effects.join(', ')
+}
+
+function byHeading(x: BuiltinDef, y: BuiltinDef): number {
+  return compareText(`${x.receiver ?? ''}.${x.name}`, `${y.receiver ?? ''}.${y.name}`)
+}
+
+// ---- opcodes
+
+function opcodesPage(): string {
+  const rows = (Object.entries(OPCODES) as [string, OpcodeRow][]).map(([name, { code: number, operands, text, flow, suspends }]) =>
+    row(String(number), code(name), operands.map((kind, at) => `${'abc'[at]}: ${kind}`).join(', '), code(text), [flow, suspends === true ? 'may stop here' : ''].filter(Boolean).join(', ')),
+  )
+  return `${intro('Opcodes', 'packages/compiler/src/bytecode/opcodes.ts')}
+The instructions of a chunk. Code is a list of ints: an opcode, then its operands, which the description calls a, b and c. The
+effect on the operand stack is written \`before -> after ; what else happens\`. \`K\` are the chunk's constants, \`N\` its names,
+\`B\` its builtins, \`L\` the slots of the function, \`C\` its captures, \`M\` the slots of the module. An instruction marked
+*may stop here* can hand the thread back to the host, and a snapshot can be taken at it. \`bridle disasm FILE\` shows the code of a script.
+
+${table(['code', 'name', 'operands', 'effect', 'control'], rows)}
+`
+}
+
+// ---- diagnostics
+
+function diagnosticsPage(): string {
+  const found = { ...CATALOG, ...CHECK_CATALOG } as Readonly<Record<string, { severity: string; title: string; doc: string }>>
+  const findings = Object.entries(found)
+    .sort(([x], [y]) => compareText(x, y))
+    .map(([name, { severity, title, doc }]) => row(code(name), severity, title, doc))
+  const errors = Object.entries(ERROR_CODES)
+    .sort(([x], [y]) => compareText(x, y))
+    .map(([name, { category, doc }]) => row(code(name), category, doc))
+  return `${intro('Diagnostics', 'the catalogues of parser, checker and tools')}
+\`bridle explain CODE\` prints one of these.
+
+## Findings before a run
+
+P: the text is not a program. N: names and declarations. T: types. An error stops the program before it starts; a warning is
+printed and the program runs.
+
+${table(['code', 'severity', 'what', 'meaning'], findings)}
+
+## Errors of tools and hosts
+
+A failed tool call gives a script a dict whose \`code\` is one of these; \`category\` is what \`error_category(e)\` answers.
+
+${table(['code', 'category', 'meaning'], errors)}
+`
+}
+
+// ---- text
+
+function intro(title: string, source: string): string {
+  return `# ${title}\n\n<!-- Generated by scripts/generate-docs.ts from ${source}. Do not edit. -->\n`
+}
+
+function table(head: readonly string[], rows: readonly string[]): string {
+  return [row(...head), row(...head.map(() => '---')), ...rows].join('\n')
+}
+
+function row(...cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('\n', ' ')).join(' | ')} |`
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll('|', '\\|')}\``
+}
+
+function compareText(x: string, y: string): number {
+  return x < y ? -1 : x > y ? 1 : 0
+}
