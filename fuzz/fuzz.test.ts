@@ -10,7 +10,7 @@ import { TARGETS, targetNamed } from './targets.js'
 const SEED = 2026
 
 /** Inputs by target; together some seconds. */
-const INPUTS: Readonly<Record<string, number>> = { parser: 1500, program: 300, chunk: 500, snapshot: 250 }
+const INPUTS: Readonly<Record<string, number>> = { parser: 1500, program: 250, chunk: 350, snapshot: 120 }
 
 test.each(TARGETS.filter((target) => target.share > 0).map((target) => [target.name, target] as const))(
   '%s stands',
@@ -27,7 +27,7 @@ test('a planted bug is found and cut down to what matters', () => {
 
 test('generated programs compile', () => {
   const refused: string[] = []
-  for (let index = 0; index < 150; index++) {
+  for (let index = 0; index < 80; index++) {
     const text = generateProgram(new Random(SEED, 'generated', index))
     const { error } = compile(text)
     if (error !== null) refused.push(`#${index}: ${error}\n${text}`)

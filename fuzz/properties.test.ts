@@ -68,7 +68,9 @@ test('every compiled chunk verifies', () => {
 })
 
 test('a run ends the same way twice', () => {
-  expect(complaints(programs, ({ program }) => difference(runToEnd(new Runner(link(program))), runToEnd(new Runner(link(program)))))).toEqual([])
+  expect(
+    complaints(programs, ({ program }) => difference(runToEnd(new Runner(link(program))), runToEnd(new Runner(link(program))))),
+  ).toEqual([])
 })
 
 test('a run ends the same way with one unit of fuel a slice', () => {

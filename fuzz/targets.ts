@@ -15,7 +15,7 @@ import { corpus } from './corpus.js'
 import { compile, difference, hashHex, link, Runner, runToEnd } from './engine.js'
 import { generateProgram } from './generate.js'
 import { mutateBytes, mutateData, mutateSource } from './mutate.js'
-import { Random } from './random.js'
+import type { Random } from './random.js'
 
 export interface Target {
   readonly name: string

@@ -40,7 +40,11 @@ function read(path: string): string | null {
 function builtinsPage(): string {
   const { registry } = commandRuntime({ terminal: false })
   const families = [...registry.families]
-    .map((family) => ({ name: family.name, defs: family.builtins.filter(isPublic).sort(byHeading), constants: Object.keys(family.constants ?? {}).sort() }))
+    .map((family) => ({
+      name: family.name,
+      defs: family.builtins.filter(isPublic).sort(byHeading),
+      constants: Object.keys(family.constants ?? {}).sort(),
+    }))
     .filter((family) => family.defs.length + family.constants.length > 0)
     .sort((x, y) => compareText(x.name, y.name))
   const count = families.reduce((sum, family) => sum + family.defs.length, 0)
@@ -82,8 +86,15 @@ function byHeading(x: BuiltinDef, y: BuiltinDef): number {
 // ---- opcodes
 
 function opcodesPage(): string {
-  const rows = (Object.entries(OPCODES) as [string, OpcodeRow][]).map(([name, { code: number, operands, text, flow, suspends }]) =>
-    row(String(number), code(name), operands.map((kind, at) => `${'abc'[at]}: ${kind}`).join(', '), code(text), [flow, suspends === true ? 'may stop here' : ''].filter(Boolean).join(', ')),
+  const rows = (Object.entries(OPCODES) as [string, OpcodeRow][]).map(
+    ([name, { code: number, operands, text, flow, suspends }]) =>
+      row(
+        String(number),
+        code(name),
+        operands.map((kind, at) => `${'abc'[at]}: ${kind}`).join(', '),
+        code(text),
+        [flow, suspends === true ? 'may stop here' : ''].filter(Boolean).join(', '),
+      ),
   )
   return `${intro('Opcodes', 'packages/compiler/src/bytecode/opcodes.ts')}
 The instructions of a chunk. Code is a list of ints: an opcode, then its operands, which the description calls a, b and c. The

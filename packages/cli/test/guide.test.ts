@@ -32,7 +32,13 @@ function examplesOf(page: string): Example[] {
       if (file !== undefined) modules[file] = content
       script = file === undefined ? { source: content, line: text.slice(0, text.indexOf(block)).split('\n').length } : null
     } else if (script !== null) {
-      found.push({ name: `${page}:${script.line}`, source: script.source, kind: kind as 'output' | 'error', wanted: content, modules: { ...modules } })
+      found.push({
+        name: `${page}:${script.line}`,
+        source: script.source,
+        kind: kind as 'output' | 'error',
+        wanted: content,
+        modules: { ...modules },
+      })
       script = null
     }
   }
@@ -40,7 +46,10 @@ function examplesOf(page: string): Example[] {
 }
 
 const examples = folders.flatMap((folder) =>
-  readdirSync(join(docs, folder)).filter((name) => name.endsWith('.md')).sort().flatMap((name) => examplesOf(`${folder}/${name}`)),
+  readdirSync(join(docs, folder))
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .flatMap((name) => examplesOf(`${folder}/${name}`)),
 )
 
 /** KEEP WITH: the TypeScript of docs/language/host.md. */
@@ -73,7 +82,8 @@ async function outcomeOf({ source, modules }: Pick<Example, 'source' | 'modules'
     if (result.status === 'failed') return { kind: 'error', text: `${result.error.message}\n` }
     return { kind: result.status === 'done' ? 'output' : result.status, text: result.output }
   } catch (cause) {
-    if (cause instanceof CompileError) return { kind: 'error', text: `${cause.diagnostics.find((each) => each.severity === 'error')?.message}\n` }
+    if (cause instanceof CompileError)
+      return { kind: 'error', text: `${cause.diagnostics.find((each) => each.severity === 'error')?.message}\n` }
     throw cause
   }
 }

@@ -192,6 +192,10 @@ export class Machine implements Context, MachineAccess {
     return this.finish({ kind: 'failed', output: this.takeOutput(), fault: categorized('cancelled', reason) })
   }
 
+  get isStopping(): boolean {
+    return this.limitHit !== null
+  }
+
   get isEnded(): boolean {
     return this.ended !== null
   }

@@ -6,7 +6,15 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { ApprovalDesk, CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
-import { ExportedBackend, McpServerConnection, RegisteredBackend, ServeError, StreamTransport, exportedFunctionsOf, serveHttp } from '@bridle/stdlib-tools/mcp'
+import {
+  ExportedBackend,
+  McpServerConnection,
+  RegisteredBackend,
+  ServeError,
+  StreamTransport,
+  exportedFunctionsOf,
+  serveHttp,
+} from '@bridle/stdlib-tools/mcp'
 import type { Json, McpBackend, ServerIdentity } from '@bridle/stdlib-tools/mcp'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { renderFault } from '../fault-report.js'
@@ -29,7 +37,11 @@ export async function serveMcpCommand(file: string, options: ServeFlags): Promis
   const runtime = commandRuntime({ terminal: false })
   const backend = await backendOf(runtime, script)
   if (backend === null) return EXIT_FAILURE
-  const identity: ServerIdentity = { name: basename(script.key).replace(/\.harn$/, ''), version: VERSION, ...(card === undefined ? {} : { card }) }
+  const identity: ServerIdentity = {
+    name: basename(script.key).replace(/\.harn$/, ''),
+    version: VERSION,
+    ...(card === undefined ? {} : { card }),
+  }
   const stop = stopSignal()
   try {
     if (options.transport === 'http') await serveOverHttp(backend, identity, options, stop)
@@ -60,7 +72,10 @@ async function backendOf(runtime: Runtime, script: Script): Promise<McpBackend |
   const module = compileScript(runtime, script)
   if (module === null) return null
   try {
-    return await RegisteredBackend.start(runtime, module, { desk, onEvent: (event) => (event.type === 'output' ? toStderr(event.text) : undefined) })
+    return await RegisteredBackend.start(runtime, module, {
+      desk,
+      onEvent: (event) => (event.type === 'output' ? toStderr(event.text) : undefined),
+    })
   } catch (cause) {
     if (!(cause instanceof ServeError)) throw cause
     const { result } = cause
@@ -80,12 +95,19 @@ async function serveOverStdio(backend: McpBackend, identity: ServerIdentity, sto
   process.stdin.destroy()
 }
 
-async function serveOverHttp(backend: McpBackend, identity: ServerIdentity, options: ServeFlags, stop: Promise<void>): Promise<void> {
+async function serveOverHttp(
+  backend: McpBackend,
+  identity: ServerIdentity,
+  options: ServeFlags,
+  stop: Promise<void>,
+): Promise<void> {
   const { host, port } = readAddress(options.bind)
   const path = options.path.startsWith('/') ? options.path : `/${options.path}`
-  const server = await serveHttp(backend, identity, { host, port, path, apiKeys: options.apiKey ?? [] }).catch((cause: unknown) => {
-    throw new CommandError(`cannot listen on ${options.bind}: ${reasonOf(cause)}`)
-  })
+  const server = await serveHttp(backend, identity, { host, port, path, apiKeys: options.apiKey ?? [] }).catch(
+    (cause: unknown) => {
+      throw new CommandError(`cannot listen on ${options.bind}: ${reasonOf(cause)}`)
+    },
+  )
   process.stderr.write(`bridle: serving ${identity.name} as an MCP server at ${server.url}\n`)
   await Promise.race([stop, ...endOf(backend)])
   await server.close()

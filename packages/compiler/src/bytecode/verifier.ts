@@ -1,40 +1,35 @@
-// Proves of a chunk what decoder and interpreter rely on: every instruction is whole and known, jumps land on instructions,
-// table indices are in range, the operand stack never underflows, has one depth at each position and stays within the
-// declared bound, and control never falls off the end. Chunks from outside (caches, snapshots) pass here before they run.
+// Proves of a chunk what decoder and interpreter rely on. Chunks from outside (caches, other processes) pass here before they run; what
+// passes may do something silly, but nothing that the machine cannot do: it never reads what is not there, never runs for ever
+// without using fuel, and never meets a thing where it expects another.
+//
+//   here            the chunk has the parts it should have; every instruction is whole and known; operands are in range; constants
+//                   are of the kind that their instruction wants; only LOOP goes backward; the stack has one depth at each place
+//   flow.ts         kinds of values on all paths
 
+import { checkFlow } from './flow.js'
 import { OPCODE_BY_CODE, RAISE_KINDS } from './opcodes.js'
+import { chunkProblems, constantFits } from './shape.js'
 import type { FunctionChunk, ModuleChunk } from './chunk.js'
 
 /** Problems found, empty for a sound chunk; each names function and position. */
 export function verify(chunk: ModuleChunk): string[] {
-  const problems: string[] = []
-  chunk.functions.forEach((fn, index) => {
-    const report = (at: number, text: string): void => void problems.push(`function ${index} (${fn.name}) at ${at}: ${text}`)
-    verifyFunction(chunk, fn, report)
-  })
-  for (const [name, slot] of Object.entries(chunk.exports)) {
-    if (slot < 0 || slot >= chunk.moduleSlots.length) problems.push(`export ${name}: no module slot ${slot}`)
+  const problems = chunkProblems(chunk)
+  if (problems.length > 0) return problems
+  const report = (index: number, at: number, text: string): void => {
+    problems.push(`function ${index} (${chunk.functions[index]!.name}) at ${at}: ${text}`)
   }
-  if (chunk.functions.length === 0) problems.push('no main function')
+  chunk.functions.forEach((fn, index) => verifyFunction(chunk, fn, (at, text) => report(index, at, text)))
+  if (problems.length === 0) checkFlow(chunk, report)
   return problems
 }
 
-function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, report: (at: number, text: string) => void): void {
-  const starts = new Set<number>()
-  for (let at = 0; at < fn.code.length; ) {
-    starts.add(at)
-    const entry = OPCODE_BY_CODE.get(fn.code[at]!)
-    if (entry === undefined) return report(at, `unknown opcode ${fn.code[at]}`)
-    at += 1 + entry.row.operands.length
-    if (at > fn.code.length) return report(at, `${entry.name} is cut short`)
-  }
-  if (fn.params.length > fn.slots) report(0, 'fewer slots than parameters')
+const MOST_IDLE_SLOTS = 4096
 
-  const limits: Record<string, number> = {
-    const: chunk.constants.length, slot: fn.slots, capture: fn.captures.length, module: chunk.moduleSlots.length,
-    unit: chunk.units.length, name: chunk.names.length, builtin: chunk.builtins.length, function: chunk.functions.length,
-    fault: RAISE_KINDS.length, flag: 2,
-  }
+type Report = (at: number, text: string) => void
+
+function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, report: Report): void {
+  const starts = verifyInstructions(chunk, fn, report)
+  if (starts === null) return
   const depthAt = new Map<number, number>()
   const work: number[] = []
   const reach = (from: number, target: number, depth: number): void => {
@@ -47,20 +42,15 @@ function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, report: (at: numb
   }
   reach(0, 0, 0)
   for (const handler of fn.handlers) {
-    if (handler.start > handler.end || !starts.has(handler.start)) report(handler.start, 'bad handler range')
-    reach(handler.start, handler.target, handler.depth + 1)
+    const { start, end, target, depth } = handler
+    if (start >= end || !starts.has(start) || (end !== fn.code.length && !starts.has(end)) || depth < 0) report(start, 'bad handler range')
+    else if (target < end) report(start, 'a handler before the end of its range')
+    else reach(start, target, depth + 1)
   }
   while (work.length > 0) {
     const at = work.pop()!
     const { name, row } = OPCODE_BY_CODE.get(fn.code[at]!)!
     const operands = fn.code.slice(at + 1, at + 1 + row.operands.length)
-    let target = -1
-    row.operands.forEach((kind, which) => {
-      const value = operands[which]!
-      if (kind === 'label') target = value
-      const limit = limits[kind]
-      if (!Number.isInteger(value) || (kind !== 'int' && value < 0) || (limit !== undefined && value >= limit)) report(at, `${name}: ${kind} ${value} is out of range`)
-    })
     const before = depthAt.get(at)!
     const pops = typeof row.pops === 'number' ? row.pops : row.pops(operands)
     if (before < pops) {
@@ -69,10 +59,50 @@ function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, report: (at: numb
     }
     const after = before - pops + row.pushes
     if (after > fn.stack) report(at, `${name}: stack ${after} exceeds the declared ${fn.stack}`)
-    if (target >= 0) reach(at, target, after)
+    const target = operands[row.operands.indexOf('label')]
+    if (target !== undefined) {
+      reach(at, target, after)
+      if (target <= at !== (name === 'LOOP')) report(at, `${name} goes ${target <= at ? 'backward' : 'forward'} to ${target}`)
+    }
     if (row.flow === 'jump' || row.flow === 'end') continue
     const next = at + 1 + operands.length
     if (next >= fn.code.length) report(at, 'control falls off the end')
     else reach(at, next, after)
   }
+}
+
+/** Where instructions begin; null when the code cannot be cut into instructions. */
+function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, report: Report): Set<number> | null {
+  const limits: Readonly<Record<string, number>> = {
+    const: chunk.constants.length, slot: fn.slots, capture: fn.captures.length, module: chunk.moduleSlots.length,
+    unit: chunk.units.length, name: chunk.names.length, builtin: chunk.builtins.length, function: chunk.functions.length,
+    fault: RAISE_KINDS.length, flag: 2,
+  }
+  const starts = new Set<number>()
+  for (let at = 0; at < fn.code.length; ) {
+    starts.add(at)
+    const found = OPCODE_BY_CODE.get(fn.code[at]!)
+    if (found === undefined) {
+      report(at, `unknown opcode ${fn.code[at]}`)
+      return null
+    }
+    const { name, row } = found
+    const operands = fn.code.slice(at + 1, at + 1 + row.operands.length)
+    if (operands.length < row.operands.length) {
+      report(at, `${name} is cut short`)
+      return null
+    }
+    row.operands.forEach((kind, which) => {
+      const value = operands[which]!
+      const limit = limits[kind]
+      if ((kind !== 'int' && value < 0) || (limit !== undefined && value >= limit)) report(at, `${name}: ${kind} ${value} is out of range`)
+      else if (kind === 'const' && !constantFits(name, operands, chunk.constants[value]!)) report(at, `${name}: constant ${value} is of another kind`)
+    })
+    at += 1 + operands.length
+  }
+  // Slots without code come from names that are never bound, such as those of failed imports; more than that, a chunk may only ask
+  // for as much room as it has code.
+  if (fn.slots > MOST_IDLE_SLOTS + fn.code.length) report(0, `${fn.slots} slots for ${fn.code.length} words of code`)
+  if (fn.params.length > fn.slots) report(0, 'fewer slots than parameters')
+  return starts
 }

@@ -31,7 +31,8 @@ export function exportedFunctionsOf(source: string): readonly FnDecl[] {
 
 function toolOf(fn: FnDecl): JsonObject {
   const properties: { [name: string]: Json } = Object.create(null) as { [name: string]: Json }
-  for (const param of fn.params) properties[param.name.text] = ((param.type === null ? null : jsonSchemaOfType(param.type)) ?? {}) as JsonObject
+  for (const param of fn.params)
+    properties[param.name.text] = ((param.type === null ? null : jsonSchemaOfType(param.type)) ?? {}) as JsonObject
   const required = fn.params.filter((param) => param.defaultValue === null && !param.rest).map((param) => param.name.text)
   const output = fn.returns === null ? null : jsonSchemaOfType(fn.returns)
   return {
@@ -63,7 +64,9 @@ export class ExportedBackend implements McpBackend {
     const base = file.slice(file.lastIndexOf('/') + 1)
     const entry = (name: string): string =>
       `import { ${name} } from "./${base}"\n\npipeline main() {\n  return __mcp_invoke(${name}, host_call("runtime.pipeline_input", {}))\n}\n`
-    this.modules = new Map(this.functions.map(({ name }) => [name.text, runtime.compile(entry(name.text), { file: `${file}.call.harn` })]))
+    this.modules = new Map(
+      this.functions.map(({ name }) => [name.text, runtime.compile(entry(name.text), { file: `${file}.call.harn` })]),
+    )
   }
 
   list(name: ListName): readonly JsonObject[] {
@@ -89,12 +92,20 @@ export class ExportedBackend implements McpBackend {
     switch (result.status) {
       case 'done': {
         const { text, structured } = result.value as { readonly text: string; readonly structured: Json }
-        return { content: [{ type: 'text', text }], isError: false, ...(structured === null ? {} : { structuredContent: json(structured) }) }
+        return {
+          content: [{ type: 'text', text }],
+          isError: false,
+          ...(structured === null ? {} : { structuredContent: json(structured) }),
+        }
       }
-      case 'failed': return failed(result.error.fault.text)
-      case 'limit': return failed(result.message)
-      case 'exit': return failed(`the function ended with exit(${result.code})`)
-      case 'cancelled': return failed(`cancelled: ${result.reason}`)
+      case 'failed':
+        return failed(result.error.fault.text)
+      case 'limit':
+        return failed(result.message)
+      case 'exit':
+        return failed(`the function ended with exit(${result.code})`)
+      case 'cancelled':
+        return failed(`cancelled: ${result.reason}`)
     }
   }
 
@@ -114,8 +125,10 @@ function failed(message: string): JsonObject {
 /** Arguments by name or by place → the list that the function is called with. */
 function bind(fn: FnDecl, given: Json): readonly Json[] {
   const name = fn.name.text
-  if (given !== null && typeof given !== 'object') throw new RpcError(INVALID_PARAMS, 'tool arguments must be an object, array, or null')
-  const missing = (at: number): RpcError => new RpcError(INVALID_PARAMS, `missing required argument '${fn.params[at]!.name.text}' for '${name}'`)
+  if (given !== null && typeof given !== 'object')
+    throw new RpcError(INVALID_PARAMS, 'tool arguments must be an object, array, or null')
+  const missing = (at: number): RpcError =>
+    new RpcError(INVALID_PARAMS, `missing required argument '${fn.params[at]!.name.text}' for '${name}'`)
   const isRequired = (at: number): boolean => fn.params[at]!.defaultValue === null && !fn.params[at]!.rest
   if (Array.isArray(given)) {
     const list = given as readonly Json[]

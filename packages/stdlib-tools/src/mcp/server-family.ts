@@ -8,7 +8,19 @@
 //   {op: reply, call, ok: true, result} or {…, ok: false, message}   → nil
 // `what` is tool, template or prompt, `at` its place in the offer.
 
-import { HarnBuiltin, HarnClosure, HarnDict, HarnList, HarnStruct, builtin, display, family, frame, stringifyJson, toPlain } from '@bridle/vm'
+import {
+  HarnBuiltin,
+  HarnClosure,
+  HarnDict,
+  HarnList,
+  HarnStruct,
+  builtin,
+  display,
+  family,
+  frame,
+  stringifyJson,
+  toPlain,
+} from '@bridle/vm'
 import type { BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
 import { mcpState } from '../builtins/mcp.js'
 
@@ -35,7 +47,14 @@ function textFields(from: HarnDict, names: Readonly<Record<string, string>>): { 
 
 // ------------------------------------------------------------------------------------------------------------- the offer
 
-const JSON_TYPES: Readonly<Record<string, string>> = { int: 'integer', float: 'number', bool: 'boolean', list: 'array', dict: 'object', nil: 'null' }
+const JSON_TYPES: Readonly<Record<string, string>> = {
+  int: 'integer',
+  float: 'number',
+  bool: 'boolean',
+  list: 'array',
+  dict: 'object',
+  nil: 'null',
+}
 
 /** Clients hold input schemas against JSON Schema, so the language's own names of types are translated. */
 function jsonType(type: string): string {
@@ -98,7 +117,8 @@ function offer(ctx: Context): Result {
   const { registry, resources, templates, prompts } = ctx.state(mcpState).served
   const tools = toolsOf(registry)
   const without = tools.find((entry) => !(entry.get('handler') instanceof HarnClosure))
-  if (without !== undefined) return ctx.runtime(`mcp_tools: tool '${display(without.get('name') ?? null)}' has no handler closure`)
+  if (without !== undefined)
+    return ctx.runtime(`mcp_tools: tool '${display(without.get('name') ?? null)}' has no handler closure`)
   Object.assign(ctx.state(offered), { registry, counts: [resources.length, templates.length, prompts.length] })
   const named = { name: 'name', title: 'title', description: 'description' }
   return ctx.request({
@@ -106,8 +126,12 @@ function offer(ctx: Context): Result {
     args: {
       op: 'offer',
       tools: tools.map(toolOffer),
-      resources: resources.map((each) => textFields(each as HarnDict, { uri: 'uri', ...named, mimeType: 'mime_type', text: 'text' })),
-      templates: templates.map((each) => textFields(each as HarnDict, { uriTemplate: 'uri_template', ...named, mimeType: 'mime_type' })),
+      resources: resources.map((each) =>
+        textFields(each as HarnDict, { uri: 'uri', ...named, mimeType: 'mime_type', text: 'text' }),
+      ),
+      templates: templates.map((each) =>
+        textFields(each as HarnDict, { uriTemplate: 'uri_template', ...named, mimeType: 'mime_type' }),
+      ),
       prompts: prompts.map((each) => promptOffer(each as HarnDict)),
     },
   })
@@ -116,8 +140,14 @@ function offer(ctx: Context): Result {
 function promptOffer(prompt: HarnDict): Plain {
   const given = prompt.get('arguments')
   const list = given instanceof HarnList ? given.view().filter((each): each is HarnDict => each instanceof HarnDict) : []
-  const args = list.map((each) => ({ ...textFields(each, { name: 'name', description: 'description' }), required: each.get('required') === true }))
-  return { ...textFields(prompt, { name: 'name', title: 'title', description: 'description' }), ...(args.length === 0 ? {} : { arguments: args }) }
+  const args = list.map((each) => ({
+    ...textFields(each, { name: 'name', description: 'description' }),
+    required: each.get('required') === true,
+  }))
+  return {
+    ...textFields(prompt, { name: 'name', title: 'title', description: 'description' }),
+    ...(args.length === 0 ? {} : { arguments: args }),
+  }
 }
 
 function hasChanged(ctx: Context): boolean {
@@ -176,9 +206,14 @@ function startCall(ctx: Context, state: ServeState, asked: HarnDict): void {
   const list: readonly Value[] = what === 'tool' ? toolsOf(registry) : what === 'template' ? templates : prompts
   const entry = list[Number(asked.get('at'))] ?? null
   const args = asked.get('args') ?? null
-  const task = ctx.machine.spawn(new HarnBuiltin('__mcp_serve_call'), [call, what, entry, args instanceof HarnDict ? args : new HarnDict()], {
-    name: 'mcp', taskId: `${ctx.machine.task().taskId}:mcp:${call}`,
-  })
+  const task = ctx.machine.spawn(
+    new HarnBuiltin('__mcp_serve_call'),
+    [call, what, entry, args instanceof HarnDict ? args : new HarnDict()],
+    {
+      name: 'mcp',
+      taskId: `${ctx.machine.task().taskId}:mcp:${call}`,
+    },
+  )
   state.tasks.set(call, task)
 }
 
@@ -210,7 +245,8 @@ const callFrame = frame<CallState>({
         return null
     }
   },
-  onFault: (ctx, state, fault) => (state.stage === 'called' ? reply(ctx, state, { ok: false, message: fault.text }) : ctx.fail(fault)),
+  onFault: (ctx, state, fault) =>
+    state.stage === 'called' ? reply(ctx, state, { ok: false, message: fault.text }) : ctx.fail(fault),
 })
 
 function reply(ctx: Context, state: CallState, outcome: { readonly [key: string]: Plain }): Result {
@@ -220,9 +256,12 @@ function reply(ctx: Context, state: CallState, outcome: { readonly [key: string]
 
 function resultOf(state: CallState, value: Value): Plain {
   switch (state.what) {
-    case 'tool': return toolResult(value, field(state.entry as HarnDict, 'output_schema') !== null)
-    case 'template': return { text: display(value) }
-    default: return { messages: messagesOf(value) }
+    case 'tool':
+      return toolResult(value, field(state.entry as HarnDict, 'output_schema') !== null)
+    case 'template':
+      return { text: display(value) }
+    default:
+      return { messages: messagesOf(value) }
   }
 }
 
@@ -236,7 +275,10 @@ function contentOf(item: Value): Plain {
       return { type: 'resource', ...(resource === null ? {} : { resource: toPlain(resource) }) }
     }
     case 'resource_link':
-      return { type: 'resource_link', ...textFields(item, { uri: 'uri', name: 'name', description: 'description', mimeType: 'mimeType' }) }
+      return {
+        type: 'resource_link',
+        ...textFields(item, { uri: 'uri', name: 'name', description: 'description', mimeType: 'mimeType' }),
+      }
     default: {
       const text = item.get('text')
       return textContent(typeof text === 'string' ? text : display(item))
@@ -312,18 +354,32 @@ export const mcpServeFamily: BuiltinFamily = {
   name: 'mcp-serve',
   frames: [serveFrame, callFrame, invokeFrame],
   builtins: [
-    builtin('__mcp_serve() -> nil', { doc: 'Serves what the script registered until the host ends it.', effects: ['mcp.serve', 'callback'] }, (ctx) =>
-      ctx.frame('mcp.serve', { stage: 'offer', tasks: new Map() } satisfies ServeState)),
+    builtin(
+      '__mcp_serve() -> nil',
+      { doc: 'Serves what the script registered until the host ends it.', effects: ['mcp.serve', 'callback'] },
+      (ctx) => ctx.frame('mcp.serve', { stage: 'offer', tasks: new Map() } satisfies ServeState),
+    ),
     builtin(
       '__mcp_serve_call(call: int, what: string, entry: dict, args: dict) -> nil',
       { doc: 'Carries out one call of a client.', effects: ['mcp.serve', 'callback'] },
       (ctx, call, what, entry, args) =>
-        ctx.frame('mcp.serve_call', { stage: 'start', call: Number(call), what: display(what ?? null), entry: entry ?? null, args: args ?? null } satisfies CallState),
+        ctx.frame('mcp.serve_call', {
+          stage: 'start',
+          call: Number(call),
+          what: display(what ?? null),
+          entry: entry ?? null,
+          args: args ?? null,
+        } satisfies CallState),
     ),
     builtin(
       '__mcp_invoke(callee: closure, args: list) -> dict',
       { doc: 'Calls a function with a list of arguments and gives its value as a client gets it.', effects: ['callback'] },
-      (ctx, callee, args) => ctx.frame('mcp.invoke', { called: false, callee: callee ?? null, args: args instanceof HarnList ? [...args.view()] : [] } satisfies InvokeState),
+      (ctx, callee, args) =>
+        ctx.frame('mcp.invoke', {
+          called: false,
+          callee: callee ?? null,
+          args: args instanceof HarnList ? [...args.view()] : [],
+        } satisfies InvokeState),
     ),
   ],
 }

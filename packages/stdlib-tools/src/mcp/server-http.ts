@@ -28,9 +28,16 @@ export interface HttpServer {
 const MAX_SESSIONS = 1000
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
-export async function serveHttp(backend: McpBackend, identity: ServerIdentity, options: HttpServerOptions = {}): Promise<HttpServer> {
+export async function serveHttp(
+  backend: McpBackend,
+  identity: ServerIdentity,
+  options: HttpServerOptions = {},
+): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 0, path = '/mcp', apiKeys = [] } = options
-  const sessions = new Map<string, { readonly transport: StreamableHTTPServerTransport; readonly connection: McpServerConnection }>()
+  const sessions = new Map<
+    string,
+    { readonly transport: StreamableHTTPServerTransport; readonly connection: McpServerConnection }
+  >()
 
   const open = async (): Promise<StreamableHTTPServerTransport> => {
     const transport = new StreamableHTTPServerTransport({
@@ -91,11 +98,13 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 }
 
 function refusalOf(
-  request: IncomingMessage, options: { readonly host: string; readonly path: string; readonly apiKeys: readonly string[] },
+  request: IncomingMessage,
+  options: { readonly host: string; readonly path: string; readonly apiKeys: readonly string[] },
 ): { readonly status: number; readonly message: string } | null {
   const path = (request.url ?? '').split('?', 1)[0]
   if (path !== options.path) return { status: 404, message: 'Not found' }
-  if (LOOPBACK.has(options.host) && !LOOPBACK.has(hostName(request.headers.host ?? ''))) return { status: 403, message: 'Invalid Host header' }
+  if (LOOPBACK.has(options.host) && !LOOPBACK.has(hostName(request.headers.host ?? '')))
+    return { status: 403, message: 'Invalid Host header' }
   if (options.apiKeys.length > 0 && !hasKey(request, options.apiKeys)) return { status: 401, message: 'Unauthorized' }
   return null
 }

@@ -72,7 +72,11 @@ export class RegisteredBackend implements McpBackend {
     const run = runtime.start(module, {
       ...options,
       epilogue: '__mcp_serve',
-      providers: [...(options.providers ?? []), ...(options.desk === undefined ? [] : [options.desk.provider()]), backend.provider()],
+      providers: [
+        ...(options.providers ?? []),
+        ...(options.desk === undefined ? [] : [options.desk.provider()]),
+        backend.provider(),
+      ],
     })
     backend.run = run
     const first = await Promise.race([offered, run.result])
@@ -174,7 +178,11 @@ export class RegisteredBackend implements McpBackend {
         const call = Number(args['call'])
         const caller = this.callers.get(call)
         this.callers.delete(call)
-        caller?.resolve(args['ok'] === true ? { ok: true, result: json(args['result'] ?? null) as JsonObject } : { ok: false, message: String(args['message']) })
+        caller?.resolve(
+          args['ok'] === true
+            ? { ok: true, result: json(args['result'] ?? null) as JsonObject }
+            : { ok: false, message: String(args['message']) },
+        )
         return answered(null)
       }
       default: {
@@ -191,10 +199,17 @@ export class RegisteredBackend implements McpBackend {
   private take(args: Effect['args']): void {
     const list = (key: string): readonly JsonObject[] => json(args[key] ?? []) as unknown as readonly JsonObject[]
     const before = this.offer
-    this.offer = { tools: list('tools'), resources: list('resources'), resourceTemplates: list('templates'), prompts: list('prompts') }
+    this.offer = {
+      tools: list('tools'),
+      resources: list('resources'),
+      resourceTemplates: list('templates'),
+      prompts: list('prompts'),
+    }
     this.onOffered?.()
     if (this.onOffered === null) {
-      for (const name of LISTS) if (JSON.stringify(before[name]) !== JSON.stringify(this.offer[name])) for (const listener of this.listeners) listener(name)
+      for (const name of LISTS)
+        if (JSON.stringify(before[name]) !== JSON.stringify(this.offer[name]))
+          for (const listener of this.listeners) listener(name)
     }
     this.onOffered = null
   }

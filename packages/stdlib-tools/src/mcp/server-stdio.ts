@@ -36,7 +36,9 @@ export class StreamTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     if (this.closed) return Promise.reject(new Error('the connection is closed'))
     return new Promise((resolve, reject) => {
-      this.output.write(`${JSON.stringify(message)}\n`, (cause) => (cause === null || cause === undefined ? resolve() : reject(cause)))
+      this.output.write(`${JSON.stringify(message)}\n`, (cause) =>
+        cause === null || cause === undefined ? resolve() : reject(cause),
+      )
     })
   }
 

@@ -74,8 +74,14 @@ const TASKS = 'Tools run inline; there are no tasks to ask about.'
 /** Methods of the protocol that this server has no part in; the refusal says so instead of denying that they exist. */
 const UNSUPPORTED: ReadonlyMap<string, Unsupported> = new Map([
   ['completion/complete', unsupported('completions', 'server', 'Arguments of prompts and templates are not completed.')],
-  ['resources/subscribe', unsupported('resource subscriptions', 'server', 'Resources are made when they are read; nothing watches them.')],
-  ['resources/unsubscribe', unsupported('resource subscriptions', 'server', 'Resources are made when they are read; nothing watches them.')],
+  [
+    'resources/subscribe',
+    unsupported('resource subscriptions', 'server', 'Resources are made when they are read; nothing watches them.'),
+  ],
+  [
+    'resources/unsubscribe',
+    unsupported('resource subscriptions', 'server', 'Resources are made when they are read; nothing watches them.'),
+  ],
   ['roots/list', unsupported('roots', 'client', 'Roots are asked of clients, not of servers.')],
   ['sampling/createMessage', unsupported('sampling', 'client', 'Samples are asked of clients, not of servers.')],
   ['elicitation/create', unsupported('elicitation', 'client', 'People are asked through clients, not through servers.')],
@@ -88,7 +94,13 @@ const UNSUPPORTED: ReadonlyMap<string, Unsupported> = new Map([
 function unsupportedData(method: string, facts: Omit<Unsupported, 'role'> & { readonly role?: string }): JsonObject {
   const { feature, role, reason } = facts
   return {
-    type: 'mcp.unsupportedFeature', protocolVersion: PROTOCOL_VERSION, method, feature, ...(role === undefined ? {} : { role }), status: 'unsupported', reason,
+    type: 'mcp.unsupportedFeature',
+    protocolVersion: PROTOCOL_VERSION,
+    method,
+    feature,
+    ...(role === undefined ? {} : { role }),
+    status: 'unsupported',
+    reason,
   }
 }
 
@@ -175,7 +187,10 @@ export class McpServerConnection {
       signal,
       progress: (progress, message) => {
         if (token === undefined || signal.aborted) return
-        void this.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress, message } }, id)
+        void this.send(
+          { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress, message } },
+          id,
+        )
       },
     }
   }
@@ -199,17 +214,26 @@ export class McpServerConnection {
     if (method === 'ping') return {}
     if (this.backend.kind === 'exported' && !this.initialized) throw new RpcError(NOT_FOUND, 'server not initialized')
     switch (method) {
-      case 'logging/setLevel': return {}
-      case 'tools/list': return this.page('tools', this.backend.list('tools'), params)
-      case 'resources/list': return this.page('resources', this.resources(), params)
-      case 'resources/templates/list': return this.page('resourceTemplates', this.backend.list('resourceTemplates'), params)
-      case 'prompts/list': return this.page('prompts', this.backend.list('prompts'), params)
-      case 'tools/call': return this.callTool(params, scope)
-      case 'resources/read': return this.readResource(textOf(params['uri']), scope)
-      case 'prompts/get': return this.backend.getPrompt(textOf(params['name']), params, scope)
+      case 'logging/setLevel':
+        return {}
+      case 'tools/list':
+        return this.page('tools', this.backend.list('tools'), params)
+      case 'resources/list':
+        return this.page('resources', this.resources(), params)
+      case 'resources/templates/list':
+        return this.page('resourceTemplates', this.backend.list('resourceTemplates'), params)
+      case 'prompts/list':
+        return this.page('prompts', this.backend.list('prompts'), params)
+      case 'tools/call':
+        return this.callTool(params, scope)
+      case 'resources/read':
+        return this.readResource(textOf(params['uri']), scope)
+      case 'prompts/get':
+        return this.backend.getPrompt(textOf(params['name']), params, scope)
       case 'harn.hitl.respond':
         if (this.backend.desk === undefined) break
-        if (typeof params['request_id'] !== 'string') throw new RpcError(INVALID_PARAMS, 'invalid harn.hitl.respond params: missing field `request_id`')
+        if (typeof params['request_id'] !== 'string')
+          throw new RpcError(INVALID_PARAMS, 'invalid harn.hitl.respond params: missing field `request_id`')
         this.backend.desk.respond(params['request_id'], params)
         return { ok: true }
     }
@@ -250,7 +274,15 @@ export class McpServerConnection {
   private resources(): readonly JsonObject[] {
     const own = this.backend.list('resources')
     if (this.identity.card === undefined) return own
-    return [{ uri: CARD_URI, name: 'Server Card', description: 'Identity and capabilities of this server', mimeType: 'application/json' }, ...own]
+    return [
+      {
+        uri: CARD_URI,
+        name: 'Server Card',
+        description: 'Identity and capabilities of this server',
+        mimeType: 'application/json',
+      },
+      ...own,
+    ]
   }
 
   private page(key: string, items: readonly JsonObject[], params: JsonObject): JsonObject {
@@ -266,7 +298,11 @@ export class McpServerConnection {
 
   private async callTool(params: JsonObject, scope: RequestScope): Promise<JsonObject> {
     if (params['task'] !== undefined) {
-      throw new RpcError(INVALID_PARAMS, 'MCP task-augmented execution is not supported', unsupportedData('tools/call', { feature: 'tasks', reason: TASKS }))
+      throw new RpcError(
+        INVALID_PARAMS,
+        'MCP task-augmented execution is not supported',
+        unsupportedData('tools/call', { feature: 'tasks', reason: TASKS }),
+      )
     }
     return this.backend.callTool(textOf(params['name']), params, scope)
   }
@@ -281,7 +317,8 @@ export class McpServerConnection {
 }
 
 function errorOf(cause: unknown): JsonObject {
-  if (cause instanceof RpcError) return { code: cause.code, message: cause.message, ...(cause.data === undefined ? {} : { data: cause.data }) }
+  if (cause instanceof RpcError)
+    return { code: cause.code, message: cause.message, ...(cause.data === undefined ? {} : { data: cause.data }) }
   return { code: INTERNAL, message: cause instanceof Error ? cause.message : String(cause) }
 }
 

@@ -150,7 +150,8 @@ class HttpClient {
     const url = new URL(String(args['url']))
     const policy = this.options.policy ?? {}
     checkUrl(url, policy)
-    const undici = await import('undici')
+    // The module is CommonJS: in a bundle only its default export has the members.
+    const { default: undici } = await import('undici')
     const limit = new AbortController()
     const totalMs = typeof args['timeoutMs'] === 'number' ? args['timeoutMs'] : (this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
     const timer = setTimeout(() => limit.abort(timeoutError()), Math.min(Math.max(0, totalMs), 2 ** 31 - 1))

@@ -47,7 +47,10 @@ export function approvalProvider(ask: AskPerson): Provider {
 }
 
 export class ApprovalDesk {
-  private readonly open = new Map<string, { readonly request: ApprovalRequest; readonly resolve: (outcome: EffectOutcome) => void }>()
+  private readonly open = new Map<
+    string,
+    { readonly request: ApprovalRequest; readonly resolve: (outcome: EffectOutcome) => void }
+  >()
   private readonly listeners = new Set<(request: ApprovalRequest) => void>()
 
   provider(): Provider {
@@ -78,10 +81,14 @@ export class ApprovalDesk {
     return new Promise((resolve) => {
       this.open.set(request.id, { request, resolve })
       // Whoever asked has stopped waiting, or the run has ended.
-      signal.addEventListener('abort', () => {
-        if (this.open.get(request.id)?.resolve === resolve) this.open.delete(request.id)
-        resolve(answered(null))
-      }, { once: true })
+      signal.addEventListener(
+        'abort',
+        () => {
+          if (this.open.get(request.id)?.resolve === resolve) this.open.delete(request.id)
+          resolve(answered(null))
+        },
+        { once: true },
+      )
       for (const listener of this.listeners) listener(request)
     })
   }

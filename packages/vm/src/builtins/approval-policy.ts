@@ -30,10 +30,15 @@ export function mutationOf(annotations: ToolAnnotations | undefined): string {
   if (annotations === undefined) return 'other'
   if (READ_ONLY_KINDS.has(annotations.kind)) return 'read_only'
   switch (annotations.kind) {
-    case 'edit': return 'workspace_write'
-    case 'delete': case 'move': return 'destructive'
-    case 'execute': return 'ambient_side_effect'
-    default: return 'other'
+    case 'edit':
+      return 'workspace_write'
+    case 'delete':
+    case 'move':
+      return 'destructive'
+    case 'execute':
+      return 'ambient_side_effect'
+    default:
+      return 'other'
   }
 }
 
@@ -64,7 +69,10 @@ const NOTHING = ['']
 function common(a: readonly string[], b: readonly string[]): readonly string[] {
   if (a.length === 0) return b
   if (b.length === 0) return a
-  const both = union(b.filter((inner) => a.some((outer) => globOne(outer, inner))), a.filter((inner) => b.some((outer) => globOne(outer, inner))))
+  const both = union(
+    b.filter((inner) => a.some((outer) => globOne(outer, inner))),
+    a.filter((inner) => b.some((outer) => globOne(outer, inner))),
+  )
   return both.length === 0 ? NOTHING : both
 }
 
@@ -120,7 +128,12 @@ function formsOf(path: string, workspace: string): string[] {
 
 export function decideApproval(
   policy: ApprovalPolicy,
-  call: { readonly tool: string; readonly args: Value; readonly annotations: ToolAnnotations | undefined; readonly workspace: string },
+  call: {
+    readonly tool: string
+    readonly args: Value
+    readonly annotations: ToolAnnotations | undefined
+    readonly workspace: string
+  },
 ): ApprovalDecision {
   const { tool, annotations } = call
   const denying = policy.autoDeny.find((pattern) => globOne(pattern, tool))

@@ -109,6 +109,8 @@ export interface MachineAccess {
   streamOver(builtin: string, bound: readonly Value[]): Value
   /** Counts the groups of parallel children that the running task has made. */
   nextGroup(): number
+  /** Whether a limit was hit: the run ends when the caller next waits or reaches a fuel point, so more work is in vain. */
+  readonly isStopping: boolean
   /** Ids of the permits that the machine can still reach; permits outside it are given back (03b §2.3). Absent: none are. */
   reachablePermits?(): ReadonlySet<number>
 }

@@ -40,7 +40,8 @@ const LIST_KEYS = ['tools', 'workspace_roots', 'deny_patterns', 'require_approva
 /** The config with its defaults, or the message that says what is wrong with it. `notDict` is the message for other types. */
 export function normalizeCommandPolicy(config: Value, notDict: string): HarnDict | string {
   if (!(config instanceof HarnDict)) return notDict
-  const wrong = (key: string, kind: string): string => `command_policy.${key} must be a ${kind}, got ${typeName(config.get(key)!)}`
+  const wrong = (key: string, kind: string): string =>
+    `command_policy.${key} must be a ${kind}, got ${typeName(config.get(key)!)}`
   for (const key of LIST_KEYS) {
     const value = config.get(key) ?? null
     if (value !== null && !(value instanceof HarnList)) return wrong(key, 'list')
@@ -73,14 +74,22 @@ function environmentDiff(env: Value | undefined): HarnDict {
   // Values may be secrets; that they changed is what a policy needs.
   for (const name of env.keys()) {
     const value = env.get(name) ?? null
-    diff.set(name, HarnDict.of({ present: value !== null, redacted: true, value_sha256: value === null ? null : hashText(display(value)) }))
+    diff.set(
+      name,
+      HarnDict.of({ present: value !== null, redacted: true, value_sha256: value === null ? null : hashText(display(value)) }),
+    )
   }
   return diff
 }
 
 function contextOf(policy: HarnDict, params: HarnDict, facts: { readonly root: string; readonly ceiling: Value }): HarnDict {
   const given = params.get('cwd') ?? null
-  const cwd = given === null ? facts.root : isAbsolutePath(display(given)) ? display(given) : normalizePath(`${facts.root}/${display(given)}`)
+  const cwd =
+    given === null
+      ? facts.root
+      : isAbsolutePath(display(given))
+        ? display(given)
+        : normalizePath(`${facts.root}/${display(given)}`)
   const stdin = params.get('stdin') ?? null
   const shell = params.get('shell') ?? params.get('shell_id') ?? null
   const roots = textsAt(policy, 'workspace_roots')
@@ -94,7 +103,10 @@ function contextOf(policy: HarnDict, params: HarnDict, facts: { readonly root: s
       cwd,
       env_diff: environmentDiff(params.get('env')),
       env_mode: params.get('env_mode') ?? null,
-      stdin: HarnDict.of({ size: stdin === null ? 0 : utf8(display(stdin)).length, sha256: stdin === null ? null : hashText(display(stdin)) }),
+      stdin: HarnDict.of({
+        size: stdin === null ? 0 : utf8(display(stdin)).length,
+        sha256: stdin === null ? null : hashText(display(stdin)),
+      }),
       timeout_ms: millisOf(params.get('timeout_ms') ?? params.get('timeout')),
     }),
     active_cwd: cwd,
@@ -122,14 +134,31 @@ interface Decision {
 
 function decisionDict({ action, reason, source, labels = [], confidence = 1, display: shown = null }: Decision): HarnDict {
   return HarnDict.of({
-    action, reason, source, risk_labels: new HarnList([...labels]), confidence: new HarnFloat(confidence), display: shown,
+    action,
+    reason,
+    source,
+    risk_labels: new HarnList([...labels]),
+    confidence: new HarnFloat(confidence),
+    display: shown,
   })
 }
 
 // ------------------------------------------------------------------------------------------------------------- the preflight
 
 const REWRITABLE: ReadonlySet<string> = new Set([
-  'mode', 'argv', 'command', 'shell', 'cwd', 'env', 'env_mode', 'stdin', 'timeout', 'timeout_ms', 'capture', 'capture_stderr', 'max_inline_bytes',
+  'mode',
+  'argv',
+  'command',
+  'shell',
+  'cwd',
+  'env',
+  'env_mode',
+  'stdin',
+  'timeout',
+  'timeout_ms',
+  'capture',
+  'capture_stderr',
+  'max_inline_bytes',
 ])
 
 interface Stop {
@@ -144,13 +173,19 @@ function standingRefusal(policy: HarnDict, context: HarnDict, params: HarnDict, 
   const pattern = textsAt(policy, 'deny_patterns').find((each) => commandMatches(each, text))
   if (pattern !== undefined) {
     const reason = `${subject} denied by policy pattern ${debugQuoted(pattern)}`
-    return { status: 'blocked', decision: { action: 'deny', reason, source: 'deny_patterns', labels: rewritten ? ['deny_pattern'] : [] } }
+    return {
+      status: 'blocked',
+      decision: { action: 'deny', reason, source: 'deny_patterns', labels: rewritten ? ['deny_pattern'] : [] },
+    }
   }
   const scan = scanRisk(scannedCommand(context))
   const label = textsAt(policy, 'require_approval').find((each) => scan.labels.includes(each))
   if (label === undefined) return null
   const reason = `${subject} requires approval for risk class ${label}`
-  return { status: 'blocked', decision: { action: 'require_approval', reason, source: 'deterministic', labels: [label], confidence: 0.9 } }
+  return {
+    status: 'blocked',
+    decision: { action: 'require_approval', reason, source: 'deterministic', labels: [label], confidence: 0.9 },
+  }
 }
 
 /** What a pre closure decided: a stop, a rewrite of the params, or null for "go on". */
@@ -168,12 +203,15 @@ function readPreHook(answer: Value): Stop | { readonly rewrite: HarnDict } | nul
     return null
   }
   const stop = (status: Stop['status'], name: string, reason: string): Stop => ({
-    status, decision: { action: name, reason, source: 'pre_hook', display: answer.get('display') ?? null },
+    status,
+    decision: { action: name, reason, source: 'pre_hook', display: answer.get('display') ?? null },
   })
   const denied = text('deny')
   if (denied !== null) return stop('blocked', 'deny', denied)
-  if (action === 'deny' || answer.get('allow') === false) return stop('blocked', 'deny', text('message', 'reason') ?? 'command denied by policy')
-  if (action === 'require_approval') return stop('blocked', 'require_approval', text('reason', 'message') ?? 'command requires approval')
+  if (action === 'deny' || answer.get('allow') === false)
+    return stop('blocked', 'deny', text('message', 'reason') ?? 'command denied by policy')
+  if (action === 'require_approval')
+    return stop('blocked', 'require_approval', text('reason', 'message') ?? 'command requires approval')
   if (action === 'dry_run' || isTruthy(answer.get('dry_run') ?? null)) {
     return stop('dry_run', 'dry_run', text('message', 'reason') ?? 'command dry-run requested by policy')
   }
@@ -218,7 +256,15 @@ function* preflight(paramsValue: Value): Script {
   }
   const scan = scanRisk(scannedCommand(context))
   if (scan.labels.length > 0) {
-    decisions.push(decisionDict({ action: 'classify', reason: scan.rationale, source: 'deterministic', labels: scan.labels, confidence: scan.confidence }))
+    decisions.push(
+      decisionDict({
+        action: 'classify',
+        reason: scan.rationale,
+        source: 'deterministic',
+        labels: scan.labels,
+        confidence: scan.confidence,
+      }),
+    )
   }
   const refused = standingRefusal(policy, context, params, false)
   if (refused !== null) return yield* refuse(refused)
@@ -238,7 +284,12 @@ function* preflight(paramsValue: Value): Script {
   return HarnDict.of({ params, context, decisions: new HarnList(decisions) })
 }
 
-function* blockedResult({ status, decision }: Stop, request: HarnDict, context: HarnDict, decisions: readonly Value[]): Script<HarnDict> {
+function* blockedResult(
+  { status, decision }: Stop,
+  request: HarnDict,
+  context: HarnDict,
+  decisions: readonly Value[],
+): Script<HarnDict> {
   const message = decision.reason
   const at = isoNow(yield* wallMs())
   const id = `cmd_blocked_policy_${yield* timeOrderedId()}`
@@ -279,7 +330,8 @@ function* afterwards(verdictValue: Value, given: Value): Script {
   if (post !== null) {
     context = context.with('result', result).with('post_scan', scanResult(result))
     const answer = yield* hooked(post, context)
-    if (answer !== null && !(answer instanceof HarnDict)) failRuntime(`command policy post-hook must return nil or a dict, got ${typeName(answer)}`)
+    if (answer !== null && !(answer instanceof HarnDict))
+      failRuntime(`command policy post-hook must return nil or a dict, got ${typeName(answer)}`)
     if (answer instanceof HarnDict) {
       if (answer.has('result')) result = answer.get('result')!
       const feedback = answer.get('feedback') ?? null
@@ -325,7 +377,8 @@ export function startAfterwards(ctx: Context, verdict: HarnDict, result: Value):
 
 // ------------------------------------------------------------------------------------------------------------- builtins
 
-const riskOf = (context: Value): HarnDict => scanDict(scanRisk(scannedCommand(context instanceof HarnDict ? context : new HarnDict())))
+const riskOf = (context: Value): HarnDict =>
+  scanDict(scanRisk(scannedCommand(context instanceof HarnDict ? context : new HarnDict())))
 
 function pushPolicy(ctx: Context, policy: Value): Result {
   const read = normalizeCommandPolicy(policy, 'command_policy_push: command_policy must be a dict')
@@ -342,23 +395,36 @@ export const commandPolicyFamily: BuiltinFamily = {
       const read = normalizeCommandPolicy(config ?? null, 'command_policy: config must be a dict')
       return typeof read === 'string' ? ctx.runtime(read) : read
     }),
-    builtin('command_policy_push(policy: dict) -> nil', { doc: 'Puts a command policy in force for this task and those it starts.', effects: [] }, (ctx, policy) =>
-      pushPolicy(ctx, policy ?? null)),
+    builtin(
+      'command_policy_push(policy: dict) -> nil',
+      { doc: 'Puts a command policy in force for this task and those it starts.', effects: [] },
+      (ctx, policy) => pushPolicy(ctx, policy ?? null),
+    ),
     builtin('command_policy_pop() -> nil', { doc: 'Ends the command policy that was put in force last.', effects: [] }, (ctx) => {
       popScope(ctx, 'commands')
       return null
     }),
-    builtin('command_risk_scan(ctx: dict) -> dict', { doc: 'Risk labels of a command, from the context that policy closures get.' }, (_ctx, context) =>
-      riskOf(context ?? null)),
-    builtin('command_result_scan(ctx: dict) -> dict', { doc: 'Labels of what the output of a command gives away.' }, (ctx, context) => {
-      const result = context instanceof HarnDict ? (context.get('result') ?? null) : null
-      ctx.charge(result instanceof HarnDict ? display(result.get('stdout') ?? '').length / 64 : 1)
-      return scanResult(result)
-    }),
+    builtin(
+      'command_risk_scan(ctx: dict) -> dict',
+      { doc: 'Risk labels of a command, from the context that policy closures get.' },
+      (_ctx, context) => riskOf(context ?? null),
+    ),
+    builtin(
+      'command_result_scan(ctx: dict) -> dict',
+      { doc: 'Labels of what the output of a command gives away.' },
+      (ctx, context) => {
+        const result = context instanceof HarnDict ? (context.get('result') ?? null) : null
+        ctx.charge(result instanceof HarnDict ? display(result.get('stdout') ?? '').length / 64 : 1)
+        return scanResult(result)
+      },
+    ),
     builtin(
       'command_llm_risk_scan(ctx: dict, options?: dict) -> dict',
       { doc: 'As command_risk_scan; a model is not asked, which `scan_kind` says.' },
-      (_ctx, context, options) => riskOf(context ?? null).with('scan_kind', 'deterministic_fallback').with('llm', options ?? new HarnDict()),
+      (_ctx, context, options) =>
+        riskOf(context ?? null)
+          .with('scan_kind', 'deterministic_fallback')
+          .with('llm', options ?? new HarnDict()),
     ),
   ],
 }

@@ -19,7 +19,14 @@ const SECRETS = /\.env|token|secret|credentials|id_rsa|api_key/
 const READERS = /(^|[\s;&|(`])(cat|less|head|tail|grep)\s/
 const word = (names: string): RegExp => new RegExp(`(^|[\\s;&|(\`])(${names})([\\s;&|)\`]|$)`)
 
-const DESTRUCTIVE = [/\brm\s+(-[a-z]*r[a-z]*f|-[a-z]*f[a-z]*r)/i, /\brm\s+(-r\s+-f|-f\s+-r|--recursive)/i, word('mkfs(\\.\\w+)?'), /\bdd\s+if=/, /\bchmod\s+-R\s+777/, /:\(\)\s*\{/]
+const DESTRUCTIVE = [
+  /\brm\s+(-[a-z]*r[a-z]*f|-[a-z]*f[a-z]*r)/i,
+  /\brm\s+(-r\s+-f|-f\s+-r|--recursive)/i,
+  word('mkfs(\\.\\w+)?'),
+  /\bdd\s+if=/,
+  /\bchmod\s+-R\s+777/,
+  /:\(\)\s*\{/,
+]
 const PACKAGE_MANAGERS = word('(npm|pnpm|pip|pip3|brew|cargo|apt|apt-get) install|(yarn|pnpm) add')
 
 /** In the order in which their rationales are joined. */
@@ -32,7 +39,10 @@ const RISKS: readonly RiskRow[] = [
   {
     label: 'write_intent',
     rationale: 'output redirection or write-intent command detected',
-    matches: (command) => /\s>>?\s*\S|\d?>>?\s*\S/.test(command.replace(/[12]?>&[12]/g, '')) || word('tee|truncate').test(command) || /\b(sed\s+-i|perl\s+-pi)/.test(command),
+    matches: (command) =>
+      /\s>>?\s*\S|\d?>>?\s*\S/.test(command.replace(/[12]?>&[12]/g, '')) ||
+      word('tee|truncate').test(command) ||
+      /\b(sed\s+-i|perl\s+-pi)/.test(command),
   },
   {
     label: 'curl_pipe_shell',
@@ -50,9 +60,21 @@ const RISKS: readonly RiskRow[] = [
     matches: (command) => word('curl|wget|scp|rsync|nc|ncat').test(command),
   },
   { label: 'sudo', rationale: 'privilege escalation via sudo detected', matches: (command) => word('sudo').test(command) },
-  { label: 'package_install', rationale: 'package installation command detected', matches: (command) => PACKAGE_MANAGERS.test(command) },
-  { label: 'git_force_push', rationale: 'git force-push detected', matches: (command) => /\bgit\s+push\b.*(--force\b|--force-with-lease|\s-f\b)/.test(command) },
-  { label: 'process_kill', rationale: 'process kill command detected', matches: (command) => word('kill|killall|pkill').test(command) },
+  {
+    label: 'package_install',
+    rationale: 'package installation command detected',
+    matches: (command) => PACKAGE_MANAGERS.test(command),
+  },
+  {
+    label: 'git_force_push',
+    rationale: 'git force-push detected',
+    matches: (command) => /\bgit\s+push\b.*(--force\b|--force-with-lease|\s-f\b)/.test(command),
+  },
+  {
+    label: 'process_kill',
+    rationale: 'process kill command detected',
+    matches: (command) => word('kill|killall|pkill').test(command),
+  },
 ]
 
 const DENYING: ReadonlySet<string> = new Set(['destructive', 'curl_pipe_shell', 'credential_file_read', 'network_exfil'])
@@ -95,7 +117,11 @@ function isOutside(path: string, roots: readonly string[]): boolean {
 
 export function scanRisk(command: ScannedCommand): RiskScan {
   const found = RISKS.filter((row) => row.matches(command.text)).map(({ label, rationale }) => ({ label, rationale }))
-  if (command.roots.length > 0 && ((command.cwd !== null && isOutside(command.cwd, command.roots)) || command.words.some((each) => isOutside(each, command.roots)))) {
+  if (
+    command.roots.length > 0 &&
+    ((command.cwd !== null && isOutside(command.cwd, command.roots)) ||
+      command.words.some((each) => isOutside(each, command.roots)))
+  ) {
     found.push({ label: 'outside_workspace', rationale: 'cwd or absolute path is outside workspace roots' })
   }
   if (command.denyPatterns.some((pattern) => commandMatches(pattern, command.text))) {
@@ -132,7 +158,9 @@ export function scanOutput(output: string): HarnDict {
   return scanDict({
     labels,
     action: unsafe ? 'mark_unsafe' : 'allow',
-    rationale: unsafe ? 'command output appears to contain credential-like material' : 'no high-risk command output patterns detected',
+    rationale: unsafe
+      ? 'command output appears to contain credential-like material'
+      : 'no high-risk command output patterns detected',
     confidence: unsafe ? 0.82 : 0.35,
   })
 }

@@ -73,7 +73,7 @@ test('archives', () => {
   expect(extractTar(createTar([{ path: veryLong, content: new Uint8Array(0), mode: 0 }]))[0]!.path).toBe(veryLong)
   expect(fault('tar_create', 5)).toBe('Runtime error: tar_create: entries must be a list, got int')
   expect(fault('zip_create', new HarnList([HarnDict.of({ content: '' })]))).toBe(
-    'Runtime error: zip_create: entry 0 is missing path',
+    'Runtime error: zip_create: entry 1 is missing path',
   )
   expect(fault('tar_create', new HarnList([HarnDict.of({ path: '', content: '' })]))).toBe(
     'Runtime error: tar_create: entry 0 path must not be empty',

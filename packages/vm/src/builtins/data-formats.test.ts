@@ -51,7 +51,7 @@ test('TOML', () => {
   )
   expect(fault('toml_parse', 'a = ')).toMatch(/^TOML parse error: /)
   expect(call('toml_stringify', json('{"b":{"y":1,"z":{"k":true}},"a":"q\\"","list":[1,2],"ts":[{"n":1},{"n":2}]}'))).toBe(
-    'a = "q\\""\nlist = [1, 2]\n\n[b]\ny = 1\n\n[b.z]\nk = true\n\n[[ts]]\nn = 1\n\n[[ts]]\nn = 2\n',
+    'a = \'q"\'\nlist = [1, 2]\n\n[b]\ny = 1\n\n[b.z]\nk = true\n\n[[ts]]\nn = 1\n\n[[ts]]\nn = 2\n',
   )
   expect(fault('toml_stringify', json('{"a":null}'))).toBe('toml_stringify: nil cannot be represented in TOML')
 })
@@ -64,7 +64,7 @@ test('CSV', () => {
   expect(call('csv_stringify', json('[{"b":1},{"a":2}]'), HarnDict.of({ headers: true }))).toBe('a,b\n,1\n2,\n')
   expect(fault('csv_stringify', 5)).toBe('csv_stringify: expected a list of rows')
   expect(fault('csv_stringify', json('[1]'))).toBe('csv_stringify: each row must be a list of cells (or use dict rows)')
-  expect(fault('csv_stringify', json('[[1],{}]'))).toBe('csv_stringify: mixed list/dict rows are not supported')
+  expect(fault('csv_stringify', json('[{},[1]]'))).toBe('csv_stringify: mixed list/dict rows are not supported')
   expect(fault('csv_stringify', json('[[1],[1,2]]'))).toContain('csv_stringify: ')
 })
 

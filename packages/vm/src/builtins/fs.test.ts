@@ -115,17 +115,17 @@ test('lexical paths', () => {
 
 test('workspace paths', () => {
   const { call } = world((kind, args) =>
-    kind === 'process.info' ? '/root' : args['path'] === '/root/src' || args['path'] === '/etc',
+    kind === 'process.info' ? '/home/me' : args['path'] === '/home/me/src' || args['path'] === '/etc',
   )
   expect(call('path_workspace_info', 'src/../a.ts')).toBe(
-    '{host_path: /root/a.ts, input: src/../a.ts, kind: workspace_relative, normalized: a.ts, reason: nil, recovered_root_drift: false, workspace_path: a.ts}',
+    '{host_path: /home/me/a.ts, input: src/../a.ts, kind: workspace_relative, normalized: a.ts, reason: nil, recovered_root_drift: false, workspace_path: a.ts}',
   )
   expect(call('path_workspace_info', '')).toContain('reason: path is empty')
   expect(call('path_workspace_info', '../x')).toContain('reason: workspace-relative path escapes the workspace root')
-  expect(call('path_workspace_normalize', '/root')).toBe('.')
+  expect(call('path_workspace_normalize', '/home/me')).toBe('.')
   expect(call('path_workspace_normalize', '/etc')).toBe('nil')
   expect(call('path_workspace_info', '/src/new.ts')).toContain(
-    'kind: workspace_relative, normalized: /src/new.ts, reason: nil, recovered_root_drift: true, workspace_path: src/new.ts',
+    'kind: workspace_relative, normalized: src/new.ts, reason: nil, recovered_root_drift: true, workspace_path: src/new.ts',
   )
   expect(call('path_workspace_info', '/other/deep/x')).toContain('kind: host_absolute')
 })

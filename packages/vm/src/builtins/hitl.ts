@@ -82,12 +82,17 @@ function* open(kind: Kind, payload: HarnDict, timeoutMs: number | null): Script<
   })
   if (mock === null) {
     const asker = yield* here((ctx) =>
-      ctx.machine.spawn(new HarnBuiltin('__hitl_ask_host'), [kind, request], { taskId: `${ctx.machine.task().taskId}:${id}`, name: 'hitl' }))
+      ctx.machine.spawn(new HarnBuiltin('__hitl_ask_host'), [kind, request], {
+        taskId: `${ctx.machine.task().taskId}:${id}`,
+        name: 'hitl',
+      }),
+    )
     return { kind, id, traceId, dueMs, asker }
   }
   if (mock.error !== null) failWith(mock.error)
   const responses = mock.result instanceof HarnList ? mock.result.view() : [mock.result]
-  if (!responses.every((response) => response instanceof HarnDict)) failRuntime(`mocked HITL ${kind} response must be a dict or list<dict>`)
+  if (!responses.every((response) => response instanceof HarnDict))
+    failRuntime(`mocked HITL ${kind} response must be a dict or list<dict>`)
   for (const response of responses) yield* respond(kind, id, response as HarnDict)
   return { kind, id, traceId, dueMs, asker: null }
 }
@@ -96,7 +101,8 @@ function* respond(kind: Kind, id: string, given: HarnDict): Script<null> {
   const at = given.get('responded_at')
   const respondedAt = typeof at === 'string' && /^\d{4}-\d\d-\d\dT/.test(at) ? at : isoNow(yield* wallMs())
   const response = new HarnDict()
-  for (const key of ['answer', 'approved', 'accepted', 'reviewer', 'reason', 'metadata', 'signature']) response.set(key, given.get(key) ?? null)
+  for (const key of ['answer', 'approved', 'accepted', 'reviewer', 'reason', 'metadata', 'signature'])
+    response.set(key, given.get(key) ?? null)
   yield* log(kind, RESPONSE, response.with('request_id', id).with('responded_at', respondedAt))
   return null
 }
@@ -120,13 +126,16 @@ function* askHost(kindValue: Value, requestValue: Value): Script {
     // The task is stopped once the request is settled. While it is not, the host is asked again as long as it brings in
     // reviewers who were not heard before.
     if (heard.size === before || kind === 'question' || kind === 'escalation') return null
+    // First whoever waits looks at what came.
+    yield* parkUntil(null, yield* here((ctx) => ctx.now))
   }
 }
 
 function responsesTo(ctx: Context, request: Request): HarnDict[] {
   const found: HarnDict[] = []
   for (const event of eventsOf(ctx, TOPICS[request.kind])) {
-    if (event.kind === RESPONSE && event.payload instanceof HarnDict && event.payload.get('request_id') === request.id) found.push(event.payload)
+    if (event.kind === RESPONSE && event.payload instanceof HarnDict && event.payload.get('request_id') === request.id)
+      found.push(event.payload)
   }
   return found
 }
@@ -147,7 +156,11 @@ function* settle<T>(request: Request, decide: (responses: readonly HarnDict[]) =
     if (late !== undefined) return late()
     return failWith(
       HarnDict.of({
-        name: 'HumanTimeoutError', category: 'timeout', message: `${request.kind} timed out`, request_id: request.id, kind: request.kind,
+        name: 'HumanTimeoutError',
+        category: 'timeout',
+        message: `${request.kind} timed out`,
+        request_id: request.id,
+        kind: request.kind,
       }),
     )
   }
@@ -186,7 +199,8 @@ function coerced(answer: Value, fallback: Value): Value {
     return answer === 'true' ? true : answer === 'false' ? false : fallback
   }
   if (typeof fallback === 'string') return display(answer)
-  if (fallback instanceof HarnDuration) return isInt(answer) ? new HarnDuration(answer) : answer instanceof HarnDuration ? answer : fallback
+  if (fallback instanceof HarnDuration)
+    return isInt(answer) ? new HarnDuration(answer) : answer instanceof HarnDuration ? answer : fallback
   return typeName(answer) === typeName(fallback) ? answer : fallback
 }
 
@@ -253,14 +267,23 @@ function* approvals(request: Request, quorum: number, reviewers: readonly string
     yield* log(kind, `hitl.${kind}_denied`, HarnDict.of({ request_id: id, reviewers: named, reason }))
     return failWith(
       HarnDict.of({
-        name: 'ApprovalDeniedError', category: 'generic', message: reason === null ? 'approval was denied' : display(reason),
-        request_id: id, reviewers: named, reason,
+        name: 'ApprovalDeniedError',
+        category: 'generic',
+        message: reason === null ? 'approval was denied' : display(reason),
+        request_id: id,
+        reviewers: named,
+        reason,
       }),
     )
   }
   const last = judged.approvals.at(-1)!
   const signatures = judged.approvals.map((response) =>
-    HarnDict.of({ reviewer: response.get('reviewer')!, signed_at: response.get('responded_at')!, signature: signatureOf(id, response) }))
+    HarnDict.of({
+      reviewer: response.get('reviewer')!,
+      signed_at: response.get('responded_at')!,
+      signature: signatureOf(id, response),
+    }),
+  )
   const record = HarnDict.of({
     approved: true,
     reviewers: new HarnList(sortTexts(judged.approvals.map((response) => display(response.get('reviewer')!)))),
@@ -276,7 +299,13 @@ function* requestApproval(action: Value, options: Value, deadlineMs: Value): Scr
   const given = options as HarnDict
   const quorum = isInt(given.get('quorum') ?? null) ? Number(given.get('quorum')) : 1
   const reviewers = listOf(given.get('reviewers')) ?? []
-  const payload = HarnDict.of({ action, detail: given.get('detail') ?? null, quorum, reviewers: new HarnList([...reviewers]), deadline_ms: deadlineMs })
+  const payload = HarnDict.of({
+    action,
+    detail: given.get('detail') ?? null,
+    quorum,
+    reviewers: new HarnList([...reviewers]),
+    deadline_ms: deadlineMs,
+  })
   for (const key of ['args', 'principal', 'evidence_refs', 'undo_metadata', 'capabilities_requested']) {
     if (hasValue(given.get(key))) payload.set(key, given.get(key)!)
   }
@@ -287,7 +316,11 @@ function* requestApproval(action: Value, options: Value, deadlineMs: Value): Scr
 function* dualControl(n: Value, m: Value, action: Value, approvers: Value): Script {
   const name = action instanceof HarnBuiltin ? action.name : action instanceof HarnClosure ? action.code.chunk.name : ''
   const payload = HarnDict.of({
-    n, m, action: /^[A-Za-z_]\w*$/.test(name) ? name : '<closure>', approvers, deadline_ms: DAY_MS,
+    n,
+    m,
+    action: /^[A-Za-z_]\w*$/.test(name) ? name : '<closure>',
+    approvers,
+    deadline_ms: DAY_MS,
   })
   const request = yield* open('dual_control', payload, DAY_MS)
   yield* approvals(request, Number(n), listOf(approvers) ?? [])
@@ -303,9 +336,20 @@ function* escalate(role: Value, reason: Value): Script {
   const accepted = response.get('accepted') === true || response.get('approved') === true
   const acceptedAt = accepted ? response.get('responded_at')! : null
   const reviewer = response.get('reviewer') ?? null
-  if (accepted) yield* log('escalation', 'hitl.escalation_accepted', HarnDict.of({ request_id: request.id, reviewer, accepted_at: acceptedAt }))
+  if (accepted)
+    yield* log(
+      'escalation',
+      'hitl.escalation_accepted',
+      HarnDict.of({ request_id: request.id, reviewer, accepted_at: acceptedAt }),
+    )
   return HarnDict.of({
-    request_id: request.id, role, reason, trace_id: request.traceId, status: accepted ? 'accepted' : 'pending', accepted_at: acceptedAt, reviewer,
+    request_id: request.id,
+    role,
+    reason,
+    trace_id: request.traceId,
+    status: accepted ? 'accepted' : 'pending',
+    accepted_at: acceptedAt,
+    reviewer,
   })
 }
 
@@ -319,13 +363,29 @@ const machine = scripts('hitl.request', {
 
 // ---------------------------------------------------------------------------------------------------------------- pending
 
-const PROMPT_OF: Readonly<Record<Kind, string>> = { question: 'prompt', approval: 'action', dual_control: 'action', escalation: 'reason' }
-const APPROVERS_OF: Readonly<Record<Kind, string>> = { question: '', approval: 'reviewers', dual_control: 'approvers', escalation: '' }
+const PROMPT_OF: Readonly<Record<Kind, string>> = {
+  question: 'prompt',
+  approval: 'action',
+  dual_control: 'action',
+  escalation: 'reason',
+}
+const APPROVERS_OF: Readonly<Record<Kind, string>> = {
+  question: '',
+  approval: 'reviewers',
+  dual_control: 'approvers',
+  escalation: '',
+}
 const KINDS = Object.keys(TOPICS) as Kind[]
 
 /** Kinds of events after which a request is no longer pending. An escalation stays open until it is accepted. */
 const CLOSING: ReadonlySet<string> = new Set([
-  TIMEOUT, ANSWERED, 'hitl.approval_approved', 'hitl.approval_denied', 'hitl.dual_control_approved', 'hitl.dual_control_denied', 'hitl.escalation_accepted',
+  TIMEOUT,
+  ANSWERED,
+  'hitl.approval_approved',
+  'hitl.approval_denied',
+  'hitl.dual_control_approved',
+  'hitl.dual_control_denied',
+  'hitl.escalation_accepted',
 ])
 
 function pendingOf(ctx: Context, kind: Kind): HarnDict[] {
@@ -341,9 +401,14 @@ function pendingOf(ctx: Context, kind: Kind): HarnDict[] {
     const payload = request.get('payload') as HarnDict
     const approvers = APPROVERS_OF[kind] === '' ? null : (payload.get(APPROVERS_OF[kind]) ?? null)
     return HarnDict.of({
-      request_id: request.get('request_id')!, request_kind: kind, agent: request.get('agent') ?? '',
-      prompt: display(payload.get(PROMPT_OF[kind]) ?? null), trace_id: request.get('trace_id')!, timestamp: request.get('timestamp')!,
-      approvers: approvers instanceof HarnList ? approvers : new HarnList([]), metadata: payload,
+      request_id: request.get('request_id')!,
+      request_kind: kind,
+      agent: request.get('agent') ?? '',
+      prompt: display(payload.get(PROMPT_OF[kind]) ?? null),
+      trace_id: request.get('trace_id')!,
+      timestamp: request.get('timestamp')!,
+      approvers: approvers instanceof HarnList ? approvers : new HarnList([]),
+      metadata: payload,
     })
   })
 }
@@ -356,8 +421,13 @@ function comparableTime(text: string): string | null {
   const match = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.exec(text)
   if (match === null) return null
   const at = Date.UTC(
-    Number(text.slice(0, 4)), Number(text.slice(5, 7)) - 1, Number(text.slice(8, 10)),
-    Number(text.slice(11, 13)), Number(text.slice(14, 16)), Number(text.slice(17, 19)), Math.floor(Number(`0${match[3] ?? ''}`) * 1000),
+    Number(text.slice(0, 4)),
+    Number(text.slice(5, 7)) - 1,
+    Number(text.slice(8, 10)),
+    Number(text.slice(11, 13)),
+    Number(text.slice(14, 16)),
+    Number(text.slice(17, 19)),
+    Math.floor(Number(`0${match[3] ?? ''}`) * 1000),
   )
   const zone = match[4]!
   const sign = zone.startsWith('-') ? -1 : 1
@@ -393,7 +463,11 @@ function hitlPending(ctx: Context, filters: Value): Result {
       return (bounds['since'] ?? at) <= at && at <= (bounds['until'] ?? at) && (agent === null || request.get('agent') === agent)
     })
   // Equal times happen; ids are ordered by time within their kind.
-  found.sort((a, b) => compareText(b.get('timestamp') as string, a.get('timestamp') as string) || compareText(b.get('request_id') as string, a.get('request_id') as string))
+  found.sort(
+    (a, b) =>
+      compareText(b.get('timestamp') as string, a.get('timestamp') as string) ||
+      compareText(b.get('request_id') as string, a.get('request_id') as string),
+  )
   ctx.charge(found.length)
   return new HarnList(found.slice(0, Math.min(Number(limit), MOST_PENDING)))
 }
@@ -437,7 +511,8 @@ function startApproval(ctx: Context, action: Value, options: Value): Result {
   const given = options ?? new HarnDict()
   const quorum = given.get('quorum') ?? 1
   if (isInt(quorum) && quorum <= 0) return ctx.runtime(`${name}: quorum must be positive`)
-  if (listOf(given.get('reviewers')) === null || listOf(given.get('capabilities_requested')) === null) return ctx.runtime(`${name}: expected list<string>`)
+  if (listOf(given.get('reviewers')) === null || listOf(given.get('capabilities_requested')) === null)
+    return ctx.runtime(`${name}: expected list<string>`)
   const evidence = given.get('evidence_refs') ?? null
   if (evidence !== null && !(evidence instanceof HarnList)) return ctx.runtime(`${name}: evidence_refs must be a list`)
   const deadline = optionMs(given, 'deadline')
@@ -454,7 +529,8 @@ function startDualControl(ctx: Context, n: Value, m: Value, action: Value, appro
   if (!isCallable(action)) return ctx.runtime(`${name}: action must be a closure`)
   const listed = listOf(approvers)
   if (listed === null) return ctx.runtime(`${name}: expected list<string>`)
-  if (listed.length > 0 && listed.length < Number(m)) return ctx.runtime(`${name}: expected at least ${Number(m)} approvers, got ${listed.length}`)
+  if (listed.length > 0 && listed.length < Number(m))
+    return ctx.runtime(`${name}: expected at least ${Number(m)} approvers, got ${listed.length}`)
   return machine.start(ctx, 'dual_control', n, m, action, new HarnList(listed))
 }
 
@@ -471,8 +547,11 @@ export const hitlFamily: BuiltinFamily = {
   name: 'hitl',
   frames: [machine.frame],
   builtins: [
-    builtin('ask_user(prompt: string, options?: dict) -> any', { doc: 'Asks a person and gives the answer.', effects: ASKS }, (ctx, prompt, options) =>
-      startAsk(ctx, prompt ?? null, options ?? null)),
+    builtin(
+      'ask_user(prompt: string, options?: dict) -> any',
+      { doc: 'Asks a person and gives the answer.', effects: ASKS },
+      (ctx, prompt, options) => startAsk(ctx, prompt ?? null, options ?? null),
+    ),
     builtin(
       'request_approval(action: string, options?: dict) -> dict',
       { doc: 'Waits until enough people approve an action; a denial is thrown.', effects: ASKS },
@@ -483,11 +562,20 @@ export const hitlFamily: BuiltinFamily = {
       { doc: 'Calls `action` once n of m people approved it.', effects: ASKS },
       (ctx, n, m, action, approvers) => startDualControl(ctx, n ?? null, m ?? null, action ?? null, approvers ?? null),
     ),
-    builtin('escalate_to(role: string, reason: string) -> dict', { doc: 'Hands a matter to a role and waits for somebody to take it.', effects: ASKS }, (ctx, role, reason) =>
-      startEscalation(ctx, role ?? null, reason ?? null)),
-    builtin('hitl_pending(filters?: dict) -> list', { doc: 'Requests to people that nobody has answered, newest first.', effects: [] }, (ctx, filters) =>
-      hitlPending(ctx, filters ?? null)),
-    builtin('__hitl_ask_host(kind: string, request: dict) -> nil', { doc: 'Hands a request to the host and logs what it answers.', effects: ASKS }, (ctx, kind, request) =>
-      machine.start(ctx, 'ask_host', kind ?? null, request ?? null)),
+    builtin(
+      'escalate_to(role: string, reason: string) -> dict',
+      { doc: 'Hands a matter to a role and waits for somebody to take it.', effects: ASKS },
+      (ctx, role, reason) => startEscalation(ctx, role ?? null, reason ?? null),
+    ),
+    builtin(
+      'hitl_pending(filters?: dict) -> list',
+      { doc: 'Requests to people that nobody has answered, newest first.', effects: [] },
+      (ctx, filters) => hitlPending(ctx, filters ?? null),
+    ),
+    builtin(
+      '__hitl_ask_host(kind: string, request: dict) -> nil',
+      { doc: 'Hands a request to the host and logs what it answers.', effects: ASKS },
+      (ctx, kind, request) => machine.start(ctx, 'ask_host', kind ?? null, request ?? null),
+    ),
   ],
 }

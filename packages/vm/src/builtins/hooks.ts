@@ -17,8 +17,16 @@ import type { Script } from './scripted.js'
 import type { Value } from '../values/value.js'
 
 export const HOOK_EVENTS: readonly string[] = [
-  'PreToolUse', 'PostToolUse', 'PreAgentTurn', 'PostAgentTurn', 'WorkerSpawned', 'WorkerProgressed', 'WorkerWaitingForInput',
-  'WorkerCompleted', 'WorkerFailed', 'WorkerCancelled',
+  'PreToolUse',
+  'PostToolUse',
+  'PreAgentTurn',
+  'PostAgentTurn',
+  'WorkerSpawned',
+  'WorkerProgressed',
+  'WorkerWaitingForInput',
+  'WorkerCompleted',
+  'WorkerFailed',
+  'WorkerCancelled',
 ]
 
 interface Hook {

@@ -78,7 +78,7 @@ export function checkEgress(ctx: Context, surface: string, url: string): Control
     HarnDict.of({
       type: 'EgressBlocked',
       category: 'egress_blocked',
-      message: `${surface}: egress to ${target.host}:${target.port} is blocked: ${reason}`,
+      message: `EgressBlocked: ${surface} blocked ${target.host}:${target.port} for ${redactUrl(url)} (${reason})`,
       surface,
       url: redactUrl(url),
       host: target.host,
@@ -118,7 +118,7 @@ export function policyFromConfig(config: Value): EgressPolicy | string {
   const deny = rules('deny')
   if (allow === null || deny === null) return `egress_policy: ${allow === null ? 'allow' : 'deny'} must be a list`
   const fallback = display(config.get('default') ?? 'allow')
-  if (fallback !== 'allow' && fallback !== 'deny') return `egress_policy: default must be 'allow' or 'deny', got '${fallback}'`
+  if (fallback !== 'allow' && fallback !== 'deny') return `egress_policy: default must be \`allow\` or \`deny\`, got \`${fallback}\``
   return { source: 'stdlib', default: fallback, allow, deny }
 }
 

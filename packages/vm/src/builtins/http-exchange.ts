@@ -156,7 +156,8 @@ function send(ctx: Context, state: ExchangeState): Result {
   const { plan, purpose, surface } = state
   // Downloads and streams meet the policy behind the mocks, plain requests in front of them.
   if (purpose.kind === 'text') {
-    const blocked = checkEgress(ctx, surface, plan.url)
+    // All verbs and sessions are one surface to the policy.
+    const blocked = checkEgress(ctx, 'http_request', plan.url)
     if (blocked !== null) return blocked
   }
   const mocked = mockedResponse(ctx.state(httpState), callRecord(plan))

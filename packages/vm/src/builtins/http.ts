@@ -35,19 +35,11 @@ function request(
   if (session !== null) {
     const base = ctx.state(httpState).sessions.get(handleId(session))
     if (base === undefined) return ctx.throw(`${surface}: unknown HTTP session '${handleId(session)}'`)
-    merged = mergeOptions(base, options)
+    // As a whole: headers of the call replace those of the session.
+    merged = base.merged(options)
   }
   const plan = planRequest(method, url, merged)
   return typeof plan === 'string' ? ctx.throw(plan) : exchange(ctx, surface, plan, purpose)
-}
-
-/** Options of a call over those of its session; headers are merged one by one. */
-function mergeOptions(base: HarnDict, options: HarnDict): HarnDict {
-  const merged = base.merged(options)
-  const before = base.get('headers')
-  const after = options.get('headers')
-  if (before instanceof HarnDict && after instanceof HarnDict) merged.set('headers', before.merged(after))
-  return merged
 }
 
 const NETWORK = ['http.request', 'process.info', 'fs.read', 'callback']
@@ -107,7 +99,7 @@ const requests: readonly BuiltinDef[] = [
     'http_session_request(session: string, method: string, url: string, options?: dict) -> dict',
     { doc: 'A request with the options of a session.', effects: NETWORK },
     (ctx, session, method, url, options) => {
-      if (ctx.argc < 3) return ctx.throw('http_session_request: requires a session, a method and a URL')
+      if (ctx.argc < 3) return ctx.throw('http_session_request: requires session, method, and URL')
       return request(ctx, 'http_session_request', display(method!), display(url!), optionsOf(options).with('session', session!))
     },
   ),
@@ -154,7 +146,7 @@ const streams: readonly BuiltinDef[] = [
   ),
   builtin('http_stream_info(stream: string) -> dict', { doc: 'Status and headers of a stream.', effects: [] }, (ctx, handle) => {
     const stream = ctx.state(httpState).streams.get(handleId(handle ?? ''))
-    if (stream === undefined) return ctx.throw(`http_stream_info: unknown HTTP stream '${handleId(handle ?? '')}'`)
+    if (stream === undefined) return ctx.throw(`http_stream_info: unknown stream '${handleId(handle ?? '')}'`)
     return HarnDict.of({ status: stream.status, headers: stream.headers, ok: stream.status >= 200 && stream.status < 300 })
   }),
   builtin(
@@ -163,7 +155,7 @@ const streams: readonly BuiltinDef[] = [
     (ctx, handle, max) => {
       const id = handleId(handle ?? '')
       const stream = ctx.state(httpState).streams.get(id)
-      if (stream === undefined) return ctx.throw(`http_stream_read: unknown HTTP stream '${id}'`)
+      if (stream === undefined) return ctx.throw(`http_stream_read: unknown stream '${id}'`)
       const maxBytes = max !== null && isInt(max!) ? Math.min(Math.max(1, Number(max)), 64 << 20) : 1 << 20
       if (stream.rest === null) return reads.ask(ctx, { kind: 'net.stream', args: { op: 'http_read', id, maxBytes } }, 'data', id)
       if (stream.rest.length === 0) return null

@@ -223,8 +223,8 @@ describe('sets', () => {
   ])('method %s', (expected, name, args) => expect(m(set(1, 2), name, ...args)).toBe(expected))
 
   test('messages', () => {
-    expect(fault(() => f('set_add', [1], 2))).toBe('Runtime error: set_add: first argument must be a set')
-    expect(fault(() => f('set_union', set(1), [2]))).toBe('Runtime error: set_union: arguments must be sets')
+    expect(fault(() => f('set_add', [1], 2))).toBe('set_add: first argument must be a set')
+    expect(fault(() => f('set_union', set(1), [2]))).toBe('set_union: arguments must be sets')
   })
 })
 

@@ -119,6 +119,11 @@ function metrics(_ctx: Context, box: Mailbox): Result {
   })
 }
 
+/** What an unknown mailbox has counted. */
+const NO_METRICS = HarnDict.of({
+  capacity: 0, depth: 0, sent_count: 0, received_count: 0, failed_send_count: 0, closed: false,
+})
+
 const MAILBOX = ['mailbox'] as const
 
 export const mailboxFamily: BuiltinFamily = {
@@ -156,7 +161,7 @@ export const mailboxFamily: BuiltinFamily = {
     builtin(
       'mailbox_metrics(target: string|dict)',
       { doc: 'Counters of a mailbox.', effects: MAILBOX },
-      onMailbox('mailbox_metrics', null, metrics),
+      onMailbox('mailbox_metrics', NO_METRICS, metrics),
     ),
   ],
   frames: [transferFrame],

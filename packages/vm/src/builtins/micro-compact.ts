@@ -72,7 +72,8 @@ export const microCompactFamily: BuiltinFamily = {
       { doc: 'The text, shortened to about `max_chars` bytes: diagnostic lines, or the beginning and the end.', borrows: true },
       (ctx, text, max) => {
         const whole = text === null ? '' : display(text!)
-        if (max !== null && max !== undefined && !isInt(max)) return ctx.runtime(`microcompact: max_chars must be an int, got ${debugQuoted(display(max))}`)
+        if (max !== null && max !== undefined && !isInt(max))
+          return ctx.runtime(`microcompact: max_chars must be an int, got ${debugQuoted(display(max))}`)
         ctx.charge(whole.length / 16, whole.length)
         return microCompact(whole, max === null || max === undefined ? DEFAULT_MAX_BYTES : Number(max))
       },

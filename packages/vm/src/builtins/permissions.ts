@@ -32,7 +32,8 @@ export class PermissionsError extends Error {
 const rule = (pattern: string, matcher: Value): HarnDict => HarnDict.of({ pattern, matcher })
 
 function textList(value: HarnList, label: string): HarnList {
-  for (const item of value.view()) if (typeof item !== 'string') throw new PermissionsError(`${label}: list entries must be strings`)
+  for (const item of value.view())
+    if (typeof item !== 'string') throw new PermissionsError(`${label}: list entries must be strings`)
   return value
 }
 
@@ -53,7 +54,12 @@ function readMatcher(value: Value, label: string): Value {
 
 function readRules(value: Value, label: string): HarnList {
   if (value === null) return new HarnList([])
-  if (value instanceof HarnList) return new HarnList(textList(value, label).view().map((pattern) => rule(pattern as string, null)))
+  if (value instanceof HarnList)
+    return new HarnList(
+      textList(value, label)
+        .view()
+        .map((pattern) => rule(pattern as string, null)),
+    )
   if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: expected a list or dict, got ${typeName(value)}`)
   return new HarnList(value.keys().map((pattern) => rule(pattern, readMatcher(value.get(pattern)!, `${label}.${pattern}`))))
 }
@@ -62,7 +68,8 @@ function readRules(value: Value, label: string): HarnList {
 export function readPermissions(value: Value, label: string): HarnDict {
   if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: permissions must be a dict`)
   const escalation = value.get('on_escalation') ?? null
-  if (escalation !== null && !isCallable(escalation)) throw new PermissionsError(`${label}.on_escalation: expected a closure, got ${typeName(escalation)}`)
+  if (escalation !== null && !isCallable(escalation))
+    throw new PermissionsError(`${label}.on_escalation: expected a closure, got ${typeName(escalation)}`)
   return HarnDict.of({
     allow: readRules(value.get('allow') ?? null, `${label}.allow`),
     deny: readRules(value.get('deny') ?? null, `${label}.deny`),
@@ -154,7 +161,9 @@ function readEscalation(answer: Value): Escalated {
 
 /** Asks every scope, outermost first; the first denial that no escalation lifts ends it. */
 export function* evaluatePermissions(tool: string, args: Value, sessionId: Value): Script<PermissionVerdict> {
-  const scopes = yield* here((ctx) => scopesOf(ctx, 'permissions').filter((scope): scope is HarnDict => scope instanceof HarnDict))
+  const scopes = yield* here((ctx) =>
+    scopesOf(ctx, 'permissions').filter((scope): scope is HarnDict => scope instanceof HarnDict),
+  )
   const events: PermissionEvent[] = []
   let reason = 'no permission scope is installed'
   const call = `${tool}\u0000${sortedJson(args)}`

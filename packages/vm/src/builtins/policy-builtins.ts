@@ -11,7 +11,10 @@ export interface BuiltinNeeds {
 }
 
 const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
-  [['read_file', 'read_file_result', 'read_file_bytes'], { capability: 'workspace.read_text', level: null, tail: 'workspace.read_text' }],
+  [
+    ['read_file', 'read_file_result', 'read_file_bytes'],
+    { capability: 'workspace.read_text', level: null, tail: 'workspace.read_text' },
+  ],
   [['list_dir'], { capability: 'workspace.list', level: null, tail: 'workspace.list' }],
   [['file_exists', 'stat'], { capability: 'workspace.exists', level: null, tail: 'workspace.exists' }],
   [
@@ -23,10 +26,28 @@ const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
   [['exec', 'exec_at', 'shell', 'shell_at'], { capability: 'process.exec', level: 'process_exec', tail: 'process.exec' }],
   [
     [
-      'http_get', 'http_post', 'http_put', 'http_patch', 'http_delete', 'http_download', 'http_request', 'http_session_request',
-      'http_stream_open', 'http_stream_read', 'http_stream_info', 'http_stream_close', 'sse_connect', 'sse_receive',
-      'websocket_connect', 'websocket_send', 'websocket_receive', 'websocket_close', 'websocket_accept', 'websocket_server',
-      'websocket_route', 'websocket_server_close',
+      'http_get',
+      'http_post',
+      'http_put',
+      'http_patch',
+      'http_delete',
+      'http_download',
+      'http_request',
+      'http_session_request',
+      'http_stream_open',
+      'http_stream_read',
+      'http_stream_info',
+      'http_stream_close',
+      'sse_connect',
+      'sse_receive',
+      'websocket_connect',
+      'websocket_send',
+      'websocket_receive',
+      'websocket_close',
+      'websocket_accept',
+      'websocket_server',
+      'websocket_route',
+      'websocket_server_close',
     ],
     { capability: null, level: 'network', tail: 'network' },
   ],
@@ -39,14 +60,30 @@ const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
   [['event_log_emit'], { capability: 'connector.event_log_emit', level: null, tail: 'connector.event_log_emit' }],
   [['metrics_inc'], { capability: 'connector.metrics_inc', level: null, tail: 'connector.metrics_inc' }],
   [
-    ['project_fingerprint', 'project_scan_native', 'project_scan_tree_native', 'project_walk_tree_native', 'project_catalog_native', 'project_enrich_native'],
+    [
+      'project_fingerprint',
+      'project_scan_native',
+      'project_scan_tree_native',
+      'project_walk_tree_native',
+      'project_catalog_native',
+      'project_enrich_native',
+    ],
     { capability: 'workspace.list', level: 'read_only', tail: 'workspace.list' },
   ],
   [['vision_ocr'], { capability: 'vision.ocr', level: 'process_exec', tail: 'vision.ocr/process' }],
   [
     [
-      'mcp_connect', 'mcp_ensure_active', 'mcp_call', 'mcp_list_tools', 'mcp_list_resources', 'mcp_list_resource_templates',
-      'mcp_list_prompts', 'mcp_read_resource', 'mcp_get_prompt', 'mcp_server_info', 'mcp_disconnect',
+      'mcp_connect',
+      'mcp_ensure_active',
+      'mcp_call',
+      'mcp_list_tools',
+      'mcp_list_resources',
+      'mcp_list_resource_templates',
+      'mcp_list_prompts',
+      'mcp_read_resource',
+      'mcp_get_prompt',
+      'mcp_server_info',
+      'mcp_disconnect',
     ],
     { capability: 'process.exec', level: 'process_exec', tail: 'process.exec' },
   ],
@@ -55,7 +92,9 @@ const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
 
 const AGENT_STATE: BuiltinNeeds = { capability: 'agent_state.access', level: null, tail: 'agent_state.access' }
 
-const TABLE: ReadonlyMap<string, BuiltinNeeds> = new Map(rows.flatMap(([names, needs]) => names.map((name) => [name, needs] as const)))
+const TABLE: ReadonlyMap<string, BuiltinNeeds> = new Map(
+  rows.flatMap(([names, needs]) => names.map((name) => [name, needs] as const)),
+)
 
 export function needsOf(builtin: string): BuiltinNeeds | null {
   return TABLE.get(builtin) ?? (builtin.startsWith('__agent_state_') ? AGENT_STATE : null)

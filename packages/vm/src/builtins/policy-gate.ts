@@ -44,9 +44,13 @@ function* gate(toolValue: Value, argsValue: Value, options: Value): Script {
   const events = new HarnList(
     permission.events.map(({ kind, reason, escalated }) =>
       HarnDict.of({
-        kind, role: 'tool', visibility: 'internal', text: reason,
+        kind,
+        role: 'tool',
+        visibility: 'internal',
+        text: reason,
         metadata: HarnDict.of({ tool_name: tool, arguments: args, reason, escalated }),
-      })),
+      }),
+    ),
   )
   if (!permission.granted) return refused('permissions', permission.reason, args, events)
 
@@ -72,18 +76,29 @@ interface Approval {
   readonly changed: boolean
 }
 
-function* askApproval(tool: string, args: HarnDict, call: { readonly callId: Value; readonly sessionId: Value }): Script<Approval> {
+function* askApproval(
+  tool: string,
+  args: HarnDict,
+  call: { readonly callId: Value; readonly sessionId: Value },
+): Script<Approval> {
   const { decision, annotations } = yield* here((ctx) => {
     const policy = currentApprovalPolicy(ctx)
     const found = installedAnnotations(ctx, tool)
-    const asked = policy === null ? { kind: 'approved' as const } : decideApproval(policy, { tool, args, annotations: found, workspace: ctx.source.directory })
+    const asked =
+      policy === null
+        ? { kind: 'approved' as const }
+        : decideApproval(policy, { tool, args, annotations: found, workspace: ctx.source.directory })
     return { decision: asked, annotations: found }
   })
   if (decision.kind === 'approved') return { reason: null, args, changed: false }
   if (decision.kind === 'denied') return { reason: decision.reason, args, changed: false }
-  const answer = yield* tryAsk({ kind: 'approval.ask', args: { kind: 'permission', payload: toPlain(yield* permissionRequest(tool, args, annotations, call)) } })
+  const answer = yield* tryAsk({
+    kind: 'approval.ask',
+    args: { kind: 'permission', payload: toPlain(yield* permissionRequest(tool, args, annotations, call)) },
+  })
   // A host without people to ask refuses the effect itself, which has another text than a request that went wrong.
-  if (answer instanceof Fault) return { reason: answer.category === 'tool_rejected' ? NO_BRIDGE : ASK_FAILED, args, changed: false }
+  if (answer instanceof Fault)
+    return { reason: answer.category === 'tool_rejected' ? NO_BRIDGE : ASK_FAILED, args, changed: false }
   if (!(answer instanceof HarnDict)) return { reason: ASK_FAILED, args, changed: false }
   const given = answer.get('outcome') ?? null
   const outcome = given instanceof HarnDict ? (given.get('outcome') ?? null) : given
@@ -97,7 +112,10 @@ function* askApproval(tool: string, args: HarnDict, call: { readonly callId: Val
 
 /** The params of `session/request_permission` (04a §4.5). */
 function* permissionRequest(
-  tool: string, args: HarnDict, annotations: ToolAnnotations | undefined, call: { readonly callId: Value; readonly sessionId: Value },
+  tool: string,
+  args: HarnDict,
+  annotations: ToolAnnotations | undefined,
+  call: { readonly callId: Value; readonly sessionId: Value },
 ): Script<HarnDict> {
   const requestedAt = isoNow(yield* wallMs())
   const paths = new HarnList(declaredPaths(annotations, args))
@@ -105,8 +123,16 @@ function* permissionRequest(
   return HarnDict.of({
     sessionId: call.sessionId,
     approvalRequest: HarnDict.of({
-      id, action: tool, args, principal: null, requested_at: requestedAt, deadline: null, approvers_required: 1,
-      evidence_refs: new HarnList([]), undo_metadata: null, capabilities_requested: new HarnList([`tool.${tool}`]),
+      id,
+      action: tool,
+      args,
+      principal: null,
+      requested_at: requestedAt,
+      deadline: null,
+      approvers_required: 1,
+      evidence_refs: new HarnList([]),
+      undo_metadata: null,
+      capabilities_requested: new HarnList([`tool.${tool}`]),
     }),
     toolCall: HarnDict.of({ toolCallId: call.callId, toolName: tool, rawInput: args }),
     mutation: mutationOf(annotations),
@@ -125,8 +151,10 @@ const machine = scripts('policy.gate', {
 /** Whether anything is installed that the gate would look at beside the capability policy. */
 export function isGated(ctx: Context): boolean {
   return (
-    scopesOf(ctx, 'permissions').length > 0 || scopesOf(ctx, 'approvals').length > 0 ||
-    scopesOf(ctx, 'ceilings').length > 0 || hasToolHooks(ctx)
+    scopesOf(ctx, 'permissions').length > 0 ||
+    scopesOf(ctx, 'approvals').length > 0 ||
+    scopesOf(ctx, 'ceilings').length > 0 ||
+    hasToolHooks(ctx)
   )
 }
 

@@ -97,13 +97,20 @@ export const policyFamily: BuiltinFamily = {
   name: 'policy',
   frames: [scopedFrame],
   builtins: [
-    builtin('__policy_scope(options: dict, body: closure) -> any', { doc: 'Runs `body` under further policies.', effects: ['callback'] }, scoped),
-    builtin('__policy_current() -> dict', { doc: 'The capability policy in force, nil without one.', effects: [] }, (ctx) => innermostScope(ctx, 'ceilings')),
+    builtin(
+      '__policy_scope(options: dict, body: closure) -> any',
+      { doc: 'Runs `body` under further policies.', effects: ['callback'] },
+      scoped,
+    ),
+    builtin('__policy_current() -> dict', { doc: 'The capability policy in force, nil without one.', effects: [] }, (ctx) =>
+      innermostScope(ctx, 'ceilings'),
+    ),
     builtin(
       '__policy_intersect(ceiling: dict, requested: dict) -> dict',
       { doc: 'What both capability policies allow; an error when the request exceeds the ceiling.' },
       (ctx, ceiling, requested) => {
-        if (!(ceiling instanceof HarnDict) || !(requested instanceof HarnDict)) return ctx.runtime('intersect_policies: both policies must be dicts')
+        if (!(ceiling instanceof HarnDict) || !(requested instanceof HarnDict))
+          return ctx.runtime('intersect_policies: both policies must be dicts')
         try {
           return intersectPolicies(ceiling, requested)
         } catch (error) {

@@ -25,7 +25,7 @@ test('errors come in order with their places', () => {
   )
   expect(call('schema_check', '1', '"x"')).toBe('Result.Err({errors: [schema must be a dict], message: schema must be a dict})')
   expect(fault('schema_expect', '[1,"x"]', '{"type":"list","items":{"type":"int"}}')).toBe(
-    "at root[1]: expected type 'int', got 'string'",
+    "at [1]: expected type 'int', got 'string'",
   )
 })
 

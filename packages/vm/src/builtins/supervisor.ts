@@ -17,7 +17,7 @@ import type { BuiltinFamily } from './registry.js'
 import type { RestartPolicy } from './supervisor-policy.js'
 import type { Value } from '../values/value.js'
 
-type ChildStatus = 'running' | 'waiting' | 'stopped' | 'failed' | 'suppressed' | 'circuit_open' | 'escalated'
+type ChildStatus = 'running' | 'waiting' | 'stopped' | 'failed' | 'suppressed' | 'circuit_open'
 type Status = 'running' | 'completed' | 'draining' | 'stopped' | 'escalated'
 type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one' | 'escalate_to_parent'
 
@@ -347,7 +347,7 @@ function escalate(ctx: Context, supervisor: Supervisor, child: Child): void {
     other.status = 'stopped'
     supervisor.metrics.stopped++
   }
-  child.status = 'escalated'
+  child.status = 'stopped'
   record(ctx, supervisor, child, 'child_escalated', 'failure escalated to parent supervisor')
   ctx.wake(wakeKey(supervisor.id))
 }

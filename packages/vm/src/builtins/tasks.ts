@@ -5,6 +5,7 @@ import { builtin, childrenKey, family, frame, taskKey } from './builtin.js'
 import { millisOf } from './tool-retry.js'
 import { HarnClosure } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
 import { END, HarnChannel, HarnTask } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
 import { HarnDuration, HarnEnum, err, ok } from '../values/scalars.js'
@@ -82,23 +83,27 @@ interface Batch {
   readonly [key: string]: unknown
   readonly mode: Mode
   readonly closure: HarnClosure
-  readonly items: readonly Value[]
+  /** What the children get; null where each gets its index. */
+  readonly items: readonly Value[] | null
+  readonly count: number
   /** Children in flight at most; Infinity without a limit. */
   readonly limit: number
   readonly group: string
   /** Task number by index, for those started. */
   readonly ids: number[]
-  /** Outcomes by index; null while running. */
+  /** Outcomes by index of those started; null while running. */
   readonly outcomes: (TaskOutcome | null)[]
   /** Indices in the order in which they ended. */
   readonly ended: number[]
 }
 
-function startBatch(ctx: Context, mode: Mode, items: readonly Value[], closure: HarnClosure, limit: number): Batch {
+function startBatch(ctx: Context, mode: Mode, subject: readonly Value[] | number, closure: HarnClosure, limit: number): Batch {
   const [word] = GROUP_NAMES[mode]
   const group = `${ctx.machine.task().taskId}:${word}:${ctx.machine.nextGroup()}`
-  ctx.charge(items.length, 64 * items.length)
-  return { mode, closure, items, limit, group, ids: [], outcomes: items.map(() => null), ended: [] }
+  const items = typeof subject === 'number' ? null : subject
+  const count = typeof subject === 'number' ? subject : subject.length
+  ctx.charge(count, 64 * count)
+  return { mode, closure, items, count, limit, group, ids: [], outcomes: [], ended: [] }
 }
 
 /** Notes children that ended and starts others in their place. True when something is still running. */
@@ -114,9 +119,10 @@ function tend(ctx: Context, batch: Batch): boolean {
       ctx.machine.forgetTask(id)
     }
   })
-  while (batch.ids.length < batch.items.length && running < batch.limit) {
+  while (batch.ids.length < batch.count && running < batch.limit && !ctx.machine.isStopping) {
     const index = batch.ids.length
-    batch.ids.push(ctx.machine.spawn(batch.closure, [batch.items[index]!], {
+    batch.outcomes.push(null)
+    batch.ids.push(ctx.machine.spawn(batch.closure, [batch.items === null ? index : batch.items[index]!], {
       name: GROUP_NAMES[batch.mode][1], taskId: `${batch.group}:${index}`, group: batch.group,
     }))
     running++
@@ -218,7 +224,7 @@ const raceFrame = frame<RaceState>({
       const at = batch.ended.shift()
       if (at === undefined) {
         if (running) return ctx.park(childrenKey(ctx.machine.taskNumber), null)
-        return ctx.runtime(`parallel_race: all ${batch.items.length} task(s) failed: ${state.failures.join('; ')}`)
+        return ctx.runtime(`parallel_race: all ${batch.count} task(s) failed: ${state.failures.join('; ')}`)
       }
       const outcome = batch.outcomes[at]!
       if (outcome.kind !== 'done') {
@@ -276,7 +282,7 @@ export const tasksFamily: BuiltinFamily = {
   name: 'tasks',
   builtins: [
     builtin('__spawn(body: closure) -> task_handle', { doc: 'Starts `body` as a task.', effects: ['task'] }, (ctx, body = null) =>
-      new HarnTask(ctx.machine.spawn(body as HarnClosure, []))),
+      isCallable(body) ? new HarnTask(ctx.machine.spawn(body, [])) : ctx.type(`spawn: expected a closure, got ${typeName(body)}`)),
     builtin('await(task: task_handle) -> any', { doc: 'Waits for a task and gives its value or raises its error.', effects: ['task'] }, (ctx, task = null) =>
       task instanceof HarnTask ? ctx.frame('task.await', { id: task.id }) : task),
     builtin('cancel(task: task_handle) -> nil', { doc: 'Ends a task at once.', effects: ['task'] }, (ctx, task = null) => {
@@ -294,13 +300,16 @@ export const tasksFamily: BuiltinFamily = {
         const kind = mode as Mode
         const limit = limitOf(ctx, max)
         if (typeof limit !== 'number') return limit
+        // Scripts can call this by its name, too.
+        if (typeof mode !== 'string' || !Object.hasOwn(GROUP_NAMES, mode)) return ctx.type(`parallel: there is no mode ${display(mode)}`)
+        if (!isCallable(body)) return ctx.type(`parallel: expected a closure, got ${typeName(body)}`)
+        const closure = callableClosure(ctx, body)
         if (kind === 'count') {
           const count = isInt(subject) ? Math.max(0, Number(subject)) : 0
-          ctx.charge(count, 16 * count)
-          return ctx.frame('task.parallel', { batch: startBatch(ctx, kind, Array.from({ length: count }, (_, at) => at), body as HarnClosure, limit) })
+          return ctx.frame('task.parallel', { batch: startBatch(ctx, kind, count, closure, limit) })
         }
         if (!(subject instanceof HarnList)) return null
-        const batch = startBatch(ctx, kind, subject.copyItems(), body as HarnClosure, limit)
+        const batch = startBatch(ctx, kind, subject.copyItems(), closure, limit)
         if (kind !== 'stream') return ctx.frame('task.parallel', { batch })
         const state = ctx.state(streamState)
         state.batches.set(++state.count, batch)
@@ -320,6 +329,7 @@ export const tasksFamily: BuiltinFamily = {
     builtin('__select(channels: list, timeout: any, has_default: bool, has_timeout: bool) -> list', { doc: 'Waits for the select statement.', effects: ['task'] },
       (ctx, channels = null, timeout = null, hasDefault = null, hasTimeout = null) => {
         const ms = timeout instanceof HarnDuration ? Number(timeout.ms) : isInt(timeout) ? Number(timeout) : DEFAULT_SELECT_MS
+        if (!(channels instanceof HarnList)) return ctx.type(`select: expected a list of channels, got ${typeName(channels)}`)
         return ctx.frame('task.select', {
           channels, dueMs: hasTimeout === true ? ctx.now + ms : null, hasDefault: hasDefault === true, hasTimeout: hasTimeout === true, taken: -1,
         })

@@ -235,13 +235,13 @@ class TreeBuilder {
         current = { condition: this.expression(stop.source, stop.place), place: stop.place }
         continue
       }
-      const otherwise = stop.word === 'else' ? this.closing(stop.place) : []
+      const otherwise = stop.word === 'else' ? this.closing(place) : []
       this.depth--
       return { kind: 'if', branches, otherwise, place }
     }
   }
 
-  /** The part behind an `else`, which only `end` may close. */
+  /** The part behind an `else`, which only `end` may close; `place` is that of the block's first directive. */
   private closing(place: Place): readonly Node[] {
     const { nodes, stop } = this.block()
     if (stop === null) throw new TemplateError('`{{ else }}` missing matching `{{ end }}`', place)
@@ -260,7 +260,7 @@ class TreeBuilder {
     const { nodes, stop } = this.block()
     if (stop === null) throw new TemplateError('`{{ for }}` missing matching `{{ end }}`', place)
     if (stop.word === 'elif') throw new TemplateError('unexpected `{{ elif }}`', stop.place)
-    const otherwise = stop.word === 'else' ? this.closing(stop.place) : []
+    const otherwise = stop.word === 'else' ? this.closing(place) : []
     this.depth--
     return {
       kind: 'for',

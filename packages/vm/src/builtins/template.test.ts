@@ -82,7 +82,7 @@ test('filters', () => {
 test('errors have a place', () => {
   expect(stringFault('a\n {{ end }}')).toBe('at 2:2: unexpected `{{ end }}`')
   expect(stringFault('{{ if x }}')).toBe('at 1:1: `{{ if }}` missing matching `{{ end }}`')
-  expect(stringFault('{{ for x in y }}{{ else }}')).toBe('at 1:17: `{{ else }}` missing matching `{{ end }}`')
+  expect(stringFault('{{ for x in y }}{{ else }}')).toBe('at 1:1: `{{ else }}` missing matching `{{ end }}`')
   expect(stringFault('{{ for x y }}{{ end }}')).toBe('at 1:1: expected `in` in for-loop')
   expect(stringFault('{{ for 1 in y }}{{ end }}')).toBe('at 1:1: invalid for-loop variable')
   expect(stringFault('{{ for x in 5 }}{{ end }}')).toBe('at 1:1: cannot iterate over int — expected list, dict, set, or range')

@@ -74,7 +74,7 @@ test('progress', () => {
 test('log lines', () => {
   const { printed, call, fault } = setUp()
   expect(printed('log_info', 'hi', HarnDict.of({ b: new HarnList([1]), a: new HarnFloat(NaN), c: null, d: 'q"' }))).toBe(
-    '{"ts":"1970-01-01T00:00:00.000Z","level":"info","msg":"hi","a":"NaN","b":"[1]","c":null,"d":"q\\""}\n',
+    '{"ts":"1970-01-01T00:00:00.000Z","level":"info","msg":"hi","a":null,"b":"[1]","c":null,"d":"q\\""}\n',
   )
   expect(printed('log_json', 'k', 1)).toBe('{"ts":"1970-01-01T00:00:00.000Z","key":"k","value":1}\n')
   call('log_set_level', 'warn')

@@ -260,7 +260,7 @@ function progressLine(phase: string, message: string, third: Value, total: Value
   const all = intField(third, 'total', 0)
   const width = Math.min(40, Math.max(3, Number(intField(third, 'width', 10))))
   const share = all > 0 ? Number(current) / Number(all) : 0
-  const filled = Math.min(width, Math.max(0, Math.floor(share * width)))
+  const filled = Math.min(width, Math.max(0, Math.round(share * width)))
   return `[${phase}] [${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${message} (${current}/${all})`
 }
 

@@ -41,8 +41,15 @@ const keyOf = (id: string): string => `waitpoint:${id}`
 /** What the builtins show. */
 function handleOf(point: Waitpoint): HarnDict {
   return HarnDict.of({
-    id: point.id, status: point.status, created_at: point.createdAt, created_by: point.createdBy, completed_at: point.completedAt,
-    completed_by: point.completedBy, cancelled_at: point.cancelledAt, cancelled_by: point.cancelledBy, reason: point.reason,
+    id: point.id,
+    status: point.status,
+    created_at: point.createdAt,
+    created_by: point.createdBy,
+    completed_at: point.completedAt,
+    completed_by: point.completedBy,
+    cancelled_at: point.cancelledAt,
+    cancelled_by: point.cancelledBy,
+    reason: point.reason,
     metadata: point.metadata ?? new HarnDict(),
   })
 }
@@ -50,8 +57,16 @@ function handleOf(point: Waitpoint): HarnDict {
 /** What std/waitpoint shows. */
 function recordOf(point: Waitpoint): HarnDict {
   return HarnDict.of({
-    id: point.id, status: point.status, created_at: point.createdAt, completed_at: point.completedAt, cancelled_at: point.cancelledAt,
-    completed_by: point.completedBy, cancelled_by: point.cancelledBy, value: point.value, reason: point.reason, metadata: point.metadata,
+    id: point.id,
+    status: point.status,
+    created_at: point.createdAt,
+    completed_at: point.completedAt,
+    cancelled_at: point.cancelledAt,
+    completed_by: point.completedBy,
+    cancelled_by: point.cancelledBy,
+    value: point.value,
+    reason: point.reason,
+    metadata: point.metadata,
   })
 }
 
@@ -71,8 +86,17 @@ function* create({ id, by, metadata }: Creation): Script<string> {
     const { points } = ctx.state(waitpointState)
     ctx.charge(1, 256)
     points.set(name, {
-      id: name, status: 'open', createdAt, createdBy: by, completedAt: null, completedBy: null, cancelledAt: null, cancelledBy: null,
-      reason: null, value: null, metadata,
+      id: name,
+      status: 'open',
+      createdAt,
+      createdBy: by,
+      completedAt: null,
+      completedBy: null,
+      cancelledAt: null,
+      cancelledBy: null,
+      reason: null,
+      value: null,
+      metadata,
     })
     return name
   })
@@ -112,10 +136,14 @@ function* shown(id: string, show: (point: Waitpoint) => HarnDict): Script<HarnDi
   return yield* here((ctx) => show(ctx.state(waitpointState).points.get(id)!))
 }
 
-const statusOf = (ctx: Context, id: string): Waitpoint['status'] | null => ctx.state(waitpointState).points.get(id)?.status ?? null
+const statusOf = (ctx: Context, id: string): Waitpoint['status'] | null =>
+  ctx.state(waitpointState).points.get(id)?.status ?? null
 
 /** Waits until all are completed, one is cancelled, or the time is over. */
-function* await_(ids: readonly string[], dueMs: number | null): Script<{ readonly end: 'completed' | 'cancelled' | 'timed_out'; readonly id: string | null }> {
+function* await_(
+  ids: readonly string[],
+  dueMs: number | null,
+): Script<{ readonly end: 'completed' | 'cancelled' | 'timed_out'; readonly id: string | null }> {
   for (;;) {
     const next = yield* here((ctx) => {
       const cancelled = ids.find((id) => statusOf(ctx, id) === 'cancelled')
@@ -150,7 +178,11 @@ function idsOf(value: Value): string[] | null {
 
 const textOr = (options: HarnDict, key: string, fallback: string | null): string | null => {
   const value = options.get(key) ?? null
-  return value === null ? fallback : typeof value === 'string' ? value : failRuntime(`${key}: expected string, got ${typeName(value)}`)
+  return value === null
+    ? fallback
+    : typeof value === 'string'
+      ? value
+      : failRuntime(`${key}: expected string, got ${typeName(value)}`)
 }
 
 function readCreation(given: Value): Creation {
@@ -205,8 +237,15 @@ function* waitHandles(target: Value, given: Value): Script {
     const { points, outcomes } = ctx.state(waitpointState)
     const known = ids.map((id) => points.get(id)).filter((point) => point !== undefined)
     const outcome = HarnDict.of({
-      wait_id: waitId, waitpoint_ids: new HarnList([...ids]), status, started_at: startedAt, resolved_at: resolvedAt,
-      waitpoints: new HarnList(known.map(handleOf)), cancelled_waitpoint_id: cancelled, trace_id: traceId, replay_of_event_id: null,
+      wait_id: waitId,
+      waitpoint_ids: new HarnList([...ids]),
+      status,
+      started_at: startedAt,
+      resolved_at: resolvedAt,
+      waitpoints: new HarnList(known.map(handleOf)),
+      cancelled_waitpoint_id: cancelled,
+      trace_id: traceId,
+      replay_of_event_id: null,
       reason: status === 'timed_out' ? 'deadline elapsed' : null,
     })
     if (named !== null) outcomes.set(named, outcome)
@@ -245,7 +284,11 @@ function* endRecord(name: 'complete' | 'cancel', target: Value, value: Value, gi
   if (status === null) failRuntime(`waitpoint.${name}: unknown waitpoint '${id}'`)
   if (status !== 'open' && status !== wanted) failRuntime(`waitpoint.${name}: waitpoint '${id}' is already ${status}`)
   yield* end(id, {
-    status: wanted, by: textOr(options, 'by', null), reason: textOr(options, 'reason', null), value, metadata: options.get('metadata') ?? null,
+    status: wanted,
+    by: textOr(options, 'by', null),
+    reason: textOr(options, 'reason', null),
+    value,
+    metadata: options.get('metadata') ?? null,
   })
   return yield* shown(id, recordOf)
 }
@@ -270,8 +313,12 @@ function* waitRecords(target: Value, given: Value): Script {
     const reason = (yield* shown(outcome.id!, recordOf)).get('reason') ?? null
     failWith(
       HarnDict.of({
-        name: 'WaitpointCancelledError', category: 'cancelled', message: reason ?? 'waitpoint was cancelled', wait_id: waitId,
-        waitpoint_ids: new HarnList([outcome.id!]), reason,
+        name: 'WaitpointCancelledError',
+        category: 'cancelled',
+        message: reason ?? 'waitpoint was cancelled',
+        wait_id: waitId,
+        waitpoint_ids: new HarnList([outcome.id!]),
+        reason,
       }),
     )
   }
@@ -297,7 +344,9 @@ const machine = scripts('waitpoint.op', {
 
 function define(signature: string, doc: string): ReturnType<typeof builtin> {
   const name = signature.slice(0, signature.indexOf('('))
-  return builtin(signature, { doc, effects: ['clock.now', 'random.bytes'] }, (ctx, ...args): Result => machine.start(ctx, name, ...args))
+  return builtin(signature, { doc, effects: ['clock.now', 'random.bytes'] }, (ctx, ...args): Result =>
+    machine.start(ctx, name, ...args),
+  )
 }
 
 export const waitpointsFamily: BuiltinFamily = {
@@ -305,11 +354,17 @@ export const waitpointsFamily: BuiltinFamily = {
   frames: [machine.frame],
   builtins: [
     define('waitpoint_create(options?: dict | string) -> dict', 'Makes a waitpoint, or gives the one of that id.'),
-    define('waitpoint_complete(id: string | dict, options?: dict) -> dict', 'Completes a waitpoint; everybody who waits for it goes on.'),
+    define(
+      'waitpoint_complete(id: string | dict, options?: dict) -> dict',
+      'Completes a waitpoint; everybody who waits for it goes on.',
+    ),
     define('waitpoint_cancel(id: string | dict, options?: dict) -> dict', 'Cancels a waitpoint.'),
     define('waitpoint_wait(ids: string | dict | list, options?: dict) -> dict', 'Waits for waitpoints and says how that ended.'),
     define('__waitpoint_create(id_or_options?: string | dict) -> dict', 'As waitpoint.create of std/waitpoint.'),
-    define('__waitpoint_complete(handle: dict | string, value?: any, options?: dict) -> dict', 'As waitpoint.complete of std/waitpoint.'),
+    define(
+      '__waitpoint_complete(handle: dict | string, value?: any, options?: dict) -> dict',
+      'As waitpoint.complete of std/waitpoint.',
+    ),
     define('__waitpoint_cancel(handle: dict | string, options?: dict) -> dict', 'As waitpoint.cancel of std/waitpoint.'),
     define('__waitpoint_wait(handles: dict | string | list, options?: dict) -> any', 'As waitpoint.wait of std/waitpoint.'),
   ],

@@ -103,16 +103,19 @@ export class LinkError extends Error {
 
 /** Checks the chunks and resolves their builtins. Raises LinkError with the list of what is missing or damaged. */
 export function linkProgram(program: CompiledProgram, registry: Registry): LinkedProgram {
-  const problems: string[] = []
+  const problems = program.modules.flatMap((chunk) => verify(chunk))
+  if (problems.length > 0) throw new LinkError(problems)
   const modules = new Map<string, Module>()
   for (const chunk of program.modules) {
-    problems.push(...verify(chunk))
     const builtins = chunk.builtins.map((name) => {
       const def = registry.builtins.get(name)
       if (def === undefined) problems.push(`builtin ${name} is missing (used by ${chunk.key})`)
       return def as BuiltinDef
     })
     modules.set(chunk.key, new Module(chunk, builtins))
+  }
+  for (const { key, units } of program.modules) {
+    for (const unit of units) if (!modules.has(unit)) problems.push(`module ${unit} is missing (imported by ${key})`)
   }
   const main = modules.get(program.main)
   if (main === undefined) problems.push(`main module ${program.main} is missing`)

@@ -224,6 +224,7 @@ function makeContext(
       taskNumber: 0,
       forgetTask() {},
       nextGroup: () => 1,
+      isStopping: false,
       streamOver() {
         throw new Error('streams are not supported here')
       },
