@@ -87,7 +87,10 @@ function readAll(ctx: Context, name: string, kinds: readonly (keyof Kinds)[], ar
 }
 
 function define<const P extends readonly (keyof Kinds)[]>(
-  signature: string, kinds: P, doc: string, run: (ctx: Context, ...args: Read<P>) => Result,
+  signature: string,
+  kinds: P,
+  doc: string,
+  run: (ctx: Context, ...args: Read<P>) => Result,
 ): BuiltinDef {
   const name = signature.slice(0, signature.indexOf('('))
   return builtin(signature, { doc }, (ctx, ...args) => {
@@ -116,24 +119,41 @@ function slice(bytes: Uint8Array, start: number, end: number): HarnBytes {
 export const bytesFamily: BuiltinFamily = {
   name: 'bytes',
   builtins: [
-    define('bytes_from_string(s: string) -> bytes', ['string'], 'The UTF-8 form of a text.', (_ctx, text) =>
-      new HarnBytes(encodeUtf8(text))),
-    define('bytes_to_string(b: bytes) -> string', ['bytes'], 'The text; bytes that are not UTF-8 are an error.', (ctx, bytes) =>
-      decodeUtf8Strict(bytes) ?? ctx.runtime(`bytes_to_string: ${utf8Problem(bytes)}`)),
+    define(
+      'bytes_from_string(s: string) -> bytes',
+      ['string'],
+      'The UTF-8 form of a text.',
+      (_ctx, text) => new HarnBytes(encodeUtf8(text)),
+    ),
+    define(
+      'bytes_to_string(b: bytes) -> string',
+      ['bytes'],
+      'The text; bytes that are not UTF-8 are an error.',
+      (ctx, bytes) => decodeUtf8Strict(bytes) ?? ctx.runtime(`bytes_to_string: ${utf8Problem(bytes)}`),
+    ),
     define('bytes_to_string_lossy(b: bytes) -> string', ['bytes'], 'The text; invalid parts become U+FFFD.', (_ctx, bytes) =>
-      decodeUtf8(bytes)),
+      decodeUtf8(bytes),
+    ),
     define('bytes_to_hex(b: bytes) -> string', ['bytes'], 'Lower-case hexadecimal digits.', (_ctx, bytes) => encodeHex(bytes)),
     define('bytes_from_hex(s: string) -> bytes', ['string'], 'From hexadecimal digits.', (ctx, text) =>
-      bytesOr(ctx, 'bytes_from_hex', decodeHex(text))),
+      bytesOr(ctx, 'bytes_from_hex', decodeHex(text)),
+    ),
     define('bytes_to_base64(b: bytes) -> string', ['bytes'], 'Base64 with padding.', (_ctx, bytes) => encodeBase64(bytes)),
     define('bytes_from_base64(s: string) -> bytes', ['string'], 'From base64 with padding.', (ctx, text) =>
-      bytesOr(ctx, 'bytes_from_base64', decodeBase64(text))),
+      bytesOr(ctx, 'bytes_from_base64', decodeBase64(text)),
+    ),
     define('bytes_len(b: bytes) -> int', ['bytes'], 'Number of bytes.', (_ctx, bytes) => bytes.length),
     define('bytes_concat(a: bytes, b: bytes) -> bytes', ['bytes', 'bytes'], 'Both, one behind the other.', (_ctx, a, b) =>
-      concat(a, b)),
-    define('bytes_slice(b: bytes, start: int, end: int) -> bytes', ['bytes', 'int', 'int'], 'The bytes from `start` up to `end`.',
-      (_ctx, bytes, start, end) => slice(bytes, start, end)),
+      concat(a, b),
+    ),
+    define(
+      'bytes_slice(b: bytes, start: int, end: int) -> bytes',
+      ['bytes', 'int', 'int'],
+      'The bytes from `start` up to `end`.',
+      (_ctx, bytes, start, end) => slice(bytes, start, end),
+    ),
     define('bytes_eq(a: bytes, b: bytes) -> bool', ['bytes', 'bytes'], 'Whether both hold the same bytes.', (_ctx, a, b) =>
-      sameBytes(a, b)),
+      sameBytes(a, b),
+    ),
   ],
 }

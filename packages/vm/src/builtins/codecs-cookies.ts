@@ -81,8 +81,9 @@ function cookieParse(ctx: Context, headers: Value = null): Result {
   const { pairs, invalid } = parseHeaders(texts)
   const all = new Map<string, Value[]>()
   for (const { name, value } of pairs) all.set(name, [...(all.get(name) ?? []), value])
-  const duplicates = [...all].filter(([, values]) => values.length > 1).map(([name, values]): [string, Value] =>
-    [name, new HarnList(values)])
+  const duplicates = [...all]
+    .filter(([, values]) => values.length > 1)
+    .map(([name, values]): [string, Value] => [name, new HarnList(values)])
   return HarnDict.of({
     cookies: new HarnDict(firstValues(pairs)),
     pairs: new HarnList(pairs.map((pair) => HarnDict.of(pair))),
@@ -100,7 +101,11 @@ function readOptions(ctx: Context, name: string, value: Value): Options | Contro
   return new Map(value.keys().map((key) => [key.toLowerCase().replaceAll(/[_-]/g, ''), value.get(key)!]))
 }
 
-const SAME_SITE: ReadonlyMap<string, string> = new Map([['lax', 'Lax'], ['strict', 'Strict'], ['none', 'None']])
+const SAME_SITE: ReadonlyMap<string, string> = new Map([
+  ['lax', 'Lax'],
+  ['strict', 'Strict'],
+  ['none', 'None'],
+])
 
 function serialize(ctx: Context, name: string, value: string, options: Options): Result {
   if (!NAME.test(name)) return ctx.runtime('cookie: cookie name is empty or contains invalid characters')
@@ -112,7 +117,8 @@ function serialize(ctx: Context, name: string, value: string, options: Options):
   for (const label of ['Path', 'Domain', 'Max-Age', 'Expires']) {
     const given = attribute(label.toLowerCase().replace('-', ''))
     if (given === null) continue
-    if (label === 'Max-Age' && count(given) === null) return ctx.runtime(`cookie: option max_age must be an int, got ${typeName(given)}`)
+    if (label === 'Max-Age' && count(given) === null)
+      return ctx.runtime(`cookie: option max_age must be an int, got ${typeName(given)}`)
     const text = display(given)
     if (BAD_ATTRIBUTE.test(text)) return ctx.runtime(`cookie: ${label} contains an invalid cookie attribute value`)
     out += `; ${label}=${text}`
@@ -130,7 +136,12 @@ function serialize(ctx: Context, name: string, value: string, options: Options):
 
 /** Serializes with defaults that the caller's options override. */
 function withDefaults(
-  ctx: Context, builtinName: string, name: string, value: string, given: Value, defaults: Readonly<Record<string, Value>>,
+  ctx: Context,
+  builtinName: string,
+  name: string,
+  value: string,
+  given: Value,
+  defaults: Readonly<Record<string, Value>>,
 ): Result {
   const options = readOptions(ctx, builtinName, given)
   return options instanceof Map ? serialize(ctx, name, value, new Map([...Object.entries(defaults), ...options])) : options
@@ -197,7 +208,10 @@ function roundTrip(ctx: Context, first: Value = null, second: Value = null): Res
   for (const text of setTexts) applySetCookie(cookies, text, ctx.now)
   const dict = new HarnDict(cookies)
   return HarnDict.of({
-    cookie_header: dict.keys().map((name) => `${name}=${display(dict.get(name)!)}`).join('; '),
+    cookie_header: dict
+      .keys()
+      .map((name) => `${name}=${display(dict.get(name)!)}`)
+      .join('; '),
     cookies: dict,
   })
 }
@@ -206,31 +220,69 @@ function roundTrip(ctx: Context, first: Value = null, second: Value = null): Res
 function define(signature: string, least: number, doc: string, run: (ctx: Context, ...args: Value[]) => Result): BuiltinDef {
   const name = signature.slice(0, signature.indexOf('('))
   return builtin(signature, { doc }, (ctx, ...args) =>
-    ctx.argc < least ? ctx.runtime(`cookie: ${name} requires ${least} arguments`) : run(ctx, ...args))
+    ctx.argc < least ? ctx.runtime(`cookie: ${name} requires ${least} arguments`) : run(ctx, ...args),
+  )
 }
 
 export const cookieFunctions: readonly BuiltinDef[] = [
   define('cookie_parse(headers: string|list|dict|nil) -> dict', 1, 'The cookies of a Cookie header.', cookieParse),
-  define('cookie_serialize(name: string, value: string, options?: dict) -> string', 2, 'A Set-Cookie header.',
-    (ctx, name, value, options = null) => withDefaults(ctx, 'cookie_serialize', textArg(ctx, 0, name), textArg(ctx, 1, value), options, {})),
-  define('cookie_delete(name: string, options?: dict) -> string', 1, 'A Set-Cookie header that removes the cookie.',
-    (ctx, name, options = null) => withDefaults(ctx, 'cookie_delete', textArg(ctx, 0, name), '', options, DELETE_DEFAULTS)),
-  define('cookie_sign(value: string, secret: string) -> string', 2, 'The value with a signature behind its last dot.',
+  define(
+    'cookie_serialize(name: string, value: string, options?: dict) -> string',
+    2,
+    'A Set-Cookie header.',
+    (ctx, name, value, options = null) =>
+      withDefaults(ctx, 'cookie_serialize', textArg(ctx, 0, name), textArg(ctx, 1, value), options, {}),
+  ),
+  define(
+    'cookie_delete(name: string, options?: dict) -> string',
+    1,
+    'A Set-Cookie header that removes the cookie.',
+    (ctx, name, options = null) => withDefaults(ctx, 'cookie_delete', textArg(ctx, 0, name), '', options, DELETE_DEFAULTS),
+  ),
+  define(
+    'cookie_sign(value: string, secret: string) -> string',
+    2,
+    'The value with a signature behind its last dot.',
     (ctx, value, secret) => {
       const text = textArg(ctx, 0, value)
       return `${text}.${signature(text, textArg(ctx, 1, secret))}`
-    }),
-  define('cookie_verify(signed_value: string, secret: string) -> dict', 2, '`{ok, value, error}` of a signed value.',
-    (ctx, signed, secret) => cookieVerify(textArg(ctx, 0, signed), textArg(ctx, 1, secret))),
-  define('session_sign(payload: any, secret: string) -> string', 2, 'A signed token that carries the payload as JSON.',
-    (ctx, payload = null, secret = null) => sessionSign(payload, textArg(ctx, 1, secret))),
-  define('session_verify(token: string, secret: string) -> dict', 2, '`{ok, payload, error}` of a session token.',
-    (ctx, token, secret) => sessionVerify(textArg(ctx, 0, token), textArg(ctx, 1, secret))),
-  define('session_cookie(name: string, payload: any, secret: string, options?: dict) -> string', 3,
+    },
+  ),
+  define(
+    'cookie_verify(signed_value: string, secret: string) -> dict',
+    2,
+    '`{ok, value, error}` of a signed value.',
+    (ctx, signed, secret) => cookieVerify(textArg(ctx, 0, signed), textArg(ctx, 1, secret)),
+  ),
+  define(
+    'session_sign(payload: any, secret: string) -> string',
+    2,
+    'A signed token that carries the payload as JSON.',
+    (ctx, payload = null, secret = null) => sessionSign(payload, textArg(ctx, 1, secret)),
+  ),
+  define(
+    'session_verify(token: string, secret: string) -> dict',
+    2,
+    '`{ok, payload, error}` of a session token.',
+    (ctx, token, secret) => sessionVerify(textArg(ctx, 0, token), textArg(ctx, 1, secret)),
+  ),
+  define(
+    'session_cookie(name: string, payload: any, secret: string, options?: dict) -> string',
+    3,
     'A Set-Cookie header with a session token.',
     (ctx, name, payload = null, secret = null, options = null) =>
-      withDefaults(ctx, 'session_cookie', textArg(ctx, 0, name), sessionSign(payload, textArg(ctx, 2, secret)), options, SESSION_DEFAULTS)),
-  define('session_from_cookies(headers: string|list|dict, name: string, secret: string) -> dict', 3,
+      withDefaults(
+        ctx,
+        'session_cookie',
+        textArg(ctx, 0, name),
+        sessionSign(payload, textArg(ctx, 2, secret)),
+        options,
+        SESSION_DEFAULTS,
+      ),
+  ),
+  define(
+    'session_from_cookies(headers: string|list|dict, name: string, secret: string) -> dict',
+    3,
     'The session in a Cookie header.',
     (ctx, headers = null, name = null, secret = null) => {
       const texts = headerTexts(headers, 'cookie')
@@ -239,7 +291,12 @@ export const cookieFunctions: readonly BuiltinDef[] = [
       return token === undefined
         ? verified(false, 'payload', null, 'missing_cookie')
         : sessionVerify(display(token), textArg(ctx, 2, secret))
-    }),
-  define('cookie_round_trip(request_cookie: string|list|dict|nil, set_cookie: string|list|dict) -> dict', 1,
-    'The cookies a browser would send after these Set-Cookie headers.', roundTrip),
+    },
+  ),
+  define(
+    'cookie_round_trip(request_cookie: string|list|dict|nil, set_cookie: string|list|dict) -> dict',
+    1,
+    'The cookies a browser would send after these Set-Cookie headers.',
+    roundTrip,
+  ),
 ]

@@ -88,7 +88,10 @@ function formData(ctx: Context, fields: Value = null, options: Value = null): Re
 
 /** A boundary that the fields decide and that none of them contains. */
 function defaultBoundary(fields: HarnList, parts: readonly Part[]): string {
-  const text = fields.view().map((field) => `${display(field)}\0`).join('')
+  const text = fields
+    .view()
+    .map((field) => `${display(field)}\0`)
+    .join('')
   const stem = `----harn-boundary-${encodeHex(sha256(encodeUtf8(text)).subarray(0, 8))}`
   for (let suffix = 0; ; suffix++) {
     const boundary = suffix === 0 ? stem : `${stem}-${suffix}`
@@ -207,11 +210,16 @@ function parse(ctx: Context, body: Value = null, type: Value = null, options: Va
   const limit = (name: keyof typeof LIMITS): number =>
     count(options instanceof HarnDict ? (options.get(name) ?? null) : null) ?? LIMITS[name]
   const fields = readBody(bytes, head.boundary, {
-    max_total_bytes: limit('max_total_bytes'), max_field_bytes: limit('max_field_bytes'), max_fields: limit('max_fields'),
+    max_total_bytes: limit('max_total_bytes'),
+    max_field_bytes: limit('max_field_bytes'),
+    max_fields: limit('max_fields'),
   })
   if (typeof fields === 'string') return fail(fields)
   return HarnDict.of({
-    boundary: head.boundary, fields: new HarnList(fields), field_count: fields.length, total_bytes: bytes.length,
+    boundary: head.boundary,
+    fields: new HarnList(fields),
+    field_count: fields.length,
+    total_bytes: bytes.length,
   })
 }
 
@@ -225,11 +233,21 @@ function fieldReader(name: string, returns: string, doc: string, read: (ctx: Con
 }
 
 export const multipartFunctions: readonly BuiltinDef[] = [
-  builtin('multipart_form_data(fields: list, options?: dict) -> dict',
-    { doc: 'A form as `{boundary, content_type, body}`.' }, formData),
-  builtin('multipart_parse(body: bytes|string, content_type: string, options?: dict) -> dict',
-    { doc: 'The fields of a form body.' }, parse),
+  builtin(
+    'multipart_form_data(fields: list, options?: dict) -> dict',
+    { doc: 'A form as `{boundary, content_type, body}`.' },
+    formData,
+  ),
+  builtin(
+    'multipart_parse(body: bytes|string, content_type: string, options?: dict) -> dict',
+    { doc: 'The fields of a form body.' },
+    parse,
+  ),
   fieldReader('multipart_field_bytes', 'bytes', 'The content of a parsed field.', (_ctx, bytes) => new HarnBytes(bytes)),
-  fieldReader('multipart_field_text', 'string', 'The content of a parsed field as text.', (ctx, bytes) =>
-    decodeUtf8Strict(bytes) ?? ctx.runtime(`multipart_field_text: ${utf8Problem(bytes)}`)),
+  fieldReader(
+    'multipart_field_text',
+    'string',
+    'The content of a parsed field as text.',
+    (ctx, bytes) => decodeUtf8Strict(bytes) ?? ctx.runtime(`multipart_field_text: ${utf8Problem(bytes)}`),
+  ),
 ]

@@ -60,9 +60,10 @@ function build(ctx: Context, parts: Value = null): Result {
   const host = part('host')
   const path = part('path') ?? '/'
   const port = count(parts.get('port') ?? null)
-  const start = host === null
-    ? `${scheme}:${path}`
-    : `${scheme}://${host}${port === null ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`
+  const start =
+    host === null
+      ? `${scheme}:${path}`
+      : `${scheme}://${host}${port === null ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`
   const url = readUrl(start)
   if (typeof url === 'string') return ctx.throw(`url_build: ${url}`)
   url.username = part('username') ?? ''
@@ -92,7 +93,10 @@ function stringify(ctx: Context, pairs: Value = null): Result {
 export const urlFunctions: readonly BuiltinDef[] = [
   builtin('url_parse(url: string) -> dict', { doc: 'The parts of a URL; absent ones are nil.' }, parse),
   builtin('url_build(parts: dict) -> string', { doc: 'A URL of its parts.' }, build),
-  builtin('query_parse(query: string) -> list', { doc: 'The `{key, value}` pairs of a query string.' }, (ctx, query) =>
-    new HarnList(parseQuery(textArg(ctx, 0, query)).map(([key, value]) => entry(key, value)))),
+  builtin(
+    'query_parse(query: string) -> list',
+    { doc: 'The `{key, value}` pairs of a query string.' },
+    (ctx, query) => new HarnList(parseQuery(textArg(ctx, 0, query)).map(([key, value]) => entry(key, value))),
+  ),
   builtin('query_stringify(pairs: list<dict>) -> string', { doc: 'A query string of `{key, value}` pairs.' }, stringify),
 ]

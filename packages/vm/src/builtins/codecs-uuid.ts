@@ -24,7 +24,12 @@ export function parseUuid(text: string): Uint8Array | null {
 }
 
 /** RFC 9562: the four namespaces differ in one digit. */
-const NAMESPACES: ReadonlyMap<string, string> = new Map([['dns', '0'], ['url', '1'], ['oid', '2'], ['x500', '4']])
+const NAMESPACES: ReadonlyMap<string, string> = new Map([
+  ['dns', '0'],
+  ['url', '1'],
+  ['oid', '2'],
+  ['x500', '4'],
+])
 
 export function namespaceBytes(text: string): Uint8Array | null {
   const digit = NAMESPACES.get(text.toLowerCase())

@@ -5,7 +5,14 @@ import { builtin, frame } from './builtin.js'
 import type { BuiltinDef, FrameState } from './builtin.js'
 import { decodeUtf8, encodeUtf8 } from './bytes.js'
 import {
-  decodeBase32, decodeBase64, decodeBase64Url, decodeHex, encodeBase32, encodeBase64, encodeBase64Url, encodeHex,
+  decodeBase32,
+  decodeBase64,
+  decodeBase64Url,
+  decodeHex,
+  encodeBase32,
+  encodeBase64,
+  encodeBase64Url,
+  encodeHex,
 } from './codecs-alphabets.js'
 import { cookieFunctions } from './codecs-cookies.js'
 import { multipartFunctions } from './codecs-multipart.js'
@@ -29,7 +36,10 @@ function displayBytes(value: Value): Uint8Array {
 }
 
 function encoder(
-  name: string, doc: string, encode: (bytes: Uint8Array) => string, read: (value: Value) => Uint8Array = displayBytes,
+  name: string,
+  doc: string,
+  encode: (bytes: Uint8Array) => string,
+  read: (value: Value) => Uint8Array = displayBytes,
 ): BuiltinDef {
   return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value = null) => {
     const bytes = ctx.argc > 0 ? read(value) : new Uint8Array()
@@ -56,10 +66,16 @@ const codecs: readonly BuiltinDef[] = [
   decoder('base64url_decode', 'base64url', 'The text behind base64 for URLs, which has no padding.', decodeBase64Url),
   decoder('base32_decode', 'base32', 'The text behind base32.', decodeBase32),
   decoder('hex_decode', 'hex', 'The text behind hexadecimal digits.', decodeHex),
-  builtin('url_encode(s: string) -> string', { doc: 'Percent-encodes all but unreserved characters.', borrows: true },
-    (ctx, value) => percentEncode(textArg(ctx, 0, value))),
-  builtin('url_decode(s: string) -> string', { doc: 'Decodes percent escapes and `+`; bad escapes stay.', borrows: true },
-    (ctx, value) => percentDecode(textArg(ctx, 0, value))),
+  builtin(
+    'url_encode(s: string) -> string',
+    { doc: 'Percent-encodes all but unreserved characters.', borrows: true },
+    (ctx, value) => percentEncode(textArg(ctx, 0, value)),
+  ),
+  builtin(
+    'url_decode(s: string) -> string',
+    { doc: 'Decodes percent escapes and `+`; bad escapes stay.', borrows: true },
+    (ctx, value) => percentDecode(textArg(ctx, 0, value)),
+  ),
 ]
 
 /** Asks for 16 random bytes, for version 7 for the wall clock before. */
@@ -97,19 +113,25 @@ function generated(name: string, version: 4 | 7, doc: string, effects: readonly 
 const uuids: readonly BuiltinDef[] = [
   generated('uuid', 4, 'A random UUID.', ['random.bytes']),
   generated('uuid_v7', 7, 'A UUID whose order is that of time.', ['random.bytes', 'clock.now']),
-  builtin('uuid_v5(namespace: string, name: string) -> string', { doc: 'The UUID of a name within a namespace.' },
+  builtin(
+    'uuid_v5(namespace: string, name: string) -> string',
+    { doc: 'The UUID of a name within a namespace.' },
     (ctx, namespace, name) => {
       if (ctx.argc < 2) return ctx.runtime('uuid_v5(namespace, name): requires namespace and name')
       const bytes = namespaceBytes(textArg(ctx, 0, namespace))
       if (bytes === null) return ctx.runtime('uuid_v5: namespace must be a UUID or one of dns/url/oid/x500')
       return formatUuid(nameUuid(bytes, encodeUtf8(textArg(ctx, 1, name))))
-    }),
+    },
+  ),
   builtin('uuid_nil() -> string', { doc: 'The UUID of zeros.' }, () => formatUuid(new Uint8Array(16))),
-  builtin('uuid_parse(str: string) -> string | nil', { doc: 'A UUID in its usual form, nil when the text is none.' },
+  builtin(
+    'uuid_parse(str: string) -> string | nil',
+    { doc: 'A UUID in its usual form, nil when the text is none.' },
     (ctx, value) => {
       const bytes = parseUuid(textArg(ctx, 0, value))
       return bytes === null ? null : formatUuid(bytes)
-    }),
+    },
+  ),
 ]
 
 export const codecsFamily: BuiltinFamily = {

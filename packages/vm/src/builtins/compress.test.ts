@@ -76,13 +76,13 @@ test('archives', () => {
     'Runtime error: zip_create: entry 1 is missing path',
   )
   expect(fault('tar_create', new HarnList([HarnDict.of({ path: '', content: '' })]))).toBe(
-    'Runtime error: tar_create: entry 0 path must not be empty',
+    'Runtime error: tar_create: entry 1 path must not be empty',
   )
   expect(fault('tar_create', new HarnList([HarnDict.of({ path: 'a' })]))).toBe(
-    'Runtime error: tar_create: entry 0 is missing content',
+    'Runtime error: tar_create: entry 1 is missing content',
   )
   expect(fault('tar_create', new HarnList([HarnDict.of({ path: 'a', content: '', mode: 4096 })]))).toBe(
-    'Runtime error: tar_create: entry 0 mode must be between 0 and 4095',
+    'Runtime error: tar_create: entry 1 mode must be between 0 and 4095',
   )
   expect(fault('zip_extract', new HarnBytes(new Uint8Array(50)))).toMatch(/^Runtime error: zip_extract: /)
 })

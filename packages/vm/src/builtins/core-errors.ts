@@ -6,8 +6,21 @@ import { display } from '../values/display.js'
 import type { Value } from '../values/value.js'
 
 const CATEGORIES: ReadonlySet<string> = new Set([
-  'timeout', 'auth', 'rate_limit', 'overloaded', 'server_error', 'transient_network', 'schema_validation', 'tool_error',
-  'tool_rejected', 'egress_blocked', 'cancelled', 'not_found', 'circuit_open', 'budget_exceeded', 'generic',
+  'timeout',
+  'auth',
+  'rate_limit',
+  'overloaded',
+  'server_error',
+  'transient_network',
+  'schema_validation',
+  'tool_error',
+  'tool_rejected',
+  'egress_blocked',
+  'cancelled',
+  'not_found',
+  'circuit_open',
+  'budget_exceeded',
+  'generic',
 ])
 
 export function knownCategory(name: string): string {
@@ -15,18 +28,33 @@ export function knownCategory(name: string): string {
 }
 
 const BY_STATUS: ReadonlyMap<string, string> = new Map([
-  ['401', 'auth'], ['403', 'auth'], ['404', 'not_found'], ['410', 'not_found'],
-  ['408', 'timeout'], ['504', 'timeout'], ['522', 'timeout'], ['524', 'timeout'],
-  ['429', 'rate_limit'], ['503', 'overloaded'], ['529', 'overloaded'], ['500', 'server_error'], ['502', 'server_error'],
+  ['401', 'auth'],
+  ['403', 'auth'],
+  ['404', 'not_found'],
+  ['410', 'not_found'],
+  ['408', 'timeout'],
+  ['504', 'timeout'],
+  ['522', 'timeout'],
+  ['524', 'timeout'],
+  ['429', 'rate_limit'],
+  ['503', 'overloaded'],
+  ['529', 'overloaded'],
+  ['500', 'server_error'],
+  ['502', 'server_error'],
 ])
 
 // In order; the first that occurs decides.
 const BY_MARK: readonly (readonly [mark: string, category: string])[] = [
-  ['Deadline exceeded', 'timeout'], ['context deadline exceeded', 'timeout'],
-  ['overloaded_error', 'overloaded'], ['api_error', 'server_error'],
-  ['insufficient_quota', 'rate_limit'], ['billing_hard_limit_reached', 'rate_limit'],
-  ['invalid_api_key', 'auth'], ['authentication_error', 'auth'],
-  ['not_found_error', 'not_found'], ['model_not_found', 'not_found'],
+  ['Deadline exceeded', 'timeout'],
+  ['context deadline exceeded', 'timeout'],
+  ['overloaded_error', 'overloaded'],
+  ['api_error', 'server_error'],
+  ['insufficient_quota', 'rate_limit'],
+  ['billing_hard_limit_reached', 'rate_limit'],
+  ['invalid_api_key', 'auth'],
+  ['authentication_error', 'auth'],
+  ['not_found_error', 'not_found'],
+  ['model_not_found', 'not_found'],
   ['circuit_open', 'circuit_open'],
 ]
 

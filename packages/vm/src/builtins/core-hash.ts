@@ -81,7 +81,14 @@ function canonicalKey(root: Value): string {
     } else if (next === null || typeof next !== 'object') parts.push(leafKey(next))
     else if ('text' in next) parts.push(next.text)
     else if ('cut' in next) next.cut.members.push(parts.splice(next.cut.start).join(''))
-    else if ('close' in next) parts.push('S', sortTexts(next.close.members).map((member) => `${member},`).join(''), '}')
+    else if ('close' in next)
+      parts.push(
+        'S',
+        sortTexts(next.close.members)
+          .map((member) => `${member},`)
+          .join(''),
+        '}',
+      )
     else parts.push(leafKey(next))
   }
   return parts.join('')

@@ -48,13 +48,15 @@ function readNames(options: HarnDict): Names | string {
     const given = options.get(key) ?? null
     return given === null ? fallback : display(given)
   }
-  const names = { signature: name('signature_param', 'sig'), expires: name('expires_param', 'exp'), kid: name('kid_param', 'kid') }
+  const names = {
+    signature: name('signature_param', 'sig'),
+    expires: name('expires_param', 'exp'),
+    kid: name('kid_param', 'kid'),
+  }
   for (const part of ['signature', 'expires', 'kid'] as const) {
     if (names[part] === '') return `option \`${part}_param\` cannot be empty`
   }
-  return new Set(Object.values(names)).size === 3
-    ? names
-    : 'signature_param, expires_param, and kid_param must be distinct'
+  return new Set(Object.values(names)).size === 3 ? names : 'signature_param, expires_param, and kid_param must be distinct'
 }
 
 function isReserved(names: Names, key: string): boolean {
@@ -77,7 +79,12 @@ function optionsOf(value: Value, fail: Fail): HarnDict | Control {
 }
 
 function sign(
-  ctx: Context, base: Value = null, claims: Value = null, secret: Value = null, expiresAt: Value = null, given: Value = null,
+  ctx: Context,
+  base: Value = null,
+  claims: Value = null,
+  secret: Value = null,
+  expiresAt: Value = null,
+  given: Value = null,
 ): Result {
   const fail: Fail = (message) => ctx.runtime(`signed_url: ${message}`)
   if (ctx.argc < 4 || ctx.argc > 5) return fail('requires 4 or 5 arguments: base, claims, secret, expires_at, options?')
@@ -159,8 +166,14 @@ function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Val
 }
 
 export const signedUrlFunctions: readonly BuiltinDef[] = [
-  builtin('signed_url(base: string, claims: dict, secret: string, expires_at: int, options?: dict) -> string',
-    { doc: 'A URL whose claims and expiry are signed.' }, sign),
-  builtin('verify_signed_url(url: string, secret_or_keys: string|dict, now: int, options?: dict) -> dict',
-    { doc: 'What a signed URL claims, and whether to believe it.' }, verify),
+  builtin(
+    'signed_url(base: string, claims: dict, secret: string, expires_at: int, options?: dict) -> string',
+    { doc: 'A URL whose claims and expiry are signed.' },
+    sign,
+  ),
+  builtin(
+    'verify_signed_url(url: string, secret_or_keys: string|dict, now: int, options?: dict) -> dict',
+    { doc: 'What a signed URL claims, and whether to believe it.' },
+    verify,
+  ),
 ]

@@ -16,14 +16,20 @@ import { HarnDict } from '../values/dict.js'
 import { HarnBytes } from '../values/scalars.js'
 import type { Value } from '../values/value.js'
 
-function digest(name: string, hash: (bytes: Uint8Array) => Uint8Array, read: (ctx: Context, value: Value) =>
-  Uint8Array): BuiltinDef {
-  return builtin(`${name}(data: string|bytes) -> string`, { doc: `The ${name} digest in hexadecimal.`, borrows: true },
+function digest(
+  name: string,
+  hash: (bytes: Uint8Array) => Uint8Array,
+  read: (ctx: Context, value: Value) => Uint8Array,
+): BuiltinDef {
+  return builtin(
+    `${name}(data: string|bytes) -> string`,
+    { doc: `The ${name} digest in hexadecimal.`, borrows: true },
     (ctx, value = null) => {
       const bytes = read(ctx, value)
       ctx.charge(bytes.length >> 3, bytes.length)
       return encodeHex(hash(bytes))
-    })
+    },
+  )
 }
 
 const textBytes = (ctx: Context, value: Value): Uint8Array => encodeUtf8(textArg(ctx, 0, value))
@@ -59,11 +65,14 @@ const keypairFrame = frame<KeypairState>({
 })
 
 function keypair(curve: keyof typeof CURVES): BuiltinDef {
-  return builtin(`${curve}_keypair() -> dict`, { doc: 'A fresh `{private, public}` key pair.', effects: ['random.bytes'] },
+  return builtin(
+    `${curve}_keypair() -> dict`,
+    { doc: 'A fresh `{private, public}` key pair.', effects: ['random.bytes'] },
     (ctx) => {
       const state: KeypairState = { curve, asked: false }
       return ctx.frame('crypto.keypair', state)
-    })
+    },
+  )
 }
 
 /** A key of 32 bytes, or the error that says what it is instead. */
@@ -113,20 +122,33 @@ export const cryptoFamily: BuiltinFamily = {
   name: 'crypto',
   builtins: [
     ...Object.entries(TEXT_DIGESTS).map(([name, hash]) => digest(name, hash, textBytes)),
-    ...Object.entries(RAW_DIGESTS).map(([name, hash]) => digest(name, hash, (ctx, value) =>
-      (ctx.argc > 0 ? rawBytes(value) : new Uint8Array()))),
+    ...Object.entries(RAW_DIGESTS).map(([name, hash]) =>
+      digest(name, hash, (ctx, value) => (ctx.argc > 0 ? rawBytes(value) : new Uint8Array())),
+    ),
     authenticator('hmac_sha256', 'HMAC-SHA256 in hexadecimal.', encodeHex),
     authenticator('hmac_sha256_base64', 'HMAC-SHA256 in base64.', encodeBase64),
-    builtin('constant_time_eq(a: string|bytes, b: string|bytes) -> bool', { doc: 'Whether both displays are the same.' },
-      (ctx, a, b) => sameText(textArg(ctx, 0, a), textArg(ctx, 1, b))),
+    builtin(
+      'constant_time_eq(a: string|bytes, b: string|bytes) -> bool',
+      { doc: 'Whether both displays are the same.' },
+      (ctx, a, b) => sameText(textArg(ctx, 0, a), textArg(ctx, 1, b)),
+    ),
     keypair('ed25519'),
     keypair('x25519'),
-    builtin('ed25519_sign(private_key: string, message: string) -> string',
-      { doc: 'An Ed25519 signature in hexadecimal.' }, sign),
-    builtin('ed25519_verify(public_key: string, message: string, signature: string) -> bool',
-      { doc: 'Whether an Ed25519 signature fits.' }, verify),
-    builtin('x25519_agree(private_key: string, peer_public_key: string) -> string',
-      { doc: 'The shared secret of two key pairs.' }, agree),
+    builtin(
+      'ed25519_sign(private_key: string, message: string) -> string',
+      { doc: 'An Ed25519 signature in hexadecimal.' },
+      sign,
+    ),
+    builtin(
+      'ed25519_verify(public_key: string, message: string, signature: string) -> bool',
+      { doc: 'Whether an Ed25519 signature fits.' },
+      verify,
+    ),
+    builtin(
+      'x25519_agree(private_key: string, peer_public_key: string) -> string',
+      { doc: 'The shared secret of two key pairs.' },
+      agree,
+    ),
     ...jwtFunctions,
     ...signedUrlFunctions,
   ],

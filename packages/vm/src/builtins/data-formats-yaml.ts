@@ -120,8 +120,7 @@ function scalar(value: Value, indent: string): string {
       return String(value)
   }
   if (value === null) return 'null'
-  if (value instanceof HarnFloat)
-    return Number.isFinite(value.v) ? displayFloat(value.v) : 'null'
+  if (value instanceof HarnFloat) return Number.isFinite(value.v) ? displayFloat(value.v) : 'null'
   return textScalar(display(value), indent)
 }
 

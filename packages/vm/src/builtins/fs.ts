@@ -229,8 +229,7 @@ export const fsFamily: BuiltinFamily = {
       'walk_dir(path: string, options?: dict) -> list',
       'Everything below a directory, itself included.',
       'walk',
-      (ctx, path, options) =>
-        display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options),
+      (ctx, path, options) => (display(path) === '' ? ctx.throw('walk_dir: root path is required') : walk(ctx, path, options)),
     ),
     globBuiltin,
     builtin('temp_dir() -> string', { doc: 'The temporary directory of the system.', effects: ['process.info'] }, (ctx) =>

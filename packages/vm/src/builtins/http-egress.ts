@@ -118,7 +118,8 @@ export function policyFromConfig(config: Value): EgressPolicy | string {
   const deny = rules('deny')
   if (allow === null || deny === null) return `egress_policy: ${allow === null ? 'allow' : 'deny'} must be a list`
   const fallback = display(config.get('default') ?? 'allow')
-  if (fallback !== 'allow' && fallback !== 'deny') return `egress_policy: default must be \`allow\` or \`deny\`, got \`${fallback}\``
+  if (fallback !== 'allow' && fallback !== 'deny')
+    return `egress_policy: default must be \`allow\` or \`deny\`, got \`${fallback}\``
   return { source: 'stdlib', default: fallback, allow, deny }
 }
 

@@ -160,8 +160,12 @@ function drain(ctx: Context, source: HarnIter, sink: string, fn: Value = null, a
 
 const CALLS: readonly string[] = ['callback']
 
-function lazy(name: string, signature: string, doc: string, make: (ctx: Context, source: HarnIter, arg: Value) =>
-  Result): BuiltinDef {
+function lazy(
+  name: string,
+  signature: string,
+  doc: string,
+  make: (ctx: Context, source: HarnIter, arg: Value) => Result,
+): BuiltinDef {
   return method('iter', `${name}${signature} -> iter`, { doc }, (ctx, self, arg = null) => make(ctx, self as HarnIter, arg))
 }
 
@@ -232,13 +236,17 @@ const iterMethods: readonly BuiltinDef[] = [
   callingSink('all', 'bool', 'Whether `f` holds for every item; stops at the first failure.'),
   callingSink('find', 'any', 'The first item for which `f` holds, else nil.'),
   callingSink('for_each', 'nil', 'Calls `f` with every item.'),
-  method('iter', 'reduce(init: any, f: closure) -> any', { doc: 'Folds the items with `f(acc, item)`.', effects: CALLS },
+  method(
+    'iter',
+    'reduce(init: any, f: closure) -> any',
+    { doc: 'Folds the items with `f(acc, item)`.', effects: CALLS },
     (ctx, self, init = null, fn = null) => {
       if (ctx.argc < 2) return ctx.type('iter.reduce: expected (init, fn)')
       return isCallable(fn)
         ? drain(ctx, self as HarnIter, 'reduce', fn, init)
         : ctx.type('iter.reduce: second arg must be callable')
-    }),
+    },
+  ),
 ]
 
 /** Methods that ranges have themselves (ranges.ts); everything else of an iterator they get by lifting. */
@@ -281,12 +289,15 @@ const nextOf = (type: string): BuiltinDef =>
 export const iterFamily: BuiltinFamily = {
   name: 'iter',
   builtins: [
-    builtin('iter(source: list|dict|set|string|range|generator|channel|iter) -> iter',
+    builtin(
+      'iter(source: list|dict|set|string|range|generator|channel|iter) -> iter',
       { doc: 'A lazy, single-pass iterator over `source`; dicts yield (key, value) pairs.' },
       (ctx, source = null) =>
-        ctx.argc === 0 ? ctx.type('iter: expected 1 argument') : (makeIter(source) ?? notIterable(ctx, source))),
+        ctx.argc === 0 ? ctx.type('iter: expected 1 argument') : (makeIter(source) ?? notIterable(ctx, source)),
+    ),
     builtin('pair(a: any, b: any) -> pair', { doc: 'A pair with `.first` and `.second`.' }, (ctx, a = null, b = null) =>
-      ctx.argc === 2 ? new HarnPair(a, b) : ctx.type(`pair: expected 2 arguments, got ${ctx.argc}`)),
+      ctx.argc === 2 ? new HarnPair(a, b) : ctx.type(`pair: expected 2 arguments, got ${ctx.argc}`),
+    ),
     ...iterMethods,
     ...rangeMethods,
     ...['list', 'dict', 'set', 'string', 'generator', 'stream', 'channel'].map(iterOf),
@@ -294,4 +305,3 @@ export const iterFamily: BuiltinFamily = {
   ],
   frames: [iterNextFrame, sinkFrame, generatorNextFrame],
 }
-

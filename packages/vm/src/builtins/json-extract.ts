@@ -57,5 +57,8 @@ function extract(ctx: Context, source: Value = null, key: Value = null): Result 
   return found === undefined ? ctx.throw(`json_extract: key '${name}' not found`) : found
 }
 
-export const extractFunction: BuiltinDef = builtin('json_extract(text: string, key?: string) -> any',
-  { doc: 'The JSON in a prose text, or one member of it.' }, extract)
+export const extractFunction: BuiltinDef = builtin(
+  'json_extract(text: string, key?: string) -> any',
+  { doc: 'The JSON in a prose text, or one member of it.' },
+  extract,
+)

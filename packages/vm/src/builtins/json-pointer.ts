@@ -16,7 +16,10 @@ function readPointer(ctx: Context, name: string, pointer: string): string[] | Co
   if (bad !== null) {
     return ctx.throw(bad[1] === '' ? `${name}: dangling '~' in pointer` : `${name}: invalid escape '~${bad[1]!}' in pointer`)
   }
-  return pointer.slice(1).split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 /** A list index as pointers write it: decimal digits without leading zeros. */
@@ -70,7 +73,10 @@ function rebuild(ctx: Context, root: Value, steps: readonly string[], change: (c
 }
 
 function pointerFunction(
-  name: string, params: string, needed: number, doc: string,
+  name: string,
+  params: string,
+  needed: number,
+  doc: string,
   run: (ctx: Context, value: Value, steps: readonly string[], made: Value) => Value,
 ): BuiltinDef {
   return builtin(`${name}(${params}) -> any`, { doc }, (ctx, value = null, pointer = null, made = null): Result => {
@@ -86,9 +92,15 @@ export const pointerFunctions: readonly BuiltinDef[] = [
     for (const step of steps) if (found !== undefined) found = member(found, step)
     return found ?? null
   }),
-  pointerFunction('json_pointer_set', 'value: any, ptr: string, new: any', 3, 'With another value at the pointer.',
+  pointerFunction(
+    'json_pointer_set',
+    'value: any, ptr: string, new: any',
+    3,
+    'With another value at the pointer.',
     (ctx, value, steps, made) =>
-    steps.length === 0 ? made : rebuild(ctx, value, steps, (container, step) => replaceMember(container, step, made))),
+      steps.length === 0 ? made : rebuild(ctx, value, steps, (container, step) => replaceMember(container, step, made)),
+  ),
   pointerFunction('json_pointer_delete', 'value: any, ptr: string', 2, 'Without the value at the pointer.', (ctx, value, steps) =>
-    steps.length === 0 ? null : rebuild(ctx, value, steps, removeMember)),
+    steps.length === 0 ? null : rebuild(ctx, value, steps, removeMember),
+  ),
 ]

@@ -38,8 +38,12 @@ function jsonFloat(v: number, decimals: boolean): string {
 /** Text of a value without members, null for lists and objects. */
 function leaf(value: Value, decimals: boolean, displays: boolean): string | null {
   switch (typeof value) {
-    case 'string': return jsonString(value)
-    case 'number': case 'bigint': case 'boolean': return String(value)
+    case 'string':
+      return jsonString(value)
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value)
   }
   if (value instanceof HarnFloat) return jsonFloat(value.v, decimals)
   if (value instanceof HarnBytes) return `{"$bytes_b64":"${encodeBase64(value.data)}"}`

@@ -161,10 +161,16 @@ export function runLoop(ctx: Context, kind: string, list: HarnList, fn: Value, a
 const CALLS: readonly string[] = ['callback']
 
 /** A method `name(f)` that runs a loop, or gives `missing` when `f` is not callable. */
-function loopMethod(name: string, loop: keyof typeof LOOPS, returns: string, doc: string, missing: (self: HarnList) =>
-  Value): BuiltinDef {
+function loopMethod(
+  name: string,
+  loop: keyof typeof LOOPS,
+  returns: string,
+  doc: string,
+  missing: (self: HarnList) => Value,
+): BuiltinDef {
   return method('list', `${name}(f: closure) -> ${returns}`, { doc, effects: CALLS }, (ctx, self, fn = null) =>
-    isCallable(fn) ? runLoop(ctx, `list.${loop}`, self as HarnList, fn) : missing(self as HarnList))
+    isCallable(fn) ? runLoop(ctx, `list.${loop}`, self as HarnList, fn) : missing(self as HarnList),
+  )
 }
 
 const nil = (): null => null
@@ -178,15 +184,24 @@ export const listCallbackMethods: readonly BuiltinDef[] = [
   loopMethod('any', 'any', 'bool', 'Whether `f` holds for an element.', () => false),
   loopMethod('all', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
   loopMethod('every', 'all', 'bool', 'Whether `f` holds for every element.', () => true),
-  loopMethod('none', 'none', 'bool', 'Whether `f` holds for no element; without `f`, whether the list is empty.', (self) =>
-    self.length === 0),
+  loopMethod(
+    'none',
+    'none',
+    'bool',
+    'Whether `f` holds for no element; without `f`, whether the list is empty.',
+    (self) => self.length === 0,
+  ),
   loopMethod('sort_by', 'sort_by', 'list', 'Ascending by what `f` gives; stable.', nil),
   loopMethod('min_by', 'min_by', 'any', 'The first element with the least key.', nil),
   loopMethod('max_by', 'max_by', 'any', 'The first element with the greatest key.', nil),
   loopMethod('partition', 'partition', 'list', '`[matching, rest]`.', nil),
   loopMethod('group_by', 'group_by', 'dict', 'Lists of elements by the display of what `f` gives.', nil),
-  method('list', 'reduce(init: any, f: closure) -> any', { doc: 'Folds the elements with `f(acc, element)`.', effects: CALLS },
-    (ctx, self, init = null, fn = null) => isCallable(fn) ? runLoop(ctx, 'list.reduce', self as HarnList, fn, init) : null),
+  method(
+    'list',
+    'reduce(init: any, f: closure) -> any',
+    { doc: 'Folds the elements with `f(acc, element)`.', effects: CALLS },
+    (ctx, self, init = null, fn = null) => (isCallable(fn) ? runLoop(ctx, 'list.reduce', self as HarnList, fn, init) : null),
+  ),
 ]
 
 /** A function `name(list, f)`. Errors in the order list, callback. */

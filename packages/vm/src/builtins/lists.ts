@@ -17,7 +17,10 @@ import type { Value } from '../values/value.js'
 
 /** A list method whose run gets the receiver typed. */
 function listMethod(
-  signature: string, doc: string, run: (ctx: Context, self: HarnList, a: Value, b: Value) => Result, borrows = false,
+  signature: string,
+  doc: string,
+  run: (ctx: Context, self: HarnList, a: Value, b: Value) => Result,
+  borrows = false,
 ): BuiltinDef {
   const body: Run = (ctx, self, a = null, b = null) => run(ctx, self as HarnList, a, b)
   return method('list', signature, { doc, borrows }, body)
@@ -76,7 +79,10 @@ function tally(items: readonly Value[]): HarnDict {
 }
 
 function flatten(ctx: Context, items: readonly Value[]): Result {
-  const refusal = refuseItems(ctx, items.reduce<number>((size, item) => size + (item instanceof HarnList ? item.length : 1), 0))
+  const refusal = refuseItems(
+    ctx,
+    items.reduce<number>((size, item) => size + (item instanceof HarnList ? item.length : 1), 0),
+  )
   return refusal ?? new HarnList(items.flatMap((item) => (item instanceof HarnList ? item.view() : [item])))
 }
 
@@ -98,16 +104,26 @@ function edge(one: (self: HarnList) => Value, some: (self: HarnList, n: number) 
   }
 }
 
-const first = edge((self) => self.at(0) ?? null, (self, n) => self.items.slice(0, n))
-const last = edge((self) => self.at(self.length - 1) ?? null, (self, n) => self.items.slice(self.length - n, self.length))
+const first = edge(
+  (self) => self.at(0) ?? null,
+  (self, n) => self.items.slice(0, n),
+)
+const last = edge(
+  (self) => self.at(self.length - 1) ?? null,
+  (self, n) => self.items.slice(self.length - n, self.length),
+)
 
 const eachSlice = (name: string): BuiltinDef =>
   listMethod(`${name}(n: int) -> list`, 'Lists of `n` elements; the last may be shorter.', (ctx, self, n) =>
-    chunksOf(all(ctx, self), Math.max(1, count(n) ?? 1)))
+    chunksOf(all(ctx, self), Math.max(1, count(n) ?? 1)),
+  )
 
 const windowMethod = (name: string): BuiltinDef =>
-  listMethod(`${name}(size?: int, step?: int) -> list`, 'Every full window of `size` elements, `step` apart.',
-    (ctx, self, size, step) => windowsOf(ctx, self.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)))
+  listMethod(
+    `${name}(size?: int, step?: int) -> list`,
+    'Every full window of `size` elements, `step` apart.',
+    (ctx, self, size, step) => windowsOf(ctx, self.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)),
+  )
 
 const methods: readonly BuiltinDef[] = [
   listMethod('count() -> int', 'Number of elements.', (_ctx, self) => self.length, true),
@@ -119,18 +135,35 @@ const methods: readonly BuiltinDef[] = [
   listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(all(ctx, self).toReversed())),
   listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(ctx, self.view())),
   listMethod('compact() -> list', 'Without nil.', (ctx, self) => new HarnList(all(ctx, self).filter((item) => item !== null))),
-  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', (ctx, self) =>
-    new HarnList(new HarnSet(all(ctx, self)).values())),
-  listMethod('join(separator?: string) -> string', 'Displays of the elements, joined.', (ctx, self, separator) =>
-    joinTexts(ctx, self.view(), textArg(ctx, 0, separator)), true),
-  listMethod('contains(value: any) -> bool', 'Whether an element equals `value`.', (ctx, self, value) => {
-    ctx.charge(self.length >> 3)
-    return indexOf(self, value) >= 0
-  }, true),
-  listMethod('index_of(value: any) -> int', 'Index of the first element equal to `value`, or -1.', (ctx, self, value) => {
-    ctx.charge(self.length >> 3)
-    return indexOf(self, value)
-  }, true),
+  listMethod(
+    'unique() -> list',
+    'First occurrence of each structurally distinct element.',
+    (ctx, self) => new HarnList(new HarnSet(all(ctx, self)).values()),
+  ),
+  listMethod(
+    'join(separator?: string) -> string',
+    'Displays of the elements, joined.',
+    (ctx, self, separator) => joinTexts(ctx, self.view(), textArg(ctx, 0, separator)),
+    true,
+  ),
+  listMethod(
+    'contains(value: any) -> bool',
+    'Whether an element equals `value`.',
+    (ctx, self, value) => {
+      ctx.charge(self.length >> 3)
+      return indexOf(self, value) >= 0
+    },
+    true,
+  ),
+  listMethod(
+    'index_of(value: any) -> int',
+    'Index of the first element equal to `value`, or -1.',
+    (ctx, self, value) => {
+      ctx.charge(self.length >> 3)
+      return indexOf(self, value)
+    },
+    true,
+  ),
   listMethod('enumerate() -> list', '`{index, value}` dicts.', (ctx, self) => {
     chargeList(ctx, self.length, 3 * self.length)
     return new HarnList(self.view().map((value, index) => HarnDict.of({ index, value })))
@@ -155,10 +188,12 @@ const methods: readonly BuiltinDef[] = [
   listMethod('first(n?: int) -> any', 'The first element or nil; with `n` a list of the first ones.', first),
   listMethod('last(n?: int) -> any', 'The last element or nil; with `n` a list of the last ones.', last),
   listMethod('sum() -> int | float', 'Sum of the numbers; others are ignored.', (ctx, self) => sum(all(ctx, self)), true),
-  listMethod('min() -> any', 'The first least element, nil when empty.', (ctx, self) => best(all(ctx, self), (order) =>
-    order < 0)),
-  listMethod('max() -> any', 'The first greatest element, nil when empty.', (ctx, self) => best(all(ctx, self), (order) =>
-    order > 0)),
+  listMethod('min() -> any', 'The first least element, nil when empty.', (ctx, self) =>
+    best(all(ctx, self), (order) => order < 0),
+  ),
+  listMethod('max() -> any', 'The first greatest element, nil when empty.', (ctx, self) =>
+    best(all(ctx, self), (order) => order > 0),
+  ),
   listMethod('push(value: any) -> list', 'With `value` behind the last element.', (ctx, self, value) => {
     if (ctx.argc === 0) return self
     ctx.charge(0, 32)
@@ -194,14 +229,24 @@ export function onList(name: string, body: (ctx: Context, list: HarnList, ...res
 }
 
 const functions: readonly BuiltinDef[] = [
-  builtin('chunk(list: list, size?: int) -> list', { doc: 'Lists of `size` elements; the last may be shorter.' },
-    onList('chunk', (ctx, list, size) => chunksOf(all(ctx, list), Math.max(1, count(size) ?? 1)))),
-  builtin('window(list: list, size?: int, step?: int) -> list', { doc: 'Every full window of `size` elements, `step` apart.' },
+  builtin(
+    'chunk(list: list, size?: int) -> list',
+    { doc: 'Lists of `size` elements; the last may be shorter.' },
+    onList('chunk', (ctx, list, size) => chunksOf(all(ctx, list), Math.max(1, count(size) ?? 1))),
+  ),
+  builtin(
+    'window(list: list, size?: int, step?: int) -> list',
+    { doc: 'Every full window of `size` elements, `step` apart.' },
     onList('window', (ctx, list, size, step) =>
-      windowsOf(ctx, list.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)))),
-  builtin('join(list: list, separator?: string) -> string', { doc: 'Displays of the elements, joined.', borrows: true },
+      windowsOf(ctx, list.view(), Math.max(1, count(size) ?? 2), Math.max(1, count(step) ?? 1)),
+    ),
+  ),
+  builtin(
+    'join(list: list, separator?: string) -> string',
+    { doc: 'Displays of the elements, joined.', borrows: true },
     (ctx, list = null, separator = null) =>
-      (list instanceof HarnList ? joinTexts(ctx, list.view(), textArg(ctx, 1, separator)) : '')),
+      list instanceof HarnList ? joinTexts(ctx, list.view(), textArg(ctx, 1, separator)) : '',
+  ),
 ]
 
 export const listsFamily: BuiltinFamily = {

@@ -121,7 +121,12 @@ function metrics(_ctx: Context, box: Mailbox): Result {
 
 /** What an unknown mailbox has counted. */
 const NO_METRICS = HarnDict.of({
-  capacity: 0, depth: 0, sent_count: 0, received_count: 0, failed_send_count: 0, closed: false,
+  capacity: 0,
+  depth: 0,
+  sent_count: 0,
+  received_count: 0,
+  failed_send_count: 0,
+  closed: false,
 })
 
 const MAILBOX = ['mailbox'] as const

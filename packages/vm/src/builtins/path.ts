@@ -192,7 +192,13 @@ export const pathFamily: BuiltinFamily = {
     lexical(
       'path_segments(path: string) -> list',
       'The segments as written, without empty ones.',
-      (path) => new HarnList(toPosix(path).replace(/^[A-Za-z]:/, '').split('/').filter((part) => part !== '')),
+      (path) =>
+        new HarnList(
+          toPosix(path)
+            .replace(/^[A-Za-z]:/, '')
+            .split('/')
+            .filter((part) => part !== ''),
+        ),
     ),
     lexical('path_parts(path: string) -> dict', 'Directory, file, stem, extension and segments.', (path) =>
       HarnDict.of({

@@ -42,7 +42,9 @@ export function resolveScope(ctx: Context, builtin: string, scope: string, optio
       return 'process:process'
     case 'tenant': {
       const tenant = option(options, 'tenant_id') ?? task.fields.get('tenant_id') ?? null
-      return tenant === null ? ctx.runtime(`${builtin}: tenant scope requires tenant_id in options or runtime context`) : `tenant:${display(tenant)}`
+      return tenant === null
+        ? ctx.runtime(`${builtin}: tenant scope requires tenant_id in options or runtime context`)
+        : `tenant:${display(tenant)}`
     }
   }
   const named = option(options, 'scope_id') ?? option(options, `${scope}_id`)

@@ -74,8 +74,12 @@ function charge(ctx: Context, ...sets: Value[]): void {
   for (const set of sets) if (set instanceof HarnSet) chargeList(ctx, set.size)
 }
 
-function setMethod(signature: string, doc: string, run: (ctx: Context, self: HarnSet, arg: Value) =>
-  Result, borrows = false): BuiltinDef {
+function setMethod(
+  signature: string,
+  doc: string,
+  run: (ctx: Context, self: HarnSet, arg: Value) => Result,
+  borrows = false,
+): BuiltinDef {
   return method('set', signature, { doc, borrows }, (ctx, self, arg = null) => {
     charge(ctx, self!, arg)
     return run(ctx, self as HarnSet, arg)
@@ -84,10 +88,15 @@ function setMethod(signature: string, doc: string, run: (ctx: Context, self: Har
 
 /** A method of two sets; `otherwise` is its result for an argument that is no set. */
 function binaryMethod(
-  name: string, returns: string, doc: string, op: (a: HarnSet, b: HarnSet) => Value, otherwise: (self: HarnSet) => Value,
+  name: string,
+  returns: string,
+  doc: string,
+  op: (a: HarnSet, b: HarnSet) => Value,
+  otherwise: (self: HarnSet) => Value,
 ): BuiltinDef {
   return setMethod(`${name}(other: set) -> ${returns}`, doc, (_ctx, self, other) =>
-    other instanceof HarnSet ? op(self, other) : otherwise(self))
+    other instanceof HarnSet ? op(self, other) : otherwise(self),
+  )
 }
 
 const itself = (self: HarnSet): Value => self
@@ -111,31 +120,43 @@ const LOOPS = {
 
 function loopMethod(name: string, frameKind: string, returns: string, doc: string, missing: Value): BuiltinDef {
   return method('set', `${name}(f: closure) -> ${returns}`, { doc, effects: ['callback'] }, (ctx, self, fn = null) =>
-    isCallable(fn) ? runLoop(ctx, frameKind, new HarnList((self as HarnSet).values()), fn) : missing)
+    isCallable(fn) ? runLoop(ctx, frameKind, new HarnList((self as HarnSet).values()), fn) : missing,
+  )
 }
 
 const sizeMethod = (name: string): BuiltinDef =>
   method('set', `${name}() -> int`, { doc: 'Number of members.', borrows: true }, (_ctx, self) => (self as HarnSet).size)
 
 const removeMethod = (name: string): BuiltinDef =>
-  setMethod(`${name}(value: any) -> set`, 'Without the member.', (_ctx, self, value) => removed(self, (member) =>
-    equals(member, value)))
+  setMethod(`${name}(value: any) -> set`, 'Without the member.', (_ctx, self, value) =>
+    removed(self, (member) => equals(member, value)),
+  )
 
 const methods: readonly BuiltinDef[] = [
   ...['count', 'len'].map(sizeMethod),
-  method('set', 'empty() -> bool', { doc: 'Whether there is no member.', borrows: true }, (_ctx, self) =>
-    (self as HarnSet).size === 0),
+  method(
+    'set',
+    'empty() -> bool',
+    { doc: 'Whether there is no member.', borrows: true },
+    (_ctx, self) => (self as HarnSet).size === 0,
+  ),
   setMethod('contains(value: any) -> bool', 'Whether `value` is a member.', (_ctx, self, value) => hasEqual(self, value), true),
   setMethod('add(value: any) -> set', 'With the member.', (_ctx, self, value) => added(self, value, hasEqual)),
   ...['remove', 'delete'].map(removeMethod),
   binaryMethod('union', 'set', 'Members of either.', byEquality.union, itself),
-  ...['intersect', 'intersection'].map((name) => binaryMethod(name, 'set', 'Members of both.', byEquality.intersect, () =>
-    new HarnSet())),
+  ...['intersect', 'intersection'].map((name) =>
+    binaryMethod(name, 'set', 'Members of both.', byEquality.intersect, () => new HarnSet()),
+  ),
   binaryMethod('difference', 'set', 'Members of this one only.', byEquality.difference, itself),
   binaryMethod('symmetric_difference', 'set', 'Members of exactly one.', byEquality.symmetric, itself),
   binaryMethod('is_subset', 'bool', 'Whether the other has every member.', byEquality.subset, () => false),
-  binaryMethod('is_superset', 'bool', 'Whether this has every member of the other.', (a, b) => byEquality.subset(b, a), () =>
-    false),
+  binaryMethod(
+    'is_superset',
+    'bool',
+    'Whether this has every member of the other.',
+    (a, b) => byEquality.subset(b, a),
+    () => false,
+  ),
   binaryMethod('is_disjoint', 'bool', 'Whether there is no common member.', byEquality.disjoint, () => true),
   setMethod('to_list() -> list', 'The members in insertion order.', (_ctx, self) => new HarnList(self.values())),
   loopMethod('map', 'set.map', 'set', 'The distinct values that `f` gives.', null),
@@ -156,7 +177,11 @@ function onSet(name: string, returns: string, doc: string, op: (set: HarnSet, va
 
 /** A function of two sets; without `otherwise`, arguments of another type are an error. */
 function onSets(
-  name: string, returns: string, doc: string, op: (a: HarnSet, b: HarnSet) => Value, otherwise?: boolean,
+  name: string,
+  returns: string,
+  doc: string,
+  op: (a: HarnSet, b: HarnSet) => Value,
+  otherwise?: boolean,
 ): BuiltinDef {
   return builtin(`${name}(a: set, b: set) -> ${returns}`, { doc }, (ctx, a = null, b = null) => {
     if (!(a instanceof HarnSet) || !(b instanceof HarnSet)) return otherwise ?? ctx.throw(`${name}: arguments must be sets`)
@@ -180,9 +205,11 @@ const functions: readonly BuiltinDef[] = [
     const key = structuralKey(value)
     return removed(set, (member) => structuralKey(member) === key)
   }),
-  builtin('set_contains(s: set, value: any) -> bool',
+  builtin(
+    'set_contains(s: set, value: any) -> bool',
     { doc: 'Whether `value` is a member; false for anything but a set.', borrows: true },
-    (_ctx, set = null, value = null) => set instanceof HarnSet && hasKey(set, value)),
+    (_ctx, set = null, value = null) => set instanceof HarnSet && hasKey(set, value),
+  ),
   onSets('set_union', 'set', 'Members of either.', byKey.union),
   onSets('set_intersect', 'set', 'Members of both.', byKey.intersect),
   onSets('set_difference', 'set', 'Members of the first only.', byKey.difference),

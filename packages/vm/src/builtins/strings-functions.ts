@@ -99,33 +99,59 @@ const list = (ctx: Context, texts: string[]): HarnList => {
 }
 
 export const stringFunctions: readonly BuiltinDef[] = [
-  builtin('format(template: string, ...args: any) -> string',
-    { doc: 'Fills `{key}` from a dict, or each `{}` with the next argument.', borrows: true }, format),
+  builtin(
+    'format(template: string, ...args: any) -> string',
+    { doc: 'Fills `{key}` from a dict, or each `{}` with the next argument.', borrows: true },
+    format,
+  ),
   textFunction('trim(str: string) -> string', 'Without white space at both ends.', (text = '') => trim(text)),
   textFunction('lowercase(str: string) -> string', 'In lower case.', (text = '') => text.toLowerCase()),
   textFunction('uppercase(str: string) -> string', 'In upper case.', (text = '') => text.toUpperCase()),
-  builtin('split(s: string, sep?: string) -> list<string>',
+  builtin(
+    'split(s: string, sep?: string) -> list<string>',
     { doc: 'The parts between separators, a space by default.', borrows: true },
-    (ctx, text, separator) => list(ctx, splitText(textArg(ctx, 0, text), ctx.argc > 1 ? textArg(ctx, 1, separator) : ' '))),
+    (ctx, text, separator) => list(ctx, splitText(textArg(ctx, 0, text), ctx.argc > 1 ? textArg(ctx, 1, separator) : ' ')),
+  ),
   textFunction('starts_with(str: string, prefix: string) -> bool', 'Whether it begins with `prefix`.', (text = '', prefix = '') =>
-    text.startsWith(prefix)),
+    text.startsWith(prefix),
+  ),
   textFunction('ends_with(str: string, suffix: string) -> bool', 'Whether it ends with `suffix`.', (text = '', suffix = '') =>
-    text.endsWith(suffix)),
-  builtin('contains(haystack: string|list|dict, needle: any) -> bool',
-    { doc: 'Whether a string has the part, or a list the element.', borrows: true }, contains),
-  builtin('replace(s: string, old: string, new: string) -> string', { doc: 'Every `old` replaced by `new`.', borrows: true },
-    (ctx, text, old, replacement) => replaceAll(ctx, textArg(ctx, 0, text), textArg(ctx, 1, old), textArg(ctx, 2, replacement))),
-  builtin('substring(s: string, start: int, len?: int) -> string',
-    { doc: '`len` characters from `start`, or all that follow.', borrows: true }, substring),
-  builtin('str_pad(s: string, width: int, char?: string, side?: string) -> string',
-    { doc: 'Filled up to `width` grapheme clusters.', borrows: true }, pad),
-  builtin('unicode_normalize(s: string, form: string) -> string',
-    { doc: 'In the normal form NFC, NFD, NFKC or NFKD.', borrows: true }, normalize),
-  builtin('unicode_graphemes(str: string) -> list<string>', { doc: 'The extended grapheme clusters.', borrows: true },
-    (ctx, text) => list(ctx, graphemes(textArg(ctx, 0, text)))),
+    text.endsWith(suffix),
+  ),
+  builtin(
+    'contains(haystack: string|list|dict, needle: any) -> bool',
+    { doc: 'Whether a string has the part, or a list the element.', borrows: true },
+    contains,
+  ),
+  builtin(
+    'replace(s: string, old: string, new: string) -> string',
+    { doc: 'Every `old` replaced by `new`.', borrows: true },
+    (ctx, text, old, replacement) => replaceAll(ctx, textArg(ctx, 0, text), textArg(ctx, 1, old), textArg(ctx, 2, replacement)),
+  ),
+  builtin(
+    'substring(s: string, start: int, len?: int) -> string',
+    { doc: '`len` characters from `start`, or all that follow.', borrows: true },
+    substring,
+  ),
+  builtin(
+    'str_pad(s: string, width: int, char?: string, side?: string) -> string',
+    { doc: 'Filled up to `width` grapheme clusters.', borrows: true },
+    pad,
+  ),
+  builtin(
+    'unicode_normalize(s: string, form: string) -> string',
+    { doc: 'In the normal form NFC, NFD, NFKC or NFKD.', borrows: true },
+    normalize,
+  ),
+  builtin(
+    'unicode_graphemes(str: string) -> list<string>',
+    { doc: 'The extended grapheme clusters.', borrows: true },
+    (ctx, text) => list(ctx, graphemes(textArg(ctx, 0, text))),
+  ),
   textFunction('dirname(path: string) -> string', 'The path without its last part.', (path = '') => dirName(path)),
   textFunction('basename(path: string) -> string', 'The last part of the path.', (path = '') => baseName(path)),
   textFunction('extname(path: string) -> string', 'The extension with its dot.', (path = '') => extName(path)),
-  ...Object.entries(caseFunctions).map(([name, { doc, map }]) => textFunction(`${name}(s: string) -> string`, doc, (text = '') =>
-    map(text))),
+  ...Object.entries(caseFunctions).map(([name, { doc, map }]) =>
+    textFunction(`${name}(s: string) -> string`, doc, (text = '') => map(text)),
+  ),
 ]

@@ -43,14 +43,21 @@ function textList(ctx: Context, texts: string[], size: number): HarnList {
   return new HarnList(texts)
 }
 
-function stringMethod(signature: string, doc: string, run: (ctx: Context, self: string, a: Value, b: Value) =>
-  Result): BuiltinDef {
+function stringMethod(
+  signature: string,
+  doc: string,
+  run: (ctx: Context, self: string, a: Value, b: Value) => Result,
+): BuiltinDef {
   return method('string', signature, { doc, borrows: true }, (ctx, self, a = null, b = null) => run(ctx, self as string, a, b))
 }
 
 /** One definition under several names. */
-function named(names: readonly string[], signature: string, doc: string, run: (ctx: Context, self: string, a: Value, b: Value) =>
-  Result): BuiltinDef[] {
+function named(
+  names: readonly string[],
+  signature: string,
+  doc: string,
+  run: (ctx: Context, self: string, a: Value, b: Value) => Result,
+): BuiltinDef[] {
   return names.map((name) => stringMethod(`${name}${signature}`, doc, run))
 }
 
@@ -70,39 +77,54 @@ const methods: readonly BuiltinDef[] = [
   ...named(['count', 'len'], '() -> int', 'Number of characters.', (_ctx, self) => codePointLength(self)),
   stringMethod('empty() -> bool', 'Whether there is no character.', (_ctx, self) => self === ''),
   stringMethod('contains(part: string) -> bool', 'Whether `part` occurs.', (ctx, self, part) =>
-    self.includes(textArg(ctx, 0, part))),
+    self.includes(textArg(ctx, 0, part)),
+  ),
   stringMethod('starts_with(prefix: string) -> bool', 'Whether it begins with `prefix`.', (ctx, self, prefix) =>
-    self.startsWith(textArg(ctx, 0, prefix))),
+    self.startsWith(textArg(ctx, 0, prefix)),
+  ),
   stringMethod('ends_with(suffix: string) -> bool', 'Whether it ends with `suffix`.', (ctx, self, suffix) =>
-    self.endsWith(textArg(ctx, 0, suffix))),
+    self.endsWith(textArg(ctx, 0, suffix)),
+  ),
   stringMethod('replace(old: string, new: string) -> string', 'Every `old` replaced by `new`.', (ctx, self, old, replacement) => {
     if (ctx.argc < 2) return null
     return replaceAll(ctx, self, textArg(ctx, 0, old), textArg(ctx, 1, replacement))
   }),
-  stringMethod('split(separator?: string) -> list<string>', 'The parts between separators, a comma by default.',
-    (ctx, self, separator) => textList(ctx, splitText(self, ctx.argc > 0 ? textArg(ctx, 0, separator) : ','), self.length)),
+  stringMethod(
+    'split(separator?: string) -> list<string>',
+    'The parts between separators, a comma by default.',
+    (ctx, self, separator) => textList(ctx, splitText(self, ctx.argc > 0 ? textArg(ctx, 0, separator) : ','), self.length),
+  ),
   ...mapped(['trim'], 'Without white space at both ends.', trim),
   ...mapped(['trim_start'], 'Without white space at the start.', trimStart),
   ...mapped(['trim_end'], 'Without white space at the end.', trimEnd),
   ...mapped(['lowercase', 'lower', 'to_lower'], 'In lower case.', (text) => text.toLowerCase()),
   ...mapped(['uppercase', 'upper', 'to_upper'], 'In upper case.', (text) => text.toUpperCase()),
   ...mapped(['reverse'], 'Last character first.', reversed),
-  stringMethod('substring(start: int, end?: int) -> string', 'Characters from `start` up to `end`; a negative end is the end.',
-    (_ctx, self, start, end) => substring(self, count(start) ?? 0, count(end))),
+  stringMethod(
+    'substring(start: int, end?: int) -> string',
+    'Characters from `start` up to `end`; a negative end is the end.',
+    (_ctx, self, start, end) => substring(self, count(start) ?? 0, count(end)),
+  ),
   stringMethod('index_of(part: string) -> int', 'Where `part` first occurs, or -1.', (ctx, self, part) =>
-    pointsBefore(self, self.indexOf(textArg(ctx, 0, part)))),
+    pointsBefore(self, self.indexOf(textArg(ctx, 0, part))),
+  ),
   stringMethod('last_index_of(part: string) -> int', 'Where `part` last occurs, or -1.', (ctx, self, part) =>
-    pointsBefore(self, self.lastIndexOf(textArg(ctx, 0, part)))),
+    pointsBefore(self, self.lastIndexOf(textArg(ctx, 0, part))),
+  ),
   stringMethod('chars() -> list<string>', 'The characters.', (ctx, self) => textList(ctx, Array.from(self), self.length)),
   stringMethod('lines() -> list<string>', 'The lines without their ends.', (ctx, self) =>
-    textList(ctx, linesOf(self), self.length)),
+    textList(ctx, linesOf(self), self.length),
+  ),
   stringMethod('repeat(n?: int) -> string', 'The text `n` times.', (ctx, self, n) => repeatText(ctx, self, count(n) ?? 1)),
   stringMethod('pad_left(width: int, fill?: string) -> string', 'Filled up on the left.', (ctx, self, width, fill) =>
-    pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', true)),
+    pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', true),
+  ),
   stringMethod('pad_right(width: int, fill?: string) -> string', 'Filled up on the right.', (ctx, self, width, fill) =>
-    pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', false)),
+    pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', false),
+  ),
   stringMethod('char_at(index: int) -> string | nil', 'One character; nil out of range.', (ctx, self, index) =>
-    charAt(self, ctx.argc === 0 ? 0 : count(index))),
+    charAt(self, ctx.argc === 0 ? 0 : count(index)),
+  ),
 ]
 
 export const stringsFamily: BuiltinFamily = { name: 'strings', builtins: [...methods, ...stringFunctions] }

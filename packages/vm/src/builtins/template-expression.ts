@@ -24,16 +24,40 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
 /** Words and marks by the names that messages use. */
 const WORDS: ReadonlyMap<string, string> = new Map([
-  ['and', 'AndKw'], ['or', 'OrKw'], ['not', 'NotKw'], ['true', 'True'], ['false', 'False'], ['nil', 'Nil'],
+  ['and', 'AndKw'],
+  ['or', 'OrKw'],
+  ['not', 'NotKw'],
+  ['true', 'True'],
+  ['false', 'False'],
+  ['nil', 'Nil'],
 ])
 /** Longer marks before their beginnings. */
 const MARKS: readonly (readonly [mark: string, name: string])[] = [
-  ['&&', 'AndKw'], ['||', 'OrKw'], ['==', 'EqEq'], ['!=', 'BangEq'], ['<=', 'Le'], ['>=', 'Ge'], ['<', 'Lt'], ['>', 'Gt'],
-  ['!', 'Bang'], ['.', 'Dot'], [',', 'Comma'], [':', 'Colon'], ['(', 'LParen'], [')', 'RParen'], ['[', 'LBracket'],
-  [']', 'RBracket'], ['|', 'Pipe'],
+  ['&&', 'AndKw'],
+  ['||', 'OrKw'],
+  ['==', 'EqEq'],
+  ['!=', 'BangEq'],
+  ['<=', 'Le'],
+  ['>=', 'Ge'],
+  ['<', 'Lt'],
+  ['>', 'Gt'],
+  ['!', 'Bang'],
+  ['.', 'Dot'],
+  [',', 'Comma'],
+  [':', 'Colon'],
+  ['(', 'LParen'],
+  [')', 'RParen'],
+  ['[', 'LBracket'],
+  [']', 'RBracket'],
+  ['|', 'Pipe'],
 ]
 const OPERATORS: ReadonlyMap<string, string> = new Map([
-  ['EqEq', '=='], ['BangEq', '!='], ['Le', '<='], ['Ge', '>='], ['Lt', '<'], ['Gt', '>'],
+  ['EqEq', '=='],
+  ['BangEq', '!='],
+  ['Le', '<='],
+  ['Ge', '>='],
+  ['Lt', '<'],
+  ['Gt', '>'],
 ])
 
 interface Token {
@@ -249,10 +273,17 @@ class ExpressionReader {
     if (token === undefined) throw new ExpressionError('expected expression')
     this.at++
     switch (token.kind) {
-      case 'Str': case 'Int': case 'Float': return { kind: 'literal', value: token.value }
-      case 'True': case 'False': return { kind: 'literal', value: token.kind === 'True' }
-      case 'Nil': return { kind: 'literal', value: null }
-      case 'Ident': return { kind: 'path', root: String(token.value), steps: this.steps() }
+      case 'Str':
+      case 'Int':
+      case 'Float':
+        return { kind: 'literal', value: token.value }
+      case 'True':
+      case 'False':
+        return { kind: 'literal', value: token.kind === 'True' }
+      case 'Nil':
+        return { kind: 'literal', value: null }
+      case 'Ident':
+        return { kind: 'path', root: String(token.value), steps: this.steps() }
       case 'LParen': {
         this.enter()
         const inner = this.or()
@@ -260,7 +291,8 @@ class ExpressionReader {
         this.depth--
         return inner
       }
-      default: throw new ExpressionError(`unexpected token \`${shown(token)}\``)
+      default:
+        throw new ExpressionError(`unexpected token \`${shown(token)}\``)
     }
   }
 
@@ -275,8 +307,7 @@ class ExpressionReader {
 
   private subscript(): string | number {
     const token = this.tokens[this.at]
-    if (token?.kind !== 'Str' && token?.kind !== 'Int')
-      throw new ExpressionError('expected integer or string inside `[...]`')
+    if (token?.kind !== 'Str' && token?.kind !== 'Int') throw new ExpressionError('expected integer or string inside `[...]`')
     this.at++
     if (!this.take('RBracket')) throw new ExpressionError('expected `]`')
     return token.kind === 'Str' ? String(token.value) : Number(token.value)

@@ -71,8 +71,7 @@ function joined(value: Value, separator: Value): Value {
 }
 
 function indented(value: Value, [width, first]: readonly Value[]): Value {
-  if (!isInt(width!) && !(width instanceof HarnFloat))
-    throw new FilterError('`indent` requires an integer width')
+  if (!isInt(width!) && !(width instanceof HarnFloat)) throw new FilterError('`indent` requires an integer width')
   const columns = Math.min(Math.max(0, Math.trunc(Number(width instanceof HarnFloat ? width.v : width))), 10_000)
   const pad = ' '.repeat(columns)
   const withFirst = templateTruth(first ?? null)
@@ -98,7 +97,8 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   default: { args: [1, 1], run: (value, [fallback]) => (templateTruth(value) ? value : fallback!) },
   json: {
     args: [0, 1],
-    run: (value, [pretty]) => stringifyJson(value, { decimals: true, displays: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
+    run: (value, [pretty]) =>
+      stringifyJson(value, { decimals: true, displays: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
   },
   indent: { args: [1, 2], run: indented },
   replace: {

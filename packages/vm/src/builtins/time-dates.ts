@@ -40,7 +40,13 @@ function moment(ctx: Context, name: string, instant: Instant, zone: Value | unde
 }
 
 /** Reads timestamp and zone, then answers by `finish`. */
-function withMoment(ctx: Context, name: string, value: Value | undefined, zone: Value | undefined, finish: (at: Moment) => Result): Result {
+function withMoment(
+  ctx: Context,
+  name: string,
+  value: Value | undefined,
+  zone: Value | undefined,
+  finish: (at: Moment) => Result,
+): Result {
   const instant = instantArg(ctx, name, value)
   if (instant instanceof Control) return instant
   const at = moment(ctx, name, instant, zone)
@@ -128,7 +134,13 @@ function given(ctx: Context, index: number, value: Value | undefined): Value | u
 }
 
 /** As withMoment, for a zone that must be given. */
-function zoned(ctx: Context, name: string, dt: Value | undefined, zone: Value | undefined, finish: (at: Moment) => Result): Result {
+function zoned(
+  ctx: Context,
+  name: string,
+  dt: Value | undefined,
+  zone: Value | undefined,
+  finish: (at: Moment) => Result,
+): Result {
   const timestamp = given(ctx, 0, dt)
   if (timestamp !== undefined && ctx.argc < 2) return ctx.throw(`${name}: missing timezone argument`)
   return withMoment(ctx, name, timestamp, zone, finish)
@@ -157,8 +169,7 @@ export const dateBuiltins: readonly BuiltinDef[] = [
   builtin(
     'date_in_zone(dt: float, tz: string) -> dict',
     { doc: 'The local fields of a timestamp in a time zone.', borrows: true },
-    (ctx, dt, zone) =>
-      zoned(ctx, 'date_in_zone', dt, zone, (at) => inZone(at, zone!)),
+    (ctx, dt, zone) => zoned(ctx, 'date_in_zone', dt, zone, (at) => inZone(at, zone!)),
   ),
   builtin(
     'date_to_zone(dt: float, tz: string) -> string',
@@ -181,7 +192,8 @@ export const dateBuiltins: readonly BuiltinDef[] = [
   builtin(
     'weekday_name(dt: float, tz?: string) -> string',
     { doc: 'English name of the day of the week.', borrows: true },
-    (ctx, dt, zone) => withMoment(ctx, 'weekday_name', given(ctx, 0, dt), given(ctx, 1, zone), (at) => WEEKDAYS[at.fields.weekday]!),
+    (ctx, dt, zone) =>
+      withMoment(ctx, 'weekday_name', given(ctx, 0, dt), given(ctx, 1, zone), (at) => WEEKDAYS[at.fields.weekday]!),
   ),
   builtin('month_name(dt: float, tz?: string) -> string', { doc: 'English name of the month.', borrows: true }, (ctx, dt, zone) =>
     withMoment(ctx, 'month_name', given(ctx, 0, dt), given(ctx, 1, zone), (at) => MONTHS[at.fields.month - 1]!),

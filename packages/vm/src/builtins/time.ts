@@ -164,9 +164,7 @@ export const timeFamily: BuiltinFamily = {
       'duration_to_human(duration: duration) -> string',
       { doc: 'A duration as up to three units: `3h 14m`.', borrows: true },
       (ctx, duration) =>
-        duration instanceof HarnDuration
-          ? humanDuration(duration)
-          : notADuration(ctx, 'duration_to_human', duration!),
+        duration instanceof HarnDuration ? humanDuration(duration) : notADuration(ctx, 'duration_to_human', duration!),
     ),
 
     builtin('timestamp() -> float', { doc: 'Seconds since 1970.', effects: ['clock.now'] }, (ctx) => {
