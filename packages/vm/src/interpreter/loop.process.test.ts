@@ -13,11 +13,12 @@ const OPTIMIZED = 1 << 4
 
 // A loop of 2,000 turns in slices of 100, so that the loop function is left and entered often.
 const program = `
-const { OPCODES: O } = await import('./packages/compiler/src/bytecode/index.ts')
-const { execute } = await import('./packages/vm/src/interpreter/loop.ts')
-const { Machine } = await import('./packages/vm/src/vm.ts')
-const { linkProgram } = await import('./packages/vm/src/interpreter/module.ts')
-const { createRegistry } = await import('./packages/vm/src/builtins/registry.ts')
+const load = (path) => import('./packages/' + path + '.ts')
+const { OPCODES: O } = await load('compiler/src/bytecode/index')
+const { execute } = await load('vm/src/interpreter/loop')
+const { Machine } = await load('vm/src/vm')
+const { linkProgram } = await load('vm/src/interpreter/module')
+const { createRegistry } = await load('vm/src/builtins/registry')
 const code = [
   O.INT.code, 0, O.STORE.code, 0,
   O.LOAD.code, 0, O.INT.code, 2000, O.LT.code, O.JUMP_IF_FALSE.code, 20,
