@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
-import type { CompiledProgram } from '@bridle/compiler/bytecode'
+import type { ChunkOrigin, CompiledProgram } from '@bridle/compiler/bytecode'
 import { createRegistry, linkProgram, Machine, signaturesOf, STANDARD_FAMILIES } from '@bridle/vm'
 import type { EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit } from '@bridle/vm'
 
@@ -47,8 +47,8 @@ function compileAnew(text: string): Compiled {
   return { program, error: error?.message ?? null }
 }
 
-export function link(program: CompiledProgram): LinkedProgram {
-  return linkProgram(program, registry)
+export function link(program: CompiledProgram, origin: ChunkOrigin = 'compiler'): LinkedProgram {
+  return linkProgram(program, registry, origin)
 }
 
 /** How a run ended; equal programs must end equally however they are run. */

@@ -131,7 +131,7 @@ function readChunk(text: string): CompiledProgram {
 function checkChunk(text: string): void {
   let program: LinkedProgram
   try {
-    program = link(readChunk(text))
+    program = link(readChunk(text), 'foreign')
   } catch (error) {
     if (error instanceof LinkError) return
     throw error

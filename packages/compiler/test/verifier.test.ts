@@ -37,15 +37,16 @@ function chunkOf(code: readonly (OpcodeName | number)[], stack: number, rest: Pa
 const handler = (start: number, end: number, target: number, depth = 0) => ({ handlers: [{ start, end, target, depth }] })
 
 test('sound code passes', () => {
-  expect(verify(chunkOf(['INT', 1, 'STORE', 0, 'LOAD', 0, 'RETURN'], 1))).toEqual([])
-  expect(verify(chunkOf(['BUILD_LIST', 0, 'INT', 1, 'LIST_PUSH', 'RETURN'], 2))).toEqual([])
-  expect(verify(chunkOf(['NIL', 'THROW', 'CATCH_VALUE', 'RETURN'], 1, handler(0, 2, 2)))).toEqual([])
+  expect(verify(chunkOf(['INT', 1, 'STORE', 0, 'LOAD', 0, 'RETURN'], 1), 'foreign')).toEqual([])
+  expect(verify(chunkOf(['BUILD_LIST', 0, 'INT', 1, 'LIST_PUSH', 'RETURN'], 2), 'foreign')).toEqual([])
+  expect(verify(chunkOf(['NIL', 'THROW', 'CATCH_VALUE', 'RETURN'], 1, handler(0, 2, 2)), 'foreign')).toEqual([])
   expect(
     verify(
       chunkOf(['LOAD', 0, 'IS_LIST', 0, 'JUMP_IF_FALSE', 11, 'LOAD', 0, 'ITEM', 0, 'RETURN', 'NIL', 'RETURN'], 1, {
         params: ['x'],
         firstDefault: 1,
       }),
+      'foreign',
     ),
   ).toEqual([])
 })
@@ -106,6 +107,6 @@ describe('refused', () => {
     ['a number that is no int', { ...chunkOf(['CONST', 0, 'RETURN'], 1), constants: [1.5] }, 'constant 0 is malformed'],
     ['nothing', null as never, 'not a chunk'],
   ])('%s', (_, chunk, problem) => {
-    expect(verify(chunk).join('\n')).toContain(problem)
+    expect(verify(chunk, 'foreign').join('\n')).toContain(problem)
   })
 })

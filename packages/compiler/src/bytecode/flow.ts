@@ -33,7 +33,12 @@ const ANY_DICT = DICT | NEW_DICT
 const ANYTHING = ANY_VALUE | CELL | FAULT | ITERATION | END
 
 const NAMES: readonly (readonly [number, string])[] = [
-  [CELL, 'a cell'], [FAULT, 'a fault'], [ITERATION, 'an iteration'], [END, 'the end mark'], [UNSET, 'an unset slot'], [ANY_VALUE, 'a value'],
+  [CELL, 'a cell'],
+  [FAULT, 'a fault'],
+  [ITERATION, 'an iteration'],
+  [END, 'the end mark'],
+  [UNSET, 'an unset slot'],
+  [ANY_VALUE, 'a value'],
 ]
 
 interface Needs {
@@ -138,7 +143,7 @@ class Flow {
 
   run(): void {
     const { fn } = this
-    for (let at = 0; at < fn.code.length; ) {
+    for (let at = 0; at < fn.code.length;) {
       const { row } = instructionAt(fn, at)
       row.operands.forEach((kind, which) => {
         if (kind === 'label') this.targets.add(fn.code[at + 1 + which]!)
@@ -191,12 +196,13 @@ class Flow {
     const { fn } = this
     const known = this.states.get(from)!
     const state: State = { stack: [...known.stack], slots: [...known.slots] }
-    for (let at = from; ; ) {
+    for (let at = from; ;) {
       const { name, row, operands } = instructionAt(fn, at)
       for (const handler of fn.handlers) {
         if (at < handler.start || at >= handler.end) continue
         const pops = typeof row.pops === 'number' ? row.pops : row.pops(operands)
-        if (state.stack.length - (name === 'DUP' ? 0 : pops) < handler.depth) return this.fail(at, 'takes operands from below its handler')
+        if (state.stack.length - (name === 'DUP' ? 0 : pops) < handler.depth)
+          return this.fail(at, 'takes operands from below its handler')
         this.meet(handler.target, { stack: [...state.stack.slice(0, handler.depth), plain(FAULT)], slots: state.slots })
       }
       if (!this.step(at, name, row, operands, state)) return
@@ -230,7 +236,8 @@ class Flow {
         stack.push({ ...top, kind })
         return true
       }
-      case 'LOAD': case 'LOAD_SHARED': {
+      case 'LOAD':
+      case 'LOAD_SHARED': {
         const slot = operands[0]!
         if (!allowed(plain(slots[slot]!), ANYTHING)) return false
         stack.push({ kind: slots[slot]!, slot, test: null })
@@ -242,7 +249,9 @@ class Flow {
         this.write(state, operands[0]!, shared(entry.kind))
         return true
       }
-      case 'NEW_CELL': this.write(state, operands[0]!, CELL); return true
+      case 'NEW_CELL':
+        this.write(state, operands[0]!, CELL)
+        return true
       case 'SET_CELL': {
         const entry = pop(ANY_VALUE)
         if (entry === null || !allowed(plain(slots[operands[0]!]!), CELL)) return false
@@ -254,11 +263,13 @@ class Flow {
         stack.push(plain(this.captures[this.index]![operands[0]!]! || VALUE))
         return true
       }
-      case 'CLOSURE': return this.closure(at, operands, state, allowed)
+      case 'CLOSURE':
+        return this.closure(at, operands, state, allowed)
       case 'DEFINE_IMPL':
         for (let count = operands[2]!; count > 0; count--) if (pop(CLOSURE) === null) return false
         return true
-      case 'CHECK_PARAM': return allowed(plain(slots[operands[0]!]!), ANY_VALUE)
+      case 'CHECK_PARAM':
+        return allowed(plain(slots[operands[0]!]!), ANY_VALUE)
       case 'JUMP_IF_PASSED': {
         const slot = operands[0]!
         this.meet(target, { stack, slots: slots.with(slot, slots[slot]! & ~UNSET || VALUE) })
@@ -278,7 +289,8 @@ class Flow {
         stack.push(plain(top.kind & ~END))
         return true
       }
-      case 'JUMP_IF_FALSE': case 'JUMP_IF_TRUE': {
+      case 'JUMP_IF_FALSE':
+      case 'JUMP_IF_TRUE': {
         const condition = pop(ANY_VALUE)
         if (condition === null) return false
         const { test } = condition
@@ -297,13 +309,22 @@ class Flow {
     }
     const test = TESTS[name]
     for (let which = 0; which < row.pushes; which++) {
-      stack.push({ kind: gives?.[which] ?? VALUE, slot: -1, test: test !== undefined && tested !== null && tested.slot >= 0 ? { slot: tested.slot, kind: test } : null })
+      stack.push({
+        kind: gives?.[which] ?? VALUE,
+        slot: -1,
+        test: test !== undefined && tested !== null && tested.slot >= 0 ? { slot: tested.slot, kind: test } : null,
+      })
     }
     if (target >= 0) this.meet(target, state)
     return true
   }
 
-  private closure(at: number, operands: readonly number[], { stack }: State, allowed: (entry: Entry, kinds: number) => boolean): boolean {
+  private closure(
+    at: number,
+    operands: readonly number[],
+    { stack }: State,
+    allowed: (entry: Entry, kinds: number) => boolean,
+  ): boolean {
     const [made = 0, count = 0] = operands
     const known = this.captures[made]!
     if (count !== known.length) {
@@ -354,10 +375,14 @@ function joined(x: number, y: number): number {
   return (x & known) === known && (y & known) === known ? both : (both & ~known) | VALUE
 }
 
-function instructionAt(fn: FunctionChunk, at: number): { readonly name: OpcodeName; readonly row: OpcodeRow; readonly operands: readonly number[] } {
+function instructionAt(
+  fn: FunctionChunk,
+  at: number,
+): { readonly name: OpcodeName; readonly row: OpcodeRow; readonly operands: readonly number[] } {
   const { name, row } = BY_CODE[fn.code[at]!]!
   return { name, row, operands: fn.code.slice(at + 1, at + 1 + row.operands.length) }
 }
 
 const BY_CODE: ({ readonly name: OpcodeName; readonly row: OpcodeRow } | undefined)[] = []
-for (const [name, row] of Object.entries(OPCODES) as [OpcodeName, OpcodeRow & { readonly code: number }][]) BY_CODE[row.code] = { name, row }
+for (const [name, row] of Object.entries(OPCODES) as [OpcodeName, OpcodeRow & { readonly code: number }][])
+  BY_CODE[row.code] = { name, row }

@@ -5,5 +5,6 @@ export type { CompiledProgram, Constant, FunctionChunk, FunctionKind, Handler, L
 export type { OperandKind } from './operands.js'
 export { disassemble } from './disassembler.js'
 export { verify } from './verifier.js'
+export type { ChunkOrigin } from './verifier.js'
 export type { CheckedField, CheckedLiteral, CheckedPrimitive, RuntimeCheck } from '../types/runtime-check.js'
 export { ChunkFormatError, deserialize, FORMAT_VERSION, opcodeFingerprint, serialize } from './serialize.js'

@@ -15,7 +15,8 @@ export function chunkProblems(chunk: ModuleChunk): string[] {
   if (!isData(data)) return ['not a chunk']
   const { key, functions, constants, names, builtins, units, moduleSlots, exports } = data
   if (typeof key !== 'string') return ['the chunk has no key']
-  for (const [name, list] of Object.entries({ names, builtins, units, moduleSlots })) if (!isTexts(list)) return [`${name} are not texts`]
+  for (const [name, list] of Object.entries({ names, builtins, units, moduleSlots }))
+    if (!isTexts(list)) return [`${name} are not texts`]
   if (!Array.isArray(constants)) return ['the chunk has no constants']
   const bad = constants.findIndex((constant) => !isConstant(constant))
   if (bad >= 0) return [`constant ${bad} is malformed`]
@@ -26,7 +27,8 @@ export function chunkProblems(chunk: ModuleChunk): string[] {
   }
   if (!isData(exports)) return ['the chunk has no exports']
   for (const [name, slot] of Object.entries(exports)) {
-    if (!isIndex(slot) || slot >= (moduleSlots as readonly string[]).length) return [`export ${name}: no module slot ${String(slot)}`]
+    if (!isIndex(slot) || slot >= (moduleSlots as readonly string[]).length)
+      return [`export ${name}: no module slot ${String(slot)}`]
   }
   return []
 }
@@ -40,51 +42,78 @@ function functionProblem(fn: unknown): string | null {
   if (rest !== -1 && rest !== params.length - 1) return 'a rest parameter that is not the last'
   if (!isIndex(slots) || !isIndex(stack)) return 'no frame size'
   if (!isInts(code) || !isInts(lines) || lines.length % 3 !== 0) return 'no code or lines'
-  if (!isAll(handlers, (each) => isData(each) && [each['start'], each['end'], each['target'], each['depth']].every(isIndex))) return 'malformed handlers'
+  if (!isAll(handlers, (each) => isData(each) && [each['start'], each['end'], each['target'], each['depth']].every(isIndex)))
+    return 'malformed handlers'
   const isLocal = (each: unknown): boolean =>
-    isData(each) && typeof each['name'] === 'string' && isIndex(each['slot']) && each['slot'] < slots && isIndex(each['start']) && isIndex(each['end'])
+    isData(each) &&
+    typeof each['name'] === 'string' &&
+    isIndex(each['slot']) &&
+    each['slot'] < slots &&
+    isIndex(each['start']) &&
+    isIndex(each['end'])
   return isAll(locals, isLocal) ? null : 'malformed locals'
 }
 
 function isConstant(constant: unknown): boolean {
   switch (typeof constant) {
-    case 'string': case 'boolean': return true
+    case 'string':
+    case 'boolean':
+      return true
     // Ints beyond ±2^53 are bigints, so that each int has one form.
-    case 'number': return Number.isSafeInteger(constant) && !Object.is(constant, -0)
-    case 'bigint': return isLongInt(constant)
+    case 'number':
+      return Number.isSafeInteger(constant) && !Object.is(constant, -0)
+    case 'bigint':
+      return isLongInt(constant)
   }
   if (constant === null) return true
   if (!isData(constant)) return false
   switch (constant['tag']) {
-    case 'float': return typeof constant['value'] === 'number'
-    case 'duration': return typeof constant['ms'] === 'bigint' ? isLongInt(constant['ms']) : Number.isSafeInteger(constant['ms'])
-    case 'data': return typeof constant['json'] === 'string' && parsed(constant['json']) !== undefined
-    case 'struct': return typeof constant['name'] === 'string' && (constant['fields'] === null || isTexts(constant['fields']))
-    default: return false
+    case 'float':
+      return typeof constant['value'] === 'number'
+    case 'duration':
+      return typeof constant['ms'] === 'bigint' ? isLongInt(constant['ms']) : Number.isSafeInteger(constant['ms'])
+    case 'data':
+      return typeof constant['json'] === 'string' && parsed(constant['json']) !== undefined
+    case 'struct':
+      return typeof constant['name'] === 'string' && (constant['fields'] === null || isTexts(constant['fields']))
+    default:
+      return false
   }
 }
 
 function isLongInt(value: bigint): boolean {
-  return BigInt.asIntN(64, value) === value && (value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER))
+  return (
+    BigInt.asIntN(64, value) === value && (value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER))
+  )
 }
 
 /** Whether an instruction can do with a constant what it does with it. */
 export function constantFits(name: OpcodeName, operands: readonly number[], constant: Constant): boolean {
   const tag = typeof constant === 'object' && constant !== null ? constant.tag : null
   switch (name) {
-    case 'BUILD_STRUCT': return tag === 'struct'
-    case 'CONST': return tag !== 'struct'
-    case 'RAISE': return typeof constant === 'string'
+    case 'BUILD_STRUCT':
+      return tag === 'struct'
+    case 'CONST':
+      return tag !== 'struct'
+    case 'RAISE':
+      return typeof constant === 'string'
     // Suggestions.
-    case 'LOAD_GLOBAL': case 'CELL_VARIABLE': case 'CALL_NAMED': case 'CALL_NAMED_SPREAD': case 'TAIL_NAMED':
+    case 'LOAD_GLOBAL':
+    case 'CELL_VARIABLE':
+    case 'CALL_NAMED':
+    case 'CALL_NAMED_SPREAD':
+    case 'TAIL_NAMED':
       return constant === null || typeof constant === 'string'
   }
   if (typeof constant !== 'object' || constant === null || constant.tag !== 'data') return false
   const data = parsed(constant.json)
   switch (name) {
-    case 'DEFINE_IMPL': return isTexts(data) && data.length === operands[2]
-    case 'CHECK_PARAM': return isData(data) && typeof data['name'] === 'string' && isCheck(data['check'])
-    default: return isTexts(data)
+    case 'DEFINE_IMPL':
+      return isTexts(data) && data.length === operands[2]
+    case 'CHECK_PARAM':
+      return isData(data) && typeof data['name'] === 'string' && isCheck(data['check'])
+    default:
+      return isTexts(data)
   }
 }
 
@@ -93,14 +122,27 @@ function isCheck(check: unknown): boolean {
   if (!isData(check)) return false
   const { kind, name, base } = check
   switch (kind) {
-    case 'prim': case 'interface': return typeof name === 'string'
-    case 'shape': return isAll(check['fields'], (each) => isData(each) && typeof each['name'] === 'string' && typeof each['optional'] === 'boolean' && isCheck(each['check']))
-    case 'list': return isCheck(check['element'])
-    case 'dict': return isCheck(check['value'])
-    case 'union': return isAll(check['members'], isCheck)
-    case 'enum': return (base === 'string' || base === 'int') && isAll(check['values'], isLiteral)
-    case 'const': return (base === 'string' || base === 'int') && isLiteral(check['value'])
-    default: return false
+    case 'prim':
+    case 'interface':
+      return typeof name === 'string'
+    case 'shape':
+      return isAll(
+        check['fields'],
+        (each) =>
+          isData(each) && typeof each['name'] === 'string' && typeof each['optional'] === 'boolean' && isCheck(each['check']),
+      )
+    case 'list':
+      return isCheck(check['element'])
+    case 'dict':
+      return isCheck(check['value'])
+    case 'union':
+      return isAll(check['members'], isCheck)
+    case 'enum':
+      return (base === 'string' || base === 'int') && isAll(check['values'], isLiteral)
+    case 'const':
+      return (base === 'string' || base === 'int') && isLiteral(check['value'])
+    default:
+      return false
   }
 }
 

@@ -4,22 +4,26 @@
 //
 //   here            the chunk has the parts it should have; every instruction is whole and known; operands are in range; constants
 //                   are of the kind that their instruction wants; only LOOP goes backward; the stack has one depth at each place
-//   flow.ts         kinds of values on all paths
+//   flow.ts         kinds of values on all paths; for foreign chunks only. The emitter keeps these by construction, in ways that the
+//                   analysis cannot always follow: a deferred block reads a variable that is set wherever the block is registered.
 
 import { checkFlow } from './flow.js'
 import { OPCODE_BY_CODE, RAISE_KINDS } from './opcodes.js'
 import { chunkProblems, constantFits } from './shape.js'
 import type { FunctionChunk, ModuleChunk } from './chunk.js'
 
+/** Who made a chunk: this process's compiler, or somebody else (a file, another process). */
+export type ChunkOrigin = 'compiler' | 'foreign'
+
 /** Problems found, empty for a sound chunk; each names function and position. */
-export function verify(chunk: ModuleChunk): string[] {
+export function verify(chunk: ModuleChunk, origin: ChunkOrigin = 'compiler'): string[] {
   const problems = chunkProblems(chunk)
   if (problems.length > 0) return problems
   const report = (index: number, at: number, text: string): void => {
     problems.push(`function ${index} (${chunk.functions[index]!.name}) at ${at}: ${text}`)
   }
   chunk.functions.forEach((fn, index) => verifyFunction(chunk, fn, (at, text) => report(index, at, text)))
-  if (problems.length === 0) checkFlow(chunk, report)
+  if (problems.length === 0 && origin === 'foreign') checkFlow(chunk, report)
   return problems
 }
 
@@ -43,7 +47,8 @@ function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, report: Report): 
   reach(0, 0, 0)
   for (const handler of fn.handlers) {
     const { start, end, target, depth } = handler
-    if (start >= end || !starts.has(start) || (end !== fn.code.length && !starts.has(end)) || depth < 0) report(start, 'bad handler range')
+    if (start >= end || !starts.has(start) || (end !== fn.code.length && !starts.has(end)) || depth < 0)
+      report(start, 'bad handler range')
     else if (target < end) report(start, 'a handler before the end of its range')
     else reach(start, target, depth + 1)
   }
@@ -74,12 +79,19 @@ function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, report: Report): 
 /** Where instructions begin; null when the code cannot be cut into instructions. */
 function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, report: Report): Set<number> | null {
   const limits: Readonly<Record<string, number>> = {
-    const: chunk.constants.length, slot: fn.slots, capture: fn.captures.length, module: chunk.moduleSlots.length,
-    unit: chunk.units.length, name: chunk.names.length, builtin: chunk.builtins.length, function: chunk.functions.length,
-    fault: RAISE_KINDS.length, flag: 2,
+    const: chunk.constants.length,
+    slot: fn.slots,
+    capture: fn.captures.length,
+    module: chunk.moduleSlots.length,
+    unit: chunk.units.length,
+    name: chunk.names.length,
+    builtin: chunk.builtins.length,
+    function: chunk.functions.length,
+    fault: RAISE_KINDS.length,
+    flag: 2,
   }
   const starts = new Set<number>()
-  for (let at = 0; at < fn.code.length; ) {
+  for (let at = 0; at < fn.code.length;) {
     starts.add(at)
     const found = OPCODE_BY_CODE.get(fn.code[at]!)
     if (found === undefined) {
@@ -95,8 +107,10 @@ function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, report: Repor
     row.operands.forEach((kind, which) => {
       const value = operands[which]!
       const limit = limits[kind]
-      if ((kind !== 'int' && value < 0) || (limit !== undefined && value >= limit)) report(at, `${name}: ${kind} ${value} is out of range`)
-      else if (kind === 'const' && !constantFits(name, operands, chunk.constants[value]!)) report(at, `${name}: constant ${value} is of another kind`)
+      if ((kind !== 'int' && value < 0) || (limit !== undefined && value >= limit))
+        report(at, `${name}: ${kind} ${value} is out of range`)
+      else if (kind === 'const' && !constantFits(name, operands, chunk.constants[value]!))
+        report(at, `${name}: constant ${value} is of another kind`)
     })
     at += 1 + operands.length
   }

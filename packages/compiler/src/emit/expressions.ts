@@ -426,7 +426,8 @@ export function emitReturnTop(fn: FunctionEmitter): void {
     fn.emit('STORE', fn.epilogue.value)
     fn.runCleanups(0)
     while (fn.asm.reachable && fn.asm.depth > 0) fn.emit('POP')
-    fn.asm.jump('JUMP', fn.epilogue.label)
+    // From a deferred block the epilogue lies behind.
+    fn.asm.jump(fn.epilogue.label.at >= 0 ? 'LOOP' : 'JUMP', fn.epilogue.label)
     return
   }
   if (fn.cleanups.length > 0) {

@@ -104,7 +104,7 @@ function inlineValue(value: Value, depth: number): string {
 // eslint-disable-next-line no-control-regex -- control characters are the point
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
 
-/** The form that needs no escapes if there is one: quotes, apostrophes, three quotes, three apostrophes; else quotes with escapes. */
+/** The first form that needs no escapes: quotes, apostrophes, three of the one, three of the other; else quotes with escapes. */
 function textValue(text: string): string {
   if (CONTROL.test(text)) return quoted(text)
   const lines = text.includes('\n')

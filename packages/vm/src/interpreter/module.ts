@@ -2,7 +2,7 @@
 // decoded on first call; it holds no script values (design §8.19).
 
 import { verify } from '@bridle/compiler/bytecode'
-import type { CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
+import type { ChunkOrigin, CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { decode } from './decode.js'
 import type { Decoded } from './decode.js'
@@ -102,8 +102,8 @@ export class LinkError extends Error {
 }
 
 /** Checks the chunks and resolves their builtins. Raises LinkError with the list of what is missing or damaged. */
-export function linkProgram(program: CompiledProgram, registry: Registry): LinkedProgram {
-  const problems = program.modules.flatMap((chunk) => verify(chunk))
+export function linkProgram(program: CompiledProgram, registry: Registry, origin: ChunkOrigin = 'compiler'): LinkedProgram {
+  const problems = program.modules.flatMap((chunk) => verify(chunk, origin))
   if (problems.length > 0) throw new LinkError(problems)
   const modules = new Map<string, Module>()
   for (const chunk of program.modules) {
