@@ -65,10 +65,14 @@ async function main() {
     })
     const result = await run.result
     switch (result.status) {
-      case 'done': return 0
-      case 'failed': throw result.error
-      case 'cancelled': return 130
-      default: throw new Error(`the run ended as "${result.status}"`)
+      case 'done':
+        return 0
+      case 'failed':
+        throw result.error
+      case 'cancelled':
+        return 130
+      default:
+        throw new Error(`the run ended as "${result.status}"`)
     }
   } catch (cause) {
     if (cause instanceof CompileError) process.stderr.write(cause.render())

@@ -39,5 +39,8 @@ export const ERROR_DOCS: Readonly<Record<string, string>> = {
 }
 
 export const ERROR_CODES: Readonly<Record<string, ErrorCode>> = Object.fromEntries(
-  Object.entries(TOOL_ERROR_CODES).map(([code, { category }]) => [code, { category, doc: ERROR_DOCS[code] ?? 'There is no explanation of this code.' }]),
+  Object.entries(TOOL_ERROR_CODES).map(([code, { category }]) => [
+    code,
+    { category, doc: ERROR_DOCS[code] ?? 'There is no explanation of this code.' },
+  ]),
 )

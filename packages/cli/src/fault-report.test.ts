@@ -38,6 +38,11 @@ test('without a source only the place is shown, without a trace only the text', 
   expect(renderFault(typeFault('bare'), sources)).toBe('error: Type error: bare\n')
 })
 
-test.each([['a + größe', 5, 5], ['a + 1', 5, 1], ['x', 9, 1], ['😀 + ab', 5, 2]])('identifierWidth(%j, %d) is %d', (text, column, width) => {
+test.each([
+  ['a + größe', 5, 5],
+  ['a + 1', 5, 1],
+  ['x', 9, 1],
+  ['😀 + ab', 5, 2],
+])('identifierWidth(%j, %d) is %d', (text, column, width) => {
   expect(identifierWidth(text, column)).toBe(width)
 })

@@ -26,7 +26,13 @@ class LazyMcp implements Provider, McpToolCaller {
     return (await this.load()).isReadOnly(effect, call)
   }
 
-  async callTool(server: string, tool: string, args: { readonly [key: string]: Plain }, signal: AbortSignal, timeoutMs?: number): Promise<EffectOutcome> {
+  async callTool(
+    server: string,
+    tool: string,
+    args: { readonly [key: string]: Plain },
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<EffectOutcome> {
     return (await this.load()).callTool(server, tool, args, signal, timeoutMs)
   }
 

@@ -77,9 +77,13 @@ export async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
 export function reasonOf(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   switch (code) {
-    case 'ENOENT': return 'no such file'
-    case 'EISDIR': return 'it is a folder'
-    case 'EACCES': return 'permission denied'
-    default: return message ?? String(cause)
+    case 'ENOENT':
+      return 'no such file'
+    case 'EISDIR':
+      return 'it is a folder'
+    case 'EACCES':
+      return 'permission denied'
+    default:
+      return message ?? String(cause)
   }
 }

@@ -20,7 +20,10 @@ interface Ended {
   readonly stderr: string
 }
 
-function bridle(words: readonly string[], options: { readonly stdin?: string; readonly onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void } = {}): Promise<Ended> {
+function bridle(
+  words: readonly string[],
+  options: { readonly stdin?: string; readonly onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void } = {},
+): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--import', 'tsx', entry, ...words], { cwd: root, stdio: 'pipe' })
     let stdout = ''
@@ -46,9 +49,14 @@ function file(name: string, text: string): string {
 
 describe.concurrent('bridle run', () => {
   test('output, arguments and input', async () => {
-    const script = file('args.harn', 'import { runtime_pipeline_input } from "std/runtime"\nprintln(argv)\nprintln(runtime_pipeline_input())\n')
+    const script = file(
+      'args.harn',
+      'import { runtime_pipeline_input } from "std/runtime"\nprintln(argv)\nprintln(runtime_pipeline_input())\n',
+    )
     expect(await bridle(['run', script, '--input', '{"a": [1, 2.5]}', '--', '-x', 'two words'])).toEqual({
-      code: 0, stdout: '[-x, two words]\n{a: [1, 2.5]}\n', stderr: '',
+      code: 0,
+      stdout: '[-x, two words]\n{a: [1, 2.5]}\n',
+      stderr: '',
     })
   })
 
@@ -58,7 +66,11 @@ describe.concurrent('bridle run', () => {
   })
 
   test('Result.Err is shown and fails', async () => {
-    expect(await bridle(['run', '-e', 'pipeline default() { return Err("not today") }'])).toEqual({ code: 1, stdout: '', stderr: 'not today\n' })
+    expect(await bridle(['run', '-e', 'pipeline default() { return Err("not today") }'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'not today\n',
+    })
   })
 
   test('an uncaught error is reported with its place, behind the output', async () => {
@@ -90,14 +102,27 @@ describe.concurrent('bridle run', () => {
 
   test('a dry run lists what it did not do', async () => {
     const target = join(folder, 'never.txt')
-    const ended = await bridle(['run', '--dry-run', '-e', `write_file(${JSON.stringify(target)}, "abc")\nprintln(file_exists(${JSON.stringify(target)}))`])
+    const ended = await bridle([
+      'run',
+      '--dry-run',
+      '-e',
+      `write_file(${JSON.stringify(target)}, "abc")\nprintln(file_exists(${JSON.stringify(target)}))`,
+    ])
     expect(ended).toMatchObject({ code: 0, stderr: '' })
-    expect(ended.stdout).toBe(`false\n\nDry run: this would have happened.\n   1. write file ${target} (3 characters) [workspace_write]\n`)
+    expect(ended.stdout).toBe(
+      `false\n\nDry run: this would have happened.\n   1. write file ${target} (3 characters) [workspace_write]\n`,
+    )
   })
 
   test('--json gives one document', async () => {
     const ended = await bridle(['run', '--json', '-e', 'pipeline default() {\n  println("x")\n  return {a: 1.5, b: [nil]}\n}'])
-    expect(JSON.parse(ended.stdout)).toEqual({ status: 'done', exit_code: 0, output: 'x\n', would_have_done: [], value: { a: 1.5, b: [null] } })
+    expect(JSON.parse(ended.stdout)).toEqual({
+      status: 'done',
+      exit_code: 0,
+      output: 'x\n',
+      would_have_done: [],
+      value: { a: 1.5, b: [null] },
+    })
   })
 
   test('a recorded run replays, a changed one is caught', async () => {
@@ -150,7 +175,17 @@ describe.concurrent('bridle conformance', () => {
     file('parked.harn', '')
     file('parked.expected', '')
     file('parked.conformance-skip', 'not now\n')
-    const ended = await bridle(['conformance', folder, '--mode', 'all', '--json', '--timeout', '3000', '--filter', 'good|bad|throws|endless|parked'])
+    const ended = await bridle([
+      'conformance',
+      folder,
+      '--mode',
+      'all',
+      '--json',
+      '--timeout',
+      '3000',
+      '--filter',
+      'good|bad|throws|endless|parked',
+    ])
     const report = JSON.parse(ended.stdout)
     expect(ended.code).toBe(1)
     expect(report).toMatchObject({ passed: 2, failed: 2, skipped: 1 })
@@ -164,7 +199,11 @@ describe.concurrent('bridle conformance', () => {
 })
 
 test('help and version everywhere', async () => {
-  const [help, version, ofCommand] = await Promise.all([bridle(['--help']), bridle(['run', '--version']), bridle(['conformance', '--help'])])
+  const [help, version, ofCommand] = await Promise.all([
+    bridle(['--help']),
+    bridle(['run', '--version']),
+    bridle(['conformance', '--help']),
+  ])
   expect(help).toMatchObject({ code: 0, stderr: '' })
   expect(help.stdout).toContain('conformance')
   expect(version).toMatchObject({ code: 0, stderr: '' })

@@ -56,7 +56,10 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     done(await disasmCommand(file))
   })
 
-  program.command('serve').description('serve a script to other programs').command('mcp <file>')
+  program
+    .command('serve')
+    .description('serve a script to other programs')
+    .command('mcp <file>')
     .description('serve a script as an MCP server: its `pub fn`s, or what it registers')
     .addOption(new Option('--transport <name>', 'how clients connect').choices(['stdio', 'http']).default('stdio'))
     .option('--bind <address>', 'host and port for HTTP', '127.0.0.1:8765')
@@ -137,7 +140,9 @@ async function main(): Promise<number> {
       process.stderr.write(`error: ${cause.message}\n`)
       return EXIT_FAILURE
     }
-    process.stderr.write(`bridle failed, and this is a bug: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`)
+    process.stderr.write(
+      `bridle failed, and this is a bug: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`,
+    )
     return EXIT_FAILURE
   }
 }

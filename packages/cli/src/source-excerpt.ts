@@ -26,7 +26,9 @@ export function renderExcerpt(excerpt: Excerpt): { readonly lines: readonly stri
 
 /** Code points of the identifier at `column` (from 1, in code points), 1 when there is none. */
 export function identifierWidth(text: string, column: number): number {
-  const rest = Array.from(text).slice(Math.max(column, 1) - 1).join('')
+  const rest = Array.from(text)
+    .slice(Math.max(column, 1) - 1)
+    .join('')
   const name = /^[\p{L}_][\p{L}\p{Nd}_]*/u.exec(rest)?.[0] ?? ''
   return Math.max(1, Array.from(name).length)
 }

@@ -42,19 +42,25 @@ export function compileProgram(entry: { readonly key: string; readonly text: str
   if (loaded.graph === null) return { program: null, diagnostics: loaded.diagnostics, file, files: new Map([[entry.key, file]]) }
   const { order, files } = loaded.graph
   const interfaces = new Map<string, ImportedInterface>()
-  const importsOf = (module: LoadedModule) => (path: string): ImportedInterface | null => {
-    const found = module.imports.get(path)
-    return found === undefined || found.kind === 'error' ? null : (interfaces.get(found.key) ?? EMPTY_INTERFACE)
-  }
-  for (const module of order) if (module.key !== entry.key) interfaces.set(module.key, interfaceOf(module.program, importsOf(module)))
+  const importsOf =
+    (module: LoadedModule) =>
+    (path: string): ImportedInterface | null => {
+      const found = module.imports.get(path)
+      return found === undefined || found.kind === 'error' ? null : (interfaces.get(found.key) ?? EMPTY_INTERFACE)
+    }
+  for (const module of order)
+    if (module.key !== entry.key) interfaces.set(module.key, interfaceOf(module.program, importsOf(module)))
   const main = order.at(-1)!
-  const diagnostics = [...loaded.diagnostics, ...checkProgram(main.program, {
-    file,
-    imports: importsOf(main),
-    ...(options.types === undefined ? {} : { signatures: options.types }),
-    ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
-    ...(options.strict === undefined ? {} : { strict: options.strict }),
-  })]
+  const diagnostics = [
+    ...loaded.diagnostics,
+    ...checkProgram(main.program, {
+      file,
+      imports: importsOf(main),
+      ...(options.types === undefined ? {} : { signatures: options.types }),
+      ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
+      ...(options.strict === undefined ? {} : { strict: options.strict }),
+    }),
+  ]
   if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, file, files }
 
   const chunks = new Map<string, ModuleChunk>()
@@ -72,15 +78,25 @@ export function compileProgram(entry: { readonly key: string; readonly text: str
   return { program: { modules: [...chunks.values()], main: entry.key }, diagnostics, file, files }
 }
 
-const EMPTY_INTERFACE: ImportedInterface = { exports: new Set(), declared: new Set(), functions: new Map(), types: new Map(), methods: new Map() }
+const EMPTY_INTERFACE: ImportedInterface = {
+  exports: new Set(),
+  declared: new Set(),
+  functions: new Map(),
+  types: new Map(),
+  methods: new Map(),
+}
 
 function compileDiagnostic(message: string, error: CompileError): Diagnostic {
   return { code: 'C001', severity: 'error', message, span: error.span, hint: null, related: [], fix: null }
 }
 
 function emitModule(
-  module: LoadedModule, isMain: boolean, order: readonly LoadedModule[], chunks: ReadonlyMap<string, ModuleChunk>,
-  failures: ReadonlyMap<string, string>, options: CompileOptions,
+  module: LoadedModule,
+  isMain: boolean,
+  order: readonly LoadedModule[],
+  chunks: ReadonlyMap<string, ModuleChunk>,
+  failures: ReadonlyMap<string, string>,
+  options: CompileOptions,
 ): ModuleChunk {
   const imports = new Map<string, ResolvedImport>()
   for (const [path, found] of module.imports) {
@@ -90,14 +106,27 @@ function emitModule(
     }
     const failure = failures.get(found.key)
     const chunk = chunks.get(found.key)
-    if (failure !== undefined || chunk === undefined) imports.set(path, { kind: 'error', message: failure ?? `Import error: cannot read '${path}'` })
-    else imports.set(path, { kind: 'module', key: found.key, functions: chunk.exports, wildcard: wildcardNames(order.find((each) => each.key === found.key)!, chunk) })
+    if (failure !== undefined || chunk === undefined)
+      imports.set(path, { kind: 'error', message: failure ?? `Import error: cannot read '${path}'` })
+    else
+      imports.set(path, {
+        kind: 'module',
+        key: found.key,
+        functions: chunk.exports,
+        wildcard: wildcardNames(
+          order.find((each) => each.key === found.key)!,
+          chunk,
+        ),
+      })
   }
   const interfaces = declaredInterfaces(module.program)
   const aliases = schemaAliases(module.program)
   const json = (data: unknown): string | null => (data === null ? null : JSON.stringify(data))
   return emitProgram(module.program, {
-    key: module.key, file: module.file, isMain, imports,
+    key: module.key,
+    file: module.file,
+    isMain,
+    imports,
     signatures: options.signatures,
     paramCheck: (type: TypeExpr) => json(runtimeParamCheck(type, { interfaces })),
     schemaOf: (type: TypeExpr) => json(schemaOfType(type, aliases)),

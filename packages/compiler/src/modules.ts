@@ -31,7 +31,10 @@ export interface ModuleGraph {
 }
 
 /** Loads an entry and what it imports. When the entry does not parse, `graph` is null and the diagnostics say why. */
-export function loadModules(entry: { readonly key: string; readonly text: string }, resolve: Resolve): { readonly graph: ModuleGraph | null; readonly diagnostics: readonly Diagnostic[]; readonly file: SourceFile } {
+export function loadModules(
+  entry: { readonly key: string; readonly text: string },
+  resolve: Resolve,
+): { readonly graph: ModuleGraph | null; readonly diagnostics: readonly Diagnostic[]; readonly file: SourceFile } {
   const file = new SourceFile(entry.key, entry.text)
   const { program, diagnostics } = parse(file)
   if (program === null || diagnostics.some((each) => each.severity === 'error')) return { graph: null, diagnostics, file }

@@ -1,16 +1,33 @@
 // The chunk format: goldens of the code that the emitter makes, bytes that round-trip, and damage that is found.
 
 import { describe, expect, test } from 'vitest'
-import { ChunkFormatError, compileProgram, deserialize, disassemble, opcodeFingerprint, serialize, verify } from '@bridle/compiler'
+import {
+  ChunkFormatError,
+  compileProgram,
+  deserialize,
+  disassemble,
+  opcodeFingerprint,
+  serialize,
+  verify,
+} from '@bridle/compiler'
 import type { CompiledProgram, ModuleChunk } from '@bridle/compiler'
 
 const builtins = ['println', 'len']
 
 function compile(text: string): CompiledProgram {
-  const { program, diagnostics } = compileProgram({ key: 'main.harn', text }, {
-    resolve: (path) => ({ kind: 'error', message: `Import error: cannot read '${path}'` }),
-    signatures: { has: (name) => builtins.includes(name), borrows: () => true, borrowsMethod: () => false, constants: [], names: builtins },
-  })
+  const { program, diagnostics } = compileProgram(
+    { key: 'main.harn', text },
+    {
+      resolve: (path) => ({ kind: 'error', message: `Import error: cannot read '${path}'` }),
+      signatures: {
+        has: (name) => builtins.includes(name),
+        borrows: () => true,
+        borrowsMethod: () => false,
+        constants: [],
+        names: builtins,
+      },
+    },
+  )
   if (program === null) throw new Error(diagnostics[0]?.message)
   return program
 }
@@ -20,9 +37,18 @@ const chunkOf = (text: string): ModuleChunk => compile(text).modules[0]!
 const SAMPLES: readonly (readonly [name: string, text: string])[] = [
   ['a recursive function', 'fn fib(n) {\n  if n < 2 { return n }\n  return fib(n - 1) + fib(n - 2)\n}\nprintln(fib(10))'],
   ['a loop that updates a list', 'var xs = []\nfor i in 1 to 3 { xs = xs + [i]\n  xs[0] = i }\nprintln(xs)'],
-  ['captures by value and cells', 'pipeline main() {\n  let n = 1\n  fn a() { return b(n) }\n  fn b(x) { return x }\n  println(a())\n}'],
-  ['try, catch and finally', 'fn f(x) {\n  try {\n    if x { return 1 }\n    throw "e"\n  } catch (e) { println(e) } finally { println("f") }\n}\nf(false)'],
-  ['match', 'enum E { A(x), B }\nlet r = match E.A(1) {\n  E.A(n) if n > 0 -> { n }\n  E.B -> { 0 }\n  1 | 2 -> { 1 }\n  _ -> { nil }\n}\nprintln(r)'],
+  [
+    'captures by value and cells',
+    'pipeline main() {\n  let n = 1\n  fn a() { return b(n) }\n  fn b(x) { return x }\n  println(a())\n}',
+  ],
+  [
+    'try, catch and finally',
+    'fn f(x) {\n  try {\n    if x { return 1 }\n    throw "e"\n  } catch (e) { println(e) } finally { println("f") }\n}\nf(false)',
+  ],
+  [
+    'match',
+    'enum E { A(x), B }\nlet r = match E.A(1) {\n  E.A(n) if n > 0 -> { n }\n  E.B -> { 0 }\n  1 | 2 -> { 1 }\n  _ -> { nil }\n}\nprintln(r)',
+  ],
   ['defaults, rest and spread', 'fn f(a, b = a, ...c) { return c }\nprintln(f(...[1, 2], 3))'],
   ['defer in a loop', 'fn f() {\n  for i in [1, 2] { defer { println(i) } }\n  return 1\n}\nprintln(f())'],
 ]
@@ -37,7 +63,9 @@ describe.each(SAMPLES)('%s', (_, text) => {
 })
 
 test('constants of every kind come back', () => {
-  const program = compile('println([9007199254740993, -1, 1.5, -0.0, 5m, "\u{1F600}", nil, true, 99999999999999999999])\nstruct P { x: int }\nprintln(P {x: 1})')
+  const program = compile(
+    'println([9007199254740993, -1, 1.5, -0.0, 5m, "\u{1F600}", nil, true, 99999999999999999999])\nstruct P { x: int }\nprintln(P {x: 1})',
+  )
   expect(deserialize(serialize(program))).toEqual(program)
 })
 
@@ -49,10 +77,12 @@ test('the opcode table is the one of this format version', () => {
 describe('damage', () => {
   const bytes = serialize(compile(SAMPLES[3]![1]))
 
-  test('bytes of something else', () => expect(() => deserialize(new TextEncoder().encode('hello world'))).toThrow(/not a compiled program/))
+  test('bytes of something else', () =>
+    expect(() => deserialize(new TextEncoder().encode('hello world'))).toThrow(/not a compiled program/))
   test('an empty file', () => expect(() => deserialize(new Uint8Array())).toThrow(ChunkFormatError))
   test('a file that was cut off anywhere', () => {
-    for (let end = 0; end < bytes.length; end++) expect(() => deserialize(bytes.subarray(0, end)), `cut at ${end}`).toThrow(ChunkFormatError)
+    for (let end = 0; end < bytes.length; end++)
+      expect(() => deserialize(bytes.subarray(0, end)), `cut at ${end}`).toThrow(ChunkFormatError)
   })
 
   test('one changed byte is refused by the reader or leaves data that the verifier can judge', () => {

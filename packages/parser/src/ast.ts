@@ -34,7 +34,23 @@ export interface TypeParam {
 // ---- expressions ---------------------------------------------------------------------------------------------------
 
 export type BinaryOperator =
-  | '+' | '-' | '*' | '/' | '%' | '**' | '??' | '==' | '!=' | '<' | '>' | '<=' | '>=' | 'in' | 'not in' | '&&' | '||'
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '**'
+  | '??'
+  | '=='
+  | '!='
+  | '<'
+  | '>'
+  | '<='
+  | '>='
+  | 'in'
+  | 'not in'
+  | '&&'
+  | '||'
 
 export type Expr =
   /** An int literal past signed 64 bits is a Float (reference 01 §2.4); past ±2^53 the value is a bigint. */
@@ -46,36 +62,80 @@ export type Expr =
   | { readonly kind: 'Duration'; readonly span: Span; readonly value: number | bigint }
   | { readonly kind: 'String'; readonly span: Span; readonly value: string; readonly quote: 'double' | 'raw' | 'triple' }
   /** Parts alternate freely; a text part is never empty. Dedent and escapes are already applied. */
-  | { readonly kind: 'Interpolation'; readonly span: Span; readonly parts: readonly (string | Expr)[]; readonly quote: 'double' | 'triple' }
+  | {
+      readonly kind: 'Interpolation'
+      readonly span: Span
+      readonly parts: readonly (string | Expr)[]
+      readonly quote: 'double' | 'triple'
+    }
   | { readonly kind: 'Identifier'; readonly span: Span; readonly name: string }
   | { readonly kind: 'List'; readonly span: Span; readonly items: readonly Argument[] }
   | { readonly kind: 'Dict'; readonly span: Span; readonly entries: readonly DictEntry[] }
   | { readonly kind: 'StructLiteral'; readonly span: Span; readonly name: Name; readonly entries: readonly DictEntry[] }
   | { readonly kind: 'Unary'; readonly span: Span; readonly operator: '!' | '-'; readonly operand: Expr }
-  | { readonly kind: 'Binary'; readonly span: Span; readonly operator: BinaryOperator; readonly operatorSpan: Span; readonly left: Expr; readonly right: Expr }
+  | {
+      readonly kind: 'Binary'
+      readonly span: Span
+      readonly operator: BinaryOperator
+      readonly operatorSpan: Span
+      readonly left: Expr
+      readonly right: Expr
+    }
   | { readonly kind: 'Ternary'; readonly span: Span; readonly condition: Expr; readonly whenTrue: Expr; readonly whenFalse: Expr }
   | { readonly kind: 'Range'; readonly span: Span; readonly from: Expr; readonly to: Expr; readonly exclusive: boolean }
   | { readonly kind: 'Pipe'; readonly span: Span; readonly value: Expr; readonly callee: Expr }
   | { readonly kind: 'Member'; readonly span: Span; readonly object: Expr; readonly property: Name; readonly optional: boolean }
-  | { readonly kind: 'MethodCall'; readonly span: Span; readonly object: Expr; readonly method: Name; readonly args: readonly Argument[]; readonly optional: boolean }
+  | {
+      readonly kind: 'MethodCall'
+      readonly span: Span
+      readonly object: Expr
+      readonly method: Name
+      readonly args: readonly Argument[]
+      readonly optional: boolean
+    }
   | { readonly kind: 'Index'; readonly span: Span; readonly object: Expr; readonly index: Expr; readonly optional: boolean }
   | { readonly kind: 'Slice'; readonly span: Span; readonly object: Expr; readonly start: Expr | null; readonly end: Expr | null }
   /** `name(args)`; the span of the callee name is where errors of the call point. */
-  | { readonly kind: 'Call'; readonly span: Span; readonly callee: Name; readonly typeArgs: readonly TypeExpr[]; readonly args: readonly Argument[] }
+  | {
+      readonly kind: 'Call'
+      readonly span: Span
+      readonly callee: Name
+      readonly typeArgs: readonly TypeExpr[]
+      readonly args: readonly Argument[]
+    }
   /** Postfix `?`. */
   | { readonly kind: 'Propagate'; readonly span: Span; readonly operand: Expr }
   /** `try* e`. */
   | { readonly kind: 'TryStar'; readonly span: Span; readonly operand: Expr }
   /** `{ a, b -> body }` (form `brace`) or `fn(a, b) { body }` (form `fn`). */
-  | { readonly kind: 'Closure'; readonly span: Span; readonly params: readonly Param[]; readonly body: Block; readonly form: 'brace' | 'fn' }
-  | { readonly kind: 'If'; readonly span: Span; readonly condition: Expr; readonly then: Block; readonly otherwise: Block | IfExpr | null }
+  | {
+      readonly kind: 'Closure'
+      readonly span: Span
+      readonly params: readonly Param[]
+      readonly body: Block
+      readonly form: 'brace' | 'fn'
+    }
+  | {
+      readonly kind: 'If'
+      readonly span: Span
+      readonly condition: Expr
+      readonly then: Block
+      readonly otherwise: Block | IfExpr | null
+    }
   | { readonly kind: 'Match'; readonly span: Span; readonly subject: Expr; readonly arms: readonly MatchArm[] }
-  | { readonly kind: 'Try'; readonly span: Span; readonly body: Block; readonly handler: CatchClause | null; readonly finalizer: Block | null }
+  | {
+      readonly kind: 'Try'
+      readonly span: Span
+      readonly body: Block
+      readonly handler: CatchClause | null
+      readonly finalizer: Block | null
+    }
   | { readonly kind: 'Retry'; readonly span: Span; readonly count: Expr; readonly body: Block }
   | { readonly kind: 'Deadline'; readonly span: Span; readonly duration: Expr; readonly body: Block }
   | { readonly kind: 'Spawn'; readonly span: Span; readonly body: Block }
   | {
-      readonly kind: 'Parallel'; readonly span: Span
+      readonly kind: 'Parallel'
+      readonly span: Span
       readonly mode: 'count' | 'each' | 'settle'
       readonly subject: Expr
       readonly maxConcurrent: Expr | null
@@ -133,8 +193,18 @@ export interface Block {
 
 export type Binding =
   | { readonly kind: 'NameBinding'; readonly span: Span; readonly name: Name; readonly type: TypeExpr | null }
-  | { readonly kind: 'DictBinding'; readonly span: Span; readonly fields: readonly { readonly key: Name; readonly alias: Name | null; readonly defaultValue: Expr | null }[]; readonly rest: Name | null }
-  | { readonly kind: 'ListBinding'; readonly span: Span; readonly items: readonly { readonly name: Name; readonly defaultValue: Expr | null }[]; readonly rest: Name | null }
+  | {
+      readonly kind: 'DictBinding'
+      readonly span: Span
+      readonly fields: readonly { readonly key: Name; readonly alias: Name | null; readonly defaultValue: Expr | null }[]
+      readonly rest: Name | null
+    }
+  | {
+      readonly kind: 'ListBinding'
+      readonly span: Span
+      readonly items: readonly { readonly name: Name; readonly defaultValue: Expr | null }[]
+      readonly rest: Name | null
+    }
   /** Only in `for`. */
   | { readonly kind: 'PairBinding'; readonly span: Span; readonly first: Name; readonly second: Name }
 
@@ -144,7 +214,13 @@ export type Stmt =
   | { readonly kind: 'ExprStmt'; readonly span: Span; readonly value: Expr }
   | { readonly kind: 'Let'; readonly span: Span; readonly mutable: boolean; readonly binding: Binding; readonly value: Expr }
   /** `target` is an Identifier, Member or Index; `operator` is null for plain `=`. */
-  | { readonly kind: 'Assign'; readonly span: Span; readonly target: Expr; readonly operator: '+' | '-' | '*' | '/' | '%' | null; readonly value: Expr }
+  | {
+      readonly kind: 'Assign'
+      readonly span: Span
+      readonly target: Expr
+      readonly operator: '+' | '-' | '*' | '/' | '%' | null
+      readonly value: Expr
+    }
   | { readonly kind: 'While'; readonly span: Span; readonly condition: Expr; readonly body: Block }
   | { readonly kind: 'For'; readonly span: Span; readonly binding: Binding; readonly iterable: Expr; readonly body: Block }
   | { readonly kind: 'Return'; readonly span: Span; readonly value: Expr | null }
@@ -249,7 +325,13 @@ export interface InterfaceDecl extends DeclBase {
   readonly kind: 'InterfaceDecl'
   readonly typeParams: readonly TypeParam[]
   readonly assocTypes: readonly { readonly name: Name; readonly type: TypeExpr | null }[]
-  readonly methods: readonly { readonly name: Name; readonly typeParams: readonly TypeParam[]; readonly params: readonly Param[]; readonly returns: TypeExpr | null; readonly span: Span }[]
+  readonly methods: readonly {
+    readonly name: Name
+    readonly typeParams: readonly TypeParam[]
+    readonly params: readonly Param[]
+    readonly returns: TypeExpr | null
+    readonly span: Span
+  }[]
 }
 
 export interface ImplDecl extends DeclBase {

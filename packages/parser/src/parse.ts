@@ -144,7 +144,8 @@ function guardDepth<T>(source: SourceFile, run: () => T, failed: (diagnostic: Di
     return run()
   } catch (error) {
     if (error instanceof TooDeep) return failed(nestingDiagnostic(source, error.offset))
-    if (error instanceof Error && /call stack|too much recursion/i.test(error.message)) return failed(nestingDiagnostic(source, null))
+    if (error instanceof Error && /call stack|too much recursion/i.test(error.message))
+      return failed(nestingDiagnostic(source, null))
     throw error
   }
 }

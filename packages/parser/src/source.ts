@@ -49,7 +49,7 @@ export class SourceFile {
     const line = this.lineAt(offset)
     const start = this.starts()[line - 1]!
     let column = 1
-    for (let at = start; at < offset && at < this.text.length; ) {
+    for (let at = start; at < offset && at < this.text.length;) {
       at += this.text.codePointAt(at)! > 0xffff ? 2 : 1
       column += 1
     }

@@ -31,10 +31,7 @@ describe('messages', () => {
     ['a § b', "Unexpected character '§' at 1:3"],
     ['let é = "${}"', "Unexpected character '}' at 1:13"],
     ['fn f(a = 1, b) { }', 'Expected Required parameter cannot follow a parameter with a default value, got ) at 1:14'],
-    [
-      'let f = fn(a = 1, b) { a }',
-      'Expected Required parameter cannot follow a parameter with a default value, got ) at 1:20',
-    ],
+    ['let f = fn(a = 1, b) { a }', 'Expected Required parameter cannot follow a parameter with a default value, got ) at 1:20'],
     ['let f = { ...a, b -> a }', 'Expected Rest parameter must be the last parameter, got , at 1:15'],
     ['a not b', `${TOP}, got id(not) at 1:3`],
     ['fn f(...a, b) { }', 'Expected Rest parameter must be the last parameter, got , at 1:10'],
@@ -103,10 +100,7 @@ describe('messages', () => {
     ],
     ['@a\nimport "x"', 'Expected expression, got import at 2:1'],
     ['select { }', 'Expected at least one select case, got end of file at 1:11'],
-    [
-      'select { default { } timeout 5s { } }',
-      'Expected select cannot have both timeout and default, got end of file at 1:38',
-    ],
+    ['select { default { } timeout 5s { } }', 'Expected select cannot have both timeout and default, got end of file at 1:38'],
     [
       'eval_pack e { summarize { }\n summarize { } }',
       'Expected only one summarize block per eval_pack, got id(summarize) at 2:2',

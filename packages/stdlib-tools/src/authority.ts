@@ -66,7 +66,10 @@ export function refusal(providers: ReadonlyMap<EffectKind, Provider>, grants: Gr
   }
   for (const kind of neededFor(effect)) {
     if (!grants.allows(kind)) {
-      return categorizedError('tool_rejected', `${effect.kind} is not granted to this run: the host must grant "${kind}" or "${areaOf(kind)}"`)
+      return categorizedError(
+        'tool_rejected',
+        `${effect.kind} is not granted to this run: the host must grant "${kind}" or "${areaOf(kind)}"`,
+      )
     }
   }
   return null
@@ -82,4 +85,3 @@ export function providerTable(providers: readonly Provider[]): Map<EffectKind, P
   for (const provider of providers) for (const kind of provider.kinds) table.set(kind, provider)
   return table
 }
-

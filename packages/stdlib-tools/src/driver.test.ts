@@ -19,7 +19,10 @@ function drive(steps: readonly Step[], perform: PerformEffect, more: Partial<Dri
   const driver = new Driver({
     machine: (answer) => (machine = new ScriptedMachine(steps, answer)),
     begin: { kind: 'start', input: null },
-    perform, journal, clock: new VirtualClock(1000), runId: 'r',
+    perform,
+    journal,
+    clock: new VirtualClock(1000),
+    runId: 'r',
     observer: { output: (text) => void (output += text) },
     ...more,
   })
@@ -35,10 +38,15 @@ function deferred<T>() {
 
 test('an answer that is ready goes back at once', async () => {
   const seen: (EffectOutcome | null)[] = []
-  const { driver, journal } = drive([({ ask: perform }) => {
-    seen.push(perform(ask('a')))
-    return done(7)
-  }], () => answered('text'))
+  const { driver, journal } = drive(
+    [
+      ({ ask: perform }) => {
+        seen.push(perform(ask('a')))
+        return done(7)
+      },
+    ],
+    () => answered('text'),
+  )
   expect(await driver.run()).toEqual({ kind: 'done', value: 7 })
   expect(seen).toEqual([{ ok: true, value: 'text' }])
   expect(journal.entries.map((entry) => entry.type)).toEqual(['start', 'effect', 'answer', 'end'])
@@ -47,15 +55,18 @@ test('an answer that is ready goes back at once', async () => {
 test('pending answers are delivered one at a time, in order of arrival', async () => {
   const first = deferred<EffectOutcome>()
   const second = deferred<EffectOutcome>()
-  const { driver, machine, journal } = drive([
-    ({ ask: perform }) => {
-      expect(perform(ask('slow'))).toBe(null)
-      expect(perform(ask('fast'))).toBe(null)
-      return suspended()
-    },
-    () => suspended(),
-    () => done(),
-  ], (effect) => (effect.args['path'] === 'slow' ? first.promise : second.promise))
+  const { driver, machine, journal } = drive(
+    [
+      ({ ask: perform }) => {
+        expect(perform(ask('slow'))).toBe(null)
+        expect(perform(ask('fast'))).toBe(null)
+        return suspended()
+      },
+      () => suspended(),
+      () => done(),
+    ],
+    (effect) => (effect.args['path'] === 'slow' ? first.promise : second.promise),
+  )
   const run = driver.run()
   second.resolve(answered('2'))
   await Promise.resolve()
@@ -68,13 +79,19 @@ test('pending answers are delivered one at a time, in order of arrival', async (
 test('intent is on record before the effect is performed', async () => {
   const journal = new MemoryJournal()
   let before: string[] = []
-  const { driver } = drive([({ ask: perform }) => {
-    perform(ask('a'))
-    return done()
-  }], () => {
-    before = journal.entries.map((entry) => entry.type)
-    return answered(null)
-  }, { journal })
+  const { driver } = drive(
+    [
+      ({ ask: perform }) => {
+        perform(ask('a'))
+        return done()
+      },
+    ],
+    () => {
+      before = journal.entries.map((entry) => entry.type)
+      return answered(null)
+    },
+    { journal },
+  )
   await driver.run()
   expect(before).toEqual(['start', 'effect'])
 })
@@ -87,13 +104,16 @@ test('a sleeping machine is entered when its time has come', async () => {
 })
 
 test('an answer comes before a timer that is later', async () => {
-  const { driver, machine } = drive([
-    ({ ask: perform }) => {
-      perform(ask('a'))
-      return suspended(5000)
-    },
-    () => done(),
-  ], () => Promise.resolve(answered('x')))
+  const { driver, machine } = drive(
+    [
+      ({ ask: perform }) => {
+        perform(ask('a'))
+        return suspended(5000)
+      },
+      () => done(),
+    ],
+    () => Promise.resolve(answered('x')),
+  )
   await driver.run()
   expect(machine().log).toEqual(['answer 1 "x" at 1000'])
 })
@@ -113,13 +133,24 @@ test('tasks that all wait for each other end the run', async () => {
 test('cancelling aborts what is under way and waits for it', async () => {
   const abort = new AbortController()
   let closed = false
-  const { driver } = drive([({ ask: perform }) => {
-    perform(ask('a'))
-    return suspended()
-  }], (_, call) => new Promise((resolve) => call.signal.addEventListener('abort', () => setImmediate(() => {
-    closed = true
-    resolve(answered(null))
-  }))), { signal: abort.signal })
+  const { driver } = drive(
+    [
+      ({ ask: perform }) => {
+        perform(ask('a'))
+        return suspended()
+      },
+    ],
+    (_, call) =>
+      new Promise((resolve) =>
+        call.signal.addEventListener('abort', () =>
+          setImmediate(() => {
+            closed = true
+            resolve(answered(null))
+          }),
+        ),
+      ),
+    { signal: abort.signal },
+  )
   const run = driver.run()
   setImmediate(() => abort.abort(new Error('enough')))
   expect(await run).toEqual({ kind: 'cancelled', reason: 'enough' })
@@ -132,48 +163,64 @@ test('a run that is cancelled before it starts never enters the machine', async 
 })
 
 test.each<[string, PerformEffect]>([
-  ['throws', () => { throw new Error('broken') }],
+  [
+    'throws',
+    () => {
+      throw new Error('broken')
+    },
+  ],
   ['rejects', () => Promise.reject(new Error('broken'))],
 ])('a provider that %s is an error of the script', async (_, perform) => {
   let seen: EffectOutcome | null = null
-  const { driver } = drive([
-    ({ ask: performed }) => {
-      seen = performed(ask('a'))
-      return seen === null ? suspended() : done()
-    },
-    ({ answer }) => {
-      seen = answer!.outcome
-      return done()
-    },
-  ], perform)
+  const { driver } = drive(
+    [
+      ({ ask: performed }) => {
+        seen = performed(ask('a'))
+        return seen === null ? suspended() : done()
+      },
+      ({ answer }) => {
+        seen = answer!.outcome
+        return done()
+      },
+    ],
+    perform,
+  )
   await driver.run()
   expect(seen).toEqual({ ok: false, error: { kind: 'categorized', category: 'generic', message: 'fs.read failed: broken' } })
 })
 
 test('exit ends the run with its status, within 0…255', async () => {
-  const { driver } = drive([({ ask: perform }) => {
-    perform({ kind: 'process.set', args: { op: 'exit', code: 300 } })
-    return suspended(null, 'bye')
-  }], (effect, call) => {
-    call.exit(Number(effect.args['code']))
-    return new Promise<EffectOutcome>((resolve) => call.signal.addEventListener('abort', () => resolve(answered(null))))
-  })
+  const { driver } = drive(
+    [
+      ({ ask: perform }) => {
+        perform({ kind: 'process.set', args: { op: 'exit', code: 300 } })
+        return suspended(null, 'bye')
+      },
+    ],
+    (effect, call) => {
+      call.exit(Number(effect.args['code']))
+      return new Promise<EffectOutcome>((resolve) => call.signal.addEventListener('abort', () => resolve(answered(null))))
+    },
+  )
   expect(await driver.run()).toEqual({ kind: 'exit', code: 255 })
 })
 
 test('what a task no longer waits for is told to stop, and its answer is dropped', async () => {
   const signals: AbortSignal[] = []
-  const { driver, machine } = drive([
-    ({ ask: perform }) => {
-      perform(ask('a'))
-      return suspended(1100)
+  const { driver, machine } = drive(
+    [
+      ({ ask: perform }) => {
+        perform(ask('a'))
+        return suspended(1100)
+      },
+      () => suspended(1200),
+      () => done(),
+    ],
+    (_, call: EffectCall) => {
+      signals.push(call.signal)
+      return new Promise<EffectOutcome>((resolve) => call.signal.addEventListener('abort', () => resolve(answered('late'))))
     },
-    () => suspended(1200),
-    () => done(),
-  ], (_, call: EffectCall) => {
-    signals.push(call.signal)
-    return new Promise<EffectOutcome>((resolve) => call.signal.addEventListener('abort', () => resolve(answered('late'))))
-  })
+  )
   let entries = 0
   Object.assign(machine(), { pendingIds: () => (entries++ === 0 ? [1] : []) })
   await driver.run()
@@ -183,13 +230,16 @@ test('what a task no longer waits for is told to stop, and its answer is dropped
 
 test('a snapshot has the machine and what is under way', async () => {
   const gate = deferred<EffectOutcome>()
-  const { driver } = drive([
-    ({ ask: perform }) => {
-      perform(ask('a'))
-      return suspended()
-    },
-    () => done(),
-  ], () => gate.promise)
+  const { driver } = drive(
+    [
+      ({ ask: perform }) => {
+        perform(ask('a'))
+        return suspended()
+      },
+      () => done(),
+    ],
+    () => gate.promise,
+  )
   const snapshot = driver.snapshot()
   const run = driver.run()
   expect(await snapshot).toMatchObject({ machine: 'steps left: 1', pending: [{ id: 1, effect: ask('a'), outcome: null }] })
@@ -200,12 +250,22 @@ test('a snapshot has the machine and what is under way', async () => {
 
 test('a restored run asks again for what was under way and keeps answers that had arrived', async () => {
   const asked: string[] = []
-  const { driver, machine } = drive([() => suspended(), () => done(1)], (effect, call) => {
-    asked.push(`${call.idempotencyKey} ${String(effect.args['path'])}`)
-    return Promise.resolve(answered('again'))
-  }, {
-    begin: { kind: 'restored', pending: [{ id: 4, effect: ask('done'), outcome: answered('kept') }, { id: 5, effect: ask('open'), outcome: null }] },
-  })
+  const { driver, machine } = drive(
+    [() => suspended(), () => done(1)],
+    (effect, call) => {
+      asked.push(`${call.idempotencyKey} ${String(effect.args['path'])}`)
+      return Promise.resolve(answered('again'))
+    },
+    {
+      begin: {
+        kind: 'restored',
+        pending: [
+          { id: 4, effect: ask('done'), outcome: answered('kept') },
+          { id: 5, effect: ask('open'), outcome: null },
+        ],
+      },
+    },
+  )
   expect(await driver.run()).toEqual({ kind: 'done', value: 1 })
   expect(asked).toEqual(['r:5 open'])
   expect(machine().log).toEqual(['answer 4 "kept" at 1000', 'answer 5 "again" at 1000'])
@@ -235,28 +295,58 @@ test('a replay performs nothing and gives the same output', async () => {
 })
 
 test.each<[string, Step, object]>([
-  ['other arguments', ({ ask: perform }) => {
-    perform(ask('other'))
-    return suspended()
-  }, { code: 'replay_mismatch', message: 'fs.read was called with other arguments than recorded', expected: { kind: 'fs.read', args: '{"encoding":"utf8","path":"now"}' }, actual: { kind: 'fs.read', args: '{"encoding":"utf8","path":"other"}' } }],
-  ['another call', ({ ask: perform }) => {
-    perform({ kind: 'clock.now', args: {} })
-    return suspended()
-  }, { code: 'replay_mismatch', message: 'clock.now was called where the recording has fs.read' }],
-  ['an early end', () => done(), { code: 'replay_mismatch', message: 'the program ended (done) where the recording goes on with "fs.read"' }],
-  ['one call more', ({ ask: perform }) => {
-    perform(ask('now'))
-    perform(ask('later'))
-    perform(ask('third'))
-    return suspended()
-  }, { code: 'replay_mismatch', message: 'fs.read was called, but the recording has no call here', expected: null }],
+  [
+    'other arguments',
+    ({ ask: perform }) => {
+      perform(ask('other'))
+      return suspended()
+    },
+    {
+      code: 'replay_mismatch',
+      message: 'fs.read was called with other arguments than recorded',
+      expected: { kind: 'fs.read', args: '{"encoding":"utf8","path":"now"}' },
+      actual: { kind: 'fs.read', args: '{"encoding":"utf8","path":"other"}' },
+    },
+  ],
+  [
+    'another call',
+    ({ ask: perform }) => {
+      perform({ kind: 'clock.now', args: {} })
+      return suspended()
+    },
+    { code: 'replay_mismatch', message: 'clock.now was called where the recording has fs.read' },
+  ],
+  [
+    'an early end',
+    () => done(),
+    { code: 'replay_mismatch', message: 'the program ended (done) where the recording goes on with "fs.read"' },
+  ],
+  [
+    'one call more',
+    ({ ask: perform }) => {
+      perform(ask('now'))
+      perform(ask('later'))
+      perform(ask('third'))
+      return suspended()
+    },
+    { code: 'replay_mismatch', message: 'fs.read was called, but the recording has no call here', expected: null },
+  ],
 ])('a replay reports %s', async (_, step, divergence) => {
   const { entries } = await record()
-  expect(replay({ machine: (answer) => new ScriptedMachine([step, () => done()], answer), entries })).toMatchObject({ kind: 'diverged', divergence })
+  expect(replay({ machine: (answer) => new ScriptedMachine([step, () => done()], answer), entries })).toMatchObject({
+    kind: 'diverged',
+    divergence,
+  })
 })
 
 test('a replay that outlives its recording is exhausted', async () => {
   const { entries } = await record()
-  const cut = entries.slice(0, entries.findIndex((entry) => entry.type === 'resume'))
-  expect(replay({ machine: (answer) => new ScriptedMachine(RECORDED, answer), entries: cut })).toMatchObject({ kind: 'diverged', divergence: { code: 'replay_exhausted' } })
+  const cut = entries.slice(
+    0,
+    entries.findIndex((entry) => entry.type === 'resume'),
+  )
+  expect(replay({ machine: (answer) => new ScriptedMachine(RECORDED, answer), entries: cut })).toMatchObject({
+    kind: 'diverged',
+    divergence: { code: 'replay_exhausted' },
+  })
 })

@@ -53,7 +53,9 @@ export interface DriveObserver {
 export interface DriveOptions {
   readonly machine: (answer: AnswerEffect) => DrivenMachine
   /** A fresh run with its input, or one restored from a snapshot with what was under way then. */
-  readonly begin: { readonly kind: 'start'; readonly input: Plain } | { readonly kind: 'restored'; readonly pending: readonly PendingCall[] }
+  readonly begin:
+    | { readonly kind: 'start'; readonly input: Plain }
+    | { readonly kind: 'restored'; readonly pending: readonly PendingCall[] }
   readonly perform: PerformEffect
   readonly clock: Clock
   readonly runId: string
@@ -130,9 +132,12 @@ export class Driver {
       options.observer?.exit?.(exit.kind)
       if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
       switch (exit.kind) {
-        case 'done': return { kind: 'done', value: exit.value }
-        case 'failed': return { kind: 'failed', fault: exit.fault }
-        case 'limit': return { kind: 'limit', limit: exit.limit, message: exit.message }
+        case 'done':
+          return { kind: 'done', value: exit.value }
+        case 'failed':
+          return { kind: 'failed', fault: exit.fault }
+        case 'limit':
+          return { kind: 'limit', limit: exit.limit, message: exit.message }
       }
       this.dropAbandoned()
       this.serveSnapshots()
@@ -208,10 +213,13 @@ export class Driver {
   private perform(effect: Effect, id: number): EffectOutcome | Promise<EffectOutcome> {
     const { runId, clock, perform } = this.options
     try {
-      const result = perform(effect, new Call(id, runId, clock.now(), this.aborts, (code) => {
-        this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
-        this.wake?.()
-      }))
+      const result = perform(
+        effect,
+        new Call(id, runId, clock.now(), this.aborts, (code) => {
+          this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
+          this.wake?.()
+        }),
+      )
       if (!(result instanceof Promise)) this.aborts.delete(id)
       return result
     } catch (cause) {

@@ -26,7 +26,11 @@ export interface DryRunEntry {
 /** Refines the table: true and false decide, null leaves it to the effect's row. */
 export type ReadOnlyTest = (effect: Effect, call: EffectCall) => boolean | null | Promise<boolean | null>
 
-export function dryRunning(perform: PerformEffect, isReadOnly: ReadOnlyTest, record: (entry: DryRunEntry) => void): PerformEffect {
+export function dryRunning(
+  perform: PerformEffect,
+  isReadOnly: ReadOnlyTest,
+  record: (entry: DryRunEntry) => void,
+): PerformEffect {
   const decide = (effect: Effect, call: EffectCall, verdict: boolean | null): EffectOutcome | Promise<EffectOutcome> => {
     if (verdict ?? readsOnly(effect)) {
       if (effect.kind === 'mcp.connect' && effect.args['op'] === 'open') record(entryOf(effect, call, true))
@@ -45,9 +49,12 @@ function readsOnly(effect: Effect): boolean {
   const { kind, args } = effect
   switch (kind) {
     // Changes of the run's own folder and environment, and its own end.
-    case 'process.set': return true
-    case 'store.op': return args['op'] === 'get' || args['op'] === 'list'
-    case 'host.tool': return args['op'] === 'list'
+    case 'process.set':
+      return true
+    case 'store.op':
+      return args['op'] === 'get' || args['op'] === 'list'
+    case 'host.tool':
+      return args['op'] === 'list'
     default: {
       const { sideEffect } = EFFECTS[kind]
       return sideEffect === 'none' || sideEffect === 'read_only'
@@ -56,18 +63,29 @@ function readsOnly(effect: Effect): boolean {
 }
 
 function entryOf(effect: Effect, call: EffectCall, performed: boolean): DryRunEntry {
-  return { id: call.id, kind: effect.kind, sideEffect: EFFECTS[effect.kind].sideEffect, summary: summaryOf(effect), args: effect.args, performed }
+  return {
+    id: call.id,
+    kind: effect.kind,
+    sideEffect: EFFECTS[effect.kind].sideEffect,
+    summary: summaryOf(effect),
+    args: effect.args,
+    performed,
+  }
 }
 
 /** The answer that lets the script go on as if it had worked. */
 function pretended(effect: Effect, call: EffectCall): EffectOutcome {
   const { kind, args } = effect
   const { sideEffect } = EFFECTS[kind]
-  const standIn = (name: string, given: Plain): Plain => dryRunResult({ id: textOf(args['call_id']) || `effect_${call.id}`, name, args: given, sideEffect })
+  const standIn = (name: string, given: Plain): Plain =>
+    dryRunResult({ id: textOf(args['call_id']) || `effect_${call.id}`, name, args: given, sideEffect })
   switch (kind) {
-    case 'tool.call': return answered(standIn(textOf(args['tool']), args['args'] ?? null))
-    case 'host.call': return answered({ handled: true, value: standIn(textOf(args['name']), args['params'] ?? null) })
-    case 'host.tool': return answered({ attached: true, value: standIn(textOf(args['name']), args['args'] ?? null) })
+    case 'tool.call':
+      return answered(standIn(textOf(args['tool']), args['args'] ?? null))
+    case 'host.call':
+      return answered({ handled: true, value: standIn(textOf(args['name']), args['params'] ?? null) })
+    case 'host.tool':
+      return answered({ attached: true, value: standIn(textOf(args['name']), args['args'] ?? null) })
     case 'mcp.request': {
       const params = (args['params'] ?? {}) as { readonly [key: string]: Plain }
       return answered(standIn(textOf(params['name']) || textOf(args['method']), params['arguments'] ?? params))
@@ -77,11 +95,16 @@ function pretended(effect: Effect, call: EffectCall): EffectOutcome {
       if (args['op'] === 'delete') return answered({ path, isDir: false })
       return answered(args['to'] === undefined ? { path } : { path, to: args['to'] })
     }
-    case 'process.exec': return answered({ stdout: '', stderr: '', status: 0, timedOut: false, pid: 0 })
-    case 'http.request': return answered({ status: 200, headers: { 'x-bridle-dry-run': '1' }, body: new Uint8Array(0), bytesWritten: 0 })
-    case 'net.stream': return answered(args['op'] === 'http_open' ? { status: 200, headers: { 'x-bridle-dry-run': '1' } } : null)
-    case 'store.op': return answered(null)
-    default: return categorizedError('tool_rejected', `${kind} is not carried out in a dry run`)
+    case 'process.exec':
+      return answered({ stdout: '', stderr: '', status: 0, timedOut: false, pid: 0 })
+    case 'http.request':
+      return answered({ status: 200, headers: { 'x-bridle-dry-run': '1' }, body: new Uint8Array(0), bytesWritten: 0 })
+    case 'net.stream':
+      return answered(args['op'] === 'http_open' ? { status: 200, headers: { 'x-bridle-dry-run': '1' } } : null)
+    case 'store.op':
+      return answered(null)
+    default:
+      return categorizedError('tool_rejected', `${kind} is not carried out in a dry run`)
   }
 }
 
@@ -92,14 +115,19 @@ function summaryOf(effect: Effect): string {
       const via = args['executor'] === 'mcp_server' ? ` of MCP server ${textOf(args['mcp_server'])}` : ''
       return `call tool ${textOf(args['tool'])}${via}`
     }
-    case 'host.call': return `call host operation ${textOf(args['name'])}`
-    case 'host.tool': return `call host tool ${textOf(args['name'])}`
-    case 'mcp.connect': return `connect to MCP server ${textOf(args['name'])}`
-    case 'mcp.request': return `call ${textOf((args['params'] as { readonly name?: Plain } | undefined)?.name ?? args['method'])} of MCP server ${textOf(args['name'])}`
+    case 'host.call':
+      return `call host operation ${textOf(args['name'])}`
+    case 'host.tool':
+      return `call host tool ${textOf(args['name'])}`
+    case 'mcp.connect':
+      return `connect to MCP server ${textOf(args['name'])}`
+    case 'mcp.request':
+      return `call ${textOf((args['params'] as { readonly name?: Plain } | undefined)?.name ?? args['method'])} of MCP server ${textOf(args['name'])}`
     case 'fs.write': {
       const { op } = args
       const size = args['data'] instanceof Uint8Array ? args['data'].length : textOf(args['data']).length
-      if (op === 'write' || op === 'append') return `${op === 'write' ? 'write' : 'append to'} file ${textOf(args['path'])} (${size} ${args['data'] instanceof Uint8Array ? 'bytes' : 'characters'})`
+      if (op === 'write' || op === 'append')
+        return `${op === 'write' ? 'write' : 'append to'} file ${textOf(args['path'])} (${size} ${args['data'] instanceof Uint8Array ? 'bytes' : 'characters'})`
       if (op === 'mkdir') return `make folder ${textOf(args['path'])}`
       return `${textOf(op)} ${textOf(args['path'])}${args['to'] === undefined ? '' : ` to ${textOf(args['to'])}`}`
     }
@@ -107,10 +135,14 @@ function summaryOf(effect: Effect): string {
       if (typeof args['shell'] === 'string') return `run in a shell: ${args['shell']}`
       return `run ${[textOf(args['program']), ...(Array.isArray(args['args']) ? args['args'].map(textOf) : [])].join(' ')}`
     }
-    case 'http.request': return `${textOf(args['method'])} ${textOf(args['url'])}`
-    case 'net.stream': return `open ${textOf(args['url'] ?? args['id'])}`
-    case 'store.op': return `${textOf(args['op'])} record ${textOf(args['namespace'])}/${textOf(args['key'])}`
-    default: return kind
+    case 'http.request':
+      return `${textOf(args['method'])} ${textOf(args['url'])}`
+    case 'net.stream':
+      return `open ${textOf(args['url'] ?? args['id'])}`
+    case 'store.op':
+      return `${textOf(args['op'])} record ${textOf(args['namespace'])}/${textOf(args['key'])}`
+    default:
+      return kind
   }
 }
 

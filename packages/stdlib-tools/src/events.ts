@@ -9,7 +9,13 @@ export type RunEvent =
   /** What the script writes to standard error when the host provides no terminal. */
   | { readonly type: 'stderr'; readonly text: string }
   | { readonly type: 'effect'; readonly id: number; readonly kind: EffectKind; readonly args: { readonly [key: string]: Plain } }
-  | { readonly type: 'outcome'; readonly id: number; readonly kind: EffectKind; readonly ok: boolean; readonly message: string | null }
+  | {
+      readonly type: 'outcome'
+      readonly id: number
+      readonly kind: EffectKind
+      readonly ok: boolean
+      readonly message: string | null
+    }
   | { readonly type: 'progress'; readonly callId: string; readonly tool: string; readonly data: unknown }
   | { readonly type: 'dry_run'; readonly entry: DryRunEntry }
   | { readonly type: 'end'; readonly status: string }
@@ -60,6 +66,12 @@ export class EventStream {
       const event = queue.shift()
       return event === undefined ? { done: true, value: undefined } : { done: false, value: event }
     }
-    return { next, return: stop, [Symbol.asyncIterator]() { return this } }
+    return {
+      next,
+      return: stop,
+      [Symbol.asyncIterator]() {
+        return this
+      },
+    }
   }
 }

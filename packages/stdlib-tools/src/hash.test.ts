@@ -14,7 +14,10 @@ const VECTORS: readonly (readonly [length: number, digest: string])[] = [
   [102400, 'bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085'],
 ]
 
-describe.each([['JavaScript', noble], ['WebAssembly', wasm]] as const)('BLAKE3 in %s', (_, hashHex) => {
+describe.each([
+  ['JavaScript', noble],
+  ['WebAssembly', wasm],
+] as const)('BLAKE3 in %s', (_, hashHex) => {
   test.each(VECTORS)('%i bytes', (length, digest) => {
     expect(hashHex(Uint8Array.from({ length }, (__, at) => at % 251))).toBe(digest)
   })

@@ -11,7 +11,14 @@ export type { DryRunEntry } from './dry-run.js'
 
 export { DefinitionError, Pending, defineTool, pending, pureFunction } from './tools/define.js'
 export type {
-  Capabilities, CapabilityOperation, HostFunctions, PureDefinition, PureFunction, Tool, ToolContext, ToolDefinition,
+  Capabilities,
+  CapabilityOperation,
+  HostFunctions,
+  PureDefinition,
+  PureFunction,
+  Tool,
+  ToolContext,
+  ToolDefinition,
 } from './tools/define.js'
 export { ToolError, isToolError } from './tools/errors.js'
 export type { ToolErrorData } from './tools/errors.js'
@@ -26,7 +33,17 @@ export { ApprovalDesk, approvalProvider } from './policy/index.js'
 export type { ApprovalKind, ApprovalRequest, AskPerson } from './policy/index.js'
 
 export { PendingResults, callTool, createExecutors, toolProvider } from './executors/index.js'
-export type { CallScope, Executor, ExecutorName, ExecutorTable, McpToolCaller, ScriptTool, ToolCall, ToolOutcome, ToolProviderParts } from './executors/index.js'
+export type {
+  CallScope,
+  Executor,
+  ExecutorName,
+  ExecutorTable,
+  McpToolCaller,
+  ScriptTool,
+  ToolCall,
+  ToolOutcome,
+  ToolProviderParts,
+} from './executors/index.js'
 
 export { Driver, NotSuspendedError } from './driver.js'
 export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, PendingCall } from './driver.js'

@@ -38,9 +38,13 @@ export function plainFromJson(json: unknown): Plain {
 
 function toJson(data: Plain, depth: number): Json {
   switch (typeof data) {
-    case 'string': case 'boolean': return data
-    case 'number': return Number.isFinite(data) && !Object.is(data, -0) ? data : { $float: floatText(data) }
-    case 'bigint': return { $int: String(data) }
+    case 'string':
+    case 'boolean':
+      return data
+    case 'number':
+      return Number.isFinite(data) && !Object.is(data, -0) ? data : { $float: floatText(data) }
+    case 'bigint':
+      return { $int: String(data) }
   }
   if (data === null || data === undefined) return null
   if (data instanceof HarnFloat) return { $float: floatText(data.v) }
@@ -89,9 +93,12 @@ function floatText(value: number): string {
 
 function parseFloatText(text: string): number {
   switch (text) {
-    case 'NaN': return NaN
-    case 'inf': return Infinity
-    case '-inf': return -Infinity
+    case 'NaN':
+      return NaN
+    case 'inf':
+      return Infinity
+    case '-inf':
+      return -Infinity
   }
   const value = Number(text)
   if (text.trim() === '' || Number.isNaN(value)) throw new CodecError(`bad float ${JSON.stringify(text)}`)

@@ -56,5 +56,7 @@ test('a half-written last line is dropped, a broken line before it is not', () =
 })
 
 test('another format is refused', () => {
-  expect(() => decodeEntry('{"type":"run","format":99,"runId":"r","program":"p","label":"l"}')).toThrow('journal format 99 is not 1')
+  expect(() => decodeEntry('{"type":"run","format":99,"runId":"r","program":"p","label":"l"}')).toThrow(
+    'journal format 99 is not 1',
+  )
 })

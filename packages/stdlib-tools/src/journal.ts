@@ -44,11 +44,16 @@ export class JournalFormatError extends Error {
 /** One line of JSON without a line break. */
 export function encodeEntry(entry: JournalEntry): string {
   switch (entry.type) {
-    case 'start': return JSON.stringify({ ...entry, input: plainToJson(entry.input) })
-    case 'effect': return JSON.stringify({ ...entry, args: plainToJson(entry.args) })
-    case 'answer': return JSON.stringify({ ...entry, outcome: outcomeToJson(entry.outcome) })
-    case 'resume': return JSON.stringify({ ...entry, outcome: entry.outcome === null ? null : outcomeToJson(entry.outcome) })
-    default: return JSON.stringify(entry)
+    case 'start':
+      return JSON.stringify({ ...entry, input: plainToJson(entry.input) })
+    case 'effect':
+      return JSON.stringify({ ...entry, args: plainToJson(entry.args) })
+    case 'answer':
+      return JSON.stringify({ ...entry, outcome: outcomeToJson(entry.outcome) })
+    case 'resume':
+      return JSON.stringify({ ...entry, outcome: entry.outcome === null ? null : outcomeToJson(entry.outcome) })
+    default:
+      return JSON.stringify(entry)
   }
 }
 
@@ -71,20 +76,28 @@ export function decodeEntry(line: string): JournalEntry {
   }
   switch (raw['type']) {
     case 'run': {
-      if (number('format') !== JOURNAL_FORMAT) throw new JournalFormatError(`journal format ${number('format')} is not ${JOURNAL_FORMAT}`)
+      if (number('format') !== JOURNAL_FORMAT)
+        throw new JournalFormatError(`journal format ${number('format')} is not ${JOURNAL_FORMAT}`)
       return { type: 'run', format: JOURNAL_FORMAT, runId: text('runId'), program: text('program'), label: text('label') }
     }
-    case 'start': return { type: 'start', now: number('now'), input: plainFromJson(raw['input'] ?? null) }
-    case 'restore': return { type: 'restore', now: number('now') }
-    case 'effect': return { type: 'effect', id: number('id'), kind: text('kind'), args: plainFromJson(raw['args'] ?? null) }
-    case 'answer': return { type: 'answer', id: number('id'), outcome: outcomeFromJson(raw['outcome']) }
+    case 'start':
+      return { type: 'start', now: number('now'), input: plainFromJson(raw['input'] ?? null) }
+    case 'restore':
+      return { type: 'restore', now: number('now') }
+    case 'effect':
+      return { type: 'effect', id: number('id'), kind: text('kind'), args: plainFromJson(raw['args'] ?? null) }
+    case 'answer':
+      return { type: 'answer', id: number('id'), outcome: outcomeFromJson(raw['outcome']) }
     case 'resume': {
       const id = raw['id'] === null ? null : number('id')
       return { type: 'resume', id, outcome: id === null ? null : outcomeFromJson(raw['outcome']), now: number('now') }
     }
-    case 'cancel': return { type: 'cancel', reason: text('reason'), now: number('now') }
-    case 'end': return { type: 'end', kind: text('kind') }
-    default: throw new JournalFormatError(`unknown journal entry ${JSON.stringify(raw['type'])}`)
+    case 'cancel':
+      return { type: 'cancel', reason: text('reason'), now: number('now') }
+    case 'end':
+      return { type: 'end', kind: text('kind') }
+    default:
+      throw new JournalFormatError(`unknown journal entry ${JSON.stringify(raw['type'])}`)
   }
 }
 
@@ -116,7 +129,8 @@ export function outcomeFromJson(json: unknown): EffectOutcome {
   if (raw?.ok === true) return { ok: true, value: plainFromJson(raw.value ?? null) }
   const error = raw?.error
   const kind = error?.['kind']
-  if (error === undefined || typeof error['message'] !== 'string' || !isErrorKind(kind)) throw new JournalFormatError('journal outcome is malformed')
+  if (error === undefined || typeof error['message'] !== 'string' || !isErrorKind(kind))
+    throw new JournalFormatError('journal outcome is malformed')
   return {
     ok: false,
     error: {

@@ -38,7 +38,12 @@ export class SourceCollector {
   readonly resolve = (path: string, from: string): Resolution => {
     const found = this.find(path, from)
     if (found.kind === 'source') this.modules.set(found.key, found.text)
-    this.imports.set(JSON.stringify([from, path]), [from, path, found.kind === 'source' ? found.key : null, found.kind === 'error' ? found.message : ''])
+    this.imports.set(JSON.stringify([from, path]), [
+      from,
+      path,
+      found.kind === 'source' ? found.key : null,
+      found.kind === 'error' ? found.message : '',
+    ])
     return found
   }
 
@@ -50,14 +55,21 @@ export class SourceCollector {
     if (path.startsWith('std/')) {
       const name = path.slice('std/'.length)
       const text = this.std.get(name) ?? STD_MODULES.get(name)
-      return text === undefined ? { kind: 'error', message: `Unknown stdlib module: ${path}` } : { kind: 'source', key: `<stdlib>/${name}.harn`, text }
+      return text === undefined
+        ? { kind: 'error', message: `Unknown stdlib module: ${path}` }
+        : { kind: 'source', key: `<stdlib>/${name}.harn`, text }
     }
     if (path.startsWith('host/')) {
       const name = path.slice('host/'.length)
       const text = this.host.moduleSource(name)
       if (text !== null) return { kind: 'source', key: `<host>/${name}.harn`, text }
     }
-    return this.outer?.(path, from) ?? { kind: 'error', message: `Import error: cannot read '${path}': ${path.startsWith('host/') ? 'the host offers nothing under this name' : 'this host gives no access to files'}` }
+    return (
+      this.outer?.(path, from) ?? {
+        kind: 'error',
+        message: `Import error: cannot read '${path}': ${path.startsWith('host/') ? 'the host offers nothing under this name' : 'this host gives no access to files'}`,
+      }
+    )
   }
 }
 

@@ -77,13 +77,18 @@ class Replayer {
       }
       if (next?.type === 'end' && this.exitCode !== null) return this.ended({ kind: 'exit', code: this.exitCode })
       switch (exit.kind) {
-        case 'done': return this.finish({ kind: 'done', value: exit.value })
-        case 'failed': return this.finish({ kind: 'failed', fault: exit.fault })
-        case 'limit': return this.finish({ kind: 'limit', limit: exit.limit, message: exit.message })
+        case 'done':
+          return this.finish({ kind: 'done', value: exit.value })
+        case 'failed':
+          return this.finish({ kind: 'failed', fault: exit.fault })
+        case 'limit':
+          return this.finish({ kind: 'limit', limit: exit.limit, message: exit.message })
       }
       // A run that was found stuck was ended by the driver, not by the machine.
-      if (next?.type === 'end' && next.kind === 'failed' && exit.kind === 'suspended') return this.ended({ kind: 'failed', fault: stuckFault() })
-      if (next === undefined || next.type !== 'resume') return this.exhausted(`the program waits, the journal has ${next === undefined ? 'ended' : `"${next.type}"`}`)
+      if (next?.type === 'end' && next.kind === 'failed' && exit.kind === 'suspended')
+        return this.ended({ kind: 'failed', fault: stuckFault() })
+      if (next === undefined || next.type !== 'resume')
+        return this.exhausted(`the program waits, the journal has ${next === undefined ? 'ended' : `"${next.type}"`}`)
       machine = this.options.afterExit?.(machine, exit, answer) ?? machine
       this.at++
       exit = machine.resume(next.id === null ? null : { id: next.id, outcome: next.outcome! }, next.now)
@@ -96,7 +101,12 @@ class Replayer {
     const actual: RecordedCall = { kind: effect.kind, args: encodePlain(effect.args) }
     const next = this.peek()
     if (next?.type !== 'effect') {
-      this.diverge(next === undefined ? 'replay_exhausted' : 'replay_mismatch', `${actual.kind} was called, but the recording has no call here`, null, actual)
+      this.diverge(
+        next === undefined ? 'replay_exhausted' : 'replay_mismatch',
+        `${actual.kind} was called, but the recording has no call here`,
+        null,
+        actual,
+      )
       return null
     }
     const expected: RecordedCall = { kind: next.kind, args: encodePlain(next.args) }
@@ -110,7 +120,8 @@ class Replayer {
     }
     this.at++
     const args = effect.args as { readonly op?: unknown; readonly code?: unknown }
-    if (effect.kind === 'process.set' && args.op === 'exit') this.exitCode = Math.min(255, Math.max(0, Math.trunc(Number(args.code))))
+    if (effect.kind === 'process.set' && args.op === 'exit')
+      this.exitCode = Math.min(255, Math.max(0, Math.trunc(Number(args.code))))
     const behind = this.peek()
     if (behind?.type !== 'answer' || behind.id !== next.id) return null
     this.at++
@@ -125,7 +136,12 @@ class Replayer {
     const next = this.peek()
     if (next !== undefined && next.type !== 'end') {
       const expected = next.type === 'effect' ? { kind: next.kind, args: encodePlain(next.args) } : null
-      this.diverge('replay_mismatch', `the program ended (${end.kind}) where the recording goes on with "${expected?.kind ?? next.type}"`, expected, null)
+      this.diverge(
+        'replay_mismatch',
+        `the program ended (${end.kind}) where the recording goes on with "${expected?.kind ?? next.type}"`,
+        expected,
+        null,
+      )
     } else if (next !== undefined && next.kind !== end.kind) {
       this.diverge('replay_mismatch', `the program ended as "${end.kind}", the recording as "${next.kind}"`, null, null)
     }

@@ -48,20 +48,23 @@ interface Ended {
   readonly wouldHaveDone: readonly DryRunEntry[]
 }
 
-export type RunResult = Ended & (
-  | { readonly status: 'done'; readonly value: Plain; /** The value as the machine has it. */ readonly raw: Value }
-  | { readonly status: 'failed'; readonly error: ScriptError }
-  | { readonly status: 'limit'; readonly limit: keyof Limits; readonly message: string }
-  | { readonly status: 'exit'; readonly code: number }
-  | { readonly status: 'cancelled'; readonly reason: string }
-)
+export type RunResult = Ended &
+  (
+    | { readonly status: 'done'; readonly value: Plain; /** The value as the machine has it. */ readonly raw: Value }
+    | { readonly status: 'failed'; readonly error: ScriptError }
+    | { readonly status: 'limit'; readonly limit: keyof Limits; readonly message: string }
+    | { readonly status: 'exit'; readonly code: number }
+    | { readonly status: 'cancelled'; readonly reason: string }
+  )
 
 /** What a run is made of; createRuntime and its methods put it together. */
 export interface RunParts {
   readonly runId: string
   readonly program: { readonly hash: string; readonly label: string }
   readonly machine: (answer: AnswerEffect) => DrivenMachine
-  readonly begin: { readonly kind: 'start'; readonly input: Plain } | { readonly kind: 'restored'; readonly pending: readonly PendingCall[] }
+  readonly begin:
+    | { readonly kind: 'start'; readonly input: Plain }
+    | { readonly kind: 'restored'; readonly pending: readonly PendingCall[] }
   readonly input: Plain
   readonly host: Host
   readonly providers: readonly ProviderSource[]
@@ -131,7 +134,14 @@ export class Run {
           if (this.isWatched) this.emit({ type: 'effect', id, kind: effect.kind, args: effect.args })
         },
         outcome: (id, effect, outcome) => {
-          if (this.isWatched) this.emit({ type: 'outcome', id, kind: effect.kind, ok: outcome.ok, message: outcome.ok ? null : outcome.error.message })
+          if (this.isWatched)
+            this.emit({
+              type: 'outcome',
+              id,
+              kind: effect.kind,
+              ok: outcome.ok,
+              message: outcome.ok ? null : outcome.error.message,
+            })
         },
       },
     })
@@ -192,11 +202,16 @@ export class Run {
   private resultOf(end: DriveEnd): RunResult {
     const ended: Ended = { output: this.text, wouldHaveDone: this.entries }
     switch (end.kind) {
-      case 'done': return { ...ended, status: 'done', value: plainOf(end.value), raw: end.value }
-      case 'failed': return { ...ended, status: 'failed', error: new ScriptError(end.fault) }
-      case 'limit': return { ...ended, status: 'limit', limit: end.limit, message: end.message }
-      case 'exit': return { ...ended, status: 'exit', code: end.code }
-      case 'cancelled': return { ...ended, status: 'cancelled', reason: end.reason }
+      case 'done':
+        return { ...ended, status: 'done', value: plainOf(end.value), raw: end.value }
+      case 'failed':
+        return { ...ended, status: 'failed', error: new ScriptError(end.fault) }
+      case 'limit':
+        return { ...ended, status: 'limit', limit: end.limit, message: end.message }
+      case 'exit':
+        return { ...ended, status: 'exit', code: end.code }
+      case 'cancelled':
+        return { ...ended, status: 'cancelled', reason: end.reason }
     }
   }
 
@@ -219,8 +234,18 @@ export class Run {
       },
     }
     const clocks = clockProvider()
-    const basics = [typeof clocks === 'function' ? clocks(info) : clocks, randomProvider(parts.random), traceProvider(parts.trace), stderr]
-    return [...basics, toolProvider(tools), hostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }), ...given]
+    const basics = [
+      typeof clocks === 'function' ? clocks(info) : clocks,
+      randomProvider(parts.random),
+      traceProvider(parts.trace),
+      stderr,
+    ]
+    return [
+      ...basics,
+      toolProvider(tools),
+      hostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }),
+      ...given,
+    ]
   }
 
   private performer(): PerformEffect {
@@ -231,7 +256,8 @@ export class Run {
     return dryRunning(
       perform,
       // What would be refused is refused in a dry run too, and is not on its list.
-      (effect, call) => (refusal(table, grants, effect) !== null ? true : (table.get(effect.kind)?.isReadOnly?.(effect, call) ?? null)),
+      (effect, call) =>
+        refusal(table, grants, effect) !== null ? true : (table.get(effect.kind)?.isReadOnly?.(effect, call) ?? null),
       (entry) => {
         this.entries.push(entry)
         this.emit({ type: 'dry_run', entry })
@@ -252,4 +278,3 @@ function plainOf(value: Value): Plain {
     return `<${cause instanceof Error ? cause.message : String(cause)}>`
   }
 }
-

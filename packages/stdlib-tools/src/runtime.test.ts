@@ -15,7 +15,8 @@ import type { RuntimeOptions } from './runtime.js'
 import { defineTool, pending, pureFunction } from './tools/define.js'
 import { ToolError } from './tools/errors.js'
 
-const runtime = (options: RuntimeOptions = {}) => createRuntime({ clock: new VirtualClock(1_700_000_000_000), random: seededRandom(1), ...options })
+const runtime = (options: RuntimeOptions = {}) =>
+  createRuntime({ clock: new VirtualClock(1_700_000_000_000), random: seededRandom(1), ...options })
 
 /** What a script prints, and how it ended. */
 async function outputOf(source: string, options: RuntimeOptions = {}): Promise<string> {
@@ -33,13 +34,28 @@ const double = defineTool({
   sideEffect: 'none',
   execute: ({ n }) => ({ result: n * 2 }),
 })
-const save = defineTool({ name: 'save', input: z.object({ text: z.string() }), sideEffect: 'workspace_write', execute: ({ text }) => `saved ${text}` })
-const broken = defineTool({ name: 'broken', execute: () => { throw new Error('kaput') } })
+const save = defineTool({
+  name: 'save',
+  input: z.object({ text: z.string() }),
+  sideEffect: 'workspace_write',
+  execute: ({ text }) => `saved ${text}`,
+})
+const broken = defineTool({
+  name: 'broken',
+  execute: () => {
+    throw new Error('kaput')
+  },
+})
 
 describe('running', () => {
   test('a value, output and input', async () => {
     const host = runtime()
-    const run = host.start(host.compile('import "std/tools"\nlet x = host_call("runtime.pipeline_input")\nprintln(x.name)\nreturn {n: x.n + 1, f: 1.5}'), { input: { name: 'Ada', n: 1 } })
+    const run = host.start(
+      host.compile(
+        'import "std/tools"\nlet x = host_call("runtime.pipeline_input")\nprintln(x.name)\nreturn {n: x.n + 1, f: 1.5}',
+      ),
+      { input: { name: 'Ada', n: 1 } },
+    )
     expect(await run.result).toMatchObject({ status: 'done', output: 'Ada\n', value: { n: 2, f: 1.5 } })
     expect(await host.run('return [1, "two"]')).toEqual([1, 'two'])
   })
@@ -94,7 +110,11 @@ describe('running', () => {
   test('the script sets the status', async () => {
     const fs = memoryProcess({ args: ['a'] })
     const host = runtime({ providers: [fs], grants: ['process'] })
-    expect(await host.start(host.compile('println("bye")\nexit(3)\nprintln("never")')).result).toMatchObject({ status: 'exit', code: 3, output: 'bye\n' })
+    expect(await host.start(host.compile('println("bye")\nexit(3)\nprintln("never")')).result).toMatchObject({
+      status: 'exit',
+      code: 3,
+      output: 'bye\n',
+    })
   })
 
   test('virtual time passes at once', async () => {
@@ -118,7 +138,12 @@ describe('functions of the host', () => {
       half: pureFunction({ params: [z.number()], returns: z.number(), run: (x) => x / 2 }),
       words: pureFunction({ params: [z.string()], run: (text) => text.split(' ') }),
       sum: pureFunction({ params: [z.array(z.number())], returns: z.number(), run: (xs) => xs.reduce((a, b) => a + b, 0) }),
-      fail: pureFunction({ params: [], run: () => { throw new Error('pure failure') } }),
+      fail: pureFunction({
+        params: [],
+        run: () => {
+          throw new Error('pure failure')
+        },
+      }),
       late: pureFunction({ params: [], run: () => Promise.resolve(1) }),
       greet: pureFunction({ params: [z.object({ name: z.string() })], names: ['who'], run: ({ name }) => ({ hello: name }) }),
     },
@@ -132,21 +157,32 @@ describe('functions of the host', () => {
     ['dicts', 'greet({name: "Ada"})', '{hello: Ada}\n'],
     ['as a callback', '[1, 2].map({ x -> add(x, 1) })', '[2, 3]\n'],
   ])('%s', async (_, call, expected) => {
-    expect(await outputOf(`import { add, half, words, sum, greet } from "host/calc"\nprintln(${call})`, { hostFunctions })).toBe(expected)
+    expect(await outputOf(`import { add, half, words, sum, greet } from "host/calc"\nprintln(${call})`, { hostFunctions })).toBe(
+      expected,
+    )
   })
 
   test('what they throw can be caught', async () => {
-    const source = 'import "host/calc"\ntry { fail() } catch (e) { println(e.code + ": " + e.message) }\ntry { late() } catch (e) { println(e.message) }'
-    expect(await outputOf(source, { hostFunctions })).toBe('execution_failed: pure failure\nit returned a promise, but is declared as pure\n')
+    const source =
+      'import "host/calc"\ntry { fail() } catch (e) { println(e.code + ": " + e.message) }\ntry { late() } catch (e) { println(e.message) }'
+    expect(await outputOf(source, { hostFunctions })).toBe(
+      'execution_failed: pure failure\nit returned a promise, but is declared as pure\n',
+    )
   })
 
   test('their types are checked where they are called', async () => {
-    expect(await outputOf('import { add } from "host/calc"\nlet x = json_parse("\\"x\\"")\nadd(x, 1)', { hostFunctions })).toContain("TypeError: parameter 'a' expected int, got string (x)")
-    expect(await outputOf('__host_calc_add("x", 1)', { hostFunctions })).toContain("host function calc.add: argument 'a' must be int, got string")
+    expect(
+      await outputOf('import { add } from "host/calc"\nlet x = json_parse("\\"x\\"")\nadd(x, 1)', { hostFunctions }),
+    ).toContain("TypeError: parameter 'a' expected int, got string (x)")
+    expect(await outputOf('__host_calc_add("x", 1)', { hostFunctions })).toContain(
+      "host function calc.add: argument 'a' must be int, got string",
+    )
   })
 
   test('nothing under that name', async () => {
-    expect(await outputOf('import "host/nothing"')).toBe("! Runtime error: Import error: cannot read 'host/nothing': the host offers nothing under this name (line 1)")
+    expect(await outputOf('import "host/nothing"')).toBe(
+      "! Runtime error: Import error: cannot read 'host/nothing': the host offers nothing under this name (line 1)",
+    )
   })
 })
 
@@ -157,18 +193,31 @@ describe('tools', () => {
     ['through std/tools', 'import { tool_call } from "std/tools"\nprintln(tool_call("math.double", {n: 2}))', '{result: 4.0}\n'],
     ['as a capability', 'println(host_call("math.double", {n: 2}))', '{result: 4.0}\n'],
     ['listed', 'println(host_tool_list().map({ t -> t.name }))', '[math.double, save, broken]\n'],
-    ['errors', 'import { broken } from "host/tools"\ntry { broken() } catch (e) { println(e.code + " " + e.message + " " + e.tool) }', 'execution_failed kaput broken\n'],
+    [
+      'errors',
+      'import { broken } from "host/tools"\ntry { broken() } catch (e) { println(e.code + " " + e.message + " " + e.tool) }',
+      'execution_failed kaput broken\n',
+    ],
     ['bad arguments', 'try { host_tool_call("math.double", {n: "x"}) } catch (e) { println(e.code) }', 'invalid_args\n'],
     ['an unknown name', 'try { host_tool_call("none", {}) } catch (e) { println(e.message) }', "Tool 'none' not found\n"],
     ['as a Result', 'import { tool_try } from "std/tools"\nprintln(is_err(tool_try("broken", {})))', 'true\n'],
   ])('%s', async (_, source, expected) => expect(await outputOf(source, { tools: [double, save, broken] })).toBe(expected))
 
   test('without a host there is none', async () => {
-    expect(await outputOf('println(host_tool_list())\ntry { host_tool_call("x", {}) } catch (e) { println(e) }')).toBe('[]\nhost_tool_call: no host bridge is attached\n')
+    expect(await outputOf('println(host_tool_list())\ntry { host_tool_call("x", {}) } catch (e) { println(e) }')).toBe(
+      '[]\nhost_tool_call: no host bridge is attached\n',
+    )
   })
 
   test('capability operations', async () => {
-    const capabilities = { box: { open: (params: unknown) => ({ opened: params }), fail: () => { throw new ToolError('rate_limit', 'slow down') } } }
+    const capabilities = {
+      box: {
+        open: (params: unknown) => ({ opened: params }),
+        fail: () => {
+          throw new ToolError('rate_limit', 'slow down')
+        },
+      },
+    }
     expect(await outputOf('println(host_call("box.open", {x: 1}))', { capabilities })).toBe('{opened: {x: 1}}\n')
     expect(await outputOf('try { host_call("box.fail") } catch (e) { println(e.code) }', { capabilities })).toBe('rate_limit\n')
     expect(await outputOf('host_call("box.none")', { capabilities })).toBe('! Thrown: host_call: unsupported operation box.none')
@@ -177,14 +226,20 @@ describe('tools', () => {
   test('several at once, answers in order of arrival', async () => {
     const order: string[] = []
     const gates = new Map<string, () => void>()
-    const wait = defineTool({ name: 'wait', input: z.object({ id: z.string() }), execute: ({ id }) => new Promise((resolve) => {
-      gates.set(id, () => {
-        order.push(id)
-        resolve(id)
-      })
-      if (gates.size === 3) for (const each of ['c', 'a', 'b']) gates.get(each)!()
-    }) })
-    const source = 'let r = parallel each ["a", "b", "c"] { id -> let v = host_tool_call("wait", {id: id})\nprintln(v)\nv }\nprintln(r)'
+    const wait = defineTool({
+      name: 'wait',
+      input: z.object({ id: z.string() }),
+      execute: ({ id }) =>
+        new Promise((resolve) => {
+          gates.set(id, () => {
+            order.push(id)
+            resolve(id)
+          })
+          if (gates.size === 3) for (const each of ['c', 'a', 'b']) gates.get(each)!()
+        }),
+    })
+    const source =
+      'let r = parallel each ["a", "b", "c"] { id -> let v = host_tool_call("wait", {id: id})\nprintln(v)\nv }\nprintln(r)'
     const output = await outputOf(source, { tools: [wait] })
     expect(order).toEqual(['c', 'a', 'b'])
     expect(output).toContain('[a, b, c]')
@@ -198,10 +253,13 @@ describe('tools', () => {
   })
 
   test('progress', async () => {
-    const tool = defineTool({ name: 'slow', execute: (_, context) => {
-      context.progress({ done: 1 })
-      return context.callId
-    } })
+    const tool = defineTool({
+      name: 'slow',
+      execute: (_, context) => {
+        context.progress({ done: 1 })
+        return context.callId
+      },
+    })
     const host = runtime({ tools: [tool] })
     const events: RunEvent[] = []
     await host.start(host.compile('host_tool_call("slow", {})'), { onEvent: (event) => events.push(event) }).result
@@ -215,8 +273,16 @@ describe('authority', () => {
 
   test.each<[string, RuntimeOptions, string]>([
     ['no provider', { grants: ['*'] }, 'Error [tool_rejected]: fs.read is not available: this host provides no "fs"\n'],
-    ['no grant', { providers: [files()] }, 'Error [tool_rejected]: fs.read is not granted to this run: the host must grant "fs.read" or "fs"\n'],
-    ['another grant', { providers: [files()], grants: ['fs.write', 'http'] }, 'Error [tool_rejected]: fs.read is not granted to this run: the host must grant "fs.read" or "fs"\n'],
+    [
+      'no grant',
+      { providers: [files()] },
+      'Error [tool_rejected]: fs.read is not granted to this run: the host must grant "fs.read" or "fs"\n',
+    ],
+    [
+      'another grant',
+      { providers: [files()], grants: ['fs.write', 'http'] },
+      'Error [tool_rejected]: fs.read is not granted to this run: the host must grant "fs.read" or "fs"\n',
+    ],
     ['both', { providers: [files()], grants: ['fs.read'] }, 'text\n'],
     ['by area', { providers: [files()], grants: ['fs'] }, 'text\n'],
     ['everything', { providers: [files()], grants: ['*'] }, 'text\n'],
@@ -226,14 +292,17 @@ describe('authority', () => {
     const host = runtime({ providers: [files()], grants: ['fs.read'] })
     const narrowed = await host.start(host.compile(attempt), { grants: ['http'] }).result
     expect(narrowed.output).toContain('is not granted')
-    const widened = await host.start(host.compile('try { write_file("/b", "x") } catch (e) { println(e) }'), { grants: ['*'] }).result
+    const widened = await host.start(host.compile('try { write_file("/b", "x") } catch (e) { println(e) }'), { grants: ['*'] })
+      .result
     expect(widened.output).toContain('fs.write is not granted')
   })
 
   test('an MCP server that the script names needs the power to start programs', async () => {
     const mcp: Provider = { kinds: ['mcp.connect', 'mcp.request'], perform: () => ({ ok: true, value: null }) }
     const source = 'try { mcp_connect("x") } catch (e) { println(e) }'
-    expect(await outputOf(source, { providers: [mcp], grants: ['mcp'] })).toContain('the host must grant "process.exec" or "process"')
+    expect(await outputOf(source, { providers: [mcp], grants: ['mcp'] })).toContain(
+      'the host must grant "process.exec" or "process"',
+    )
     expect(await outputOf(source, { providers: [mcp], grants: ['mcp', 'process.exec'] })).toBe('')
   })
 
@@ -244,8 +313,16 @@ describe('authority', () => {
 
 describe('modules', () => {
   test('from the host, with state of their own', async () => {
-    const resolve = memoryModules({ 'lib/counter.harn': 'var n = 0\npub fn next() { n = n + 1\n return n }', 'lib/twice.harn': 'import { next } from "./counter"\npub fn twice() { next()\n return next() }' })
-    expect(await outputOf('import { twice } from "./lib/twice"\nimport { next } from "lib/counter"\nprintln(twice())\nprintln(next())', { resolve })).toBe('2\n3\n')
+    const resolve = memoryModules({
+      'lib/counter.harn': 'var n = 0\npub fn next() { n = n + 1\n return n }',
+      'lib/twice.harn': 'import { next } from "./counter"\npub fn twice() { next()\n return next() }',
+    })
+    expect(
+      await outputOf(
+        'import { twice } from "./lib/twice"\nimport { next } from "lib/counter"\nprintln(twice())\nprintln(next())',
+        { resolve },
+      ),
+    ).toBe('2\n3\n')
   })
 
   test('what is missing fails when it runs', async () => {
@@ -254,7 +331,9 @@ describe('modules', () => {
   })
 
   test('hosts can add standard modules', async () => {
-    expect(await outputOf('import { f } from "std/mine"\nprintln(f())', { std: { mine: 'pub fn f() { return "mine" }' } })).toBe('mine\n')
+    expect(await outputOf('import { f } from "std/mine"\nprintln(f())', { std: { mine: 'pub fn f() { return "mine" }' } })).toBe(
+      'mine\n',
+    )
   })
 })
 
@@ -284,7 +363,11 @@ println(host_call("runtime.dry_run"))
     const result = await host.start(host.compile(source), { dryRun: true }).result
     expect(result.output).toBe('2.0\ndry_run save\ntext\n200\ntrue\n')
     expect(result.wouldHaveDone.map((entry) => `${entry.summary}${entry.performed ? ' (performed)' : ''}`)).toEqual([
-      'call tool save', 'write file /b.txt (3 characters)', 'append to file /b.txt (4 characters)', 'delete /a.txt', 'GET https://example.com/',
+      'call tool save',
+      'write file /b.txt (3 characters)',
+      'append to file /b.txt (4 characters)',
+      'delete /a.txt',
+      'GET https://example.com/',
     ])
     expect(files.files()).toEqual(['/a.txt'])
     expect(sent).toBe(0)
@@ -292,7 +375,8 @@ println(host_call("runtime.dry_run"))
 
   test('what is not granted is refused, not listed', async () => {
     const host = runtime({ providers: [new MemoryFs()] })
-    const result = await host.start(host.compile('try { write_file("/b", "x") } catch (e) { println(e) }'), { dryRun: true }).result
+    const result = await host.start(host.compile('try { write_file("/b", "x") } catch (e) { println(e) }'), { dryRun: true })
+      .result
     expect(result.output).toContain('is not granted')
     expect(result.wouldHaveDone).toEqual([])
   })
@@ -309,11 +393,15 @@ describe('snapshots', () => {
     const calls: string[] = []
     let open: () => void = () => {}
     const gate = new Promise<void>((resolve) => void (open = resolve))
-    const tool = defineTool({ name: 'gate', input: z.object({ n: z.int() }), execute: async ({ n }, context) => {
-      calls.push(context.idempotencyKey)
-      await gate
-      return n * 10
-    } })
+    const tool = defineTool({
+      name: 'gate',
+      input: z.object({ n: z.int() }),
+      execute: async ({ n }, context) => {
+        calls.push(context.idempotencyKey)
+        await gate
+        return n * 10
+      },
+    })
     return { tool, calls, open }
   }
 
@@ -339,7 +427,11 @@ return r
     second.open()
     // Nothing of the first host is left: another runtime, no module resolver.
     const resumed = await runtime({ tools: [second.tool] }).resume(bytes).result
-    expect(resumed).toMatchObject({ status: 'done', value: 40, output: 'before 1\nafter 40 2 {list: [1, 2.5, x], n: 4611686018427387904}\n' })
+    expect(resumed).toMatchObject({
+      status: 'done',
+      value: 40,
+      output: 'before 1\nafter 40 2 {list: [1, 2.5, x], n: 4611686018427387904}\n',
+    })
     expect(second.calls).toEqual(first.calls)
 
     first.open()
@@ -354,10 +446,12 @@ return r
     const bytes = await run.snapshot()
     run.cancel()
     await run.result
-    const forks = await Promise.all([1, 2, 3].map((factor) => {
-      const tool = defineTool({ name: 'gate', execute: () => factor })
-      return runtime({ tools: [tool] }).resume(bytes).result
-    }))
+    const forks = await Promise.all(
+      [1, 2, 3].map((factor) => {
+        const tool = defineTool({ name: 'gate', execute: () => factor })
+        return runtime({ tools: [tool] }).resume(bytes).result
+      }),
+    )
     expect(forks.map((fork) => fork.status === 'done' && fork.value)).toEqual([1, 2, 3])
   })
 
@@ -397,7 +491,20 @@ println(await(t))
     const { journal, result } = await recorded()
     expect(result.status).toBe('done')
     // The replaying host has no files and no tool that works.
-    const other = runtime({ tools: [defineTool({ name: 'math.double', input: z.object({ n: z.number() }), output: z.object({ result: z.number() }), sideEffect: 'none', description: 'Twice a number', execute: () => { throw new Error('performed') } })] })
+    const other = runtime({
+      tools: [
+        defineTool({
+          name: 'math.double',
+          input: z.object({ n: z.number() }),
+          output: z.object({ result: z.number() }),
+          sideEffect: 'none',
+          description: 'Twice a number',
+          execute: () => {
+            throw new Error('performed')
+          },
+        }),
+      ],
+    })
     const lines = journal.entries.map(encodeEntry).join('\n')
     const end = other.replay(other.compile(source), decodeJournal(lines))
     expect(end).toMatchObject({ kind: 'ended', output: result.output, end: { kind: 'done' } satisfies Partial<DriveEnd> })
@@ -406,7 +513,10 @@ println(await(t))
   test('a changed program diverges, and the first difference is told', async () => {
     const { journal, host } = await recorded()
     const end = host.replay(host.compile(source.replace('"/a.txt"', '"/b.txt"')), journal.entries)
-    expect(end).toMatchObject({ kind: 'diverged', divergence: { code: 'replay_mismatch', actual: { kind: 'fs.read', args: '{"encoding":"utf8","path":"/b.txt"}' } } })
+    expect(end).toMatchObject({
+      kind: 'diverged',
+      divergence: { code: 'replay_mismatch', actual: { kind: 'fs.read', args: '{"encoding":"utf8","path":"/b.txt"}' } },
+    })
   })
 
   test('a cancelled run replays as cancelled', async () => {
@@ -416,7 +526,11 @@ println(await(t))
     const run = host.start(module, { journal })
     setImmediate(() => run.cancel('stop'))
     await run.result
-    expect(host.replay(module, journal.entries)).toEqual({ kind: 'ended', end: { kind: 'cancelled', reason: 'stop' }, output: 'on\n' })
+    expect(host.replay(module, journal.entries)).toEqual({
+      kind: 'ended',
+      end: { kind: 'cancelled', reason: 'stop' },
+      output: 'on\n',
+    })
   })
 })
 

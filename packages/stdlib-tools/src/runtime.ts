@@ -118,7 +118,12 @@ export class Module {
   /** Of the sources; journals and snapshots name the program by it. */
   readonly hash: string
 
-  constructor(parts: { readonly result: CompileResult; readonly program: LinkedProgram; readonly sources: ProgramSources; readonly hash: string }) {
+  constructor(parts: {
+    readonly result: CompileResult
+    readonly program: LinkedProgram
+    readonly sources: ProgramSources
+    readonly hash: string
+  }) {
     this.file = parts.sources.entry.key
     this.warnings = parts.result.diagnostics.filter((each) => each.severity !== 'error')
     this.files = parts.result.files
@@ -161,7 +166,12 @@ export class Runtime {
   start(module: Module, options: StartOptions = {}): Run {
     const input = plainFromHost(options.input ?? null)
     const runId = options.runId ?? this.makeRunId()
-    return this.launch(module, { kind: 'start', input }, { input, runId, output: '', entries: [], startedAt: null, machine: null }, options)
+    return this.launch(
+      module,
+      { kind: 'start', input },
+      { input, runId, output: '', entries: [], startedAt: null, machine: null },
+      options,
+    )
   }
 
   /** Compiles when needed, runs to the end and gives the value; throws what ended the run otherwise. */
@@ -186,9 +196,10 @@ export class Runtime {
 
   /** Delivers the result of a tool call that answered `pending(token)`. */
   completeTool(token: string, outcome: { readonly ok: unknown } | { readonly error: string; readonly code?: string }): void {
-    const delivered: ToolOutcome = 'ok' in outcome
-      ? { kind: 'result', value: plainFromHost(outcome.ok) }
-      : { kind: 'failed', error: { code: outcome.code ?? 'execution_failed', message: outcome.error } }
+    const delivered: ToolOutcome =
+      'ok' in outcome
+        ? { kind: 'result', value: plainFromHost(outcome.ok) }
+        : { kind: 'failed', error: { code: outcome.code ?? 'execution_failed', message: outcome.error } }
     this.pendingResults.complete(token, delivered)
   }
 
@@ -223,7 +234,8 @@ export class Runtime {
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
-      begin, input,
+      begin,
+      input,
       host: this.host,
       providers: [...(own.providers ?? []), ...(options.providers ?? [])],
       grants: options.grants === undefined ? this.grants : this.grants.narrowedTo(options.grants),
@@ -239,14 +251,25 @@ export class Runtime {
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,
-      pack: (state) => packSnapshot({
-        runId, sources: module.sources, input, startedAt: state.startedAt, machine: state.machine, pending: state.pending, output: state.output, dryRun, entries: state.dryRun,
-      }),
+      pack: (state) =>
+        packSnapshot({
+          runId,
+          sources: module.sources,
+          input,
+          startedAt: state.startedAt,
+          machine: state.machine,
+          pending: state.pending,
+          output: state.output,
+          dryRun,
+          entries: state.dryRun,
+        }),
     })
   }
 
   private machineOptions(
-    options: Pick<StartOptions, 'limits' | 'globals' | 'epilogue'>, perform: RunPerform, limits?: Partial<Limits>,
+    options: Pick<StartOptions, 'limits' | 'globals' | 'epilogue'>,
+    perform: RunPerform,
+    limits?: Partial<Limits>,
   ): ConstructorParameters<typeof Machine>[1] {
     return {
       limits: { ...this.options.limits, ...options.limits, ...limits },
@@ -277,11 +300,16 @@ interface Origin {
 /** The value of a finished run; throws what ended it otherwise. */
 export function valueOf(result: RunResult): Plain {
   switch (result.status) {
-    case 'done': return result.value
-    case 'failed': throw result.error
-    case 'limit': throw new RunStopped(result.message, result)
-    case 'exit': throw new RunStopped(`the script ended with exit(${result.code})`, result)
-    case 'cancelled': throw new RunStopped(`the run was cancelled: ${result.reason}`, result)
+    case 'done':
+      return result.value
+    case 'failed':
+      throw result.error
+    case 'limit':
+      throw new RunStopped(result.message, result)
+    case 'exit':
+      throw new RunStopped(`the script ended with exit(${result.code})`, result)
+    case 'cancelled':
+      throw new RunStopped(`the run was cancelled: ${result.reason}`, result)
   }
 }
 

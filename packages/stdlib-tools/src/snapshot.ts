@@ -30,21 +30,26 @@ export class SnapshotError extends Error {
 }
 
 export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({
-    bridle: 'run',
-    format: SNAPSHOT_FORMAT,
-    runId: snapshot.runId,
-    sources: snapshot.sources,
-    input: plainToJson(snapshot.input),
-    startedAt: snapshot.startedAt,
-    machine: snapshot.machine,
-    pending: snapshot.pending.map(({ id, effect, outcome }) => ({
-      id, kind: effect.kind, args: plainToJson(effect.args), outcome: outcome === null ? null : outcomeToJson(outcome),
-    })),
-    output: snapshot.output,
-    dryRun: snapshot.dryRun,
-    entries: snapshot.entries.map((entry) => ({ ...entry, args: plainToJson(entry.args) })),
-  }))
+  return new TextEncoder().encode(
+    JSON.stringify({
+      bridle: 'run',
+      format: SNAPSHOT_FORMAT,
+      runId: snapshot.runId,
+      sources: snapshot.sources,
+      input: plainToJson(snapshot.input),
+      startedAt: snapshot.startedAt,
+      machine: snapshot.machine,
+      pending: snapshot.pending.map(({ id, effect, outcome }) => ({
+        id,
+        kind: effect.kind,
+        args: plainToJson(effect.args),
+        outcome: outcome === null ? null : outcomeToJson(outcome),
+      })),
+      output: snapshot.output,
+      dryRun: snapshot.dryRun,
+      entries: snapshot.entries.map((entry) => ({ ...entry, args: plainToJson(entry.args) })),
+    }),
+  )
 }
 
 export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
@@ -56,7 +61,8 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
   }
   const data = object(raw)
   if (data['bridle'] !== 'run') throw new SnapshotError('the bytes are not a snapshot of a run')
-  if (data['format'] !== SNAPSHOT_FORMAT) throw new SnapshotError(`snapshot format ${JSON.stringify(data['format'])} is not ${SNAPSHOT_FORMAT}`)
+  if (data['format'] !== SNAPSHOT_FORMAT)
+    throw new SnapshotError(`snapshot format ${JSON.stringify(data['format'])} is not ${SNAPSHOT_FORMAT}`)
   try {
     return {
       runId: text(data['runId']),
@@ -67,16 +73,24 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
       pending: list(data['pending']).map((item) => pendingOf(object(item))),
       output: text(data['output']),
       dryRun: data['dryRun'] === true,
-      entries: list(data['entries']).map((item) => ({ ...(item as DryRunEntry), args: plainFromJson((item as DryRunEntry).args) as DryRunEntry['args'] })),
+      entries: list(data['entries']).map((item) => ({
+        ...(item as DryRunEntry),
+        args: plainFromJson((item as DryRunEntry).args) as DryRunEntry['args'],
+      })),
     }
   } catch (cause) {
-    throw cause instanceof SnapshotError ? cause : new SnapshotError(`damaged snapshot: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw cause instanceof SnapshotError
+      ? cause
+      : new SnapshotError(`damaged snapshot: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }
 
 function sourcesOf(raw: unknown): ProgramSources {
   const data = object(raw)
-  const source = (item: unknown): { key: string; text: string } => ({ key: text(object(item)['key']), text: text(object(item)['text']) })
+  const source = (item: unknown): { key: string; text: string } => ({
+    key: text(object(item)['key']),
+    text: text(object(item)['text']),
+  })
   return {
     entry: source(data['entry']),
     modules: list(data['modules']).map(source),
@@ -89,7 +103,8 @@ function sourcesOf(raw: unknown): ProgramSources {
 
 function pendingOf(data: { readonly [key: string]: unknown }): PendingCall {
   const { id, kind } = data
-  if (typeof id !== 'number' || typeof kind !== 'string' || !(kind in EFFECTS)) throw new SnapshotError('damaged snapshot: a pending effect is malformed')
+  if (typeof id !== 'number' || typeof kind !== 'string' || !(kind in EFFECTS))
+    throw new SnapshotError('damaged snapshot: a pending effect is malformed')
   return {
     id,
     effect: { kind: kind as EffectKind, args: plainFromJson(data['args']) as Effect['args'] },
@@ -98,7 +113,8 @@ function pendingOf(data: { readonly [key: string]: unknown }): PendingCall {
 }
 
 function object(raw: unknown): { readonly [key: string]: unknown } {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw new SnapshotError('damaged snapshot: an object is missing')
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    throw new SnapshotError('damaged snapshot: an object is missing')
   return raw as { readonly [key: string]: unknown }
 }
 

@@ -27,7 +27,18 @@ import { effectFault, outcomeDelivery } from './effects/outcome.js'
 import { Coroutine, MAX_NESTED_CALLS, NativeActivation, Task } from './scheduler/task.js'
 import { dueEvents, taskDue } from './scheduler/timers.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from './scheduler/spawn.js'
-import type { BuiltinDef, Context, Control, Family, FrameState, MachineAccess, Result, SpawnOptions, TaskFacts, TaskOutcome } from './builtins/builtin.js'
+import type {
+  BuiltinDef,
+  Context,
+  Control,
+  Family,
+  FrameState,
+  MachineAccess,
+  Result,
+  SpawnOptions,
+  TaskFacts,
+  TaskOutcome,
+} from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { Effect, EffectOutcome, PendingEffect } from './effects/effect.js'
 import type { CallSite } from './interpreter/calls.js'
@@ -506,7 +517,10 @@ export class Machine implements Context, MachineAccess {
     const live = measureHeap(this)
     this.heapCharged = live
     this.heapNext = live + this.limits.heap / 4
-    return live <= this.limits.heap || this.hitLimit('heap', `out of memory: ${live} heap units are in use, the limit is ${this.limits.heap}`)
+    return (
+      live <= this.limits.heap ||
+      this.hitLimit('heap', `out of memory: ${live} heap units are in use, the limit is ${this.limits.heap}`)
+    )
   }
 
   chargeJoin(x: Value, y: Value): void {
@@ -559,10 +573,14 @@ export class Machine implements Context, MachineAccess {
       const a = argc > 0 ? regs[from]! : null
       const b = argc > 1 ? regs[from + 1]! : null
       switch (def.arity) {
-        case 0: return def.run(this)
-        case 1: return def.run(this, a)
-        case 2: return def.run(this, a, b)
-        default: return def.run(this, a, b, argc > 2 ? regs[from + 2]! : null)
+        case 0:
+          return def.run(this)
+        case 1:
+          return def.run(this, a)
+        case 2:
+          return def.run(this, a, b)
+        default:
+          return def.run(this, a, b, argc > 2 ? regs[from + 2]! : null)
       }
     }
     return def.run(this, ...padded(def, regs, from, argc))
@@ -573,7 +591,11 @@ export class Machine implements Context, MachineAccess {
     if (!def.rest && def.arity <= 2) {
       const self = regs[from]!
       const a = argc > 0 ? regs[from + 1]! : null
-      return def.arity === 0 ? def.run(this, self) : def.arity === 1 ? def.run(this, self, a) : def.run(this, self, a, argc > 1 ? regs[from + 2]! : null)
+      return def.arity === 0
+        ? def.run(this, self)
+        : def.arity === 1
+          ? def.run(this, self, a)
+          : def.run(this, self, a, argc > 1 ? regs[from + 2]! : null)
     }
     return def.run(this, regs[from]!, ...padded(def, regs, from + 1, argc))
   }
@@ -593,7 +615,13 @@ export class Machine implements Context, MachineAccess {
     return def
   }
 
-  callMethod(task: Task, receiver: Value, from: number, argc: number, site: { readonly name: string; readonly optional: boolean }): boolean {
+  callMethod(
+    task: Task,
+    receiver: Value,
+    from: number,
+    argc: number,
+    site: { readonly name: string; readonly optional: boolean },
+  ): boolean {
     return callMethod(this, task, receiver, from, argc, site)
   }
 

@@ -42,7 +42,9 @@ describe('depth', () => {
   })
 
   test('100,000 tail calls take no frames', () => {
-    expect(runText('fn f(n) { if n == 0 { return "done" }\n return f(n - 1) }\nprintln(f(100000))', { frames: 100 }).output).toBe('done\n')
+    expect(runText('fn f(n) { if n == 0 { return "done" }\n return f(n - 1) }\nprintln(f(100000))', { frames: 100 }).output).toBe(
+      'done\n',
+    )
   })
 
   test('recursion through a callback ends in the limit on frames, not in the JavaScript stack', () => {
@@ -50,7 +52,9 @@ describe('depth', () => {
   })
 
   test('recursion through methods and sorting does, too', () => {
-    expect(limitOf('struct P { n: int }\nimpl P { fn m(self) { let r = self.m()\n return r } }\nP({n: 1}).m()', { frames: 5_000 })).toBe('frames')
+    expect(
+      limitOf('struct P { n: int }\nimpl P { fn m(self) { let r = self.m()\n return r } }\nP({n: 1}).m()', { frames: 5_000 }),
+    ).toBe('frames')
     expect(limitOf('fn f(n) { return [2, 1].sort_by({ x -> f(x) }) }\nf(0)', { frames: 5_000 })).toBe('frames')
   })
 })
@@ -65,11 +69,15 @@ describe('heap, output and tasks', () => {
   ])('%s', (_, text) => {
     const { exit } = runText(text, { heap: 1 << 22, fuel: 50_000_000 })
     // A string that is too long for any machine is a fault of its own.
-    expect(exit?.kind === 'limit' ? exit.limit : exit?.kind === 'failed' ? exit.fault.text : exit).toMatch(/heap|string is too long/)
+    expect(exit?.kind === 'limit' ? exit.limit : exit?.kind === 'failed' ? exit.fault.text : exit).toMatch(
+      /heap|string is too long/,
+    )
   })
 
   test('garbage does not count', () => {
-    expect(runText('var i = 0\nwhile i < 20000 { let xs = [i, i, i, i]\n i += 1 }\nprintln(i)', { heap: 1 << 18 }).output).toBe('20000\n')
+    expect(runText('var i = 0\nwhile i < 20000 { let xs = [i, i, i, i]\n i += 1 }\nprintln(i)', { heap: 1 << 18 }).output).toBe(
+      '20000\n',
+    )
   })
 
   test('output', () => {

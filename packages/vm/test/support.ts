@@ -9,12 +9,16 @@ export const registry = createRegistry(STANDARD_FAMILIES)
 const signatures = signaturesOf(registry)
 
 export function compile(text: string, modules: Readonly<Record<string, string>> = {}): CompiledProgram {
-  const result = compileProgram({ key: 'main.harn', text }, {
-    signatures,
-    resolve: (path) => (Object.hasOwn(modules, path)
-      ? { kind: 'source', key: path, text: modules[path]! }
-      : { kind: 'error', message: `Import error: cannot read '${path}'` }),
-  })
+  const result = compileProgram(
+    { key: 'main.harn', text },
+    {
+      signatures,
+      resolve: (path) =>
+        Object.hasOwn(modules, path)
+          ? { kind: 'source', key: path, text: modules[path]! }
+          : { kind: 'error', message: `Import error: cannot read '${path}'` },
+    },
+  )
   if (result.program === null) throw new Error(result.diagnostics.map((each) => each.message).join('\n'))
   return result.program
 }

@@ -11,10 +11,18 @@ export async function builtinsCommand(name: string | undefined, options: { reado
   const shown = name === undefined ? all : all.filter((def) => def.name === name || fullName(def) === name)
   if (shown.length === 0) throw new CommandError(`there is no builtin named ${name}`)
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify(shown.map(({ signature, receiver, doc, effects }) => ({ signature, receiver, doc, effects })), null, 2)}\n`)
+    process.stdout.write(
+      `${JSON.stringify(
+        shown.map(({ signature, receiver, doc, effects }) => ({ signature, receiver, doc, effects })),
+        null,
+        2,
+      )}\n`,
+    )
     return 0
   }
-  const lines = shown.map((def) => (name === undefined ? heading(def) : `${heading(def)}\n    ${def.doc}\n    effects: ${effectsOf(def)}`))
+  const lines = shown.map((def) =>
+    name === undefined ? heading(def) : `${heading(def)}\n    ${def.doc}\n    effects: ${effectsOf(def)}`,
+  )
   process.stdout.write(`${lines.join('\n')}\n`)
   return 0
 }

@@ -43,11 +43,19 @@ function show({ path, file, diagnostics }: Finding): void {
   if (diagnostics.length === 0) process.stdout.write(`${path}: ok\n`)
   if (file === null) return
   const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
-  for (const diagnostic of diagnostics) process.stderr.write(renderDiagnostic(diagnostic, file, { color }).replaceAll(file.name, path))
+  for (const diagnostic of diagnostics)
+    process.stderr.write(renderDiagnostic(diagnostic, file, { color }).replaceAll(file.name, path))
 }
 
 function toJson({ path, file, diagnostics }: Finding): readonly unknown[] {
-  return diagnostics.map(({ code, severity, message, span, hint }) => ({ path, code, severity, message, ...file?.position(span.start), hint }))
+  return diagnostics.map(({ code, severity, message, span, hint }) => ({
+    path,
+    code,
+    severity,
+    message,
+    ...file?.position(span.start),
+    hint,
+  }))
 }
 
 function scriptsAt(path: string): string[] {

@@ -8,14 +8,19 @@ import { renderFault } from '../fault-report.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript, reasonOf, sourcesOf } from '../load.js'
 
-export async function replayCommand(recording: string, file: string | undefined, options: { readonly eval?: string }): Promise<number> {
+export async function replayCommand(
+  recording: string,
+  file: string | undefined,
+  options: { readonly eval?: string },
+): Promise<number> {
   const entries = readRecording(recording)
   const script = await readScript(file, options.eval)
   const runtime = commandRuntime({ terminal: false, args: [] })
   const module = compileScript(runtime, script)
   if (module === null) return EXIT_FAILURE
   const first = entries[0]
-  if (first?.type === 'run' && first.program !== module.hash) process.stderr.write(`warning: ${script.shown} has changed since ${recording} was recorded\n`)
+  if (first?.type === 'run' && first.program !== module.hash)
+    process.stderr.write(`warning: ${script.shown} has changed since ${recording} was recorded\n`)
   const result = runtime.replay(module, entries)
   process.stdout.write(result.output)
   if (result.kind === 'diverged') {
@@ -26,8 +31,10 @@ export async function replayCommand(recording: string, file: string | undefined,
   }
   const { end } = result
   switch (end.kind) {
-    case 'done': return 0
-    case 'exit': return end.code
+    case 'done':
+      return 0
+    case 'exit':
+      return end.code
     case 'failed':
       process.stderr.write(renderFault(end.fault, sourcesOf(module, script)))
       return EXIT_FAILURE

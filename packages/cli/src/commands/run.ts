@@ -63,11 +63,16 @@ function report(result: RunResult, ending: Ending): number {
 
 function judge(result: RunResult, { module, script, stop }: Ending): { readonly code: number; readonly complaint: string } {
   switch (result.status) {
-    case 'done': return statusOf(result.raw)
-    case 'failed': return { code: EXIT_FAILURE, complaint: renderFault(result.error.fault, sourcesOf(module, script)) }
-    case 'limit': return { code: EXIT_FAILURE, complaint: `error: ${result.message}\n` }
-    case 'exit': return { code: result.code, complaint: '' }
-    case 'cancelled': return { code: stop.code, complaint: stop.complaint }
+    case 'done':
+      return statusOf(result.raw)
+    case 'failed':
+      return { code: EXIT_FAILURE, complaint: renderFault(result.error.fault, sourcesOf(module, script)) }
+    case 'limit':
+      return { code: EXIT_FAILURE, complaint: `error: ${result.message}\n` }
+    case 'exit':
+      return { code: result.code, complaint: '' }
+    case 'cancelled':
+      return { code: stop.code, complaint: stop.complaint }
   }
 }
 
@@ -83,18 +88,26 @@ function statusOf(value: Value): { readonly code: number; readonly complaint: st
 
 function renderDryRun(entries: readonly DryRunEntry[]): string {
   if (entries.length === 0) return '\nDry run: nothing would have been changed.\n'
-  const lines = entries.map((entry, at) => `${String(at + 1).padStart(4)}. ${entry.summary} [${entry.sideEffect}]${entry.performed ? ' (done even now)' : ''}`)
+  const lines = entries.map(
+    (entry, at) =>
+      `${String(at + 1).padStart(4)}. ${entry.summary} [${entry.sideEffect}]${entry.performed ? ' (done even now)' : ''}`,
+  )
   return `\nDry run: this would have happened.\n${lines.join('\n')}\n`
 }
 
 function documentOf(result: RunResult, exitCode: number, stop: Stop): Readonly<Record<string, unknown>> {
   const common = { status: result.status, exit_code: exitCode, output: result.output, would_have_done: result.wouldHaveDone }
   switch (result.status) {
-    case 'done': return { ...common, value: result.value }
-    case 'failed': return { ...common, error: { message: result.error.message, value: result.error.value, trace: result.error.trace } }
-    case 'limit': return { ...common, error: { message: result.message, limit: result.limit } }
-    case 'exit': return common
-    case 'cancelled': return { ...common, error: { message: stop.complaint.replace(/^error: /, '').trimEnd() || result.reason } }
+    case 'done':
+      return { ...common, value: result.value }
+    case 'failed':
+      return { ...common, error: { message: result.error.message, value: result.error.value, trace: result.error.trace } }
+    case 'limit':
+      return { ...common, error: { message: result.message, limit: result.limit } }
+    case 'exit':
+      return common
+    case 'cancelled':
+      return { ...common, error: { message: stop.complaint.replace(/^error: /, '').trimEnd() || result.reason } }
   }
 }
 
@@ -153,7 +166,10 @@ class Stop {
     this.signal = this.abort.signal
     process.on('SIGINT', this.onInterrupt)
     process.on('SIGTERM', this.onTerminate)
-    this.timer = timeoutMs === null ? null : setTimeout(() => this.stop(EXIT_TIMEOUT, `the run took longer than ${timeoutMs} ms`, false), timeoutMs)
+    this.timer =
+      timeoutMs === null
+        ? null
+        : setTimeout(() => this.stop(EXIT_TIMEOUT, `the run took longer than ${timeoutMs} ms`, false), timeoutMs)
   }
 
   end(): void {

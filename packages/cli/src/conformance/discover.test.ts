@@ -25,19 +25,27 @@ function tree(files: Readonly<Record<string, string>>): string {
 describe('discover', () => {
   test('pairs scripts with their siblings, walks in order, ignores helpers', () => {
     const folder = tree({
-      'b/two.harn': '', 'b/two.error': 'boom',
-      'a/one.harn': '', 'a/one.expected': '1\n',
+      'b/two.harn': '',
+      'b/two.error': 'boom',
+      'a/one.harn': '',
+      'a/one.expected': '1\n',
       'a/helper.harn': '',
-      'a.harn': '', 'a.expected': '',
+      'a.harn': '',
+      'a.expected': '',
       'a/notes.txt': '',
     })
     expect(discover(folder).map(({ name, kind, wanted }) => [name, kind, wanted])).toEqual([
-      ['a/one', 'positive', '1\n'], ['a', 'positive', ''], ['b/two', 'negative', 'boom'],
+      ['a/one', 'positive', '1\n'],
+      ['a', 'positive', ''],
+      ['b/two', 'negative', 'boom'],
     ])
   })
 
   test('.expected wins over .error', () => {
-    expect(discover(tree({ 'x.harn': '', 'x.expected': 'e', 'x.error': 'r' }))[0]).toMatchObject({ kind: 'positive', wanted: 'e' })
+    expect(discover(tree({ 'x.harn': '', 'x.expected': 'e', 'x.error': 'r' }))[0]).toMatchObject({
+      kind: 'positive',
+      wanted: 'e',
+    })
   })
 
   test('a parked test is named with its reason, but runs when named outright', () => {

@@ -25,6 +25,9 @@ function either(matches: (path: string) => boolean): Filter {
 
 /** `*` stands for any text, slashes too, `?` for one character; the whole path must match. */
 function globToRegExp(glob: string): RegExp {
-  const source = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*+/g, '.*').replaceAll('?', '.')
+  const source = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replace(/\*+/g, '.*')
+    .replaceAll('?', '.')
   return new RegExp(`^${source}$`, 'su')
 }

@@ -28,7 +28,9 @@ export function readGaps(path: string): KnownGaps {
 /** Listed scripts below `path` that do not exist: the list must not outlive them. */
 export function staleGaps(gaps: KnownGaps, path: string): string[] {
   const top = resolve(path)
-  return [...gaps.keys()].filter((file) => (file === top || file.startsWith(top + sep)) && !existsSync(file)).map((file) => relative(top, file))
+  return [...gaps.keys()]
+    .filter((file) => (file === top || file.startsWith(top + sep)) && !existsSync(file))
+    .map((file) => relative(top, file))
 }
 
 function nearestList(path: string): string | null {

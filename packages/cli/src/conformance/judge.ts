@@ -26,7 +26,8 @@ function judgePositive(wanted: string, outcome: Outcome): Verdict {
 
 function judgeNegative(wanted: string, outcome: Outcome): Verdict {
   const spec = trimEnd(wanted)
-  if (outcome.kind === 'finished') return `expected an error matching ${spec}, but the program finished\n${indent(normalise(outcome.output))}`
+  if (outcome.kind === 'finished')
+    return `expected an error matching ${spec}, but the program finished\n${indent(normalise(outcome.output))}`
   const lines = splitLines(spec).map((line) => line.trim())
   // A blank line among others is layout; a file that is blank altogether accepts every error.
   const patterns = lines.length === 1 ? lines : lines.filter((line) => line !== '')

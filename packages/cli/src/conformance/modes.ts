@@ -37,7 +37,13 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
     if (!(cause instanceof CompileError) && !(cause instanceof LinkError)) throw cause
     return judge(test.kind, test.wanted, { kind: 'failed', output: '', error: cause.message })
   }
-  const script: Script = { test, runtime, module, warnings: module.warnings.map((each) => `warning: ${each.message}\n`).join(''), signal: run.signal }
+  const script: Script = {
+    test,
+    runtime,
+    module,
+    warnings: module.warnings.map((each) => `warning: ${each.message}\n`).join(''),
+    signal: run.signal,
+  }
   for (const [at, mode] of modes.entries()) {
     if (at > 0) run.onMode?.(mode)
     const verdict = await RUNNERS[mode](script)
@@ -96,26 +102,40 @@ function replayOnce(script: Script, entries: readonly JournalEntry[]): Outcome {
   if (result.kind === 'ended') return outcomeOf(result.end, output)
   const { code, message, at, expected, actual } = result.divergence
   const shown = (call: typeof expected): string => (call === null ? 'nothing' : `${call.kind} ${call.args}`)
-  return { kind: 'failed', output, error: `${code} at entry ${at}: ${message}; recorded ${shown(expected)}, now ${shown(actual)}` }
+  return {
+    kind: 'failed',
+    output,
+    error: `${code} at entry ${at}: ${message}; recorded ${shown(expected)}, now ${shown(actual)}`,
+  }
 }
 
 function endOf(result: RunResult): DriveEnd {
   switch (result.status) {
-    case 'done': return { kind: 'done', value: result.raw }
-    case 'failed': return { kind: 'failed', fault: result.error.fault }
-    case 'limit': return { kind: 'limit', limit: result.limit as Extract<DriveEnd, { kind: 'limit' }>['limit'], message: result.message }
-    case 'exit': return { kind: 'exit', code: result.code }
-    case 'cancelled': return { kind: 'cancelled', reason: result.reason }
+    case 'done':
+      return { kind: 'done', value: result.raw }
+    case 'failed':
+      return { kind: 'failed', fault: result.error.fault }
+    case 'limit':
+      return { kind: 'limit', limit: result.limit as Extract<DriveEnd, { kind: 'limit' }>['limit'], message: result.message }
+    case 'exit':
+      return { kind: 'exit', code: result.code }
+    case 'cancelled':
+      return { kind: 'cancelled', reason: result.reason }
   }
 }
 
 function outcomeOf(end: DriveEnd, output: string): Outcome {
   switch (end.kind) {
-    case 'done': return { kind: 'finished', output }
-    case 'failed': return { kind: 'failed', output, error: end.fault.text }
-    case 'limit': return { kind: 'failed', output, error: `the ${end.limit} limit was reached: ${end.message}` }
-    case 'exit': return end.code === 0 ? { kind: 'finished', output } : { kind: 'failed', output, error: `exit(${end.code})` }
-    case 'cancelled': return { kind: 'failed', output, error: `cancelled: ${end.reason}` }
+    case 'done':
+      return { kind: 'finished', output }
+    case 'failed':
+      return { kind: 'failed', output, error: end.fault.text }
+    case 'limit':
+      return { kind: 'failed', output, error: `the ${end.limit} limit was reached: ${end.message}` }
+    case 'exit':
+      return end.code === 0 ? { kind: 'finished', output } : { kind: 'failed', output, error: `exit(${end.code})` }
+    case 'cancelled':
+      return { kind: 'failed', output, error: `cancelled: ${end.reason}` }
   }
 }
 
@@ -124,7 +144,9 @@ function compare(recorded: Outcome, replayed: Outcome): string | null {
     return `the replay ${replayed.kind === 'failed' ? `failed: ${replayed.error}` : 'finished'}, the recorded run ${recorded.kind}`
   }
   if (recorded.output !== replayed.output) {
-    return judge('positive', recorded.output, { kind: 'finished', output: replayed.output }) ?? 'the outputs differ in white space'
+    return (
+      judge('positive', recorded.output, { kind: 'finished', output: replayed.output }) ?? 'the outputs differ in white space'
+    )
   }
   if (recorded.kind === 'failed' && replayed.kind === 'failed' && recorded.error !== replayed.error) {
     return `the errors differ: ${recorded.error} / ${replayed.error}`

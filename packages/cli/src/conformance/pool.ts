@@ -8,7 +8,9 @@ import type { Mode } from './modes.js'
 import type { TestResult } from './report.js'
 
 /** What the main thread says to a worker. */
-export type ToWorker = { readonly type: 'run'; readonly test: ConformanceTest; readonly modes: readonly Mode[] } | { readonly type: 'cancel' }
+export type ToWorker =
+  | { readonly type: 'run'; readonly test: ConformanceTest; readonly modes: readonly Mode[] }
+  | { readonly type: 'cancel' }
 
 /** What a worker says back. `mode` restarts the clock: the limit holds for each mode by itself. */
 export type FromWorker =
@@ -121,6 +123,11 @@ const WORKER_OPTIONS = {
 /** Built, this code lies in `dist` beside `conformance-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */
 function startWorker(): Worker {
   if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./conformance-worker.js', import.meta.url), WORKER_OPTIONS)
-  const [tsx, worker] = [import.meta.resolve('tsx/esm/api'), new URL('./worker.ts', import.meta.url).href].map((url) => JSON.stringify(url))
-  return new Worker(`import(${tsx}).then(({ register }) => { register(); return import(${worker}) })`, { ...WORKER_OPTIONS, eval: true })
+  const [tsx, worker] = [import.meta.resolve('tsx/esm/api'), new URL('./worker.ts', import.meta.url).href].map((url) =>
+    JSON.stringify(url),
+  )
+  return new Worker(`import(${tsx}).then(({ register }) => { register(); return import(${worker}) })`, {
+    ...WORKER_OPTIONS,
+    eval: true,
+  })
 }

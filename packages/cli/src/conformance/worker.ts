@@ -18,6 +18,10 @@ port.on('message', (message: ToWorker) => {
   running = new AbortController()
   void runTest(message.test, message.modes, { signal: running.signal, onMode: (mode) => say({ type: 'mode', mode }) }).then(
     (verdict) => say({ type: 'result', verdict }),
-    (cause: unknown) => say({ type: 'result', verdict: `bug in the runner or the machine: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}` }),
+    (cause: unknown) =>
+      say({
+        type: 'result',
+        verdict: `bug in the runner or the machine: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`,
+      }),
   )
 })

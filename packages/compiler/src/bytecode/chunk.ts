@@ -3,7 +3,11 @@
 
 /** Constants: primitives, exact ints, and tagged rows for what JSON lacks. */
 export type Constant =
-  | null | boolean | string | number | bigint
+  | null
+  | boolean
+  | string
+  | number
+  | bigint
   | { readonly tag: 'float'; readonly value: number }
   | { readonly tag: 'duration'; readonly ms: number | bigint }
   /** Any JSON data that an instruction interprets (schemas, parameter checks, key lists); `value` becomes a script value. */

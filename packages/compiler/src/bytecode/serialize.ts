@@ -218,7 +218,8 @@ class Reader {
   list<T>(read: () => T): T[] {
     const length = this.small()
     // Each item takes a byte at least.
-    if (length < 0 || length > this.bytes.length - this.at) throw new ChunkFormatError('damaged', 'a list is longer than the bytes')
+    if (length < 0 || length > this.bytes.length - this.at)
+      throw new ChunkFormatError('damaged', 'a list is longer than the bytes')
     return Array.from({ length }, read)
   }
 
@@ -238,7 +239,8 @@ export function deserialize(bytes: Uint8Array): CompiledProgram {
   }
   if (magic !== MAGIC) throw new ChunkFormatError('format', 'not a compiled program')
   const version = input.small()
-  if (version !== FORMAT_VERSION) throw new ChunkFormatError('version', `format version ${version}; this build reads version ${FORMAT_VERSION}`)
+  if (version !== FORMAT_VERSION)
+    throw new ChunkFormatError('version', `format version ${version}; this build reads version ${FORMAT_VERSION}`)
   if (input.small() !== opcodeFingerprint()) throw new ChunkFormatError('opcodes', 'compiled with another set of opcodes')
   const main = input.text()
   const modules = input.list(() => readModule(input))
@@ -249,7 +251,12 @@ export function deserialize(bytes: Uint8Array): CompiledProgram {
 function readModule(input: Reader): ModuleChunk {
   const key = input.text()
   const constants = input.list(() => readConstant(input))
-  const [names, builtins, units, moduleSlots] = [0, 1, 2, 3].map(() => input.list(() => input.text())) as [string[], string[], string[], string[]]
+  const [names, builtins, units, moduleSlots] = [0, 1, 2, 3].map(() => input.list(() => input.text())) as [
+    string[],
+    string[],
+    string[],
+    string[],
+  ]
   const exports = Object.fromEntries(input.list((): [string, number] => [input.text(), input.small()]))
   const functions = input.list(() => readFunction(input))
   return { key, functions, constants, names, builtins, units, moduleSlots, exports }
@@ -271,16 +278,27 @@ function readFunction(input: Reader): FunctionChunk {
 
 function readConstant(input: Reader): Constant {
   switch (input.small()) {
-    case TAGS.nil: return null
-    case TAGS.true: return true
-    case TAGS.false: return false
-    case TAGS.text: return input.text()
-    case TAGS.int: return input.int()
-    case TAGS.float: return { tag: 'float', value: input.float() }
-    case TAGS.duration: return { tag: 'duration', ms: input.int() }
-    case TAGS.data: return { tag: 'data', json: input.text() }
-    case TAGS.struct: return { tag: 'struct', name: input.text(), fields: input.list(() => input.text()) }
-    case TAGS.openStruct: return { tag: 'struct', name: input.text(), fields: null }
-    default: throw new ChunkFormatError('damaged', 'an unknown kind of constant')
+    case TAGS.nil:
+      return null
+    case TAGS.true:
+      return true
+    case TAGS.false:
+      return false
+    case TAGS.text:
+      return input.text()
+    case TAGS.int:
+      return input.int()
+    case TAGS.float:
+      return { tag: 'float', value: input.float() }
+    case TAGS.duration:
+      return { tag: 'duration', ms: input.int() }
+    case TAGS.data:
+      return { tag: 'data', json: input.text() }
+    case TAGS.struct:
+      return { tag: 'struct', name: input.text(), fields: input.list(() => input.text()) }
+    case TAGS.openStruct:
+      return { tag: 'struct', name: input.text(), fields: null }
+    default:
+      throw new ChunkFormatError('damaged', 'an unknown kind of constant')
   }
 }

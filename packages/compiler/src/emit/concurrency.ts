@@ -33,7 +33,11 @@ export function emitDeadline(fn: FunctionEmitter, expr: ExprOf<'Deadline'>): voi
   emitBorrowed(fn, expr.duration)
   fn.at(expr.span)
   fn.emit('DEADLINE_ENTER')
-  emitWithCleanup(fn, () => emitBlock(fn, expr.body, true), () => fn.emit('DEADLINE_LEAVE'))
+  emitWithCleanup(
+    fn,
+    () => emitBlock(fn, expr.body, true),
+    () => fn.emit('DEADLINE_LEAVE'),
+  )
 }
 
 /** Holds the mutex that `sync_mutex_acquire()` without a key means, for the block. */
@@ -43,11 +47,15 @@ export function emitMutex(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Mute
   fn.at(stmt.span)
   intrinsic(fn, 'sync_mutex_acquire', 0)
   fn.emit('STORE', permit)
-  emitWithCleanup(fn, () => emitBlock(fn, stmt.body, false), () => {
-    fn.emit('LOAD', permit)
-    intrinsic(fn, 'sync_release', 1)
-    fn.emit('POP')
-  })
+  emitWithCleanup(
+    fn,
+    () => emitBlock(fn, stmt.body, false),
+    () => {
+      fn.emit('LOAD', permit)
+      intrinsic(fn, 'sync_release', 1)
+      fn.emit('POP')
+    },
+  )
   fn.popScope()
 }
 
@@ -84,16 +92,18 @@ export function emitSelect(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Sel
     fn.asm.jump('JUMP', end)
     fn.asm.place(next)
   }
-  receiving.forEach((arm, index) => test(index, () => {
-    fn.pushScope()
-    if (arm.variable.text !== '_') {
-      fn.emit('LOAD', outcome)
-      fn.emit('ITEM', 1)
-      fn.bindTop(fn.declareName(arm.variable, false))
-    }
-    emitBody(fn, arm.body.body, false)
-    fn.popScope()
-  }))
+  receiving.forEach((arm, index) =>
+    test(index, () => {
+      fn.pushScope()
+      if (arm.variable.text !== '_') {
+        fn.emit('LOAD', outcome)
+        fn.emit('ITEM', 1)
+        fn.bindTop(fn.declareName(arm.variable, false))
+      }
+      emitBody(fn, arm.body.body, false)
+      fn.popScope()
+    }),
+  )
   const last = timeout ?? fallback
   if (last !== undefined) test(-1, () => emitBlock(fn, last.body, false))
   fn.asm.place(end)

@@ -1,7 +1,18 @@
 // Declarations → code (reference 01 §16): functions, tools, skills, eval packs, structs and their methods. Enums, interfaces and
 // type aliases have no code; pipelines and imports are the program's affair (program.ts).
 
-import type { Attribute, AttributeValue, Binding, Declaration, Expr, FnDecl, Param, Stmt, ToolDecl, EvalPackDecl } from '@bridle/parser'
+import type {
+  Attribute,
+  AttributeValue,
+  Binding,
+  Declaration,
+  Expr,
+  FnDecl,
+  Param,
+  Stmt,
+  ToolDecl,
+  EvalPackDecl,
+} from '@bridle/parser'
 import { emitExpr, structConstant } from './expressions.js'
 import { emitConstructor, emitFunction } from './functions.js'
 import { CompileError } from './module.js'
@@ -10,27 +21,43 @@ import type { FunctionEmitter } from './function.js'
 
 function bindingNames(binding: Binding): string[] {
   switch (binding.kind) {
-    case 'NameBinding': return [binding.name.text]
-    case 'PairBinding': return [binding.first.text, binding.second.text]
-    case 'DictBinding': return [...binding.fields.map((field) => (field.alias ?? field.key).text), ...(binding.rest === null ? [] : [binding.rest.text])]
-    case 'ListBinding': return [...binding.items.map((item) => item.name.text), ...(binding.rest === null ? [] : [binding.rest.text])]
+    case 'NameBinding':
+      return [binding.name.text]
+    case 'PairBinding':
+      return [binding.first.text, binding.second.text]
+    case 'DictBinding':
+      return [
+        ...binding.fields.map((field) => (field.alias ?? field.key).text),
+        ...(binding.rest === null ? [] : [binding.rest.text]),
+      ]
+    case 'ListBinding':
+      return [...binding.items.map((item) => item.name.text), ...(binding.rest === null ? [] : [binding.rest.text])]
   }
 }
 
 /** Names that a statement binds in the scope it stands in. */
 export function declaredNames(stmt: Stmt): readonly string[] {
   switch (stmt.kind) {
-    case 'Let': return bindingNames(stmt.binding)
-    case 'FnDecl': case 'ToolDecl': case 'SkillDecl': case 'EvalPackDecl': case 'StructDecl': return [stmt.name.text]
-    default: return []
+    case 'Let':
+      return bindingNames(stmt.binding)
+    case 'FnDecl':
+    case 'ToolDecl':
+    case 'SkillDecl':
+    case 'EvalPackDecl':
+    case 'StructDecl':
+      return [stmt.name.text]
+    default:
+      return []
   }
 }
 
 export function emitDeclaration(fn: FunctionEmitter, decl: Declaration): void {
   rejectAttributes(decl)
   switch (decl.kind) {
-    case 'FnDecl': return emitFn(fn, decl)
-    case 'ToolDecl': return emitTool(fn, decl)
+    case 'FnDecl':
+      return emitFn(fn, decl)
+    case 'ToolDecl':
+      return emitTool(fn, decl)
     case 'SkillDecl':
       callBuiltin(fn, 'skill_registry', 0)
       fn.emit('CONST', fn.module.constant(decl.name.text))
@@ -39,14 +66,26 @@ export function emitDeclaration(fn: FunctionEmitter, decl: Declaration): void {
       fn.at(decl.span)
       callBuiltin(fn, 'skill_define', 3)
       return fn.bindTop(fn.declareName(decl.name, false))
-    case 'EvalPackDecl': return emitEvalPack(fn, decl)
+    case 'EvalPackDecl':
+      return emitEvalPack(fn, decl)
     case 'StructDecl':
       emitConstructor(fn, decl.name.text, structConstant(fn, decl.name.text))
       return fn.bindTop(fn.declareName(decl.name, false, true))
     case 'ImplDecl':
       for (const method of decl.methods) emitMethod(fn, method)
-      return fn.emit('DEFINE_IMPL', fn.module.name(decl.name.text), fn.module.data(decl.methods.map((method) => method.name.text)), decl.methods.length)
-    case 'PipelineDecl': case 'OverrideDecl': case 'ImportDecl': case 'TypeDecl': case 'EnumDecl': case 'InterfaceDecl': return
+      return fn.emit(
+        'DEFINE_IMPL',
+        fn.module.name(decl.name.text),
+        fn.module.data(decl.methods.map((method) => method.name.text)),
+        decl.methods.length,
+      )
+    case 'PipelineDecl':
+    case 'OverrideDecl':
+    case 'ImportDecl':
+    case 'TypeDecl':
+    case 'EnumDecl':
+    case 'InterfaceDecl':
+      return
   }
 }
 
@@ -55,11 +94,27 @@ function callBuiltin(fn: FunctionEmitter, name: string, count: number): void {
 }
 
 function emitMethod(fn: FunctionEmitter, decl: FnDecl): void {
-  emitFunction(fn, { name: decl.name.text, params: decl.params, body: decl.body, isStream: decl.isStream, implicitReturn: false, selfName: null, closure: false })
+  emitFunction(fn, {
+    name: decl.name.text,
+    params: decl.params,
+    body: decl.body,
+    isStream: decl.isStream,
+    implicitReturn: false,
+    selfName: null,
+    closure: false,
+  })
 }
 
 function emitFn(fn: FunctionEmitter, decl: FnDecl): void {
-  emitFunction(fn, { name: decl.name.text, params: decl.params, body: decl.body, isStream: decl.isStream, implicitReturn: false, selfName: decl.name.text, closure: false })
+  emitFunction(fn, {
+    name: decl.name.text,
+    params: decl.params,
+    body: decl.body,
+    isStream: decl.isStream,
+    implicitReturn: false,
+    selfName: decl.name.text,
+    closure: false,
+  })
   const variable = fn.declareName(decl.name, false, true)
   if (variable === null) return
   fn.bindTop(variable)
@@ -140,7 +195,15 @@ function emitTool(fn: FunctionEmitter, decl: ToolDecl): void {
   for (const param of decl.params) emitToolParameter(fn, param)
   fn.emit('BUILD_DICT', decl.params.length)
   fn.emit('CONST', fn.module.constant('handler'))
-  emitFunction(fn, { name: decl.name.text, params: decl.params, body: decl.body, isStream: false, implicitReturn: true, selfName: null, closure: false })
+  emitFunction(fn, {
+    name: decl.name.text,
+    params: decl.params,
+    body: decl.body,
+    isStream: false,
+    implicitReturn: true,
+    selfName: null,
+    closure: false,
+  })
   const returns = decl.returns === null ? null : fn.module.options.toolSchemaOf(decl.returns)
   if (returns !== null) {
     fn.emit('CONST', fn.module.constant('returns'))
@@ -171,7 +234,10 @@ function emitToolParameter(fn: FunctionEmitter, param: Param): void {
   fn.emit('DICT_PUT')
 }
 
-function emitFields(fn: FunctionEmitter, fields: readonly { readonly name: { readonly text: string }; readonly value: Expr }[]): void {
+function emitFields(
+  fn: FunctionEmitter,
+  fields: readonly { readonly name: { readonly text: string }; readonly value: Expr }[],
+): void {
   for (const field of fields) {
     fn.emit('CONST', fn.module.constant(field.name.text))
     emitExpr(fn, field.value)

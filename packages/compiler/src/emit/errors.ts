@@ -44,7 +44,11 @@ export function emitWithCleanup(fn: FunctionEmitter, body: () => void, leave: ()
 export function emitTry(fn: FunctionEmitter, expr: ExprOf<'Try'>, wanted: boolean): void {
   const finalizer = expr.finalizer
   if (finalizer === null) return emitTryCatch(fn, expr, wanted)
-  emitWithCleanup(fn, () => emitTryCatch(fn, expr, wanted), () => emitBlock(fn, finalizer, false))
+  emitWithCleanup(
+    fn,
+    () => emitTryCatch(fn, expr, wanted),
+    () => emitBlock(fn, finalizer, false),
+  )
 }
 
 function emitTryCatch(fn: FunctionEmitter, expr: ExprOf<'Try'>, wanted: boolean): void {
@@ -213,7 +217,8 @@ export function emitDefer(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Defe
   if (outermost !== undefined) {
     const names = mentions(stmt.body)
     for (const scope of fn.scopesFrom(outermost.scopes)) {
-      for (const variable of scope.variables.values()) if (names.has(variable.name) && variable.place.kind === 'local') saved.push(variable)
+      for (const variable of scope.variables.values())
+        if (names.has(variable.name) && variable.place.kind === 'local') saved.push(variable)
     }
   }
   const site = epilogue.sites.push({ stmt, scopes: fn.allScopes(), saved }) - 1

@@ -15,8 +15,20 @@ import { emitBlock } from './statements.js'
 import type { FunctionEmitter } from './function.js'
 
 const BINARY = {
-  '+': 'ADD', '-': 'SUB', '*': 'MUL', '/': 'DIV', '%': 'MOD', '**': 'POW', '==': 'EQ', '!=': 'NE',
-  '<': 'LT', '<=': 'LE', '>': 'GT', '>=': 'GE', in: 'IN', 'not in': 'NOT_IN',
+  '+': 'ADD',
+  '-': 'SUB',
+  '*': 'MUL',
+  '/': 'DIV',
+  '%': 'MOD',
+  '**': 'POW',
+  '==': 'EQ',
+  '!=': 'NE',
+  '<': 'LT',
+  '<=': 'LE',
+  '>': 'GT',
+  '>=': 'GE',
+  in: 'IN',
+  'not in': 'NOT_IN',
 } as const
 
 const MAX_DURATION = 9223372036854775807n
@@ -26,7 +38,13 @@ const RESERVED_CALLS: ReadonlySet<string> = new Set(['await', 'cancel', 'cancel_
 
 /** Calls whose argument at this position may be a type alias (reference 01 §16.4). */
 const SCHEMA_ARGUMENTS: Readonly<Record<string, number>> = {
-  schema_of: 0, schema_is: 1, schema_expect: 1, schema_parse: 1, schema_check: 1, is_type: 1, json_validate: 1,
+  schema_of: 0,
+  schema_is: 1,
+  schema_expect: 1,
+  schema_parse: 1,
+  schema_check: 1,
+  is_type: 1,
+  json_validate: 1,
 }
 
 export function emitExpr(fn: FunctionEmitter, expr: Expr): void {
@@ -40,25 +58,38 @@ export function emitBorrowed(fn: FunctionEmitter, expr: Expr): void {
 
 function emit(fn: FunctionEmitter, expr: Expr, shared: boolean): void {
   switch (expr.kind) {
-    case 'Int': return emitInt(fn, expr.value)
-    case 'Float': return fn.emit('CONST', fn.module.constant({ tag: 'float', value: expr.value }))
-    case 'Bool': return fn.emit(expr.value ? 'TRUE' : 'FALSE')
-    case 'Nil': return fn.emit('NIL')
-    case 'String': return fn.emit('CONST', fn.module.constant(expr.value))
+    case 'Int':
+      return emitInt(fn, expr.value)
+    case 'Float':
+      return fn.emit('CONST', fn.module.constant({ tag: 'float', value: expr.value }))
+    case 'Bool':
+      return fn.emit(expr.value ? 'TRUE' : 'FALSE')
+    case 'Nil':
+      return fn.emit('NIL')
+    case 'String':
+      return fn.emit('CONST', fn.module.constant(expr.value))
     case 'Duration':
-      if (typeof expr.value === 'bigint' && expr.value > MAX_DURATION) throw new CompileError('duration literal is too large', expr.span)
+      if (typeof expr.value === 'bigint' && expr.value > MAX_DURATION)
+        throw new CompileError('duration literal is too large', expr.span)
       return fn.emit('CONST', fn.module.constant({ tag: 'duration', ms: expr.value }))
-    case 'Interpolation': return emitInterpolation(fn, expr)
-    case 'Identifier': return emitIdentifier(fn, expr.name, expr.span, shared)
-    case 'List': return emitList(fn, expr.items)
-    case 'Dict': return emitDict(fn, expr)
-    case 'StructLiteral': return emitStruct(fn, expr)
+    case 'Interpolation':
+      return emitInterpolation(fn, expr)
+    case 'Identifier':
+      return emitIdentifier(fn, expr.name, expr.span, shared)
+    case 'List':
+      return emitList(fn, expr.items)
+    case 'Dict':
+      return emitDict(fn, expr)
+    case 'StructLiteral':
+      return emitStruct(fn, expr)
     case 'Unary':
-      if (expr.operator === '-' && expr.operand.kind === 'Int') return emitInt(fn, typeof expr.operand.value === 'bigint' ? -expr.operand.value : 0 - expr.operand.value)
+      if (expr.operator === '-' && expr.operand.kind === 'Int')
+        return emitInt(fn, typeof expr.operand.value === 'bigint' ? -expr.operand.value : 0 - expr.operand.value)
       emitBorrowed(fn, expr.operand)
       fn.at(expr.span)
       return fn.emit(expr.operator === '-' ? 'NEG' : 'NOT')
-    case 'Binary': return emitBinary(fn, expr)
+    case 'Binary':
+      return emitBinary(fn, expr)
     case 'Ternary': {
       const otherwise = fn.asm.label()
       const end = fn.asm.label()
@@ -73,9 +104,12 @@ function emit(fn: FunctionEmitter, expr: Expr, shared: boolean): void {
       emitBorrowed(fn, expr.from)
       emitBorrowed(fn, expr.to)
       return fn.emit('BUILD_RANGE', expr.exclusive ? 1 : 0)
-    case 'Pipe': return emitPipe(fn, expr, false)
-    case 'Member': return emitMember(fn, expr)
-    case 'MethodCall': return emitMethodCall(fn, expr)
+    case 'Pipe':
+      return emitPipe(fn, expr, false)
+    case 'Member':
+      return emitMember(fn, expr)
+    case 'MethodCall':
+      return emitMethodCall(fn, expr)
     case 'Index':
       emitBorrowed(fn, expr.object)
       emitBorrowed(fn, expr.index)
@@ -87,17 +121,28 @@ function emit(fn: FunctionEmitter, expr: Expr, shared: boolean): void {
       if (expr.end !== null) emitBorrowed(fn, expr.end)
       fn.at(expr.span)
       return fn.emit('SLICE', expr.start === null ? 0 : 1, expr.end === null ? 0 : 1)
-    case 'Call': return emitCall(fn, expr, false)
-    case 'Propagate': return emitPropagate(fn, expr)
-    case 'TryStar': return emitTryStar(fn, expr)
-    case 'Closure': return emitClosure(fn, expr)
-    case 'If': return emitIf(fn, expr, true)
-    case 'Match': return emitMatch(fn, expr, true)
-    case 'Try': return emitTry(fn, expr, true)
-    case 'Retry': return emitRetry(fn, expr)
-    case 'Deadline': return emitDeadline(fn, expr)
-    case 'Spawn': return emitSpawn(fn, expr)
-    case 'Parallel': return emitParallel(fn, expr)
+    case 'Call':
+      return emitCall(fn, expr, false)
+    case 'Propagate':
+      return emitPropagate(fn, expr)
+    case 'TryStar':
+      return emitTryStar(fn, expr)
+    case 'Closure':
+      return emitClosure(fn, expr)
+    case 'If':
+      return emitIf(fn, expr, true)
+    case 'Match':
+      return emitMatch(fn, expr, true)
+    case 'Try':
+      return emitTry(fn, expr, true)
+    case 'Retry':
+      return emitRetry(fn, expr)
+    case 'Deadline':
+      return emitDeadline(fn, expr)
+    case 'Spawn':
+      return emitSpawn(fn, expr)
+    case 'Parallel':
+      return emitParallel(fn, expr)
   }
 }
 

@@ -15,7 +15,6 @@ import type { Assignments } from './names.js'
 import { nestedMentions } from './names.js'
 import type { ModuleEmitter } from './module.js'
 
-
 export type Place =
   | { readonly kind: 'local'; readonly slot: number }
   | { readonly kind: 'module'; readonly index: number }
@@ -93,7 +92,12 @@ export class FunctionEmitter {
   readonly cleanups: Cleanup[] = []
   readonly loops: Loop[] = []
   /** Set while the function's body is one with defers: where `return` goes, and where the value and the list of defers are. */
-  epilogue: { readonly label: Label; readonly value: number; readonly defers: number; readonly sites: { readonly stmt: Extract<Stmt, { kind: 'Defer' }>; readonly scopes: Scope[]; readonly saved: Variable[] }[] } | null = null
+  epilogue: {
+    readonly label: Label
+    readonly value: number
+    readonly defers: number
+    readonly sites: { readonly stmt: Extract<Stmt, { kind: 'Defer' }>; readonly scopes: Scope[]; readonly saved: Variable[] }[]
+  } | null = null
 
   constructor(module: ModuleEmitter, parent: FunctionEmitter | null, options: FunctionOptions) {
     this.module = module
@@ -104,7 +108,13 @@ export class FunctionEmitter {
     this.pushScope()
     if (options.selfName !== null) {
       this.scopes[0]!.variables.set(options.selfName, {
-        name: options.selfName, mutable: false, place: { kind: 'self' }, isCell: false, cell: null, updated: false, isFunction: true,
+        name: options.selfName,
+        mutable: false,
+        place: { kind: 'self' },
+        isCell: false,
+        cell: null,
+        updated: false,
+        isFunction: true,
       })
       this.pushScope()
     }
@@ -187,18 +197,25 @@ export class FunctionEmitter {
     const scope = this.scopes.at(-1)!
     const known = scope.variables.get(name)
     if (known !== undefined && !known.mutable && !mutable && known.place.kind !== 'self') {
-      this.raise('runtime', `Cannot redeclare immutable variable '${name}' in the same scope (use 'var' for mutable bindings)`, options.span)
+      this.raise(
+        'runtime',
+        `Cannot redeclare immutable variable '${name}' in the same scope (use 'var' for mutable bindings)`,
+        options.span,
+      )
       return null
     }
     const variable: Variable = {
-      name, mutable, isCell: false,
+      name,
+      mutable,
+      isCell: false,
       place: this.topPlace(name, scope),
       cell: scope.late.get(name) ?? null,
       updated: this.options.assignments.updated.has(name),
       isFunction: (options.isFunction ?? false) && !mutable,
     }
     scope.variables.set(name, variable)
-    if (variable.place.kind === 'local') this.asm.locals.push({ name, slot: variable.place.slot, start: this.asm.position, end: -1 })
+    if (variable.place.kind === 'local')
+      this.asm.locals.push({ name, slot: variable.place.slot, start: this.asm.position, end: -1 })
     return variable
   }
 
@@ -208,7 +225,13 @@ export class FunctionEmitter {
     if (scope.variables.has(name)) return
     // Mutable, so that the declaration itself may bind it; scripts cannot assign it before.
     scope.variables.set(name, {
-      name, mutable: true, place: this.topPlace(name, scope), isCell: false, cell: null, updated: false, isFunction: false,
+      name,
+      mutable: true,
+      place: this.topPlace(name, scope),
+      isCell: false,
+      cell: null,
+      updated: false,
+      isFunction: false,
     })
   }
 
@@ -252,7 +275,16 @@ export class FunctionEmitter {
       const variable = scope.variables.get(name)
       if (variable !== undefined) return variable
       const cell = scope.late.get(name)
-      if (cell !== undefined && late === null) late = { name, mutable: false, place: { kind: 'local', slot: cell }, isCell: true, cell: null, updated: false, isFunction: false }
+      if (cell !== undefined && late === null)
+        late = {
+          name,
+          mutable: false,
+          place: { kind: 'local', slot: cell },
+          isCell: true,
+          cell: null,
+          updated: false,
+          isFunction: false,
+        }
     }
     const captured = this.captured.get(name)
     if (captured !== undefined && !captured.isCell) return captured
@@ -276,7 +308,11 @@ export class FunctionEmitter {
       const variable = this.lookup(name)
       if (variable === null || variable.place.kind !== 'capture' || variable.isCell || !variable.mutable) continue
       this.load(variable, true)
-      const copy: Variable = { ...variable, place: { kind: 'local', slot: this.newSlot() }, updated: this.options.assignments.updated.has(name) }
+      const copy: Variable = {
+        ...variable,
+        place: { kind: 'local', slot: this.newSlot() },
+        updated: this.options.assignments.updated.has(name),
+      }
       this.scopes[0]!.variables.set(name, copy)
       this.asm.locals.push({ name, slot: (copy.place as { slot: number }).slot, start: this.asm.position, end: -1 })
       this.storeRaw(copy)
@@ -303,10 +339,18 @@ export class FunctionEmitter {
   load(variable: Variable, shared: boolean): void {
     const place = variable.place
     switch (place.kind) {
-      case 'local': this.emit(shared && variable.updated ? 'LOAD_SHARED' : 'LOAD', place.slot); break
-      case 'module': this.emit(shared ? 'LOAD_MODULE_SHARED' : 'LOAD_MODULE', place.index); break
-      case 'capture': this.emit('LOAD_CAPTURE', place.index); break
-      case 'self': this.emit('SELF'); break
+      case 'local':
+        this.emit(shared && variable.updated ? 'LOAD_SHARED' : 'LOAD', place.slot)
+        break
+      case 'module':
+        this.emit(shared ? 'LOAD_MODULE_SHARED' : 'LOAD_MODULE', place.index)
+        break
+      case 'capture':
+        this.emit('LOAD_CAPTURE', place.index)
+        break
+      case 'self':
+        this.emit('SELF')
+        break
     }
   }
 
@@ -337,7 +381,12 @@ export class FunctionEmitter {
 
   /** Builtin functions that a misspelt call may have meant: a call looks for nothing else by a name that is not bound. */
   callSuggestion(name: string): number {
-    return this.module.constant(suggest(name, this.module.options.signatures.names.filter((known) => known !== name)))
+    return this.module.constant(
+      suggest(
+        name,
+        this.module.options.signatures.names.filter((known) => known !== name),
+      ),
+    )
   }
 
   declareName(name: Name, mutable: boolean, isFunction = false): Variable | null {
@@ -407,5 +456,10 @@ export class FunctionEmitter {
 /** A declaration whose function reaches itself without a cell. */
 function selfReaching(statement: Stmt): boolean {
   if (statement.kind === 'FnDecl') return true
-  return statement.kind === 'Let' && !statement.mutable && statement.binding.kind === 'NameBinding' && statement.value.kind === 'Closure'
+  return (
+    statement.kind === 'Let' &&
+    !statement.mutable &&
+    statement.binding.kind === 'NameBinding' &&
+    statement.value.kind === 'Closure'
+  )
 }

@@ -23,12 +23,19 @@ export interface FunctionSource {
 
 /** Compiles a function and pushes its closure. */
 export function emitFunction(parent: FunctionEmitter, source: FunctionSource): void {
-  const kind: FunctionKind = source.isStream ? 'stream' : yields(source.body) ? 'generator' : source.closure ? 'closure' : 'function'
+  const kind: FunctionKind = source.isStream
+    ? 'stream'
+    : yields(source.body)
+      ? 'generator'
+      : source.closure
+        ? 'closure'
+        : 'function'
   const names = source.params.map((param) => param.name.text)
   const firstDefault = source.params.findIndex((param) => param.defaultValue !== null)
   const hasDefer = containsDefer(source.body.body)
   const fn = new FunctionEmitter(parent.module, parent, {
-    name: source.name, kind,
+    name: source.name,
+    kind,
     params: names,
     firstDefault: firstDefault < 0 ? names.length : firstDefault,
     rest: source.params.findIndex((param) => param.rest),
@@ -55,7 +62,11 @@ export function emitFunction(parent: FunctionEmitter, source: FunctionSource): v
     const check = param.type === null || param.rest ? null : fn.module.options.paramCheck(param.type)
     if (check === null) return
     fn.at(param.name.span)
-    fn.emit('CHECK_PARAM', at, fn.module.constant({ tag: 'data', json: JSON.stringify({ name: param.name.text, check: JSON.parse(check) as unknown }) }))
+    fn.emit(
+      'CHECK_PARAM',
+      at,
+      fn.module.constant({ tag: 'data', json: JSON.stringify({ name: param.name.text, check: JSON.parse(check) as unknown }) }),
+    )
   })
   if (hasDefer) emitDeferEpilogue(fn, () => emitFunctionBody(fn, source))
   else emitFunctionBody(fn, source)
@@ -84,20 +95,41 @@ export function emitClosure(fn: FunctionEmitter, expr: ExprOf<'Closure'>): void 
 }
 
 export function emitClosureNamed(fn: FunctionEmitter, expr: ExprOf<'Closure'>, selfName: string | null): void {
-  emitFunction(fn, { name: selfName ?? '<closure>', params: expr.params, body: expr.body, isStream: false, implicitReturn: true, selfName, closure: true })
+  emitFunction(fn, {
+    name: selfName ?? '<closure>',
+    params: expr.params,
+    body: expr.body,
+    isStream: false,
+    implicitReturn: true,
+    selfName,
+    closure: true,
+  })
 }
 
 /** A block that runs as a closure of its own: `spawn`, `parallel`. */
-export function emitBlockClosure(fn: FunctionEmitter, name: string, body: Block, variable: { readonly text: string; readonly span: Block['span'] } | null): void {
-  const params: Param[] = variable === null ? [] : [{ name: variable, type: null, defaultValue: null, rest: false, span: variable.span }]
+export function emitBlockClosure(
+  fn: FunctionEmitter,
+  name: string,
+  body: Block,
+  variable: { readonly text: string; readonly span: Block['span'] } | null,
+): void {
+  const params: Param[] =
+    variable === null ? [] : [{ name: variable, type: null, defaultValue: null, rest: false, span: variable.span }]
   emitFunction(fn, { name, params, body, isStream: false, implicitReturn: true, selfName: null, closure: true })
 }
 
 /** The constructor function of a struct: takes a dict. */
 export function emitConstructor(fn: FunctionEmitter, name: string, structConstant: number): void {
   const constructor = new FunctionEmitter(fn.module, fn, {
-    name, kind: 'closure', params: ['__fields'], firstDefault: 1, rest: -1, selfName: null,
-    assignments: assignments([]), keepSlots: false, tailCalls: false,
+    name,
+    kind: 'closure',
+    params: ['__fields'],
+    firstDefault: 1,
+    rest: -1,
+    selfName: null,
+    assignments: assignments([]),
+    keepSlots: false,
+    tailCalls: false,
   })
   constructor.newSlot()
   constructor.emit('LOAD', 0)
@@ -105,4 +137,3 @@ export function emitConstructor(fn: FunctionEmitter, name: string, structConstan
   constructor.emit('RETURN')
   finishClosure(fn, constructor)
 }
-

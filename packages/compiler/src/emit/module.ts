@@ -54,14 +54,31 @@ export class ModuleEmitter {
   constructor(program: Program, options: EmitOptions) {
     this.options = options
     this.enumNames = new Set(['Result', ...declarations(program, 'EnumDecl').map((decl) => decl.name.text)])
-    this.structFields = new Map(declarations(program, 'StructDecl').map((decl) => [decl.name.text, decl.fields.map((field) => field.name.text)]))
-    this.aliases = new Map(program.items.filter((item): item is Extract<Stmt, { kind: 'TypeDecl' }> => item.kind === 'TypeDecl').map((decl) => [decl.name.text, decl.type]))
+    this.structFields = new Map(
+      declarations(program, 'StructDecl').map((decl) => [decl.name.text, decl.fields.map((field) => field.name.text)]),
+    )
+    this.aliases = new Map(
+      program.items
+        .filter((item): item is Extract<Stmt, { kind: 'TypeDecl' }> => item.kind === 'TypeDecl')
+        .map((decl) => [decl.name.text, decl.type]),
+    )
   }
 
   constant(value: Constant): number {
-    const key = typeof value === 'bigint' ? `i${value}` : typeof value === 'string' ? `s${value}` : typeof value === 'object' && value !== null
-      ? JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : typeof part === 'number' && !Number.isFinite(part) || Object.is(part, -0) ? String(part) + '#' : part))
-      : `p${String(value)}`
+    const key =
+      typeof value === 'bigint'
+        ? `i${value}`
+        : typeof value === 'string'
+          ? `s${value}`
+          : typeof value === 'object' && value !== null
+            ? JSON.stringify(value, (_, part: unknown) =>
+                typeof part === 'bigint'
+                  ? `${part}n`
+                  : (typeof part === 'number' && !Number.isFinite(part)) || Object.is(part, -0)
+                    ? String(part) + '#'
+                    : part,
+              )
+            : `p${String(value)}`
     const known = this.constantIndex.get(key)
     if (known !== undefined) return known
     this.constants.push(value)

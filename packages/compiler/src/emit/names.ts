@@ -90,7 +90,13 @@ const UPDATING_METHODS: ReadonlySet<string> = new Set(['push', 'pop', 'merge', '
 
 /** Whether `name = value` grows the variable's own container: `name + …`, possibly chained, or `name.push(…)` and its like. */
 export function extendsItself(name: string, value: Expr): boolean {
-  if (value.kind === 'MethodCall') return !value.optional && UPDATING_METHODS.has(value.method.text) && value.object.kind === 'Identifier' && value.object.name === name
+  if (value.kind === 'MethodCall')
+    return (
+      !value.optional &&
+      UPDATING_METHODS.has(value.method.text) &&
+      value.object.kind === 'Identifier' &&
+      value.object.name === name
+    )
   let left: Expr = value
   while (left.kind === 'Binary' && left.operator === '+') left = left.left
   return left !== value && left.kind === 'Identifier' && left.name === name
@@ -137,15 +143,25 @@ export function declarations<K extends Stmt['kind']>(root: Node, kind: K): Extra
 /** Whether `_` stands where the pipe makes it a placeholder (reference 01 §3.2). */
 export function hasPlaceholder(expr: Expr): boolean {
   switch (expr.kind) {
-    case 'Identifier': return expr.name === '_'
-    case 'Call': return expr.args.some((arg) => hasPlaceholder(arg.value))
-    case 'MethodCall': return !expr.optional && (hasPlaceholder(expr.object) || expr.args.some((arg) => hasPlaceholder(arg.value)))
-    case 'Member': return !expr.optional && hasPlaceholder(expr.object)
-    case 'Index': return !expr.optional && (hasPlaceholder(expr.object) || hasPlaceholder(expr.index))
-    case 'Slice': return hasPlaceholder(expr.object)
-    case 'Binary': return hasPlaceholder(expr.left) || hasPlaceholder(expr.right)
-    case 'Unary': return hasPlaceholder(expr.operand)
-    case 'List': return expr.items.some((item) => hasPlaceholder(item.value))
-    default: return false
+    case 'Identifier':
+      return expr.name === '_'
+    case 'Call':
+      return expr.args.some((arg) => hasPlaceholder(arg.value))
+    case 'MethodCall':
+      return !expr.optional && (hasPlaceholder(expr.object) || expr.args.some((arg) => hasPlaceholder(arg.value)))
+    case 'Member':
+      return !expr.optional && hasPlaceholder(expr.object)
+    case 'Index':
+      return !expr.optional && (hasPlaceholder(expr.object) || hasPlaceholder(expr.index))
+    case 'Slice':
+      return hasPlaceholder(expr.object)
+    case 'Binary':
+      return hasPlaceholder(expr.left) || hasPlaceholder(expr.right)
+    case 'Unary':
+      return hasPlaceholder(expr.operand)
+    case 'List':
+      return expr.items.some((item) => hasPlaceholder(item.value))
+    default:
+      return false
   }
 }

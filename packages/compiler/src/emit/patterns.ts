@@ -13,9 +13,13 @@ const STRAY_SPREAD = 'spread (...) can only be used inside list literals, dict l
 export function emitBinding(fn: FunctionEmitter, binding: Binding, mutable: boolean): void {
   fn.at(binding.span)
   switch (binding.kind) {
-    case 'NameBinding': return bindName(fn, binding.name, mutable)
+    case 'NameBinding':
+      return bindName(fn, binding.name, mutable)
     case 'PairBinding':
-      for (const [name, property] of [[binding.first, 'first'], [binding.second, 'second']] as const) {
+      for (const [name, property] of [
+        [binding.first, 'first'],
+        [binding.second, 'second'],
+      ] as const) {
         fn.emit('DUP')
         fn.emit('GET_PROP', fn.module.name(property))
         bindName(fn, name, mutable)
@@ -141,7 +145,8 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
     return
   }
   switch (pattern.kind) {
-    case 'Identifier': return bindFrom(pattern.name, pattern.span, () => fn.emit('LOAD', subject))
+    case 'Identifier':
+      return bindFrom(pattern.name, pattern.span, () => fn.emit('LOAD', subject))
     case 'Dict': {
       // A key that only running gives, or a spread, makes it an ordinary value to compare with.
       const keys = pattern.entries.map(patternKey)
@@ -175,7 +180,8 @@ function emitTest(fn: FunctionEmitter, subject: number, pattern: Expr, miss: Lab
       })
       return
     }
-    default: return emitComparison(fn, () => fn.emit('LOAD', subject), pattern, miss)
+    default:
+      return emitComparison(fn, () => fn.emit('LOAD', subject), pattern, miss)
   }
 }
 
@@ -192,10 +198,17 @@ function emitComparison(fn: FunctionEmitter, read: () => void, value: Expr, miss
   fn.asm.jump('JUMP_IF_FALSE', miss)
 }
 
-function enumPatternOf(fn: FunctionEmitter, pattern: Expr): { enumName: string; variant: string; fields: readonly (Expr | null)[] } | null {
+function enumPatternOf(
+  fn: FunctionEmitter,
+  pattern: Expr,
+): { enumName: string; variant: string; fields: readonly (Expr | null)[] } | null {
   if ((pattern.kind !== 'Member' && pattern.kind !== 'MethodCall') || pattern.object.kind !== 'Identifier') return null
   if (!fn.module.enumNames.has(pattern.object.name)) return null
   return pattern.kind === 'Member'
     ? { enumName: pattern.object.name, variant: pattern.property.text, fields: [] }
-    : { enumName: pattern.object.name, variant: pattern.method.text, fields: pattern.args.map((arg) => (arg.spread ? null : arg.value)) }
+    : {
+        enumName: pattern.object.name,
+        variant: pattern.method.text,
+        fields: pattern.args.map((arg) => (arg.spread ? null : arg.value)),
+      }
 }

@@ -23,15 +23,26 @@ export function emitProgram(program: Program, options: EmitOptions): ModuleChunk
   const pipeline = options.isMain ? entryPipeline(program) : null
   module.pipelineMode = pipeline !== null || !options.isMain
   const body = pipeline !== null ? pipelineBody(program, pipeline) : []
-  const statements = pipeline !== null
-    ? [...lets, ...definitions, ...body]
-    : options.isMain
-      ? program.items.filter((item) => item.kind !== 'ImportDecl')
-      : [...lets, ...definitions.filter((item) => item.kind === 'FnDecl' || item.kind === 'StructDecl' || item.kind === 'ImplDecl')]
+  const statements =
+    pipeline !== null
+      ? [...lets, ...definitions, ...body]
+      : options.isMain
+        ? program.items.filter((item) => item.kind !== 'ImportDecl')
+        : [
+            ...lets,
+            ...definitions.filter((item) => item.kind === 'FnDecl' || item.kind === 'StructDecl' || item.kind === 'ImplDecl'),
+          ]
   const hasDefer = options.isMain && containsDefer(statements)
   const main = new FunctionEmitter(module, null, {
-    name: pipeline === null ? '<main>' : 'pipeline', kind: 'main', params: [], firstDefault: 0, rest: -1, selfName: null,
-    assignments: assignments(statements), keepSlots: hasDefer, tailCalls: false,
+    name: pipeline === null ? '<main>' : 'pipeline',
+    kind: 'main',
+    params: [],
+    firstDefault: 0,
+    rest: -1,
+    selfName: null,
+    assignments: assignments(statements),
+    keepSlots: hasDefer,
+    tailCalls: false,
   })
   // The main function is number 0; its chunk replaces this place when it is done.
   module.functions.push(null as never)
@@ -56,7 +67,7 @@ function entryPipeline(program: Program): PipelineDecl | null {
 /** Bodies from the farthest ancestor to the pipeline itself; unknown and repeated parents end the chain. */
 function pipelineBody(program: Program, pipeline: PipelineDecl): Stmt[] {
   const chain: PipelineDecl[] = []
-  for (let at: PipelineDecl | undefined = pipeline; at !== undefined && !chain.includes(at); ) {
+  for (let at: PipelineDecl | undefined = pipeline; at !== undefined && !chain.includes(at);) {
     chain.unshift(at)
     const parent: string | null = at.parent?.text ?? null
     at = program.items.find((item): item is PipelineDecl => item.kind === 'PipelineDecl' && item.name.text === parent)
@@ -87,12 +98,20 @@ function emitImport(main: FunctionEmitter, item: Import, resolved: ResolvedImpor
     const slot = Object.hasOwn(resolved.functions, name) ? resolved.functions[name] : undefined
     const span = item.names?.find((known) => known.text === name)?.span ?? item.pathSpan
     if (slot === undefined) {
-      return main.raise('runtime', item.isPublic
-        ? `Re-export error: '${name}' is not exported by '${item.path}'`
-        : `Import error: '${name}' is not defined in ${resolved.key}`, span)
+      return main.raise(
+        'runtime',
+        item.isPublic
+          ? `Re-export error: '${name}' is not exported by '${item.path}'`
+          : `Import error: '${name}' is not defined in ${resolved.key}`,
+        span,
+      )
     }
     if (main.isDeclaredHere(name)) {
-      return main.raise('runtime', `Import collision: '${name}' is already defined when importing ${resolved.key}. Use selective imports to disambiguate: import { ${name} } from "..."`, span)
+      return main.raise(
+        'runtime',
+        `Import collision: '${name}' is already defined when importing ${resolved.key}. Use selective imports to disambiguate: import { ${name} } from "..."`,
+        span,
+      )
     }
     main.emit('LOAD_EXPORT', unit, slot)
     const variable = main.declare(name, false, { span, isFunction: true })
@@ -100,4 +119,3 @@ function emitImport(main: FunctionEmitter, item: Import, resolved: ResolvedImpor
     if (item.isPublic && variable?.place.kind === 'module') main.module.exports[name] = variable.place.index
   }
 }
-

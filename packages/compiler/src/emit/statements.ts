@@ -3,7 +3,17 @@
 import type { Block, Expr, ExprOf, Stmt } from '@bridle/parser'
 import { emitMutex, emitSelect } from './concurrency.js'
 import { declaredNames, emitDeclaration } from './declarations.js'
-import { emitBorrowed, emitCall, emitExpr, emitIf, emitJumpIf, emitJumpUnless, emitMethodOn, emitPipe, emitReturnTop } from './expressions.js'
+import {
+  emitBorrowed,
+  emitCall,
+  emitExpr,
+  emitIf,
+  emitJumpIf,
+  emitJumpUnless,
+  emitMethodOn,
+  emitPipe,
+  emitReturnTop,
+} from './expressions.js'
 import { emitClosureNamed } from './functions.js'
 import { CompileError } from './module.js'
 import { extendsItself, rootName } from './names.js'
@@ -37,22 +47,28 @@ export function emitBody(fn: FunctionEmitter, body: readonly Stmt[], wanted: boo
 export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
   fn.at(stmt.span)
   switch (stmt.kind) {
-    case 'ExprStmt': return emitDropped(fn, stmt.value)
+    case 'ExprStmt':
+      return emitDropped(fn, stmt.value)
     case 'Let':
       if (stmt.binding.kind === 'NameBinding' && stmt.value.kind === 'Closure' && stmt.binding.name.text !== '_') {
         // A closure bound to a name that does not change reaches itself by that name without a cell.
         emitClosureNamed(fn, stmt.value, stmt.mutable ? null : stmt.binding.name.text)
       } else emitExpr(fn, stmt.value)
       return emitBinding(fn, stmt.binding, stmt.mutable)
-    case 'Assign': return emitAssign(fn, stmt)
-    case 'While': return emitWhile(fn, stmt)
-    case 'For': return emitFor(fn, stmt)
-    case 'Return': return emitReturn(fn, stmt)
+    case 'Assign':
+      return emitAssign(fn, stmt)
+    case 'While':
+      return emitWhile(fn, stmt)
+    case 'For':
+      return emitFor(fn, stmt)
+    case 'Return':
+      return emitReturn(fn, stmt)
     case 'Throw':
       emitExpr(fn, stmt.value)
       fn.at(stmt.span)
       return fn.emit('THROW')
-    case 'Yield': case 'Emit':
+    case 'Yield':
+    case 'Emit':
       if (stmt.value === null) fn.emit('NIL')
       else emitExpr(fn, stmt.value)
       fn.at(stmt.span)
@@ -73,21 +89,30 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
       fn.emit('THROW')
       return fn.asm.place(end)
     }
-    case 'Defer': return emitDefer(fn, stmt)
-    case 'Mutex': return emitMutex(fn, stmt)
-    case 'Select': return emitSelect(fn, stmt)
-    case 'Break': return emitLoopExit(fn, stmt, 'break')
-    case 'Continue': return emitLoopExit(fn, stmt, 'continue')
-    default: return emitDeclaration(fn, stmt)
+    case 'Defer':
+      return emitDefer(fn, stmt)
+    case 'Mutex':
+      return emitMutex(fn, stmt)
+    case 'Select':
+      return emitSelect(fn, stmt)
+    case 'Break':
+      return emitLoopExit(fn, stmt, 'break')
+    case 'Continue':
+      return emitLoopExit(fn, stmt, 'continue')
+    default:
+      return emitDeclaration(fn, stmt)
   }
 }
 
 /** An expression whose value nobody wants. */
 function emitDropped(fn: FunctionEmitter, expr: Expr): void {
   switch (expr.kind) {
-    case 'If': return emitIf(fn, expr, false)
-    case 'Match': return emitMatch(fn, expr, false)
-    case 'Try': if (expr.handler !== null) return emitTry(fn, expr, false)
+    case 'If':
+      return emitIf(fn, expr, false)
+    case 'Match':
+      return emitMatch(fn, expr, false)
+    case 'Try':
+      if (expr.handler !== null) return emitTry(fn, expr, false)
   }
   emitExpr(fn, expr)
   fn.emit('POP')
@@ -164,7 +189,12 @@ function emitUnassignable(fn: FunctionEmitter, name: string, variable: Variable 
  * `root.a[i].b = v`: reads the containers on the way, stores into the innermost and rebinds outward. Index expressions of the
  * inner steps run first, the right side next, the last index last (reference 01 §10.4); a compound form reads with it before.
  */
-function emitPathAssign(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'Assign' }>, target: ExprOf<'Member'> | ExprOf<'Index'>, variable: Variable | null): void {
+function emitPathAssign(
+  fn: FunctionEmitter,
+  stmt: Extract<Stmt, { kind: 'Assign' }>,
+  target: ExprOf<'Member'> | ExprOf<'Index'>,
+  variable: Variable | null,
+): void {
   const steps: (ExprOf<'Member'> | ExprOf<'Index'>)[] = []
   let at: Expr = target
   while (at.kind === 'Member' || at.kind === 'Index') {
@@ -234,7 +264,13 @@ function emitWhile(fn: FunctionEmitter, stmt: Extract<Stmt, { kind: 'While' }>):
   const start = fn.asm.label()
   const end = fn.asm.label()
   fn.asm.place(start)
-  fn.loops.push({ breakLabel: end, continueLabel: start, depth: fn.asm.depth, cleanups: fn.cleanups.length, scopes: fn.scopeDepth })
+  fn.loops.push({
+    breakLabel: end,
+    continueLabel: start,
+    depth: fn.asm.depth,
+    cleanups: fn.cleanups.length,
+    scopes: fn.scopeDepth,
+  })
   emitJumpUnless(fn, stmt.condition, end)
   emitBlock(fn, stmt.body, false)
   fn.at(stmt.span)

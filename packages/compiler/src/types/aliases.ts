@@ -40,7 +40,9 @@ function instantiate(type: Extract<Type, { kind: 'named' | 'applied' }>, alias: 
   if (count > MAX_INSTANCES) return null
   let combinations: Type[][] = [[]]
   for (const members of choices) combinations = combinations.flatMap((row) => members.map((member) => [...row, member]))
-  return unionOf(combinations.map((args) => {
-    return substitute(alias.body, new Map(alias.params.map((param, at) => [param, args[at] ?? type])))
-  }))
+  return unionOf(
+    combinations.map((args) => {
+      return substitute(alias.body, new Map(alias.params.map((param, at) => [param, args[at] ?? type])))
+    }),
+  )
 }

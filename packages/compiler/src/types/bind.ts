@@ -42,7 +42,10 @@ export function bind(declared: Type, actual: Type, params: ReadonlySet<string>, 
 }
 
 function bindAll(
-  declared: readonly Type[], actual: readonly Type[], params: ReadonlySet<string>, bindings: Map<string, Type>,
+  declared: readonly Type[],
+  actual: readonly Type[],
+  params: ReadonlySet<string>,
+  bindings: Map<string, Type>,
 ): Conflict | null {
   for (const [at, part] of declared.entries()) {
     const other = actual[at]

@@ -35,21 +35,28 @@ test.each([
 test('parameter text', () => {
   const params = readParams('[rng?: rng,] min: int, ...rest: any, bare')
   expect(params.map((param) => [param.name, param.optional, param.rest])).toEqual([
-    ['rng', true, false], ['min', false, false], ['rest', false, true], ['bare', false, false],
+    ['rng', true, false],
+    ['min', false, false],
+    ['rest', false, true],
+    ['bare', false, false],
   ])
   expect(() => readType('{a int}')).toThrow('signature text')
 })
 
 test('structural notation', () => {
   expect(showStructure(readType('{a?: list<int>} | fn(string) -> nil'))).toBe(
-    'Union([Shape([ShapeField { name: "a", type_expr: List(Named("int")), optional: true }]), '
-    + 'FnType { params: [Named("string")], return_type: Named("nil") }])',
+    'Union([Shape([ShapeField { name: "a", type_expr: List(Named("int")), optional: true }]), ' +
+      'FnType { params: [Named("string")], return_type: Named("nil") }])',
   )
 })
 
 describe('suggestions', () => {
   test.each<[string, string | null]>([
-    ['printl', 'print'], ['println', null], ['xyzzyq', null], ['lenn', 'len'], ['to_sting', 'to_string'],
+    ['printl', 'print'],
+    ['println', null],
+    ['xyzzyq', null],
+    ['lenn', 'len'],
+    ['to_sting', 'to_string'],
   ])('%s', (name, expected) => {
     const candidates = name === 'println' ? ['println'] : BUILTINS.keys()
     expect(closest(name, candidates)).toBe(expected)

@@ -25,8 +25,9 @@ export interface GenericSignature {
 
 export type BuiltinSignatures = ReadonlyMap<string, BuiltinSignature>
 
-const REPLY = '{text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, '
-  + 'visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string}'
+const REPLY =
+  '{text: string, model: string, provider: string, input_tokens: int, output_tokens: int, data: T, ' +
+  'visible_text?: string, tool_calls?: list, thinking?: string, stop_reason?: string}'
 const USAGE = '{input_tokens: int, output_tokens: int, cache_read_tokens: int, cache_write_tokens: int}'
 
 /**
@@ -36,19 +37,39 @@ const USAGE = '{input_tokens: int, output_tokens: int, cache_read_tokens: int, c
 const GENERIC_ROWS: readonly (readonly [name: string, typeParam: string, params: readonly string[], returns: string])[] = [
   ['ask_user', 'T', ['string', '{schema?: Schema<T>, timeout?: duration, default?: T}'], 'T'],
   ['dual_control', 'T', ['int', 'int', 'fn() -> T', 'list<string> | nil'], 'T'],
-  ['escalate_to', '', ['string', 'string'], '{request_id: string, role: string, reason: string, trace_id: string, '
-    + 'status: string, accepted_at: string | nil, reviewer: string | nil}'],
+  [
+    'escalate_to',
+    '',
+    ['string', 'string'],
+    '{request_id: string, role: string, reason: string, trace_id: string, ' +
+      'status: string, accepted_at: string | nil, reviewer: string | nil}',
+  ],
   ['llm_call', 'T', ['string', 'string | nil', '{output_schema?: Schema<T>}'], REPLY],
   ['llm_call_structured', 'T', ['string', 'Schema<T>', 'dict | nil'], 'T'],
-  ['llm_call_structured_result', 'T', ['string', 'Schema<T>', 'dict | nil'], '{ok: bool, data: T | nil, raw_text: string, '
-    + 'error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, '
-    + `usage: ${USAGE}, model: string, provider: string}`],
+  [
+    'llm_call_structured_result',
+    'T',
+    ['string', 'Schema<T>', 'dict | nil'],
+    '{ok: bool, data: T | nil, raw_text: string, ' +
+      'error: string, error_category: string | nil, attempts: int, repaired: bool, extracted_json: bool, ' +
+      `usage: ${USAGE}, model: string, provider: string}`,
+  ],
   ['llm_completion', 'T', ['string', 'string | nil', '{output_schema?: Schema<T>}'], REPLY],
-  ['project_fingerprint', '', ['string'], '{primary_language: string, languages: list<string>, frameworks: list<string>, '
-    + 'package_manager: string | nil, package_managers: list<string>, test_runner: string | nil, build_tool: string | nil, '
-    + 'vcs: string | nil, ci: list<string>, has_tests: bool, has_ci: bool, lockfile_paths: list<string>}'],
-  ['request_approval', '', ['string', 'dict'], '{approved: bool, reviewers: list<string>, approved_at: string, '
-    + 'reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}'],
+  [
+    'project_fingerprint',
+    '',
+    ['string'],
+    '{primary_language: string, languages: list<string>, frameworks: list<string>, ' +
+      'package_manager: string | nil, package_managers: list<string>, test_runner: string | nil, build_tool: string | nil, ' +
+      'vcs: string | nil, ci: list<string>, has_tests: bool, has_ci: bool, lockfile_paths: list<string>}',
+  ],
+  [
+    'request_approval',
+    '',
+    ['string', 'dict'],
+    '{approved: bool, reviewers: list<string>, approved_at: string, ' +
+      'reason: string | nil, signatures: list<{reviewer: string, signed_at: string, signature: string}>}',
+  ],
   ['schema_check', 'T', ['unknown', 'Schema<T>'], 'Result<T, string>'],
   ['schema_expect', 'T', ['unknown', 'Schema<T>'], 'T'],
   ['schema_parse', 'T', ['unknown', 'Schema<T>'], 'Result<T, string>'],
@@ -57,9 +78,19 @@ const GENERIC_ROWS: readonly (readonly [name: string, typeParam: string, params:
 
 /** Builtins whose plain return type would contradict their real, nominal one; nothing is known about these. */
 const NOMINAL_RESULT = new Set([
-  'handler_context', 'hitl_pending', 'trigger_fire', 'trigger_inspect_action_graph', 'trigger_inspect_dlq',
-  'trigger_list', 'trigger_register', 'trigger_replay', 'trust_graph_policy_for',
-  'trust_graph_query', 'trust_graph_record', 'trust_graph_verify_chain', 'trust_record',
+  'handler_context',
+  'hitl_pending',
+  'trigger_fire',
+  'trigger_inspect_action_graph',
+  'trigger_inspect_dlq',
+  'trigger_list',
+  'trigger_register',
+  'trigger_replay',
+  'trust_graph_policy_for',
+  'trust_graph_query',
+  'trust_graph_record',
+  'trust_graph_verify_chain',
+  'trust_record',
 ])
 
 /** Callable without being in the table. */
@@ -67,10 +98,32 @@ const CONSTRUCTORS = new Set(['Ok', 'Err', 'Some', 'None'])
 
 /** Calls whose results come from outside and have no known shape (strict mode, reference 02 §14). */
 export const BOUNDARY: ReadonlySet<string> = new Set([
-  'json_parse', 'json_extract', 'yaml_parse', 'toml_parse', 'llm_call', 'llm_call_safe', 'llm_completion', 'http_get',
-  'http_post', 'http_put', 'http_patch', 'http_delete', 'http_download', 'http_request', 'http_session_request',
-  'http_stream_info', 'sse_receive', 'sse_server_mock_receive', 'sse_server_response', 'sse_server_status',
-  'websocket_accept', 'websocket_receive', 'host_call', 'connector_call', 'host_tool_call', 'mcp_call',
+  'json_parse',
+  'json_extract',
+  'yaml_parse',
+  'toml_parse',
+  'llm_call',
+  'llm_call_safe',
+  'llm_completion',
+  'http_get',
+  'http_post',
+  'http_put',
+  'http_patch',
+  'http_delete',
+  'http_download',
+  'http_request',
+  'http_session_request',
+  'http_stream_info',
+  'sse_receive',
+  'sse_server_mock_receive',
+  'sse_server_response',
+  'sse_server_status',
+  'websocket_accept',
+  'websocket_receive',
+  'host_call',
+  'connector_call',
+  'host_tool_call',
+  'mcp_call',
 ])
 
 export const BUILTINS: BuiltinSignatures = readRows()

@@ -67,8 +67,8 @@ export const CHECK_CATALOG = {
   N014: row<None>({
     severity: 'warning',
     title: 'predicate without provenance',
-    message: () => 'Flow `@invariant` is missing `@archivist(...)` provenance '
-      + '(evidence, confidence, source_date, coverage_examples)',
+    message: () =>
+      'Flow `@invariant` is missing `@archivist(...)` provenance ' + '(evidence, confidence, source_date, coverage_examples)',
     doc: 'A predicate does not say where it comes from.',
   }),
   N015: row<{ name: string }>({
@@ -86,8 +86,9 @@ export const CHECK_CATALOG = {
   N017: row<{ name: string }>({
     severity: 'warning',
     title: 'unknown provenance argument',
-    message: (a) => `unknown \`@archivist\` argument \`${a.name}\`; expected one of `
-      + '["evidence", "confidence", "source_date", "coverage_examples"]',
+    message: (a) =>
+      `unknown \`@archivist\` argument \`${a.name}\`; expected one of ` +
+      '["evidence", "confidence", "source_date", "coverage_examples"]',
     doc: 'A provenance argument that is not known.',
   }),
   N018: row<None>({
@@ -205,8 +206,9 @@ export const CHECK_CATALOG = {
   T026: row<{ type: string; param: string; bound: string; reason: string }>({
     severity: 'error',
     title: 'unsatisfied where clause',
-    message: (a) => `Type '${a.type}' does not satisfy interface '${a.bound}': ${a.reason} `
-      + `(required by constraint \`where ${a.param}: ${a.bound}\`)`,
+    message: (a) =>
+      `Type '${a.type}' does not satisfy interface '${a.bound}': ${a.reason} ` +
+      `(required by constraint \`where ${a.param}: ${a.bound}\`)`,
     doc: 'A type argument lacks what a `where` clause asks for.',
   }),
   T027: row<{ method: string; bound: string; param: string }>({
@@ -276,8 +278,10 @@ export const CHECK_CATALOG = {
     title: 'variance violated',
     message: (a) => {
       const meaning = a.marker === 'out' ? 'covariant' : 'contravariant'
-      return `type parameter '${a.param}' is declared '${a.marker}' (${meaning}) `
-        + `but appears in a ${a.position} position in ${a.owner} '${a.name}'`
+      return (
+        `type parameter '${a.param}' is declared '${a.marker}' (${meaning}) ` +
+        `but appears in a ${a.position} position in ${a.owner} '${a.name}'`
+      )
     },
     doc: 'A type parameter is used against its variance marker.',
   }),
@@ -299,8 +303,9 @@ export const CHECK_CATALOG = {
   T052: row<None>({
     severity: 'error',
     title: 'or-pattern that is not literal',
-    message: () => 'Or-pattern alternatives must be literal patterns (string, int, float, bool, nil, or `_`). '
-      + 'Identifier bindings and destructuring patterns are not allowed inside `|`.',
+    message: () =>
+      'Or-pattern alternatives must be literal patterns (string, int, float, bool, nil, or `_`). ' +
+      'Identifier bindings and destructuring patterns are not allowed inside `|`.',
     doc: 'Alternatives cannot bind names, since only one of them matches.',
   }),
   T053: row<{ type: string }>({
@@ -312,8 +317,8 @@ export const CHECK_CATALOG = {
   T054: row<{ site: string; name: string; missing: string }>({
     severity: 'warning',
     title: 'unknown value not narrowed',
-    message: (a) => `\`${a.site}\` reached but \`${a.name}: unknown\` was not fully narrowed — `
-      + `uncovered concrete type(s): ${a.missing}`,
+    message: (a) =>
+      `\`${a.site}\` reached but \`${a.name}: unknown\` was not fully narrowed — ` + `uncovered concrete type(s): ${a.missing}`,
     doc: 'Tests of an `unknown` value exclude some types before this point, but not all.',
   }),
 

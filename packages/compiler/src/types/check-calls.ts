@@ -51,9 +51,17 @@ function checkTarget(call: ExprOf<'Call'>, scope: Scope, context: CheckContext):
 }
 
 function isKnownTarget(name: string, scope: Scope, context: CheckContext): boolean {
-  return scope.builtins.has(name) || scope.functionNamed(name) !== undefined || scope.variable(name) !== undefined
-    || scope.struct(name) !== undefined || scope.enumNamed(name) !== undefined || scope.isTypeParam(name)
-    || context.importedNames?.has(name) === true || context.otherNames.has(name) || isReservedCallName(name)
+  return (
+    scope.builtins.has(name) ||
+    scope.functionNamed(name) !== undefined ||
+    scope.variable(name) !== undefined ||
+    scope.struct(name) !== undefined ||
+    scope.enumNamed(name) !== undefined ||
+    scope.isTypeParam(name) ||
+    context.importedNames?.has(name) === true ||
+    context.otherNames.has(name) ||
+    isReservedCallName(name)
+  )
 }
 
 function* callCandidates(scope: Scope, imported: ReadonlySet<string>): Generator<string> {
@@ -110,7 +118,10 @@ function checkSignature(call: ExprOf<'Call'>, signature: FnSignature, scope: Sco
   const args = positional(call.args)
   const actual = args.map((arg, at) => (isCompared(signature, at) ? infer(arg, scope) : null))
   const binding: Binding = {
-    params: new Set(signature.typeParams), bindings: explicitBindings(signature.typeParams, call), scope, infer,
+    params: new Set(signature.typeParams),
+    bindings: explicitBindings(signature.typeParams, call),
+    scope,
+    infer,
   }
   for (const [at, arg] of args.entries()) {
     const declared = signature.params[at]?.type ?? null
@@ -166,16 +177,18 @@ function isSchemaArgument(declared: Type, arg: Expr, scope: Scope): boolean {
 }
 
 function checkBounds(
-  call: ExprOf<'Call'>, signature: FnSignature, bindings: ReadonlyMap<string, Type>, scope: Scope, context: CheckContext,
+  call: ExprOf<'Call'>,
+  signature: FnSignature,
+  bindings: ReadonlyMap<string, Type>,
+  scope: Scope,
+  context: CheckContext,
 ): void {
   for (const { param, bound } of signature.bounds) {
     const type = bindings.get(param)
     if (type === undefined || isNamed(type, '_')) continue
     if (type.kind === 'named' && scope.isTypeParam(type.name)) continue // a generic caller vouches for its own parameter
     const nominal = type.kind === 'named' || type.kind === 'applied'
-    const reason = nominal
-      ? interfaceMismatch(type.name, bound, new Map(), scope)
-      : 'only named types can satisfy interfaces'
+    const reason = nominal ? interfaceMismatch(type.name, bound, new Map(), scope) : 'only named types can satisfy interfaces'
     if (reason !== null) context.report('T026', call.span, { type: show(type), param, bound, reason })
   }
 }

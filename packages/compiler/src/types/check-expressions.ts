@@ -25,7 +25,14 @@ export const IN_CLOSURE: Enclosing = { callable: true, stream: null }
 export function checkExpression(expr: Expr, scope: Scope, context: CheckContext): void {
   const { checkExpr, checkBlock } = context
   switch (expr.kind) {
-    case 'Int': case 'Float': case 'Bool': case 'Nil': case 'Duration': case 'String': case 'Interpolation': case 'Identifier':
+    case 'Int':
+    case 'Float':
+    case 'Bool':
+    case 'Nil':
+    case 'Duration':
+    case 'String':
+    case 'Interpolation':
+    case 'Identifier':
       return
     case 'List':
       for (const item of expr.items) checkExpr(item.value, scope)

@@ -23,14 +23,20 @@ table('annotated bindings', [
   ['let xs: list<int> = []'],
   ['let xs: list<int> = [1, some]'],
   ['let xs: [int] = ["a"]', "E 'xs' declared as list<int>, but assigned list<string>"],
-  ['let u: {name: string, age: int} = {age: 3}',
-    "E 'u' declared as {name: string, age: int}, but assigned {age: int} (missing field 'name' (string))"],
-  ['let u: {name: string, age: int} = {name: 1, age: 3}',
-    "E 'u' declared as {name: string, age: int}, but assigned {name: int, age: int} "
-    + "(field 'name' has type int, expected string)"],
+  [
+    'let u: {name: string, age: int} = {age: 3}',
+    "E 'u' declared as {name: string, age: int}, but assigned {age: int} (missing field 'name' (string))",
+  ],
+  [
+    'let u: {name: string, age: int} = {name: 1, age: 3}',
+    "E 'u' declared as {name: string, age: int}, but assigned {name: int, age: int} " +
+      "(field 'name' has type int, expected string)",
+  ],
   ['let u: {name: string, age: int} = {}'],
-  ['let u: {a: int, b: int} = {c: 1}',
-    "E 'u' declared as {a: int, b: int}, but assigned {c: int} (missing field 'a' (int); missing field 'b' (int))"],
+  [
+    'let u: {a: int, b: int} = {c: 1}',
+    "E 'u' declared as {a: int, b: int}, but assigned {c: int} (missing field 'a' (int); missing field 'b' (int))",
+  ],
   ['let u: {a: int, b?: int} = {a: 1, b: "text"}'],
   ['let u: {a: int} = {a: 1, more: 2}'],
   ['let v: string | int = 3.0', "E 'v' declared as string | int, but assigned float"],
@@ -58,11 +64,17 @@ table('annotated bindings', [
   ['for x in [1] { let s: string = x }', "E 's' declared as string, but assigned int"],
   ['for i in 1 to 3 { let s: string = i }', "E 's' declared as string, but assigned int"],
   ['for (i, x) in ["a"].iter().enumerate() { let n: int = i\nlet m: int = x }', "E 'm' declared as int, but assigned string"],
-  ['let u = {a: 1, b: task}\nlet s: string = u.a\nlet t: string = u["a"]\nlet n: nil = u.b\nlet q: int = u.c',
-    "E 's' declared as string, but assigned int", "E 't' declared as string, but assigned int"],
+  [
+    'let u = {a: 1, b: task}\nlet s: string = u.a\nlet t: string = u["a"]\nlet n: nil = u.b\nlet q: int = u.c',
+    "E 's' declared as string, but assigned int",
+    "E 't' declared as string, but assigned int",
+  ],
   ['let u = {a: 1}\nlet s: string = u?.a\nlet t: string = u?["a"]'],
-  ['let xs = [1]\nlet s: string = xs[0]\nlet t: string = xs[0:1]',
-    "E 's' declared as string, but assigned int", "E 't' declared as string, but assigned list<int>"],
+  [
+    'let xs = [1]\nlet s: string = xs[0]\nlet t: string = xs[0:1]',
+    "E 's' declared as string, but assigned int",
+    "E 't' declared as string, but assigned list<int>",
+  ],
   ['let s: string = x ?? 1', "E 's' declared as string, but assigned int"],
   ['let s: string = true ? 1 : 2', "E 's' declared as string, but assigned int"],
   ['let s: string = true ? 1 : "a"', "E 's' declared as string, but assigned int | string"],
@@ -127,8 +139,11 @@ table('functions', [
   ['fn name() -> string { let y = 4\nreturn y }'],
   ['fn name() -> string { return }'],
   ['fn name() -> string { 4 }'],
-  ['fn f(c) -> string { if c { return 1 } else { return 2 } }',
-    "E return type doesn't match: expected string, got int", "E return type doesn't match: expected string, got int"],
+  [
+    'fn f(c) -> string { if c { return 1 } else { return 2 } }',
+    "E return type doesn't match: expected string, got int",
+    "E return type doesn't match: expected string, got int",
+  ],
   ['fn f(x: int | nil) -> int { if x == nil { return 0 }\nreturn x }'],
   ['fn f(x: int | nil) -> int { if x != nil { return x } else { return 0 } }'],
   ['fn f(x: int | nil) -> int { return x }', "E return type doesn't match: expected int, got int | nil"],
@@ -142,10 +157,14 @@ table('functions', [
   ['fn print(a, b) { }\nprint(1)'],
   ['tool look(q: string) -> string { q }\nlook("a")\nlet d: dict = look', "W Function 'look' expects 0 arguments, got 1"],
   ['tool look(q: string) -> string { return 5 }', "E return type doesn't match: expected string, got int"],
-  ['fn f(cb: fn(int) -> int) { }\nfn g(n: int) -> int { return n }\nfn h(n) { }\nf(g)\nf(h)',
-    "E Argument 1 ('cb'): expected fn(int) -> int, got fn(_) -> nil"],
-  ['fn go(f: fn(float) -> float) { }\ngo({ x: int -> 1.0 })',
-    "E Argument 1 ('f'): expected fn(float) -> float, got fn(int) -> float"],
+  [
+    'fn f(cb: fn(int) -> int) { }\nfn g(n: int) -> int { return n }\nfn h(n) { }\nf(g)\nf(h)',
+    "E Argument 1 ('cb'): expected fn(int) -> int, got fn(_) -> nil",
+  ],
+  [
+    'fn go(f: fn(float) -> float) { }\ngo({ x: int -> 1.0 })',
+    "E Argument 1 ('f'): expected fn(float) -> float, got fn(int) -> float",
+  ],
   ['fn go(f: fn(int) -> float) { }\ngo({ x: float -> 1.0 })\ngo({ x -> 1 })\ngo({ -> 1 })'],
   ['fn f(xs: list<float>) {}\nlet ys: list<int> = [1]\nf(ys)', "E Argument 1 ('xs'): expected list<float>, got list<int>"],
   ['fn f(xs: iter<float>) {}\nlet ys: list<int> = [1]\nf(ys.iter())'],
@@ -153,18 +172,27 @@ table('functions', [
   ['fn outer() { let x = 1\nfn inner() -> string { return x }\n}'],
   ['fn f(x: int = "a") { }'],
   ['fn f(x = prnt(1)) { }', 'E call target `prnt` is not defined or imported — did you mean `print`?'],
-  ['fn f(n: int) {}\nf(prnt(1))\nf("a", prnt(1))',
+  [
+    'fn f(n: int) {}\nf(prnt(1))\nf("a", prnt(1))',
     'E call target `prnt` is not defined or imported — did you mean `print`?',
-    "W Function 'f' expects 1 arguments, got 2", "E Argument 1 ('n'): expected int, got string",
-    'E call target `prnt` is not defined or imported — did you mean `print`?'],
+    "W Function 'f' expects 1 arguments, got 2",
+    "E Argument 1 ('n'): expected int, got string",
+    'E call target `prnt` is not defined or imported — did you mean `print`?',
+  ],
 ])
 
 table('type parameters', [
-  ['fn pick<T>(a: T, b: T) -> T { return a }\npick(1, "x")',
-    "E type parameter 'T' was inferred as both int and string", "E Argument 2 ('b'): expected int, got string"],
+  [
+    'fn pick<T>(a: T, b: T) -> T { return a }\npick(1, "x")',
+    "E type parameter 'T' was inferred as both int and string",
+    "E Argument 2 ('b'): expected int, got string",
+  ],
   ['fn pick<T>(a: T, b: T) -> T { return a }\nlet s: string = pick(1, 2)', "E 's' declared as string, but assigned int"],
-  ['fn pick<T>(a: T) -> T { return a }\npick<string>(1)',
-    "E type parameter 'T' was inferred as both string and int", "E Argument 1 ('a'): expected string, got int"],
+  [
+    'fn pick<T>(a: T) -> T { return a }\npick<string>(1)',
+    "E type parameter 'T' was inferred as both string and int",
+    "E Argument 1 ('a'): expected string, got int",
+  ],
   ['fn pick<T>(a: T) -> T { return a }\npick<string, int>("a")', "E Function 'pick' expects 1 type arguments, got 2"],
   ['fn one(a) { }\none<int>(1)', "E Function 'one' does not declare type parameters"],
   ['to_string<int>(1)', "E Builtin function 'to_string' does not declare type parameters"],
@@ -175,8 +203,10 @@ table('type parameters', [
   ['fn sum<T>(a: T, b: T) { return a + b }', "E can't add T and T"],
   ['fn less<T>(a: T, b: T) { return a < b }', "W Comparison '<' may not be meaningful for types T and T"],
   ['fn id<T>(a: T) -> T { return a }\nfn twice<T>(a: T) -> T { return id(a) }'],
-  ['fn apply<A, B>(f: fn(A) -> B, x: A) -> B { return f(x) }\nlet s: string = apply({ n: int -> 1 }, 2)',
-    "E 's' declared as string, but assigned int"],
+  [
+    'fn apply<A, B>(f: fn(A) -> B, x: A) -> B { return f(x) }\nlet s: string = apply({ n: int -> 1 }, 2)',
+    "E 's' declared as string, but assigned int",
+  ],
 ])
 
 const NAMED = `interface Named { fn label(self) -> string }
@@ -188,37 +218,57 @@ t.other() }
 fn plain(item: Named) { }
 `
 
-table('interfaces', [
-  ['impl A { fn label(self) -> int { return 1 } }\nfn main() { show(A({n: 1})) }',
-    "W Method 'other' not found in interface 'Named' (constraint on 'T')",
-    "E Type 'A' does not satisfy interface 'Named': method 'label' returns 'int', expected 'string' "
-    + '(required by constraint `where T: Named`)'],
-  ['fn main() { show(A({n: 1})) }',
-    "W Method 'other' not found in interface 'Named' (constraint on 'T')",
-    "E Type 'A' does not satisfy interface 'Named': missing method(s): label (required by constraint `where T: Named`)"],
-  ['impl A { fn label(self, a) { } }\nfn main() { show(A({n: 1})) }',
-    "W Method 'other' not found in interface 'Named' (constraint on 'T')",
-    "E Type 'A' does not satisfy interface 'Named': method 'label' has 1 parameter(s), expected 0 "
-    + '(required by constraint `where T: Named`)'],
-  ['fn main() { show(B {n: 1})\nplain(B {n: 1})\nplain(A {n: 1})\nplain({n: 1})\nshow({n: 1}) }',
-    "W Method 'other' not found in interface 'Named' (constraint on 'T')",
-    "E Argument 1 ('item'): expected Named, got A",
-    "E Argument 1 ('item'): expected Named, got {n: int}",
-    "E Type '{n: int}' does not satisfy interface 'Named': only named types can satisfy interfaces "
-    + '(required by constraint `where T: Named`)'],
-  ['fn main(x: Named) { plain(x)\nplain(task) }', "W Method 'other' not found in interface 'Named' (constraint on 'T')"],
-], (source) => check(NAMED + source))
+table(
+  'interfaces',
+  [
+    [
+      'impl A { fn label(self) -> int { return 1 } }\nfn main() { show(A({n: 1})) }',
+      "W Method 'other' not found in interface 'Named' (constraint on 'T')",
+      "E Type 'A' does not satisfy interface 'Named': method 'label' returns 'int', expected 'string' " +
+        '(required by constraint `where T: Named`)',
+    ],
+    [
+      'fn main() { show(A({n: 1})) }',
+      "W Method 'other' not found in interface 'Named' (constraint on 'T')",
+      "E Type 'A' does not satisfy interface 'Named': missing method(s): label (required by constraint `where T: Named`)",
+    ],
+    [
+      'impl A { fn label(self, a) { } }\nfn main() { show(A({n: 1})) }',
+      "W Method 'other' not found in interface 'Named' (constraint on 'T')",
+      "E Type 'A' does not satisfy interface 'Named': method 'label' has 1 parameter(s), expected 0 " +
+        '(required by constraint `where T: Named`)',
+    ],
+    [
+      'fn main() { show(B {n: 1})\nplain(B {n: 1})\nplain(A {n: 1})\nplain({n: 1})\nshow({n: 1}) }',
+      "W Method 'other' not found in interface 'Named' (constraint on 'T')",
+      "E Argument 1 ('item'): expected Named, got A",
+      "E Argument 1 ('item'): expected Named, got {n: int}",
+      "E Type '{n: int}' does not satisfy interface 'Named': only named types can satisfy interfaces " +
+        '(required by constraint `where T: Named`)',
+    ],
+    ['fn main(x: Named) { plain(x)\nplain(task) }', "W Method 'other' not found in interface 'Named' (constraint on 'T')"],
+  ],
+  (source) => check(NAMED + source),
+)
 
-table('associated types', [
-  ['interface Src { type Item = string\nfn next(self) -> Item }\nstruct S { n: int }\n'
-    + 'impl S { fn next(self) -> int { return 1 } }\nfn take(s: Src) {}\nfn go<T>(s: T) where T: Src {}\ngo(S {n: 1})',
-    "E Type 'S' does not satisfy interface 'Src': associated type 'Item' resolves to 'int', expected 'string' "
-    + '(required by constraint `where T: Src`)'],
-  ['interface Src { type Item\nfn next(self) -> Item\nfn put(self, x: Item) }\nstruct S { n: int }\n'
-    + 'impl S { fn next(self) -> int { return 1 }\nfn put(self, x: string) {} }\nfn go<T>(s: T) where T: Src {}\ngo(S {n: 1})',
-    "E Type 'S' does not satisfy interface 'Src': type parameter 'Item' was inferred as both int and string "
-    + '(required by constraint `where T: Src`)'],
-], check)
+table(
+  'associated types',
+  [
+    [
+      'interface Src { type Item = string\nfn next(self) -> Item }\nstruct S { n: int }\n' +
+        'impl S { fn next(self) -> int { return 1 } }\nfn take(s: Src) {}\nfn go<T>(s: T) where T: Src {}\ngo(S {n: 1})',
+      "E Type 'S' does not satisfy interface 'Src': associated type 'Item' resolves to 'int', expected 'string' " +
+        '(required by constraint `where T: Src`)',
+    ],
+    [
+      'interface Src { type Item\nfn next(self) -> Item\nfn put(self, x: Item) }\nstruct S { n: int }\n' +
+        'impl S { fn next(self) -> int { return 1 }\nfn put(self, x: string) {} }\nfn go<T>(s: T) where T: Src {}\ngo(S {n: 1})',
+      "E Type 'S' does not satisfy interface 'Src': type parameter 'Item' was inferred as both int and string " +
+        '(required by constraint `where T: Src`)',
+    ],
+  ],
+  check,
+)
 
 table('structs', [
   ['struct P { x: int, y?: int }\nlet p = P {x: 1}'],
@@ -242,24 +292,38 @@ table('enums', [
   ['let r: Result<float, string> = Ok(1)'],
 ])
 
-table('variance', [
-  ['interface Cell<out T> { fn put(self, v: T) }',
-    "E type parameter 'T' is declared 'out' (covariant) but appears in a contravariant position in interface 'Cell'"],
-  ['type R<out T> = fn() -> T'],
-  ['type W<in T> = fn(T) -> nil'],
-  ['type W<in T> = fn() -> T',
-    "E type parameter 'T' is declared 'in' (contravariant) but appears in a covariant position in type alias 'W'"],
-  ['struct S<out T> { v: T }',
-    "E type parameter 'T' is declared 'out' (covariant) but appears in a invariant position in struct 'S'"],
-  ['enum L<out T> { Many(vs: list<T>) }',
-    "E type parameter 'T' is declared 'out' (covariant) but appears in a invariant position in enum 'L'"],
-  ['enum L<out T> { Many(vs: iter<T>) }'],
-  ['fn top<out T>(v: T) { }'],
-  ['pipeline p() { fn inner<out T>(v: T) { } }',
-    "E type parameter 'T' is declared 'out' (covariant) but appears in a contravariant position in function 'inner'"],
-  ['enum Src<out T> { A(v: T) }\nlet s: Src<float> = Src.A(1)'],
-  ['enum Src<T> { A(v: T) }\nlet s: Src<float> = Src.A(1)', "E 's' declared as Src<float>, but assigned Src<int>"],
-], check)
+table(
+  'variance',
+  [
+    [
+      'interface Cell<out T> { fn put(self, v: T) }',
+      "E type parameter 'T' is declared 'out' (covariant) but appears in a contravariant position in interface 'Cell'",
+    ],
+    ['type R<out T> = fn() -> T'],
+    ['type W<in T> = fn(T) -> nil'],
+    [
+      'type W<in T> = fn() -> T',
+      "E type parameter 'T' is declared 'in' (contravariant) but appears in a covariant position in type alias 'W'",
+    ],
+    [
+      'struct S<out T> { v: T }',
+      "E type parameter 'T' is declared 'out' (covariant) but appears in a invariant position in struct 'S'",
+    ],
+    [
+      'enum L<out T> { Many(vs: list<T>) }',
+      "E type parameter 'T' is declared 'out' (covariant) but appears in a invariant position in enum 'L'",
+    ],
+    ['enum L<out T> { Many(vs: iter<T>) }'],
+    ['fn top<out T>(v: T) { }'],
+    [
+      'pipeline p() { fn inner<out T>(v: T) { } }',
+      "E type parameter 'T' is declared 'out' (covariant) but appears in a contravariant position in function 'inner'",
+    ],
+    ['enum Src<out T> { A(v: T) }\nlet s: Src<float> = Src.A(1)'],
+    ['enum Src<T> { A(v: T) }\nlet s: Src<float> = Src.A(1)', "E 's' declared as Src<float>, but assigned Src<int>"],
+  ],
+  check,
+)
 
 table('aliases', [
   ['type Id = int\nlet a: Id = 1\nlet b: Id = "x"', "E 'b' declared as Id, but assigned string"],
@@ -273,36 +337,52 @@ table('aliases', [
 const EVENT = 'type Ev = {kind: "a", x: int} | {kind: "b", y: string}\n'
 
 table('match', [
-  ['enum Job { Run, Stop, Wait }\nfn f(j: Job) { match j.variant { "Run" -> { 1 }\n"Stop" -> { 2 } } }',
-    'E Non-exhaustive match on enum Job: missing variants "Wait"'],
-  ['enum Job { Run, Stop, Wait }\nfn f(j: Job) { match j { Job.Run -> { 1 } } }',
-    'E Non-exhaustive match on enum Job: missing variants "Stop", "Wait"'],
+  [
+    'enum Job { Run, Stop, Wait }\nfn f(j: Job) { match j.variant { "Run" -> { 1 }\n"Stop" -> { 2 } } }',
+    'E Non-exhaustive match on enum Job: missing variants "Wait"',
+  ],
+  [
+    'enum Job { Run, Stop, Wait }\nfn f(j: Job) { match j { Job.Run -> { 1 } } }',
+    'E Non-exhaustive match on enum Job: missing variants "Stop", "Wait"',
+  ],
   ['enum Job { Run, Stop }\nfn f(j: Job) { match j { Job.Run -> { 1 }\n_ -> { 2 } } }'],
   ['enum Job { Run, Stop(n) }\nfn f(j: Job) { match j { Job.Run -> { 1 }\nJob.Stop(n) -> { n } } }'],
   ['enum Job { Run(n), Stop }\nfn f(j: Job) { match j { Job.Run(n) -> { 1 } } }'],
   ['enum Opt<T> { Some(v: T), None }\nfn f(o: Opt<int>) { match o { Opt.None -> { 1 } } }'],
-  [`${EVENT}fn f(e: Ev) { match e.kind { "a" -> { e.x } } }`,
-    'E Non-exhaustive match on tagged shape union: missing variants "b"'],
+  [
+    `${EVENT}fn f(e: Ev) { match e.kind { "a" -> { e.x } } }`,
+    'E Non-exhaustive match on tagged shape union: missing variants "b"',
+  ],
   [`${EVENT}fn f(e: Ev) { match e.kind { "a" -> { e.x }\n_ -> { 1 } } }`],
   [`${EVENT}fn f(e: Ev) { match e.kind { "a" | "b" -> { 1 } } }`],
   [`${EVENT}fn f(e: Ev) { match e.kind { "a" -> { let n: int = e.x }\n"b" -> { let s: string = e.y } } }`],
-  [`${EVENT}fn f(e: Ev) { match e.kind { "a" -> { let n: string = e.x }\n"b" -> { 1 } } }`,
-    "E 'n' declared as string, but assigned int"],
+  [
+    `${EVENT}fn f(e: Ev) { match e.kind { "a" -> { let n: string = e.x }\n"b" -> { 1 } } }`,
+    "E 'n' declared as string, but assigned int",
+  ],
   [`${EVENT}fn f(e: Ev) { if e.kind != "a" { let s: string = e.y } }`],
   [`${EVENT}fn f(e: Ev) { if e.kind == "a" { let s: string = e.x } }`, "E 's' declared as string, but assigned int"],
-  ['fn f(e: {op: 1, x: int} | {op: 2}) { match e.op { 1 -> { 1 } } }',
-    'E Non-exhaustive match on tagged shape union: missing variants 2'],
+  [
+    'fn f(e: {op: 1, x: int} | {op: 2}) { match e.op { 1 -> { 1 } } }',
+    'E Non-exhaustive match on tagged shape union: missing variants 2',
+  ],
   ['fn f(x: "a" | "b" | 2) { match x { "a" -> { 1 } } }', 'E Non-exhaustive match on literal union: missing "b", 2'],
   ['fn f(x: string | int | nil) { match x { "a" -> { 1 } } }', 'E Non-exhaustive match on union type: missing int, nil'],
   ['fn f(x: string | {a: int}) { match x { "a" -> { 1 } } }'],
-  ['fn f(x: string | nil) { match x { nil -> { 1 }\n_ -> { let s: string = x } } }',
-    "E 's' declared as string, but assigned string | nil"],
+  [
+    'fn f(x: string | nil) { match x { nil -> { 1 }\n_ -> { let s: string = x } } }',
+    "E 's' declared as string, but assigned string | nil",
+  ],
   ['fn f(x: string | nil) { match x { nil -> { let n: nil = x }\n"a" | "b" -> { let s: string = x }\n_ -> { 1 } } }'],
-  ['fn f(x: int) { match x { "a" -> { 1 }\n1.5 -> { 2 }\nnil -> { 3 } } }',
-    'W Match pattern type mismatch: matching int against string literal'],
-  ['match task { 1 | x -> { 1 } }',
-    'E Or-pattern alternatives must be literal patterns (string, int, float, bool, nil, or `_`). '
-    + 'Identifier bindings and destructuring patterns are not allowed inside `|`.'],
+  [
+    'fn f(x: int) { match x { "a" -> { 1 }\n1.5 -> { 2 }\nnil -> { 3 } } }',
+    'W Match pattern type mismatch: matching int against string literal',
+  ],
+  [
+    'match task { 1 | x -> { 1 } }',
+    'E Or-pattern alternatives must be literal patterns (string, int, float, bool, nil, or `_`). ' +
+      'Identifier bindings and destructuring patterns are not allowed inside `|`.',
+  ],
   ['match task { 1 | "a" | true | nil | 1.5 | _ -> { 1 } }'],
   ['match task { Result.Ok(g) -> { g(1) }\n{a: h} -> { h(1) }\n[k] -> { k(1) } }'],
 ])
@@ -325,13 +405,19 @@ table('narrowing', [
   ['var x: int | nil = 1\nif x != nil { x = "s" }', "E can't assign string to 'x' (declared as int | nil)"],
   ['fn f(x: int | nil, y: int | nil) { if x == nil { return } else if y == nil { return }\nlet n: int = x }'],
   ['type Maybe = int | nil\nfn f(x: Maybe) { if x != nil { let n: int = x } }'],
-  ['type V = {ok: bool}\nfn f(v: {ok: bool} | string) '
-    + '{ if schema_is(v, V) { let o: {ok: bool} = v } else { let s: string = v } }'],
-  ['fn f(v: string | int) { if type_of(v) == "string" { unreachable(v) } }',
-    'E unreachable() argument has type `string` — not all cases are handled'],
+  [
+    'type V = {ok: bool}\nfn f(v: {ok: bool} | string) ' +
+      '{ if schema_is(v, V) { let o: {ok: bool} = v } else { let s: string = v } }',
+  ],
+  [
+    'fn f(v: string | int) { if type_of(v) == "string" { unreachable(v) } }',
+    'E unreachable() argument has type `string` — not all cases are handled',
+  ],
   ['fn f(v: string | int) { if type_of(v) == "string" { return }\nif type_of(v) == "int" { return }\nunreachable(v) }'],
-  ['fn f(v: string | int) { if type_of(v) == "string" { return }\nunreachable(v) }',
-    'E unreachable() argument has type `int` — not all cases are handled'],
+  [
+    'fn f(v: string | int) { if type_of(v) == "string" { return }\nunreachable(v) }',
+    'E unreachable() argument has type `int` — not all cases are handled',
+  ],
 ])
 
 const NINE = ['int', 'string', 'float', 'bool', 'nil', 'list', 'dict', 'closure', 'bytes']
@@ -339,12 +425,18 @@ const exclude = (names: readonly string[]): string => names.map((name) => `if ty
 
 table('unknown', [
   [`fn f(v: unknown) { ${exclude(NINE)}\nunreachable("never") }`],
-  [`fn f(v: unknown) { ${exclude(NINE.slice(0, 8))}\nunreachable("never") }`,
-    'W `unreachable()` reached but `v: unknown` was not fully narrowed — uncovered concrete type(s): bytes'],
-  [`fn f(v: unknown) { ${exclude(NINE.slice(2))}\nthrow "x" }`,
-    'W `throw` reached but `v: unknown` was not fully narrowed — uncovered concrete type(s): int, string'],
-  [`fn stop() -> never { throw 1 }\nfn f(v: unknown) { ${exclude(NINE.slice(1))}\nstop() }`,
-    'W `stop()` reached but `v: unknown` was not fully narrowed — uncovered concrete type(s): int'],
+  [
+    `fn f(v: unknown) { ${exclude(NINE.slice(0, 8))}\nunreachable("never") }`,
+    'W `unreachable()` reached but `v: unknown` was not fully narrowed — uncovered concrete type(s): bytes',
+  ],
+  [
+    `fn f(v: unknown) { ${exclude(NINE.slice(2))}\nthrow "x" }`,
+    'W `throw` reached but `v: unknown` was not fully narrowed — uncovered concrete type(s): int, string',
+  ],
+  [
+    `fn stop() -> never { throw 1 }\nfn f(v: unknown) { ${exclude(NINE.slice(1))}\nstop() }`,
+    'W `stop()` reached but `v: unknown` was not fully narrowed — uncovered concrete type(s): int',
+  ],
   ['fn f(v: unknown) { throw "x" }'],
   [`fn f(v: unknown) { ${exclude(['int'])}\nreturn 1 }`],
 ])
@@ -356,23 +448,31 @@ table('streams', [
   ['fn g() { emit 1 }', 'E `emit` can only be used inside a `gen fn`'],
   ['gen fn g() { let c = { x -> emit x } }', 'E `emit` can only be used inside a `gen fn`'],
   ['gen fn g() -> int { emit 1 }', 'E `gen fn` must return Stream<T>, got int'],
-  ['fn plain_generator() -> Generator<int> { yield 1 }\nlet s: Stream<int> = plain_generator()',
-    "E 's' declared as Stream<int>, but assigned Generator<int>"],
+  [
+    'fn plain_generator() -> Generator<int> { yield 1 }\nlet s: Stream<int> = plain_generator()',
+    "E 's' declared as Stream<int>, but assigned Generator<int>",
+  ],
 ])
 
-table('functions at module level', [
-  ['fn f() { }\ntry* f()', 'E try* requires an enclosing function (fn, tool, or pipeline) so the rethrow has a target'],
-  ['fn f() { try* g() }\nfn g() { }'],
-  ['let limit: int = 3\nlet s: string = limit'],
-  ['let limit: int = 3\nfn f() -> string { return limit }'],
-  ['fn f() -> int { return g() }\nfn g() -> string { return "a" }', "E return type doesn't match: expected int, got string"],
-  ['pipeline p() -> int { return "a" }', "E return type doesn't match: expected int, got string"],
-  ['var n = 0\nfn f() { n = 1 }'],
-], check)
+table(
+  'functions at module level',
+  [
+    ['fn f() { }\ntry* f()', 'E try* requires an enclosing function (fn, tool, or pipeline) so the rethrow has a target'],
+    ['fn f() { try* g() }\nfn g() { }'],
+    ['let limit: int = 3\nlet s: string = limit'],
+    ['let limit: int = 3\nfn f() -> string { return limit }'],
+    ['fn f() -> int { return g() }\nfn g() -> string { return "a" }', "E return type doesn't match: expected int, got string"],
+    ['pipeline p() -> int { return "a" }', "E return type doesn't match: expected int, got string"],
+    ['var n = 0\nfn f() { n = 1 }'],
+  ],
+  check,
+)
 
 table('others', [
-  ['parallel each [1] with { max_concurrent: "a" } { x -> x }',
-    'E `max_concurrent` on `parallel` must be int, got Named("string")'],
+  [
+    'parallel each [1] with { max_concurrent: "a" } { x -> x }',
+    'E `max_concurrent` on `parallel` must be int, got Named("string")',
+  ],
   ['parallel each [1] with { max_concurrent: 2 } { x -> x }'],
   ['fn f() { return 1\nprintln(2)\nprintln(prnt(3)) }', 'W unreachable code'],
   ['fn f(c) { if c { return 1 } else { throw 2 }\nprintln(2) }', 'W unreachable code'],
@@ -391,69 +491,102 @@ table('names', [
   ['fn two(a, b) { }\n1 |> two(2)', "W Function 'two' expects 2 arguments, got 1"],
   ['match 1 { n -> { n = 2 } }'],
   ['task.nope()'],
-  ['if true { let gather_all = { x -> x } }\nfn h() { gather_all(1) }',
-    'E call target `gather_all` is not defined or imported'],
+  ['if true { let gather_all = { x -> x } }\nfn h() { gather_all(1) }', 'E call target `gather_all` is not defined or imported'],
   ['fn h() { inner() }\nfn outer() { fn inner() { } }'],
   ['println(reponse)'],
 ])
 
-table('attributes', [
-  ['@strange fn f() {}', 'W unknown attribute `@strange`'],
-  ['@test fn f() {}', 'W `@test` only applies to pipeline declarations'],
-  ['@test pipeline p() {}'],
-  ['@acp_tool(name: "x") struct S { a: int }', 'W `@acp_tool` only applies to function declarations'],
-  ['@invariant("fs.writes") struct S { a: int }',
-    'W `@invariant` only applies to function, tool, or pipeline declarations'],
-  ['@deprecated(since: "1.2", use: "g") fn f() {}\nfn g() { f() }',
-    'W `f` is deprecated (since 1.2)', 'W `f` is deprecated (since 1.2)'],
-  ['@deterministic @semantic fn f() {}',
-    'W `@deterministic` and `@semantic` are mutually exclusive; a Flow predicate is one mode or the other'],
-  ['@invariant fn f() {}',
-    'W Flow `@invariant` requires exactly one of `@deterministic` (default) or `@semantic`',
-    'W Flow `@invariant` is missing `@archivist(...)` provenance (evidence, confidence, source_date, coverage_examples)'],
-  ['@invariant @semantic @archivist(evidence: ["a"], confidence: 0.5) fn f() {}'],
-  ['@invariant @semantic @archivist(confidence: 2.5, odd: 1) fn f() {}',
-    'W `@archivist(confidence: ...)` must be a float in [0.0, 1.0]',
-    'W unknown `@archivist` argument `odd`; expected one of ["evidence", "confidence", "source_date", "coverage_examples"]',
-    'W `@archivist(...)` should declare `evidence: [...]` so predicates can be audited'],
-  ['@archivist("a") @retroactive fn f() {}',
-    'W `@archivist(...)` only applies to Flow predicates marked with `@invariant`',
-    'W `@retroactive(...)` only applies to Flow predicates marked with `@invariant`',
-    'W `@archivist(...)` arguments must be named (e.g. `evidence: [...], confidence: 0.9`)',
-    'W `@archivist(...)` should declare `evidence: [...]` so predicates can be audited'],
-  ['@complexity(allow) @unknown_thing struct P { x: int }\nlet p = P {x: 1}', 'W unknown attribute `@unknown_thing`'],
-], check)
+table(
+  'attributes',
+  [
+    ['@strange fn f() {}', 'W unknown attribute `@strange`'],
+    ['@test fn f() {}', 'W `@test` only applies to pipeline declarations'],
+    ['@test pipeline p() {}'],
+    ['@acp_tool(name: "x") struct S { a: int }', 'W `@acp_tool` only applies to function declarations'],
+    ['@invariant("fs.writes") struct S { a: int }', 'W `@invariant` only applies to function, tool, or pipeline declarations'],
+    [
+      '@deprecated(since: "1.2", use: "g") fn f() {}\nfn g() { f() }',
+      'W `f` is deprecated (since 1.2)',
+      'W `f` is deprecated (since 1.2)',
+    ],
+    [
+      '@deterministic @semantic fn f() {}',
+      'W `@deterministic` and `@semantic` are mutually exclusive; a Flow predicate is one mode or the other',
+    ],
+    [
+      '@invariant fn f() {}',
+      'W Flow `@invariant` requires exactly one of `@deterministic` (default) or `@semantic`',
+      'W Flow `@invariant` is missing `@archivist(...)` provenance (evidence, confidence, source_date, coverage_examples)',
+    ],
+    ['@invariant @semantic @archivist(evidence: ["a"], confidence: 0.5) fn f() {}'],
+    [
+      '@invariant @semantic @archivist(confidence: 2.5, odd: 1) fn f() {}',
+      'W `@archivist(confidence: ...)` must be a float in [0.0, 1.0]',
+      'W unknown `@archivist` argument `odd`; expected one of ["evidence", "confidence", "source_date", "coverage_examples"]',
+      'W `@archivist(...)` should declare `evidence: [...]` so predicates can be audited',
+    ],
+    [
+      '@archivist("a") @retroactive fn f() {}',
+      'W `@archivist(...)` only applies to Flow predicates marked with `@invariant`',
+      'W `@retroactive(...)` only applies to Flow predicates marked with `@invariant`',
+      'W `@archivist(...)` arguments must be named (e.g. `evidence: [...], confidence: 0.9`)',
+      'W `@archivist(...)` should declare `evidence: [...]` so predicates can be audited',
+    ],
+    ['@complexity(allow) @unknown_thing struct P { x: int }\nlet p = P {x: 1}', 'W unknown attribute `@unknown_thing`'],
+  ],
+  check,
+)
 
 table('schemas as types', [
-  ['type Verdict = {ok: bool, why: string}\nlet bad: int = schema_expect(task, Verdict)',
-    "E 'bad' declared as int, but assigned {ok: bool, why: string}"],
-  ['type Verdict = {ok: bool}\nlet r: int = schema_parse(task, Verdict)',
-    "E 'r' declared as int, but assigned Result<{ok: bool}, string>"],
-  ['let s: int = schema_expect(task, {type: "dict", properties: {a: {type: "integer"}}, required: ["a"]})',
-    "E 's' declared as int, but assigned {a: int}"],
-  ['let S = {type: "string", nullable: true}\nlet s: int = schema_expect(task, S)',
-    "E 's' declared as int, but assigned string | nil"],
+  [
+    'type Verdict = {ok: bool, why: string}\nlet bad: int = schema_expect(task, Verdict)',
+    "E 'bad' declared as int, but assigned {ok: bool, why: string}",
+  ],
+  [
+    'type Verdict = {ok: bool}\nlet r: int = schema_parse(task, Verdict)',
+    "E 'r' declared as int, but assigned Result<{ok: bool}, string>",
+  ],
+  [
+    'let s: int = schema_expect(task, {type: "dict", properties: {a: {type: "integer"}}, required: ["a"]})',
+    "E 's' declared as int, but assigned {a: int}",
+  ],
+  [
+    'let S = {type: "string", nullable: true}\nlet s: int = schema_expect(task, S)',
+    "E 's' declared as int, but assigned string | nil",
+  ],
   ['let s: int = schema_expect(task, {items: {type: "string"}})', "E 's' declared as int, but assigned list<string>"],
-  ['let s: int = schema_expect(task, {oneOf: [{type: "string"}, {type: "null"}]})',
-    "E 's' declared as int, but assigned string | nil"],
-  ['let s: int = schema_expect(task, {type: "object", additionalProperties: {type: "integer"}})',
-    "E 's' declared as int, but assigned dict<string, int>"],
+  [
+    'let s: int = schema_expect(task, {oneOf: [{type: "string"}, {type: "null"}]})',
+    "E 's' declared as int, but assigned string | nil",
+  ],
+  [
+    'let s: int = schema_expect(task, {type: "object", additionalProperties: {type: "integer"}})',
+    "E 's' declared as int, but assigned dict<string, int>",
+  ],
   ['let s: int = schema_expect(task, task)'],
   ['let r = llm_call("p")\nlet s: int = r', "E 's' declared as int, but assigned dict"],
-  ['fn take<T>(raw, s: Schema<T>) -> T { return raw }\ntype V = {a: int}\nlet x: string = take(1, V)',
-    "E 'x' declared as string, but assigned {a: int}"],
+  [
+    'fn take<T>(raw, s: Schema<T>) -> T { return raw }\ntype V = {a: int}\nlet x: string = take(1, V)',
+    "E 'x' declared as string, but assigned {a: int}",
+  ],
   ['fn take<T>(raw, s: Schema<T>) -> T { return raw }\ntake(1, {type: "int"})\ntake(1, {other: 1})'],
 ])
 
 test('a repair for adding a string and something else', () => {
-  expect(diagnose('let x = 1\nfn f(x: int) { let s = "n=" + x\nlet t = x + "!"\nlet u = "a}" + x\nlet v = "a" + f("b") }')
-    .map((finding) => finding.fix?.edits[0]?.text ?? null)).toEqual(['"n=${x}"', '"${x}!"', '"a}${x}"', null])
+  expect(
+    diagnose('let x = 1\nfn f(x: int) { let s = "n=" + x\nlet t = x + "!"\nlet u = "a}" + x\nlet v = "a" + f("b") }').map(
+      (finding) => finding.fix?.edits[0]?.text ?? null,
+    ),
+  ).toEqual(['"n=${x}"', '"${x}!"', '"a}${x}"', null])
 })
 
 test('positions, codes and hints', () => {
   const [first] = diagnose('let p = Poin {x: 1}\nstruct Point { x: int }')
   expect(first).toMatchObject({
-    code: 'N002', severity: 'error', span: { start: 8, end: 12 }, hint: 'declare `struct Point { ... }` or fix the type name',
+    code: 'N002',
+    severity: 'error',
+    span: { start: 8, end: 12 },
+    hint: 'declare `struct Point { ... }` or fix the type name',
   })
 })
 

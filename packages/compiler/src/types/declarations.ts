@@ -38,7 +38,10 @@ export function signatureOf(decl: FnDecl): FnSignature {
 function signature(params: readonly Param[], typeParams: readonly TypeParam[], returns: Known): FnSignature {
   return {
     params: params.map((param) => ({
-      name: param.name.text, type: typeOrNull(param.type), optional: param.defaultValue !== null, rest: param.rest,
+      name: param.name.text,
+      type: typeOrNull(param.type),
+      optional: param.defaultValue !== null,
+      rest: param.rest,
     })),
     required: params.filter((param) => param.defaultValue === null && !param.rest).length,
     hasRest: params.some((param) => param.rest),
@@ -109,9 +112,11 @@ function interfaceInfo(decl: InterfaceDecl): InterfaceInfo {
     params: decl.typeParams.map((param) => param.name.text),
     variance: variances(decl.typeParams),
     assocTypes: decl.assocTypes.map((assoc) => ({ name: assoc.name.text, type: typeOrNull(assoc.type) })),
-    methods: new Map(decl.methods.map((method) => {
-      return [method.name.text, signature(method.params, method.typeParams, typeOrNull(method.returns))]
-    })),
+    methods: new Map(
+      decl.methods.map((method) => {
+        return [method.name.text, signature(method.params, method.typeParams, typeOrNull(method.returns))]
+      }),
+    ),
   }
 }
 
@@ -137,8 +142,16 @@ function payload(field: string, param: string): Param {
 
 /** The enum that every program knows: `enum Result<out T, out E> { Ok(value: T), Err(error: E) }`. */
 export const RESULT: EnumDecl = {
-  kind: 'EnumDecl', span: NOWHERE, name: name('Result'), isPublic: false, attributes: [], doc: null,
-  typeParams: [{ name: name('T'), variance: 'out' }, { name: name('E'), variance: 'out' }],
+  kind: 'EnumDecl',
+  span: NOWHERE,
+  name: name('Result'),
+  isPublic: false,
+  attributes: [],
+  doc: null,
+  typeParams: [
+    { name: name('T'), variance: 'out' },
+    { name: name('E'), variance: 'out' },
+  ],
   variants: [
     { name: name('Ok'), params: [payload('value', 'T')] },
     { name: name('Err'), params: [payload('error', 'E')] },

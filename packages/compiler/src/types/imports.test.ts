@@ -33,8 +33,10 @@ test.each<[string, string[]]>([
   ['import { nope } from "lib"\nnope()', ['E call target `nope` is not defined or imported']],
   ['import "lib"\nlet p = Point {x: 1}', ["W Missing field 'y' in struct 'Point' construction"]],
   ['import "lib"\nlet id: Id = "a"', ["E 'id' declared as Id, but assigned string"]],
-  ['import "lib"\nfn f(j: Job) { match j { Job.Run -> { 1 } } }',
-    ['E Non-exhaustive match on enum Job: missing variants "Stop"']],
+  [
+    'import "lib"\nfn f(j: Job) { match j { Job.Run -> { 1 } } }',
+    ['E Non-exhaustive match on enum Job: missing variants "Stop"'],
+  ],
   ['import { Inner } from "lib"\nfn f(j: Inner) { match j { Inner.A -> { 1 } } }', []],
   ['import { Secret } from "lib"\nlet s = Secret {n: 1}', []],
   ['import "lib"\nfn f(n: Named) { }\nf(Point {x: 1, y: 2})', []],
@@ -53,8 +55,9 @@ test('public imports are re-exported', () => {
   const facade = moduleOf('pub import { shown, Point } from "lib"\nfn own() { }', imports)
   expect([...facade.exports]).toEqual(['shown', 'Point', 'own'])
   expect(facade.types.has('Point')).toBe(true)
-  expect(check('import "facade"\nlet p = Point {x: 1, y: 2, z: 3}\nown()', { imports: () => facade }))
-    .toEqual(["W Unknown field 'z' in struct 'Point'"])
+  expect(check('import "facade"\nlet p = Point {x: 1, y: 2, z: 3}\nown()', { imports: () => facade })).toEqual([
+    "W Unknown field 'z' in struct 'Point'",
+  ])
 })
 
 test('host functions are plain names', () => {

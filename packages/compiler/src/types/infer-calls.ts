@@ -181,14 +181,17 @@ export function structType(name: string, entries: readonly DictEntry[], scope: S
 
 /** Type parameters of a struct as the given field values bind them; conflicts keep the first. */
 export function structBindings(
-  name: string, entries: readonly DictEntry[], scope: Scope, infer: Infer,
+  name: string,
+  entries: readonly DictEntry[],
+  scope: Scope,
+  infer: Infer,
 ): ReadonlyMap<string, Type> {
   const info = scope.struct(name)
   const bindings = new Map<string, Type>()
   if (info === undefined || info.params.length === 0) return bindings
   const context: Binding = { params: new Set(info.params), bindings, scope, infer }
   for (const entry of entries) {
-    const declared = entry.kind === 'named' ? info.fields.find((field) => field.name === entry.key.text)?.type ?? null : null
+    const declared = entry.kind === 'named' ? (info.fields.find((field) => field.name === entry.key.text)?.type ?? null) : null
     if (declared !== null) bindArgument(declared, entry.value, context)
   }
   return bindings

@@ -5,14 +5,44 @@ import type { Scope } from './scope.js'
 import { ANY, BOOL, DICT, FLOAT, INT, isNamed, ITER, type Known, LIST, NIL, STRING, type Type, unionOf } from './type.js'
 
 const BY_NAME: Readonly<Record<string, Type>> = {
-  contains: BOOL, starts_with: BOOL, ends_with: BOOL, empty: BOOL, has: BOOL, any: BOOL, all: BOOL,
-  count: INT, index_of: INT, to_int: INT,
+  contains: BOOL,
+  starts_with: BOOL,
+  ends_with: BOOL,
+  empty: BOOL,
+  has: BOOL,
+  any: BOOL,
+  all: BOOL,
+  count: INT,
+  index_of: INT,
+  to_int: INT,
   to_float: FLOAT,
-  trim: STRING, lowercase: STRING, uppercase: STRING, reverse: STRING, replace: STRING, substring: STRING, pad_left: STRING,
-  pad_right: STRING, repeat: STRING, join: STRING, to_string: STRING,
-  split: LIST, chars: LIST, map: LIST, flat_map: LIST, sort: LIST, keys: LIST, values: LIST, entries: LIST, filter: LIST,
-  window: LIST, each_cons: LIST, sliding_window: LIST,
-  merge: DICT, map_values: DICT, rekey: DICT, map_keys: DICT,
+  trim: STRING,
+  lowercase: STRING,
+  uppercase: STRING,
+  reverse: STRING,
+  replace: STRING,
+  substring: STRING,
+  pad_left: STRING,
+  pad_right: STRING,
+  repeat: STRING,
+  join: STRING,
+  to_string: STRING,
+  split: LIST,
+  chars: LIST,
+  map: LIST,
+  flat_map: LIST,
+  sort: LIST,
+  keys: LIST,
+  values: LIST,
+  entries: LIST,
+  filter: LIST,
+  window: LIST,
+  each_cons: LIST,
+  sliding_window: LIST,
+  merge: DICT,
+  map_values: DICT,
+  rekey: DICT,
+  map_keys: DICT,
 }
 
 const WINDOWS = new Set(['window', 'each_cons', 'sliding_window'])
@@ -26,7 +56,7 @@ export function methodType(receiver: Known, method: string, scope: Scope): Known
     return iterMethod(receiver.kind === 'iter' ? receiver.element : ANY, method)
   }
   if (receiver !== null && isUserType(receiver, scope)) return null
-  const type = Object.hasOwn(BY_NAME, method) ? BY_NAME[method] ?? null : null
+  const type = Object.hasOwn(BY_NAME, method) ? (BY_NAME[method] ?? null) : null
   if (type === null) return null
   // The reference calls a reversed list a string, a filtered dict of unknown type a list, and a mapped range a list; saying
   // nothing only takes errors away.
@@ -46,8 +76,12 @@ function isDictLike(type: Type): boolean {
 /** A struct, enum or interface: its methods are its own. */
 function isUserType(type: Type, scope: Scope): boolean {
   if (type.kind !== 'named' && type.kind !== 'applied') return false
-  return scope.struct(type.name) !== undefined || scope.enumNamed(type.name) !== undefined
-    || scope.interfaceNamed(type.name) !== undefined || scope.isTypeParam(type.name)
+  return (
+    scope.struct(type.name) !== undefined ||
+    scope.enumNamed(type.name) !== undefined ||
+    scope.interfaceNamed(type.name) !== undefined ||
+    scope.isTypeParam(type.name)
+  )
 }
 
 function pairOf(first: Type, second: Type): Type {
@@ -79,15 +113,23 @@ function lifted(receiver: Known): Known {
 
 function iterMethod(element: Type, method: string): Known {
   switch (method) {
-    case 'iter': case 'filter': case 'take': case 'skip': case 'take_while': case 'skip_while': case 'chain':
+    case 'iter':
+    case 'filter':
+    case 'take':
+    case 'skip':
+    case 'take_while':
+    case 'skip_while':
+    case 'chain':
       return iterOf(element)
-    case 'map': case 'flat_map':
+    case 'map':
+    case 'flat_map':
       return ITER
     case 'zip':
       return iterOf(pairOf(element, ANY))
     case 'enumerate':
       return iterOf(pairOf(INT, element))
-    case 'chunks': case 'windows':
+    case 'chunks':
+    case 'windows':
       return iterOf({ kind: 'list', element })
     case 'to_list':
       return { kind: 'list', element }
@@ -99,9 +141,14 @@ function iterMethod(element: Type, method: string): Known {
       return INT
     case 'sum':
       return unionOf([INT, FLOAT])
-    case 'min': case 'max': case 'first': case 'last': case 'find':
+    case 'min':
+    case 'max':
+    case 'first':
+    case 'last':
+    case 'find':
       return unionOf([element, NIL])
-    case 'any': case 'all':
+    case 'any':
+    case 'all':
       return BOOL
     case 'for_each':
       return NIL
@@ -109,4 +156,3 @@ function iterMethod(element: Type, method: string): Known {
       return null
   }
 }
-

@@ -10,8 +10,24 @@ import { apply, refine } from './narrow.js'
 import { binaryType } from './operators.js'
 import type { Scope } from './scope.js'
 import {
-  BOOL, CLOSURE, DICT, type Field, FLOAT, INT, isNamed, type Known, LIST, NEVER, NIL, RANGE, sameType, STRING, type Type, typeOf,
-  unionOf, WILDCARD,
+  BOOL,
+  CLOSURE,
+  DICT,
+  type Field,
+  FLOAT,
+  INT,
+  isNamed,
+  type Known,
+  LIST,
+  NEVER,
+  NIL,
+  RANGE,
+  sameType,
+  STRING,
+  type Type,
+  typeOf,
+  unionOf,
+  WILDCARD,
 } from './type.js'
 
 export function infer(expr: Expr, scope: Scope): Known {

@@ -39,8 +39,11 @@ describe('run-time checks', () => {
     ['dict<string, int>', '{"kind":"dict","value":{"kind":"prim","name":"int"}}'],
     ['dict<int, int>', '{"kind":"prim","name":"dict"}'],
     ['dict<string, any>', '{"kind":"prim","name":"dict"}'],
-    ['{a: int, b?: string}', '{"kind":"shape","fields":[{"name":"a","optional":false,"check":{"kind":"prim","name":"int"}},'
-      + '{"name":"b","optional":true,"check":{"kind":"prim","name":"string"}}]}'],
+    [
+      '{a: int, b?: string}',
+      '{"kind":"shape","fields":[{"name":"a","optional":false,"check":{"kind":"prim","name":"int"}},' +
+        '{"name":"b","optional":true,"check":{"kind":"prim","name":"string"}}]}',
+    ],
     ['{a: int, b: Alias}', 'null'],
     ['{}', '{"kind":"shape","fields":[]}'],
     ['int | nil', '{"kind":"union","members":[{"kind":"prim","name":"int"},{"kind":"prim","name":"nil"}]}'],
@@ -48,8 +51,10 @@ describe('run-time checks', () => {
     ['Alias | any', 'null'],
     ['"a" | "b"', '{"kind":"enum","base":"string","values":["a","b"]}'],
     ['1 | -2', '{"kind":"enum","base":"int","values":[1,-2]}'],
-    ['"a" | 1', '{"kind":"union","members":[{"kind":"const","base":"string","value":"a"},'
-      + '{"kind":"const","base":"int","value":1}]}'],
+    [
+      '"a" | 1',
+      '{"kind":"union","members":[{"kind":"const","base":"string","value":"a"},' + '{"kind":"const","base":"int","value":1}]}',
+    ],
     ['"a"', '{"kind":"const","base":"string","value":"a"}'],
     ['9007199254740993', '{"kind":"const","base":"int","value":"9007199254740993"}'],
     ['Named', '{"kind":"interface","name":"Named"}'],
@@ -69,8 +74,12 @@ describe('run-time checks', () => {
   })
 })
 
-const aliases = schemaAliases(parsed('type Id = int\ntype User = {id: Id, name?: string}\ntype Loop = {next: Loop}\n'
-  + '@deprecated type Old = int\ntype Box<T> = {v: T}'))
+const aliases = schemaAliases(
+  parsed(
+    'type Id = int\ntype User = {id: Id, name?: string}\ntype Loop = {next: Loop}\n' +
+      '@deprecated type Old = int\ntype Box<T> = {v: T}',
+  ),
+)
 
 describe('schemas', () => {
   test.each<[string, string, string]>([
@@ -85,13 +94,22 @@ describe('schemas', () => {
     ['fn() -> int', '{"type":"closure"}', '{"type":"string","x-harn-type":"closure"}'],
     ['list<int>', '{"type":"list","items":{"type":"int"}}', '{"type":"array","items":{"type":"integer"}}'],
     ['list<any>', '{"type":"list"}', '{"type":"array"}'],
-    ['dict<string, int>', '{"type":"dict","additional_properties":{"type":"int"}}',
-      '{"type":"object","additionalProperties":{"type":"integer"}}'],
+    [
+      'dict<string, int>',
+      '{"type":"dict","additional_properties":{"type":"int"}}',
+      '{"type":"object","additionalProperties":{"type":"integer"}}',
+    ],
     ['dict<int, int>', '{"type":"dict"}', '{"type":"object"}'],
-    ['{a: int, b?: bool}', '{"type":"dict","properties":{"a":{"type":"int"},"b":{"type":"bool"}},"required":["a"]}',
-      '{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"boolean"}},"required":["a"]}'],
-    ['{b?: bool}', '{"type":"dict","properties":{"b":{"type":"bool"}}}',
-      '{"type":"object","properties":{"b":{"type":"boolean"}}}'],
+    [
+      '{a: int, b?: bool}',
+      '{"type":"dict","properties":{"a":{"type":"int"},"b":{"type":"bool"}},"required":["a"]}',
+      '{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"boolean"}},"required":["a"]}',
+    ],
+    [
+      '{b?: bool}',
+      '{"type":"dict","properties":{"b":{"type":"bool"}}}',
+      '{"type":"object","properties":{"b":{"type":"boolean"}}}',
+    ],
     ['{a: any}', 'null', 'null'],
     ['"a" | "b"', '{"type":"string","enum":["a","b"]}', '{"type":"string","enum":["a","b"]}'],
     ['1 | 2', '{"type":"int","enum":[1,2]}', '{"type":"integer","enum":[1,2]}'],
@@ -99,14 +117,21 @@ describe('schemas', () => {
     ['int | nil', '{"union":[{"type":"int"},{"type":"nil"}]}', '{"oneOf":[{"type":"integer"},{"type":"null"}]}'],
     ['Id', '{"type":"int"}', 'null'],
     ['User', '{"type":"dict","properties":{"id":{"type":"int"},"name":{"type":"string"}},"required":["id"]}', 'null'],
-    ['list<User>', '{"type":"list","items":{"type":"dict","properties":{"id":{"type":"int"},"name":{"type":"string"}},'
-      + '"required":["id"]}}', '{"type":"array"}'],
+    [
+      'list<User>',
+      '{"type":"list","items":{"type":"dict","properties":{"id":{"type":"int"},"name":{"type":"string"}},' +
+        '"required":["id"]}}',
+      '{"type":"array"}',
+    ],
     ['Loop', 'null', 'null'],
     ['Old', 'null', 'null'],
     ['Box<int>', 'null', 'null'],
     ['duration', 'null', 'null'],
-    ['{__proto__: int}', '{"type":"dict","properties":{"__proto__":{"type":"int"}},"required":["__proto__"]}',
-      '{"type":"object","properties":{"__proto__":{"type":"integer"}},"required":["__proto__"]}'],
+    [
+      '{__proto__: int}',
+      '{"type":"dict","properties":{"__proto__":{"type":"int"}},"required":["__proto__"]}',
+      '{"type":"object","properties":{"__proto__":{"type":"integer"}},"required":["__proto__"]}',
+    ],
   ])('%s', (text, own, standard) => {
     expect(json(schemaOfType(typeExpr(text), aliases))).toBe(own)
     expect(json(jsonSchemaOfType(typeExpr(text)))).toBe(standard)

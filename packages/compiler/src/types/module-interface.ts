@@ -53,10 +53,16 @@ function exportedNames(program: Program, imports: Imports): Set<string> {
       case 'FnDecl':
         if (item.isPublic || !publicFn) names.add(item.name.text)
         break
-      case 'PipelineDecl': case 'ToolDecl': case 'SkillDecl': case 'EvalPackDecl': case 'StructDecl': case 'EnumDecl':
+      case 'PipelineDecl':
+      case 'ToolDecl':
+      case 'SkillDecl':
+      case 'EvalPackDecl':
+      case 'StructDecl':
+      case 'EnumDecl':
         if (item.isPublic) names.add(item.name.text)
         break
-      case 'TypeDecl': case 'InterfaceDecl':
+      case 'TypeDecl':
+      case 'InterfaceDecl':
         names.add(item.name.text)
         break
       case 'ImportDecl':
@@ -130,4 +136,3 @@ function namesDeclaredBy(node: object): readonly string[] {
 function isName(value: unknown): value is Named {
   return typeof value === 'object' && value !== null && 'text' in value && typeof value.text === 'string'
 }
-

@@ -6,11 +6,25 @@ import { BOOL, FLOAT, INT, isNamed, type Known, NIL, STRING, type Type, unionOf,
 
 export function binaryType(operator: BinaryOperator, left: Known, right: Known): Known {
   switch (operator) {
-    case '==': case '!=': case '<': case '>': case '<=': case '>=': case 'in': case 'not in': case '&&': case '||':
+    case '==':
+    case '!=':
+    case '<':
+    case '>':
+    case '<=':
+    case '>=':
+    case 'in':
+    case 'not in':
+    case '&&':
+    case '||':
       return BOOL
     case '??':
       return coalesced(left, right)
-    case '+': case '-': case '*': case '/': case '%': case '**':
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+    case '**':
       return arithmeticType(operator, left, right)
   }
 }
@@ -44,11 +58,17 @@ export function operatorProblem(operator: BinaryOperator, left: Known, right: Kn
   switch (operator) {
     case '+':
       return numeric || (l === r && (l === 'string' || l === 'list' || l === 'dict')) ? null : 'add'
-    case '-': case '/': case '%': case '**':
+    case '-':
+    case '/':
+    case '%':
+    case '**':
       return numeric ? null : 'numeric'
     case '*':
       return numeric || repeats(l, r) ? null : 'multiply'
-    case '<': case '>': case '<=': case '>=':
+    case '<':
+    case '>':
+    case '<=':
+    case '>=':
       if (!isComparable(l) || !isComparable(r)) return 'not-comparable'
       return (l === 'string') === (r === 'string') ? null : 'mixed-comparison'
     default:

@@ -12,7 +12,10 @@ import { type Type, typeOf } from './type.js'
 const scope = Scope.outermost(BUILTINS)
 scope.declareTypeParam('T')
 registerType(scope, RESULT)
-const declarations = parse(new SourceFile('t', `type Id = int
+const declarations = parse(
+  new SourceFile(
+    't',
+    `type Id = int
 type Name = string | nil
 type Tree = {v: int, kids: list<Tree>}
 type Wood = {v: int, kids: list<Wood>}
@@ -25,7 +28,9 @@ struct P { x: int }
 struct Q { x: int }
 interface Named { fn label(self) -> string }
 interface Empty { type Item }
-impl P { fn label(self) -> string { return "p" } }`)).program
+impl P { fn label(self) -> string { return "p" } }`,
+  ),
+).program
 for (const item of declarations?.items ?? []) if (isTypeDeclaration(item) || item.kind === 'ImplDecl') registerType(scope, item)
 
 function type(text: string): Type {

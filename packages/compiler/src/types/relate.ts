@@ -51,8 +51,11 @@ function structural(expected: Type, actual: Type, question: Question): boolean {
   if (expected.kind === 'never') return false
   if (isNamed(actual, 'any') || isNamed(expected, 'any') || isNamed(expected, 'unknown')) return true
   if (expected.kind === 'named' && actual.kind === 'named') {
-    return expected.name === actual.name || (expected.name === 'float' && actual.name === 'int')
-      || sameSequence(expected.name, actual.name)
+    return (
+      expected.name === actual.name ||
+      (expected.name === 'float' && actual.name === 'int') ||
+      sameSequence(expected.name, actual.name)
+    )
   }
   if (expected.kind === 'union' || actual.kind === 'union') return unions(expected, actual, question)
   if (isNamedOrApplied(expected) && isNamedOrApplied(actual)) return constructors(expected, actual, question)
@@ -110,8 +113,10 @@ function composite(expected: Type, actual: Type, question: Question): boolean {
       return isNamed(actual, 'dict') || actual.kind === 'dict'
     case 'dict':
       if (actual.kind === 'shape') {
-        return isNamed(resolveHead(expected.key, question.scope), 'string')
-          && actual.fields.every((field) => decide(expected.value, field.type, question))
+        return (
+          isNamed(resolveHead(expected.key, question.scope), 'string') &&
+          actual.fields.every((field) => decide(expected.value, field.type, question))
+        )
       }
       if (actual.kind === 'dict') return both(expected.key, actual.key, question) && both(expected.value, actual.value, question)
       return isNamed(actual, 'dict')
@@ -168,7 +173,11 @@ function sameSequence(one: string, other: string): boolean {
 }
 
 const SEQUENCES: ReadonlyMap<string, 'iter' | 'generator' | 'stream'> = new Map([
-  ['iter', 'iter'], ['Iter', 'iter'], ['generator', 'generator'], ['Generator', 'generator'], ['stream', 'stream'],
+  ['iter', 'iter'],
+  ['Iter', 'iter'],
+  ['generator', 'generator'],
+  ['Generator', 'generator'],
+  ['stream', 'stream'],
   ['Stream', 'stream'],
 ])
 
@@ -178,7 +187,9 @@ export function bareName(kind: 'iter' | 'generator' | 'stream', name: string): b
 
 // Optional fields of the expected shape are not compared at all, and extra fields are fine.
 function shapes(
-  expected: Extract<Type, { kind: 'shape' }>, actual: Extract<Type, { kind: 'shape' }>, question: Question,
+  expected: Extract<Type, { kind: 'shape' }>,
+  actual: Extract<Type, { kind: 'shape' }>,
+  question: Question,
 ): boolean {
   return expected.fields.every((field) => {
     if (field.optional) return true
@@ -215,7 +226,10 @@ function satisfies(expected: NamedOrApplied, wanted: InterfaceInfo, actual: Type
 
 /** Why a nominal type does not satisfy an interface, as messages give the reason; null when it does. */
 export function interfaceMismatch(
-  typeName: string, interfaceName: string, bindings: ReadonlyMap<string, Type>, scope: Scope,
+  typeName: string,
+  interfaceName: string,
+  bindings: ReadonlyMap<string, Type>,
+  scope: Scope,
 ): string | null {
   const wanted = scope.interfaceNamed(interfaceName)
   if (wanted === undefined) return `interface '${interfaceName}' not found`

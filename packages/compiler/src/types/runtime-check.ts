@@ -40,7 +40,16 @@ export interface RuntimeCheckContext {
 }
 
 const PRIMITIVES: ReadonlySet<string> = new Set<CheckedPrimitive>([
-  'int', 'float', 'string', 'bool', 'list', 'dict', 'set', 'nil', 'closure', 'bytes',
+  'int',
+  'float',
+  'string',
+  'bool',
+  'list',
+  'dict',
+  'set',
+  'nil',
+  'closure',
+  'bytes',
 ])
 
 export function runtimeParamCheck(type: TypeExpr | null, context: RuntimeCheckContext): RuntimeCheck | null {

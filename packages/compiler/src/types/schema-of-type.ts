@@ -28,13 +28,29 @@ const HARN: Dialect = {
   closure: own('closure'),
 }
 
-const JSON_CLOSURE = data([['type', 'string'], ['x-harn-type', 'closure']])
+const JSON_CLOSURE = data([
+  ['type', 'string'],
+  ['x-harn-type', 'closure'],
+])
 
 const JSON_SCHEMA: Dialect = {
   names: names([
-    ['int', own('integer')], ['float', own('number')], ['string', own('string')], ['bool', own('boolean')], ['nil', own('null')],
-    ['list', own('array')], ['dict', own('object')], ['set', data([['type', 'array'], ['uniqueItems', true]])],
-    ['closure', JSON_CLOSURE], ['bytes', own('bytes')],
+    ['int', own('integer')],
+    ['float', own('number')],
+    ['string', own('string')],
+    ['bool', own('boolean')],
+    ['nil', own('null')],
+    ['list', own('array')],
+    ['dict', own('object')],
+    [
+      'set',
+      data([
+        ['type', 'array'],
+        ['uniqueItems', true],
+      ]),
+    ],
+    ['closure', JSON_CLOSURE],
+    ['bytes', own('bytes')],
   ]),
   additional: 'additionalProperties',
   union: 'oneOf',
@@ -96,7 +112,7 @@ class Lowering {
   }
 
   private named(name: string): SchemaData | null {
-    return Object.hasOwn(this.dialect.names, name) ? this.dialect.names[name] ?? null : null
+    return Object.hasOwn(this.dialect.names, name) ? (this.dialect.names[name] ?? null) : null
   }
 
   private nominal(name: string, args: readonly TypeExpr[]): SchemaData | null {

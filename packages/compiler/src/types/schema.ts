@@ -6,7 +6,12 @@ import type { Scope } from './scope.js'
 import { DICT, type Field, type Known, NIL, named, STRING, type Type, unionOf } from './type.js'
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
-  object: 'dict', array: 'list', integer: 'int', number: 'float', boolean: 'bool', null: 'nil',
+  object: 'dict',
+  array: 'list',
+  integer: 'int',
+  number: 'float',
+  boolean: 'bool',
+  null: 'nil',
 }
 
 export function schemaType(expr: Expr, scope: Scope): Known {
@@ -68,7 +73,7 @@ function unionSchema(expr: Expr, scope: Scope): Known {
 
 function shapeSchema(properties: Expr, required: Expr | undefined, scope: Scope): Known {
   if (properties.kind !== 'Dict') return null
-  const needed = new Set(required === undefined ? [] : strings(required) ?? [])
+  const needed = new Set(required === undefined ? [] : (strings(required) ?? []))
   const fields: Field[] = []
   for (const entry of properties.entries) {
     const type = entry.kind === 'named' ? schemaType(entry.value, scope) : null
@@ -90,7 +95,7 @@ function namedSchema(type: Expr, keys: ReadonlyMap<string, Expr>, scope: Scope):
 }
 
 function canonical(name: string): Type {
-  const own = Object.hasOwn(TYPE_NAMES, name) ? TYPE_NAMES[name] ?? name : name
+  const own = Object.hasOwn(TYPE_NAMES, name) ? (TYPE_NAMES[name] ?? name) : name
   return own === 'dict' ? DICT : named(own)
 }
 

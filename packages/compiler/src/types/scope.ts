@@ -121,7 +121,14 @@ export class Scope {
   define(name: string, type: Known, more: Partial<Variable> = {}): void {
     if (name === '_') return
     this.put(name, {
-      type, declared: type, narrowed: false, nilWidenable: false, schema: null, source: null, ruledOut: [], ...more,
+      type,
+      declared: type,
+      narrowed: false,
+      nilWidenable: false,
+      schema: null,
+      source: null,
+      ruledOut: [],
+      ...more,
     })
   }
 
@@ -186,7 +193,12 @@ export class Scope {
 
   private own(): Tables {
     this.tables ??= {
-      functions: new Map(), aliases: new Map(), enums: new Map(), structs: new Map(), interfaces: new Map(), methods: new Map(),
+      functions: new Map(),
+      aliases: new Map(),
+      enums: new Map(),
+      structs: new Map(),
+      interfaces: new Map(),
+      methods: new Map(),
     }
     return this.tables
   }

@@ -66,9 +66,11 @@ export function showStructure(type: Type): string {
     case 'union':
       return `Union([${type.members.map(showStructure).join(', ')}])`
     case 'shape':
-      return `Shape([${type.fields.map((field) => {
-        return `ShapeField { name: ${quote(field.name)}, type_expr: ${showStructure(field.type)}, optional: ${field.optional} }`
-      }).join(', ')}])`
+      return `Shape([${type.fields
+        .map((field) => {
+          return `ShapeField { name: ${quote(field.name)}, type_expr: ${showStructure(field.type)}, optional: ${field.optional} }`
+        })
+        .join(', ')}])`
     case 'list':
       return `List(${showStructure(type.element)})`
     case 'iter':

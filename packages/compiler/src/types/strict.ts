@@ -20,7 +20,14 @@ function isConcrete(type: Type): boolean {
   switch (type.kind) {
     case 'named':
       return type.name !== 'dict' && type.name !== 'any' && type.name !== '_'
-    case 'shape': case 'list': case 'dict': case 'iter': case 'generator': case 'stream': case 'applied': case 'fn':
+    case 'shape':
+    case 'list':
+    case 'dict':
+    case 'iter':
+    case 'generator':
+    case 'stream':
+    case 'applied':
+    case 'fn':
       return true
     default:
       return false
@@ -30,10 +37,14 @@ function isConcrete(type: Type): boolean {
 function hasOutputSchema(call: ExprOf<'Call'>, scope: Scope): boolean {
   if (call.callee.text !== 'llm_call' && call.callee.text !== 'llm_completion') return false
   const options = call.args[2]?.value
-  return options !== undefined && options.kind === 'Dict' && options.entries.some((entry) => {
-    if (entry.kind !== 'named' || (entry.key.text !== 'schema' && entry.key.text !== 'output_schema')) return false
-    return schemaType(entry.value, scope) !== null
-  })
+  return (
+    options !== undefined &&
+    options.kind === 'Dict' &&
+    options.entries.some((entry) => {
+      if (entry.kind !== 'named' || (entry.key.text !== 'schema' && entry.key.text !== 'output_schema')) return false
+      return schemaType(entry.value, scope) !== null
+    })
+  )
 }
 
 export function checkAccess(expr: ExprOf<'Member'> | ExprOf<'Index'>, scope: Scope, context: CheckContext): void {

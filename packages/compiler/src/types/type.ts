@@ -93,10 +93,14 @@ export function sameType(one: Type, other: Type): boolean {
     case 'fn':
       return other.kind === 'fn' && sameTypes(one.params, other.params) && sameType(one.returns, other.returns)
     case 'shape':
-      return other.kind === 'shape' && one.fields.length === other.fields.length && one.fields.every((field, at) => {
-        const twin = other.fields[at]
-        return twin !== undefined && sameField(field, twin)
-      })
+      return (
+        other.kind === 'shape' &&
+        one.fields.length === other.fields.length &&
+        one.fields.every((field, at) => {
+          const twin = other.fields[at]
+          return twin !== undefined && sameField(field, twin)
+        })
+      )
   }
 }
 
@@ -105,10 +109,13 @@ function sameField(one: Field, other: Field): boolean {
 }
 
 function sameTypes(ones: readonly Type[], others: readonly Type[]): boolean {
-  return ones.length === others.length && ones.every((one, at) => {
-    const other = others[at]
-    return other !== undefined && sameType(one, other)
-  })
+  return (
+    ones.length === others.length &&
+    ones.every((one, at) => {
+      const other = others[at]
+      return other !== undefined && sameType(one, other)
+    })
+  )
 }
 
 /** Rebuilds a type with `change` applied to its direct parts. */
@@ -146,7 +153,13 @@ export function substitute(type: Type, bindings: ReadonlyMap<string, Type>): Typ
 
 /** Spellings that become a constructor of their own when they are given exactly one argument. */
 const ONE_ARGUMENT: Readonly<Record<string, 'list' | 'iter' | 'generator' | 'stream'>> = {
-  list: 'list', iter: 'iter', Iter: 'iter', generator: 'generator', Generator: 'generator', stream: 'stream', Stream: 'stream',
+  list: 'list',
+  iter: 'iter',
+  Iter: 'iter',
+  generator: 'generator',
+  Generator: 'generator',
+  stream: 'stream',
+  Stream: 'stream',
 }
 
 /** `name<args>` in normal form; a constructor with the wrong number of arguments stays an unknown one (reference 02 §1.2). */

@@ -12,7 +12,11 @@ type TypeDecl = Extract<Declaration, { kind: 'TypeDecl' }>
 type Variant = FnDecl | TypeDecl | EnumDecl | StructDecl | InterfaceDecl
 
 const OWNERS: Readonly<Record<Variant['kind'], string>> = {
-  FnDecl: 'function', TypeDecl: 'type alias', EnumDecl: 'enum', StructDecl: 'struct', InterfaceDecl: 'interface',
+  FnDecl: 'function',
+  TypeDecl: 'type alias',
+  EnumDecl: 'enum',
+  StructDecl: 'struct',
+  InterfaceDecl: 'interface',
 }
 
 export function checkVariance(decl: Variant, scope: Scope, context: CheckContext): void {
@@ -41,9 +45,17 @@ function positions(decl: Variant): readonly Position[] {
     case 'TypeDecl':
       return [{ type: typeOf(decl.type), polarity: 'covariant' }]
     case 'EnumDecl':
-      return decl.variants.flatMap((variant) => at(variant.params.map((param) => typeOrNull(param.type)), 'covariant'))
+      return decl.variants.flatMap((variant) =>
+        at(
+          variant.params.map((param) => typeOrNull(param.type)),
+          'covariant',
+        ),
+      )
     case 'StructDecl':
-      return at(decl.fields.map((field) => typeOrNull(field.type)), 'invariant')
+      return at(
+        decl.fields.map((field) => typeOrNull(field.type)),
+        'invariant',
+      )
     case 'FnDecl':
       return signature(decl)
     case 'InterfaceDecl':
@@ -52,7 +64,13 @@ function positions(decl: Variant): readonly Position[] {
 }
 
 function signature(fn: Pick<FnDecl, 'params' | 'returns'>): readonly Position[] {
-  return [...at(fn.params.map((param) => typeOrNull(param.type)), 'contravariant'), ...at([typeOrNull(fn.returns)], 'covariant')]
+  return [
+    ...at(
+      fn.params.map((param) => typeOrNull(param.type)),
+      'contravariant',
+    ),
+    ...at([typeOrNull(fn.returns)], 'covariant'),
+  ]
 }
 
 function at(types: readonly (Type | null)[], polarity: Polarity): readonly Position[] {
@@ -64,7 +82,9 @@ function walk(type: Type, polarity: Polarity, scope: Scope, found: (name: string
     case 'named':
       found(type.name, polarity)
       return
-    case 'never': case 'string-literal': case 'int-literal':
+    case 'never':
+    case 'string-literal':
+    case 'int-literal':
       return
     case 'list':
       walk(type.element, 'invariant', scope, found)
@@ -73,7 +93,9 @@ function walk(type: Type, polarity: Polarity, scope: Scope, found: (name: string
       walk(type.key, 'invariant', scope, found)
       walk(type.value, 'invariant', scope, found)
       return
-    case 'iter': case 'generator': case 'stream':
+    case 'iter':
+    case 'generator':
+    case 'stream':
       walk(type.element, polarity, scope, found)
       return
     case 'shape':

@@ -9,7 +9,21 @@
 //   mcp.connect {op: status}                        → [{name, lazy, card, keepAliveMs}], the servers that the host declared
 //   mcp.request {client, name, spec, method, params} → the result object as the server sent it
 
-import { HarnClosure, HarnDict, HarnHandle, HarnList, HarnStruct, HarnBytes, HarnFloat, builtin, display, family, frame, fromPlain, isTruthy } from '@bridle/vm'
+import {
+  HarnClosure,
+  HarnDict,
+  HarnHandle,
+  HarnList,
+  HarnStruct,
+  HarnBytes,
+  HarnFloat,
+  builtin,
+  display,
+  family,
+  frame,
+  fromPlain,
+  isTruthy,
+} from '@bridle/vm'
 import type { BuiltinFamily, Context, Effect, Plain, Result, Value } from '@bridle/vm'
 
 /** How to reach a server: a spec dict of 04a §3.1, or `{server: name}` for one that the host declared. */
@@ -49,7 +63,9 @@ function clientOf(value: Value | undefined): Client | null {
   const descriptor = value.descriptor
   if (!(descriptor instanceof HarnDict)) return null
   const number = descriptor.get('client')
-  return typeof number === 'number' ? { handle: value, number, name: value.id, spec: jsonDict(descriptor.get('spec') ?? null) } : null
+  return typeof number === 'number'
+    ? { handle: value, number, name: value.id, spec: jsonDict(descriptor.get('spec') ?? null) }
+    : null
 }
 
 function makeHandle(number: number, name: string, spec: McpSpec): HarnHandle {
@@ -93,7 +109,14 @@ interface AskState {
   pages: number
 }
 
-function ask(ctx: Context, client: Client, method: string, params: HarnDict, shape: Shape, list: { key: string; mark: boolean } = { key: '', mark: false }): Result {
+function ask(
+  ctx: Context,
+  client: Client,
+  method: string,
+  params: HarnDict,
+  shape: Shape,
+  list: { key: string; mark: boolean } = { key: '', mark: false },
+): Result {
   if (ctx.state(mcpState).closed.includes(client.number)) return ctx.runtime('MCP client is disconnected')
   const state: AskState = { asked: false, shape, ...list, client: client.handle, method, params, items: [], pages: 0 }
   return ctx.frame('mcp.ask', state)
@@ -110,10 +133,14 @@ const askFrame = frame<AskState>({
     }
     const result = ctx.result
     switch (state.shape) {
-      case 'whole': return result
-      case 'call': return callResult(ctx, result)
-      case 'resource': return resourceResult(result)
-      case 'list': break
+      case 'whole':
+        return result
+      case 'call':
+        return callResult(ctx, result)
+      case 'resource':
+        return resourceResult(result)
+      case 'list':
+        break
     }
     const page = field(result, state.key)
     if (page instanceof HarnList) {
@@ -139,7 +166,10 @@ function callResult(ctx: Context, result: Value): Result {
   if (field(result, '_type') === 'synthesized_tool_result') return result
   const content = field(result, 'content')
   const items = content instanceof HarnList ? content.view() : []
-  const texts = items.filter((item) => field(item, 'type') === 'text').map((item) => field(item, 'text')).filter((text) => typeof text === 'string')
+  const texts = items
+    .filter((item) => field(item, 'type') === 'text')
+    .map((item) => field(item, 'text'))
+    .filter((text) => typeof text === 'string')
   if (field(result, 'isError') === true) return ctx.throw(texts.length > 0 ? texts.join('\n') : display(result))
   if (items.length === 1 && texts.length === 1) return texts[0]!
   return items.length === 0 ? null : new HarnList([...items])
@@ -189,7 +219,10 @@ function open(ctx: Context, name: string, spec: McpSpec, server: string): Result
 
 const mcpConnect = builtin(
   'mcp_connect(command: string, args?: list) -> any',
-  { doc: 'Starts an MCP server as a process, speaks to it over its standard input and output, and gives the client.', effects: ['mcp.connect'] },
+  {
+    doc: 'Starts an MCP server as a process, speaks to it over its standard input and output, and gives the client.',
+    effects: ['mcp.connect'],
+  },
   (ctx, command, args) => {
     const text = command === null ? '' : display(command!)
     if (text === '') return ctx.throw('mcp_connect: command is required')
@@ -200,7 +233,10 @@ const mcpConnect = builtin(
 
 const mcpEnsureActive = builtin(
   'mcp_ensure_active(name: string) -> any',
-  { doc: 'Connects to a declared MCP server unless it is connected, counts the use, and gives the client.', effects: ['mcp.connect'] },
+  {
+    doc: 'Connects to a declared MCP server unless it is connected, counts the use, and gives the client.',
+    effects: ['mcp.connect'],
+  },
   (ctx, name) => {
     const text = name === null ? '' : display(name!)
     if (text === '') return ctx.throw('mcp_ensure_active: server name is required')
@@ -249,7 +285,14 @@ const mcpDisconnect = builtin(
 
 const EMPTY = (): HarnDict => new HarnDict()
 
-function lister(name: string, returns: string, method: string, key: string, doc: string, mark = false): ReturnType<typeof builtin> {
+function lister(
+  name: string,
+  returns: string,
+  method: string,
+  key: string,
+  doc: string,
+  mark = false,
+): ReturnType<typeof builtin> {
   return builtin(`${name}(client: mcp_client) -> ${returns}`, { doc, effects: ['mcp.request'] }, (ctx, value) => {
     const client = clientOf(value)
     if (client === null) return ctx.throw(`${name}: argument must be an MCP client`)
@@ -257,20 +300,42 @@ function lister(name: string, returns: string, method: string, key: string, doc:
   })
 }
 
-const mcpListTools = lister('mcp_list_tools', 'list', 'tools/list', 'tools', 'The tools of a server, each marked with `_mcp_server`.', true)
+const mcpListTools = lister(
+  'mcp_list_tools',
+  'list',
+  'tools/list',
+  'tools',
+  'The tools of a server, each marked with `_mcp_server`.',
+  true,
+)
 const mcpListResources = lister('mcp_list_resources', 'list', 'resources/list', 'resources', 'The resources of a server.')
-const mcpListTemplates = lister('mcp_list_resource_templates', 'list', 'resources/templates/list', 'resourceTemplates', 'The resource templates of a server.')
+const mcpListTemplates = lister(
+  'mcp_list_resource_templates',
+  'list',
+  'resources/templates/list',
+  'resourceTemplates',
+  'The resource templates of a server.',
+)
 const mcpListPrompts = lister('mcp_list_prompts', 'list', 'prompts/list', 'prompts', 'The prompts of a server.')
 
 const mcpCall = builtin(
   'mcp_call(client: mcp_client, name: string, arguments?: dict) -> any',
-  { doc: 'Calls a tool of a server. One text content comes back as a string, none as nil, others as a list; a tool error is thrown.', effects: ['mcp.request'] },
+  {
+    doc: 'Calls a tool of a server. One text content comes back as a string, none as nil, others as a list; a tool error is thrown.',
+    effects: ['mcp.request'],
+  },
   (ctx, value, name, args) => {
     const client = clientOf(value)
     if (client === null) return ctx.throw('mcp_call: first argument must be an MCP client')
     const tool = name === null ? '' : display(name!)
     if (tool === '') return ctx.throw('mcp_call: tool name is required')
-    return ask(ctx, client, 'tools/call', HarnDict.of({ name: tool, arguments: args instanceof HarnDict ? args : EMPTY() }), 'call')
+    return ask(
+      ctx,
+      client,
+      'tools/call',
+      HarnDict.of({ name: tool, arguments: args instanceof HarnDict ? args : EMPTY() }),
+      'call',
+    )
   },
 )
 
@@ -294,7 +359,13 @@ const mcpGetPrompt = builtin(
     if (client === null) return ctx.throw('mcp_get_prompt: first argument must be an MCP client')
     const prompt = name === null ? '' : display(name!)
     if (prompt === '') return ctx.throw('mcp_get_prompt: prompt name is required')
-    return ask(ctx, client, 'prompts/get', HarnDict.of({ name: prompt, arguments: args instanceof HarnDict ? args : EMPTY() }), 'whole')
+    return ask(
+      ctx,
+      client,
+      'prompts/get',
+      HarnDict.of({ name: prompt, arguments: args instanceof HarnDict ? args : EMPTY() }),
+      'whole',
+    )
   },
 )
 
@@ -328,14 +399,21 @@ const statusFrame = frame<StatusState>({
     }
     const mcp = ctx.state(mcpState)
     const servers = ctx.result instanceof HarnList ? ctx.result.view() : []
-    return new HarnList(servers.map((server) => {
-      const name = display(field(server, 'name'))
-      const active = mcp.active.get(name)
-      const entry = HarnDict.of({ name, lazy: isTruthy(field(server, 'lazy')), active: active !== undefined, ref_count: active?.refs ?? 0 })
-      const card = field(server, 'card')
-      if (card !== null) entry.set('card', card)
-      return entry
-    }))
+    return new HarnList(
+      servers.map((server) => {
+        const name = display(field(server, 'name'))
+        const active = mcp.active.get(name)
+        const entry = HarnDict.of({
+          name,
+          lazy: isTruthy(field(server, 'lazy')),
+          active: active !== undefined,
+          ref_count: active?.refs ?? 0,
+        })
+        const card = field(server, 'card')
+        if (card !== null) entry.set('card', card)
+        return entry
+      }),
+    )
   },
   // A host that declares no servers (or none at all) has an empty registry.
   onFault: () => new HarnList([]),
@@ -375,14 +453,17 @@ const cardFrame = frame<CardState>({
         const server = servers.find((each) => field(each, 'name') === state.target)
         if (server === undefined) return unknownServer(ctx, state.target)
         const card = field(server, 'card')
-        if (typeof card !== 'string' || card === '') return ctx.throw(`mcp_server_card: server '${state.target}' has no 'card' field in harn.toml`)
+        if (typeof card !== 'string' || card === '')
+          return ctx.throw(`mcp_server_card: server '${state.target}' has no 'card' field in harn.toml`)
         return fetchCard(ctx, state, card)
       }
       case 'file': {
-        if (field(ctx.result, 'refused') === true) return ctx.throw(`mcp_server_card: io: read ${state.source}: ${display(field(ctx.result, 'detail'))}`)
+        if (field(ctx.result, 'refused') === true)
+          return ctx.throw(`mcp_server_card: io: read ${state.source}: ${display(field(ctx.result, 'detail'))}`)
         return parseCard(ctx, state, display(field(ctx.result, 'data')))
       }
-      case 'http': case 'well-known': {
+      case 'http':
+      case 'well-known': {
         const status = field(ctx.result, 'status')
         const found = typeof status === 'number' && status >= 200 && status < 300
         if (found) return parseCard(ctx, state, bodyText(field(ctx.result, 'body')))
@@ -416,8 +497,17 @@ function httpGet(url: string): Effect {
   return {
     kind: 'http.request',
     args: {
-      method: 'GET', url, headers: { accept: 'application/json' }, body: null, saveTo: null, timeoutMs: null, connectTimeoutMs: null,
-      readTimeoutMs: null, proxy: null, tls: null, decompress: true,
+      method: 'GET',
+      url,
+      headers: { accept: 'application/json' },
+      body: null,
+      saveTo: null,
+      timeoutMs: null,
+      connectTimeoutMs: null,
+      readTimeoutMs: null,
+      proxy: null,
+      tls: null,
+      decompress: true,
     },
   }
 }
@@ -439,7 +529,10 @@ function parseCard(ctx: Context, state: CardState, text: string): Result {
 
 const mcpServerCard = builtin(
   'mcp_server_card(target: string) -> dict',
-  { doc: 'The card of a declared server, or the one at a URL or path; kept for five minutes.', effects: ['mcp.connect', 'fs.read', 'http.request'] },
+  {
+    doc: 'The card of a declared server, or the one at a URL or path; kept for five minutes.',
+    effects: ['mcp.connect', 'fs.read', 'http.request'],
+  },
   (ctx, target) => {
     const text = target === null ? '' : display(target!)
     if (text === '') return ctx.throw('mcp_server_card: server name, URL, or path is required')
@@ -450,13 +543,18 @@ const mcpServerCard = builtin(
 // --------------------------------------------------------------------------------------------------- offering as a server
 
 function registerTools(name: string): ReturnType<typeof builtin> {
-  return builtin(`${name}(registry: dict) -> nil`, { doc: 'Offers the tools of a registry when the script is served as an MCP server.', effects: [] }, (ctx, registry) => {
-    if (registry === null) return ctx.runtime('mcp_tools: requires a tool_registry argument')
-    if (!(registry instanceof HarnDict)) return ctx.runtime('mcp_tools: argument must be a tool registry')
-    if (registry.get('_type') !== 'tool_registry') return ctx.runtime('mcp_tools: argument must be a tool registry (created with tool_registry())')
-    ctx.state(mcpState).served.registry = registry
-    return null
-  })
+  return builtin(
+    `${name}(registry: dict) -> nil`,
+    { doc: 'Offers the tools of a registry when the script is served as an MCP server.', effects: [] },
+    (ctx, registry) => {
+      if (registry === null) return ctx.runtime('mcp_tools: requires a tool_registry argument')
+      if (!(registry instanceof HarnDict)) return ctx.runtime('mcp_tools: argument must be a tool registry')
+      if (registry.get('_type') !== 'tool_registry')
+        return ctx.runtime('mcp_tools: argument must be a tool registry (created with tool_registry())')
+      ctx.state(mcpState).served.registry = registry
+      return null
+    },
+  )
 }
 
 /** Checks that a dict has the required entries; `null` or the text of the first complaint. */
@@ -468,37 +566,64 @@ function complaint(config: HarnDict, required: readonly string[], closure: strin
   return null
 }
 
-const mcpResource = builtin('mcp_resource(config: dict) -> nil', { doc: 'Offers a fixed text as a resource.', effects: [] }, (ctx, config) => {
-  if (!(config instanceof HarnDict)) return ctx.runtime('mcp_resource: argument must be a dict with {uri, name, text}')
-  const problem = complaint(config, ['uri', 'name', 'text'], null, 'mcp_resource')
-  if (problem !== null) return ctx.runtime(problem)
-  ctx.state(mcpState).served.resources.push(config)
-  return null
-})
+const mcpResource = builtin(
+  'mcp_resource(config: dict) -> nil',
+  { doc: 'Offers a fixed text as a resource.', effects: [] },
+  (ctx, config) => {
+    if (!(config instanceof HarnDict)) return ctx.runtime('mcp_resource: argument must be a dict with {uri, name, text}')
+    const problem = complaint(config, ['uri', 'name', 'text'], null, 'mcp_resource')
+    if (problem !== null) return ctx.runtime(problem)
+    ctx.state(mcpState).served.resources.push(config)
+    return null
+  },
+)
 
-const mcpResourceTemplate = builtin('mcp_resource_template(config: dict) -> nil', { doc: 'Offers resources that a closure makes from a URI template.', effects: [] }, (ctx, config) => {
-  if (!(config instanceof HarnDict)) return ctx.runtime('mcp_resource_template: argument must be a dict')
-  const problem = complaint(config, ['uri_template', 'name'], 'handler', 'mcp_resource_template')
-  if (problem !== null) return ctx.runtime(problem)
-  ctx.state(mcpState).served.templates.push(config)
-  return null
-})
+const mcpResourceTemplate = builtin(
+  'mcp_resource_template(config: dict) -> nil',
+  { doc: 'Offers resources that a closure makes from a URI template.', effects: [] },
+  (ctx, config) => {
+    if (!(config instanceof HarnDict)) return ctx.runtime('mcp_resource_template: argument must be a dict')
+    const problem = complaint(config, ['uri_template', 'name'], 'handler', 'mcp_resource_template')
+    if (problem !== null) return ctx.runtime(problem)
+    ctx.state(mcpState).served.templates.push(config)
+    return null
+  },
+)
 
-const mcpPrompt = builtin('mcp_prompt(config: dict) -> nil', { doc: 'Offers a prompt that a closure renders.', effects: [] }, (ctx, config) => {
-  if (!(config instanceof HarnDict)) return ctx.runtime('mcp_prompt: argument must be a dict with {name, handler}')
-  const problem = complaint(config, ['name'], 'handler', 'mcp_prompt')
-  if (problem !== null) return ctx.runtime(problem)
-  ctx.state(mcpState).served.prompts.push(config)
-  return null
-})
+const mcpPrompt = builtin(
+  'mcp_prompt(config: dict) -> nil',
+  { doc: 'Offers a prompt that a closure renders.', effects: [] },
+  (ctx, config) => {
+    if (!(config instanceof HarnDict)) return ctx.runtime('mcp_prompt: argument must be a dict with {name, handler}')
+    const problem = complaint(config, ['name'], 'handler', 'mcp_prompt')
+    if (problem !== null) return ctx.runtime(problem)
+    ctx.state(mcpState).served.prompts.push(config)
+    return null
+  },
+)
 
 export const mcpFamily: BuiltinFamily = {
   name: 'mcp',
   builtins: [
-    mcpConnect, mcpEnsureActive, mcpRelease, mcpDisconnect,
-    mcpListTools, mcpListResources, mcpListTemplates, mcpListPrompts, mcpCall, mcpReadResource, mcpGetPrompt, mcpServerInfo,
-    mcpRegistryStatus, mcpServerCard,
-    registerTools('mcp_tools'), registerTools('mcp_serve'), mcpResource, mcpResourceTemplate, mcpPrompt,
+    mcpConnect,
+    mcpEnsureActive,
+    mcpRelease,
+    mcpDisconnect,
+    mcpListTools,
+    mcpListResources,
+    mcpListTemplates,
+    mcpListPrompts,
+    mcpCall,
+    mcpReadResource,
+    mcpGetPrompt,
+    mcpServerInfo,
+    mcpRegistryStatus,
+    mcpServerCard,
+    registerTools('mcp_tools'),
+    registerTools('mcp_serve'),
+    mcpResource,
+    mcpResourceTemplate,
+    mcpPrompt,
   ],
   frames: [askFrame, openFrame, statusFrame, cardFrame],
 }

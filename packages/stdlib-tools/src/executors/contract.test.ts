@@ -31,13 +31,36 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 
 const host = new Host({
   tools: [
-    defineTool({ name: 'echo', input: z.object({ n: z.int().optional() }), sideEffect: 'read_only', execute: (args) => JSON.stringify(args) }),
-    defineTool({ name: 'fail', execute: () => { throw new ToolError('execution_failed', 'it failed') } }),
-    defineTool({ name: 'throw', execute: () => { throw new Error('it threw') } }),
+    defineTool({
+      name: 'echo',
+      input: z.object({ n: z.int().optional() }),
+      sideEffect: 'read_only',
+      execute: (args) => JSON.stringify(args),
+    }),
+    defineTool({
+      name: 'fail',
+      execute: () => {
+        throw new ToolError('execution_failed', 'it failed')
+      },
+    }),
+    defineTool({
+      name: 'throw',
+      execute: () => {
+        throw new Error('it threw')
+      },
+    }),
     defineTool({ name: 'big', execute: () => 'x'.repeat(10_000_000) }),
-    defineTool({ name: 'hang', execute: (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))) }),
+    defineTool({
+      name: 'hang',
+      execute: (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))),
+    }),
     defineTool({ name: 'deaf', execute: () => new Promise(() => {}) }),
-    defineTool({ name: 'coded', execute: () => { throw new ToolError('rate_limit', 'slow down', { retryAfterMs: 50 }) } }),
+    defineTool({
+      name: 'coded',
+      execute: () => {
+        throw new ToolError('rate_limit', 'slow down', { retryAfterMs: 50 })
+      },
+    }),
     defineTool({ name: 'wrong', output: z.object({ n: z.int() }), execute: () => ({ n: 'x' }) }),
     defineTool({ name: 'function', execute: () => ({ f: () => 1 }) }),
     defineTool({ name: 'later', execute: () => pending('token-1') }),
@@ -49,9 +72,16 @@ const host = new Host({
 const scripts = {
   echo: { run: (args: object) => Promise.resolve(JSON.stringify(args)), readOnly: true },
   fail: { run: () => Promise.reject(new Error('it failed')) },
-  throw: { run: () => { throw new Error('it threw') } },
+  throw: {
+    run: () => {
+      throw new Error('it threw')
+    },
+  },
   big: { run: () => Promise.resolve('x'.repeat(10_000_000)) },
-  hang: { run: (_: object, signal: AbortSignal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))) },
+  hang: {
+    run: (_: object, signal: AbortSignal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+  },
 }
 
 const servers = new McpConnections({ servers: { s: { command: process.execPath, args: ['-e', MCP_SERVER] } } })
@@ -60,13 +90,33 @@ afterAll(() => servers.close())
 const pendingResults = new PendingResults()
 const provider = toolProvider({ executors: createExecutors({ host, mcp: servers, scripts }), pending: pendingResults })
 
-const context = (signal = new AbortController().signal): EffectCall => ({ id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: () => {} })
+const context = (signal = new AbortController().signal): EffectCall => ({
+  id: 1,
+  runId: 'r',
+  idempotencyKey: 'r:1',
+  signal,
+  now: 0,
+  exit: () => {},
+})
 
-async function call(executor: ExecutorName, tool: string, args: Plain = {}, more: { readonly [key: string]: Plain } = {}, signal?: AbortSignal): Promise<EffectOutcome> {
-  return provider.perform({ kind: 'tool.call', args: { executor, tool, args, mcp_server: 's', mcp_tool: tool, call_id: 'call_1', attempt: 1, ...more } }, context(signal))
+async function call(
+  executor: ExecutorName,
+  tool: string,
+  args: Plain = {},
+  more: { readonly [key: string]: Plain } = {},
+  signal?: AbortSignal,
+): Promise<EffectOutcome> {
+  return provider.perform(
+    {
+      kind: 'tool.call',
+      args: { executor, tool, args, mcp_server: 's', mcp_tool: tool, call_id: 'call_1', attempt: 1, ...more },
+    },
+    context(signal),
+  )
 }
 
-const code = (outcome: EffectOutcome): Plain | undefined => (outcome.ok ? 'no error' : (outcome.error.value as { readonly code?: Plain }).code)
+const code = (outcome: EffectOutcome): Plain | undefined =>
+  outcome.ok ? 'no error' : (outcome.error.value as { readonly code?: Plain }).code
 
 describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (executor) => {
   test('success', async () => {
@@ -75,7 +125,10 @@ describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (execut
 
   test('a tool that says it failed', async () => {
     const outcome = await call(executor, 'fail')
-    expect(outcome).toMatchObject({ ok: false, error: { kind: 'thrown', message: 'it failed', value: { name: 'ToolError', code: 'execution_failed' } } })
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { kind: 'thrown', message: 'it failed', value: { name: 'ToolError', code: 'execution_failed' } },
+    })
   })
 
   test('a tool that throws', async () => {
@@ -112,7 +165,10 @@ describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (execut
   })
 
   test('what a dry run may carry out', async () => {
-    const effect = (tool: string) => ({ kind: 'tool.call' as const, args: { executor, tool, args: {}, mcp_server: 's', mcp_tool: tool } })
+    const effect = (tool: string) => ({
+      kind: 'tool.call' as const,
+      args: { executor, tool, args: {}, mcp_server: 's', mcp_tool: tool },
+    })
     expect(await provider.isReadOnly!(effect('echo'), context())).toBe(true)
     expect(await provider.isReadOnly!(effect('fail'), context())).toBe(false)
   })
@@ -121,7 +177,8 @@ describe.each<ExecutorName>(['harn', 'host_bridge', 'mcp_server'])('%s', (execut
 describe('host_bridge', () => {
   test('arguments that do not fit the schema', async () => {
     expect(await call('host_bridge', 'echo', { n: 'x' })).toMatchObject({
-      ok: false, error: { value: { code: 'invalid_args', details: { path: '$.n' } } },
+      ok: false,
+      error: { value: { code: 'invalid_args', details: { path: '$.n' } } },
     })
   })
 
@@ -132,7 +189,10 @@ describe('host_bridge', () => {
   })
 
   test('codes and hints of the tool', async () => {
-    expect(await call('host_bridge', 'coded')).toMatchObject({ ok: false, error: { value: { code: 'rate_limit', retry_after_ms: 50 } } })
+    expect(await call('host_bridge', 'coded')).toMatchObject({
+      ok: false,
+      error: { value: { code: 'rate_limit', retry_after_ms: 50 } },
+    })
   })
 
   test('a tool that ignores its signal does not hold the run', async () => {
@@ -153,13 +213,17 @@ describe('host_bridge', () => {
   })
 
   test('a bridge identifier leads to a capability operation', async () => {
-    expect(await call('host_bridge', 'anything', { x: 1 }, { host_capability: 'box.open' })).toEqual({ ok: true, value: { opened: { x: 1 } } })
+    expect(await call('host_bridge', 'anything', { x: 1 }, { host_capability: 'box.open' })).toEqual({
+      ok: true,
+      value: { opened: { x: 1 } },
+    })
   })
 })
 
 test('dry_run records and does nothing', async () => {
   expect(await call('dry_run', 'write', { a: 1 })).toMatchObject({
-    ok: true, value: { _type: 'synthesized_tool_result', status: 'dry_run', tool_id: 'call_1', name: 'write', args: { a: 1 } },
+    ok: true,
+    value: { _type: 'synthesized_tool_result', status: 'dry_run', tool_id: 'call_1', name: 'write', args: { a: 1 } },
   })
 })
 

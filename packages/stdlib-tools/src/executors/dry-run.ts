@@ -7,7 +7,13 @@ import type { Executor, ToolCall } from './executor.js'
 export const DRY_RUN_MESSAGE = 'dry run: the call was recorded and not made'
 
 /** The record that stands for a result; scripts know it by `_type` and `status`. */
-export function dryRunResult(call: { readonly id: string; readonly name: string; readonly args: Plain; readonly sideEffect: string; readonly description?: string }): Plain {
+export function dryRunResult(call: {
+  readonly id: string
+  readonly name: string
+  readonly args: Plain
+  readonly sideEffect: string
+  readonly description?: string
+}): Plain {
   return {
     _type: 'synthesized_tool_result',
     status: 'dry_run',

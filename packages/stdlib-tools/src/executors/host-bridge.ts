@@ -16,11 +16,17 @@ export function hostBridgeExecutor(host: Host): Executor {
       const target = find(host, call)
       if (target === null) return failed('not_registered', `Tool '${call.hostCapability ?? call.tool}' not found`)
       const context = new HostContext(call, scope)
-      return attempt(call, () => (typeof target === 'function' ? then(target(call.args, context), (value) => result(plainFromHost(value))) : callTool(target, call, context)))
+      return attempt(call, () =>
+        typeof target === 'function'
+          ? then(target(call.args, context), (value) => result(plainFromHost(value)))
+          : callTool(target, call, context),
+      )
     },
     isReadOnly(call) {
       const target = find(host, call)
-      return target !== null && typeof target !== 'function' && (target.sideEffect === 'none' || target.sideEffect === 'read_only')
+      return (
+        target !== null && typeof target !== 'function' && (target.sideEffect === 'none' || target.sideEffect === 'read_only')
+      )
     },
   }
 }
@@ -35,7 +41,11 @@ function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> 
 function callTool(tool: Tool, call: ToolCall, context: ToolContext): Ready<ToolOutcome> {
   if (tool.input === null) return then(tool.execute(call.args, context), (value) => toolResult(tool, value))
   return then(tool.input.check(call.args), (checked) => {
-    if (!checked.ok) return failed('invalid_args', `Invalid arguments at ${checked.path}: ${checked.reason}`, { path: checked.path, reason: checked.reason })
+    if (!checked.ok)
+      return failed('invalid_args', `Invalid arguments at ${checked.path}: ${checked.reason}`, {
+        path: checked.path,
+        reason: checked.reason,
+      })
     return then(tool.execute(checked.value, context), (value) => toolResult(tool, value))
   })
 }
@@ -46,9 +56,15 @@ function toolResult(tool: Tool, value: unknown): Ready<ToolOutcome> {
   const { json } = tool.output
   return then(tool.output.check(value), (checked) => {
     if (checked.ok) return result(plainFromHost(checked.value, json))
-    return failed('output_validation_failed', `Tool '${tool.name}' returned an invalid result at ${checked.path}: ${checked.reason}`, {
-      path: checked.path, reason: checked.reason, actual: excerpt(value),
-    })
+    return failed(
+      'output_validation_failed',
+      `Tool '${tool.name}' returned an invalid result at ${checked.path}: ${checked.reason}`,
+      {
+        path: checked.path,
+        reason: checked.reason,
+        actual: excerpt(value),
+      },
+    )
   })
 }
 
@@ -65,7 +81,8 @@ function isThenable<T>(value: unknown): value is PromiseLike<T> {
 
 function attempt(call: ToolCall, work: () => Ready<ToolOutcome>): Ready<ToolOutcome> {
   const fail = (cause: unknown): ToolOutcome => {
-    if (cause instanceof NotDataError) return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
+    if (cause instanceof NotDataError)
+      return failed('execution_failed', `Tool '${call.tool}' returned what is not data: ${cause.message}`)
     return { kind: 'failed', error: toolErrorData(cause) }
   }
   try {

@@ -97,7 +97,10 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   return {
     executor: (text('executor') ?? 'host_bridge') as ExecutorName,
     tool,
-    args: typeof given === 'object' && given !== null && !Array.isArray(given) && !(given instanceof Uint8Array) ? (given as { readonly [key: string]: Plain }) : {},
+    args:
+      typeof given === 'object' && given !== null && !Array.isArray(given) && !(given instanceof Uint8Array)
+        ? (given as { readonly [key: string]: Plain })
+        : {},
     hostCapability: text('host_capability'),
     mcpServer: text('mcp_server'),
     mcpTool: text('mcp_tool'),
@@ -105,7 +108,8 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
     callId,
     attempt: typeof args['attempt'] === 'number' ? args['attempt'] : 1,
     idempotencyKey: `${call.runId}:${text('idempotency_key') ?? callId}`,
-    timeoutMs: typeof args['timeout_ms'] === 'number' ? args['timeout_ms'] : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
+    timeoutMs:
+      typeof args['timeout_ms'] === 'number' ? args['timeout_ms'] : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
     progress: (data) => parts.progress?.(callId, tool, data),
   }
 }
@@ -113,7 +117,8 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
 /** One attempt under its time limit. The executor may go on working after the limit; nobody waits for it then. */
 export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallScope): EffectOutcome | Promise<EffectOutcome> {
   const executor = executorOf(parts, call)
-  if (executor === null) return failedOutcome({ code: 'not_registered', message: `Tool '${call.tool}' declares unknown executor "${call.executor}"` })
+  if (executor === null)
+    return failedOutcome({ code: 'not_registered', message: `Tool '${call.tool}' declares unknown executor "${call.executor}"` })
   const scope = new Scope()
   let outcome: ToolOutcome | Promise<ToolOutcome>
   try {
@@ -121,7 +126,9 @@ export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallSc
   } catch (cause) {
     outcome = bugOf(cause)
   }
-  return outcome instanceof Promise || outcome.kind === 'pending' ? waitFor(parts, call, outcome, scope, outer.signal) : translate(outcome)
+  return outcome instanceof Promise || outcome.kind === 'pending'
+    ? waitFor(parts, call, outcome, scope, outer.signal)
+    : translate(outcome)
 }
 
 class Scope implements CallScope {
@@ -142,7 +149,13 @@ class Scope implements CallScope {
   }
 }
 
-async function waitFor(parts: ToolProviderParts, call: ToolCall, outcome: ToolOutcome | Promise<ToolOutcome>, scope: Scope, signal: AbortSignal): Promise<EffectOutcome> {
+async function waitFor(
+  parts: ToolProviderParts,
+  call: ToolCall,
+  outcome: ToolOutcome | Promise<ToolOutcome>,
+  scope: Scope,
+  signal: AbortSignal,
+): Promise<EffectOutcome> {
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort = (): void => {}
   const interrupted = new Promise<ToolOutcome>((resolve) => {
@@ -155,7 +168,15 @@ async function waitFor(parts: ToolProviderParts, call: ToolCall, outcome: ToolOu
     else signal.addEventListener('abort', onAbort, { once: true })
     const { timeoutMs } = call
     if (timeoutMs !== null) {
-      timer = setTimeout(() => stop({ code: 'timeout', message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`, details: { limit_ms: timeoutMs } }), Math.min(timeoutMs, 2 ** 31 - 1))
+      timer = setTimeout(
+        () =>
+          stop({
+            code: 'timeout',
+            message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`,
+            details: { limit_ms: timeoutMs },
+          }),
+        Math.min(timeoutMs, 2 ** 31 - 1),
+      )
     }
   })
   const settled = async (): Promise<ToolOutcome> => {
@@ -177,10 +198,14 @@ function bugOf(cause: unknown): ToolOutcome {
 
 function translate(outcome: ToolOutcome): EffectOutcome {
   switch (outcome.kind) {
-    case 'result': return answered(outcome.value)
-    case 'failed': return failedOutcome(outcome.error)
-    case 'rejected': return failedOutcome({ code: outcome.code, message: outcome.message })
-    case 'pending': return failedOutcome({ code: 'execution_failed', message: 'a pending result cannot be pending again' })
+    case 'result':
+      return answered(outcome.value)
+    case 'failed':
+      return failedOutcome(outcome.error)
+    case 'rejected':
+      return failedOutcome({ code: outcome.code, message: outcome.message })
+    case 'pending':
+      return failedOutcome({ code: 'execution_failed', message: 'a pending result cannot be pending again' })
   }
 }
 

@@ -7,7 +7,13 @@ import type { Executor, ToolOutcome } from './executor.js'
 
 /** What the executor needs of the MCP connections of a run (mcp/provider.ts). */
 export interface McpToolCaller {
-  callTool(server: string, tool: string, args: { readonly [key: string]: Plain }, signal: AbortSignal, timeoutMs?: number): Promise<EffectOutcome>
+  callTool(
+    server: string,
+    tool: string,
+    args: { readonly [key: string]: Plain },
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<EffectOutcome>
   isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean>
 }
 
@@ -15,19 +21,30 @@ export function mcpExecutor(servers: McpToolCaller | null): Executor {
   return {
     name: 'mcp_server',
     async call(call, { signal }) {
-      if (servers === null) return failed('not_registered', `Tool '${call.tool}' is served by MCP, and this host has no MCP servers`)
+      if (servers === null)
+        return failed('not_registered', `Tool '${call.tool}' is served by MCP, and this host has no MCP servers`)
       if (call.mcpServer === null) return failed('invalid_args', `Tool '${call.tool}' names no MCP server`)
-      const outcome = await servers.callTool(call.mcpServer, call.mcpTool ?? call.tool, call.args, signal, call.timeoutMs ?? undefined)
+      const outcome = await servers.callTool(
+        call.mcpServer,
+        call.mcpTool ?? call.tool,
+        call.args,
+        signal,
+        call.timeoutMs ?? undefined,
+      )
       return outcome.ok ? toolResult(outcome.value) : transportFailure(outcome.error.message)
     },
-    isReadOnly: (call, { signal }) => servers !== null && call.mcpServer !== null && servers.isReadOnlyTool(call.mcpServer, call.mcpTool ?? call.tool, signal),
+    isReadOnly: (call, { signal }) =>
+      servers !== null && call.mcpServer !== null && servers.isReadOnlyTool(call.mcpServer, call.mcpTool ?? call.tool, signal),
   }
 }
 
 function toolResult(value: Plain): ToolOutcome {
   const { content, isError } = record(value)
   const items = Array.isArray(content) ? (content as readonly Plain[]) : []
-  const texts = items.map(record).filter((item) => item['type'] === 'text' && typeof item['text'] === 'string').map((item) => String(item['text']))
+  const texts = items
+    .map(record)
+    .filter((item) => item['type'] === 'text' && typeof item['text'] === 'string')
+    .map((item) => String(item['text']))
   if (isError === true) return failed('execution_failed', texts.length > 0 ? texts.join('\n') : JSON.stringify(value))
   if (items.length === 1 && texts.length === 1) return result(texts[0]!)
   return result(items.length === 0 ? null : items)
@@ -44,5 +61,7 @@ function transportFailure(message: string): ToolOutcome {
 }
 
 function record(value: Plain): { readonly [key: string]: Plain } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) ? (value as { readonly [key: string]: Plain }) : {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+    ? (value as { readonly [key: string]: Plain })
+    : {}
 }

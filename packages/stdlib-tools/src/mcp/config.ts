@@ -44,7 +44,13 @@ export function readServerConfig(name: string, spec: Plain): McpServerConfig {
   const { data } = parsed
   if (data.transport === 'http') {
     if (!URL.canParse(data.url) || !/^https?:/.test(data.url)) throw invalid('transport "http" needs a url')
-    return { name, transport: 'http', url: data.url, authToken: data.auth_token ?? null, proxyServerName: data.proxy_server_name ?? null }
+    return {
+      name,
+      transport: 'http',
+      url: data.url,
+      authToken: data.auth_token ?? null,
+      proxyServerName: data.proxy_server_name ?? null,
+    }
   }
   if (data.command === '') throw invalid('transport "stdio" needs a command')
   return { name, transport: 'stdio', command: data.command, args: data.args, env: data.env }

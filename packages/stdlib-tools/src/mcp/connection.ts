@@ -14,20 +14,20 @@ import { SpawnError, StdioTransport } from './stdio.js'
 /** How to reach a server, checked: what scripts and manifests write is read by `readServerConfig`. */
 export type McpServerConfig =
   | {
-    readonly name: string
-    readonly transport: 'stdio'
-    readonly command: string
-    readonly args: readonly string[]
-    readonly env: { readonly [name: string]: string }
-  }
+      readonly name: string
+      readonly transport: 'stdio'
+      readonly command: string
+      readonly args: readonly string[]
+      readonly env: { readonly [name: string]: string }
+    }
   | {
-    readonly name: string
-    readonly transport: 'http'
-    readonly url: string
-    readonly authToken: string | null
-    /** Sent as `serverName` with each request, for a proxy in front of several servers. */
-    readonly proxyServerName: string | null
-  }
+      readonly name: string
+      readonly transport: 'http'
+      readonly url: string
+      readonly authToken: string | null
+      /** Sent as `serverName` with each request, for a proxy in front of several servers. */
+      readonly proxyServerName: string | null
+    }
 
 /** A request that the server makes of us, such as `sampling/createMessage`; the result goes back as it is. */
 export type McpServerRequestHandler = (params: Plain, signal: AbortSignal) => Promise<{ readonly [key: string]: unknown }>
@@ -74,7 +74,12 @@ export class McpConnection {
   private closed = false
   private closing: Promise<void> | null = null
 
-  private constructor(config: McpServerConfig, client: Client, transport: Transport, resultSchema: Parameters<Client['request']>[1]) {
+  private constructor(
+    config: McpServerConfig,
+    client: Client,
+    transport: Transport,
+    resultSchema: Parameters<Client['request']>[1],
+  ) {
     this.config = config
     this.client = client
     this.transport = transport
@@ -93,7 +98,8 @@ export class McpConnection {
     ])
     const client = new ClientClass({ name: 'bridle', version: VERSION }, { capabilities: capabilitiesOf(options.handlers) })
     client.onerror = () => {}
-    client.fallbackRequestHandler = (request, extra) => serve(options.handlers, request.method, (request.params ?? {}) as Plain, extra.signal)
+    client.fallbackRequestHandler = (request, extra) =>
+      serve(options.handlers, request.method, (request.params ?? {}) as Plain, extra.signal)
     const transport = await makeTransport(options)
     const connection = new McpConnection(config, client, transport, ResultSchema)
     const limit = new Deadline(options.connectTimeoutMs, signal)
@@ -124,10 +130,15 @@ export class McpConnection {
   }
 
   /** Always settles with an outcome: the result object, or the error a script sees. */
-  async request(method: string, params: { readonly [key: string]: Plain }, options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<EffectOutcome> {
+  async request(
+    method: string,
+    params: { readonly [key: string]: Plain },
+    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<EffectOutcome> {
     if (this.closed) return runtimeError('MCP: server closed connection')
     const limit = new Deadline(options.timeoutMs, options.signal)
-    const named = this.config.transport === 'http' && this.config.proxyServerName !== null ? { serverName: this.config.proxyServerName } : {}
+    const named =
+      this.config.transport === 'http' && this.config.proxyServerName !== null ? { serverName: this.config.proxyServerName } : {}
     try {
       const result = await this.client.request(
         { method, params: { ...(wire(params) as { [key: string]: unknown }), ...named } },
@@ -168,14 +179,19 @@ export class McpConnection {
     const code = (cause as { readonly code?: unknown } | null)?.code
     const message = messageOf(cause)
     if (this.config.transport === 'http' && (cause as Error | null)?.constructor?.name === 'StreamableHTTPError') {
-      return code === 401 ? thrownError('MCP authorization required') : thrownError(`MCP error (${typeof code === 'number' && code >= 400 ? code : -1}): ${message}`)
+      return code === 401
+        ? thrownError('MCP authorization required')
+        : thrownError(`MCP error (${typeof code === 'number' && code >= 400 ? code : -1}): ${message}`)
     }
     // -32000 is what the SDK gives to requests that die with the connection, and also a code that servers use themselves.
-    if (typeof code === 'number' && !(code === -32000 && this.closed)) return thrownError(`MCP error (${code}): ${message.replace(/^MCP error -?\d+: /, '')}`)
+    if (typeof code === 'number' && !(code === -32000 && this.closed))
+      return thrownError(`MCP error (${code}): ${message.replace(/^MCP error -?\d+: /, '')}`)
     const failure = this.transport instanceof StdioTransport ? this.transport.failure : null
-    if (failure !== null && !brokenPipe(failure.cause)) return runtimeError(`MCP ${failure.during} error: ${osErrorText(failure.cause)}`)
+    if (failure !== null && !brokenPipe(failure.cause))
+      return runtimeError(`MCP ${failure.during} error: ${osErrorText(failure.cause)}`)
     if (this.config.transport === 'http' && code !== -32000) return runtimeError(`MCP HTTP request error: ${httpReason(cause)}`)
-    if (this.closed || brokenPipe(cause) || message === 'server closed connection') return runtimeError('MCP: server closed connection')
+    if (this.closed || brokenPipe(cause) || message === 'server closed connection')
+      return runtimeError('MCP: server closed connection')
     return runtimeError(`MCP protocol error: ${message}`)
   }
 }
@@ -195,7 +211,13 @@ function httpReason(cause: unknown): string {
 async function makeTransport(options: McpConnectionOptions): Promise<Transport> {
   const { config } = options
   if (config.transport === 'stdio') {
-    return new StdioTransport({ command: config.command, args: config.args, cwd: options.cwd, env: { ...options.env, ...config.env }, stderr: options.stderr })
+    return new StdioTransport({
+      command: config.command,
+      args: config.args,
+      cwd: options.cwd,
+      env: { ...options.env, ...config.env },
+      stderr: options.stderr,
+    })
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
   return new StreamableHTTPClientTransport(new URL(config.url), {
@@ -210,7 +232,12 @@ function capabilitiesOf(handlers: { readonly [method: string]: McpServerRequestH
   return out
 }
 
-async function serve(handlers: { readonly [method: string]: McpServerRequestHandler }, method: string, params: Plain, signal: AbortSignal): Promise<{ [key: string]: unknown }> {
+async function serve(
+  handlers: { readonly [method: string]: McpServerRequestHandler },
+  method: string,
+  params: Plain,
+  signal: AbortSignal,
+): Promise<{ [key: string]: unknown }> {
   const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined
   if (handler !== undefined) return { ...(await handler(params, signal)) }
   const feature = SERVER_FEATURES.get(method)
@@ -218,7 +245,12 @@ async function serve(handlers: { readonly [method: string]: McpServerRequestHand
   throw Object.assign(new Error(`Unsupported MCP method: ${method}`), {
     code: -32601,
     data: {
-      type: 'mcp.unsupportedFeature', protocolVersion: '2025-11-25', method, feature, role: 'client', status: 'unsupported',
+      type: 'mcp.unsupportedFeature',
+      protocolVersion: '2025-11-25',
+      method,
+      feature,
+      role: 'client',
+      status: 'unsupported',
       reason: `this host has no handler for ${feature}`,
     },
   })
@@ -238,10 +270,13 @@ class Deadline {
     this.ms = ms
     this.outer = outer
     this.signal = this.controller.signal
-    this.timer = setTimeout(() => {
-      this.timedOut = true
-      this.controller.abort(new Error('timeout'))
-    }, Math.min(Math.max(0, ms), LONGEST_TIMEOUT_MS))
+    this.timer = setTimeout(
+      () => {
+        this.timedOut = true
+        this.controller.abort(new Error('timeout'))
+      },
+      Math.min(Math.max(0, ms), LONGEST_TIMEOUT_MS),
+    )
     if (outer.aborted) this.onAbort()
     else outer.addEventListener('abort', this.onAbort, { once: true })
   }

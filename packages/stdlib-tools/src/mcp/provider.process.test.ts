@@ -31,20 +31,44 @@ function childrenOfThisProcess(): string[] {
   })
 }
 
-const call = (signal = new AbortController().signal): EffectCall => ({ id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: () => {} })
+const call = (signal = new AbortController().signal): EffectCall => ({
+  id: 1,
+  runId: 'r',
+  idempotencyKey: 'r:1',
+  signal,
+  now: 0,
+  exit: () => {},
+})
 type Spec = { readonly command: string; readonly args: readonly string[] }
 const specOf = (server: Spec): Plain => ({ transport: 'stdio', command: server.command, args: [...server.args] })
 
 async function open(mcp: McpConnections, server: Spec, client = 1, signal?: AbortSignal): Promise<EffectOutcome> {
-  return mcp.perform({ kind: 'mcp.connect', args: { op: 'open', client, name: server.command, spec: specOf(server) } }, call(signal))
+  return mcp.perform(
+    { kind: 'mcp.connect', args: { op: 'open', client, name: server.command, spec: specOf(server) } },
+    call(signal),
+  )
 }
 
-async function ask(mcp: McpConnections, server: Spec, method: string, params: Plain, signal?: AbortSignal): Promise<EffectOutcome> {
-  return mcp.perform({ kind: 'mcp.request', args: { client: 1, name: server.command, spec: specOf(server), method, params } }, call(signal))
+async function ask(
+  mcp: McpConnections,
+  server: Spec,
+  method: string,
+  params: Plain,
+  signal?: AbortSignal,
+): Promise<EffectOutcome> {
+  return mcp.perform(
+    { kind: 'mcp.request', args: { client: 1, name: server.command, spec: specOf(server), method, params } },
+    call(signal),
+  )
 }
 
-const callTool = (mcp: McpConnections, server: Spec, name: string, args: Plain = {}, signal?: AbortSignal): Promise<EffectOutcome> =>
-  ask(mcp, server, 'tools/call', { name, arguments: args }, signal)
+const callTool = (
+  mcp: McpConnections,
+  server: Spec,
+  name: string,
+  args: Plain = {},
+  signal?: AbortSignal,
+): Promise<EffectOutcome> => ask(mcp, server, 'tools/call', { name, arguments: args }, signal)
 
 const error = (outcome: EffectOutcome): string => (outcome.ok ? 'no error' : `${outcome.error.kind}: ${outcome.error.message}`)
 const text = (outcome: EffectOutcome): string => {
@@ -55,7 +79,9 @@ const text = (outcome: EffectOutcome): string => {
 describe('servers that misbehave', () => {
   test('a command that does not exist', async () => {
     const outcome = await open(connections(), { command: 'no-such-program-here', args: [] })
-    expect(error(outcome)).toBe("thrown: mcp_connect: failed to spawn 'no-such-program-here': No such file or directory (os error 2)")
+    expect(error(outcome)).toBe(
+      "thrown: mcp_connect: failed to spawn 'no-such-program-here': No such file or directory (os error 2)",
+    )
   })
 
   test('one that dies before the handshake', async () => {
@@ -72,7 +98,9 @@ describe('servers that misbehave', () => {
   test('one that never answers a request', async () => {
     const mcp = connections({ timeoutMs: 150, connectTimeoutMs: 20_000 })
     expect((await open(mcp, oddServers.silent)).ok).toBe(true)
-    expect(error(await callTool(mcp, oddServers.silent, 'x'))).toBe("runtime: MCP: server did not respond to 'tools/call' within 150ms")
+    expect(error(await callTool(mcp, oddServers.silent, 'x'))).toBe(
+      "runtime: MCP: server did not respond to 'tools/call' within 150ms",
+    )
   })
 
   test('one that never answers the handshake and ignores SIGTERM', async () => {
@@ -100,8 +128,14 @@ describe('servers that misbehave', () => {
   test('a request for a feature without a handler is refused by name', async () => {
     const mcp = connections()
     await open(mcp, oddServers.noisy)
-    const answer = JSON.parse(text(await callTool(mcp, oddServers.noisy, 'ask'))) as { error: { code: number; message: string; data: object } }
-    expect(answer.error).toMatchObject({ code: -32601, message: 'Unsupported MCP method: sampling/createMessage', data: { feature: 'sampling', status: 'unsupported' } })
+    const answer = JSON.parse(text(await callTool(mcp, oddServers.noisy, 'ask'))) as {
+      error: { code: number; message: string; data: object }
+    }
+    expect(answer.error).toMatchObject({
+      code: -32601,
+      message: 'Unsupported MCP method: sampling/createMessage',
+      data: { feature: 'sampling', status: 'unsupported' },
+    })
   })
 
   test('cancelling ends a call and a handshake', async () => {
@@ -141,7 +175,9 @@ describe('connections', () => {
   test('declared servers are found by name', async () => {
     const mcp = connections({ servers: { notes: { ...oddServers.echo } } })
     expect(text(await mcp.callTool('notes', 'echo', { x: 'y' }, call().signal))).toBe('{"x":"y"}')
-    expect(error(await mcp.callTool('other', 'echo', {}, call().signal))).toBe("runtime: mcp: no server named 'other' is registered (check harn.toml)")
+    expect(error(await mcp.callTool('other', 'echo', {}, call().signal))).toBe(
+      "runtime: mcp: no server named 'other' is registered (check harn.toml)",
+    )
   })
 
   test('the host can refuse a server', async () => {
@@ -151,14 +187,20 @@ describe('connections', () => {
 
   test('a dry run may use tools that are marked as read-only', async () => {
     const mcp = connections()
-    const effect = (name: string) => ({ kind: 'mcp.request' as const, args: { client: 1, name: 'x', spec: specOf(oddServers.echo), method: 'tools/call', params: { name, arguments: {} } } })
+    const effect = (name: string) => ({
+      kind: 'mcp.request' as const,
+      args: { client: 1, name: 'x', spec: specOf(oddServers.echo), method: 'tools/call', params: { name, arguments: {} } },
+    })
     expect(await mcp.isReadOnly(effect('echo'), call())).toBe(true)
     expect(await mcp.isReadOnly(effect('write'), call())).toBe(false)
   })
 
   test('malformed specs', async () => {
     const mcp = connections()
-    const bad = await mcp.perform({ kind: 'mcp.connect', args: { op: 'open', client: 1, name: 'x', spec: { transport: 'pigeon' } } }, call())
+    const bad = await mcp.perform(
+      { kind: 'mcp.connect', args: { op: 'open', client: 1, name: 'x', spec: { transport: 'pigeon' } } },
+      call(),
+    )
     expect(error(bad)).toContain('runtime: Invalid MCP server config: transport:')
     const empty = await mcp.perform({ kind: 'mcp.connect', args: { op: 'open', client: 2, name: 'x', spec: {} } }, call())
     expect(error(empty)).toBe('runtime: Invalid MCP server config: transport "stdio" needs a command')
@@ -186,7 +228,10 @@ describe('servers from npm', () => {
       expect(text(await callTool(mcp, server, 'read_text_file', { path: join(folder, 'a.txt') }))).toBe('hello')
       const denied = await callTool(mcp, server, 'read_text_file', { path: '/etc/hosts' })
       expect(denied).toMatchObject({ ok: true, value: { isError: true } })
-      const readOnly = { kind: 'mcp.request' as const, args: { client: 1, name: 'fs', spec: null, method: 'tools/call', params: { name: 'write_file', arguments: {} } } }
+      const readOnly = {
+        kind: 'mcp.request' as const,
+        args: { client: 1, name: 'fs', spec: null, method: 'tools/call', params: { name: 'write_file', arguments: {} } },
+      }
       expect(await mcp.isReadOnly(readOnly, call())).toBe(false)
     } finally {
       rmSync(folder, { recursive: true })
@@ -199,7 +244,11 @@ describe('servers from npm', () => {
     const mcp = connections()
     expect((await open(mcp, server)).ok).toBe(true)
     expect(text(await callTool(mcp, server, 'echo', { message: 'hi' }))).toContain('hi')
-    for (const [method, key] of [['resources/list', 'resources'], ['resources/templates/list', 'resourceTemplates'], ['prompts/list', 'prompts']] as const) {
+    for (const [method, key] of [
+      ['resources/list', 'resources'],
+      ['resources/templates/list', 'resourceTemplates'],
+      ['prompts/list', 'prompts'],
+    ] as const) {
       const outcome = await ask(mcp, server, method, {})
       expect(outcome.ok && Array.isArray((outcome.value as { [key: string]: Plain })[key])).toBe(true)
     }

@@ -35,13 +35,34 @@ export interface McpOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
-const SAFE_ENVIRONMENT = process.platform === 'win32'
-  ? ['APPDATA', 'HOMEDRIVE', 'HOMEPATH', 'LOCALAPPDATA', 'PATH', 'PATHEXT', 'PROCESSOR_ARCHITECTURE', 'SYSTEMDRIVE', 'SYSTEMROOT', 'TEMP', 'USERNAME', 'USERPROFILE', 'PROGRAMFILES']
-  : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'LANG', 'TMPDIR', 'TZ']
+const SAFE_ENVIRONMENT =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'PROCESSOR_ARCHITECTURE',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'USERNAME',
+        'USERPROFILE',
+        'PROGRAMFILES',
+      ]
+    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'LANG', 'TMPDIR', 'TZ']
 
 /** Requests that change nothing on any server. */
 const READING = new Set([
-  'ping', 'tools/list', 'resources/list', 'resources/templates/list', 'resources/read', 'prompts/list', 'prompts/get',
+  'ping',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/list',
+  'prompts/get',
 ])
 
 /** A provider for `createRuntime`; each run gets connections of its own. */
@@ -73,11 +94,16 @@ export class McpConnections implements Provider {
       return this.request(number, name, args['spec'] ?? null, String(args['method']), record(args['params'] ?? null), call.signal)
     }
     switch (args['op']) {
-      case 'open': return this.connect(number, name, args['spec'] ?? null, call.signal)
-      case 'close': return this.disconnect(number)
-      case 'release': return this.release(number, name)
-      case 'status': return answered(this.status())
-      default: return runtimeError(`mcp: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+      case 'open':
+        return this.connect(number, name, args['spec'] ?? null, call.signal)
+      case 'close':
+        return this.disconnect(number)
+      case 'release':
+        return this.release(number, name)
+      case 'status':
+        return answered(this.status())
+      default:
+        return runtimeError(`mcp: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
     }
   }
 
@@ -93,8 +119,22 @@ export class McpConnections implements Provider {
   }
 
   /** One tool call on a server that the host declared, for the mcp executor. Connects on first use. */
-  async callTool(server: string, tool: string, args: { readonly [key: string]: Plain }, signal: AbortSignal, timeoutMs?: number): Promise<EffectOutcome> {
-    return this.request(this.numberOf(server), server, { server }, 'tools/call', { name: tool, arguments: args }, signal, timeoutMs)
+  async callTool(
+    server: string,
+    tool: string,
+    args: { readonly [key: string]: Plain },
+    signal: AbortSignal,
+    timeoutMs?: number,
+  ): Promise<EffectOutcome> {
+    return this.request(
+      this.numberOf(server),
+      server,
+      { server },
+      'tools/call',
+      { name: tool, arguments: args },
+      signal,
+      timeoutMs,
+    )
   }
 
   /** Whether a declared server marks the tool as read-only. */
@@ -127,7 +167,12 @@ export class McpConnections implements Provider {
   }
 
   private async request(
-    number: number, name: string, spec: Plain, method: string, params: { readonly [key: string]: Plain }, signal: AbortSignal,
+    number: number,
+    name: string,
+    spec: Plain,
+    method: string,
+    params: { readonly [key: string]: Plain },
+    signal: AbortSignal,
     timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   ): Promise<EffectOutcome> {
     // Numbers above zero were connected by the script; when one is not known here, the run was restored.
@@ -158,15 +203,18 @@ export class McpConnections implements Provider {
     if (this.ended) throw new McpFailure(runtimeError('MCP: the run has ended'))
     const { options } = this
     const config = this.configOf(name, spec)
-    const connection = await McpConnection.open({
-      config,
-      cwd: options.cwd,
-      env: environment(options.env ?? 'safe'),
-      stderr: options.stderr ?? 'ignore',
-      connectTimeoutMs: options.connectTimeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      handlers: options.handlers ?? {},
-      fetch: options.fetch,
-    }, signal)
+    const connection = await McpConnection.open(
+      {
+        config,
+        cwd: options.cwd,
+        env: environment(options.env ?? 'safe'),
+        stderr: options.stderr ?? 'ignore',
+        connectTimeoutMs: options.connectTimeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        handlers: options.handlers ?? {},
+        fetch: options.fetch,
+      },
+      signal,
+    )
     if (this.ended) await connection.close()
     return connection
   }
@@ -176,7 +224,8 @@ export class McpConnections implements Provider {
     if (typeof declared === 'string') {
       const { servers = {} } = this.options
       const declaration = Object.hasOwn(servers, declared) ? servers[declared] : undefined
-      if (declaration === undefined) throw new McpFailure(runtimeError(`mcp: no server named '${declared}' is registered (check harn.toml)`))
+      if (declaration === undefined)
+        throw new McpFailure(runtimeError(`mcp: no server named '${declared}' is registered (check harn.toml)`))
       return declaredConfig(declared, declaration)
     }
     const config = readServerConfig(name, spec)
@@ -190,7 +239,11 @@ export class McpConnections implements Provider {
     const connection = this.open.get(number)
     this.open.delete(number)
     this.readOnly.delete(number)
-    if (connection !== undefined) await connection.then((each) => each.close(), () => {})
+    if (connection !== undefined)
+      await connection.then(
+        (each) => each.close(),
+        () => {},
+      )
     return answered(null)
   }
 
@@ -209,7 +262,10 @@ export class McpConnections implements Provider {
 
   private status(): Plain {
     return Object.entries(this.options.servers ?? {}).map(([name, server]) => ({
-      name, lazy: server.lazy ?? true, card: server.card ?? null, keepAliveMs: server.keepAliveMs ?? 0,
+      name,
+      lazy: server.lazy ?? true,
+      card: server.card ?? null,
+      keepAliveMs: server.keepAliveMs ?? 0,
     }))
   }
 
@@ -225,7 +281,14 @@ export class McpConnections implements Provider {
     const names = new Set<string>()
     let cursor: Plain = null
     do {
-      const outcome: EffectOutcome = await this.request(number, name, spec, 'tools/list', cursor === null ? {} : { cursor }, signal)
+      const outcome: EffectOutcome = await this.request(
+        number,
+        name,
+        spec,
+        'tools/list',
+        cursor === null ? {} : { cursor },
+        signal,
+      )
       if (!outcome.ok) break
       const page = record(outcome.value)
       for (const tool of Array.isArray(page['tools']) ? (page['tools'] as readonly Plain[]) : []) {
@@ -239,7 +302,9 @@ export class McpConnections implements Provider {
 }
 
 function record(value: Plain): { readonly [key: string]: Plain } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) ? (value as { readonly [key: string]: Plain }) : {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+    ? (value as { readonly [key: string]: Plain })
+    : {}
 }
 
 function environment(choice: 'safe' | 'inherit' | { readonly [name: string]: string }): NodeJS.ProcessEnv {

@@ -15,9 +15,11 @@ type Server = { readonly command: string; readonly args: readonly string[] }
 
 /** `mcp_connect(…)` for a server of the test support. */
 const connect = (server: Server): string => `mcp_connect(${quoted(server.command)}, [${server.args.map(quoted).join(', ')}])`
-const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('${', '\\${')}"`
+const quoted = (text: string): string =>
+  `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('${', '\\${')}"`
 
-const host = (options: McpOptions = {}, more: RuntimeOptions = {}) => createRuntime({ providers: [mcpProvider(options)], grants: ['mcp', 'process', 'http'], ...more })
+const host = (options: McpOptions = {}, more: RuntimeOptions = {}) =>
+  createRuntime({ providers: [mcpProvider(options)], grants: ['mcp', 'process', 'http'], ...more })
 
 async function outputOf(source: string, options: McpOptions = {}, start: StartOptions = {}): Promise<string> {
   const runtime = host(options)
@@ -40,8 +42,14 @@ println(mcp_disconnect(c))
 ${caught('mcp_call(c, "echo")')}
 `)
     expect(output.split('\n')).toEqual([
-      'mcp_client true', '[echo true, write true]', '{"f":1.5,"handler":null,"list":[1,null,true],"n":1}', 'true', 'nil', 'nil',
-      'caught: Runtime error: MCP client is disconnected', '',
+      'mcp_client true',
+      '[echo true, write true]',
+      '{"f":1.5,"handler":null,"list":[1,null,true],"n":1}',
+      'true',
+      'nil',
+      'nil',
+      'caught: Runtime error: MCP client is disconnected',
+      '',
     ])
   })
 
@@ -52,21 +60,42 @@ ${caught('mcp_call(c, "echo")')}
   test.each<[string, string, string, McpOptions]>([
     ['no command', 'mcp_connect("")', 'mcp_connect: command is required', {}],
     ['nothing at all', 'mcp_connect()', 'mcp_connect: command is required', {}],
-    ['a command that does not exist', 'mcp_connect("no-such-program-here")', "mcp_connect: failed to spawn 'no-such-program-here': No such file or directory (os error 2)", {}],
+    [
+      'a command that does not exist',
+      'mcp_connect("no-such-program-here")',
+      "mcp_connect: failed to spawn 'no-such-program-here': No such file or directory (os error 2)",
+      {},
+    ],
     ['a server that dies at once', connect(oddServers.stillborn), 'Runtime error: MCP: server closed connection', {}],
-    ['a server that dies in mid-call', `mcp_call(${connect(oddServers.dies)}, "x")`, 'Runtime error: MCP: server closed connection', {}],
-    ['a server that never answers', `mcp_call(${connect(oddServers.silent)}, "x")`, "Runtime error: MCP: server did not respond to 'tools/call' within 100ms", { timeoutMs: 100, connectTimeoutMs: 20_000 }],
+    [
+      'a server that dies in mid-call',
+      `mcp_call(${connect(oddServers.dies)}, "x")`,
+      'Runtime error: MCP: server closed connection',
+      {},
+    ],
+    [
+      'a server that never answers',
+      `mcp_call(${connect(oddServers.silent)}, "x")`,
+      "Runtime error: MCP: server did not respond to 'tools/call' within 100ms",
+      { timeoutMs: 100, connectTimeoutMs: 20_000 },
+    ],
     ['an error of the protocol', `mcp_call(${connect(oddServers.noisy)}, "code")`, 'MCP error (-32602): bad arguments', {}],
     ['not a client', 'mcp_call("x", "y")', 'mcp_call: first argument must be an MCP client', {}],
     ['not a client to list', 'mcp_list_tools({})', 'mcp_list_tools: argument must be an MCP client', {}],
     ['no tool', `mcp_call(${connect(oddServers.echo)})`, 'mcp_call: tool name is required', {}],
     ['no resource', `mcp_read_resource(${connect(oddServers.echo)}, "")`, 'mcp_read_resource: URI is required', {}],
     ['no prompt', `mcp_get_prompt(${connect(oddServers.echo)}, nil)`, 'mcp_get_prompt: prompt name is required', {}],
-    ['an unknown declared server', 'mcp_ensure_active("x")', "Runtime error: mcp: no server named 'x' is registered (check harn.toml)", {}],
+    [
+      'an unknown declared server',
+      'mcp_ensure_active("x")',
+      "Runtime error: mcp: no server named 'x' is registered (check harn.toml)",
+      {},
+    ],
   ])('%s', async (_, call, expected, options) => expect(await outputOf(caught(call), options)).toBe(`caught: ${expected}\n`))
 
   test('declared servers are shared and counted', async () => {
-    const output = await outputOf(`
+    const output = await outputOf(
+      `
 println(mcp_registry_status())
 let a = mcp_ensure_active("notes")
 let b = mcp_ensure_active("notes")
@@ -77,20 +106,26 @@ mcp_release("notes")
 mcp_release("notes")
 ${caught('mcp_call(a, "echo")')}
 println(mcp_call(mcp_ensure_active("notes"), "echo", {b: 2}))
-`, { servers: { notes: { ...oddServers.echo } } })
+`,
+      { servers: { notes: { ...oddServers.echo } } },
+    )
     expect(output.split('\n')).toEqual([
       '[{active: false, lazy: true, name: notes, ref_count: 0}]',
       '[{active: true, lazy: true, name: notes, ref_count: 2}]',
       '{"a":1}',
       'caught: Runtime error: MCP client is disconnected',
-      '{"b":2}', '',
+      '{"b":2}',
+      '',
     ])
   })
 
   test('tools with an MCP server behind them', async () => {
-    const source = 'import { tool_call } from "std/tools"\nlet r = tool_define(tool_registry(), "echo", "Echo", {executor: "mcp_server", mcp_server: "notes", parameters: {n: "int"}})\nprintln(tool_call("echo", {n: 1}, {registry: r}))'
+    const source =
+      'import { tool_call } from "std/tools"\nlet r = tool_define(tool_registry(), "echo", "Echo", {executor: "mcp_server", mcp_server: "notes", parameters: {n: "int"}})\nprintln(tool_call("echo", {n: 1}, {registry: r}))'
     expect(await outputOf(source, { servers: { notes: { ...oddServers.echo } } })).toBe('{"n":1}\n')
-    expect(await outputOf(source.replace('println(', 'try { ').replace(/\)$/, ' } catch (e) { println(e.code) }'))).toBe('provider_unavailable\n')
+    expect(await outputOf(source.replace('println(', 'try { ').replace(/\)$/, ' } catch (e) { println(e.code) }'))).toBe(
+      'provider_unavailable\n',
+    )
   })
 
   test('a synthesized tool calls a server', async () => {
@@ -99,7 +134,9 @@ println(mcp_call(mcp_ensure_active("notes"), "echo", {b: 2}))
   })
 
   test('what is registered to be served is only recorded', async () => {
-    expect(await outputOf('println(mcp_tools(tool_registry()))\nprintln(mcp_resource({uri: "u", name: "n", text: "t"}))')).toBe('nil\nnil\n')
+    expect(await outputOf('println(mcp_tools(tool_registry()))\nprintln(mcp_resource({uri: "u", name: "n", text: "t"}))')).toBe(
+      'nil\nnil\n',
+    )
     for (const [call, message] of [
       ['mcp_serve("x")', 'mcp_tools: argument must be a tool registry'],
       ['mcp_tools({})', 'mcp_tools: argument must be a tool registry (created with tool_registry())'],
@@ -107,18 +144,22 @@ println(mcp_call(mcp_ensure_active("notes"), "echo", {b: 2}))
       ['mcp_prompt({name: "n"})', "mcp_prompt: 'handler' closure is required"],
       ['mcp_resource_template({uri_template: "u", name: "n"})', "mcp_resource_template: 'handler' closure is required"],
       ['mcp_prompt(1)', 'mcp_prompt: argument must be a dict with {name, handler}'],
-    ]) expect(await outputOf(caught(call!))).toBe(`caught: Runtime error: ${message}\n`)
+    ])
+      expect(await outputOf(caught(call!))).toBe(`caught: Runtime error: ${message}\n`)
   })
 })
 
 describe('runs', () => {
   test('a dry run calls what is marked read-only and lists the rest', async () => {
     const runtime = host()
-    const module = runtime.compile(`let c = ${connect(oddServers.echo)}\nprintln(mcp_call(c, "echo", {a: 1}))\nprintln(mcp_call(c, "write", {b: 2}).status)`)
+    const module = runtime.compile(
+      `let c = ${connect(oddServers.echo)}\nprintln(mcp_call(c, "echo", {a: 1}))\nprintln(mcp_call(c, "write", {b: 2}).status)`,
+    )
     const result = await runtime.start(module, { dryRun: true }).result
     expect(result.output).toBe('{"a":1}\ndry_run\n')
     expect(result.wouldHaveDone.map((entry) => [entry.summary.replace(process.execPath, 'node'), entry.performed])).toEqual([
-      ['connect to MCP server node', true], ['call write of MCP server node', false],
+      ['connect to MCP server node', true],
+      ['call write of MCP server node', false],
     ])
   })
 
@@ -126,10 +167,19 @@ describe('runs', () => {
     const source = `let c = ${connect(oddServers.echo)}\nprintln(mcp_call(c, "echo", {n: 1}))\nprintln(host_call("test.wait"))\nprintln(mcp_call(c, "echo", {n: 2}))`
     let reached: () => void = () => {}
     const waiting = new Promise<void>((resolve) => void (reached = resolve))
-    const first = host({}, { capabilities: { test: { wait: () => {
-      reached()
-      return new Promise(() => {})
-    } } } })
+    const first = host(
+      {},
+      {
+        capabilities: {
+          test: {
+            wait: () => {
+              reached()
+              return new Promise(() => {})
+            },
+          },
+        },
+      },
+    )
     const run = first.start(first.compile(source))
     await waiting
     const bytes = await run.snapshot()
@@ -148,7 +198,10 @@ describe('runs', () => {
     const module = runtime.compile(source)
     const journal = new MemoryJournal()
     const result = await runtime.start(module, { journal }).result
-    expect(createRuntime().replay(createRuntime().compile(source), journal.entries)).toMatchObject({ kind: 'ended', output: result.output })
+    expect(createRuntime().replay(createRuntime().compile(source), journal.entries)).toMatchObject({
+      kind: 'ended',
+      output: result.output,
+    })
   })
 
   test('cancelling in mid-call', async () => {
@@ -165,16 +218,19 @@ describe('streamable HTTP', () => {
   const seen: (string | undefined)[] = []
   const server = createServer((request, response) => {
     void read(request).then((text) => {
-      const message = text === '' ? {} : JSON.parse(text) as { id?: number; method?: string; params?: { name?: string } }
+      const message = text === '' ? {} : (JSON.parse(text) as { id?: number; method?: string; params?: { name?: string } })
       seen.push(request.headers.authorization)
       if (request.url === '/closed') return response.writeHead(401).end()
       if (request.url === '/broken') return response.writeHead(500).end('oops')
-      if (request.method !== 'POST' || message.id === undefined) return response.writeHead(request.method === 'POST' ? 202 : 405).end()
-      const result = message.method === 'initialize'
-        ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'h', version: '1' } }
-        : { content: [{ type: 'text', text: `over http ${message.params?.name}` }] }
+      if (request.method !== 'POST' || message.id === undefined)
+        return response.writeHead(request.method === 'POST' ? 202 : 405).end()
+      const result =
+        message.method === 'initialize'
+          ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'h', version: '1' } }
+          : { content: [{ type: 'text', text: `over http ${message.params?.name}` }] }
       const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, result })
-      if (request.url === '/sse') return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: message\ndata: ${body}\n\n`)
+      if (request.url === '/sse')
+        return response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: message\ndata: ${body}\n\n`)
       return response.writeHead(200, { 'content-type': 'application/json' }).end(body)
     })
   })
@@ -202,7 +258,8 @@ describe('streamable HTTP', () => {
     return `http://127.0.0.1:${port}/`
   }
 
-  const use = (path: string): Promise<string> => outputOf(caught('mcp_call(mcp_ensure_active("web"), "t")'), { servers: { web: { url: base + path, authToken: 'secret' } } })
+  const use = (path: string): Promise<string> =>
+    outputOf(caught('mcp_call(mcp_ensure_active("web"), "t")'), { servers: { web: { url: base + path, authToken: 'secret' } } })
 
   test('answers as JSON and as an event stream', async () => {
     expect(await use('/json')).toBe('over http t\n')
@@ -213,6 +270,8 @@ describe('streamable HTTP', () => {
   test('what goes wrong', async () => {
     expect(await use('/closed')).toBe('caught: MCP authorization required\n')
     expect(await use('/broken')).toMatch(/^caught: MCP error \(500\): /)
-    expect(await outputOf(caught('mcp_ensure_active("web")'), { servers: { web: { url: await unusedAddress() } } })).toBe('caught: Runtime error: MCP HTTP request error: Connection refused (os error 111)\n')
+    expect(await outputOf(caught('mcp_ensure_active("web")'), { servers: { web: { url: await unusedAddress() } } })).toBe(
+      'caught: Runtime error: MCP HTTP request error: Connection refused (os error 111)\n',
+    )
   })
 })

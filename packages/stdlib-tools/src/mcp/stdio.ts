@@ -54,7 +54,8 @@ export class StdioTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.child?.stdin
-    if (stdin === null || stdin === undefined || this.closing !== null) return Promise.reject(new Error('server closed connection'))
+    if (stdin === null || stdin === undefined || this.closing !== null)
+      return Promise.reject(new Error('server closed connection'))
     const text = `${JSON.stringify(message)}\n`
     return new Promise((resolve, reject) => {
       stdin.write(text, (cause) => (cause === null || cause === undefined ? resolve() : reject(cause)))
@@ -119,7 +120,11 @@ function repaired(message: Record<string, unknown>): JSONRPCMessage {
   if (typeof message['method'] === 'string') return out as JSONRPCMessage
   const error = message['error']
   if (error !== undefined && error !== null) {
-    const given = (typeof error === 'object' ? error : {}) as { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown }
+    const given = (typeof error === 'object' ? error : {}) as {
+      readonly code?: unknown
+      readonly message?: unknown
+      readonly data?: unknown
+    }
     out['error'] = {
       code: Number.isSafeInteger(given.code) ? given.code : -1,
       message: typeof given.message === 'string' ? given.message : 'Unknown MCP error',

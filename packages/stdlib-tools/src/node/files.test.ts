@@ -33,7 +33,14 @@ beforeEach(() => {
 
 afterEach(() => rmSync(box, { recursive: true }))
 
-const call: EffectCall = { id: 1, runId: 'r', idempotencyKey: 'r:1', signal: new AbortController().signal, now: 0, exit: () => {} }
+const call: EffectCall = {
+  id: 1,
+  runId: 'r',
+  idempotencyKey: 'r:1',
+  signal: new AbortController().signal,
+  now: 0,
+  exit: () => {},
+}
 
 describe('sandbox', () => {
   const violation = (path: string, options: Partial<SandboxOptions> = {}, access: 'read' | 'write' = 'write'): string => {
@@ -65,21 +72,38 @@ describe('sandbox', () => {
     ['no path', () => violation(''), 'path_malformed'],
     ['a hidden file where they are not allowed', () => violation('.env', { hidden: false }), 'file_access'],
     ['a denied name', () => violation('dir/key.pem', { deny: ['*.pem'] }), 'file_access'],
-    ['a root that is read-only', () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }), 'path_traversal'],
-    ['reading a root that is read-only', () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }, 'read'), 'ok'],
+    [
+      'a root that is read-only',
+      () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }),
+      'path_traversal',
+    ],
+    [
+      'reading a root that is read-only',
+      () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }, 'read'),
+      'ok',
+    ],
   ])('%s', (_, run, expected) => expect(run()).toBe(expected))
 })
 
 function provider(sandboxed: boolean, options: Partial<SandboxOptions> = {}) {
-  const { perform } = fsProvider(new Workspace({ root, sandbox: sandboxed ? new FileSandbox({ roots: [root], ...options }) : undefined }))
-  const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome => perform({ kind, args }, call) as EffectOutcome
+  const { perform } = fsProvider(
+    new Workspace({ root, sandbox: sandboxed ? new FileSandbox({ roots: [root], ...options }) : undefined }),
+  )
+  const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome =>
+    perform({ kind, args }, call) as EffectOutcome
   return ask
 }
 
-describe.each([['confined', true], ['free', false]] as const)('files, %s', (_, sandboxed) => {
+describe.each([
+  ['confined', true],
+  ['free', false],
+] as const)('files, %s', (_, sandboxed) => {
   test('read, as text and as bytes', () => {
     const ask = provider(sandboxed)
-    expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toEqual({ ok: true, value: { path: join(root, 'a.txt'), data: 'hello' } })
+    expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toEqual({
+      ok: true,
+      value: { path: join(root, 'a.txt'), data: 'hello' },
+    })
     const bytes = ask('fs.read', { path: 'a.txt', encoding: 'bytes' })
     expect(bytes.ok && [...(bytes.value as { data: Uint8Array }).data]).toEqual([104, 101, 108, 108, 111])
   })
@@ -87,12 +111,15 @@ describe.each([['confined', true], ['free', false]] as const)('files, %s', (_, s
   test('what the system refuses is told in its words', () => {
     const ask = provider(sandboxed)
     expect(ask('fs.read', { path: 'none', encoding: 'utf8' })).toEqual({
-      ok: true, value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path: join(root, 'none') },
+      ok: true,
+      value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path: join(root, 'none') },
     })
     expect(ask('fs.write', { op: 'write', path: 'none/x', data: '' })).toMatchObject({ value: { code: 'ENOENT' } })
     expect(ask('fs.read', { path: 'dir', encoding: 'utf8' })).toMatchObject({ value: { code: 'EISDIR' } })
     writeFileSync(join(root, 'bad'), Buffer.from([0xff, 0xfe]))
-    expect(ask('fs.read', { path: 'bad', encoding: 'utf8' })).toMatchObject({ value: { code: 'EILSEQ', detail: 'stream did not contain valid UTF-8' } })
+    expect(ask('fs.read', { path: 'bad', encoding: 'utf8' })).toMatchObject({
+      value: { code: 'EILSEQ', detail: 'stream did not contain valid UTF-8' },
+    })
   })
 
   test('write, append, copy, move, delete', () => {
@@ -116,10 +143,20 @@ describe.each([['confined', true], ['free', false]] as const)('files, %s', (_, s
     const ask = provider(sandboxed)
     writeFileSync(join(root, 'dir', 'z'), '')
     const walk = ask('fs.query', { op: 'walk', path: 'dir', maxDepth: null, followSymlinks: false })
-    expect(walk).toEqual({ ok: true, value: { path: join(root, 'dir'), entries: [
-      { path: join(root, 'dir'), isDir: true, isFile: false, depth: 0 }, { path: join(root, 'dir', 'z'), isDir: false, isFile: true, depth: 1 },
-    ] } })
-    expect(ask('fs.query', { op: 'walk', path: 'none', maxDepth: null, followSymlinks: false })).toMatchObject({ ok: true, value: { entries: [] } })
+    expect(walk).toEqual({
+      ok: true,
+      value: {
+        path: join(root, 'dir'),
+        entries: [
+          { path: join(root, 'dir'), isDir: true, isFile: false, depth: 0 },
+          { path: join(root, 'dir', 'z'), isDir: false, isFile: true, depth: 1 },
+        ],
+      },
+    })
+    expect(ask('fs.query', { op: 'walk', path: 'none', maxDepth: null, followSymlinks: false })).toMatchObject({
+      ok: true,
+      value: { entries: [] },
+    })
     expect(ask('fs.query', { op: 'list', path: 'dir' })).toEqual({ ok: true, value: { path: join(root, 'dir'), names: ['z'] } })
   })
 })
@@ -136,16 +173,24 @@ test('limits of a sandbox', () => {
   const ask = provider(true, { maxFileBytes: 4, maxWrittenBytes: 6, maxEntries: 2 })
   expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toMatchObject({ ok: false })
   expect(ask('fs.write', { op: 'write', path: 'n1', data: '1234' })).toMatchObject({ ok: true })
-  expect(ask('fs.write', { op: 'write', path: 'n2', data: '1234' })).toMatchObject({ ok: false, error: { message: expect.stringContaining('as much as it may') as string } })
-  expect(ask('fs.query', { op: 'list', path: '.' })).toMatchObject({ ok: false, error: { message: expect.stringContaining('more than 2 entries') as string } })
+  expect(ask('fs.write', { op: 'write', path: 'n2', data: '1234' })).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining('as much as it may') as string },
+  })
+  expect(ask('fs.query', { op: 'list', path: '.' })).toMatchObject({
+    ok: false,
+    error: { message: expect.stringContaining('more than 2 entries') as string },
+  })
 })
 
 test('the file system in memory answers like the real one', () => {
   const files = new MemoryFs({ 'a.txt': 'hello', 'dir/z': '' }, '/w')
-  const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome => files.perform({ kind, args }, call)
+  const ask = (kind: 'fs.read' | 'fs.query' | 'fs.write', args: { readonly [key: string]: Plain }): EffectOutcome =>
+    files.perform({ kind, args }, call)
   expect(ask('fs.read', { path: 'a.txt', encoding: 'utf8' })).toEqual({ ok: true, value: { path: '/w/a.txt', data: 'hello' } })
   expect(ask('fs.read', { path: 'none', encoding: 'utf8' })).toEqual({
-    ok: true, value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path: '/w/none' },
+    ok: true,
+    value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)', path: '/w/none' },
   })
   ask('fs.write', { op: 'append', path: 'dir/z', data: 'x' })
   ask('fs.write', { op: 'move', path: 'dir', to: 'moved' })
@@ -160,7 +205,10 @@ test('modules: beside, with the suffix added, from packages, not from outside', 
   writeFileSync(join(root, 'lib.harn'), 'pub fn f() {}')
   mkdirSync(join(root, '.harn', 'packages', 'tool', 'src'), { recursive: true })
   writeFileSync(join(root, '.harn', 'packages', 'tool', 'lib.harn'), 'lib')
-  writeFileSync(join(root, '.harn', 'packages', 'tool', 'harn.toml'), '[exports]\nextra = "src/extra.harn"\nout = "../../../../secret.txt"\n')
+  writeFileSync(
+    join(root, '.harn', 'packages', 'tool', 'harn.toml'),
+    '[exports]\nextra = "src/extra.harn"\nout = "../../../../secret.txt"\n',
+  )
   writeFileSync(join(root, '.harn', 'packages', 'tool', 'src', 'extra.harn'), 'extra')
   symlinkSync(join(box, 'secret.txt'), join(root, '.harn', 'packages', 'tool', 'leak.harn'))
   const from = join(root, 'main.harn')
@@ -169,13 +217,17 @@ test('modules: beside, with the suffix added, from packages, not from outside', 
   expect(resolve('tool', from)).toMatchObject({ text: 'lib' })
   expect(resolve('tool/extra', from)).toMatchObject({ text: 'extra' })
   for (const path of ['tool/out', 'tool/leak', 'nothing']) {
-    expect(resolve(path, from)).toEqual({ kind: 'error', message: `Import error: cannot read '${path}': No such file or directory (os error 2)` })
+    expect(resolve(path, from)).toEqual({
+      kind: 'error',
+      message: `Import error: cannot read '${path}': No such file or directory (os error 2)`,
+    })
   }
 })
 
 test('the store keeps its records in a file', () => {
   const path = join(box, 'state', 'store.json')
-  const ask = (args: { readonly [key: string]: Plain }): EffectOutcome => fileStore(path).perform({ kind: 'store.op', args }, call) as EffectOutcome
+  const ask = (args: { readonly [key: string]: Plain }): EffectOutcome =>
+    fileStore(path).perform({ kind: 'store.op', args }, call) as EffectOutcome
   ask({ op: 'set', namespace: 'n', key: 'k', value: 9007199254740993n })
   expect(ask({ op: 'get', namespace: 'n', key: 'k' })).toEqual({ ok: true, value: 9007199254740993n })
   expect(ask({ op: 'list', namespace: 'n' })).toEqual({ ok: true, value: ['k'] })

@@ -2,8 +2,24 @@
 // run anyway, and an immediate answer costs the machine nothing. What the operating system refuses is a result, with its words.
 
 import {
-  appendFileSync, closeSync, constants, copyFileSync, fstatSync, ftruncateSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync,
-  realpathSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync, writeSync,
+  appendFileSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
@@ -26,26 +42,46 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
   const path = String(args['path'] ?? '')
   if (effect.kind === 'fs.read') return read(workspace, path, args['encoding'] === 'bytes')
   switch (args['op']) {
-    case 'exists': return exists(workspace, path)
-    case 'stat': return attempt(workspace, path, () => stat(workspace, path))
-    case 'list': return attempt(workspace, path, () => list(workspace, path))
-    case 'walk': return answered(walk(workspace, path, typeof args['maxDepth'] === 'number' ? args['maxDepth'] : null, args['followSymlinks'] === true))
-    case 'resolve': return answered(workspace.normalized(path))
-    case 'find_up': return answered(findUp(workspace, path, String(args['name'])))
-    case 'write': return attempt(workspace, path, () => write(workspace, path, bytesOf(args['data'] ?? ''), false))
-    case 'append': return attempt(workspace, path, () => write(workspace, path, bytesOf(args['data'] ?? ''), true))
-    case 'mkdir': return attempt(workspace, path, () => {
-      mkdirSync(workspace.usable(path, 'create'), { recursive: true })
-      return { path: workspace.shown(path) }
-    })
-    case 'delete': return remove(workspace, path)
-    case 'copy': case 'move': return transfer(workspace, args['op'], path, String(args['to'] ?? ''))
-    default: return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+    case 'exists':
+      return exists(workspace, path)
+    case 'stat':
+      return attempt(workspace, path, () => stat(workspace, path))
+    case 'list':
+      return attempt(workspace, path, () => list(workspace, path))
+    case 'walk':
+      return answered(
+        walk(workspace, path, typeof args['maxDepth'] === 'number' ? args['maxDepth'] : null, args['followSymlinks'] === true),
+      )
+    case 'resolve':
+      return answered(workspace.normalized(path))
+    case 'find_up':
+      return answered(findUp(workspace, path, String(args['name'])))
+    case 'write':
+      return attempt(workspace, path, () => write(workspace, path, bytesOf(args['data'] ?? ''), false))
+    case 'append':
+      return attempt(workspace, path, () => write(workspace, path, bytesOf(args['data'] ?? ''), true))
+    case 'mkdir':
+      return attempt(workspace, path, () => {
+        mkdirSync(workspace.usable(path, 'create'), { recursive: true })
+        return { path: workspace.shown(path) }
+      })
+    case 'delete':
+      return remove(workspace, path)
+    case 'copy':
+    case 'move':
+      return transfer(workspace, args['op'], path, String(args['to'] ?? ''))
+    default:
+      return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
   }
 }
 
 /** Runs an operation; what the operating system refuses becomes a Refused record with the path as it is shown. */
-function attempt(workspace: Workspace, path: string, work: () => Plain, more: { readonly [key: string]: Plain } = {}): EffectOutcome {
+function attempt(
+  workspace: Workspace,
+  path: string,
+  work: () => Plain,
+  more: { readonly [key: string]: Plain } = {},
+): EffectOutcome {
   try {
     return answered(work())
   } catch (cause) {
@@ -91,12 +127,13 @@ function write(workspace: Workspace, path: string, data: Uint8Array, append: boo
   }
   sandbox.chargeWrite(data.length, path)
   // Truncated only after the check: a path that changed in between loses nothing.
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | (append ? constants.O_APPEND : 0)
+  const flags =
+    constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | (append ? constants.O_APPEND : 0)
   withFile(target, flags, (fd) => {
     sandbox.recheck(fd, target, 'write')
     if (append) sandbox.checkSize(fstatSync(fd).size + data.length, path, 'write')
     else ftruncateSync(fd, 0)
-    for (let at = 0; at < data.length; ) at += writeSync(fd, data, at)
+    for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
   })
   return { path: workspace.shown(path) }
 }
@@ -175,10 +212,15 @@ function walk(workspace: Workspace, path: string, maxDepth: number | null, follo
   return { path: root.replaceAll('\\', '/'), entries }
 }
 
-function entryAt(workspace: Workspace, path: string, follow: boolean): { readonly isDir: boolean; readonly isFile: boolean } | null {
+function entryAt(
+  workspace: Workspace,
+  path: string,
+  follow: boolean,
+): { readonly isDir: boolean; readonly isFile: boolean } | null {
   try {
     const own = lstatSync(path)
-    if (!own.isSymbolicLink()) return workspace.sandbox?.shows(path) === false ? null : { isDir: own.isDirectory(), isFile: own.isFile() }
+    if (!own.isSymbolicLink())
+      return workspace.sandbox?.shows(path) === false ? null : { isDir: own.isDirectory(), isFile: own.isFile() }
     const real = tryReal(path)
     if (workspace.sandbox !== null && (real === null || !workspace.sandbox.shows(real))) return null
     if (!follow) return { isDir: false, isFile: false }
@@ -220,31 +262,45 @@ function findUp(workspace: Workspace, path: string, name: string): string | null
 function remove(workspace: Workspace, path: string): EffectOutcome {
   const target = workspace.usable(path, 'delete', true)
   let isDir = false
-  return attempt(workspace, path, () => {
-    isDir = lstatSync(target).isDirectory()
-    if (isDir) rmSync(target, { recursive: true })
-    else unlinkSync(target)
-    return { path: workspace.shown(path), isDir }
-  }, { get isDir() { return isDir } })
+  return attempt(
+    workspace,
+    path,
+    () => {
+      isDir = lstatSync(target).isDirectory()
+      if (isDir) rmSync(target, { recursive: true })
+      else unlinkSync(target)
+      return { path: workspace.shown(path), isDir }
+    },
+    {
+      get isDir() {
+        return isDir
+      },
+    },
+  )
 }
 
 function transfer(workspace: Workspace, op: 'copy' | 'move', path: string, to: string): EffectOutcome {
   const source = workspace.usable(path, op === 'move' ? 'delete' : 'read', op === 'move')
   const target = workspace.usable(to, 'write', op === 'move')
   const shownTo = workspace.shown(to)
-  return attempt(workspace, path, () => {
-    if (op === 'copy') copyOne(workspace, source, target)
-    else {
-      try {
-        renameSync(source, target)
-      } catch (cause) {
-        if (osErrorCode(cause) !== 'EXDEV') throw cause
-        copyOne(workspace, source, target)
-        rmSync(source, { recursive: true })
+  return attempt(
+    workspace,
+    path,
+    () => {
+      if (op === 'copy') copyOne(workspace, source, target)
+      else {
+        try {
+          renameSync(source, target)
+        } catch (cause) {
+          if (osErrorCode(cause) !== 'EXDEV') throw cause
+          copyOne(workspace, source, target)
+          rmSync(source, { recursive: true })
+        }
       }
-    }
-    return { path: workspace.shown(path), to: shownTo }
-  }, { to: shownTo })
+      return { path: workspace.shown(path), to: shownTo }
+    },
+    { to: shownTo },
+  )
 }
 
 function copyOne(workspace: Workspace, source: string, target: string): void {

@@ -39,18 +39,36 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
     switch (request.url) {
-      case '/echo': return void response.writeHead(201, { 'X-Twice': ['a', 'b'] }).end(`${request.method} ${Buffer.concat(chunks).toString()} ${request.headers['x-a'] ?? ''}`)
-      case '/gzip': return void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'))
-      case '/redirect': return void response.writeHead(302, { location: '/echo' }).end()
-      case '/hang': return
-      case '/reset': return void request.socket.destroy()
-      case '/big': return void response.end('x'.repeat(5000))
-      default: return void response.writeHead(200).end(`proxied ${request.url} ${request.headers['proxy-authorization'] ?? ''} ${request.headers.host}`)
+      case '/echo':
+        return void response
+          .writeHead(201, { 'X-Twice': ['a', 'b'] })
+          .end(`${request.method} ${Buffer.concat(chunks).toString()} ${request.headers['x-a'] ?? ''}`)
+      case '/gzip':
+        return void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'))
+      case '/redirect':
+        return void response.writeHead(302, { location: '/echo' }).end()
+      case '/hang':
+        return
+      case '/reset':
+        return void request.socket.destroy()
+      case '/big':
+        return void response.end('x'.repeat(5000))
+      default:
+        return void response
+          .writeHead(200)
+          .end(`proxied ${request.url} ${request.headers['proxy-authorization'] ?? ''} ${request.headers.host}`)
     }
   })
 }
 
-const call = (signal = new AbortController().signal): EffectCall => ({ id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: () => {} })
+const call = (signal = new AbortController().signal): EffectCall => ({
+  id: 1,
+  runId: 'r',
+  idempotencyKey: 'r:1',
+  signal,
+  now: 0,
+  exit: () => {},
+})
 const OPEN: NetworkPolicy = { denyPrivate: false }
 
 function provider(options: HttpOptions = { policy: OPEN }): Provider {
@@ -60,11 +78,27 @@ function provider(options: HttpOptions = { policy: OPEN }): Provider {
 }
 
 const args = (url: string, more: { readonly [key: string]: Plain } = {}): Effect['args'] => ({
-  method: 'GET', url, headers: {}, body: null, saveTo: null, timeoutMs: null, connectTimeoutMs: null, readTimeoutMs: null, proxy: null, tls: null, decompress: true, ...more,
+  method: 'GET',
+  url,
+  headers: {},
+  body: null,
+  saveTo: null,
+  timeoutMs: null,
+  connectTimeoutMs: null,
+  readTimeoutMs: null,
+  proxy: null,
+  tls: null,
+  decompress: true,
+  ...more,
 })
-const send = async (made: Provider, url: string, more: { readonly [key: string]: Plain } = {}, signal?: AbortSignal): Promise<EffectOutcome> =>
-  made.perform({ kind: 'http.request', args: args(url, more) }, call(signal))
-const body = (outcome: EffectOutcome): string => (outcome.ok ? new TextDecoder().decode((outcome.value as { readonly body: Uint8Array }).body) : outcome.error.message)
+const send = async (
+  made: Provider,
+  url: string,
+  more: { readonly [key: string]: Plain } = {},
+  signal?: AbortSignal,
+): Promise<EffectOutcome> => made.perform({ kind: 'http.request', args: args(url, more) }, call(signal))
+const body = (outcome: EffectOutcome): string =>
+  outcome.ok ? new TextDecoder().decode((outcome.value as { readonly body: Uint8Array }).body) : outcome.error.message
 
 describe('requests', () => {
   test('method, headers, body; repeated headers are joined', async () => {
@@ -83,16 +117,31 @@ describe('requests', () => {
   })
 
   test('a body into a file, within the sandbox', async () => {
-    expect(await send(provider(), `${base}/big`, { saveTo: 'out.txt' })).toMatchObject({ ok: true, value: { bytesWritten: 5000 } })
+    expect(await send(provider(), `${base}/big`, { saveTo: 'out.txt' })).toMatchObject({
+      ok: true,
+      value: { bytesWritten: 5000 },
+    })
     expect(readFileSync(join(folder, 'out.txt'), 'utf8')).toBe('x'.repeat(5000))
-    expect(await send(provider(), `${base}/big`, { saveTo: '../out.txt' })).toMatchObject({ ok: false, error: { category: 'tool_rejected' } })
+    expect(await send(provider(), `${base}/big`, { saveTo: '../out.txt' })).toMatchObject({
+      ok: false,
+      error: { category: 'tool_rejected' },
+    })
   })
 
   test('what the network refuses is a result', async () => {
-    expect(await send(provider(), `${base}/hang`, { timeoutMs: 50 })).toMatchObject({ ok: true, value: { refused: true, code: 'ETIMEDOUT', detail: 'operation timed out' } })
+    expect(await send(provider(), `${base}/hang`, { timeoutMs: 50 })).toMatchObject({
+      ok: true,
+      value: { refused: true, code: 'ETIMEDOUT', detail: 'operation timed out' },
+    })
     expect(await send(provider(), `${base}/reset`)).toMatchObject({ ok: true, value: { refused: true } })
-    expect(await send(provider(), 'http://127.0.0.1:1/')).toMatchObject({ ok: true, value: { refused: true, code: 'ECONNREFUSED', detail: 'Connection refused (os error 111)' } })
-    expect(await send(provider({ policy: OPEN, maxBodyBytes: 100 }), `${base}/big`)).toMatchObject({ ok: true, value: { refused: true, code: 'EMSGSIZE' } })
+    expect(await send(provider(), 'http://127.0.0.1:1/')).toMatchObject({
+      ok: true,
+      value: { refused: true, code: 'ECONNREFUSED', detail: 'Connection refused (os error 111)' },
+    })
+    expect(await send(provider({ policy: OPEN, maxBodyBytes: 100 }), `${base}/big`)).toMatchObject({
+      ok: true,
+      value: { refused: true, code: 'EMSGSIZE' },
+    })
   })
 
   test('cancelling', async () => {
@@ -104,12 +153,15 @@ describe('requests', () => {
 
   test('plain HTTP through a proxy asks it for the whole URL', async () => {
     const proxy = { url: base, noProxy: 'direct.test', user: 'u', password: 'p' }
-    expect(body(await send(provider(), 'http://example.test/x?y=1', { proxy }))).toBe('proxied http://example.test/x?y=1 Basic dTpw example.test')
+    expect(body(await send(provider(), 'http://example.test/x?y=1', { proxy }))).toBe(
+      'proxied http://example.test/x?y=1 Basic dTpw example.test',
+    )
   })
 
   test('a body in pieces', async () => {
     const made = provider()
-    const stream = async (op: string, more: { readonly [key: string]: Plain } = {}): Promise<EffectOutcome> => made.perform({ kind: 'net.stream', args: { ...more, op, id: 's' } }, call())
+    const stream = async (op: string, more: { readonly [key: string]: Plain } = {}): Promise<EffectOutcome> =>
+      made.perform({ kind: 'net.stream', args: { ...more, op, id: 's' } }, call())
     expect(await stream('http_open', args(`${base}/big`))).toMatchObject({ ok: true, value: { status: 200 } })
     let size = 0
     for (;;) {
@@ -158,7 +210,18 @@ describe('network policy', () => {
     ['http://127.0.0.1/', { denyPrivate: false, deny: ['127.0.0.0/8'] }, 'domain'],
   ])('%s under %j: %s', (url, policy, expected) => expect(verdict(url, policy)).toBe(expected))
 
-  test.each(['10.0.0.1', '192.168.1.1', '172.16.0.1', '100.64.0.1', '0.0.0.0', '224.0.0.1', 'fe80::1', 'fc00::1', '::', '2002:a00:1::'])('%s is not public', (address) => {
+  test.each([
+    '10.0.0.1',
+    '192.168.1.1',
+    '172.16.0.1',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    'fe80::1',
+    'fc00::1',
+    '::',
+    '2002:a00:1::',
+  ])('%s is not public', (address) => {
     expect(isPublic(address)).toBe(false)
   })
 

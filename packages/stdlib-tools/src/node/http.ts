@@ -65,10 +65,14 @@ class HttpClient {
     if (effect.kind === 'http.request') return this.attempt(call, () => this.request(effect.args, call))
     const id = String(effect.args['id'] ?? '')
     switch (effect.args['op']) {
-      case 'http_open': return this.attempt(call, () => this.openStream(id, effect.args, call))
-      case 'http_read': return this.attempt(call, () => this.readStream(id, Number(effect.args['maxBytes'])))
-      case 'http_close': return this.closeStream(id)
-      default: return runtimeError(`net.stream: operation ${JSON.stringify(effect.args['op'] ?? null)} is not available on this host`)
+      case 'http_open':
+        return this.attempt(call, () => this.openStream(id, effect.args, call))
+      case 'http_read':
+        return this.attempt(call, () => this.readStream(id, Number(effect.args['maxBytes'])))
+      case 'http_close':
+        return this.closeStream(id)
+      default:
+        return runtimeError(`net.stream: operation ${JSON.stringify(effect.args['op'] ?? null)} is not available on this host`)
     }
   }
 
@@ -96,7 +100,8 @@ class HttpClient {
       const most = this.options.maxBodyBytes ?? 64 << 20
       const body = await readAll(exchange.body, most)
       const { saveTo } = args
-      if (typeof saveTo !== 'string') return answered({ status: exchange.status, headers: exchange.headers, body, bytesWritten: 0 })
+      if (typeof saveTo !== 'string')
+        return answered({ status: exchange.status, headers: exchange.headers, body, bytesWritten: 0 })
       try {
         writeFileIn(this.workspace, saveTo, body)
       } catch (cause) {
@@ -141,7 +146,10 @@ class HttpClient {
     return answered(null)
   }
 
-  private async exchange(args: Effect['args'], call: EffectCall): Promise<{
+  private async exchange(
+    args: Effect['args'],
+    call: EffectCall,
+  ): Promise<{
     readonly status: number
     readonly headers: { readonly [name: string]: string }
     readonly body: Readable
@@ -166,7 +174,9 @@ class HttpClient {
       const readMs = typeof args['readTimeoutMs'] === 'number' ? args['readTimeoutMs'] : undefined
       const { dispatcher, origin, path, headers } = this.route(undici, url, args, policy)
       const response = await dispatcher.request({
-        origin, path, method: String(args['method']) as Dispatcher.HttpMethod,
+        origin,
+        path,
+        method: String(args['method']) as Dispatcher.HttpMethod,
         headers: { ...headers, ...(record(args['headers'] ?? null) as { readonly [name: string]: string }) },
         body: bodyOf(args['body'] ?? null),
         signal: limit.signal,
@@ -174,7 +184,12 @@ class HttpClient {
       })
       const found = plainHeaders(response.headers)
       const decompress = args['decompress'] !== false
-      return { status: response.statusCode, headers: found, body: decompress ? unpacked(response.body, found['content-encoding']) : response.body, finish }
+      return {
+        status: response.statusCode,
+        headers: found,
+        body: decompress ? unpacked(response.body, found['content-encoding']) : response.body,
+        finish,
+      }
     } catch (cause) {
       finish()
       throw limit.signal.aborted && !call.signal.aborted ? timeoutError() : cause
@@ -182,7 +197,12 @@ class HttpClient {
   }
 
   /** The agent that leads to the host, directly or through a proxy, and what to ask it for. */
-  private route(undici: Undici, url: URL, args: Effect['args'], policy: NetworkPolicy): {
+  private route(
+    undici: Undici,
+    url: URL,
+    args: Effect['args'],
+    policy: NetworkPolicy,
+  ): {
     readonly dispatcher: Dispatcher
     readonly origin: string
     readonly path: string
@@ -192,14 +212,22 @@ class HttpClient {
     const proxy = record(args['proxy'] ?? null)
     const direct = { origin: url.origin, path: url.pathname + url.search, headers: {} }
     if (typeof proxy['url'] !== 'string' || goesAround(url, typeof proxy['noProxy'] === 'string' ? proxy['noProxy'] : '')) {
-      return { dispatcher: this.agent(JSON.stringify(['direct', connect.key]), () => new undici.Agent({ connect: connect.options })), ...direct }
+      return {
+        dispatcher: this.agent(JSON.stringify(['direct', connect.key]), () => new undici.Agent({ connect: connect.options })),
+        ...direct,
+      }
     }
     const proxyUrl = new URL(proxy['url'])
     const user = typeof proxy['user'] === 'string' ? proxy['user'] : decodeURIComponent(proxyUrl.username)
     const password = typeof proxy['password'] === 'string' ? proxy['password'] : decodeURIComponent(proxyUrl.password)
     const token = user === '' ? null : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
     if (url.protocol === 'https:') {
-      const make = (): Dispatcher => new undici.ProxyAgent({ uri: proxyUrl.origin, requestTls: connect.options as never, ...(token === null ? {} : { token }) })
+      const make = (): Dispatcher =>
+        new undici.ProxyAgent({
+          uri: proxyUrl.origin,
+          requestTls: connect.options as never,
+          ...(token === null ? {} : { token }),
+        })
       return { dispatcher: this.agent(JSON.stringify(['tunnel', proxyUrl.origin, token, connect.key]), make), ...direct }
     }
     // Plain HTTP goes to the proxy itself, with the whole URL as the path.
@@ -219,7 +247,11 @@ class HttpClient {
     return made
   }
 
-  private connectOptions(url: URL, args: Effect['args'], policy: NetworkPolicy): { readonly key: unknown; readonly options: { [name: string]: unknown } } {
+  private connectOptions(
+    url: URL,
+    args: Effect['args'],
+    policy: NetworkPolicy,
+  ): { readonly key: unknown; readonly options: { [name: string]: unknown } } {
     const options: { [name: string]: unknown } = {}
     if (typeof args['connectTimeoutMs'] === 'number') options['timeout'] = args['connectTimeoutMs']
     if (judgesAddresses(url, policy)) options['lookup'] = guardedLookup
@@ -236,8 +268,8 @@ class HttpClient {
     if (key !== null) options['key'] = key
     const pins = Array.isArray(tls['pinnedSha256']) ? tls['pinnedSha256'].map(String) : []
     if (pins.length > 0) {
-      options['checkServerIdentity'] = (_host: string, certificate: { readonly raw: Buffer }): Error | undefined => (
-        isPinned(certificate.raw, pins) ? undefined : new Error('server certificate is not one of the pinned ones'))
+      options['checkServerIdentity'] = (_host: string, certificate: { readonly raw: Buffer }): Error | undefined =>
+        isPinned(certificate.raw, pins) ? undefined : new Error('server certificate is not one of the pinned ones')
     }
     return { key: [args['connectTimeoutMs'] ?? null, judgesAddresses(url, policy), args['tls'] ?? null], options }
   }
@@ -253,12 +285,15 @@ function isPinned(raw: Buffer, pins: readonly string[]): boolean {
 
 function goesAround(url: URL, noProxy: string): boolean {
   const host = url.hostname.toLowerCase()
-  return noProxy.split(',').map((rule) => rule.trim().toLowerCase()).some((rule) => {
-    if (rule === '') return false
-    if (rule === '*') return true
-    const bare = rule.replace(/^\*?\./, '').replace(/:\d+$/, '')
-    return host === bare || host.endsWith(`.${bare}`)
-  })
+  return noProxy
+    .split(',')
+    .map((rule) => rule.trim().toLowerCase())
+    .some((rule) => {
+      if (rule === '') return false
+      if (rule === '*') return true
+      const bare = rule.replace(/^\*?\./, '').replace(/:\d+$/, '')
+      return host === bare || host.endsWith(`.${bare}`)
+    })
 }
 
 function bodyOf(body: Plain): string | Buffer | null {
@@ -276,8 +311,19 @@ function plainHeaders(headers: { readonly [name: string]: string | string[] | un
 
 function unpacked(body: Readable, encoding: string | undefined): Readable {
   let result = body
-  for (const name of (encoding ?? '').toLowerCase().split(',').map((part) => part.trim()).reverse()) {
-    const unpack = name === 'gzip' || name === 'x-gzip' ? createGunzip() : name === 'deflate' ? createInflate() : name === 'br' ? createBrotliDecompress() : null
+  for (const name of (encoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.trim())
+    .reverse()) {
+    const unpack =
+      name === 'gzip' || name === 'x-gzip'
+        ? createGunzip()
+        : name === 'deflate'
+          ? createInflate()
+          : name === 'br'
+            ? createBrotliDecompress()
+            : null
     if (unpack === null) continue
     result.on('error', (cause) => unpack.destroy(cause))
     result = result.pipe(unpack)
@@ -305,11 +351,18 @@ function timeoutError(): Error {
 
 /** undici wraps errors of the lookup. */
 function blockedBy(cause: unknown): EgressBlocked | null {
-  for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) if (at instanceof EgressBlocked) return at
+  for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
+    if (at instanceof EgressBlocked) return at
   return null
 }
 
-const TIMEOUT_CODES: ReadonlySet<string> = new Set(['ETIMEDOUT_TOTAL', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT'])
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
+  'ETIMEDOUT_TOTAL',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+])
 
 function httpCode(cause: unknown): string {
   const code = osErrorCode(innermost(cause))
@@ -330,5 +383,7 @@ function innermost(cause: unknown): unknown {
 }
 
 function record(value: Plain): { readonly [key: string]: Plain } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) ? (value as { readonly [key: string]: Plain }) : {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+    ? (value as { readonly [key: string]: Plain })
+    : {}
 }

@@ -35,7 +35,12 @@ export interface NodeProviderOptions {
 /** One set for each run: runs share the disk, not their folder, environment or connections. */
 export function nodeProviders(options: NodeProviderOptions = {}): readonly ProviderSource[] {
   const root = options.root ?? process.cwd()
-  const rules: SandboxOptions | null = options.sandbox === 'none' ? null : options.sandbox === undefined || options.sandbox === 'root' ? { roots: [root] } : options.sandbox
+  const rules: SandboxOptions | null =
+    options.sandbox === 'none'
+      ? null
+      : options.sandbox === undefined || options.sandbox === 'root'
+        ? { roots: [root] }
+        : options.sandbox
   // Providers of one run are made one after the other; the workspace they share is found by the run.
   const workspaces = new WeakMap<object, Workspace>()
   const workspaceOf = (run: object): Workspace => {

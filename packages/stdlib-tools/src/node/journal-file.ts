@@ -13,7 +13,7 @@ export function fileJournal(path: string, options: { readonly sync?: boolean } =
     append(entry) {
       if (fd === null) throw new Error('the journal is closed')
       const line = Buffer.from(`${encodeEntry(entry)}\n`)
-      for (let at = 0; at < line.length; ) at += writeSync(fd, line, at)
+      for (let at = 0; at < line.length;) at += writeSync(fd, line, at)
       if (options.sync === true) fsyncSync(fd)
     },
     close() {

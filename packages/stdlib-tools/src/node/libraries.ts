@@ -20,8 +20,10 @@ export function compressProvider(): Provider {
             const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: data.length }
             return answered(new Uint8Array(brotliCompressSync(data, { params })))
           }
-          case 'brotli_decode': return answered(new Uint8Array(brotliDecompressSync(data, { maxOutputLength: MAX_UNPACKED_BYTES })))
-          default: return runtimeError(`compress.run: unknown operation ${JSON.stringify(op ?? null)}`)
+          case 'brotli_decode':
+            return answered(new Uint8Array(brotliDecompressSync(data, { maxOutputLength: MAX_UNPACKED_BYTES })))
+          default:
+            return runtimeError(`compress.run: unknown operation ${JSON.stringify(op ?? null)}`)
         }
       } catch (cause) {
         return refused('EINVAL', messageOf(cause))

@@ -25,7 +25,9 @@ export class EgressBlocked extends Error {
   }
 }
 
-const BLOCKED_PORTS: ReadonlySet<number> = new Set([22, 23, 25, 110, 135, 139, 445, 1433, 3306, 3389, 5432, 5900, 6379, 8020, 9200, 11211, 27017])
+const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  22, 23, 25, 110, 135, 139, 445, 1433, 3306, 3389, 5432, 5900, 6379, 8020, 9200, 11211, 27017,
+])
 const BLOCKED_HOSTS: ReadonlySet<string> = new Set(['metadata.google.internal', 'metadata', 'instance-data'])
 
 /** Throws EgressBlocked for what can be said before connecting. */
@@ -38,7 +40,11 @@ export function checkUrl(url: URL, policy: NetworkPolicy): void {
   const named = listed(policy.allow)
   if (policy.allow !== undefined && !named) throw new EgressBlocked('domain', shown(url))
   // A host that a rule names is the host program's own decision, also when it is a private one.
-  if (policy.denyPrivate === false || (named && policy.allow?.some((rule) => !rule.startsWith('*') && matches(rule, host, port)) === true)) return
+  if (
+    policy.denyPrivate === false ||
+    (named && policy.allow?.some((rule) => !rule.startsWith('*') && matches(rule, host, port)) === true)
+  )
+    return
   if (BLOCKED_PORTS.has(port)) throw new EgressBlocked('port', shown(url))
   if (BLOCKED_HOSTS.has(host)) throw new EgressBlocked('private_address', shown(url))
   if (ipaddr.isValid(host) && !isPublic(host)) throw new EgressBlocked('private_address', shown(url))
@@ -103,7 +109,10 @@ function splitPort(rule: string): { readonly pattern: string; readonly port: num
 }
 
 function hostOf(url: URL): string {
-  return url.hostname.toLowerCase().replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  return url.hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
 }
 
 function portOf(url: URL): number {

@@ -15,32 +15,57 @@ beforeAll(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-p
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const exits: number[] = []
-const call = (signal = new AbortController().signal): EffectCall => ({ id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: (code) => void exits.push(code) })
+const call = (signal = new AbortController().signal): EffectCall => ({
+  id: 1,
+  runId: 'r',
+  idempotencyKey: 'r:1',
+  signal,
+  now: 0,
+  exit: (code) => void exits.push(code),
+})
 
 function world(options: ProcessOptions = {}) {
-  const workspace = new Workspace({ root: folder, sandbox: new FileSandbox({ roots: [folder] }), env: { PATH: process.env['PATH'], MARK: 'here' } })
+  const workspace = new Workspace({
+    root: folder,
+    sandbox: new FileSandbox({ roots: [folder] }),
+    env: { PATH: process.env['PATH'], MARK: 'here' },
+  })
   const { perform } = processProvider(workspace, options)
   return {
     workspace,
-    exec: async (args: { readonly [key: string]: Plain }, signal?: AbortSignal): Promise<EffectOutcome> => perform({
-      kind: 'process.exec', args: { program: null, args: [], shell: null, cwd: null, env: null, stdin: null, timeoutMs: null, ...args },
-    }, call(signal)),
-    info: (args: { readonly [key: string]: Plain }): Plain => (perform({ kind: 'process.info', args }, call()) as { value: Plain }).value,
+    exec: async (args: { readonly [key: string]: Plain }, signal?: AbortSignal): Promise<EffectOutcome> =>
+      perform(
+        {
+          kind: 'process.exec',
+          args: { program: null, args: [], shell: null, cwd: null, env: null, stdin: null, timeoutMs: null, ...args },
+        },
+        call(signal),
+      ),
+    info: (args: { readonly [key: string]: Plain }): Plain =>
+      (perform({ kind: 'process.info', args }, call()) as { value: Plain }).value,
     set: (args: { readonly [key: string]: Plain }) => perform({ kind: 'process.set', args }, call()),
   }
 }
 
-const node = (code: string): { readonly program: string; readonly args: readonly string[] } => ({ program: process.execPath, args: ['-e', code] })
+const node = (code: string): { readonly program: string; readonly args: readonly string[] } => ({
+  program: process.execPath,
+  args: ['-e', code],
+})
 
 test('output, status, standard input, environment, folder', async () => {
   const { exec } = world()
   expect(await exec(node('console.log("out"); console.error("err"); process.exitCode = 3'))).toMatchObject({
-    ok: true, value: { stdout: 'out\n', stderr: 'err\n', status: 3, timedOut: false },
+    ok: true,
+    value: { stdout: 'out\n', stderr: 'err\n', status: 3, timedOut: false },
   })
   expect(await exec({ ...node('process.stdin.pipe(process.stdout)'), stdin: 'in' })).toMatchObject({ value: { stdout: 'in' } })
   const facts = 'console.log(process.env.MARK, process.env.MORE, process.env.HOME, process.cwd())'
-  expect(await exec({ ...node(facts), env: { MORE: 'yes' } })).toMatchObject({ value: { stdout: `here yes undefined ${folder}\n` } })
-  expect(await exec({ ...node(facts), env: { MORE: 'yes' }, clearEnv: true })).toMatchObject({ value: { stdout: `undefined yes undefined ${folder}\n` } })
+  expect(await exec({ ...node(facts), env: { MORE: 'yes' } })).toMatchObject({
+    value: { stdout: `here yes undefined ${folder}\n` },
+  })
+  expect(await exec({ ...node(facts), env: { MORE: 'yes' }, clearEnv: true })).toMatchObject({
+    value: { stdout: `undefined yes undefined ${folder}\n` },
+  })
 })
 
 test('a shell', async () => {
@@ -48,7 +73,10 @@ test('a shell', async () => {
 })
 
 test('a program that does not exist is refused in the words of the system', async () => {
-  expect(await world().exec({ program: 'no-such-program-here' })).toEqual({ ok: true, value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)' } })
+  expect(await world().exec({ program: 'no-such-program-here' })).toEqual({
+    ok: true,
+    value: { refused: true, code: 'ENOENT', detail: 'No such file or directory (os error 2)' },
+  })
 })
 
 test('out of time: it and its children are gone', async () => {
@@ -75,7 +103,10 @@ test('output beyond the limit is dropped and said so', async () => {
 
 test('a host that says no', async () => {
   const { exec } = world({ allow: ({ program }) => program === 'git' || 'only git' })
-  expect(await exec(node('1'))).toMatchObject({ ok: false, error: { category: 'tool_rejected', message: expect.stringContaining('only git') as string } })
+  expect(await exec(node('1'))).toMatchObject({
+    ok: false,
+    error: { category: 'tool_rejected', message: expect.stringContaining('only git') as string },
+  })
 })
 
 test('folders outside the sandbox', async () => {

@@ -20,7 +20,11 @@ export interface ProcessOptions {
   /** Bytes of standard output and of standard error that are kept; the rest is dropped with a note. 64 MiB by default. */
   readonly maxOutputBytes?: number
   /** Says no to a program: false, or the reason. Asked with the program's name and arguments (or the shell text). */
-  readonly allow?: (request: { readonly program: string | null; readonly args: readonly string[]; readonly shell: string | null }) => boolean | string
+  readonly allow?: (request: {
+    readonly program: string | null
+    readonly args: readonly string[]
+    readonly shell: string | null
+  }) => boolean | string
 }
 
 export function processProvider(workspace: Workspace, options: ProcessOptions = {}): Provider {
@@ -28,21 +32,33 @@ export function processProvider(workspace: Workspace, options: ProcessOptions = 
     kinds: ['process.exec', 'process.info', 'process.set'],
     perform(effect, call) {
       switch (effect.kind) {
-        case 'process.exec': return execute(workspace, options, effect, call)
-        case 'process.info': return info(workspace, options, effect)
-        default: return set(workspace, effect, call)
+        case 'process.exec':
+          return execute(workspace, options, effect, call)
+        case 'process.info':
+          return info(workspace, options, effect)
+        default:
+          return set(workspace, effect, call)
       }
     },
   }
 }
 
-function execute(workspace: Workspace, options: ProcessOptions, effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
+function execute(
+  workspace: Workspace,
+  options: ProcessOptions,
+  effect: Effect,
+  call: EffectCall,
+): EffectOutcome | Promise<EffectOutcome> {
   const { args } = effect
   const shell = typeof args['shell'] === 'string' ? args['shell'] : null
   const program = typeof args['program'] === 'string' ? args['program'] : null
   const words = Array.isArray(args['args']) ? args['args'].map(String) : []
   const allowed = options.allow?.({ program, args: words, shell }) ?? true
-  if (allowed !== true) return categorizedError('tool_rejected', `process '${shell ?? program}' is not allowed${typeof allowed === 'string' ? `: ${allowed}` : ''}`)
+  if (allowed !== true)
+    return categorizedError(
+      'tool_rejected',
+      `process '${shell ?? program}' is not allowed${typeof allowed === 'string' ? `: ${allowed}` : ''}`,
+    )
   let cwd: string
   try {
     cwd = typeof args['cwd'] === 'string' ? workspace.usable(args['cwd'], 'exec') : workspace.cwd
@@ -56,7 +72,10 @@ function execute(workspace: Workspace, options: ProcessOptions, effect: Effect, 
   const argv = shell === null ? words : ['-c', shell]
   const stdin = args['stdin']
   return run({
-    command, argv, cwd, env,
+    command,
+    argv,
+    cwd,
+    env,
     stdin: typeof stdin === 'string' || stdin instanceof Uint8Array ? stdin : null,
     timeoutMs: typeof args['timeoutMs'] === 'number' ? args['timeoutMs'] : null,
     maxOutputBytes: options.maxOutputBytes ?? 64 << 20,
@@ -84,8 +103,11 @@ function run(options: Execution): Promise<EffectOutcome> {
     let child: ReturnType<typeof spawn>
     try {
       child = spawn(options.command, [...options.argv], {
-        cwd: options.cwd, env: options.env, stdio: [options.stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-        detached: process.platform !== 'win32', windowsHide: true,
+        cwd: options.cwd,
+        env: options.env,
+        stdio: [options.stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        detached: process.platform !== 'win32',
+        windowsHide: true,
       })
     } catch (cause) {
       resolve(refused(osErrorCode(cause), osErrorText(cause)))
@@ -101,10 +123,13 @@ function run(options: Execution): Promise<EffectOutcome> {
     let timer: NodeJS.Timeout | undefined
     const onAbort = (): void => killGroup(child, 'SIGKILL')
     if (options.timeoutMs !== null) {
-      timer = setTimeout(() => {
-        timedOut = true
-        killGroup(child, 'SIGKILL')
-      }, Math.min(Math.max(0, options.timeoutMs), 2 ** 31 - 1))
+      timer = setTimeout(
+        () => {
+          timedOut = true
+          killGroup(child, 'SIGKILL')
+        },
+        Math.min(Math.max(0, options.timeoutMs), 2 ** 31 - 1),
+      )
     }
     options.signal.addEventListener('abort', onAbort, { once: true })
     const finish = (outcome: EffectOutcome): void => {
@@ -116,7 +141,16 @@ function run(options: Execution): Promise<EffectOutcome> {
     // `close` comes when its output is closed too, so nothing it printed is lost.
     child.once('close', (code) => {
       if (options.signal.aborted) finish(runtimeError('process: the run was cancelled'))
-      else finish(answered({ stdout: stdout.text(), stderr: stderr.text(), status: timedOut ? -1 : (code ?? -1), timedOut, pid: child.pid ?? 0 }))
+      else
+        finish(
+          answered({
+            stdout: stdout.text(),
+            stderr: stderr.text(),
+            status: timedOut ? -1 : (code ?? -1),
+            timedOut,
+            pid: child.pid ?? 0,
+          }),
+        )
     })
   })
 }
@@ -149,8 +183,18 @@ class Collector {
 /** The shells that exist, best first, in the order of the record's comment. */
 export function shellsOf(env: NodeJS.ProcessEnv): string[] {
   if (process.platform === 'win32') return [env['COMSPEC'] ?? 'cmd.exe']
-  const candidates = [env['HARN_DEFAULT_SHELL'], env['SHELL'], loginShell(), ...listedShells(), '/bin/zsh', '/bin/bash', '/bin/sh']
-  return [...new Set(candidates.filter((path): path is string => path !== undefined && path.startsWith('/') && isExecutable(path)))]
+  const candidates = [
+    env['HARN_DEFAULT_SHELL'],
+    env['SHELL'],
+    loginShell(),
+    ...listedShells(),
+    '/bin/zsh',
+    '/bin/bash',
+    '/bin/sh',
+  ]
+  return [
+    ...new Set(candidates.filter((path): path is string => path !== undefined && path.startsWith('/') && isExecutable(path))),
+  ]
 }
 
 function loginShell(): string | undefined {
@@ -163,7 +207,9 @@ function loginShell(): string | undefined {
 
 function listedShells(): string[] {
   try {
-    return readFileSync('/etc/shells', 'utf8').split('\n').filter((line) => line.startsWith('/'))
+    return readFileSync('/etc/shells', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('/'))
   } catch {
     return []
   }
@@ -183,23 +229,38 @@ const ARCHITECTURES: { readonly [name: string]: string } = { x64: 'x86_64', arm6
 
 function info(workspace: Workspace, options: ProcessOptions, effect: Effect): EffectOutcome {
   switch (effect.args['op']) {
-    case 'env': return answered(workspace.env.get(String(effect.args['name'])) ?? null)
-    case 'cwd': return answered(workspace.cwd)
-    case 'platform': return answered(PLATFORMS[process.platform] ?? process.platform)
-    case 'arch': return answered(ARCHITECTURES[arch()] ?? arch())
-    case 'hostname': return answered(hostname())
-    case 'username': return answered(workspace.env.get('USER') ?? workspace.env.get('USERNAME') ?? userName())
-    case 'home': return answered(workspace.env.get('HOME') ?? homedir())
-    case 'temp': return answered(workspace.env.get('TMPDIR')?.replace(/(.)\/$/, '$1') ?? tmpdir())
-    case 'exe': return answered(process.execPath)
+    case 'env':
+      return answered(workspace.env.get(String(effect.args['name'])) ?? null)
+    case 'cwd':
+      return answered(workspace.cwd)
+    case 'platform':
+      return answered(PLATFORMS[process.platform] ?? process.platform)
+    case 'arch':
+      return answered(ARCHITECTURES[arch()] ?? arch())
+    case 'hostname':
+      return answered(hostname())
+    case 'username':
+      return answered(workspace.env.get('USER') ?? workspace.env.get('USERNAME') ?? userName())
+    case 'home':
+      return answered(workspace.env.get('HOME') ?? homedir())
+    case 'temp':
+      return answered(workspace.env.get('TMPDIR')?.replace(/(.)\/$/, '$1') ?? tmpdir())
+    case 'exe':
+      return answered(process.execPath)
     case 'shells': {
       const shells = shellsOf(workspace.environment())
       const names = new Map(shells.map((path) => [path.slice(path.lastIndexOf('/') + 1), path]).reverse() as [string, string][])
-      return answered({ shells: shells.filter((path) => names.get(path.slice(path.lastIndexOf('/') + 1)) === path), default: shells[0] ?? null })
+      return answered({
+        shells: shells.filter((path) => names.get(path.slice(path.lastIndexOf('/') + 1)) === path),
+        default: shells[0] ?? null,
+      })
     }
-    case 'pid': return answered(process.pid)
-    case 'args': return answered([...(options.args ?? [])])
-    default: return runtimeError(`process.info: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
+    case 'pid':
+      return answered(process.pid)
+    case 'args':
+      return answered([...(options.args ?? [])])
+    default:
+      return runtimeError(`process.info: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
   }
 }
 
@@ -217,25 +278,30 @@ function set(workspace: Workspace, effect: Effect, call: EffectCall): EffectOutc
     case 'exit':
       call.exit(Number(args['code'] ?? 0))
       // Never answered: the run ends, and its signal lets go of this.
-      return new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }))
+      return new Promise((resolve) =>
+        call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }),
+      )
     case 'setenv': {
       const { name, value } = args
       if (value === null || value === undefined) workspace.env.delete(String(name))
       else workspace.env.set(String(name), String(value))
       return answered(null)
     }
-    case 'chdir': return guarded(() => {
-      const path = String(args['path'] ?? '')
-      const target = workspace.usable(path, 'list')
-      try {
-        if (!statSync(target).isDirectory()) return refused('ENOTDIR', 'Not a directory (os error 20)', { path: workspace.shown(path) })
-      } catch (cause) {
-        return refused(osErrorCode(cause), osErrorText(cause), { path: workspace.shown(path) })
-      }
-      workspace.cwd = workspace.normalized(path)
-      return answered({ path: workspace.cwd })
-    })
-    default: return runtimeError(`process.set: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+    case 'chdir':
+      return guarded(() => {
+        const path = String(args['path'] ?? '')
+        const target = workspace.usable(path, 'list')
+        try {
+          if (!statSync(target).isDirectory())
+            return refused('ENOTDIR', 'Not a directory (os error 20)', { path: workspace.shown(path) })
+        } catch (cause) {
+          return refused(osErrorCode(cause), osErrorText(cause), { path: workspace.shown(path) })
+        }
+        workspace.cwd = workspace.normalized(path)
+        return answered({ path: workspace.cwd })
+      })
+    default:
+      return runtimeError(`process.set: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
   }
 }
 

@@ -16,7 +16,11 @@ export function fileModules(options: { readonly root: string; readonly sandbox?:
   return (path, fromKey) => {
     const folder = fromKey.startsWith('<') ? root : dirname(resolve(root, fromKey))
     const direct = resolve(folder, path)
-    const file = isFile(direct) ? direct : extname(path) === '' && isFile(`${direct}.harn`) ? `${direct}.harn` : packageFile(path, folder)
+    const file = isFile(direct)
+      ? direct
+      : extname(path) === '' && isFile(`${direct}.harn`)
+        ? `${direct}.harn`
+        : packageFile(path, folder)
     return load(file ?? (existsSync(direct) || extname(path) !== '' ? direct : `${direct}.harn`), path, root, options.sandbox)
   }
 }
@@ -68,7 +72,8 @@ function exportedFile(home: string, name: string): string | null {
   }
   const { exports } = manifest as { readonly exports?: { readonly [name: string]: unknown } }
   const target = exports !== undefined && Object.hasOwn(exports, name) ? exports[name] : undefined
-  if (typeof target !== 'string' || target.includes('\\') || target.startsWith('/') || target.split('/').includes('..')) return null
+  if (typeof target !== 'string' || target.includes('\\') || target.startsWith('/') || target.split('/').includes('..'))
+    return null
   return join(home, ...target.split('/').filter((part) => part !== '')).replaceAll('/', sep)
 }
 

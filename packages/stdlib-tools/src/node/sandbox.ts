@@ -50,7 +50,11 @@ const ENCODED_TRAVERSAL = /%(25)*2e|%(25)*2f|%(25)*5c|%(25)*00/i
 export class FileSandbox {
   readonly maxFileBytes: number
   readonly maxEntries: number
-  private readonly roots: readonly { readonly path: string; readonly real: string; readonly access: ReadonlySet<FileAccess> | null }[]
+  private readonly roots: readonly {
+    readonly path: string
+    readonly real: string
+    readonly access: ReadonlySet<FileAccess> | null
+  }[]
   private readonly hidden: boolean
   private readonly symlinks: 'within-roots' | 'deny'
   private readonly deny: readonly RegExp[]
@@ -85,11 +89,17 @@ export class FileSandbox {
     const found = keepLast ? realpathOfDeepest(dirname(absolute)) : realpathOfDeepest(absolute)
     const real = keepLast ? join(found.path, basename(absolute)) : found.path
     if (found.loop || !this.allows(real, access, 'real')) {
-      throw new SandboxViolation('symlink_denied', `File access violation: ${access} on '${path}' - a symbolic link leads outside the allowed roots`)
+      throw new SandboxViolation(
+        'symlink_denied',
+        `File access violation: ${access} on '${path}' - a symbolic link leads outside the allowed roots`,
+      )
     }
     this.checkNames(real, path, access)
     if (this.symlinks === 'deny' && this.throughLink(absolute, keepLast)) {
-      throw new SandboxViolation('symlink_denied', `File access violation: ${access} on '${path}' - symbolic links are not followed`)
+      throw new SandboxViolation(
+        'symlink_denied',
+        `File access violation: ${access} on '${path}' - symbolic links are not followed`,
+      )
     }
     return real
   }
@@ -109,17 +119,25 @@ export class FileSandbox {
       // It was moved away between opening and checking.
     }
     if (now === null || now.dev !== opened.dev || now.ino !== opened.ino) {
-      throw new SandboxViolation('symlink_denied', `File access violation: ${access} on '${real}' - the path changed while it was opened`)
+      throw new SandboxViolation(
+        'symlink_denied',
+        `File access violation: ${access} on '${real}' - the path changed while it was opened`,
+      )
     }
   }
 
   checkSize(bytes: number, path: string, access: FileAccess): void {
-    if (bytes > this.maxFileBytes) throw new SandboxViolation('limit', `File access violation: ${access} on '${path}' - ${bytes} bytes are more than the ${this.maxFileBytes} allowed`)
+    if (bytes > this.maxFileBytes)
+      throw new SandboxViolation(
+        'limit',
+        `File access violation: ${access} on '${path}' - ${bytes} bytes are more than the ${this.maxFileBytes} allowed`,
+      )
   }
 
   chargeWrite(bytes: number, path: string): void {
     this.checkSize(bytes, path, 'write')
-    if (bytes > this.leftToWrite) throw new SandboxViolation('limit', `File access violation: write on '${path}' - the run has written as much as it may`)
+    if (bytes > this.leftToWrite)
+      throw new SandboxViolation('limit', `File access violation: write on '${path}' - the run has written as much as it may`)
     this.leftToWrite -= bytes
   }
 
@@ -129,20 +147,27 @@ export class FileSandbox {
   }
 
   private checkText(path: string): void {
-    const malformed = (reason: string): SandboxViolation => new SandboxViolation('path_malformed', `File access violation: path '${path.replaceAll('\0', '\\0')}' - ${reason}`)
+    const malformed = (reason: string): SandboxViolation =>
+      new SandboxViolation('path_malformed', `File access violation: path '${path.replaceAll('\0', '\\0')}' - ${reason}`)
     if (path === '') throw malformed('the path is empty')
     if (path.includes('\0')) throw malformed('the path contains a NUL byte')
     if (ENCODED_TRAVERSAL.test(path)) throw malformed('encoded traversal')
     if (process.platform !== 'win32') return
     if (/^[\\/]{2}/.test(path)) throw malformed('UNC and device paths are not allowed')
     const components = path.split(/[\\/]/)
-    if (components.some((component, at) => RESERVED_ON_WINDOWS.test(component) || (component.includes(':') && !(at === 0 && /^[a-z]:$/i.test(component))))) {
+    if (
+      components.some(
+        (component, at) =>
+          RESERVED_ON_WINDOWS.test(component) || (component.includes(':') && !(at === 0 && /^[a-z]:$/i.test(component))),
+      )
+    ) {
       throw malformed('reserved name')
     }
   }
 
   private checkNames(absolute: string, path: string, access: FileAccess): void {
-    if (this.isDenied(absolute)) throw new SandboxViolation('file_access', `File access violation: ${access} on '${path}' - the name is denied`)
+    if (this.isDenied(absolute))
+      throw new SandboxViolation('file_access', `File access violation: ${access} on '${path}' - the name is denied`)
   }
 
   /** Only components below the root count: the root itself was chosen by the host. */
@@ -150,8 +175,13 @@ export class FileSandbox {
     const root = this.roots.find((each) => isWithin(absolute, each.real) || isWithin(absolute, each.path))
     if (root === undefined) return true
     const base = isWithin(absolute, root.real) ? root.real : root.path
-    const components = absolute.slice(base.length).split(sep).filter((component) => component !== '')
-    return components.some((component) => (!this.hidden && component.startsWith('.')) || this.deny.some((pattern) => pattern.test(component)))
+    const components = absolute
+      .slice(base.length)
+      .split(sep)
+      .filter((component) => component !== '')
+    return components.some(
+      (component) => (!this.hidden && component.startsWith('.')) || this.deny.some((pattern) => pattern.test(component)),
+    )
   }
 
   private allows(absolute: string, access: FileAccess, form: 'path' | 'real'): boolean {
@@ -162,10 +192,14 @@ export class FileSandbox {
   }
 
   private throughLink(absolute: string, keepLast: boolean): boolean {
-    const root = this.roots.find((each) => isWithin(absolute, each.path)) ?? this.roots.find((each) => isWithin(absolute, each.real))
+    const root =
+      this.roots.find((each) => isWithin(absolute, each.path)) ?? this.roots.find((each) => isWithin(absolute, each.real))
     if (root === undefined) return true
     const base = isWithin(absolute, root.path) ? root.path : root.real
-    const components = absolute.slice(base.length).split(sep).filter((component) => component !== '')
+    const components = absolute
+      .slice(base.length)
+      .split(sep)
+      .filter((component) => component !== '')
     if (keepLast) components.pop()
     let at = base
     for (const component of components) {
@@ -191,7 +225,7 @@ const MAX_LINKS = 40
 function realpathOfDeepest(absolute: string): { readonly path: string; readonly loop: boolean } {
   let path = absolute
   const tail: string[] = []
-  for (let links = 0; ; ) {
+  for (let links = 0; ;) {
     try {
       return { path: join(realpathSync(path), ...tail), loop: false }
     } catch (cause) {
@@ -219,6 +253,9 @@ function danglingTarget(path: string): string | null {
 }
 
 function componentPattern(pattern: string): RegExp {
-  const text = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*').replaceAll('?', '.')
+  const text = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
   return new RegExp(`^${text}$`, process.platform === 'win32' ? 'i' : '')
 }

@@ -39,6 +39,9 @@ function load(path: string): Map<string, Map<string, Plain>> {
 function save(path: string, records: ReadonlyMap<string, ReadonlyMap<string, Plain>>): void {
   mkdirSync(dirname(path), { recursive: true })
   const temporary = `${path}.${process.pid}.tmp`
-  writeFileSync(temporary, encodePlain(Object.fromEntries([...records].map(([namespace, entries]) => [namespace, Object.fromEntries(entries)]))))
+  writeFileSync(
+    temporary,
+    encodePlain(Object.fromEntries([...records].map(([namespace, entries]) => [namespace, Object.fromEntries(entries)]))),
+  )
   renameSync(temporary, path)
 }

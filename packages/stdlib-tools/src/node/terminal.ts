@@ -5,7 +5,9 @@ import type { EffectOutcome } from '@bridle/vm'
 import { answered, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider } from '../providers/provider.js'
 
-export function terminalProvider(streams: { readonly stdin?: NodeJS.ReadStream; readonly stderr?: NodeJS.WriteStream } = {}): Provider {
+export function terminalProvider(
+  streams: { readonly stdin?: NodeJS.ReadStream; readonly stderr?: NodeJS.WriteStream } = {},
+): Provider {
   const stdin = streams.stdin ?? process.stdin
   const stderr = streams.stderr ?? process.stderr
   const reader = new LineReader(stdin)
@@ -17,14 +19,18 @@ export function terminalProvider(streams: { readonly stdin?: NodeJS.ReadStream; 
         return answered(null)
       }
       switch (effect.args['op']) {
-        case 'line': return reader.line(call)
-        case 'all': return reader.all(call)
-        case 'password': return reader.password(call)
+        case 'line':
+          return reader.line(call)
+        case 'all':
+          return reader.all(call)
+        case 'password':
+          return reader.password(call)
         case 'tty': {
           const { stream } = effect.args
           return answered((stream === 'stdout' ? process.stdout : stream === 'stderr' ? stderr : stdin).isTTY === true)
         }
-        default: return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
+        default:
+          return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
       }
     },
     close: () => reader.close(),

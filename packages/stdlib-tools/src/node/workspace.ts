@@ -13,7 +13,11 @@ export class Workspace {
   readonly sandbox: FileSandbox | null
   readonly env: Map<string, string>
 
-  constructor(options: { readonly root: string; readonly sandbox?: FileSandbox | undefined; readonly env?: { readonly [name: string]: string | undefined } }) {
+  constructor(options: {
+    readonly root: string
+    readonly sandbox?: FileSandbox | undefined
+    readonly env?: { readonly [name: string]: string | undefined }
+  }) {
     this.cwd = resolve(options.root)
     this.sandbox = options.sandbox ?? null
     this.env = new Map()

@@ -36,8 +36,10 @@ export function clockProvider(): ProviderSource {
     kinds: ['clock.now', 'clock.monotonic', 'clock.zone'],
     perform(effect, call) {
       switch (effect.kind) {
-        case 'clock.now': return answered(call.now)
-        case 'clock.monotonic': return answered(Math.max(0, call.now - startedAt))
+        case 'clock.now':
+          return answered(call.now)
+        case 'clock.monotonic':
+          return answered(Math.max(0, call.now - startedAt))
         default: {
           const { timeZone } = new Intl.DateTimeFormat('en-US').resolvedOptions()
           return answered({ name: timeZone, offsetMinutes: -new Date(call.now).getTimezoneOffset() })
@@ -52,7 +54,8 @@ export function randomProvider(random: RandomSource = systemRandom): Provider {
     kinds: ['random.bytes'],
     perform(effect) {
       const count = Number(effect.args['count'])
-      if (!Number.isSafeInteger(count) || count < 0 || count > MOST_RANDOM_BYTES) return runtimeError(`random.bytes: count must be between 0 and ${MOST_RANDOM_BYTES}`)
+      if (!Number.isSafeInteger(count) || count < 0 || count > MOST_RANDOM_BYTES)
+        return runtimeError(`random.bytes: count must be between 0 and ${MOST_RANDOM_BYTES}`)
       return answered(random(count))
     },
   }

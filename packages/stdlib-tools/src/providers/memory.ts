@@ -10,13 +10,16 @@ import type { Provider } from './provider.js'
 export class MemoryFs implements Provider {
   readonly kinds = ['fs.read', 'fs.query', 'fs.write'] as const
   /** Absolute normalised path → content, null for a folder. */
-  private readonly nodes = new Map<string, { data: Uint8Array | null; modifiedMs: number }>([['/', { data: null, modifiedMs: 0 }]])
+  private readonly nodes = new Map<string, { data: Uint8Array | null; modifiedMs: number }>([
+    ['/', { data: null, modifiedMs: 0 }],
+  ])
   private readonly cwd: string
 
   constructor(files: { readonly [path: string]: string | Uint8Array } = {}, cwd = '/') {
     this.cwd = cwd
     this.makeFolders(this.absolute('.'), 0)
-    for (const [path, data] of Object.entries(files)) this.put(this.absolute(path), typeof data === 'string' ? new TextEncoder().encode(data) : data, 0)
+    for (const [path, data] of Object.entries(files))
+      this.put(this.absolute(path), typeof data === 'string' ? new TextEncoder().encode(data) : data, 0)
   }
 
   /** Content of a file as text, or null. */
@@ -27,7 +30,10 @@ export class MemoryFs implements Provider {
 
   /** Paths of all files, in order. */
   files(): string[] {
-    return [...this.nodes].filter(([, node]) => node.data !== null).map(([path]) => path).sort()
+    return [...this.nodes]
+      .filter(([, node]) => node.data !== null)
+      .map(([path]) => path)
+      .sort()
   }
 
   readonly perform = (effect: Effect, call: { readonly now: number }): EffectOutcome => {
@@ -45,18 +51,31 @@ export class MemoryFs implements Provider {
       }
     }
     switch (args['op']) {
-      case 'exists': return answered(node !== undefined)
-      case 'stat': return node === undefined ? this.missing(path) : answered({
-        path, size: node.data?.length ?? 0, isFile: node.data !== null, isDir: node.data === null, readonly: false, modifiedMs: node.modifiedMs,
-      })
+      case 'exists':
+        return answered(node !== undefined)
+      case 'stat':
+        return node === undefined
+          ? this.missing(path)
+          : answered({
+              path,
+              size: node.data?.length ?? 0,
+              isFile: node.data !== null,
+              isDir: node.data === null,
+              readonly: false,
+              modifiedMs: node.modifiedMs,
+            })
       case 'list': {
         if (node === undefined) return this.missing(path)
         return node.data !== null ? no('ENOTDIR', path) : answered({ path, names: this.names(path) })
       }
-      case 'walk': return answered({ path, entries: this.walk(path, typeof args['maxDepth'] === 'number' ? args['maxDepth'] : Infinity) })
-      case 'resolve': return answered(path)
-      case 'find_up': return answered(this.findUp(path, String(args['name'])))
-      case 'write': return this.write(path, bytesOf(args['data'] ?? ''), call.now)
+      case 'walk':
+        return answered({ path, entries: this.walk(path, typeof args['maxDepth'] === 'number' ? args['maxDepth'] : Infinity) })
+      case 'resolve':
+        return answered(path)
+      case 'find_up':
+        return answered(this.findUp(path, String(args['name'])))
+      case 'write':
+        return this.write(path, bytesOf(args['data'] ?? ''), call.now)
       case 'append': {
         const added = bytesOf(args['data'] ?? '')
         const before = node?.data ?? new Uint8Array(0)
@@ -66,7 +85,8 @@ export class MemoryFs implements Provider {
         return this.write(path, joined, call.now)
       }
       case 'mkdir': {
-        for (let at = path; at !== '/'; at = parentOf(at)) if ((this.nodes.get(at)?.data ?? null) !== null) return no(at === path ? 'EEXIST' : 'ENOTDIR', path)
+        for (let at = path; at !== '/'; at = parentOf(at))
+          if ((this.nodes.get(at)?.data ?? null) !== null) return no(at === path ? 'EEXIST' : 'ENOTDIR', path)
         this.makeFolders(path, call.now)
         return answered({ path })
       }
@@ -75,8 +95,11 @@ export class MemoryFs implements Provider {
         for (const each of this.below(path)) this.nodes.delete(each)
         return answered({ path, isDir: node.data === null })
       }
-      case 'copy': case 'move': return this.transfer(args['op'], path, this.absolute(String(args['to'] ?? '')), call.now)
-      default: return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
+      case 'copy':
+      case 'move':
+        return this.transfer(args['op'], path, this.absolute(String(args['to'] ?? '')), call.now)
+      default:
+        return runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(args['op'] ?? null)}`)
     }
   }
 
@@ -128,7 +151,8 @@ export class MemoryFs implements Provider {
     const prefix = path === '/' ? '/' : `${path}/`
     const names: string[] = []
     for (const each of this.nodes.keys()) {
-      if (each.startsWith(prefix) && each !== path && !each.slice(prefix.length).includes('/')) names.push(each.slice(prefix.length))
+      if (each.startsWith(prefix) && each !== path && !each.slice(prefix.length).includes('/'))
+        names.push(each.slice(prefix.length))
     }
     return names.sort()
   }
@@ -158,7 +182,8 @@ export class MemoryFs implements Provider {
   }
 
   private missing(path: string): EffectOutcome {
-    for (let at = parentOf(path); at !== '/'; at = parentOf(at)) if ((this.nodes.get(at)?.data ?? null) !== null) return no('ENOTDIR', path)
+    for (let at = parentOf(path); at !== '/'; at = parentOf(at))
+      if ((this.nodes.get(at)?.data ?? null) !== null) return no('ENOTDIR', path)
     return no('ENOENT', path)
   }
 }
@@ -192,10 +217,20 @@ export class MemoryTerminal implements Provider {
       return answered(null)
     }
     switch (effect.args['op']) {
-      case 'line': case 'password': return answered(this.lines.shift() ?? null)
-      case 'all': return answered(this.lines.splice(0).map((line) => `${line}\n`).join(''))
-      case 'tty': return answered(false)
-      default: return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
+      case 'line':
+      case 'password':
+        return answered(this.lines.shift() ?? null)
+      case 'all':
+        return answered(
+          this.lines
+            .splice(0)
+            .map((line) => `${line}\n`)
+            .join(''),
+        )
+      case 'tty':
+        return answered(false)
+      default:
+        return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
     }
   }
 }
@@ -212,45 +247,81 @@ export class MemoryStore implements Provider {
 }
 
 /** One store operation on maps; shared with the store that keeps them in a file. */
-export function storeOperation(records: Map<string, Map<string, Plain>>, op: string, namespace: string, key: string, value: Plain): EffectOutcome {
+export function storeOperation(
+  records: Map<string, Map<string, Plain>>,
+  op: string,
+  namespace: string,
+  key: string,
+  value: Plain,
+): EffectOutcome {
   const space = records.get(namespace)
   switch (op) {
-    case 'get': return answered(space?.get(key) ?? null)
+    case 'get':
+      return answered(space?.get(key) ?? null)
     case 'set': {
       if (space === undefined) records.set(namespace, new Map([[key, value]]))
       else space.set(key, value)
       return answered(null)
     }
-    case 'delete': return answered(space?.delete(key) ?? false)
-    case 'list': return answered([...(space?.keys() ?? [])].sort())
-    case 'clear': return answered(records.delete(namespace))
-    default: return runtimeError(`store.op: unknown operation ${JSON.stringify(op)}`)
+    case 'delete':
+      return answered(space?.delete(key) ?? false)
+    case 'list':
+      return answered([...(space?.keys() ?? [])].sort())
+    case 'clear':
+      return answered(records.delete(namespace))
+    default:
+      return runtimeError(`store.op: unknown operation ${JSON.stringify(op)}`)
   }
 }
 
 /** Answers HTTP requests with a function; what it returns is the response. */
 export function scriptedHttp(
-  respond: (request: { readonly method: string; readonly url: string; readonly headers: { readonly [name: string]: string }; readonly body: string }) =>
-    { readonly status?: number; readonly headers?: { readonly [name: string]: string }; readonly body?: string } | null,
+  respond: (request: {
+    readonly method: string
+    readonly url: string
+    readonly headers: { readonly [name: string]: string }
+    readonly body: string
+  }) => { readonly status?: number; readonly headers?: { readonly [name: string]: string }; readonly body?: string } | null,
 ): Provider {
   return {
     kinds: ['http.request'],
     perform(effect) {
       const { method, url, headers, body } = effect.args
       const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : typeof body === 'string' ? body : ''
-      const response = respond({ method: String(method), url: String(url), headers: (headers ?? {}) as { [name: string]: string }, body: text })
+      const response = respond({
+        method: String(method),
+        url: String(url),
+        headers: (headers ?? {}) as { [name: string]: string },
+        body: text,
+      })
       if (response === null) return refused('ECONNREFUSED', osErrorText({ code: 'ECONNREFUSED' }))
-      return answered({ status: response.status ?? 200, headers: { ...response.headers }, body: new TextEncoder().encode(response.body ?? ''), bytesWritten: 0 })
+      return answered({
+        status: response.status ?? 200,
+        headers: { ...response.headers },
+        body: new TextEncoder().encode(response.body ?? ''),
+        bytesWritten: 0,
+      })
     },
   }
 }
 
 /** Facts of a process that does not exist: environment and arguments are given, nothing can be started. */
-export function memoryProcess(options: { readonly env?: { readonly [name: string]: string }; readonly args?: readonly string[]; readonly cwd?: string } = {}): Provider {
+export function memoryProcess(
+  options: { readonly env?: { readonly [name: string]: string }; readonly args?: readonly string[]; readonly cwd?: string } = {},
+): Provider {
   const env = new Map(Object.entries(options.env ?? {}))
   const facts: { readonly [op: string]: Plain } = {
-    cwd: options.cwd ?? '/', platform: 'linux', arch: 'x86_64', hostname: 'localhost', username: 'user', home: '/home/user', temp: '/tmp', exe: '/bin/bridle',
-    pid: 1, shells: { shells: [], default: null }, args: [...(options.args ?? [])],
+    cwd: options.cwd ?? '/',
+    platform: 'linux',
+    arch: 'x86_64',
+    hostname: 'localhost',
+    username: 'user',
+    home: '/home/user',
+    temp: '/tmp',
+    exe: '/bin/bridle',
+    pid: 1,
+    shells: { shells: [], default: null },
+    args: [...(options.args ?? [])],
   }
   return {
     kinds: ['process.info', 'process.set', 'process.exec'],
@@ -265,7 +336,9 @@ export function memoryProcess(options: { readonly env?: { readonly [name: string
       }
       if (op === 'exit') {
         call.exit(Number(effect.args['code'] ?? 0))
-        return new Promise((resolve) => call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }))
+        return new Promise((resolve) =>
+          call.signal.addEventListener('abort', () => resolve(runtimeError('the run has ended')), { once: true }),
+        )
       }
       const fact = typeof op === 'string' && Object.hasOwn(facts, op) ? facts[op] : undefined
       return fact === undefined ? runtimeError(`${effect.kind}: unknown operation ${JSON.stringify(op ?? null)}`) : answered(fact)

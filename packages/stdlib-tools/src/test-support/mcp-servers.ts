@@ -26,7 +26,8 @@ export const oddServers = {
   /** Never answers the handshake, and ignores polite signals. */
   mute: server(`process.on('SIGTERM', () => {}); lines.on('line', () => {}); setInterval(() => {}, 1000)`),
   /** Starts a child of its own that would live on. */
-  parent: server(`const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  parent:
+    server(`const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     process.on('SIGTERM', () => {});
     setInterval(() => {}, 1000);
     on((m) => send({ id: m.id, result: { content: [{ type: 'text', text: String(child.pid) }] } }))`),
@@ -39,7 +40,9 @@ export const oddServers = {
   /** Exits before the handshake. */
   stillborn: server(`process.exit(1)`),
   /** Lists its tools on two pages. */
-  paged: server(`on((m) => send({ id: m.id, result: m.params?.cursor === 'two' ? { tools: [{ name: 'b' }] } : { tools: [{ name: 'a' }], nextCursor: 'two' } }))`),
+  paged: server(
+    `on((m) => send({ id: m.id, result: m.params?.cursor === 'two' ? { tools: [{ name: 'b' }] } : { tools: [{ name: 'a' }], nextCursor: 'two' } }))`,
+  ),
 } as const
 
 /** True while a process with this id runs. One that ended but was not collected by its parent still has an id, and is a zombie. */

@@ -32,7 +32,11 @@ export class ScriptedMachine implements DrivenMachine {
   }
 
   resume(answer: Entered['answer'], now: number): RunExit {
-    this.log.push(answer === null ? `resume at ${now}` : `answer ${answer.id} ${answer.outcome.ok ? JSON.stringify(answer.outcome.value) : answer.outcome.error.message} at ${now}`)
+    this.log.push(
+      answer === null
+        ? `resume at ${now}`
+        : `answer ${answer.id} ${answer.outcome.ok ? JSON.stringify(answer.outcome.value) : answer.outcome.error.message} at ${now}`,
+    )
     return this.step(answer, now)
   }
 
@@ -48,5 +52,10 @@ export class ScriptedMachine implements DrivenMachine {
 }
 
 export const done = (value: Value = null, output = ''): RunExit => ({ kind: 'done', output, value })
-export const suspended = (wakeAt: number | null = null, output = ''): RunExit => ({ kind: 'suspended', output, effects: [], wakeAt })
+export const suspended = (wakeAt: number | null = null, output = ''): RunExit => ({
+  kind: 'suspended',
+  output,
+  effects: [],
+  wakeAt,
+})
 export const yielded = (): RunExit => ({ kind: 'yielded', output: '', effects: [] })

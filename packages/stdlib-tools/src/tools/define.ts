@@ -54,12 +54,18 @@ export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'
 }
 
-export function defineTool<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema>(definition: ToolDefinition<Input, Output>): Tool {
+export function defineTool<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema>(
+  definition: ToolDefinition<Input, Output>,
+): Tool {
   const { name } = definition
-  if (!/^[^\s"'`\\]{1,200}$/.test(name)) throw new DefinitionError(`tool name ${JSON.stringify(name)} is not usable: give it 1 to 200 characters without blanks and quotes`)
+  if (!/^[^\s"'`\\]{1,200}$/.test(name))
+    throw new DefinitionError(
+      `tool name ${JSON.stringify(name)} is not usable: give it 1 to 200 characters without blanks and quotes`,
+    )
   if (typeof definition.execute !== 'function') throw new DefinitionError(`tool "${name}" has no execute function`)
   const input = definition.input === undefined ? null : compileSchema(definition.input)
-  if (input !== null && input.json['type'] !== 'object') throw new DefinitionError(`the input schema of tool "${name}" must describe an object`)
+  if (input !== null && input.json['type'] !== 'object')
+    throw new DefinitionError(`the input schema of tool "${name}" must describe an object`)
   return {
     kind: 'tool',
     name,
@@ -75,7 +81,10 @@ export function defineTool<Input extends AnySchema = AnySchema, Output extends A
 
 type Outputs<Params extends readonly AnySchema[]> = { -readonly [At in keyof Params]: OutputOf<Params[At]> }
 
-export interface PureDefinition<Params extends readonly AnySchema[] = readonly AnySchema[], Returns extends AnySchema = AnySchema> {
+export interface PureDefinition<
+  Params extends readonly AnySchema[] = readonly AnySchema[],
+  Returns extends AnySchema = AnySchema,
+> {
   readonly description?: string
   /** One schema for each parameter, in order. */
   readonly params: Params
@@ -95,9 +104,12 @@ export interface PureFunction {
 }
 
 /** Declares a deterministic function without effects. Nothing checks that it is one: a replay relies on it. */
-export function pureFunction<const Params extends readonly AnySchema[], Returns extends AnySchema = AnySchema>(definition: PureDefinition<Params, Returns>): PureFunction {
+export function pureFunction<const Params extends readonly AnySchema[], Returns extends AnySchema = AnySchema>(
+  definition: PureDefinition<Params, Returns>,
+): PureFunction {
   const names = definition.names ?? definition.params.map((_, at) => (at < 26 ? String.fromCharCode(97 + at) : `p${at}`))
-  if (names.length !== definition.params.length) throw new DefinitionError(`a function of ${definition.params.length} parameters was given ${names.length} names`)
+  if (names.length !== definition.params.length)
+    throw new DefinitionError(`a function of ${definition.params.length} parameters was given ${names.length} names`)
   return {
     kind: 'pure',
     description: definition.description ?? '',

@@ -22,10 +22,17 @@ export function plainFromHost(value: unknown, schema?: JsonSchema): Plain {
 
 function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): Plain {
   switch (typeof value) {
-    case 'string': case 'boolean': case 'bigint': return value
-    case 'number': return numberBySchema(value, schema, root)
-    case 'undefined': return null
-    case 'function': case 'symbol': throw new NotDataError(`a ${typeof value} is not data`)
+    case 'string':
+    case 'boolean':
+    case 'bigint':
+      return value
+    case 'number':
+      return numberBySchema(value, schema, root)
+    case 'undefined':
+      return null
+    case 'function':
+    case 'symbol':
+      throw new NotDataError(`a ${typeof value} is not data`)
   }
   if (value === null) return null
   if (value instanceof HarnFloat) return value
@@ -34,7 +41,13 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
   if (Array.isArray(value)) return value.map((item, at) => convert(item, itemSchema(schema, root, at), root, depth + 1))
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
   if (value instanceof Set) return [...value].map((item) => convert(item, itemSchema(schema, root, 0), root, depth + 1))
-  if (value instanceof Map) return record([...value].map(([key, item]: [unknown, unknown]) => [String(key), item] as const), schema, root, depth)
+  if (value instanceof Map)
+    return record(
+      [...value].map(([key, item]: [unknown, unknown]) => [String(key), item] as const),
+      schema,
+      root,
+      depth,
+    )
   if (value instanceof Promise) throw new NotDataError('a promise is not data')
   const { toJSON } = value as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') return convert((toJSON as () => unknown).call(value), schema, root, depth + 1)
@@ -42,7 +55,12 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
   return record(Object.entries(value as object), schema, root, depth)
 }
 
-function record(entries: readonly (readonly [string, unknown])[], schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): Plain {
+function record(
+  entries: readonly (readonly [string, unknown])[],
+  schema: JsonSchema | undefined,
+  root: JsonSchema | undefined,
+  depth: number,
+): Plain {
   const out = Object.create(null) as { [key: string]: Plain }
   for (const [key, item] of entries) {
     if (item !== undefined) out[key] = convert(item, propertySchema(schema, root, key), root, depth + 1)
@@ -69,7 +87,9 @@ function typesOf(schema: JsonSchema | undefined, root: JsonSchema | undefined, d
 }
 
 function branchesOf(schema: JsonSchema): JsonSchema[] {
-  return ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []).filter(isSchema))
+  return ['anyOf', 'oneOf', 'allOf'].flatMap((key) =>
+    (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []).filter(isSchema),
+  )
 }
 
 function itemSchema(schema: JsonSchema | undefined, root: JsonSchema | undefined, at: number): JsonSchema | undefined {
@@ -89,7 +109,12 @@ function propertySchema(schema: JsonSchema | undefined, root: JsonSchema | undef
 }
 
 /** First find in the schema or, for alternatives, in one of its branches. */
-function search(schema: JsonSchema | undefined, root: JsonSchema | undefined, find: (schema: JsonSchema) => JsonSchema | undefined, depth = 0): JsonSchema | undefined {
+function search(
+  schema: JsonSchema | undefined,
+  root: JsonSchema | undefined,
+  find: (schema: JsonSchema) => JsonSchema | undefined,
+  depth = 0,
+): JsonSchema | undefined {
   const found = resolveRef(schema, root)
   if (found === undefined || depth > 20) return undefined
   const direct = find(found)
@@ -110,7 +135,8 @@ export function resolveRef(schema: JsonSchema | undefined, root: JsonSchema | un
     else if (!ref.startsWith('#/')) return undefined
     else {
       let at: unknown = root
-      for (const part of ref.slice(2).split('/')) at = isSchema(at) ? at[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+      for (const part of ref.slice(2).split('/'))
+        at = isSchema(at) ? at[part.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
       found = isSchema(at) ? at : undefined
     }
   }

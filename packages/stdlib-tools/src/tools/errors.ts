@@ -16,7 +16,11 @@ export class ToolError extends Error {
   readonly retryAfterMs: number | null
   readonly details: Plain
 
-  constructor(code: string, message: string, options: { readonly retryAfterMs?: number; readonly details?: Plain; readonly cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    options: { readonly retryAfterMs?: number; readonly details?: Plain; readonly cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.retryAfterMs = options.retryAfterMs ?? null

@@ -9,7 +9,15 @@ const MAX_DEPTH = 8
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const RESERVED: ReadonlySet<string> = new Set(KEYWORDS)
 
-const SIMPLE: { readonly [type: string]: string } = { string: 'string', integer: 'int', number: 'float', boolean: 'bool', null: 'nil', object: 'dict', array: 'list' }
+const SIMPLE: { readonly [type: string]: string } = {
+  string: 'string',
+  integer: 'int',
+  number: 'float',
+  boolean: 'bool',
+  null: 'nil',
+  object: 'dict',
+  array: 'list',
+}
 
 export function harnType(schema: JsonSchema | undefined, root: JsonSchema | undefined = schema): string {
   return typeOf(schema, root, 0) ?? 'any'
@@ -28,7 +36,8 @@ function typeOf(schema: JsonSchema | undefined, root: JsonSchema | undefined, de
   if (Array.isArray(found['enum'])) return literals(found['enum'])
   if ('const' in found) return literals([found['const']])
   const alternatives = found['anyOf'] ?? found['oneOf']
-  if (Array.isArray(alternatives)) return union(alternatives.map((each) => (isSchema(each) ? typeOf(each, root, depth + 1) : null)))
+  if (Array.isArray(alternatives))
+    return union(alternatives.map((each) => (isSchema(each) ? typeOf(each, root, depth + 1) : null)))
   if (Array.isArray(type)) return union(type.map((each) => typeOf({ ...found, type: each as unknown }, root, depth + 1)))
   if (type === 'array') {
     const item = isSchema(found['items']) && !('prefixItems' in found) ? typeOf(found['items'], root, depth + 1) : null

@@ -31,7 +31,10 @@ export class Host {
     this.functions = parts.hostFunctions ?? {}
     for (const [module, functions] of Object.entries(this.functions)) {
       for (const name of Object.keys(functions)) {
-        if (!isName(name)) throw new DefinitionError(`host function ${JSON.stringify(name)} of "host/${module}" has a name that scripts cannot write`)
+        if (!isName(name))
+          throw new DefinitionError(
+            `host function ${JSON.stringify(name)} of "host/${module}" has a name that scripts cannot write`,
+          )
         if (tools.has(`${module}.${name}`)) throw new DefinitionError(`"host/${module}" has both a tool and a function "${name}"`)
       }
     }
@@ -64,7 +67,8 @@ export class Host {
   family(): BuiltinFamily {
     const builtins: BuiltinDef[] = []
     for (const [module, functions] of Object.entries(this.functions)) {
-      for (const [name, fn] of Object.entries(functions)) builtins.push(pureBuiltin(builtinName(module, name), `${module}.${name}`, fn))
+      for (const [name, fn] of Object.entries(functions))
+        builtins.push(pureBuiltin(builtinName(module, name), `${module}.${name}`, fn))
     }
     return { name: 'host-functions', builtins }
   }
@@ -126,13 +130,19 @@ function pureBuiltin(name: string, shown: string, fn: PureFunction): BuiltinDef 
     try {
       for (let at = 0; at < takes.length; at++) {
         const read = takes[at]!(args[at]!)
-        if (read === WRONG) return ctx.type(`host function ${shown}: argument '${fn.names[at]!}' must be ${harnType(fn.params[at]!.json)}, got ${typeName(args[at]!)}`)
+        if (read === WRONG)
+          return ctx.type(
+            `host function ${shown}: argument '${fn.names[at]!}' must be ${harnType(fn.params[at]!.json)}, got ${typeName(args[at]!)}`,
+          )
         args[at] = read as Value
       }
       const result = run(...args)
       switch (typeof result) {
-        case 'string': case 'boolean': return result
-        case 'number': return Number.isSafeInteger(result) && !returnsFloat && !Object.is(result, -0) ? result : new HarnFloat(result)
+        case 'string':
+        case 'boolean':
+          return result
+        case 'number':
+          return Number.isSafeInteger(result) && !returnsFloat && !Object.is(result, -0) ? result : new HarnFloat(result)
       }
       if (result instanceof Promise) return failed(ctx, shown, new NotDataError('it returned a promise, but is declared as pure'))
       return fromPlain(plainFromHost(result, returns))
@@ -145,8 +155,13 @@ function pureBuiltin(name: string, shown: string, fn: PureFunction): BuiltinDef 
 /** Thrown as the dict that failed tools are thrown as, so that scripts handle both alike. */
 function failed(ctx: Context, shown: string, cause: unknown): Result {
   const message = cause instanceof Error ? cause.message : String(cause)
-  const code = (cause as { readonly name?: unknown; readonly code?: unknown } | null)?.name === 'ToolError' ? String((cause as { readonly code: unknown }).code) : 'execution_failed'
-  return ctx.throw(fromPlain({ name: 'ToolError', code, category: 'tool_error', message, tool: shown, retryable: false, severity: 'error' }))
+  const code =
+    (cause as { readonly name?: unknown; readonly code?: unknown } | null)?.name === 'ToolError'
+      ? String((cause as { readonly code: unknown }).code)
+      : 'execution_failed'
+  return ctx.throw(
+    fromPlain({ name: 'ToolError', code, category: 'tool_error', message, tool: shown, retryable: false, severity: 'error' }),
+  )
 }
 
 const WRONG = Symbol('wrong type')
@@ -155,14 +170,20 @@ type ReadArgument = (value: Value) => unknown
 
 function argumentReader(schema: JsonSchema): ReadArgument {
   switch (schema['type']) {
-    case 'integer': return (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : WRONG)
-    case 'number': return (value) => (value instanceof HarnFloat ? value.v : typeof value === 'number' ? value : WRONG)
-    case 'string': return (value) => (typeof value === 'string' ? value : WRONG)
-    case 'boolean': return (value) => (typeof value === 'boolean' ? value : WRONG)
-    case 'array': return (value) => {
-      const plain = toPlain(value)
-      return Array.isArray(plain) ? plain : WRONG
-    }
-    default: return (value) => toPlain(value)
+    case 'integer':
+      return (value) => (typeof value === 'number' || typeof value === 'bigint' ? value : WRONG)
+    case 'number':
+      return (value) => (value instanceof HarnFloat ? value.v : typeof value === 'number' ? value : WRONG)
+    case 'string':
+      return (value) => (typeof value === 'string' ? value : WRONG)
+    case 'boolean':
+      return (value) => (typeof value === 'boolean' ? value : WRONG)
+    case 'array':
+      return (value) => {
+        const plain = toPlain(value)
+        return Array.isArray(plain) ? plain : WRONG
+      }
+    default:
+      return (value) => toPlain(value)
   }
 }

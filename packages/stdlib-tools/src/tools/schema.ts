@@ -28,10 +28,14 @@ export type AnySchema = StandardSchema<unknown, unknown> | JsonSchema
 
 /** What the host's code receives for a schema: its output type, or unknown data for plain JSON Schema. */
 export type OutputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
-  ? NonNullable<T> extends { readonly output: infer Output } ? Output : unknown
+  ? NonNullable<T> extends { readonly output: infer Output }
+    ? Output
+    : unknown
   : unknown
 
-export type CheckResult = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly path: string; readonly reason: string }
+export type CheckResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly path: string; readonly reason: string }
 
 /** A schema in the form the runtime works with. */
 export interface CompiledSchema {
@@ -45,7 +49,9 @@ export class SchemaError extends Error {
 
 /** Throws SchemaError when the schema has no JSON Schema form. `side` is what a value has before or after transformations. */
 export function compileSchema(schema: AnySchema, side: 'input' | 'output' = 'input'): CompiledSchema {
-  return isStandard(schema) ? { json: jsonSchemaOf(schema, side), check: standardCheck(schema) } : { json: schema, check: jsonCheck(schema) }
+  return isStandard(schema)
+    ? { json: jsonSchemaOf(schema, side), check: standardCheck(schema) }
+    : { json: schema, check: jsonCheck(schema) }
 }
 
 function isStandard(schema: AnySchema): schema is StandardSchema<unknown, unknown> {
@@ -61,7 +67,9 @@ function jsonSchemaOf(schema: StandardSchema<unknown, unknown>, side: 'input' | 
     const convert = standard?.[side]
     if (convert !== undefined) return withoutNoise(convert({ target: 'draft-2020-12' }))
   } catch (cause) {
-    throw new SchemaError(`schema cannot be written as JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new SchemaError(`schema cannot be written as JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
   }
   throw new SchemaError(`schemas of "${schema['~standard'].vendor}" have no JSON Schema form; give the JSON Schema instead`)
 }
@@ -74,7 +82,8 @@ function withoutNoise(schema: JsonSchema): JsonSchema {
     const out: { [key: string]: unknown } = {}
     for (const [key, item] of Object.entries(value)) {
       if (key === '$schema' || key === '~standard') continue
-      if ((key === 'minimum' && item === Number.MIN_SAFE_INTEGER) || (key === 'maximum' && item === Number.MAX_SAFE_INTEGER)) continue
+      if ((key === 'minimum' && item === Number.MIN_SAFE_INTEGER) || (key === 'maximum' && item === Number.MAX_SAFE_INTEGER))
+        continue
       out[key] = clean(item)
     }
     return out
@@ -112,6 +121,10 @@ function jsonCheck(schema: JsonSchema): CompiledSchema['check'] {
     if (valid) return { ok: true, value }
     // The last error is the innermost one, the others say that their parents are invalid because of it.
     const error = errors.at(-1)
-    return { ok: false, path: (error?.instanceLocation ?? '#').replace('#', '$').replaceAll('/', '.'), reason: error?.error ?? 'invalid' }
+    return {
+      ok: false,
+      path: (error?.instanceLocation ?? '#').replace('#', '$').replaceAll('/', '.'),
+      reason: error?.error ?? 'invalid',
+    }
   }
 }

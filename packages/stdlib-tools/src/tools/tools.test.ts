@@ -73,7 +73,8 @@ describe('host data → script data', () => {
   test('what is not data', () => {
     const loop: { self?: unknown } = {}
     loop.self = loop
-    for (const value of [() => 1, Symbol('x'), loop, Promise.resolve(1), [() => 1]]) expect(() => plainFromHost(value)).toThrow(NotDataError)
+    for (const value of [() => 1, Symbol('x'), loop, Promise.resolve(1), [() => 1]])
+      expect(() => plainFromHost(value)).toThrow(NotDataError)
   })
 })
 
@@ -89,7 +90,11 @@ describe('schemas', () => {
   })
 
   test('bounds that only say "a safe integer" are left out', () => {
-    expect(compileSchema(z.object({ n: z.int() })).json).toEqual({ type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] })
+    expect(compileSchema(z.object({ n: z.int() })).json).toEqual({
+      type: 'object',
+      properties: { n: { type: 'integer' } },
+      required: ['n'],
+    })
   })
 
   test('a schema without a JSON Schema form is refused where it is given', () => {
@@ -101,16 +106,54 @@ describe('definitions', () => {
   test.each<[string, () => unknown, string]>([
     ['no name', () => defineTool({ name: '', execute: () => null }), 'is not usable'],
     ['a name with quotes', () => defineTool({ name: 'a"b', execute: () => null }), 'is not usable'],
-    ['input that is no object', () => defineTool({ name: 'a', input: z.string(), execute: () => null }), 'must describe an object'],
-    ['the same tool twice', () => new Host({ tools: [defineTool({ name: 'a', execute: () => null }), defineTool({ name: 'a', execute: () => null })] }), 'defined twice'],
-    ['a function that scripts cannot name', () => new Host({ hostFunctions: { m: { for: pureFunction({ params: [], run: () => 1 }) } } }), 'cannot write'],
-    ['a function with the name of a tool', () => new Host({ tools: [defineTool({ name: 'm.f', execute: () => null })], hostFunctions: { m: { f: pureFunction({ params: [], run: () => 1 }) } } }), 'both a tool and a function'],
+    [
+      'input that is no object',
+      () => defineTool({ name: 'a', input: z.string(), execute: () => null }),
+      'must describe an object',
+    ],
+    [
+      'the same tool twice',
+      () => new Host({ tools: [defineTool({ name: 'a', execute: () => null }), defineTool({ name: 'a', execute: () => null })] }),
+      'defined twice',
+    ],
+    [
+      'a function that scripts cannot name',
+      () => new Host({ hostFunctions: { m: { for: pureFunction({ params: [], run: () => 1 }) } } }),
+      'cannot write',
+    ],
+    [
+      'a function with the name of a tool',
+      () =>
+        new Host({
+          tools: [defineTool({ name: 'm.f', execute: () => null })],
+          hostFunctions: { m: { f: pureFunction({ params: [], run: () => 1 }) } },
+        }),
+      'both a tool and a function',
+    ],
   ])('%s', (_, make, message) => expect(make).toThrow(message))
 
   test('modules are made from what the host has', () => {
     const host = new Host({
-      tools: [defineTool({ name: 'web.get', input: z.object({ url: z.string() }), output: z.object({ n: z.number() }), execute: () => null }), defineTool({ name: 'web.for', execute: () => null }), defineTool({ name: 'plain', execute: () => null })],
-      hostFunctions: { web: { add: pureFunction({ params: [z.int(), z.number()], names: ['left', 'right'], returns: z.number(), run: (a, b) => a + b }) } },
+      tools: [
+        defineTool({
+          name: 'web.get',
+          input: z.object({ url: z.string() }),
+          output: z.object({ n: z.number() }),
+          execute: () => null,
+        }),
+        defineTool({ name: 'web.for', execute: () => null }),
+        defineTool({ name: 'plain', execute: () => null }),
+      ],
+      hostFunctions: {
+        web: {
+          add: pureFunction({
+            params: [z.int(), z.number()],
+            names: ['left', 'right'],
+            returns: z.number(),
+            run: (a, b) => a + b,
+          }),
+        },
+      },
     })
     const source = host.moduleSource('web') ?? ''
     expect(source).toContain('pub fn get(args: {url: string}) -> {n: float} {')

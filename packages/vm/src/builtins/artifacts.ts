@@ -344,9 +344,7 @@ function selected(artifacts: readonly HarnDict[], policy: HarnDict): HarnDict[] 
   const most = policy.get('max_artifacts') ?? null
   const budget = policy.get('max_tokens') ?? null
   const candidates = artifacts
-    .filter(
-      (artifact) => (included.length === 0 || included.includes(kindOf(artifact))) && !excluded.includes(kindOf(artifact)),
-    )
+    .filter((artifact) => (included.length === 0 || included.includes(kindOf(artifact))) && !excluded.includes(kindOf(artifact)))
     .sort(
       (a, b) =>
         Number(first.includes(kindOf(b))) - Number(first.includes(kindOf(a))) ||

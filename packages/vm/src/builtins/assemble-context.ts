@@ -60,8 +60,7 @@ function readSettings(options: HarnDict): Settings {
     ranker: field('ranker_callback'),
   }
   if (settings.budget < 0) return failRuntime('assemble_context: budget_tokens must be >= 0')
-  if (settings.overlap < 0 || settings.overlap > 1)
-    return failRuntime('assemble_context: semantic_overlap must be in [0.0, 1.0]')
+  if (settings.overlap < 0 || settings.overlap > 1) return failRuntime('assemble_context: semantic_overlap must be in [0.0, 1.0]')
   return settings
 }
 

@@ -232,7 +232,15 @@ function parseSignature(signature: string): { name: string; arity: number; rest:
 
 /** Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. */
 export function builtin(signature: string, options: Options, run: Run): BuiltinDef {
-  return { ...parseSignature(signature), signature, doc: options.doc, effects: options.effects ?? 'pure', borrows: options.borrows ?? false, run, receiver: null }
+  return {
+    ...parseSignature(signature),
+    signature,
+    doc: options.doc,
+    effects: options.effects ?? 'pure',
+    borrows: options.borrows ?? false,
+    run,
+    receiver: null,
+  }
 }
 
 /** Defines a method; the receiver is the first argument of `run` and not part of the signature: `method('list', 'map(f: closure) -> list', …)`. */

@@ -70,8 +70,16 @@ describe('crypto', () => {
     ['900150983cd24fb0d6963f7d28e17f72', 'md5', ['abc']],
     ['3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532', 'sha3_256', ['abc']],
     ['6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85', 'blake3', [bytes(97, 98, 99)]],
-    ['f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8', 'hmac_sha256', ['key', 'The quick brown fox jumps over the lazy dog']],
-    ['97yD9DBThCSxMpjmqm+xQ+9NWaFJRhdZl0edvC0aPNg=', 'hmac_sha256_base64', ['key', 'The quick brown fox jumps over the lazy dog']],
+    [
+      'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
+      'hmac_sha256',
+      ['key', 'The quick brown fox jumps over the lazy dog'],
+    ],
+    [
+      '97yD9DBThCSxMpjmqm+xQ+9NWaFJRhdZl0edvC0aPNg=',
+      'hmac_sha256_base64',
+      ['key', 'The quick brown fox jumps over the lazy dog'],
+    ],
     ['true', 'constant_time_eq', [1, '1']],
     ['false', 'constant_time_eq', ['a', 'ab']],
   ])('%s', (expected, name, args) => expect(f(name, ...args)).toBe(expected))
@@ -90,9 +98,13 @@ describe('crypto', () => {
     expect(f('ed25519_verify', 'zz', '', signature)).toBe('false')
     expect(f('ed25519_verify', open, '', '00')).toBe('false')
     const alice = call('x25519_keypair') as HarnDict
-    const bob = d({ private: '22'.repeat(32), public: f('x25519_agree', '22'.repeat(32), '0900000000000000000000000000000000000000000000000000000000000000') })
+    const bob = d({
+      private: '22'.repeat(32),
+      public: f('x25519_agree', '22'.repeat(32), '0900000000000000000000000000000000000000000000000000000000000000'),
+    })
     expect(f('x25519_agree', alice.get('private')!, bob.get('public')!)).toBe(
-      f('x25519_agree', bob.get('private')!, alice.get('public')!))
+      f('x25519_agree', bob.get('private')!, alice.get('public')!),
+    )
     expect(fault('ed25519_sign', 'ab', 'm')).toBe('ed25519_sign: private key must be 32 bytes')
     expect(fault('ed25519_sign', 'zz', 'm')).toContain('ed25519_sign: invalid hex private key: ')
     expect(fault('x25519_agree', 'ab', open)).toBe('x25519_agree: private must be 32 bytes')
@@ -119,16 +131,19 @@ q9UU8I5mEovUf86QZ7kOBIjJwqnzD1omageEHWwHdBO6B+dFabmdT9POxg==
   })
 
   test('HS256 is verified', () => {
-    const token = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c'
+    const token =
+      'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c'
     expect(f('jwt_verify', 'HS256', token, 'your-256-bit-secret')).toBe(
-      '{claims: {iat: 1516239022, name: John Doe, sub: 1234567890}, valid: true}')
+      '{claims: {iat: 1516239022, name: John Doe, sub: 1234567890}, valid: true}',
+    )
     expect(fault('jwt_verify', 'HS256', token, 'other')).toBe('jwt_verify: InvalidSignature')
   })
 
   test('messages', () => {
     expect(fault('jwt_sign', 'ES256')).toBe('Runtime error: jwt_sign: requires 3 arguments: alg, claims, private_key')
     expect(fault('jwt_sign', 'HS256', d({}), 'k')).toBe(
-      'Runtime error: jwt_sign: unsupported algorithm `HS256`; expected ES256 or RS256')
+      'Runtime error: jwt_sign: unsupported algorithm `HS256`; expected ES256 or RS256',
+    )
     expect(fault('jwt_sign', 'ES256', 1, 'k')).toBe('Runtime error: jwt_sign: claims must be a dict, got int')
     expect(fault('jwt_sign', 'ES256', d({}), 1)).toBe('Runtime error: jwt_sign: private_key must be a PEM string, got int')
     expect(fault('jwt_sign', 'ES256', d({}), 'k')).toContain('jwt_sign: invalid ES256 PEM private key: ')
@@ -141,7 +156,8 @@ q9UU8I5mEovUf86QZ7kOBIjJwqnzD1omageEHWwHdBO6B+dFabmdT9POxg==
     expect(url).toMatch(/^https:\/\/h\.example\/p\?exp=100&kid=k1&sig=[\w-]+&user=a%20b&z=1$/)
     const good = call('verify_signed_url', url, d({ k1: 's' }), 100) as HarnDict
     expect(display(good)).toBe(
-      '{claims: {user: a b, z: 1}, expired: false, expires_at: 100, kid: k1, reason: ok, signature_valid: true, valid: true}')
+      '{claims: {user: a b, z: 1}, expired: false, expires_at: 100, kid: k1, reason: ok, signature_valid: true, valid: true}',
+    )
     const reason = (...args: Value[]): string => display((call('verify_signed_url', ...args) as HarnDict).get('reason')!)
     expect(reason(url, d({ k1: 's' }), 101)).toBe('expired')
     expect(reason(url, d({ k1: 's' }), 101, d({ skew_seconds: 1 }))).toBe('ok')
@@ -154,9 +170,11 @@ q9UU8I5mEovUf86QZ7kOBIjJwqnzD1omageEHWwHdBO6B+dFabmdT9POxg==
     expect(reason(f('signed_url', '/a b', d({}), 's', 5), 's', 5)).toBe('ok')
     expect(fault('signed_url', '/p', 1, 's', 5)).toBe('Runtime error: signed_url: claims must be a dict, got int')
     expect(fault('signed_url', '/p', d({ sig: 1 }), 's', 5)).toBe(
-      'Runtime error: signed_url: claims cannot contain reserved parameter `sig`')
+      'Runtime error: signed_url: claims cannot contain reserved parameter `sig`',
+    )
     expect(fault('signed_url', '/p')).toBe(
-      'Runtime error: signed_url: requires 4 or 5 arguments: base, claims, secret, expires_at, options?')
+      'Runtime error: signed_url: requires 4 or 5 arguments: base, claims, secret, expires_at, options?',
+    )
     expect(fault('verify_signed_url', '/p', 's', 'x')).toBe('Runtime error: verify_signed_url: now must be an int, got string')
   })
 })
@@ -164,9 +182,9 @@ q9UU8I5mEovUf86QZ7kOBIjJwqnzD1omageEHWwHdBO6B+dFabmdT9POxg==
 describe('cookies', () => {
   test('parsing', () => {
     expect(f('cookie_parse', 'a=1; b="x"; a=2; bad; =v; c=a\tb')).toBe(
-      '{cookies: {a: 1, b: x}, duplicates: {a: [1, 2]}, '
-      + "invalid: [{reason: missing '=', segment: bad}, {reason: invalid name, segment: =v}, {reason: invalid value, segment: c=a\tb}], "
-      + 'pairs: [{name: a, value: 1}, {name: b, value: x}, {name: a, value: 2}]}',
+      '{cookies: {a: 1, b: x}, duplicates: {a: [1, 2]}, ' +
+        "invalid: [{reason: missing '=', segment: bad}, {reason: invalid name, segment: =v}, {reason: invalid value, segment: c=a\tb}], " +
+        'pairs: [{name: a, value: 1}, {name: b, value: x}, {name: a, value: 2}]}',
     )
     expect(f('cookie_parse', d({ Cookie: 'a=1' }))).toContain('cookies: {a: 1}')
     expect(f('cookie_parse', null)).toBe('{cookies: {}, duplicates: {}, invalid: [], pairs: []}')
@@ -175,12 +193,15 @@ describe('cookies', () => {
   test('serializing', () => {
     const options = d({ 'Max-Age': 60, path: '/', http_only: true, Secure: true, sameSite: 'strict', domain: 'x.y' })
     expect(f('cookie_serialize', 'a', 'b', options)).toBe(
-      'a=b; Path=/; Domain=x.y; Max-Age=60; HttpOnly; Secure; SameSite=Strict')
+      'a=b; Path=/; Domain=x.y; Max-Age=60; HttpOnly; Secure; SameSite=Strict',
+    )
     expect(f('cookie_delete', 'a')).toBe(
-      'a=; Path=/; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Secure; SameSite=Lax')
+      'a=; Path=/; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Secure; SameSite=Lax',
+    )
     expect(fault('cookie_serialize', '', 'b')).toBe('Runtime error: cookie: cookie name is empty or contains invalid characters')
     expect(fault('cookie_serialize', 'a', 'b c')).toContain(
-      'cookie value contains spaces, quotes, separators, or control characters; encode it first')
+      'cookie value contains spaces, quotes, separators, or control characters; encode it first',
+    )
     expect(fault('cookie_serialize', 'a', 'b', d({ same_site: 'none' }))).toContain('SameSite=None requires Secure')
     expect(fault('cookie_serialize', 'a', 'b', d({ same_site: 'x' }))).toContain('same_site must be one of Lax, Strict, or None')
     expect(fault('cookie_serialize', 'a', 'b', d({ path: 'a;b' }))).toContain('Path contains an invalid cookie attribute value')
@@ -201,7 +222,12 @@ describe('cookies', () => {
   })
 
   test('round trip', () => {
-    const set = list('b=2; Path=/', 'a=9; Max-Age=0', 'c=3; Expires=Thu, 01 Jan 1970 00:00:00 GMT', 'd=4; Expires=Thu, 01 Jan 2099 00:00:00 GMT')
+    const set = list(
+      'b=2; Path=/',
+      'a=9; Max-Age=0',
+      'c=3; Expires=Thu, 01 Jan 1970 00:00:00 GMT',
+      'd=4; Expires=Thu, 01 Jan 2099 00:00:00 GMT',
+    )
     expect(f('cookie_round_trip', 'z=1; a=1; c=1', set)).toBe('{cookie_header: b=2; d=4; z=1, cookies: {b: 2, d: 4, z: 1}}')
     expect(f('cookie_round_trip', list('b=2'))).toBe('{cookie_header: b=2, cookies: {b: 2}}')
   })
@@ -210,14 +236,18 @@ describe('cookies', () => {
 describe('URLs', () => {
   test('parsing', () => {
     expect(f('url_parse', 'HTTPS://u:p@Example.com:8443/a/../b?x=1#f')).toBe(
-      '{fragment: f, host: example.com, password: p, path: /b, port: 8443, query: x=1, scheme: https, username: u}')
+      '{fragment: f, host: example.com, password: p, path: /b, port: 8443, query: x=1, scheme: https, username: u}',
+    )
     expect(f('url_parse', 'http://h:80')).toBe(
-      '{fragment: nil, host: h, password: nil, path: /, port: nil, query: nil, scheme: http, username: nil}')
+      '{fragment: nil, host: h, password: nil, path: /, port: nil, query: nil, scheme: http, username: nil}',
+    )
     expect(fault('url_parse', 'nope')).toBe('url_parse: relative URL without a base')
   })
 
   test('building', () => {
-    expect(f('url_build', d({ scheme: 'https', host: 'h', port: 8080, path: '/a b', query: 'x=1', fragment: 'f', username: 'u' }))).toBe('https://u@h:8080/a%20b?x=1#f')
+    expect(
+      f('url_build', d({ scheme: 'https', host: 'h', port: 8080, path: '/a b', query: 'x=1', fragment: 'f', username: 'u' })),
+    ).toBe('https://u@h:8080/a%20b?x=1#f')
     expect(f('url_build', d({ scheme: 'http', host: 'h', port: 80 }))).toBe('http://h/')
     expect(fault('url_build', 1)).toBe('url_build: expected a dict of url parts')
     expect(fault('url_build', d({}))).toBe("url_build: 'scheme' is required")
@@ -232,23 +262,30 @@ describe('URLs', () => {
 })
 
 describe('multipart', () => {
-  const fields = list(d({ name: 'a', content: 'text' }), d({ name: 'f', filename: 'x.bin', content: bytes(1, 255), content_type: 'application/x' }))
+  const fields = list(
+    d({ name: 'a', content: 'text' }),
+    d({ name: 'f', filename: 'x.bin', content: bytes(1, 255), content_type: 'application/x' }),
+  )
 
   test('round trip', () => {
     const form = call('multipart_form_data', fields, d({ boundary: 'B' })) as HarnDict
     expect(f('bytes_to_string_lossy', form.get('body')!)).toBe(
-      '--B\r\nContent-Disposition: form-data; name="a"\r\n\r\ntext\r\n'
-      + '--B\r\nContent-Disposition: form-data; name="f"; filename="x.bin"\r\nContent-Type: application/x\r\n\r\n\u0001\uFFFD\r\n--B--\r\n')
+      '--B\r\nContent-Disposition: form-data; name="a"\r\n\r\ntext\r\n' +
+        '--B\r\nContent-Disposition: form-data; name="f"; filename="x.bin"\r\nContent-Type: application/x\r\n\r\n\u0001\uFFFD\r\n--B--\r\n',
+    )
     const parsed = call('multipart_parse', form.get('body')!, form.get('content_type')!) as HarnDict
     expect(display(parsed.get('field_count')!)).toBe('2')
     const [first, second] = (parsed.get('fields') as HarnList).view() as HarnDict[]
-    expect(display(first!)).toBe('{bytes: b"74657874", content_type: nil, filename: nil, '
-      + 'headers: {content-disposition: form-data; name="a"}, name: a, text: text}')
+    expect(display(first!)).toBe(
+      '{bytes: b"74657874", content_type: nil, filename: nil, ' +
+        'headers: {content-disposition: form-data; name="a"}, name: a, text: text}',
+    )
     expect(display(second!.get('text')!)).toBe('nil')
     expect(f('multipart_field_text', first!)).toBe('text')
     expect(f('multipart_field_bytes', second!)).toBe('b"01ff"')
     expect(display((call('multipart_form_data', fields) as HarnDict).get('boundary')!)).toMatch(
-      /^----harn-boundary-[0-9a-f]{16}$/)
+      /^----harn-boundary-[0-9a-f]{16}$/,
+    )
   })
 
   test.each<[string, Value[]]>([
@@ -262,8 +299,14 @@ describe('multipart', () => {
     ['part is missing header terminator', ['--B\r\nx', 'multipart/form-data; boundary=B']],
     ['part is missing following boundary', ['--B\r\nx: y\r\n\r\nz', 'multipart/form-data; boundary=B']],
     ['part is missing Content-Disposition header', ['--B\r\nx: y\r\n\r\nz\r\n--B--', 'multipart/form-data; boundary=B']],
-    ['part Content-Disposition is missing name', ['--B\r\nContent-Disposition: form-data\r\n\r\nz\r\n--B--', 'multipart/form-data; boundary=B']],
-    ['expected form-data disposition, got attachment', ['--B\r\nContent-Disposition: attachment\r\n\r\nz\r\n--B--', 'multipart/form-data; boundary=B']],
+    [
+      'part Content-Disposition is missing name',
+      ['--B\r\nContent-Disposition: form-data\r\n\r\nz\r\n--B--', 'multipart/form-data; boundary=B'],
+    ],
+    [
+      'expected form-data disposition, got attachment',
+      ['--B\r\nContent-Disposition: attachment\r\n\r\nz\r\n--B--', 'multipart/form-data; boundary=B'],
+    ],
     ['unexpected bytes after closing boundary', ['--B--\r\nx', 'multipart/form-data; boundary=B']],
   ])('%s', (expected, args) => expect(fault('multipart_parse', ...args)).toBe(`Runtime error: multipart_parse: ${expected}`))
 
@@ -329,7 +372,8 @@ describe('JSON', () => {
 
   test('pretty and decimal forms', () => {
     expect(stringifyJson(d({ a: list(1, new HarnFloat(2)), b: d({}) }), { indent: 2, decimals: true })).toBe(
-      '{\n  "a": [\n    1,\n    2.0\n  ],\n  "b": {}\n}')
+      '{\n  "a": [\n    1,\n    2.0\n  ],\n  "b": {}\n}',
+    )
   })
 
   test('depth is no limit', () => {

@@ -104,9 +104,7 @@ function normalManifest(payload: Value): HarnDict {
   }
   if (text(manifest, 'name') === '') return refuse('missing name')
   if (text(manifest, 'owner') === '') return refuse('missing owner')
-  if (
-    items(manifest, 'secrets').some((secret) => looksSecret(text(secret, 'capability')) || looksSecret(text(secret, 'name')))
-  ) {
+  if (items(manifest, 'secrets').some((secret) => looksSecret(text(secret, 'capability')) || looksSecret(text(secret, 'name')))) {
     return refuse('secrets must be capability references, not raw secret values')
   }
   if (items(manifest, 'included_queries').some((query) => text(query, 'id') === '' || text(query, 'query') === ''))
@@ -172,9 +170,7 @@ function hintOf(event: HarnDict): string {
 }
 
 function groupKey(event: HarnDict): string {
-  return [text(event, 'kind'), text(event, 'source'), text(event, 'tool'), text(event, 'provider'), hintOf(event)].join(
-    '\u0000',
-  )
+  return [text(event, 'kind'), text(event, 'source'), text(event, 'tool'), text(event, 'provider'), hintOf(event)].join('\u0000')
 }
 
 function metadataText(event: HarnDict, ...names: readonly string[]): string {

@@ -84,7 +84,12 @@ export function clampIndex(index: number, length: number): number {
 }
 
 export function entry(key: string, value: Value): HarnDict {
-  return new HarnDict(new Map<string, Value>([['key', key], ['value', value]]))
+  return new HarnDict(
+    new Map<string, Value>([
+      ['key', key],
+      ['value', value],
+    ]),
+  )
 }
 
 /** Sorted copy by the order of the language; stable. Lists of one scalar type, the usual case, take a quicker comparison. */

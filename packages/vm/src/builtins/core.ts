@@ -88,17 +88,25 @@ const conversion: readonly BuiltinDef[] = [
   define('type_of(value: any) -> string', 'The name of its type.', (_ctx, value = null) => typeName(value)),
   define('to_string(value: any) -> string', 'Its display.', (_ctx, value = null) => display(value)),
   define('to_int(value: any) -> int', 'Int, float toward zero, or decimal text; nil when it is neither.', (_ctx, value = null) =>
-    toInt(value)),
+    toInt(value),
+  ),
   define('to_float(value: any) -> float', 'Float, int, or decimal text; nil when it is neither.', (_ctx, value = null) =>
-    toFloat(value)),
-  builtin('to_list(value: set|list) -> list', { doc: 'The members of a set, a list itself, any other value in a list.' },
+    toFloat(value),
+  ),
+  builtin(
+    'to_list(value: set|list) -> list',
+    { doc: 'The members of a set, a list itself, any other value in a list.' },
     (ctx, value = null) => {
       if (value instanceof HarnList) return value
       ctx.charge(0, 32)
       return new HarnList(value instanceof HarnSet ? value.values() : [value])
-    }),
-  define('len(value: string|list|dict|set|bytes|range|nil) -> int', 'Number of characters, bytes or elements; 0 for other types.',
-    (_ctx, value = null) => length(value)),
+    },
+  ),
+  define(
+    'len(value: string|list|dict|set|bytes|range|nil) -> int',
+    'Number of characters, bytes or elements; 0 for other types.',
+    (_ctx, value = null) => length(value),
+  ),
 ]
 
 /** Throws the message argument when one was given, else the default. */
@@ -107,35 +115,54 @@ function failed(ctx: Context, given: number, message: Value, text: () => string)
 }
 
 const testing: readonly BuiltinDef[] = [
-  define('assert(condition: any, msg?: string) -> nil', 'Throws unless the condition holds.',
-    (ctx, condition = null, message = null) => isTruthy(condition) ? null : failed(ctx, 1, message, () => 'Assertion failed')),
-  define('assert_eq(actual: any, expected: any, msg?: string) -> nil', 'Throws unless both are equal.',
+  define(
+    'assert(condition: any, msg?: string) -> nil',
+    'Throws unless the condition holds.',
+    (ctx, condition = null, message = null) => (isTruthy(condition) ? null : failed(ctx, 1, message, () => 'Assertion failed')),
+  ),
+  define(
+    'assert_eq(actual: any, expected: any, msg?: string) -> nil',
+    'Throws unless both are equal.',
     (ctx, actual = null, expected = null, message = null) => {
       if (ctx.argc < 2) return ctx.throw('assert_eq requires at least 2 arguments')
       if (equals(actual, expected)) return null
       return failed(ctx, 2, message, () => `Assertion failed: expected ${display(expected)}, got ${display(actual)}`)
-    }),
-  define('assert_ne(actual: any, expected: any, msg?: string) -> nil', 'Throws when both are equal.',
+    },
+  ),
+  define(
+    'assert_ne(actual: any, expected: any, msg?: string) -> nil',
+    'Throws when both are equal.',
     (ctx, actual = null, expected = null, message = null) => {
       if (ctx.argc < 2) return ctx.throw('assert_ne requires at least 2 arguments')
       if (!equals(actual, expected)) return null
       return failed(ctx, 2, message, () => `Assertion failed: values should not be equal: ${display(actual)}`)
-    }),
+    },
+  ),
   define('unreachable(value?: any) -> never', 'An error that says this place was thought out of reach.', (ctx, value = null) =>
-    ctx.runtime(`unreachable code was reached${ctx.argc > 0 ? `: ${display(value)}` : ''}`)),
+    ctx.runtime(`unreachable code was reached${ctx.argc > 0 ? `: ${display(value)}` : ''}`),
+  ),
 ]
 
 const errors: readonly BuiltinDef[] = [
-  define('throw_error(message: string, category?: string) -> never', 'Throws `{category, message}`.',
+  define(
+    'throw_error(message: string, category?: string) -> never',
+    'Throws `{category, message}`.',
     (ctx, message, category = null) => {
       const name = ctx.argc > 1 ? display(category) : 'generic'
       return ctx.throw(HarnDict.of({ category: knownCategory(name), message: textArg(ctx, 0, message) }))
-    }),
+    },
+  ),
   define('error_category(err: any) -> string', 'The category of a caught error.', (_ctx, error = null) => categoryOf(error)),
-  define('is_timeout(err: any) -> bool', 'Whether the category is `timeout`.', (_ctx, error = null) =>
-    categoryOf(error) === 'timeout'),
-  define('is_rate_limited(err: any) -> bool', 'Whether the category is `rate_limit`.', (_ctx, error = null) =>
-    categoryOf(error) === 'rate_limit'),
+  define(
+    'is_timeout(err: any) -> bool',
+    'Whether the category is `timeout`.',
+    (_ctx, error = null) => categoryOf(error) === 'timeout',
+  ),
+  define(
+    'is_rate_limited(err: any) -> bool',
+    'Whether the category is `rate_limit`.',
+    (_ctx, error = null) => categoryOf(error) === 'rate_limit',
+  ),
 ]
 
 /** Numbers that stand for the addresses of containers: given at the first question, kept for the life of the machine. */
@@ -143,8 +170,13 @@ const addresses = family('addresses', (): { readonly byValue: Map<Value, number>
 
 /** Values that `is_same` compares by allocation. */
 function hasIdentity(value: Value): boolean {
-  return value instanceof HarnList || value instanceof HarnDict || value instanceof HarnSet
-    || value instanceof HarnClosure || value instanceof HarnPair
+  return (
+    value instanceof HarnList ||
+    value instanceof HarnDict ||
+    value instanceof HarnSet ||
+    value instanceof HarnClosure ||
+    value instanceof HarnPair
+  )
 }
 
 function isSame(a: Value, b: Value): boolean {
@@ -169,10 +201,16 @@ function addressOf(ctx: Context, value: Value): string {
 }
 
 const identity: readonly BuiltinDef[] = [
-  define('is_same(a: any, b: any) -> bool', 'Whether both are the same container; other values by equality.',
-    (_ctx, a = null, b = null) => isSame(a, b)),
-  builtin('addr_of(value: any) -> string', { doc: 'A key for the identity of a container, for the content of other values.' },
-    (ctx, value = null) => addressOf(ctx, value)),
+  define(
+    'is_same(a: any, b: any) -> bool',
+    'Whether both are the same container; other values by equality.',
+    (_ctx, a = null, b = null) => isSame(a, b),
+  ),
+  builtin(
+    'addr_of(value: any) -> string',
+    { doc: 'A key for the identity of a container, for the content of other values.' },
+    (ctx, value = null) => addressOf(ctx, value),
+  ),
   define('hash_value(value: any) -> int', 'A hash that structurally equal values share.', (ctx, value = null) => {
     ctx.charge(1)
     return wrapInt(fingerprint(value))

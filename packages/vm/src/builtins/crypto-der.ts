@@ -55,8 +55,9 @@ function toBigInt(bytes: Uint8Array): bigint {
 
 function integers(bytes: Uint8Array): bigint[] | null {
   const members = sequence(bytes)
-  return members !== null && members.every((member) => member.tag === INTEGER) ? members.map((member) =>
-    toBigInt(member.content)) : null
+  return members !== null && members.every((member) => member.tag === INTEGER)
+    ? members.map((member) => toBigInt(member.content))
+    : null
 }
 
 // OBJECT IDENTIFIERs in hexadecimal: rsaEncryption, id-ecPublicKey, prime256v1.
@@ -66,8 +67,9 @@ const P256_ID = '2a8648ce3d030107'
 
 function hasIds(algorithm: Element | undefined, ...ids: string[]): boolean {
   const members = algorithm?.tag === SEQUENCE ? elements(algorithm.content) : null
-  const found = (members ?? []).filter((member) => member.tag === OBJECT_ID).map((member) =>
-    toBigInt(member.content).toString(16))
+  const found = (members ?? [])
+    .filter((member) => member.tag === OBJECT_ID)
+    .map((member) => toBigInt(member.content).toString(16))
   return ids.every((id, at) => found[at] === id)
 }
 
@@ -94,7 +96,10 @@ export interface RsaPrivate extends RsaPublic {
 
 /** The DER of a key: from a block with the general label, unwrapped, or from one whose label names the algorithm, as it is. */
 function keyBytes(
-  pem: string, general: string, specific: string, unwrap: (bytes: Uint8Array) => Uint8Array | null,
+  pem: string,
+  general: string,
+  specific: string,
+  unwrap: (bytes: Uint8Array) => Uint8Array | null,
 ): Uint8Array | null {
   const block = readPem(pem)
   if (block?.label === general) return unwrap(block.bytes)

@@ -68,31 +68,43 @@ function attempt<T>(run: () => T): T | null {
 }
 
 const signers: ReadonlyMap<string, Sign> = new Map<string, Sign>([
-  ['ES256', (message, pem) => {
-    const key = p256PrivateKey(pem)
-    return key === null ? null : attempt(() => p256.sign(message, key))
-  }],
-  ['RS256', (message, pem) => {
-    const key = rsaPrivateKey(pem)
-    const padded = key === null ? null : paddedDigest(message, sizeOf(key))
-    if (key === null || padded === null) return null
-    return toBytes(powerMod(BigInt(`0x${encodeHex(padded)}`), key.secret, key.modulus), sizeOf(key))
-  }],
+  [
+    'ES256',
+    (message, pem) => {
+      const key = p256PrivateKey(pem)
+      return key === null ? null : attempt(() => p256.sign(message, key))
+    },
+  ],
+  [
+    'RS256',
+    (message, pem) => {
+      const key = rsaPrivateKey(pem)
+      const padded = key === null ? null : paddedDigest(message, sizeOf(key))
+      if (key === null || padded === null) return null
+      return toBytes(powerMod(BigInt(`0x${encodeHex(padded)}`), key.secret, key.modulus), sizeOf(key))
+    },
+  ],
 ])
 
 const verifiers: ReadonlyMap<string, Verify> = new Map<string, Verify>([
   ['HS256', (message, signature, secret) => sameBytes(hmacSha256(encodeUtf8(secret), message), signature)],
-  ['ES256', (message, signature, pem) => {
-    const key = p256PublicKey(pem)
-    return key === null ? null : (attempt(() => p256.verify(signature, message, key, { lowS: false })) ?? false)
-  }],
-  ['RS256', (message, signature, pem) => {
-    const key = rsaPublicKey(pem)
-    const padded = key === null ? null : paddedDigest(message, sizeOf(key))
-    if (key === null || padded === null) return null
-    const value = signature.length === padded.length ? BigInt(`0x${encodeHex(signature)}`) : key.modulus
-    return value < key.modulus && sameBytes(toBytes(powerMod(value, key.exponent, key.modulus), padded.length), padded)
-  }],
+  [
+    'ES256',
+    (message, signature, pem) => {
+      const key = p256PublicKey(pem)
+      return key === null ? null : (attempt(() => p256.verify(signature, message, key, { lowS: false })) ?? false)
+    },
+  ],
+  [
+    'RS256',
+    (message, signature, pem) => {
+      const key = rsaPublicKey(pem)
+      const padded = key === null ? null : paddedDigest(message, sizeOf(key))
+      if (key === null || padded === null) return null
+      const value = signature.length === padded.length ? BigInt(`0x${encodeHex(signature)}`) : key.modulus
+      return value < key.modulus && sameBytes(toBytes(powerMod(value, key.exponent, key.modulus), padded.length), padded)
+    },
+  ],
 ])
 
 function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: Value = null): Result {
@@ -141,8 +153,14 @@ function verify(ctx: Context, algorithm: Value = null, token: Value = null, key:
 }
 
 export const jwtFunctions: readonly BuiltinDef[] = [
-  builtin('jwt_sign(alg: string, claims: dict, private_key: string) -> string',
-    { doc: 'A signed JSON Web Token (ES256, RS256).' }, sign),
-  builtin('jwt_verify(alg: string, token: string, key: string) -> dict',
-    { doc: 'The claims of a token whose signature fits (HS256, ES256, RS256).' }, verify),
+  builtin(
+    'jwt_sign(alg: string, claims: dict, private_key: string) -> string',
+    { doc: 'A signed JSON Web Token (ES256, RS256).' },
+    sign,
+  ),
+  builtin(
+    'jwt_verify(alg: string, token: string, key: string) -> dict',
+    { doc: 'The claims of a token whose signature fits (HS256, ES256, RS256).' },
+    verify,
+  ),
 ]

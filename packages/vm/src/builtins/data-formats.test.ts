@@ -51,7 +51,7 @@ test('TOML', () => {
   )
   expect(fault('toml_parse', 'a = ')).toMatch(/^TOML parse error: /)
   expect(call('toml_stringify', json('{"b":{"y":1,"z":{"k":true}},"a":"q\\"","list":[1,2],"ts":[{"n":1},{"n":2}]}'))).toBe(
-    'a = \'q"\'\nlist = [1, 2]\n\n[b]\ny = 1\n\n[b.z]\nk = true\n\n[[ts]]\nn = 1\n\n[[ts]]\nn = 2\n',
+    "a = 'q\"'\nlist = [1, 2]\n\n[b]\ny = 1\n\n[b.z]\nk = true\n\n[[ts]]\nn = 1\n\n[[ts]]\nn = 2\n",
   )
   expect(fault('toml_stringify', json('{"a":null}'))).toBe('toml_stringify: unsupported unit type')
 })

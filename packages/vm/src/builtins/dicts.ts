@@ -60,8 +60,12 @@ function loopMethod(name: string, loop: string, doc: string): BuiltinDef {
   })
 }
 
-function dictMethod(signature: string, doc: string, run: (ctx: Context, self: HarnDict, a: Value, b: Value) =>
-  Result, borrows = false): BuiltinDef {
+function dictMethod(
+  signature: string,
+  doc: string,
+  run: (ctx: Context, self: HarnDict, a: Value, b: Value) => Result,
+  borrows = false,
+): BuiltinDef {
   return method('dict', signature, { doc, borrows }, (ctx, self, a = null, b = null) => run(ctx, self as HarnDict, a, b))
 }
 
@@ -70,13 +74,21 @@ const methods: readonly BuiltinDef[] = [
   dictMethod('values() -> list', 'The values in key order.', valuesOf, true),
   dictMethod('entries() -> list', '`{key, value}` dicts in key order.', entriesOf, true),
   dictMethod('count() -> int', 'Number of entries.', (_ctx, self) => self.size, true),
-  dictMethod('has(key: string) -> bool', 'Whether the key is present, even with nil.', (_ctx, self, key) =>
-    self.has(display(key)), true),
-  dictMethod('get(key: string, default?: any) -> any', 'The value, or the default when the key is absent.',
+  dictMethod(
+    'has(key: string) -> bool',
+    'Whether the key is present, even with nil.',
+    (_ctx, self, key) => self.has(display(key)),
+    true,
+  ),
+  dictMethod(
+    'get(key: string, default?: any) -> any',
+    'The value, or the default when the key is absent.',
     (_ctx, self, key, fallback) => {
       const value = self.get(display(key))
       return value === undefined ? fallback : value
-    }, true),
+    },
+    true,
+  ),
   dictMethod('merge(other: dict) -> dict', 'Both; the other wins. Nested dicts are not merged.', (ctx, self, other) => {
     if (!(other instanceof HarnDict)) return self
     if (self.owned && other !== self) {

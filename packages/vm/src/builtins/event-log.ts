@@ -147,8 +147,7 @@ export const eventLogFamily: BuiltinFamily = {
       'event_log.latest(topic: string) -> int | nil',
       { doc: 'The id of the last event of a topic.', effects: [] },
       (ctx, topic) => {
-        if (typeof topic !== 'string')
-          return ctx.type(`event_log.latest: topic must be a string, got ${typeName(topic ?? null)}`)
+        if (typeof topic !== 'string') return ctx.type(`event_log.latest: topic must be a string, got ${typeName(topic ?? null)}`)
         return eventsOf(ctx, topic).length || null
       },
     ),

@@ -238,8 +238,7 @@ export const flowFamily: BuiltinFamily = {
         ['fetched_at', 'string'],
       ],
       'Evidence on a page elsewhere.',
-      (_ctx, [url, quote, fetched]) =>
-        HarnDict.of({ kind: 'external_citation', url: url!, quote: quote!, fetched_at: fetched! }),
+      (_ctx, [url, quote, fetched]) => HarnDict.of({ kind: 'external_citation', url: url!, quote: quote!, fetched_at: fetched! }),
     ),
     maker('flow_remediation', [['description', 'string']], 'What would help.', (_ctx, [description]) =>
       HarnDict.of({ description: description! }),

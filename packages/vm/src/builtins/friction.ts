@@ -126,7 +126,9 @@ function* normalEvents(given: Value): Script<HarnDict[]> {
     // A reference names a secret and does not hold it: events that a script hands over keep theirs.
     const metadata = item instanceof HarnDict ? item.get('metadata') : null
     const reference = metadata instanceof HarnDict ? (metadata.get('secret_ref') ?? null) : null
-    events.push(reference === null ? event : event.with('metadata', (event.get('metadata') as HarnDict).with('secret_ref', reference)))
+    events.push(
+      reference === null ? event : event.with('metadata', (event.get('metadata') as HarnDict).with('secret_ref', reference)),
+    )
   }
   return events
 }
@@ -171,8 +173,7 @@ export const frictionFamily: BuiltinFamily = {
     builtin(
       'friction_event(payload: dict) -> dict',
       { doc: 'A friction event in its one shape, without secrets.', ...EFFECTS },
-      (ctx, payload) =>
-        ctx.argc === 0 ? ctx.runtime('friction_event: missing payload') : machine.start(ctx, 'event', payload!),
+      (ctx, payload) => (ctx.argc === 0 ? ctx.runtime('friction_event: missing payload') : machine.start(ctx, 'event', payload!)),
     ),
     builtin(
       'friction_record(payload: dict, options?: dict) -> dict',

@@ -53,19 +53,13 @@ function textList(value: Value | undefined): HarnList {
   ])
 }
 
-function records(
-  value: Value | undefined,
-  fields: readonly string[],
-  fallback: Readonly<Record<string, string>> = {},
-): HarnList {
+function records(value: Value | undefined, fields: readonly string[], fallback: Readonly<Record<string, string>> = {}): HarnList {
   if (value === undefined) return new HarnList([])
   if (!(value instanceof HarnList)) return misfit()
   return new HarnList(
     value.view().map((item) => {
       if (!(item instanceof HarnDict)) return misfit()
-      return HarnDict.of(
-        Object.fromEntries(fields.map((name) => [name, optionalText(item.get(name)) ?? fallback[name] ?? null])),
-      )
+      return HarnDict.of(Object.fromEntries(fields.map((name) => [name, optionalText(item.get(name)) ?? fallback[name] ?? null])))
     }),
   )
 }

@@ -342,8 +342,18 @@ const SOURCES: IterOps = {
 }
 
 const COMBINATORS: IterOps = {
-  map, filter, flat_map: flatMap, take, skip, take_while: takeWhile, skip_while: skipWhile,
-  zip, enumerate, chain, chunks, windows,
+  map,
+  filter,
+  flat_map: flatMap,
+  take,
+  skip,
+  take_while: takeWhile,
+  skip_while: skipWhile,
+  zip,
+  enumerate,
+  chain,
+  chunks,
+  windows,
 }
 
 /**

@@ -7,9 +7,7 @@ import { HarnFloat } from '../values/scalars.js'
 import { wrapInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-export type JsonResult =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly message: string }
+export type JsonResult = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly message: string }
 
 const MAX_INT = 2n ** 63n - 1n
 const MIN_INT = -(2n ** 63n)
@@ -152,13 +150,17 @@ class Reader {
   /** A scalar value, or null with `error` set. */
   scalar(char: string | undefined): Value {
     switch (char) {
-      case undefined: return this.fail('EOF while parsing a value')
+      case undefined:
+        return this.fail('EOF while parsing a value')
       case '"':
         this.at++
         return this.string()
-      case 'n': return this.word('null', null)
-      case 't': return this.word('true', true)
-      case 'f': return this.word('false', false)
+      case 'n':
+        return this.word('null', null)
+      case 't':
+        return this.word('true', true)
+      case 'f':
+        return this.word('false', false)
     }
     return /[-0-9]/.test(char) ? this.number() : this.fail('expected value')
   }

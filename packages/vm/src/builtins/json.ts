@@ -24,12 +24,15 @@ export const jsonFamily: BuiltinFamily = {
       const parsed = parseJson(source)
       return parsed.ok ? parsed.value : ctx.throw(`JSON parse error: ${parsed.message}`)
     }),
-    builtin('json_stringify(value: any) -> string', { doc: 'A compact JSON text with keys in order.', borrows: true },
+    builtin(
+      'json_stringify(value: any) -> string',
+      { doc: 'A compact JSON text with keys in order.', borrows: true },
       (ctx, value = null) => {
         const text = stringifyJson(value)
         ctx.charge(text.length >> 6, text.length)
         return text
-      }),
+      },
+    ),
     extractFunction,
     ...pointerFunctions,
   ],

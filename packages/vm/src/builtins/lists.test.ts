@@ -20,7 +20,16 @@ import { HarnSet } from '../values/set.js'
 import { isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-const machine = fakeMachine(coreFamily, stringsFamily, listsFamily, dictsFamily, setsFamily, rangesFamily, iterFamily, resultsFamily)
+const machine = fakeMachine(
+  coreFamily,
+  stringsFamily,
+  listsFamily,
+  dictsFamily,
+  setsFamily,
+  rangesFamily,
+  iterFamily,
+  resultsFamily,
+)
 
 /** A script function made of a JavaScript one. */
 function fn(body: (...args: never[]) => Value): Value {
@@ -72,8 +81,12 @@ describe('list methods', () => {
     ['true', [1], 'none', [even]],
     ['true', [], 'none', []],
     ['false', [1], 'none', []],
-    ['[1, 1, [2], 2, [4]]', [1, 2], 'flat_map', [fn((x: number) =>
-      new HarnList([x, ...(x === 1 ? [1, new HarnList([2])] : [new HarnList([4])])]))]],
+    [
+      '[1, 1, [2], 2, [4]]',
+      [1, 2],
+      'flat_map',
+      [fn((x: number) => new HarnList([x, ...(x === 1 ? [1, new HarnList([2])] : [new HarnList([4])])]))],
+    ],
     ['[1, 2, 10]', [10, 1, 2], 'sort', []],
     ['[B, a, b]', ['b', 'B', 'a'], 'sort', []],
     ['[0.5, 1, 2]', [2, float(0.5), 1], 'sort', []],
@@ -250,7 +263,8 @@ describe('ranges', () => {
     expect(m(new HarnRange(0, 0, true), 'last')).toBe('nil')
     expect(m(new HarnRange(0, 3, true), 'last')).toBe('2')
     expect(m(new HarnRange(9223372036854775806n, 9223372036854775807n, false), 'to_list')).toBe(
-      '[9223372036854775806, 9223372036854775807]')
+      '[9223372036854775806, 9223372036854775807]',
+    )
     expect(m(new HarnRange(-9223372036854775808n, 5, false), 'count')).toBe('-9223372036854775802')
   })
 
@@ -270,7 +284,15 @@ describe('iterators', () => {
   test.each<[string, unknown, [string, ...unknown[]][]]>([
     ['[2, 4, 6]', [1, 2, 3], [['map', double]]],
     ['[2]', [1, 2, 3], [['filter', even]]],
-    ['[8]', [1, 2, 3, 4], [['filter', even], ['map', double], ['skip', 1]]],
+    [
+      '[8]',
+      [1, 2, 3, 4],
+      [
+        ['filter', even],
+        ['map', double],
+        ['skip', 1],
+      ],
+    ],
     ['[1, 1, 2, 2]', [1, 2], [['flat_map', fn((x: number) => new HarnList([x, x]))]]],
     ['[1]', [1, 2], [['take', 1]]],
     ['[3]', [1, 2, 3], [['skip', 2]]],
@@ -281,9 +303,30 @@ describe('iterators', () => {
     ['[1, 2, 3]', [1], [['chain', [2, 3]]]],
     ['[[1, 2], [3]]', [1, 2, 3], [['chunks', 2]]],
     ['[[1, 2], [2, 3]]', [1, 2, 3], [['windows', 2]]],
-    ['[[2, 4], [4, 6]]', [1, 2, 3], [['map', double], ['windows', 2]]],
-    ['[[2, 4], [6]]', [1, 2, 3], [['map', double], ['chunks', 2]]],
-    ['[(2, a)]', [1, 2], [['filter', even], ['zip', ['a']]]],
+    [
+      '[[2, 4], [4, 6]]',
+      [1, 2, 3],
+      [
+        ['map', double],
+        ['windows', 2],
+      ],
+    ],
+    [
+      '[[2, 4], [6]]',
+      [1, 2, 3],
+      [
+        ['map', double],
+        ['chunks', 2],
+      ],
+    ],
+    [
+      '[(2, a)]',
+      [1, 2],
+      [
+        ['filter', even],
+        ['zip', ['a']],
+      ],
+    ],
     ['[(a, 1), (b, 2)]', { b: 2, a: 1 }, []],
   ])('%s', (expected, source, steps) => expect(chain(source, ...steps)).toBe(expected))
 
@@ -346,7 +389,13 @@ describe('iterators', () => {
 
 test('truth of a filter answer is that of the language', () => {
   expect(isTruthy(new HarnRange(0, 0, true))).toBe(true)
-  expect(m([0, 1], 'filter', fn((x: number) => (x === 0 ? '' : 'yes')))).toBe('[1]')
+  expect(
+    m(
+      [0, 1],
+      'filter',
+      fn((x: number) => (x === 0 ? '' : 'yes')),
+    ),
+  ).toBe('[1]')
 })
 
 describe('results', () => {

@@ -9,8 +9,11 @@ import { isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 /** A function over the numbers of its first argument; `body` answers with a number or an error. */
-function statistic(signature: string, doc: string, body: (ctx: Context, items: number[], arg: Value) =>
-  number | Result): BuiltinDef {
+function statistic(
+  signature: string,
+  doc: string,
+  body: (ctx: Context, items: number[], arg: Value) => number | Result,
+): BuiltinDef {
   const name = signature.slice(0, signature.indexOf('('))
   return builtin(signature, { doc, borrows: true }, (ctx, list = null, arg = null) => {
     if (!(list instanceof HarnList)) return ctx.type(`${name}: items must be a list`)
@@ -57,17 +60,27 @@ function spread(name: string, map: (variance: number) => number) {
 export const statisticsFunctions: readonly BuiltinDef[] = [
   statistic('mean(items: list<number>) -> float', 'The arithmetic mean; 0.0 of nothing.', (_ctx, items) => mean(items)),
   statistic('median(items: list<number>) -> float', 'The middle value.', (ctx, items) =>
-    items.length === 0 ? ctx.runtime('median: items must not be empty') : atRank(ascending(items), (items.length - 1) / 2)),
-  statistic('variance(items: list<number>, sample?: bool) -> float', 'The variance of a population, or of a sample.',
-    spread('variance', (x) => x)),
-  statistic('stddev(items: list<number>, sample?: bool) -> float', 'The standard deviation of a population, or of a sample.',
-    spread('stddev', Math.sqrt)),
-  statistic('percentile(items: list<number>, p: number) -> float', 'The value below which `p` percent lie, interpolated.',
+    items.length === 0 ? ctx.runtime('median: items must not be empty') : atRank(ascending(items), (items.length - 1) / 2),
+  ),
+  statistic(
+    'variance(items: list<number>, sample?: bool) -> float',
+    'The variance of a population, or of a sample.',
+    spread('variance', (x) => x),
+  ),
+  statistic(
+    'stddev(items: list<number>, sample?: bool) -> float',
+    'The standard deviation of a population, or of a sample.',
+    spread('stddev', Math.sqrt),
+  ),
+  statistic(
+    'percentile(items: list<number>, p: number) -> float',
+    'The value below which `p` percent lie, interpolated.',
     (ctx, items, p) => {
       const percent = numberOf(p)
       if (percent === null) return ctx.type('percentile must be numeric')
       if (items.length === 0) return ctx.runtime('percentile: items must not be empty')
       if (!(percent >= 0 && percent <= 100)) return ctx.runtime('percentile must be between 0 and 100')
       return atRank(ascending(items), ((items.length - 1) * percent) / 100)
-    }),
+    },
+  ),
 ]

@@ -87,19 +87,36 @@ function sign(value: Value): Value {
 
 const functions: readonly BuiltinDef[] = [
   define('abs(n: number) -> number', 'Without its sign.', (_ctx, value = null) => abs(value)),
-  define('min(a: number, b: number) -> number', 'The smaller of two numbers.', choose((a, b) => b < a)),
-  define('max(a: number, b: number) -> number', 'The greater of two numbers.', choose((a, b) => b > a)),
-  define('pow(base: number, exp: number) -> number', 'A power; int when base and exponent are and it fits.',
-    (_ctx, base = null, exponent = null) => power(base, exponent)),
+  define(
+    'min(a: number, b: number) -> number',
+    'The smaller of two numbers.',
+    choose((a, b) => b < a),
+  ),
+  define(
+    'max(a: number, b: number) -> number',
+    'The greater of two numbers.',
+    choose((a, b) => b > a),
+  ),
+  define(
+    'pow(base: number, exp: number) -> number',
+    'A power; int when base and exponent are and it fits.',
+    (_ctx, base = null, exponent = null) => power(base, exponent),
+  ),
   define('sign(n: number) -> int', '-1, 0 or 1.', (_ctx, value = null) => sign(value)),
   define('atan2(y: float, x: float) -> float', 'The angle of the point (x, y).', (_ctx, y, x) => {
     const [dy, dx] = [numberOf(y), numberOf(x)]
     return dy === null || dx === null ? null : new HarnFloat(Math.atan2(dy, dx))
   }),
-  define('is_nan(n: float) -> bool', 'Whether it is the float NaN.', (_ctx, value) =>
-    value instanceof HarnFloat && Number.isNaN(value.v)),
-  define('is_infinite(n: float) -> bool', 'Whether it is an infinite float.', (_ctx, value) =>
-    value instanceof HarnFloat && (value.v === Infinity || value.v === -Infinity)),
+  define(
+    'is_nan(n: float) -> bool',
+    'Whether it is the float NaN.',
+    (_ctx, value) => value instanceof HarnFloat && Number.isNaN(value.v),
+  ),
+  define(
+    'is_infinite(n: float) -> bool',
+    'Whether it is an infinite float.',
+    (_ctx, value) => value instanceof HarnFloat && (value.v === Infinity || value.v === -Infinity),
+  ),
   rounding('floor', 'The greatest int not above it.', Math.floor),
   rounding('ceil', 'The least int not below it.', Math.ceil),
   rounding('round', 'The nearest int; halves away from zero.', roundHalfAway),

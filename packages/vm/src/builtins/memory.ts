@@ -269,12 +269,7 @@ export const memoryFamily: BuiltinFamily = {
       'dict',
       'Appends a record.',
     ),
-    define(
-      'recall',
-      'namespace: string, query?: string, k?: int, options?: dict',
-      'list',
-      'The records that fit a query best.',
-    ),
+    define('recall', 'namespace: string, query?: string, k?: int, options?: dict', 'list', 'The records that fit a query best.'),
     define('summarize', 'namespace: string, window?: int | dict, options?: dict', 'dict', 'The newest records as text.'),
     define('forget', 'namespace: string, predicate: string | dict, options?: dict', 'dict', 'Forgets the records that fit.'),
   ],

@@ -353,8 +353,7 @@ export function* visitTree(root: string, options: ScanOptions): Script<Visit[]> 
 export function* scanTree(root: string, options: ScanOptions): Script<HarnDict> {
   const result = new HarnDict()
   for (const { folder, key, entries } of yield* visitTree(root, options)) {
-    if (key === '.' || entries.some((entry) => ROOT_MARKS.has(entry.name)))
-      result.set(key, yield* scanDirectory(folder, options))
+    if (key === '.' || entries.some((entry) => ROOT_MARKS.has(entry.name))) result.set(key, yield* scanDirectory(folder, options))
   }
   return result
 }

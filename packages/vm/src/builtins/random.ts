@@ -121,8 +121,11 @@ function leadingRng(ctx: Context, args: readonly Value[]): { readonly rng: HarnR
   return first instanceof HarnRng ? { rng: first, rest: passed.slice(1) } : { rng: null, rest: passed }
 }
 
-function randomized(signature: string, doc: string, body: (ctx: Context, rng: HarnRng | null, args: readonly Value[]) =>
-  Result): BuiltinDef {
+function randomized(
+  signature: string,
+  doc: string,
+  body: (ctx: Context, rng: HarnRng | null, args: readonly Value[]) => Result,
+): BuiltinDef {
   return builtin(signature, { doc, effects: ['random.bytes'] }, (ctx, ...args) => {
     const { rng, rest } = leadingRng(ctx, args)
     return body(ctx, rng, rest)
@@ -133,24 +136,34 @@ export const randomFamily: BuiltinFamily = {
   name: 'random',
   builtins: [
     builtin('rng_seed(seed: int) -> rng', { doc: 'A generator whose sequence the seed decides.' }, (ctx, seed = null) =>
-      isInt(seed) ? seedRng(seed) : ctx.type('rng_seed(seed): seed must be an integer')),
+      isInt(seed) ? seedRng(seed) : ctx.type('rng_seed(seed): seed must be an integer'),
+    ),
     randomized('random(rng?: rng) -> float', 'A float from 0 up to, not including, 1.', (ctx, rng) => draw(ctx, rng, 'float')),
-    randomized('random_int(rng_or_min: rng|int, min_or_max: int, max?: int) -> int', 'An int between two, both possible.',
+    randomized(
+      'random_int(rng_or_min: rng|int, min_or_max: int, max?: int) -> int',
+      'An int between two, both possible.',
       (ctx, rng, args) => {
         const [low, high] = args
         if (low === undefined || high === undefined) return null
         if (!isInt(low)) return ctx.type('random_int: min must be an integer')
         if (!isInt(high)) return ctx.type('random_int: max must be an integer')
         return low > high ? null : draw(ctx, rng, 'int', low, high)
-      }),
-    randomized('random_choice(rng_or_list: rng|list, list?: list) -> any', 'An element of the list, nil when it is empty.',
-      (ctx, rng, [list]) => list instanceof HarnList && list.length > 0 ? draw(ctx, rng, 'choice', list) : null),
-    randomized('random_shuffle(rng_or_list: rng|list, list?: list) -> list', 'The elements in random order, in a new list.',
+      },
+    ),
+    randomized(
+      'random_choice(rng_or_list: rng|list, list?: list) -> any',
+      'An element of the list, nil when it is empty.',
+      (ctx, rng, [list]) => (list instanceof HarnList && list.length > 0 ? draw(ctx, rng, 'choice', list) : null),
+    ),
+    randomized(
+      'random_shuffle(rng_or_list: rng|list, list?: list) -> list',
+      'The elements in random order, in a new list.',
       (ctx, rng, [list]) => {
         if (!(list instanceof HarnList)) return null
         chargeList(ctx, list.length)
         return draw(ctx, rng, 'shuffle', list)
-      }),
+      },
+    ),
   ],
   frames: [drawFrame],
 }

@@ -29,14 +29,18 @@ function range(ctx: Context, from: Value = null, to: Value = null) {
 export const rangesFamily: BuiltinFamily = {
   name: 'ranges',
   builtins: [
-    builtin('range(end_or_start: int, end?: int) -> range',
-      { doc: 'The ints from 0 or the first argument up to, not including, the last.' }, range),
+    builtin(
+      'range(end_or_start: int, end?: int) -> range',
+      { doc: 'The ints from 0 or the first argument up to, not including, the last.' },
+      range,
+    ),
     ...['len', 'count'].map(sizeMethod),
     rangeMethod('empty() -> bool', 'Whether there is no int in it.', isEmpty),
     rangeMethod('contains(value: int) -> bool', 'Whether the int lies in it.', rangeHas),
     rangeMethod('first() -> int | nil', 'The first int, nil when empty.', (self) => (isEmpty(self) ? null : self.start)),
     rangeMethod('last() -> int | nil', 'The last int, nil when empty.', (self) =>
-      isEmpty(self) ? null : self.exclusive ? addInts(self.end, -1) : self.end),
+      isEmpty(self) ? null : self.exclusive ? addInts(self.end, -1) : self.end,
+    ),
     rangeMethod('to_string() -> string', 'Its display.', display),
   ],
 }

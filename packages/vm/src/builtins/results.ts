@@ -34,12 +34,16 @@ export const resultsFamily: BuiltinFamily = {
       if (variant === 'Err') return ctx.runtime(`unwrap called on Err: ${display(payload(result))}`)
       return variant === 'Ok' ? payload(result) : result
     }),
-    define('unwrap_or(result: any, default: any) -> any', 'The value of a success, the default for a failure.',
+    define(
+      'unwrap_or(result: any, default: any) -> any',
+      'The value of a success, the default for a failure.',
       (_ctx, result = null, fallback = null) => {
         const variant = variantOf(result)
         return variant === 'Err' ? fallback : variant === 'Ok' ? payload(result) : result
-      }),
+      },
+    ),
     define('unwrap_err(result: any) -> any', 'The error of a failure; anything else is an error.', (ctx, result = null) =>
-      variantOf(result) === 'Err' ? payload(result) : ctx.runtime('unwrap_err called on non-Err')),
+      variantOf(result) === 'Err' ? payload(result) : ctx.runtime('unwrap_err called on non-Err'),
+    ),
   ],
 }

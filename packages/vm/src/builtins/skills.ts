@@ -100,12 +100,7 @@ function onRegistry(
   return builtin(signature, { doc }, (ctx, registry, second) => {
     if (ctx.argc < argc) return ctx.throw(`${name}: requires ${required}`)
     if (isRegistry(registry)) return run(ctx, registry, second ?? null)
-    return notRegistry(
-      ctx,
-      name,
-      registry ?? null,
-      argc > 1 ? 'first argument must be a skill registry' : `requires ${required}`,
-    )
+    return notRegistry(ctx, name, registry ?? null, argc > 1 ? 'first argument must be a skill registry' : `requires ${required}`)
   })
 }
 

@@ -93,8 +93,7 @@ function connect(ctx: Context, method: Value, url: Value, given: Value): Result 
 
 /** A mock's event as scripts receive it. */
 function mockEvent(given: Value): HarnDict {
-  if (!(given instanceof HarnDict))
-    return HarnDict.of({ type: 'event', event: 'message', data: given, id: null, retry_ms: null })
+  if (!(given instanceof HarnDict)) return HarnDict.of({ type: 'event', event: 'message', data: given, id: null, retry_ms: null })
   const data = given.get('data') ?? ''
   return HarnDict.of({
     type: 'event',

@@ -24,7 +24,10 @@ const upperFirst = (text: string): string => changeFirst(text, (first) => first.
 
 /** Words between separators in lower case, empty ones dropped. */
 function words(text: string, separator: string): string[] {
-  return text.split(separator).filter((word) => word !== '').map((word) => word.toLowerCase())
+  return text
+    .split(separator)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase())
 }
 
 function camel(parts: readonly string[]): string {

@@ -254,7 +254,12 @@ describe('randomness', () => {
   test('equal seeds give equal sequences', () => {
     const sequence = (seed: number): string[] => {
       const rng = callBuiltin(machine, 'rng_seed', seed)
-      return [f('random', rng), f('random_int', rng, 1, 6), f('random_choice', rng, list('a', 'b', 'c')), f('random_shuffle', rng, list(1, 2, 3, 4))]
+      return [
+        f('random', rng),
+        f('random_int', rng, 1, 6),
+        f('random_choice', rng, list('a', 'b', 'c')),
+        f('random_shuffle', rng, list(1, 2, 3, 4)),
+      ]
     }
     expect(sequence(42)).toEqual(sequence(42))
     expect(sequence(42)).not.toEqual(sequence(43))

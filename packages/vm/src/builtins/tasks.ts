@@ -27,8 +27,10 @@ const awaitFrame = frame<{ id: number }>({
   step: (ctx, { id }) => {
     const outcome = ctx.machine.taskOutcome(id)
     switch (outcome.kind) {
-      case 'running': return ctx.park(taskKey(id), null)
-      case 'aborted': return null
+      case 'running':
+        return ctx.park(taskKey(id), null)
+      case 'aborted':
+        return null
       case 'failed':
         ctx.machine.forgetTask(id)
         return ctx.fail(outcome.fault)
@@ -56,7 +58,8 @@ const cancelFrame = frame<{ id: number; timeoutMs: number; dueMs: number | null 
         if (ctx.now < state.dueMs) return ctx.park(taskKey(state.id), state.dueMs)
         ctx.machine.abortTask(state.id)
         return err('cancel_graceful: timeout, task forcefully aborted')
-      case 'aborted': return ok(null)
+      case 'aborted':
+        return ok(null)
       case 'failed':
         ctx.machine.forgetTask(state.id)
         return err(outcome.fault.text)
@@ -122,9 +125,13 @@ function tend(ctx: Context, batch: Batch): boolean {
   while (batch.ids.length < batch.count && running < batch.limit && !ctx.machine.isStopping) {
     const index = batch.ids.length
     batch.outcomes.push(null)
-    batch.ids.push(ctx.machine.spawn(batch.closure, [batch.items === null ? index : batch.items[index]!], {
-      name: GROUP_NAMES[batch.mode][1], taskId: `${batch.group}:${index}`, group: batch.group,
-    }))
+    batch.ids.push(
+      ctx.machine.spawn(batch.closure, [batch.items === null ? index : batch.items[index]!], {
+        name: GROUP_NAMES[batch.mode][1],
+        taskId: `${batch.group}:${index}`,
+        group: batch.group,
+      }),
+    )
     running++
   }
   return running > 0
@@ -182,7 +189,10 @@ function isResult(value: Value): boolean {
 }
 
 // Streams of parallel children, by number: the stream is advanced by a builtin that is given the number.
-const streamState = family<{ count: number; readonly batches: Map<number, Batch> }>('parallel-streams', () => ({ count: 0, batches: new Map() }))
+const streamState = family<{ count: number; readonly batches: Map<number, Batch> }>('parallel-streams', () => ({
+  count: 0,
+  batches: new Map(),
+}))
 
 const nextFrame = frame<{ id: number }>({
   kind: 'task.parallel-next',
@@ -282,26 +292,40 @@ export const tasksFamily: BuiltinFamily = {
   name: 'tasks',
   builtins: [
     builtin('__spawn(body: closure) -> task_handle', { doc: 'Starts `body` as a task.', effects: ['task'] }, (ctx, body = null) =>
-      isCallable(body) ? new HarnTask(ctx.machine.spawn(body, [])) : ctx.type(`spawn: expected a closure, got ${typeName(body)}`)),
-    builtin('await(task: task_handle) -> any', { doc: 'Waits for a task and gives its value or raises its error.', effects: ['task'] }, (ctx, task = null) =>
-      task instanceof HarnTask ? ctx.frame('task.await', { id: task.id }) : task),
+      isCallable(body) ? new HarnTask(ctx.machine.spawn(body, [])) : ctx.type(`spawn: expected a closure, got ${typeName(body)}`),
+    ),
+    builtin(
+      'await(task: task_handle) -> any',
+      { doc: 'Waits for a task and gives its value or raises its error.', effects: ['task'] },
+      (ctx, task = null) => (task instanceof HarnTask ? ctx.frame('task.await', { id: task.id }) : task),
+    ),
     builtin('cancel(task: task_handle) -> nil', { doc: 'Ends a task at once.', effects: ['task'] }, (ctx, task = null) => {
       if (task instanceof HarnTask) ctx.machine.abortTask(task.id)
       return null
     }),
-    builtin('cancel_graceful(task: task_handle, timeout?: duration|int) -> Result', { doc: 'Asks a task to end and waits for it.', effects: ['task'] },
+    builtin(
+      'cancel_graceful(task: task_handle, timeout?: duration|int) -> Result',
+      { doc: 'Asks a task to end and waits for it.', effects: ['task'] },
       (ctx, task = null, timeout = null) => {
         if (!(task instanceof HarnTask)) return null
         return ctx.frame('task.cancel', { id: task.id, timeoutMs: millisOf(timeout) ?? DEFAULT_CANCEL_MS, dueMs: null })
-      }),
-    builtin('is_cancelled() -> bool', { doc: 'Whether this task was asked to end.', effects: ['task'] }, (ctx) => ctx.machine.task().cancelled),
-    builtin('__parallel(mode: string, subject: any, body: closure, max: int) -> any', { doc: 'Runs the parallel forms.', effects: ['task'] },
+      },
+    ),
+    builtin(
+      'is_cancelled() -> bool',
+      { doc: 'Whether this task was asked to end.', effects: ['task'] },
+      (ctx) => ctx.machine.task().cancelled,
+    ),
+    builtin(
+      '__parallel(mode: string, subject: any, body: closure, max: int) -> any',
+      { doc: 'Runs the parallel forms.', effects: ['task'] },
       (ctx, mode = null, subject = null, body = null, max = null) => {
         const kind = mode as Mode
         const limit = limitOf(ctx, max)
         if (typeof limit !== 'number') return limit
         // Scripts can call this by its name, too.
-        if (typeof mode !== 'string' || !Object.hasOwn(GROUP_NAMES, mode)) return ctx.type(`parallel: there is no mode ${display(mode)}`)
+        if (typeof mode !== 'string' || !Object.hasOwn(GROUP_NAMES, mode))
+          return ctx.type(`parallel: there is no mode ${display(mode)}`)
         if (!isCallable(body)) return ctx.type(`parallel: expected a closure, got ${typeName(body)}`)
         const closure = callableClosure(ctx, body)
         if (kind === 'count') {
@@ -314,26 +338,43 @@ export const tasksFamily: BuiltinFamily = {
         const state = ctx.state(streamState)
         state.batches.set(++state.count, batch)
         return ctx.machine.streamOver('__parallel_next', [state.count])
-      }),
-    builtin('__parallel_next(id: int) -> any', { doc: 'The next result of a parallel stream.', effects: ['task'] }, (ctx, id = null) =>
-      ctx.frame('task.parallel-next', { id: Number(id) })),
-    builtin('parallel_race(items: list, body: closure, cap?: int|dict) -> any', { doc: 'The first success of calls run side by side; the others are ended.', effects: ['task'] },
+      },
+    ),
+    builtin(
+      '__parallel_next(id: int) -> any',
+      { doc: 'The next result of a parallel stream.', effects: ['task'] },
+      (ctx, id = null) => ctx.frame('task.parallel-next', { id: Number(id) }),
+    ),
+    builtin(
+      'parallel_race(items: list, body: closure, cap?: int|dict) -> any',
+      { doc: 'The first success of calls run side by side; the others are ended.', effects: ['task'] },
       (ctx, items = null, body = null, cap = null) => {
         if (!(items instanceof HarnList)) return ctx.type(`parallel_race: first argument must be a list, got ${typeName(items)}`)
         if (items.length === 0) return ctx.runtime('parallel_race: expected at least one item')
         if (!isCallable(body)) return ctx.type(`parallel_race: second argument must be callable, got ${typeName(body)}`)
         const limit = limitOf(ctx, capOf(cap))
         if (typeof limit !== 'number') return limit
-        return ctx.frame('task.race', { batch: startBatch(ctx, 'each', items.copyItems(), callableClosure(ctx, body), limit), failures: [] })
-      }),
-    builtin('__select(channels: list, timeout: any, has_default: bool, has_timeout: bool) -> list', { doc: 'Waits for the select statement.', effects: ['task'] },
+        return ctx.frame('task.race', {
+          batch: startBatch(ctx, 'each', items.copyItems(), callableClosure(ctx, body), limit),
+          failures: [],
+        })
+      },
+    ),
+    builtin(
+      '__select(channels: list, timeout: any, has_default: bool, has_timeout: bool) -> list',
+      { doc: 'Waits for the select statement.', effects: ['task'] },
       (ctx, channels = null, timeout = null, hasDefault = null, hasTimeout = null) => {
         const ms = timeout instanceof HarnDuration ? Number(timeout.ms) : isInt(timeout) ? Number(timeout) : DEFAULT_SELECT_MS
         if (!(channels instanceof HarnList)) return ctx.type(`select: expected a list of channels, got ${typeName(channels)}`)
         return ctx.frame('task.select', {
-          channels, dueMs: hasTimeout === true ? ctx.now + ms : null, hasDefault: hasDefault === true, hasTimeout: hasTimeout === true, taken: -1,
+          channels,
+          dueMs: hasTimeout === true ? ctx.now + ms : null,
+          hasDefault: hasDefault === true,
+          hasTimeout: hasTimeout === true,
+          taken: -1,
         })
-      }),
+      },
+    ),
   ],
   frames: [awaitFrame, cancelFrame, parallelFrame, nextFrame, raceFrame, selectFrame],
 }

@@ -105,10 +105,7 @@ function connect(ctx: Context, url: Value, given: Value): Result {
   const mock = mockFor(ctx, 'websocket', address)
   if (mock !== undefined) {
     const id = nextHandle(ctx, 'websocket')
-    state.sockets.set(
-      id,
-      newSocket(address, { ...limits, mocked: true, echo: mock.echo, inbox: mock.messages.map(mockMessage) }),
-    )
+    state.sockets.set(id, newSocket(address, { ...limits, mocked: true, echo: mock.echo, inbox: mock.messages.map(mockMessage) }))
     recordCall(ctx, { kind: 'websocket_connect', handle: id, url: address })
     return id
   }
@@ -171,8 +168,7 @@ function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
   if (socket.closed) return false
   const message = messageFrom(data, dictOf(given))
   if (typeof message === 'string') return ctx.throw(`websocket_send: ${message}`)
-  if (message.bytes > socket.maxBytes)
-    return ctx.throw(`websocket_send: message exceeded max_message_bytes (${socket.maxBytes})`)
+  if (message.bytes > socket.maxBytes) return ctx.throw(`websocket_send: message exceeded max_message_bytes (${socket.maxBytes})`)
   if (socket.mocked)
     recordCall(ctx, { kind: 'websocket_send', handle: id, url: socket.url, type: message.type, data: message.data })
   else if (queued(ctx, socket) >= socket.sendBuffer) return ctx.throw('websocket_send: send buffer full')

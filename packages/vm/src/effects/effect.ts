@@ -5,7 +5,16 @@
 import type { HarnFloat } from '../values/scalars.js'
 
 /** Data at the edge of the machine: JSON plus exact ints, bytes and marked floats. Objects have no prototype or a plain one. */
-export type Plain = null | boolean | string | number | bigint | Uint8Array | HarnFloat | readonly Plain[] | { readonly [key: string]: Plain }
+export type Plain =
+  | null
+  | boolean
+  | string
+  | number
+  | bigint
+  | Uint8Array
+  | HarnFloat
+  | readonly Plain[]
+  | { readonly [key: string]: Plain }
 
 export type SideEffect = 'none' | 'read_only' | 'workspace_write' | 'process_exec' | 'network'
 
@@ -16,23 +25,47 @@ interface EffectRow {
 
 /** One row a kind; `area.operation`. Arguments are documented where the effect is issued and at its provider. */
 export const EFFECTS = {
-  'tool.call': { sideEffect: 'network', doc: 'one attempt of a tool call by an executor outside the machine (effects/tool-records.ts)' },
-  'host.call': { sideEffect: 'network', doc: 'a capability operation of the embedding program: {name, params} → {handled, value}' },
-  'host.tool': { sideEffect: 'network', doc: 'tools of the embedding program: {op: list} or {op: call, name, args} → {attached, value}' },
+  'tool.call': {
+    sideEffect: 'network',
+    doc: 'one attempt of a tool call by an executor outside the machine (effects/tool-records.ts)',
+  },
+  'host.call': {
+    sideEffect: 'network',
+    doc: 'a capability operation of the embedding program: {name, params} → {handled, value}',
+  },
+  'host.tool': {
+    sideEffect: 'network',
+    doc: 'tools of the embedding program: {op: list} or {op: call, name, args} → {attached, value}',
+  },
   'mcp.connect': { sideEffect: 'process_exec', doc: 'starts or reaches an MCP server: {name, spec}' },
   'mcp.request': { sideEffect: 'network', doc: 'one request to a connected MCP server: {server, method, params}' },
-  'mcp.serve': { sideEffect: 'none', doc: 'the run as an MCP server: {op: offer, …}, {op: next} → a call or nil, {op: reply, id, …}' },
+  'mcp.serve': {
+    sideEffect: 'none',
+    doc: 'the run as an MCP server: {op: offer, …}, {op: next} → a call or nil, {op: reply, id, …}',
+  },
   'clock.now': { sideEffect: 'read_only', doc: 'wall clock, milliseconds since 1970 as float' },
   'clock.monotonic': { sideEffect: 'read_only', doc: 'monotonic clock, milliseconds as float' },
   'clock.zone': { sideEffect: 'read_only', doc: 'local time zone facts: {}' },
   'random.bytes': { sideEffect: 'read_only', doc: '{count} random bytes' },
   'fs.read': { sideEffect: 'read_only', doc: 'file content: {path, encoding: utf8|bytes}' },
-  'fs.query': { sideEffect: 'read_only', doc: 'other reads of the file system: {op: exists|stat|list|glob|walk|realpath, path, …}' },
-  'fs.write': { sideEffect: 'workspace_write', doc: 'changes to the file system: {op: write|append|mkdir|delete|copy|move|touch|temp, path, …}' },
+  'fs.query': {
+    sideEffect: 'read_only',
+    doc: 'other reads of the file system: {op: exists|stat|list|glob|walk|realpath, path, …}',
+  },
+  'fs.write': {
+    sideEffect: 'workspace_write',
+    doc: 'changes to the file system: {op: write|append|mkdir|delete|copy|move|touch|temp, path, …}',
+  },
   'process.exec': { sideEffect: 'process_exec', doc: 'runs a program to its end: {program, args, cwd, env, stdin, timeoutMs}' },
-  'process.info': { sideEffect: 'read_only', doc: 'facts of this process: {op: env|cwd|platform|arch|hostname|pid|username|home|args|exe}' },
+  'process.info': {
+    sideEffect: 'read_only',
+    doc: 'facts of this process: {op: env|cwd|platform|arch|hostname|pid|username|home|args|exe}',
+  },
   'process.set': { sideEffect: 'process_exec', doc: 'changes of this process: {op: setenv|chdir|exit, …}' },
-  'http.request': { sideEffect: 'network', doc: 'one HTTP exchange, no redirects followed: {method, url, headers, body, timeoutMs}' },
+  'http.request': {
+    sideEffect: 'network',
+    doc: 'one HTTP exchange, no redirects followed: {method, url, headers, body, timeoutMs}',
+  },
   'net.stream': { sideEffect: 'network', doc: 'operations on a streaming connection (SSE, WebSocket, server): {op, …}' },
   'terminal.read': { sideEffect: 'read_only', doc: 'one line or all of standard input: {op: line|all|password|tty}' },
   'terminal.write': { sideEffect: 'none', doc: 'text for standard error: {text}' },
@@ -59,9 +92,7 @@ export interface EffectError {
   readonly value?: Plain
 }
 
-export type EffectOutcome =
-  | { readonly ok: true; readonly value: Plain }
-  | { readonly ok: false; readonly error: EffectError }
+export type EffectOutcome = { readonly ok: true; readonly value: Plain } | { readonly ok: false; readonly error: EffectError }
 
 /** An effect that left the machine and was not answered yet. Ids count from 1 within a run. */
 export interface PendingEffect {

@@ -9,10 +9,14 @@ import type { EffectOutcome } from './effect.js'
 export function effectFault(outcome: Extract<EffectOutcome, { ok: false }>): Fault {
   const { error } = outcome
   switch (error.kind) {
-    case 'thrown': return thrown(error.value === undefined ? error.message : fromPlain(error.value))
-    case 'runtime': return runtimeFault(error.message)
-    case 'type': return typeFault(error.message)
-    case 'categorized': return categorized(error.category ?? 'generic', error.message)
+    case 'thrown':
+      return thrown(error.value === undefined ? error.message : fromPlain(error.value))
+    case 'runtime':
+      return runtimeFault(error.message)
+    case 'type':
+      return typeFault(error.message)
+    case 'categorized':
+      return categorized(error.category ?? 'generic', error.message)
   }
 }
 

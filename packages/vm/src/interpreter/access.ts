@@ -17,11 +17,16 @@ export function getProperty(x: Value, name: string, optional: boolean): Value | 
   if (x === null) return optional ? null : typeFault(`cannot access property \`${name}\` on nil`)
   if (x instanceof HarnList) {
     switch (name) {
-      case 'count': return x.length
-      case 'empty': return x.length === 0
-      case 'first': return x.length === 0 ? null : x.items[0]!
-      case 'last': return x.length === 0 ? null : x.items[x.length - 1]!
-      default: return null
+      case 'count':
+        return x.length
+      case 'empty':
+        return x.length === 0
+      case 'first':
+        return x.length === 0 ? null : x.items[0]!
+      case 'last':
+        return x.length === 0 ? null : x.items[x.length - 1]!
+      default:
+        return null
     }
   }
   if (typeof x === 'string') return name === 'count' ? codePointLength(x) : name === 'empty' ? x === '' : null
@@ -141,4 +146,3 @@ export function buildStruct(name: string, home: string, fields: readonly string[
 export function isResult(value: Value): value is HarnEnum {
   return value instanceof HarnEnum && value.enumName === 'Result'
 }
-

@@ -46,11 +46,28 @@ export function adapterByKey(machine: Machine, key: string): Module {
   code.push(OPCODES.RETURN.code)
   const chunk: ModuleChunk = {
     key,
-    functions: [{
-      name: builtin, kind: isStream ? 'stream' : 'closure', params, firstDefault: params.length, rest: -1, slots: params.length, stack: Math.max(1, count),
-      code, handlers: [], captures: Array.from({ length: bound }, (_, at) => `bound${at}`), lines: [], locals: [],
-    }],
-    constants: [], names: [], builtins: [builtin], units: [], moduleSlots: [], exports: {},
+    functions: [
+      {
+        name: builtin,
+        kind: isStream ? 'stream' : 'closure',
+        params,
+        firstDefault: params.length,
+        rest: -1,
+        slots: params.length,
+        stack: Math.max(1, count),
+        code,
+        handlers: [],
+        captures: Array.from({ length: bound }, (_, at) => `bound${at}`),
+        lines: [],
+        locals: [],
+      },
+    ],
+    constants: [],
+    names: [],
+    builtins: [builtin],
+    units: [],
+    moduleSlots: [],
+    exports: {},
   }
   const module = new Module(chunk, [def])
   machine.adapters.set(key, module)

@@ -23,7 +23,14 @@ export interface CallSite {
 }
 
 /** A method call that is no builtin method: structs, callable dict entries, ranges as iterators, nil. */
-export function callMethod(m: Machine, task: Task, receiver: Value, from: number, argc: number, site: { readonly name: string; readonly optional: boolean }): boolean {
+export function callMethod(
+  m: Machine,
+  task: Task,
+  receiver: Value,
+  from: number,
+  argc: number,
+  site: { readonly name: string; readonly optional: boolean },
+): boolean {
   const co = task.current
   if (receiver instanceof HarnStruct) {
     const method = structMethod(m, receiver, site.name)

@@ -11,7 +11,12 @@ export type RunExit =
   | { readonly kind: 'done'; readonly output: string; readonly value: Value }
   | { readonly kind: 'failed'; readonly output: string; readonly fault: Fault }
   /** Every task waits. `effects` are those asked for since the last exit; `wakeAt` is the earliest timer, null without one. */
-  | { readonly kind: 'suspended'; readonly output: string; readonly effects: readonly PendingEffect[]; readonly wakeAt: number | null }
+  | {
+      readonly kind: 'suspended'
+      readonly output: string
+      readonly effects: readonly PendingEffect[]
+      readonly wakeAt: number | null
+    }
   /** The slice is used up; `resume` goes on with the same task. `effects` as above: other tasks may have asked meanwhile. */
   | { readonly kind: 'yielded'; readonly output: string; readonly effects: readonly PendingEffect[] }
   | { readonly kind: 'limit'; readonly output: string; readonly limit: LimitName; readonly message: string }

@@ -5,8 +5,15 @@ import { display } from '../values/display.js'
 import type { Value } from '../values/value.js'
 
 export type FaultKind =
-  | 'thrown' | 'runtime' | 'type' | 'categorized'
-  | 'undefined_variable' | 'undefined_builtin' | 'immutable' | 'division' | 'recursion'
+  | 'thrown'
+  | 'runtime'
+  | 'type'
+  | 'categorized'
+  | 'undefined_variable'
+  | 'undefined_builtin'
+  | 'immutable'
+  | 'division'
+  | 'recursion'
 
 /** One activation at the time of a fault, inner first. `column` is 0 when unknown. */
 export interface TraceEntry {
@@ -36,11 +43,16 @@ export class Fault {
   /** One-line display form. */
   get text(): string {
     switch (this.kind) {
-      case 'thrown': return `Thrown: ${this.message}`
-      case 'runtime': return `Runtime error: ${this.message}`
-      case 'type': return `Type error: ${this.message}`
-      case 'categorized': return `Error [${this.category}]: ${this.message}`
-      default: return this.message
+      case 'thrown':
+        return `Thrown: ${this.message}`
+      case 'runtime':
+        return `Runtime error: ${this.message}`
+      case 'type':
+        return `Type error: ${this.message}`
+      case 'categorized':
+        return `Error [${this.category}]: ${this.message}`
+      default:
+        return this.message
     }
   }
 

@@ -56,7 +56,8 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
     else if (value instanceof Map) mapSlots(value as Map<unknown, unknown>, slots)
     else if (value instanceof Set) slots(value)
     else if (Array.isArray(value)) slots(value)
-    else if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null) slots(Object.values(value))
+    else if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null)
+      slots(Object.values(value))
   }
   return units
 }

@@ -127,8 +127,12 @@ export function linkProgram(program: CompiledProgram, registry: Registry, origin
 export function constantValue(constant: Constant): Value {
   if (constant === null || typeof constant !== 'object') return constant
   switch (constant.tag) {
-    case 'float': return new HarnFloat(constant.value)
-    case 'duration': return new HarnDuration(constant.ms)
-    case 'data': case 'struct': throw new Error('not a plain constant')
+    case 'float':
+      return new HarnFloat(constant.value)
+    case 'duration':
+      return new HarnDuration(constant.ms)
+    case 'data':
+    case 'struct':
+      throw new Error('not a plain constant')
   }
 }

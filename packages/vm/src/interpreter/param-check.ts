@@ -187,33 +187,51 @@ function fits(value: Value, check: RuntimeCheck): boolean {
   switch (check.kind) {
     case 'prim':
       switch (check.name) {
-        case 'int': case 'float': return isInt(value) || value instanceof HarnFloat
-        case 'string': return typeof value === 'string'
-        case 'bool': return typeof value === 'boolean'
-        case 'list': return value instanceof HarnList
-        case 'dict': return fieldsOf(value) !== null
-        case 'set': return value instanceof HarnSet
-        case 'nil': return value === null
-        case 'closure': return value instanceof HarnClosure
-        case 'bytes': return value instanceof HarnBytes
+        case 'int':
+        case 'float':
+          return isInt(value) || value instanceof HarnFloat
+        case 'string':
+          return typeof value === 'string'
+        case 'bool':
+          return typeof value === 'boolean'
+        case 'list':
+          return value instanceof HarnList
+        case 'dict':
+          return fieldsOf(value) !== null
+        case 'set':
+          return value instanceof HarnSet
+        case 'nil':
+          return value === null
+        case 'closure':
+          return value instanceof HarnClosure
+        case 'bytes':
+          return value instanceof HarnBytes
       }
       return false
     case 'shape': {
       const fields = fieldsOf(value)
-      return fields !== null && check.fields.every((field) => {
-        const item = fields.get(field.name)
-        return item === undefined ? field.optional : fits(item, field.check)
-      })
+      return (
+        fields !== null &&
+        check.fields.every((field) => {
+          const item = fields.get(field.name)
+          return item === undefined ? field.optional : fits(item, field.check)
+        })
+      )
     }
-    case 'list': return value instanceof HarnList && value.view().every((item) => fits(item, check.element))
+    case 'list':
+      return value instanceof HarnList && value.view().every((item) => fits(item, check.element))
     case 'dict': {
       const fields = fieldsOf(value)
       return fields !== null && [...fields.values()].every((item) => fits(item, check.value))
     }
-    case 'union': return check.members.some((member) => fits(value, member))
-    case 'enum': return check.values.some((literal) => isLiteral(value, check.base, literal))
-    case 'const': return isLiteral(value, check.base, check.value)
-    case 'interface': return value instanceof HarnStruct
+    case 'union':
+      return check.members.some((member) => fits(value, member))
+    case 'enum':
+      return check.values.some((literal) => isLiteral(value, check.base, literal))
+    case 'const':
+      return isLiteral(value, check.base, check.value)
+    case 'interface':
+      return value instanceof HarnStruct
   }
 }
 
@@ -225,13 +243,21 @@ function isLiteral(value: Value, base: 'string' | 'int', literal: string | numbe
 /** The type as messages name it. */
 function show(check: RuntimeCheck): string {
   switch (check.kind) {
-    case 'prim': return check.name
-    case 'shape': return 'dict'
-    case 'list': return 'list'
-    case 'dict': return 'dict'
-    case 'union': return check.members.map(show).join('|')
-    case 'enum': return check.base
-    case 'const': return check.base
-    case 'interface': return check.name
+    case 'prim':
+      return check.name
+    case 'shape':
+      return 'dict'
+    case 'list':
+      return 'list'
+    case 'dict':
+      return 'dict'
+    case 'union':
+      return check.members.map(show).join('|')
+    case 'enum':
+      return check.base
+    case 'const':
+      return check.base
+    case 'interface':
+      return check.name
   }
 }

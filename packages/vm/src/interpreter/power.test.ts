@@ -16,8 +16,22 @@ describe('power', () => {
   })
 
   test.each([
-    [0, -1], [-0, -1], [0, 0.5], [-0, 3], [-8, 0.5], [1, Infinity], [-1, Infinity], [2, Infinity], [2, -Infinity], [NaN, 0],
-    [Infinity, -2], [-Infinity, 3], [1e300, 2], [1e-300, 2], [5e-324, 1], [-1, 2 ** 60],
+    [0, -1],
+    [-0, -1],
+    [0, 0.5],
+    [-0, 3],
+    [-8, 0.5],
+    [1, Infinity],
+    [-1, Infinity],
+    [2, Infinity],
+    [2, -Infinity],
+    [NaN, 0],
+    [Infinity, -2],
+    [-Infinity, 3],
+    [1e300, 2],
+    [1e-300, 2],
+    [5e-324, 1],
+    [-1, 2 ** 60],
   ])('the edges are those of the language below: %d ** %d', (base, exponent) => {
     expect(power(base, exponent)).toBe(base ** exponent)
   })

@@ -83,7 +83,12 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
 }
 
 function entry(code: FunctionCode, place: { readonly line: number; readonly column: number }): TraceEntry {
-  return { file: code.module.key, function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name, line: place.line, column: place.column }
+  return {
+    file: code.module.key,
+    function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name,
+    line: place.line,
+    column: place.column,
+  }
 }
 
 function handlerFor(code: FunctionCode, pc: number): { readonly target: number; readonly depth: number } | null {

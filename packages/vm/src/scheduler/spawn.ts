@@ -11,10 +11,16 @@ import type { HarnBuiltin } from '../values/callable.js'
 import type { Value } from '../values/value.js'
 
 /** Starts a task that runs when the current one next waits. It inherits context values and running deadlines. */
-export function spawnTask(machine: Machine, callee: HarnClosure | HarnBuiltin, args: readonly Value[], options: SpawnOptions): number {
+export function spawnTask(
+  machine: Machine,
+  callee: HarnClosure | HarnBuiltin,
+  args: readonly Value[],
+  options: SpawnOptions,
+): number {
   const parent = machine.running
   const id = machine.nextTask++
-  if (machine.tasks.size >= machine.limits.tasks) machine.hitLimit('tasks', `too many tasks: the limit is ${machine.limits.tasks}`)
+  if (machine.tasks.size >= machine.limits.tasks)
+    machine.hitLimit('tasks', `too many tasks: the limit is ${machine.limits.tasks}`)
   const closure = callee instanceof HarnClosure ? callee : machine.closureOver(callee.name, args, [])
   const coroutine = new Coroutine(null)
   coroutine.begin(closure, callee instanceof HarnClosure ? args : [], placeArguments)
@@ -25,7 +31,12 @@ export function spawnTask(machine: Machine, callee: HarnClosure | HarnBuiltin, a
   })
   task.values = new Map(parent.values)
   task.fields = new Map(parent.fields)
-  task.deadlines = parent.deadlines.map((deadline): Deadline => ({ dueMs: deadline.dueMs, coroutine, fp: -1, fired: deadline.fired }))
+  task.deadlines = parent.deadlines.map((deadline): Deadline => ({
+    dueMs: deadline.dueMs,
+    coroutine,
+    fp: -1,
+    fired: deadline.fired,
+  }))
   machine.tasks.set(id, task)
   machine.ready.push(task)
   return id
@@ -56,9 +67,12 @@ export function taskOutcome(machine: Machine, id: number): TaskOutcome {
   const task = machine.tasks.get(id)
   if (task === undefined || task.status === 'cancelled') return { kind: 'aborted' }
   switch (task.status) {
-    case 'done': return { kind: 'done', value: task.result, output: task.output.join('') }
-    case 'failed': return { kind: 'failed', fault: task.fault!, output: task.output.join('') }
-    default: return { kind: 'running' }
+    case 'done':
+      return { kind: 'done', value: task.result, output: task.output.join('') }
+    case 'failed':
+      return { kind: 'failed', fault: task.fault!, output: task.output.join('') }
+    default:
+      return { kind: 'running' }
   }
 }
 

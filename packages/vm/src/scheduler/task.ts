@@ -63,7 +63,11 @@ export class Coroutine {
   }
 
   /** Sets up the bottom frame; register 0 takes its result. */
-  begin(closure: HarnClosure, args: readonly Value[], place: (code: FunctionCode, regs: Value[], base: number, argc: number) => void): void {
+  begin(
+    closure: HarnClosure,
+    args: readonly Value[],
+    place: (code: FunctionCode, regs: Value[], base: number, argc: number) => void,
+  ): void {
     this.reserve(1 + closure.code.frameSize + args.length)
     for (let at = 0; at < args.length; at++) this.regs[1 + at] = args[at]!
     place(closure.code, this.regs, 1, args.length)
@@ -170,7 +174,12 @@ export class Task {
   readonly parentTaskId: string | null
   readonly rootTaskId: string
 
-  constructor(id: number, parent: Task | null, coroutine: Coroutine, identity: { readonly taskId: string; readonly name: string; readonly group: string | null }) {
+  constructor(
+    id: number,
+    parent: Task | null,
+    coroutine: Coroutine,
+    identity: { readonly taskId: string; readonly name: string; readonly group: string | null },
+  ) {
     this.id = id
     this.parent = parent === null ? -1 : parent.id
     this.parentTaskId = parent === null ? null : parent.taskId

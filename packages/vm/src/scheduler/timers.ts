@@ -18,8 +18,10 @@ export function dueEvents(waiting: Iterable<Task>, ready: Iterable<Task>, now: n
     const deadline = task.deadlines.find((each) => each.dueMs <= now && !each.fired)
     if (deadline !== undefined) events.push({ due: deadline.dueMs, task, wasWaiting, kind: 'deadline', deadline })
     if (!wasWaiting) return
-    if (task.cancelDue !== null && task.cancelDue <= now) events.push({ due: task.cancelDue, task, wasWaiting, kind: 'cancelled', deadline: null })
-    if (task.waitDue !== null && task.waitDue <= now) events.push({ due: task.waitDue, task, wasWaiting, kind: 'timeout', deadline: null })
+    if (task.cancelDue !== null && task.cancelDue <= now)
+      events.push({ due: task.cancelDue, task, wasWaiting, kind: 'cancelled', deadline: null })
+    if (task.waitDue !== null && task.waitDue <= now)
+      events.push({ due: task.waitDue, task, wasWaiting, kind: 'timeout', deadline: null })
   }
   for (const task of waiting) collect(task, true)
   for (const task of ready) collect(task, false)

@@ -6,7 +6,18 @@
 
 import { HarnBuiltin, HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
-import { END, EndOfIteration, HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter, HarnPermit, HarnRng, HarnTask } from '../values/handles.js'
+import {
+  END,
+  EndOfIteration,
+  HarnAtomic,
+  HarnChannel,
+  HarnGenerator,
+  HarnHandle,
+  HarnIter,
+  HarnPermit,
+  HarnRng,
+  HarnTask,
+} from '../values/handles.js'
 import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
@@ -59,19 +70,56 @@ const CLASSES: readonly ClassRow[] = [
   { tag: 'builtin', type: HarnBuiltin, make: () => new HarnBuiltin(''), fields: ['name'] },
   { tag: 'cell', type: HarnCell, make: () => new HarnCell(null), fields: ['value'] },
   { tag: 'iter', type: HarnIter, make: () => new HarnIter('', []), fields: ['op', 'state', 'done'] },
-  { tag: 'generator', type: HarnGenerator, make: () => new HarnGenerator('generator', null), fields: ['kind', 'coroutine', 'done'] },
+  {
+    tag: 'generator',
+    type: HarnGenerator,
+    make: () => new HarnGenerator('generator', null),
+    fields: ['kind', 'coroutine', 'done'],
+  },
   { tag: 'task-handle', type: HarnTask, make: () => new HarnTask(0), fields: ['id'] },
   { tag: 'atomic', type: HarnAtomic, make: () => new HarnAtomic(0), fields: ['value'] },
   { tag: 'rng', type: HarnRng, make: () => new HarnRng([]), fields: ['words'] },
   { tag: 'permit', type: HarnPermit, make: () => new HarnPermit('', '', 0), fields: ['kind', 'key', 'id', 'released'] },
   { tag: 'handle', type: HarnHandle, make: () => new HarnHandle('', '', null), fields: ['kind', 'id', 'descriptor'] },
-  { tag: 'channel', type: HarnChannel, make: () => new HarnChannel('', 1, 0), fields: ['name', 'capacity', 'id', 'buffer', 'closed'] },
+  {
+    tag: 'channel',
+    type: HarnChannel,
+    make: () => new HarnChannel('', 1, 0),
+    fields: ['name', 'capacity', 'id', 'buffer', 'closed'],
+  },
   { tag: 'fault', type: Fault, make: () => new Fault('runtime', ''), fields: ['kind', 'message', 'value', 'category', 'trace'] },
   {
-    tag: 'task', type: Task,
+    tag: 'task',
+    type: Task,
     make: () => new Task(0, null, null as never, { taskId: '', name: '', group: null }),
-    fields: ['id', 'parent', 'current', 'status', 'output', 'muted', 'result', 'fault', 'deadlines', 'delivery', 'waitKey', 'waitDue', 'waitOrder',
-      'effectId', 'cancelRequested', 'cancelFuel', 'cancelDue', 'name', 'taskId', 'group', 'values', 'fields', 'spawned', 'groups', 'parentTaskId', 'rootTaskId'],
+    fields: [
+      'id',
+      'parent',
+      'current',
+      'status',
+      'output',
+      'muted',
+      'result',
+      'fault',
+      'deadlines',
+      'delivery',
+      'waitKey',
+      'waitDue',
+      'waitOrder',
+      'effectId',
+      'cancelRequested',
+      'cancelFuel',
+      'cancelDue',
+      'name',
+      'taskId',
+      'group',
+      'values',
+      'fields',
+      'spawned',
+      'groups',
+      'parentTaskId',
+      'rootTaskId',
+    ],
   },
 ]
 
@@ -94,12 +142,19 @@ export function writeGraph(root: object): ObjectRow[] {
   }
   const field = (value: unknown): Field => {
     switch (typeof value) {
-      case 'string': case 'boolean': return value
-      case 'number': return Number.isFinite(value) && !Object.is(value, -0) ? value : [3, Object.is(value, -0) ? '-0' : String(value)]
-      case 'bigint': return [1, String(value)]
-      case 'undefined': return [0]
-      case 'object': return value === null ? null : refer(value)
-      default: throw new Error(`snapshot: a ${typeof value} cannot be saved`)
+      case 'string':
+      case 'boolean':
+        return value
+      case 'number':
+        return Number.isFinite(value) && !Object.is(value, -0) ? value : [3, Object.is(value, -0) ? '-0' : String(value)]
+      case 'bigint':
+        return [1, String(value)]
+      case 'undefined':
+        return [0]
+      case 'object':
+        return value === null ? null : refer(value)
+      default:
+        throw new Error(`snapshot: a ${typeof value} cannot be saved`)
     }
   }
   const rows: ObjectRow[] = []
@@ -131,11 +186,22 @@ function writeObject(value: object, field: (value: unknown) => Field): ObjectRow
 
 function writeCoroutine(co: Coroutine, field: (value: unknown) => Field): ObjectRow {
   const frames = co.frames.slice(0, co.fp + 1)
-  return ['coroutine',
-    field(co.regs.slice(0, co.top)), field(frames),
+  return [
+    'coroutine',
+    field(co.regs.slice(0, co.top)),
+    field(frames),
     field(co.returns.slice(0, co.fp + 1).map((instr, at) => placeOfInstr(instr, frames[at - 1]))),
-    field(co.bases.slice(0, co.fp + 1)), co.fp, co.base,
-    placeOfInstr(co.instr, frames[co.fp]), co.limit, field(co.generator), field(co.resumer), co.paused, co.run, field(co.outerRuns)]
+    field(co.bases.slice(0, co.fp + 1)),
+    co.fp,
+    co.base,
+    placeOfInstr(co.instr, frames[co.fp]),
+    co.limit,
+    field(co.generator),
+    field(co.resumer),
+    co.paused,
+    co.run,
+    field(co.outerRuns),
+  ]
 }
 
 function toHex(bytes: Uint8Array): string {
@@ -157,9 +223,12 @@ export function readGraph(rows: readonly ObjectRow[], resolver: Resolver): objec
     if (!Array.isArray(field)) return field
     const [kind, content] = field as readonly [number, unknown]
     switch (kind) {
-      case 0: return undefined
-      case 1: return BigInt(content as string)
-      case 3: return Number(content)
+      case 0:
+        return undefined
+      case 1:
+        return BigInt(content as string)
+      case 3:
+        return Number(content)
       case 2: {
         const object = objects[content as number]
         if (object !== undefined) return object
@@ -181,18 +250,30 @@ function makeObject(row: ObjectRow, resolver: Resolver): object {
   const known = ROW_BY_TAG.get(row[0])
   if (known !== undefined) return known.make()
   switch (row[0]) {
-    case 'array': return []
-    case 'map': return new Map()
-    case 'js-set': return new Set()
-    case 'u8': return fromHex(row[1])
-    case 'bytes': return new HarnBytes(fromHex(row[1]))
-    case 'end': return END
-    case 'closure': return new HarnClosure(resolver.code(String(row[1]), Number(row[2])), [])
-    case 'native': return new NativeActivation(resolver.frame(String(row[1])), {}, 0)
-    case 'coroutine': return new Coroutine(null)
-    case 'object': return {}
-    case 'record': return Object.create(null) as object
-    default: throw new SnapshotError('damaged', `unknown object ${String(row[0])}`)
+    case 'array':
+      return []
+    case 'map':
+      return new Map()
+    case 'js-set':
+      return new Set()
+    case 'u8':
+      return fromHex(row[1])
+    case 'bytes':
+      return new HarnBytes(fromHex(row[1]))
+    case 'end':
+      return END
+    case 'closure':
+      return new HarnClosure(resolver.code(String(row[1]), Number(row[2])), [])
+    case 'native':
+      return new NativeActivation(resolver.frame(String(row[1])), {}, 0)
+    case 'coroutine':
+      return new Coroutine(null)
+    case 'object':
+      return {}
+    case 'record':
+      return Object.create(null) as object
+    default:
+      throw new SnapshotError('damaged', `unknown object ${String(row[0])}`)
   }
 }
 
@@ -209,23 +290,41 @@ function fillObject(target: object, row: ObjectRow, value: (field: Field | undef
       for (let at = 1; at < row.length; at++) (target as unknown[]).push(value(row[at] as Field))
       return
     case 'map':
-      for (let at = 1; at + 1 < row.length; at += 2) (target as Map<unknown, unknown>).set(value(row[at] as Field), value(row[at + 1] as Field))
+      for (let at = 1; at + 1 < row.length; at += 2)
+        (target as Map<unknown, unknown>).set(value(row[at] as Field), value(row[at + 1] as Field))
       return
     case 'js-set':
       for (let at = 1; at < row.length; at++) (target as Set<unknown>).add(value(row[at] as Field))
       return
-    case 'object': case 'record':
+    case 'object':
+    case 'record':
       for (let at = 1; at + 1 < row.length; at += 2) {
-        Object.defineProperty(target, String(row[at]), { value: value(row[at + 1] as Field), enumerable: true, writable: true, configurable: true })
+        Object.defineProperty(target, String(row[at]), {
+          value: value(row[at + 1] as Field),
+          enumerable: true,
+          writable: true,
+          configurable: true,
+        })
       }
       return
-    case 'closure': return assign(target, { captures: value(row[3] as Field) })
-    case 'native': return assign(target, { state: value(row[2] as Field), savedLimit: row[3], timedOut: row[4] })
+    case 'closure':
+      return assign(target, { captures: value(row[3] as Field) })
+    case 'native':
+      return assign(target, { state: value(row[2] as Field), savedLimit: row[3], timedOut: row[4] })
     case 'coroutine': {
       const [regs, frames, , bases] = row.slice(1, 5).map((field) => value(field as Field))
       return assign(target, {
-        regs, frames, bases, fp: row[5], base: row[6], limit: row[8], generator: value(row[9] as Field), resumer: value(row[10] as Field), paused: row[11],
-        run: row[12], outerRuns: value(row[13] as Field),
+        regs,
+        frames,
+        bases,
+        fp: row[5],
+        base: row[6],
+        limit: row[8],
+        generator: value(row[9] as Field),
+        resumer: value(row[10] as Field),
+        paused: row[11],
+        run: row[12],
+        outerRuns: value(row[13] as Field),
       })
     }
   }
@@ -242,4 +341,3 @@ function fillPlaces(co: Coroutine, row: ObjectRow, value: (field: Field | undefi
 function assign(target: object, fields: Record<string, unknown>): void {
   for (const [name, field] of Object.entries(fields)) (target as Record<string, unknown>)[name] = field
 }
-

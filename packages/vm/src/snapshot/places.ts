@@ -18,15 +18,19 @@ export function placeOfInstr(instr: Instr, frame: HarnClosure | NativeActivation
   if (instr === TASK_END) return END_OF_TASK
   if (!(frame instanceof HarnClosure)) throw new Error('snapshot: an instruction without a function')
   if (instr === frame.code.entry) return ENTRY
-  if (frame.code.instrAt(instr.pc) !== instr) throw new Error(`snapshot: position ${instr.pc} of ${frame.code.chunk.name} cannot be resumed`)
+  if (frame.code.instrAt(instr.pc) !== instr)
+    throw new Error(`snapshot: position ${instr.pc} of ${frame.code.chunk.name} cannot be resumed`)
   return instr.pc
 }
 
 export function instrOf(place: number, frame: HarnClosure | NativeActivation | undefined): Instr {
   switch (place) {
-    case STEP: return NATIVE_STEP
-    case RETURN: return NATIVE_RETURN
-    case END_OF_TASK: return TASK_END
+    case STEP:
+      return NATIVE_STEP
+    case RETURN:
+      return NATIVE_RETURN
+    case END_OF_TASK:
+      return TASK_END
   }
   if (!(frame instanceof HarnClosure)) throw new SnapshotError('damaged', 'a position without a function')
   if (place === ENTRY) return frame.code.entry

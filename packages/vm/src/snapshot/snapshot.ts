@@ -30,8 +30,20 @@ interface Document {
 
 /** The parts of a machine that a run consists of, and what each has to be; KEEP WITH: the state fields of Machine. */
 const STATE = {
-  now: isNumber, tasks: isMapOf(Task), nextTask: isNumber, ready: isListOf(Task), nextEffect: isNumber, nextOrder: isNumber, modules: isMap, families: isMap,
-  impls: isMap, fuelUsed: isNumber, heapCharged: isNumber, outputBytes: isNumber, input: isValue, pending: isMap,
+  now: isNumber,
+  tasks: isMapOf(Task),
+  nextTask: isNumber,
+  ready: isListOf(Task),
+  nextEffect: isNumber,
+  nextOrder: isNumber,
+  modules: isMap,
+  families: isMap,
+  impls: isMap,
+  fuelUsed: isNumber,
+  heapCharged: isNumber,
+  outputBytes: isNumber,
+  input: isValue,
+  pending: isMap,
 } as const
 
 type StateName = keyof typeof STATE
@@ -64,8 +76,22 @@ export function moduleHash(module: Module, hashHex: (bytes: Uint8Array) => strin
   if (known !== undefined) return known
   const { chunk } = module
   const identity = {
-    functions: chunk.functions.map((fn) => [fn.kind, fn.params.length, fn.firstDefault, fn.rest, fn.slots, fn.stack, fn.code, fn.handlers, fn.captures.length]),
-    constants: chunk.constants, names: chunk.names, builtins: chunk.builtins, units: chunk.units, slots: chunk.moduleSlots.length,
+    functions: chunk.functions.map((fn) => [
+      fn.kind,
+      fn.params.length,
+      fn.firstDefault,
+      fn.rest,
+      fn.slots,
+      fn.stack,
+      fn.code,
+      fn.handlers,
+      fn.captures.length,
+    ]),
+    constants: chunk.constants,
+    names: chunk.names,
+    builtins: chunk.builtins,
+    units: chunk.units,
+    slots: chunk.moduleSlots.length,
   }
   const text = JSON.stringify(identity, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
   const hash = hashHex(new TextEncoder().encode(text))
@@ -127,15 +153,25 @@ function sealOf(text: string, hashHex: (bytes: Uint8Array) => string): string {
 function parseDocument(text: string, hashHex: (bytes: Uint8Array) => string): Document {
   const lineEnd = text.indexOf('\n')
   const header = parseJson(lineEnd < 0 ? text : text.slice(0, lineEnd)) as Partial<Header> | null
-  if (header === null || typeof header !== 'object' || header.format !== SNAPSHOT_FORMAT) throw new SnapshotError('format', 'not a snapshot')
+  if (header === null || typeof header !== 'object' || header.format !== SNAPSHOT_FORMAT)
+    throw new SnapshotError('format', 'not a snapshot')
   if (header.version !== SNAPSHOT_VERSION) {
-    throw new SnapshotError('version', `snapshot version ${String(header.version)}; this machine reads version ${SNAPSHOT_VERSION}`)
+    throw new SnapshotError(
+      'version',
+      `snapshot version ${String(header.version)}; this machine reads version ${SNAPSHOT_VERSION}`,
+    )
   }
   const body = text.slice(lineEnd + 1)
-  if (header.seal !== sealOf(body, hashHex)) throw new SnapshotError('damaged', 'the snapshot is damaged: its contents do not fit its seal')
+  if (header.seal !== sealOf(body, hashHex))
+    throw new SnapshotError('damaged', 'the snapshot is damaged: its contents do not fit its seal')
   const document = parseJson(body) as Partial<Document> | null
-  const sound = document !== null && typeof document === 'object' && Array.isArray(document.objects) && document.objects.every(Array.isArray)
-    && typeof document.modules === 'object' && document.modules !== null
+  const sound =
+    document !== null &&
+    typeof document === 'object' &&
+    Array.isArray(document.objects) &&
+    document.objects.every(Array.isArray) &&
+    typeof document.modules === 'object' &&
+    document.modules !== null
   if (!sound) throw new SnapshotError('damaged', 'a part of the snapshot is missing')
   return document as Document
 }
@@ -152,6 +188,7 @@ function checkProgram(document: Document, program: LinkedProgram, hashHex: (byte
   for (const [key, hash] of Object.entries(document.modules)) {
     const module = program.modules.get(key)
     if (module === undefined) throw new SnapshotError('program', `the snapshot needs module ${key}, which this program lacks`)
-    if (moduleHash(module, hashHex) !== hash) throw new SnapshotError('program', `module ${key} has changed since the snapshot was taken`)
+    if (moduleHash(module, hashHex) !== hash)
+      throw new SnapshotError('program', `module ${key} has changed since the snapshot was taken`)
   }
 }

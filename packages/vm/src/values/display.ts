@@ -26,7 +26,9 @@ function expandExponent(text: string): string {
   const digits = whole! + fraction
   const point = whole!.length + exponent
   if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`
-  return point >= digits.length ? sign + digits + '0'.repeat(point - digits.length) : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+  return point >= digits.length
+    ? sign + digits + '0'.repeat(point - digits.length)
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
 export function displayDuration(ms: number | bigint): string {
@@ -43,8 +45,12 @@ export function displayDuration(ms: number | bigint): string {
 /** Display of a value that contains no others; null for containers. */
 function displayLeaf(value: Value): string | null {
   switch (typeof value) {
-    case 'string': return value
-    case 'number': case 'bigint': case 'boolean': return String(value)
+    case 'string':
+      return value
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value)
   }
   if (value === null) return 'nil'
   if (value instanceof HarnFloat) return displayFloat(value.v)
@@ -64,7 +70,8 @@ function displayLeaf(value: Value): string | null {
   if (value instanceof HarnRng) return '<rng>'
   if (value instanceof HarnPermit) return `<sync_permit:${value.kind}:${value.key}>`
   if (value instanceof HarnCell) return displayLeaf(value.value)
-  if (value instanceof HarnList || value instanceof HarnDict || value instanceof HarnSet || value instanceof HarnStruct) return null
+  if (value instanceof HarnList || value instanceof HarnDict || value instanceof HarnSet || value instanceof HarnStruct)
+    return null
   if (value instanceof HarnPair || value instanceof HarnEnum) return null
   if (value instanceof EndOfIteration) return 'nil'
   return `<${value.kind}:${value.id}>`
@@ -86,7 +93,8 @@ export function display(root: Value): string {
     if (text !== null) out += text
     else if (value instanceof HarnList) pushItems(pending, '[', value.view(), ']')
     else if (value instanceof HarnDict) pushFields(pending, '{', value.keys(), value.map)
-    else if (value instanceof HarnStruct) pushFields(pending, `${value.name} {`, sortTexts([...value.fields.keys()]), value.fields)
+    else if (value instanceof HarnStruct)
+      pushFields(pending, `${value.name} {`, sortTexts([...value.fields.keys()]), value.fields)
     else if (value instanceof HarnSet) pushItems(pending, 'set(', value.values(), ')')
     else if (value instanceof HarnPair) pushItems(pending, '(', [value.first, value.second], ')')
     else if (value instanceof HarnEnum) {

@@ -44,7 +44,8 @@ function structurallyEqual(left: Value, right: Value): boolean {
     } else if (a instanceof HarnStruct) {
       if (!(b instanceof HarnStruct) || a.name !== b.name || !pushMaps(pending, a.fields, b.fields)) return false
     } else if (a instanceof HarnEnum) {
-      if (!(b instanceof HarnEnum) || a.enumName !== b.enumName || a.variant !== b.variant || a.fields.length !== b.fields.length) return false
+      if (!(b instanceof HarnEnum) || a.enumName !== b.enumName || a.variant !== b.variant || a.fields.length !== b.fields.length)
+        return false
       for (let at = 0; at < a.fields.length; at++) pending.push(a.fields[at]!, b.fields[at]!)
     } else if (a instanceof HarnPair) {
       if (!(b instanceof HarnPair)) return false
@@ -72,9 +73,11 @@ function leafEquals(a: Value, b: Value): boolean {
     for (const [key, value] of a.map) if (!b.map.has(key) && !others.some((other) => equals(value, other))) return false
     return true
   }
-  if (a instanceof HarnRange) return b instanceof HarnRange && a.start === b.start && a.end === b.end && a.exclusive === b.exclusive
+  if (a instanceof HarnRange)
+    return b instanceof HarnRange && a.start === b.start && a.end === b.end && a.exclusive === b.exclusive
   if (a instanceof HarnDuration) return b instanceof HarnDuration && a.ms === b.ms
-  if (a instanceof HarnBytes) return b instanceof HarnBytes && a.data.length === b.data.length && a.data.every((byte, at) => byte === b.data[at])
+  if (a instanceof HarnBytes)
+    return b instanceof HarnBytes && a.data.length === b.data.length && a.data.every((byte, at) => byte === b.data[at])
   if (a instanceof HarnTask) return b instanceof HarnTask && a.id === b.id
   if (a instanceof HarnAtomic) return b instanceof HarnAtomic && a.value === b.value
   if (a instanceof HarnIter) return a === b
@@ -105,9 +108,13 @@ export function compare(left: Value, right: Value): number {
  */
 export function structuralKey(value: Value): unknown {
   switch (typeof value) {
-    case 'number': case 'boolean': return value
-    case 'string': return `s${value}`
-    case 'bigint': return `i${value}`
+    case 'number':
+    case 'boolean':
+      return value
+    case 'string':
+      return `s${value}`
+    case 'bigint':
+      return `i${value}`
   }
   if (value === null) return null
   if (value instanceof HarnFloat) return `f${Object.is(value.v, -0) ? '-0' : value.v}`
@@ -136,7 +143,9 @@ function appendKey(parts: string[], root: Value): boolean {
     else if (value instanceof HarnTask) parts.push(`k${value.id};`)
     else if (value instanceof HarnBuiltin) parts.push(`u${value.name};`)
     else if (value instanceof HarnSet) {
-      const keys = [...value.map.keys()].map((key) => (typeof key === 'object' && key !== null ? null : `${typeof key}:${String(key)}`))
+      const keys = [...value.map.keys()].map((key) =>
+        typeof key === 'object' && key !== null ? null : `${typeof key}:${String(key)}`,
+      )
       if (keys.includes(null)) return false
       parts.push(`u${keys.length}(`, (keys as string[]).sort().join(','), ')')
     } else return false

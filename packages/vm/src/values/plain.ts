@@ -42,9 +42,13 @@ function mapToPlain(keys: readonly string[], map: Map<string, Value>, depth: num
 export function fromPlain(plain: Plain | undefined, depth = 0): Value {
   if (plain === null || plain === undefined) return null
   switch (typeof plain) {
-    case 'string': case 'boolean': return plain
-    case 'number': return Number.isSafeInteger(plain) && !Object.is(plain, -0) ? plain : new HarnFloat(plain)
-    case 'bigint': return wrapInt(plain)
+    case 'string':
+    case 'boolean':
+      return plain
+    case 'number':
+      return Number.isSafeInteger(plain) && !Object.is(plain, -0) ? plain : new HarnFloat(plain)
+    case 'bigint':
+      return wrapInt(plain)
   }
   if (plain instanceof HarnFloat) return plain
   if (plain instanceof Uint8Array) return new HarnBytes(plain)

@@ -4,7 +4,7 @@
 
 import { HarnBuiltin, HarnCell, HarnClosure, HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
-import type { HarnHandle} from './handles.js';
+import type { HarnHandle } from './handles.js'
 import { EndOfIteration, HarnAtomic, HarnChannel, HarnGenerator, HarnIter, HarnPermit, HarnRng, HarnTask } from './handles.js'
 import { HarnList } from './list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
@@ -13,11 +13,32 @@ import { HarnSet } from './set.js'
 export type Int = number | bigint
 
 export type Value =
-  | null | boolean | string | number | bigint
-  | HarnFloat | HarnDuration | HarnBytes | HarnRange | HarnPair | HarnEnum
-  | HarnList | HarnDict | HarnSet | HarnStruct
-  | HarnClosure | HarnBuiltin | HarnCell
-  | HarnIter | HarnGenerator | HarnChannel | HarnTask | HarnAtomic | HarnRng | HarnPermit | HarnHandle
+  | null
+  | boolean
+  | string
+  | number
+  | bigint
+  | HarnFloat
+  | HarnDuration
+  | HarnBytes
+  | HarnRange
+  | HarnPair
+  | HarnEnum
+  | HarnList
+  | HarnDict
+  | HarnSet
+  | HarnStruct
+  | HarnClosure
+  | HarnBuiltin
+  | HarnCell
+  | HarnIter
+  | HarnGenerator
+  | HarnChannel
+  | HarnTask
+  | HarnAtomic
+  | HarnRng
+  | HarnPermit
+  | HarnHandle
   | EndOfIteration
 
 /** Largest int that is a JavaScript number. */
@@ -40,9 +61,13 @@ export function isCallable(value: Value): value is HarnClosure | HarnBuiltin {
 /** The name `type_of` gives (reference 01 §6). */
 export function typeName(value: Value): string {
   switch (typeof value) {
-    case 'string': return 'string'
-    case 'number': case 'bigint': return 'int'
-    case 'boolean': return 'bool'
+    case 'string':
+      return 'string'
+    case 'number':
+    case 'bigint':
+      return 'int'
+    case 'boolean':
+      return 'bool'
   }
   if (value === null) return 'nil'
   if (value instanceof HarnList) return 'list'
@@ -71,10 +96,14 @@ export function typeName(value: Value): string {
 
 export function isTruthy(value: Value): boolean {
   switch (typeof value) {
-    case 'boolean': return value
-    case 'number': return value !== 0
-    case 'string': return value !== ''
-    case 'bigint': return true
+    case 'boolean':
+      return value
+    case 'number':
+      return value !== 0
+    case 'string':
+      return value !== ''
+    case 'bigint':
+      return true
   }
   if (value === null) return false
   if (value instanceof HarnList) return value.length > 0
