@@ -433,6 +433,8 @@ function triplePieces(parts: readonly (string | Expr)[]): string[] | null {
   const texts = parts.map((part) => (typeof part === 'string' ? part : ''))
   if (texts.some((text) => text.includes('"""') || text.includes('${'))) return null
   const last = parts.at(-1)
+  // A quote right before the closing three would end the string one character early.
+  if (typeof last === 'string' && last.endsWith('"')) return null
   const indent = commonIndent(texts.join('').split('\n')) ?? 0
   if (indent === 0 && !(typeof last === 'string' && last.trim() === '')) return texts
   if (texts.some((text) => text.split('\n').some((line) => line !== '' && line.trim() === ''))) return null
