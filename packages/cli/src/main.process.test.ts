@@ -198,6 +198,51 @@ describe.concurrent('bridle conformance', () => {
   })
 })
 
+describe.concurrent('bridle test', () => {
+  test('runs each test pipeline by itself, judges and reports', async () => {
+    const script = file(
+      'own_test.harn',
+      [
+        'let base = 1',
+        'fn add(n) { return base + n }',
+        'pipeline test_adds(task) { println("shown only on failure")\nassert_eq(add(1), 2) }',
+        '@test',
+        'pipeline marked(task) { println("seen")\nassert_eq(add(1), 3, "sum is off") }',
+        'pipeline test_endless(task) { while true { } }',
+        'pipeline test_exits(task) { exit(0) }',
+        'pipeline default(task) { throw "never run" }',
+      ].join('\n'),
+    )
+    const ended = await bridle(['test', script, '--json', '--timeout', '300'])
+    expect(ended).toMatchObject({ code: 1, stderr: '' })
+    const report = JSON.parse(ended.stdout)
+    expect(report).toMatchObject({ passed: 1, failed: 3, total: 4 })
+    expect(report.results).toMatchObject([
+      { name: 'test_adds', status: 'passed', error: null },
+      { name: 'marked', status: 'failed', error: 'Thrown: sum is off', output: 'seen\n' },
+      { name: 'test_endless', status: 'failed', error: 'timed out after 300 ms' },
+      { name: 'test_exits', status: 'failed', error: 'the test ended the program with exit(0)' },
+    ])
+  })
+
+  test('the report for people, a filter, a file that does not compile, nothing to run', async () => {
+    const good = file('good_test.harn', 'pipeline test_one(task) { }\npipeline test_two(task) { throw "no" }\n')
+    const broken = file('broken_test.harn', 'pipeline test_x( {\n')
+    const [one, bad, none] = await Promise.all([
+      bridle(['test', good, '--filter', 'one']),
+      bridle(['test', broken]),
+      bridle(['test', good, '--filter', 'absent']),
+    ])
+    expect(one).toMatchObject({ code: 0, stderr: '' })
+    expect(one.stdout.replaceAll(/\d+ ms/g, 'N ms')).toBe(
+      `${good}\n  PASS test_one (N ms)\n\n1 passed, 0 failed, 1 total (N ms)\n`,
+    )
+    expect(bad.code).toBe(1)
+    expect(bad.stdout).toContain('FAIL (does not compile)')
+    expect(none).toMatchObject({ code: 2, stderr: 'error: the filter selects no test\n' })
+  })
+})
+
 test('help and version everywhere', async () => {
   const [help, version, ofCommand] = await Promise.all([
     bridle(['--help']),

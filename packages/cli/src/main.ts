@@ -6,6 +6,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
 import { VERSION } from './version.js'
 import type { ServeFlags } from './commands/serve.js'
+import type { TestFlags } from './commands/test.js'
 
 const MODES = ['base', 'snapshot', 'replay', 'all']
 
@@ -80,6 +81,17 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     .action(async (paths: string[], options: ConformanceFlags) => {
       const { conformanceCommand } = await import('./commands/conformance.js')
       done(await conformanceCommand(paths, options))
+    })
+
+  add('test [path...]', 'run test pipelines: those named test_… or marked @test')
+    .option('--filter <pattern>', 'only tests whose name, or FILE::NAME, matches: text, a|b, glob, or re:REGEX')
+    .addOption(new Option('--timeout <ms>', 'limit of one test').argParser(wholeNumber('milliseconds', 1)).default(30_000))
+    .option('--fail-fast', 'stop after the first failure')
+    .option('-v, --verbose', 'show what passing tests print, too')
+    .option('--json', 'print the report as JSON')
+    .action(async (paths: string[], options: TestFlags) => {
+      const { testCommand } = await import('./commands/test.js')
+      done(await testCommand(paths, options))
     })
 
   add('builtins [name]', 'list the builtin functions, or show one')

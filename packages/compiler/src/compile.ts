@@ -24,6 +24,8 @@ export interface CompileOptions {
   /** Constants that the host adds, such as `argv`. */
   readonly globals?: readonly string[]
   readonly strict?: boolean
+  /** The pipeline to run, instead of `default` or the first. */
+  readonly pipeline?: string
 }
 
 export interface CompileResult {
@@ -126,6 +128,7 @@ function emitModule(
     key: module.key,
     file: module.file,
     isMain,
+    ...(isMain && options.pipeline !== undefined ? { pipeline: options.pipeline } : {}),
     imports,
     signatures: options.signatures,
     paramCheck: (type: TypeExpr) => json(runtimeParamCheck(type, { interfaces })),

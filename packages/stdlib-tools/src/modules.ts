@@ -17,6 +17,8 @@ export interface ModuleSource {
 /** Everything a program was made of. */
 export interface ProgramSources {
   readonly entry: ModuleSource
+  /** The pipeline that was chosen to run, when it was not the usual one. */
+  readonly pipeline?: string
   readonly modules: readonly ModuleSource[]
   /** `[importing module, path as written, key or null, message of a failure]`. */
   readonly imports: readonly (readonly [from: string, path: string, key: string | null, message: string])[]
@@ -47,8 +49,13 @@ export class SourceCollector {
     return found
   }
 
-  sources(entry: ModuleSource): ProgramSources {
-    return { entry, modules: [...this.modules].map(([key, text]) => ({ key, text })), imports: [...this.imports.values()] }
+  sources(entry: ModuleSource, pipeline?: string): ProgramSources {
+    return {
+      entry,
+      ...(pipeline === undefined ? {} : { pipeline }),
+      modules: [...this.modules].map(([key, text]) => ({ key, text })),
+      imports: [...this.imports.values()],
+    }
   }
 
   private find(path: string, from: string): Resolution {

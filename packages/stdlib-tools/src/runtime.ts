@@ -59,6 +59,8 @@ export interface CompileSettings {
   /** Name in messages and base of relative imports; a path for hosts with files. */
   readonly file?: string
   readonly strict?: boolean
+  /** The pipeline to run, instead of `default` or the first one. */
+  readonly pipeline?: string
 }
 
 export interface StartOptions {
@@ -159,8 +161,8 @@ export class Runtime {
   compile(source: string, settings: CompileSettings = {}): Module {
     const collector = new SourceCollector(this.host, this.std, this.options.resolve ?? null)
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
-    const result = this.compileWith(entry, collector.resolve, settings.strict)
-    return this.moduleOf(result, collector.sources(entry))
+    const result = this.compileWith(entry, collector.resolve, settings)
+    return this.moduleOf(result, collector.sources(entry, settings.pipeline))
   }
 
   start(module: Module, options: StartOptions = {}): Run {
@@ -183,7 +185,9 @@ export class Runtime {
   /** Goes on from a snapshot. The bytes carry the program; what was under way is asked for again, with the same idempotency key. */
   resume(bytes: Uint8Array, options: Omit<StartOptions, 'input' | 'runId'> = {}): Run {
     const snapshot = unpackSnapshot(bytes)
-    const result = this.compileWith(snapshot.sources.entry, recordedResolver(snapshot.sources), undefined)
+    const result = this.compileWith(snapshot.sources.entry, recordedResolver(snapshot.sources), {
+      ...(snapshot.sources.pipeline === undefined ? {} : { pipeline: snapshot.sources.pipeline }),
+    })
     const module = this.moduleOf(result, snapshot.sources)
     const merged: StartOptions = { ...options, dryRun: options.dryRun ?? snapshot.dryRun }
     return this.launch(module, { kind: 'restored', pending: snapshot.pending }, snapshot, merged)
@@ -203,19 +207,25 @@ export class Runtime {
     this.pendingResults.complete(token, delivered)
   }
 
-  private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], strict: boolean | undefined): CompileResult {
+  private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], settings: CompileSettings): CompileResult {
+    const { strict, pipeline } = settings
     const result = compileProgram(entry, {
       resolve,
       signatures: signaturesOf(this.registry, this.options.globals),
       ...(this.options.globals === undefined ? {} : { globals: this.options.globals }),
       ...(strict === undefined ? {} : { strict }),
+      ...(pipeline === undefined ? {} : { pipeline }),
     })
     if (result.program === null) throw new CompileError(result)
     return result
   }
 
   private moduleOf(result: CompileResult, sources: ProgramSources): Module {
-    const hash = hashTexts(this.hashHex, [sources.entry.text, ...sources.modules.flatMap((module) => [module.key, module.text])])
+    const hash = hashTexts(this.hashHex, [
+      sources.entry.text,
+      ...(sources.pipeline === undefined ? [] : [sources.pipeline]),
+      ...sources.modules.flatMap((module) => [module.key, module.text]),
+    ])
     return new Module({ result, program: linkProgram(result.program!, this.registry), sources, hash })
   }
 

@@ -93,6 +93,7 @@ function sourcesOf(raw: unknown): ProgramSources {
   })
   return {
     entry: source(data['entry']),
+    ...(data['pipeline'] === undefined ? {} : { pipeline: text(data['pipeline']) }),
     modules: list(data['modules']).map(source),
     imports: list(data['imports']).map((item) => {
       const [from, path, key, message] = list(item)

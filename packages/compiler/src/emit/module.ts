@@ -24,6 +24,8 @@ export interface EmitOptions {
   readonly key: string
   readonly file: SourceFile
   readonly isMain: boolean
+  /** The pipeline that runs instead of the usual one; for the test runner. */
+  readonly pipeline?: string
   readonly signatures: Signatures
   readonly imports: ReadonlyMap<string, ResolvedImport>
   /** JSON of the run-time check of a parameter type, null when it is not checked (reference 01 §13). */

@@ -20,7 +20,7 @@ export function emitProgram(program: Program, options: EmitOptions): ModuleChunk
   const imports = program.items.filter((item): item is Import => item.kind === 'ImportDecl')
   const lets = program.items.filter((item) => item.kind === 'Let')
   const definitions = program.items.filter((item) => DEFINING.has(item.kind))
-  const pipeline = options.isMain ? entryPipeline(program) : null
+  const pipeline = options.isMain ? entryPipeline(program, options.pipeline) : null
   module.pipelineMode = pipeline !== null || !options.isMain
   const body = pipeline !== null ? pipelineBody(program, pipeline) : []
   const statements =
@@ -59,8 +59,9 @@ export function emitProgram(program: Program, options: EmitOptions): ModuleChunk
   return module.finish()
 }
 
-function entryPipeline(program: Program): PipelineDecl | null {
+function entryPipeline(program: Program, wanted: string | undefined): PipelineDecl | null {
   const pipelines = program.items.filter((item): item is PipelineDecl => item.kind === 'PipelineDecl')
+  if (wanted !== undefined) return pipelines.find((item) => item.name.text === wanted) ?? null
   return pipelines.find((item) => item.name.text === 'default') ?? pipelines[0] ?? null
 }
 

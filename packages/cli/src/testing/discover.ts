@@ -1,0 +1,65 @@
+// Finds what `bridle test` runs: the pipelines of a script that are named `test_…` or carry `@test` (reference 02 §13.1). Folders
+// are walked for `.harn` files; files without such a pipeline are no test files, whatever else is in them.
+
+import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, SourceFile } from '@bridle/parser'
+import type { PipelineDecl } from '@bridle/parser'
+import { UsageError } from '../errors.js'
+
+export interface TestFile {
+  /** As the caller wrote it, or the path below the folder that was named. */
+  readonly path: string
+  /** Real path: what modules and traces call it. */
+  readonly key: string
+  readonly text: string
+  /** Test pipelines in the order of the file; empty for a file that does not parse. */
+  readonly tests: readonly string[]
+  /** The first finding of a file that does not parse. */
+  readonly problem: string | null
+}
+
+/** Folders that hold other people's files or what programs left behind. */
+const SKIPPED = new Set(['node_modules', '.git', '.harn', '.harn-runs', 'target', 'dist'])
+
+/** The test files below `paths`, sorted by path within each. Throws UsageError for a path that does not exist. */
+export function discoverTests(paths: readonly string[]): readonly TestFile[] {
+  const seen = new Set<string>()
+  const found: TestFile[] = []
+  for (const path of paths) {
+    if (!existsSync(path)) throw new UsageError(`${path} does not exist`)
+    for (const script of scriptsAt(path)) {
+      const key = realpathSync(script)
+      if (seen.has(key)) continue
+      seen.add(key)
+      const file = readTests(script, key)
+      if (file.tests.length > 0 || file.problem !== null) found.push(file)
+    }
+  }
+  return found
+}
+
+function readTests(path: string, key: string): TestFile {
+  const text = readFileSync(path, 'utf8')
+  const { program, diagnostics } = parse(new SourceFile(key, text))
+  if (program === null) {
+    const problem = diagnostics.find((each) => each.severity === 'error')?.message ?? 'the file does not parse'
+    return { path, key, text, tests: [], problem }
+  }
+  const pipelines = program.items.filter((item): item is PipelineDecl => item.kind === 'PipelineDecl')
+  return { path, key, text, tests: pipelines.filter(isTest).map((item) => item.name.text), problem: null }
+}
+
+function isTest(pipeline: PipelineDecl): boolean {
+  return pipeline.name.text.startsWith('test_') || pipeline.attributes.some((attribute) => attribute.name.text === 'test')
+}
+
+function scriptsAt(path: string): string[] {
+  if (statSync(path).isFile()) return [path]
+  const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  return entries.flatMap((entry) => {
+    const below = join(path, entry.name)
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : scriptsAt(below)
+    return entry.isFile() && entry.name.endsWith('.harn') ? [below] : []
+  })
+}
