@@ -2,43 +2,30 @@
 // the effects it returns, learns the time only with start and resume, and hands the thread back with a RunExit.
 //
 // What lives where: the dispatch loop is interpreter/loop.ts; rare operations interpreter/rare.ts; faults interpreter/unwind.ts;
-// spawn, await and friends scheduler/tasks.ts. Builtins see the machine as their Context (builtins/builtin.ts).
+// calls interpreter/calls.ts; native frames and generators interpreter/activations.ts; how tasks wait and end
+// scheduler/transitions.ts. Builtins see the machine through interpreter/context.ts.
 
-import { CONTROL, childrenKey, family, taskKey } from './builtins/builtin.js'
-import { END, HarnGenerator, HarnIter, HarnPermit } from './values/handles.js'
-import { HarnBuiltin, HarnClosure, HarnStruct } from './values/callable.js'
+import { CONTROL } from './builtins/builtin.js'
+import { HarnGenerator } from './values/handles.js'
+import { HarnClosure, HarnStruct } from './values/callable.js'
 import { HarnDict } from './values/dict.js'
-import { fromPlain } from './values/plain.js'
 import { typeName } from './values/value.js'
+import { control } from './interpreter/activations.js'
+import { MachineContext } from './interpreter/context.js'
 import { measureHeap } from './interpreter/heap.js'
 import { DEFAULT_LIMITS } from './interpreter/exit.js'
-import { Fault, categorized, runtimeFault, thrown, typeFault } from './interpreter/fault.js'
+import { Fault, categorized } from './interpreter/fault.js'
 import { callableNamed, callFrom, callMethod, pipe, structMethod } from './interpreter/calls.js'
 import { chargeCopy, chargeJoin, chargeRepeat, chargeUpdate } from './interpreter/charges.js'
 import { placeArguments } from './interpreter/frames.js'
 import { execute } from './interpreter/loop.js'
-import { NATIVE_RETURN, NATIVE_STEP } from './interpreter/linked.js'
-import { adapterModule, streamModule } from './interpreter/adapter.js'
 import { rareOperation } from './interpreter/rare.js'
 import { raiseFault } from './interpreter/unwind.js'
-import { iterFrame, nextSimple } from './builtins/iter.js'
 import { readSnapshot, writeSnapshot } from './snapshot/snapshot.js'
-import { effectFault, outcomeDelivery } from './effects/outcome.js'
-import { Coroutine, MAX_NESTED_CALLS, NativeActivation, Task } from './scheduler/task.js'
-import { dueEvents, taskDue } from './scheduler/timers.js'
-import { abortTask, spawnTask, taskFacts, taskOutcome } from './scheduler/spawn.js'
-import type {
-  BuiltinDef,
-  Context,
-  Control,
-  Family,
-  FrameState,
-  MachineAccess,
-  Result,
-  SpawnOptions,
-  TaskFacts,
-  TaskOutcome,
-} from './builtins/builtin.js'
+import { Coroutine, Task } from './scheduler/task.js'
+import { cancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/transitions.js'
+import { Waits } from './scheduler/waits.js'
+import type { BuiltinDef, Family, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { Effect, EffectOutcome, PendingEffect } from './effects/effect.js'
 import type { CallSite } from './interpreter/calls.js'
@@ -64,31 +51,19 @@ interface ModuleState {
   started: boolean
 }
 
-type Action =
-  | { readonly kind: 'fault' | 'refused'; readonly fault: Fault }
-  | { readonly kind: 'frame'; readonly frame: string; readonly state: FrameState }
-  /** Of `callee` with `callArgs`: the most frequent action makes no object. */
-  | { readonly kind: 'call' }
-  | { readonly kind: 'effect'; readonly id: number }
-  | { readonly kind: 'answered'; readonly value: Value }
-  | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
-  | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
-
-const CALL: Action = { kind: 'call' }
-
 /** An answer to a pending effect. */
 export interface Answer {
   readonly id: number
   readonly outcome: EffectOutcome
 }
 
-export class Machine implements Context, MachineAccess {
+export class Machine {
   readonly program: LinkedProgram
   readonly registry: Registry
   readonly options: MachineOptions
   readonly limits: Limits
 
-  // ---- state of the run; everything from here to "registers of a builtin call" is in a snapshot
+  // ---- state of the run; everything from here to "not in a snapshot" is in one
   now = 0
   tasks = new Map<number, Task>()
   nextTask = 1
@@ -118,15 +93,14 @@ export class Machine implements Context, MachineAccess {
   private tripped = 0
   /** Units in the tank when the running task got the machine. */
   private taskFuel = 0
-  private newEffects: PendingEffect[] = []
+  /** Asked for since the last exit. */
+  newEffects: PendingEffect[] = []
   private limitHit: { readonly limit: LimitName; readonly message: string } | null = null
   private sliceOver = false
   /** The time of the last start or resume; `now` lags behind it while timers that were due earlier are worked off. */
   private hostNow = 0
   private answer: Answer | null = null
-  /** Waiting tasks, longest first, and those of them that are parked on a key. Derived from `tasks`. */
-  private readonly waiting = new Set<Task>()
-  private readonly parked = new Map<string, Set<Task>>()
+  readonly waits = new Waits()
   /** The task whose code runs. */
   running: Task = null as never
 
@@ -135,13 +109,8 @@ export class Machine implements Context, MachineAccess {
   structHome = ''
   structMethods: Map<string, HarnClosure> | null = null
 
-  // ---- registers of a builtin call
-  argc = 0
-  result: Value = null
-  timedOut = false
-  action: Action | null = null
-  private callee: Value = null
-  private callArgs: readonly Value[] = []
+  /** What builtins see. */
+  readonly context = new MachineContext(this)
 
   constructor(program: LinkedProgram, options: MachineOptions) {
     this.program = program
@@ -152,10 +121,6 @@ export class Machine implements Context, MachineAccess {
     for (const module of program.modules.values()) {
       this.modules.set(module.key, { slots: new Array<Value>(module.chunk.moduleSlots.length).fill(null), started: false })
     }
-  }
-
-  get machine(): MachineAccess {
-    return this
   }
 
   // ---- running
@@ -186,13 +151,7 @@ export class Machine implements Context, MachineAccess {
   private deliverAnswer(): boolean {
     const { answer } = this
     this.answer = null
-    if (answer === null) return false
-    const task = this.tasks.get(this.pending.get(answer.id)?.task ?? -1)
-    this.pending.delete(answer.id)
-    if (task?.status !== 'waiting' || task.effectId !== answer.id) return false
-    task.effectId = 0
-    this.makeReady(task, outcomeDelivery(answer.outcome))
-    return true
+    return answer !== null && deliverAnswer(this, answer)
   }
 
   /** Ends the run from outside: the root task fails with a cancellation that scripts cannot catch. */
@@ -213,12 +172,7 @@ export class Machine implements Context, MachineAccess {
 
   /** The earliest time at which a waiting task has something to do without an answer. */
   get wakeAt(): number | null {
-    let earliest: number | null = null
-    for (const task of this.waiting) {
-      const due = taskDue(task)
-      if (due !== null && (earliest === null || due < earliest)) earliest = due
-    }
-    return earliest
+    return this.waits.earliest
   }
 
   /** Effects that were asked for and not answered yet, in order: what a host answers first after a restore. */
@@ -253,7 +207,7 @@ export class Machine implements Context, MachineAccess {
     if (this.ready.length > 0) {
       if (this.hostNow > this.now) {
         this.now = this.hostNow
-        this.fireTimers()
+        fireTimers(this)
       }
       this.deliverAnswer()
     }
@@ -277,7 +231,7 @@ export class Machine implements Context, MachineAccess {
         this.fuel = task.cancelFuel
         this.taskFuel = this.fuel + this.tripped
       }
-      if (this.deliver(task)) execute(this, task)
+      if (deliver(this, task)) execute(this, task)
       if (task.cancelRequested) task.cancelFuel = Math.max(0, task.cancelFuel - (this.taskFuel - this.fuel - this.tripped))
       if (this.tripped > 0) {
         this.fuel += this.tripped
@@ -321,64 +275,12 @@ export class Machine implements Context, MachineAccess {
     return effects
   }
 
-  // ---- scheduling
-
-  makeReady(task: Task, delivery: Task['delivery']): void {
-    this.leaveWait(task)
-    task.delivery = delivery
-    task.status = 'ready'
-    task.waitKey = null
-    task.waitDue = null
-    task.cancelDue = null
-    this.ready.push(task)
-  }
-
   /** Moves the clock to the next timer that is due by now, and fires it. False when there is none. */
   private nextTimer(): boolean {
     const due = this.wakeAt
     if (due === null || due > this.hostNow) return false
     this.now = Math.max(this.now, due)
-    this.fireTimers()
-    return true
-  }
-
-  private fireTimers(): void {
-    for (const { task, wasWaiting, kind, deadline } of dueEvents(this.waiting, this.ready, this.now)) {
-      if (wasWaiting && task.status !== 'waiting') continue
-      if (deadline !== null) deadline.fired = true
-      if (kind === 'timeout') this.makeReady(task, { kind: 'again', timedOut: true })
-      else this.interrupt(task, kind === 'deadline' ? thrown('Deadline exceeded') : cancelledFault())
-    }
-  }
-
-  /** Raises a fault where a task stands, ending what it waits for. */
-  private interrupt(task: Task, fault: Fault): void {
-    if (task.status === 'waiting') {
-      this.forgetEffect(task)
-      this.makeReady(task, { kind: 'fault', fault })
-    } else task.delivery = { kind: 'fault', fault }
-  }
-
-  /** An answer that still comes for the effect of an interrupted task is ignored. */
-  forgetEffect(task: Task): void {
-    this.pending.delete(task.effectId)
-    task.effectId = 0
-  }
-
-  /** Gives a task what it waited for; false when that ended or blocked it again. */
-  private deliver(task: Task): boolean {
-    const { delivery } = task
-    task.delivery = null
-    if (delivery === null) return true
-    const co = task.current
-    if (delivery.kind === 'fault') return this.raise(task, delivery.fault)
-    if (delivery.kind === 'again') {
-      const frame = co.frames[co.fp]
-      if (frame instanceof NativeActivation) frame.timedOut = delivery.timedOut
-      co.instr = NATIVE_STEP
-      return true
-    }
-    this.give(co, delivery.value)
+    fireTimers(this)
     return true
   }
 
@@ -388,76 +290,28 @@ export class Machine implements Context, MachineAccess {
     co.instr = co.instr.next
   }
 
-  wait(task: Task): void {
-    task.status = 'waiting'
-    task.waitOrder = this.nextOrder++
-    if (task.cancelRequested) task.cancelDue = this.now + CANCEL_GRACE_MS
-    this.enterWait(task)
-    task.current.trim()
-  }
+  // ---- what builtins keep and print
 
-  wake(key: string): void {
-    const woken = this.parked.get(key)
-    if (woken === undefined) return
-    for (const task of [...woken]) this.makeReady(task, { kind: 'again', timedOut: false })
-  }
-
-  /** Takes a task out of the lists of waiting ones. */
-  leaveWait(task: Task): void {
-    this.waiting.delete(task)
-    if (task.waitKey === null) return
-    const line = this.parked.get(task.waitKey)
-    line?.delete(task)
-    if (line?.size === 0) this.parked.delete(task.waitKey)
-  }
-
-  enterWait(task: Task): void {
-    this.waiting.add(task)
-    if (task.waitKey === null) return
-    const line = this.parked.get(task.waitKey)
-    if (line === undefined) this.parked.set(task.waitKey, new Set([task]))
-    else line.add(task)
-  }
-
-  /** At the end of a function that stands at the bottom of a coroutine. Answers whether the task goes on. */
-  endCoroutine(task: Task, value: Value): boolean {
-    const co = task.current
-    if (co.generator !== null && co.resumer !== null) {
-      co.generator.done = true
-      co.generator.coroutine = null
-      task.current = co.resumer
-      co.resumer = null
-      this.give(task.current, END)
-      return true
+  state<S>(family: Family<S>): S {
+    let state = this.families.get(family.name)
+    if (state === undefined) {
+      state = family.state()
+      this.families.set(family.name, state)
     }
-    if (task.id === 0 && this.beginEpilogue(task)) return true
-    task.status = 'done'
-    task.result = value
-    this.taskEnded(task)
-    return false
+    return state as S
   }
 
-  private beginEpilogue(root: Task): boolean {
-    const { epilogue } = this.options
-    const state = this.state(epilogueState)
-    if (epilogue === undefined || state.begun) return false
-    state.begun = true
-    root.current = new Coroutine(null)
-    root.current.begin(this.closureOver(epilogue, [], []), [], placeArguments)
-    return true
-  }
-
-  failTask(task: Task, fault: Fault): void {
-    task.status = 'failed'
-    task.fault = fault
-    this.taskEnded(task)
-  }
-
-  private taskEnded(task: Task): void {
-    task.deadlines = []
-    task.current = new Coroutine(null)
-    this.wake(taskKey(task.id))
-    this.wake(childrenKey(task.parent))
+  write(text: string): void {
+    const task = this.running
+    if (task.muted > 0 || text === '') return
+    task.output.push(text)
+    this.outputBytes += text.length
+    if (this.outputBytes > this.limits.output && this.limitHit === null) {
+      this.hitLimit('output', `too much output: the limit is ${this.limits.output} bytes`)
+      this.trip()
+      // Even with nothing left to trip, the next fuel point must look.
+      this.tripped = Math.max(1, this.tripped)
+    }
   }
 
   // ---- fuel, heap, limits
@@ -568,36 +422,36 @@ export class Machine implements Context, MachineAccess {
   }
 
   runBuiltin(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result {
-    this.argc = argc
+    this.context.argc = argc
     if (!def.rest && def.arity <= 3) {
       const a = argc > 0 ? regs[from]! : null
       const b = argc > 1 ? regs[from + 1]! : null
       switch (def.arity) {
         case 0:
-          return def.run(this)
+          return def.run(this.context)
         case 1:
-          return def.run(this, a)
+          return def.run(this.context, a)
         case 2:
-          return def.run(this, a, b)
+          return def.run(this.context, a, b)
         default:
-          return def.run(this, a, b, argc > 2 ? regs[from + 2]! : null)
+          return def.run(this.context, a, b, argc > 2 ? regs[from + 2]! : null)
       }
     }
-    return def.run(this, ...padded(def, regs, from, argc))
+    return def.run(this.context, ...padded(def, regs, from, argc))
   }
 
   runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result {
-    this.argc = argc
+    this.context.argc = argc
     if (!def.rest && def.arity <= 2) {
       const self = regs[from]!
       const a = argc > 0 ? regs[from + 1]! : null
       return def.arity === 0
-        ? def.run(this, self)
+        ? def.run(this.context, self)
         : def.arity === 1
-          ? def.run(this, self, a)
-          : def.run(this, self, a, argc > 1 ? regs[from + 2]! : null)
+          ? def.run(this.context, self, a)
+          : def.run(this.context, self, a, argc > 1 ? regs[from + 2]! : null)
     }
-    return def.run(this, regs[from]!, ...padded(def, regs, from + 1, argc))
+    return def.run(this.context, regs[from]!, ...padded(def, regs, from + 1, argc))
   }
 
   /** The builtin method a call site means for this receiver, null for everything that is not one. */
@@ -643,7 +497,7 @@ export class Machine implements Context, MachineAccess {
 
   /** The result of a builtin that was run for the instruction `co` stands at. */
   settleCall(task: Task, result: Result): boolean {
-    if (result === CONTROL) return this.control(task)
+    if (result === CONTROL) return control(this, task)
     this.give(task.current, result as Value)
     return true
   }
@@ -671,332 +525,6 @@ export class Machine implements Context, MachineAccess {
     if (boundary) co.openRun()
     return true
   }
-
-  // ---- generators and iteration
-
-  /** NEXT on an iterator that the loop does not know. */
-  nextItem(task: Task, iter: HarnIter): boolean {
-    const item = nextSimple(iter)
-    if (item !== undefined) {
-      this.give(task.current, item)
-      return true
-    }
-    return this.pullFrom(task, iter)
-  }
-
-  /** Asks a source for its next item; the answer is delivered to the instruction `co` stands at. */
-  private pullFrom(task: Task, source: HarnIter | HarnGenerator): boolean {
-    if (source instanceof HarnIter) return this.pushNative(task, 'iter.next', iterFrame(source) as unknown as FrameState)
-    const own = source.coroutine
-    if (source.done || own === null) {
-      this.give(task.current, END)
-      return true
-    }
-    if (own.resumer !== null || own === task.current) return this.raise(task, runtimeFault('generator is already running'))
-    own.resumer = task.current
-    task.current = own
-    if (own.paused) {
-      own.paused = false
-      // When resumed, the yield itself gives nil.
-      this.give(own, null)
-    }
-    return true
-  }
-
-  /** `yield`: hands the value to whoever pulls; a no-op in a generator that is called as a plain function. */
-  yieldValue(task: Task, value: Value): boolean {
-    const co = task.current
-    const pulled = co.generator !== null && co.fp === 0 ? co.resumer : null
-    if (pulled === null) {
-      this.give(co, null)
-      return true
-    }
-    co.resumer = null
-    co.paused = true
-    co.trim()
-    task.current = pulled
-    this.give(pulled, value)
-    return true
-  }
-
-  // ---- native frames
-
-  pushNative(task: Task, kind: string, state: FrameState): boolean {
-    const def = this.registry.frames.get(kind)
-    if (def === undefined) throw new Error(`no native frame ${kind}`)
-    const co = task.current
-    if (co.fp >= this.limits.frames) return this.hitLimit('frames', `too many frames: the limit is ${this.limits.frames}`)
-    const base = co.top
-    co.reserve(base + 8)
-    const activation = new NativeActivation(def, state, co.limit)
-    co.fp++
-    co.frames[co.fp] = activation
-    co.returns[co.fp] = co.instr
-    co.bases[co.fp] = base
-    co.base = base
-    co.regs[base] = null
-    co.instr = NATIVE_STEP
-    // The native frame itself is not counted.
-    if (def.runBoundary) co.limit = co.fp + 1 + MAX_NESTED_CALLS
-    if (def.output === 'drop') task.muted++
-    return true
-  }
-
-  /** Leaves the top native frame in any way. */
-  popNative(task: Task): NativeActivation {
-    const co = task.current
-    const activation = co.frames[co.fp] as NativeActivation
-    if (activation.def.onLeave !== undefined) activation.def.onLeave(this, activation.state as never)
-    co.limit = activation.savedLimit
-    if (activation.def.output === 'drop') task.muted--
-    co.instr = co.returns[co.fp]!
-    co.frames[co.fp] = null as never
-    co.fp--
-    co.base = co.fp < 0 ? 0 : co.bases[co.fp]!
-    return activation
-  }
-
-  stepNative(task: Task, activation: NativeActivation): boolean {
-    const co = task.current
-    this.result = co.regs[co.base]!
-    this.timedOut = activation.timedOut
-    activation.timedOut = false
-    this.argc = 0
-    return this.settleStep(task, activation.def.step(this, activation.state as never))
-  }
-
-  settleStep(task: Task, result: Result): boolean {
-    if (result === CONTROL) return this.control(task)
-    this.popNative(task)
-    this.give(task.current, result as Value)
-    return true
-  }
-
-  /** Carries out what a builtin or step asked for through its context. Answers whether the task goes on. */
-  control(task: Task): boolean {
-    const action = this.action
-    this.action = null
-    if (action === null) throw new Error('a builtin returned CONTROL without saying what for')
-    const co = task.current
-    switch (action.kind) {
-      case 'fault':
-        // A step's own fault leaves its frame; `onFault` is for what it called.
-        if (co.instr === NATIVE_STEP) this.popNative(task)
-        return this.raise(task, action.fault)
-      case 'refused':
-        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
-        return this.raise(task, action.fault)
-      case 'frame':
-        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
-        return this.pushNative(task, action.frame, action.state)
-      case 'answered':
-        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
-        this.give(co, action.value)
-        return true
-      case 'effect':
-        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
-        task.effectId = action.id
-        this.wait(task)
-        return false
-      case 'park':
-        task.waitKey = action.key
-        task.waitDue = action.due
-        this.wait(task)
-        return false
-      case 'pull':
-        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
-        return this.pullFrom(task, action.source)
-      case 'call': {
-        if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
-        const { callee, callArgs: args } = this
-        const from = co.base + 1
-        co.reserve(from + args.length + 1)
-        for (let at = 0; at < args.length; at++) co.regs[from + at] = args[at]!
-        // A generator that a builtin calls runs as a plain function (reference 01 §14.1).
-        if (callee instanceof HarnClosure) return this.enter(task, callee, from, args.length, false)
-        return this.callFrom(task, callee, from, args.length, null)
-      }
-    }
-  }
-
-  // ---- Context: what builtins may do
-
-  private ask(action: Action): Control {
-    this.action = action
-    return CONTROL
-  }
-
-  state<S>(family: Family<S>): S {
-    let state = this.families.get(family.name)
-    if (state === undefined) {
-      state = family.state()
-      this.families.set(family.name, state)
-    }
-    return state as S
-  }
-
-  write(text: string): void {
-    const task = this.running
-    if (task.muted > 0 || text === '') return
-    task.output.push(text)
-    this.outputBytes += text.length
-    if (this.outputBytes > this.limits.output && this.limitHit === null) {
-      this.hitLimit('output', `too much output: the limit is ${this.limits.output} bytes`)
-      this.trip()
-      // Even with nothing left to trip, the next fuel point must look.
-      this.tripped = Math.max(1, this.tripped)
-    }
-  }
-
-  throw(value: Value): Control {
-    return this.ask({ kind: 'fault', fault: thrown(value) })
-  }
-
-  runtime(message: string): Control {
-    return this.ask({ kind: 'fault', fault: runtimeFault(message) })
-  }
-
-  type(message: string): Control {
-    return this.ask({ kind: 'fault', fault: typeFault(message) })
-  }
-
-  categorized(category: string, message: string): Control {
-    return this.ask({ kind: 'fault', fault: categorized(category, message) })
-  }
-
-  fail(fault: Fault): Control {
-    return this.ask({ kind: 'fault', fault })
-  }
-
-  perform(effect: Effect): Result {
-    const id = this.nextEffect++
-    const outcome = this.options.perform?.(effect, id) ?? null
-    if (outcome === null) {
-      const pending: PendingEffect = { id, task: this.running.id, effect }
-      this.newEffects.push(pending)
-      this.pending.set(id, pending)
-      return this.ask({ kind: 'effect', id })
-    }
-    return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
-  }
-
-  request(effect: Effect): Control {
-    const result = this.perform(effect)
-    if (result !== CONTROL) return this.ask({ kind: 'answered', value: result as Value })
-    // A refusal reaches the frame that asked like a fault of what it called, whether it comes at once or later.
-    if (this.action?.kind === 'fault') this.action = { kind: 'refused', fault: this.action.fault }
-    return CONTROL
-  }
-
-  frame(kind: string, state: FrameState): Control {
-    return this.ask({ kind: 'frame', frame: kind, state })
-  }
-
-  call(callee: Value, args: readonly Value[]): Control {
-    this.callee = callee
-    this.callArgs = args
-    return this.ask(CALL)
-  }
-
-  park(key: string | null, due: number | null): Control {
-    return this.ask({ kind: 'park', key, due })
-  }
-
-  pull(source: HarnIter | HarnGenerator): Control {
-    return this.ask({ kind: 'pull', source })
-  }
-
-  builtinValue(name: string): Value {
-    return new HarnBuiltin(name)
-  }
-
-  get source(): { readonly file: string; readonly directory: string; readonly entry: string } {
-    const co = this.running.current
-    const { main } = this.program
-    for (let fp = co.fp; fp >= 0; fp--) {
-      const frame = co.frames[fp]
-      if (frame instanceof HarnClosure && !frame.code.module.key.startsWith('<')) {
-        return { file: frame.code.module.key, directory: frame.code.module.directory, entry: main.key }
-      }
-    }
-    return { file: main.key, directory: main.directory, entry: main.key }
-  }
-
-  // ---- MachineAccess
-
-  hashHex(bytes: Uint8Array): string {
-    return this.options.hashHex(bytes)
-  }
-
-  closureOver(builtin: string, bound: readonly Value[], params: readonly string[]): HarnClosure {
-    const module = adapterModule(this, builtin, bound.length, params)
-    return new HarnClosure(module.functions[0]!, [...bound])
-  }
-
-  get taskNumber(): number {
-    return this.running.id
-  }
-
-  forgetTask(id: number): void {
-    this.tasks.delete(id)
-  }
-
-  nextGroup(): number {
-    return ++this.running.groups
-  }
-
-  streamOver(builtin: string, bound: readonly Value[]): HarnGenerator {
-    const generator = new HarnGenerator('stream', null)
-    const coroutine = new Coroutine(generator)
-    coroutine.begin(new HarnClosure(streamModule(this, builtin, bound.length).functions[0]!, [...bound]), [], placeArguments)
-    generator.coroutine = coroutine
-    return generator
-  }
-
-  spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options: SpawnOptions = {}): number {
-    return spawnTask(this, callee, args, options)
-  }
-
-  task(): TaskFacts {
-    return taskFacts(this, this.running)
-  }
-
-  taskOutcome(id: number): TaskOutcome {
-    return taskOutcome(this, id)
-  }
-
-  requestCancel(id: number): void {
-    const task = this.tasks.get(id)
-    if (task === undefined || (task.status !== 'ready' && task.status !== 'waiting')) return
-    task.cancelRequested = true
-    task.cancelFuel = CANCEL_GRACE_FUEL
-    if (task.status === 'waiting') task.cancelDue = this.now + CANCEL_GRACE_MS
-  }
-
-  abortTask(id: number): void {
-    abortTask(this, id)
-  }
-
-  reachablePermits(): ReadonlySet<number> {
-    const found = new Set<number>()
-    measureHeap(this, (value) => {
-      if (value instanceof HarnPermit) found.add(value.id)
-    })
-    // Not by what was measured, which counts registers that nobody will read: they differ with the slices of the run.
-    this.charge(Math.ceil(this.heapCharged / 256))
-    return found
-  }
-}
-
-/** In a family, so that a restored run does not begin its epilogue twice. */
-const epilogueState = family('machine.epilogue', () => ({ begun: false }))
-
-/** What a task may still do after its cancellation was asked for (03b §1.1): fuel, and milliseconds inside a wait. */
-const CANCEL_GRACE_FUEL = 1024
-const CANCEL_GRACE_MS = 10
-
-function cancelledFault(): Fault {
-  return thrown('kind:cancelled:VM cancelled by host')
 }
 
 function padded(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Value[] {

@@ -3,7 +3,9 @@
 
 import { OPCODES } from '@bridle/compiler/bytecode'
 import type { ModuleChunk } from '@bridle/compiler/bytecode'
+import { HarnClosure } from '../values/callable.js'
 import { Module } from './module.js'
+import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
 
 const PREFIX = 'native:'
@@ -19,8 +21,14 @@ export function streamModule(machine: Machine, builtin: string, bound: number): 
   return adapterByKey(machine, `${STREAM_PREFIX}${builtin}/${bound}/`)
 }
 
-export function adapterModule(machine: Machine, builtin: string, bound: number, params: readonly string[]): Module {
+function adapterModule(machine: Machine, builtin: string, bound: number, params: readonly string[]): Module {
   return adapterByKey(machine, `${PREFIX}${builtin}/${bound}/${params.join(',')}`)
+}
+
+/** A closure (as scripts see it) that calls a builtin with `bound` before its own arguments, which `params` names. */
+export function closureOver(machine: Machine, builtin: string, bound: readonly Value[], params: readonly string[]): HarnClosure {
+  const module = adapterModule(machine, builtin, bound.length, params)
+  return new HarnClosure(module.functions[0]!, [...bound])
 }
 
 /** The module of a key that adapterModule gave. Raises an Error for a builtin that the registry lacks. */

@@ -18,9 +18,11 @@ import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import { getIndex, getProperty, setIndex, setProperty, share } from './access.js'
+import { control, nextItem, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
 import { Fault, thrown } from './fault.js'
 import { NATIVE_STEP } from './linked.js'
+import { endCoroutine } from '../scheduler/transitions.js'
 import type { NativeActivation } from '../scheduler/task.js'
 import type { BuiltinDef, Result } from '../builtins/builtin.js'
 import type { Machine } from '../vm.js'
@@ -774,7 +776,7 @@ export function execute(m: Machine, task: Task): void {
           co.fp = fp
           co.base = 0
           co.instr = to
-          if (!m.endCoroutine(task, value)) return
+          if (!endCoroutine(m, task, value)) return
           break
         }
         base = co.bases[fp]!
@@ -810,12 +812,13 @@ export function execute(m: Machine, task: Task): void {
       case 104 satisfies L['BUILTIN2']: {
         const def = i.k as BuiltinDef
         co.instr = i
-        m.argc = def.arity
-        const result: Result = i.op === 103 ? def.run(m, regs[base + i.b]!) : def.run(m, regs[base + i.b]!, regs[base + i.c]!)
+        m.context.argc = def.arity
+        const result: Result =
+          i.op === 103 ? def.run(m.context, regs[base + i.b]!) : def.run(m.context, regs[base + i.b]!, regs[base + i.c]!)
         if (result === CONTROL) {
           co.fp = fp
           co.base = base
-          if (!m.control(task)) return
+          if (!control(m, task)) return
           break
         }
         regs[base + i.a] = result as Value
@@ -826,7 +829,7 @@ export function execute(m: Machine, task: Task): void {
         co.stand(fp, base, i)
         const result = m.runBuiltin(i.k as BuiltinDef, regs, base + i.b, i.c)
         if (result === CONTROL) {
-          if (!m.control(task)) return
+          if (!control(m, task)) return
           break
         }
         regs[base + i.a] = result as Value
@@ -875,17 +878,17 @@ export function execute(m: Machine, task: Task): void {
           let result: Result
           if (i.c !== def.arity || def.rest || i.c > 2) result = m.runMethod(def, regs, base + i.b, i.c)
           else {
-            m.argc = i.c
+            m.context.argc = i.c
             const at = base + i.b
             result =
               i.c === 0
-                ? def.run(m, receiver)
+                ? def.run(m.context, receiver)
                 : i.c === 1
-                  ? def.run(m, receiver, regs[at + 1]!)
-                  : def.run(m, receiver, regs[at + 1]!, regs[at + 2]!)
+                  ? def.run(m.context, receiver, regs[at + 1]!)
+                  : def.run(m.context, receiver, regs[at + 1]!, regs[at + 2]!)
           }
           if (result === CONTROL) {
-            if (!m.control(task)) return
+            if (!control(m, task)) return
             break
           }
           regs[base + i.a] = result as Value
@@ -933,12 +936,12 @@ export function execute(m: Machine, task: Task): void {
           continue
         }
         co.stand(fp, base, i)
-        if (!m.nextItem(task, it)) return
+        if (!nextItem(m, task, it)) return
         break
       }
       case 115 satisfies L['YIELD']:
         co.stand(fp, base, i)
-        if (!m.yieldValue(task, regs[base + i.b]!)) return
+        if (!yieldValue(m, task, regs[base + i.b]!)) return
         break
       case 116 satisfies L['THROW']:
         raised = thrown(regs[base + i.b]!)
@@ -951,7 +954,7 @@ export function execute(m: Machine, task: Task): void {
           if (!m.refuel(task)) return
           break
         }
-        if (!m.stepNative(task, activation)) return
+        if (!stepNative(m, task, activation)) return
         break
       }
       case 128 satisfies L['TASK_END']:

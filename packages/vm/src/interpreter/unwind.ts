@@ -3,6 +3,8 @@
 
 import { HarnClosure } from '../values/callable.js'
 import { NativeActivation } from '../scheduler/task.js'
+import { failTask } from '../scheduler/transitions.js'
+import { popNative, settleStep } from './activations.js'
 import { NATIVE_STEP } from './linked.js'
 import { leavingRun } from './fault.js'
 import type { Machine } from '../vm.js'
@@ -60,11 +62,11 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
         if (frame.def.onFault !== undefined) {
           fault.trace = trace
           co.instr = NATIVE_STEP
-          machine.result = null
-          const result = frame.def.onFault(machine, frame.state as never, fault)
-          return machine.settleStep(task, result)
+          machine.context.result = null
+          const result = frame.def.onFault(machine.context, frame.state as never, fault)
+          return settleStep(machine, task, result)
         }
-        machine.popNative(task)
+        popNative(machine, task)
       } else co.fp--
     }
     if (inRun) fault = leavingRun(fault, line)
@@ -77,7 +79,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
       continue
     }
     fault.trace = trace
-    machine.failTask(task, fault)
+    failTask(machine, task, fault)
     return false
   }
 }

@@ -2,8 +2,11 @@
 
 import { HarnClosure } from '../values/callable.js'
 import { childrenKey, taskKey } from '../builtins/builtin.js'
+import { popNative } from '../interpreter/activations.js'
+import { closureOver } from '../interpreter/adapter.js'
 import { placeArguments } from '../interpreter/frames.js'
 import { Coroutine, NativeActivation, Task } from './task.js'
+import { forgetEffect, wake } from './transitions.js'
 import type { SpawnOptions, TaskFacts, TaskOutcome } from '../builtins/builtin.js'
 import type { Deadline } from './task.js'
 import type { Machine } from '../vm.js'
@@ -21,7 +24,7 @@ export function spawnTask(
   const id = machine.nextTask++
   if (machine.tasks.size >= machine.limits.tasks)
     machine.hitLimit('tasks', `too many tasks: the limit is ${machine.limits.tasks}`)
-  const closure = callee instanceof HarnClosure ? callee : machine.closureOver(callee.name, args, [])
+  const closure = callee instanceof HarnClosure ? callee : closureOver(machine, callee.name, args, [])
   const coroutine = new Coroutine(null)
   coroutine.begin(closure, callee instanceof HarnClosure ? args : [], placeArguments)
   const task = new Task(id, parent, coroutine, {
@@ -86,7 +89,7 @@ export function abortTask(machine: Machine, id: number): void {
   for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
     task.current = co
     while (co.fp >= 0) {
-      if (co.frames[co.fp] instanceof NativeActivation) machine.popNative(task)
+      if (co.frames[co.fp] instanceof NativeActivation) popNative(machine, task)
       else {
         co.fp--
         co.base = co.fp < 0 ? 0 : co.bases[co.fp]!
@@ -95,15 +98,15 @@ export function abortTask(machine: Machine, id: number): void {
   }
   machine.running = before
   task.current = new Coroutine(null)
-  machine.leaveWait(task)
+  machine.waits.leave(task)
   task.status = 'cancelled'
   task.deadlines = []
-  machine.forgetEffect(task)
+  forgetEffect(machine, task)
   task.waitKey = null
   task.waitDue = null
   task.delivery = null
   const at = machine.ready.indexOf(task)
   if (at > 0 || (at === 0 && task !== before)) machine.ready.splice(at, 1)
-  machine.wake(taskKey(id))
-  machine.wake(childrenKey(task.parent))
+  wake(machine, taskKey(id))
+  wake(machine, childrenKey(task.parent))
 }

@@ -143,7 +143,7 @@ function fill(machine: Machine, document: Document): void {
     Reflect.set(machine, name, state[name])
   }
   const waiting = [...machine.tasks.values()].filter((task) => task.status === 'waiting')
-  for (const task of waiting.sort((a, b) => a.waitOrder - b.waitOrder)) machine.enterWait(task)
+  for (const task of waiting.sort((a, b) => a.waitOrder - b.waitOrder)) machine.waits.enter(task)
 }
 
 function sealOf(text: string, hashHex: (bytes: Uint8Array) => string): string {

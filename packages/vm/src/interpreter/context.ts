@@ -1,0 +1,227 @@
+// What builtins see of the machine (builtins/builtin.ts): the Context of one call, and the MachineAccess of the few that are part
+// of it. It holds the registers of the call that runs, which mean nothing between calls and are in no snapshot.
+
+import { CONTROL } from '../builtins/builtin.js'
+import { effectFault } from '../effects/outcome.js'
+import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
+import { Coroutine } from '../scheduler/task.js'
+import { requestCancel, wake } from '../scheduler/transitions.js'
+import { HarnBuiltin, HarnClosure } from '../values/callable.js'
+import { HarnGenerator, HarnPermit } from '../values/handles.js'
+import { fromPlain } from '../values/plain.js'
+import { closureOver, streamModule } from './adapter.js'
+import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
+import { placeArguments } from './frames.js'
+import { measureHeap } from './heap.js'
+import type {
+  Context,
+  Control,
+  Family,
+  FrameState,
+  MachineAccess,
+  Result,
+  SpawnOptions,
+  TaskFacts,
+  TaskOutcome,
+} from '../builtins/builtin.js'
+import type { Effect, PendingEffect } from '../effects/effect.js'
+import type { HarnIter } from '../values/handles.js'
+import type { Value } from '../values/value.js'
+import type { Machine } from '../vm.js'
+import type { Fault } from './fault.js'
+
+/** What a builtin or a step asked for, carried out by `control` (activations.ts). */
+export type Action =
+  | { readonly kind: 'fault' | 'refused'; readonly fault: Fault }
+  | { readonly kind: 'frame'; readonly frame: string; readonly state: FrameState }
+  /** Of `callee` with `callArgs`: the most frequent action makes no object. */
+  | { readonly kind: 'call' }
+  | { readonly kind: 'effect'; readonly id: number }
+  | { readonly kind: 'answered'; readonly value: Value }
+  | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
+  | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
+
+const CALL: Action = { kind: 'call' }
+
+export class MachineContext implements Context, MachineAccess {
+  private readonly m: Machine
+
+  // ---- registers of a builtin call
+  argc = 0
+  result: Value = null
+  timedOut = false
+  action: Action | null = null
+  callee: Value = null
+  callArgs: readonly Value[] = []
+
+  constructor(machine: Machine) {
+    this.m = machine
+  }
+
+  get machine(): MachineAccess {
+    return this
+  }
+
+  get now(): number {
+    return this.m.now
+  }
+
+  private ask(action: Action): Control {
+    this.action = action
+    return CONTROL
+  }
+
+  state<S>(family: Family<S>): S {
+    return this.m.state(family)
+  }
+
+  write(text: string): void {
+    this.m.write(text)
+  }
+
+  charge(fuel: number, heap = 0): void {
+    this.m.charge(fuel, heap)
+  }
+
+  throw(value: Value): Control {
+    return this.ask({ kind: 'fault', fault: thrown(value) })
+  }
+
+  runtime(message: string): Control {
+    return this.ask({ kind: 'fault', fault: runtimeFault(message) })
+  }
+
+  type(message: string): Control {
+    return this.ask({ kind: 'fault', fault: typeFault(message) })
+  }
+
+  categorized(category: string, message: string): Control {
+    return this.ask({ kind: 'fault', fault: categorized(category, message) })
+  }
+
+  fail(fault: Fault): Control {
+    return this.ask({ kind: 'fault', fault })
+  }
+
+  perform(effect: Effect): Result {
+    const id = this.m.nextEffect++
+    const outcome = this.m.options.perform?.(effect, id) ?? null
+    if (outcome === null) {
+      const pending: PendingEffect = { id, task: this.m.running.id, effect }
+      this.m.newEffects.push(pending)
+      this.m.pending.set(id, pending)
+      return this.ask({ kind: 'effect', id })
+    }
+    return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
+  }
+
+  request(effect: Effect): Control {
+    const result = this.perform(effect)
+    if (result !== CONTROL) return this.ask({ kind: 'answered', value: result as Value })
+    // A refusal reaches the frame that asked like a fault of what it called, whether it comes at once or later.
+    if (this.action?.kind === 'fault') this.action = { kind: 'refused', fault: this.action.fault }
+    return CONTROL
+  }
+
+  frame(kind: string, state: FrameState): Control {
+    return this.ask({ kind: 'frame', frame: kind, state })
+  }
+
+  call(callee: Value, args: readonly Value[]): Control {
+    this.callee = callee
+    this.callArgs = args
+    return this.ask(CALL)
+  }
+
+  park(key: string | null, due: number | null): Control {
+    return this.ask({ kind: 'park', key, due })
+  }
+
+  pull(source: HarnIter | HarnGenerator): Control {
+    return this.ask({ kind: 'pull', source })
+  }
+
+  builtinValue(name: string): Value {
+    return new HarnBuiltin(name)
+  }
+
+  get source(): { readonly file: string; readonly directory: string; readonly entry: string } {
+    const co = this.m.running.current
+    const { main } = this.m.program
+    for (let fp = co.fp; fp >= 0; fp--) {
+      const frame = co.frames[fp]
+      if (frame instanceof HarnClosure && !frame.code.module.key.startsWith('<')) {
+        return { file: frame.code.module.key, directory: frame.code.module.directory, entry: main.key }
+      }
+    }
+    return { file: main.key, directory: main.directory, entry: main.key }
+  }
+
+  // ---- MachineAccess
+
+  hashHex(bytes: Uint8Array): string {
+    return this.m.options.hashHex(bytes)
+  }
+
+  closureOver(builtin: string, bound: readonly Value[], params: readonly string[]): HarnClosure {
+    return closureOver(this.m, builtin, bound, params)
+  }
+
+  wake(key: string): void {
+    wake(this.m, key)
+  }
+
+  get isStopping(): boolean {
+    return this.m.isStopping
+  }
+
+  get taskNumber(): number {
+    return this.m.running.id
+  }
+
+  forgetTask(id: number): void {
+    this.m.tasks.delete(id)
+  }
+
+  nextGroup(): number {
+    return ++this.m.running.groups
+  }
+
+  streamOver(builtin: string, bound: readonly Value[]): HarnGenerator {
+    const generator = new HarnGenerator('stream', null)
+    const coroutine = new Coroutine(generator)
+    coroutine.begin(new HarnClosure(streamModule(this.m, builtin, bound.length).functions[0]!, [...bound]), [], placeArguments)
+    generator.coroutine = coroutine
+    return generator
+  }
+
+  spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options: SpawnOptions = {}): number {
+    return spawnTask(this.m, callee, args, options)
+  }
+
+  task(): TaskFacts {
+    return taskFacts(this.m, this.m.running)
+  }
+
+  taskOutcome(id: number): TaskOutcome {
+    return taskOutcome(this.m, id)
+  }
+
+  requestCancel(id: number): void {
+    requestCancel(this.m, id)
+  }
+
+  abortTask(id: number): void {
+    abortTask(this.m, id)
+  }
+
+  reachablePermits(): ReadonlySet<number> {
+    const found = new Set<number>()
+    measureHeap(this.m, (value) => {
+      if (value instanceof HarnPermit) found.add(value.id)
+    })
+    // Not by what was measured, which counts registers that nobody will read: they differ with the slices of the run.
+    this.charge(Math.ceil(this.m.heapCharged / 256))
+    return found
+  }
+}

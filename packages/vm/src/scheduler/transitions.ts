@@ -1,0 +1,149 @@
+// How tasks change state: they wait, are woken, are given what they waited for, are interrupted by timers, and end. The machine
+// decides when; which task runs next is the order of its `ready` list and nothing else.
+
+import { childrenKey, family, taskKey } from '../builtins/builtin.js'
+import { END } from '../values/handles.js'
+import { closureOver } from '../interpreter/adapter.js'
+import { thrown } from '../interpreter/fault.js'
+import { placeArguments } from '../interpreter/frames.js'
+import { NATIVE_STEP } from '../interpreter/linked.js'
+import { outcomeDelivery } from '../effects/outcome.js'
+import { Coroutine, NativeActivation } from './task.js'
+import { dueEvents } from './timers.js'
+import type { Fault } from '../interpreter/fault.js'
+import type { Answer, Machine } from '../vm.js'
+import type { Value } from '../values/value.js'
+import type { Task } from './task.js'
+
+/** What a task may still do after its cancellation was asked for (03b §1.1): fuel, and milliseconds inside a wait. */
+const CANCEL_GRACE_FUEL = 1024
+const CANCEL_GRACE_MS = 10
+
+export function cancelledFault(): Fault {
+  return thrown('kind:cancelled:VM cancelled by host')
+}
+
+export function makeReady(m: Machine, task: Task, delivery: Task['delivery']): void {
+  m.waits.leave(task)
+  task.delivery = delivery
+  task.status = 'ready'
+  task.waitKey = null
+  task.waitDue = null
+  task.cancelDue = null
+  m.ready.push(task)
+}
+
+export function wait(m: Machine, task: Task): void {
+  task.status = 'waiting'
+  task.waitOrder = m.nextOrder++
+  if (task.cancelRequested) task.cancelDue = m.now + CANCEL_GRACE_MS
+  m.waits.enter(task)
+  task.current.trim()
+}
+
+export function wake(m: Machine, key: string): void {
+  for (const task of m.waits.on(key)) makeReady(m, task, { kind: 'again', timedOut: false })
+}
+
+/** Gives the task that waits for it the answer to an effect; false when none does any more. */
+export function deliverAnswer(m: Machine, answer: Answer): boolean {
+  const task = m.tasks.get(m.pending.get(answer.id)?.task ?? -1)
+  m.pending.delete(answer.id)
+  if (task?.status !== 'waiting' || task.effectId !== answer.id) return false
+  task.effectId = 0
+  makeReady(m, task, outcomeDelivery(answer.outcome))
+  return true
+}
+
+/** Gives a task what it waited for; false when that ended or blocked it again. */
+export function deliver(m: Machine, task: Task): boolean {
+  const { delivery } = task
+  task.delivery = null
+  if (delivery === null) return true
+  const co = task.current
+  if (delivery.kind === 'fault') return m.raise(task, delivery.fault)
+  if (delivery.kind === 'again') {
+    const frame = co.frames[co.fp]
+    if (frame instanceof NativeActivation) frame.timedOut = delivery.timedOut
+    co.instr = NATIVE_STEP
+    return true
+  }
+  m.give(co, delivery.value)
+  return true
+}
+
+/** Fires what is due by the machine's clock. */
+export function fireTimers(m: Machine): void {
+  for (const { task, wasWaiting, kind, deadline } of dueEvents(m.waits, m.ready, m.now)) {
+    if (wasWaiting && task.status !== 'waiting') continue
+    if (deadline !== null) deadline.fired = true
+    if (kind === 'timeout') makeReady(m, task, { kind: 'again', timedOut: true })
+    else interrupt(m, task, kind === 'deadline' ? thrown('Deadline exceeded') : cancelledFault())
+  }
+}
+
+/** Raises a fault where a task stands, ending what it waits for. */
+function interrupt(m: Machine, task: Task, fault: Fault): void {
+  if (task.status === 'waiting') {
+    forgetEffect(m, task)
+    makeReady(m, task, { kind: 'fault', fault })
+  } else task.delivery = { kind: 'fault', fault }
+}
+
+/** An answer that still comes for the effect of an interrupted task is ignored. */
+export function forgetEffect(m: Machine, task: Task): void {
+  m.pending.delete(task.effectId)
+  task.effectId = 0
+}
+
+/** At the end of a function that stands at the bottom of a coroutine. Answers whether the task goes on. */
+export function endCoroutine(m: Machine, task: Task, value: Value): boolean {
+  const co = task.current
+  if (co.generator !== null && co.resumer !== null) {
+    co.generator.done = true
+    co.generator.coroutine = null
+    task.current = co.resumer
+    co.resumer = null
+    m.give(task.current, END)
+    return true
+  }
+  if (task.id === 0 && beginEpilogue(m, task)) return true
+  task.status = 'done'
+  task.result = value
+  taskEnded(m, task)
+  return false
+}
+
+/** In a family, so that a restored run does not begin its epilogue twice. */
+const epilogueState = family('machine.epilogue', () => ({ begun: false }))
+
+function beginEpilogue(m: Machine, root: Task): boolean {
+  const { epilogue } = m.options
+  const state = m.state(epilogueState)
+  if (epilogue === undefined || state.begun) return false
+  state.begun = true
+  root.current = new Coroutine(null)
+  root.current.begin(closureOver(m, epilogue, [], []), [], placeArguments)
+  return true
+}
+
+export function failTask(m: Machine, task: Task, fault: Fault): void {
+  task.status = 'failed'
+  task.fault = fault
+  taskEnded(m, task)
+}
+
+function taskEnded(m: Machine, task: Task): void {
+  task.deadlines = []
+  task.current = new Coroutine(null)
+  wake(m, taskKey(task.id))
+  wake(m, childrenKey(task.parent))
+}
+
+export function requestCancel(m: Machine, id: number): void {
+  const task = m.tasks.get(id)
+  if (task === undefined || (task.status !== 'ready' && task.status !== 'waiting')) return
+  task.cancelRequested = true
+  task.cancelFuel = CANCEL_GRACE_FUEL
+  if (task.status === 'waiting') task.cancelDue = m.now + CANCEL_GRACE_MS
+}

@@ -1,0 +1,48 @@
+// Which tasks wait, and which of them are parked on what key. Derived from the tasks themselves, so that it is in no snapshot:
+// a restored machine enters its waiting tasks again, longest first.
+
+import { taskDue } from './timers.js'
+import type { Task } from './task.js'
+
+export class Waits {
+  private readonly tasks = new Set<Task>()
+  private readonly parked = new Map<string, Set<Task>>()
+
+  /** By `waitKey`, which must not change while the task is in here. */
+  enter(task: Task): void {
+    this.tasks.add(task)
+    if (task.waitKey === null) return
+    const line = this.parked.get(task.waitKey)
+    if (line === undefined) this.parked.set(task.waitKey, new Set([task]))
+    else line.add(task)
+  }
+
+  leave(task: Task): void {
+    this.tasks.delete(task)
+    if (task.waitKey === null) return
+    const line = this.parked.get(task.waitKey)
+    line?.delete(task)
+    if (line?.size === 0) this.parked.delete(task.waitKey)
+  }
+
+  /** Longest first. */
+  [Symbol.iterator](): IterableIterator<Task> {
+    return this.tasks.values()
+  }
+
+  /** Those parked on `key`, in the order in which they parked. */
+  on(key: string): readonly Task[] {
+    const line = this.parked.get(key)
+    return line === undefined ? [] : [...line]
+  }
+
+  /** The earliest time at which one of them has something to do without an answer, null without one. */
+  get earliest(): number | null {
+    let earliest: number | null = null
+    for (const task of this.tasks) {
+      const due = taskDue(task)
+      if (due !== null && (earliest === null || due < earliest)) earliest = due
+    }
+    return earliest
+  }
+}
