@@ -234,7 +234,33 @@ export type Stmt =
   | { readonly kind: 'Select'; readonly span: Span; readonly arms: readonly SelectArm[] }
   | { readonly kind: 'Break'; readonly span: Span }
   | { readonly kind: 'Continue'; readonly span: Span }
+  | GrantStmt
   | Declaration
+
+/** Statements of the grants extension (grant-syntax.ts); only files that opted in have them. */
+export type GrantStmt =
+  /** `use tool ID[@version] as Alias`; `server` for `use tool mcp "URL" as Name`; `alias` is null for `as *`. */
+  | {
+      readonly kind: 'UseTool'
+      readonly span: Span
+      readonly tool: Name
+      readonly server: boolean
+      readonly version: string | null
+      readonly alias: Name | null
+    }
+  /** `alias` is an alias or, with a dot, a tool id. */
+  | { readonly kind: 'Grant'; readonly span: Span; readonly alias: Name; readonly entries: readonly GrantEntry[] }
+  | { readonly kind: 'BindEffect'; readonly span: Span; readonly effect: Name; readonly alias: Name }
+
+export interface GrantEntry {
+  readonly key: Name
+  readonly value: GrantValue
+  readonly valueSpan: Span
+  readonly span: Span
+}
+
+/** Ints are numbers; floats are marked, as in attributes. Bare words are strings. */
+export type GrantValue = string | number | boolean | { readonly float: number } | readonly GrantValue[]
 
 export type SelectArm =
   | { readonly kind: 'receive'; readonly span: Span; readonly variable: Name; readonly channel: Expr; readonly body: Block }

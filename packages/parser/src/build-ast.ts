@@ -15,6 +15,7 @@ import {
 } from './build-context.js'
 import { buildAttribute, buildDeclaration, type Heading, NO_HEADING, takesAttributes } from './build-declarations.js'
 import { buildControl, buildExpr } from './build-expressions.js'
+import { buildGrantStmt } from './build-grants.js'
 import { buildAnnotation } from './build-types.js'
 import type { ParseNode } from './grammar.js'
 import type { TokenStream } from './lexer.js'
@@ -149,7 +150,7 @@ function buildStmt(context: BuildContext, wrapper: ParseNode, topLevel: boolean)
     case 'attributed':
       return buildAttributed(context, node, topLevel)
     default:
-      return declaration(context, node, NO_HEADING)
+      return buildGrantStmt(context, node) ?? declaration(context, node, NO_HEADING)
   }
 }
 

@@ -213,14 +213,25 @@ function buildCallee(context: BuildContext, node: ParseNode): Name {
 /** Repetition of rule `arg`. */
 function buildArgs(context: BuildContext, list: ParseNode): readonly Argument[] {
   const args: Argument[] = []
+  const named: DictEntry[] = []
   for (let at = 0; at < list.count; at += 1) {
     const inner = list.child(at).child(0)
     if (inner.rule === 'spread') {
       args.push({ spread: true, value: buildExpr(context, inner.child(1)), span: nodeSpan(context, inner) })
+    } else if (inner.rule === 'namedArg') {
+      const key = nameAt(context, inner.start)
+      const value = buildExpr(context, inner.child(3))
+      named.push({ kind: 'named', span: nodeSpan(context, inner), key, quoted: false, value })
     } else {
       const value = buildExpr(context, inner)
       args.push({ spread: false, value, span: value.span })
     }
+  }
+  // Named arguments are the fields of the one dict that a tool takes (grant-syntax.ts); that is all the sugar there is.
+  const [first] = named
+  if (first !== undefined) {
+    const span = { start: first.span.start, end: named.at(-1)!.span.end }
+    args.push({ spread: false, value: { kind: 'Dict', span, entries: named }, span })
   }
   return args
 }

@@ -5,6 +5,7 @@ import type { Expr, Program } from './ast.js'
 import { type Built, buildInterpolated, buildProgram } from './build-ast.js'
 import type { Problem } from './build-context.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
+import { type Extension, markGrants, pragmaExtensions } from './grant-syntax.js'
 import { type Expected, type MatchOutcome, matchTokens } from './grammar.js'
 import { type InterpolationSource, lex, type TokenStream } from './lexer.js'
 import { SourceFile } from './source.js'
@@ -22,10 +23,15 @@ export interface ParsedExpression {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export function parse(source: SourceFile): ParseResult {
+export interface ParseOptions {
+  /** Extensions of the language that the file may use without asking (grant-syntax.ts). */
+  readonly extensions?: readonly Extension[]
+}
+
+export function parse(source: SourceFile, options: ParseOptions = {}): ParseResult {
   return guardDepth<ParseResult>(
     source,
-    () => parseProgram(source),
+    () => parseProgram(source, options),
     (diagnostic) => ({ program: null, diagnostics: [diagnostic] }),
   )
 }
@@ -44,12 +50,13 @@ export function parseExpression(text: string, name = '<expression>'): ParsedExpr
 
 const EXPRESSION_EXPECTED = [{ what: { kind: 'described', text: 'expression' }, optional: false }] as const
 
-function parseProgram(source: SourceFile): ParseResult {
+function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   const failed = (diagnostic: Diagnostic): ParseResult => ({ program: null, diagnostics: [diagnostic] })
   const lexed = lex(source.text)
   if (lexed.error !== null) return failed(lexDiagnostic(source, lexed.error))
   if (lexed.tooDeep !== null) return failed(nestingDiagnostic(source, lexed.tooDeep))
-  const { tokens, outcome } = matchProgram(source, lexed)
+  const extended = options.extensions?.includes('grants') === true || pragmaExtensions(source.text, lexed).includes('grants')
+  const { tokens, outcome } = matchProgram(source, extended ? markGrants(source.text, lexed) : lexed)
   if (!outcome.ok) return failed(syntaxDiagnostic(source, tokens, outcome.failure))
   const built = buildProgram(outcome.root, source.text, tokens, (piece) => interpolate(source, piece))
   const problem = firstProblem(built)

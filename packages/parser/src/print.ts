@@ -12,6 +12,7 @@ import type {
   Block,
   DictEntry,
   Expr,
+  GrantValue,
   IfExpr,
   MatchArm,
   Param,
@@ -72,9 +73,25 @@ export function printStmt(stmt: Stmt, depth: number): string {
       return 'break'
     case 'Continue':
       return 'continue'
+    case 'UseTool': {
+      const target = stmt.server ? `mcp "${escape(stmt.tool.text)}"` : stmt.tool.text
+      const version =
+        stmt.version === null ? '' : /^[0-9.]+$/.test(stmt.version) ? `@${stmt.version}` : `@"${escape(stmt.version)}"`
+      return `use tool ${target}${version} as ${stmt.alias?.text ?? '*'}`
+    }
+    case 'Grant':
+      return `grant ${stmt.alias.text} ${stmt.entries.map((entry) => `${entry.key.text} ${printGrantValue(entry.value)}`).join(' ')}`
+    case 'BindEffect':
+      return `bind effect ${stmt.effect.text} to ${stmt.alias.text}`
     default:
       return printDeclaration(stmt, depth)
   }
+}
+
+function printGrantValue(value: GrantValue): string {
+  if (typeof value === 'string') return `"${escape(value)}"`
+  if (typeof value !== 'object') return String(value)
+  return 'float' in value ? writeFloat(value.float) : `[${value.map(printGrantValue).join(', ')}]`
 }
 
 /** A block with its braces. */

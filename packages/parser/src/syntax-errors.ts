@@ -9,7 +9,7 @@ import type { Expected, MatchFailure } from './grammar.js'
 import { type LexError, MAX_NESTING, type TokenStream } from './lexer.js'
 import { plainDecimal, readDuration, readInt } from './literals.js'
 import type { SourceFile, Span } from './source.js'
-import { isKeywordUnit, isWordToken, TOKEN, type TokenName, tokenName } from './tokens.js'
+import { isExtensionUnit, isKeywordUnit, isWordToken, TOKEN, type TokenName, tokenName } from './tokens.js'
 
 export function lexDiagnostic(source: SourceFile, error: LexError): Diagnostic {
   const at = placeText(source, error.offset)
@@ -44,7 +44,7 @@ export function problemDiagnostic(source: SourceFile, tokens: TokenStream, probl
 }
 
 export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failure: MatchFailure): Diagnostic {
-  const expected = failure.expected()
+  const expected = failure.expected().filter(({ what }) => what.kind !== 'token' || !isExtensionUnit(TOKEN[what.name]))
   const atEnd = onlyBlanksFrom(tokens, failure.position)
   const what = chooseExpected(expected, atEnd, tokens, failure.position)
   if (atEnd) {
@@ -87,6 +87,7 @@ export function describeToken(text: string, tokens: TokenStream, token: number, 
     case '{->':
       return '{'
     default:
+      if (isExtensionUnit(unit)) return `id(${written})`
       if (isKeywordUnit(unit)) return asName && isWordToken(name) ? `'${name}' (reserved keyword)` : name
       return isWordToken(name) || name.startsWith('<I') || name === '<ident>' ? `id(${written})` : written
   }

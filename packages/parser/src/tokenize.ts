@@ -2,7 +2,7 @@
 
 import { lex } from './lexer.js'
 import type { Span } from './source.js'
-import { isIdentifierUnit, isKeywordUnit, TOKEN } from './tokens.js'
+import { isExtensionUnit, isIdentifierUnit, isKeywordUnit, TOKEN } from './tokens.js'
 
 export interface Token {
   readonly kind: 'identifier' | 'keyword' | 'number' | 'string' | 'operator' | 'newline' | 'comment' | 'doc'
@@ -24,7 +24,8 @@ export function tokenize(text: string): readonly Token[] {
 
 function kindOf(unit: number): Token['kind'] {
   if (isIdentifierUnit(unit)) return 'identifier'
-  if (isKeywordUnit(unit)) return 'keyword'
+  if (unit === TOKEN['<argument>']) return 'identifier'
+  if (isKeywordUnit(unit) || isExtensionUnit(unit)) return 'keyword'
   if (unit === TOKEN['\n']) return 'newline'
   if (unit >= TOKEN['<int>'] && unit <= TOKEN['<duration>']) return 'number'
   if (unit >= TOKEN['<rawString>'] && unit <= TOKEN['<triple>']) return 'string'

@@ -28,6 +28,10 @@ export const TOKEN_SPELLINGS = [
   // Beginnings of statements "gen".."try" (`finally` is not, but does no harm there).
   'gen',
   '@',
+  // Words of the grants extension, made by grant-syntax.ts where a file has opted in; plain identifiers everywhere else.
+  '<use>',
+  '<grant>',
+  '<bind>',
   // Keywords that are never names, "finally".."skill".
   'finally',
   'eval_pack',
@@ -84,6 +88,8 @@ export const TOKEN_SPELLINGS = [
   '<interpolated>',
   '<string>',
   '<triple>',
+  // The name of a named argument, in calls of a tool that `use tool` names.
+  '<argument>',
   // Prefix operators "!".."-", then the binary operators before which a line may be broken, "||".."**".
   '!',
   '-',
@@ -154,6 +160,11 @@ export const WORDS: ReadonlyMap<string, number> = new Map(TOKEN_SPELLINGS.filter
 
 export function isIdentifierUnit(unit: number): boolean {
   return unit >= TOKEN['<ident>'] && unit <= TOKEN.gen
+}
+
+/** Words that only a file of the grants extension has. */
+export function isExtensionUnit(unit: number): boolean {
+  return (unit >= TOKEN['<use>'] && unit <= TOKEN['<bind>']) || unit === TOKEN['<argument>']
 }
 
 /** Reserved words, which cannot be identifiers. */

@@ -63,6 +63,9 @@ export function forEachChild(node: Node, visit: (child: Node) => void): void {
     case 'ImportDecl':
     case 'TypeDecl':
     case 'StructDecl':
+    case 'UseTool':
+    case 'Grant':
+    case 'BindEffect':
       return
     case 'Interpolation':
       for (const part of node.parts) if (typeof part !== 'string') visit(part)

@@ -99,6 +99,10 @@ export function emitStmt(fn: FunctionEmitter, stmt: Stmt): void {
       return emitLoopExit(fn, stmt, 'break')
     case 'Continue':
       return emitLoopExit(fn, stmt, 'continue')
+    case 'UseTool':
+    case 'Grant':
+    case 'BindEffect':
+      throw new CompileError('statements of the grants extension are lowered before code is emitted', stmt.span)
     default:
       return emitDeclaration(fn, stmt)
   }

@@ -89,6 +89,9 @@ export function checkStatement(stmt: Stmt, scope: Scope, context: CheckContext):
       return
     case 'Break':
     case 'Continue':
+    case 'UseTool':
+    case 'Grant':
+    case 'BindEffect':
       return
     default:
       checkDeclaration(stmt, scope, context)
