@@ -1,21 +1,28 @@
 // The host that the command is: the powers of this process as providers, modules from files, and what a run is started with.
 // Scripts started here have the authority of whoever started them, as in the reference; a folder is not a sandbox.
 
-import { createRuntime } from '@bridle/stdlib-tools'
+import { dirname } from 'node:path'
+import { createRuntime, mcpGlobal } from '@bridle/stdlib-tools'
 import type { Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
-import { fileModules, hashHex, nodeProviders } from '@bridle/stdlib-tools/node'
+import { ManifestError, fileModules, findManifest, hashHex, nodeProviders } from '@bridle/stdlib-tools/node'
+import type { Manifest } from '@bridle/stdlib-tools/node'
+import { CommandError } from './errors.js'
 import { lazyMcpProvider } from './lazy-mcp.js'
 
 export interface CommandHostOptions {
   readonly limits?: NonNullable<RuntimeOptions['limits']>
   /** Words for the script, `argv`. */
   readonly args?: readonly string[]
+  /** Key of the script: its `harn.toml`, the nearest one above it, declares the MCP servers of its runs. */
+  readonly script?: string
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
 }
 
 export function commandRuntime(options: CommandHostOptions): Runtime {
   const root = process.cwd()
+  const servers = options.script === undefined ? {} : (manifestOf(options.script)?.mcpServers ?? {})
+  const isEager = Object.values(servers).some((server) => server.lazy === false)
   return createRuntime({
     providers: [
       ...nodeProviders({
@@ -26,12 +33,23 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
         http: { policy: { denyPrivate: false } },
         terminal: options.terminal,
       }),
-      lazyMcpProvider({ cwd: root, env: 'inherit', stderr: options.terminal ? 'inherit' : 'ignore' }),
+      lazyMcpProvider({ cwd: root, env: 'inherit', stderr: options.terminal ? 'inherit' : 'ignore', servers }),
     ],
     grants: ['*'],
     resolve: fileModules({ root }),
     hashHex,
+    ...(isEager ? { globalValues: { mcp: mcpGlobal(servers) } } : {}),
     ...(options.args === undefined ? {} : { globals: ['argv'] }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
+}
+
+/** The manifest above a script; one that was not read from a file belongs to the working folder. */
+export function manifestOf(script: string): Manifest | null {
+  try {
+    return findManifest(script.startsWith('<') ? process.cwd() : dirname(script))
+  } catch (cause) {
+    if (cause instanceof ManifestError) throw new CommandError(cause.message)
+    throw cause
+  }
 }

@@ -16,6 +16,8 @@ class LazyMcp implements Provider, McpToolCaller {
 
   constructor(options: McpOptions) {
     this.options = options
+    // Servers that are not lazy are started with the run.
+    if (Object.values(options.servers ?? {}).some((server) => server.lazy === false)) void this.load()
   }
 
   async perform(effect: Effect, call: EffectCall): Promise<EffectOutcome> {

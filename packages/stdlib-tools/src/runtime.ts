@@ -46,6 +46,8 @@ export interface RuntimeOptions extends HostParts {
   readonly families?: readonly BuiltinFamily[]
   /** Names that scripts can read everywhere, such as `argv`; their values come with each start. */
   readonly globals?: readonly string[]
+  /** The same with values that every run has. */
+  readonly globalValues?: { readonly [name: string]: Value }
   readonly clock?: Clock
   readonly random?: RandomSource
   /** BLAKE3 as lower-case hex; a faster one than the default is in the `/node` entry. */
@@ -209,10 +211,11 @@ export class Runtime {
 
   private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], settings: CompileSettings): CompileResult {
     const { strict, pipeline } = settings
+    const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
     const result = compileProgram(entry, {
       resolve,
-      signatures: signaturesOf(this.registry, this.options.globals),
-      ...(this.options.globals === undefined ? {} : { globals: this.options.globals }),
+      signatures: signaturesOf(this.registry, globals),
+      ...(globals.length === 0 ? {} : { globals }),
       ...(strict === undefined ? {} : { strict }),
       ...(pipeline === undefined ? {} : { pipeline }),
     })
@@ -286,7 +289,9 @@ export class Runtime {
       perform,
       hashHex: this.hashHex,
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
-      ...(options.globals === undefined ? {} : { globals: new Map(Object.entries(options.globals)) }),
+      ...(options.globals === undefined && this.options.globalValues === undefined
+        ? {}
+        : { globals: new Map(Object.entries({ ...this.options.globalValues, ...options.globals })) }),
     }
   }
 

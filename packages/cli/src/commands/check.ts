@@ -2,7 +2,7 @@
 // a clean file is named on stdout. Exit 1 when any file has an error.
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
 import { renderDiagnostic } from '@bridle/parser'
@@ -14,7 +14,7 @@ import { readScript } from '../load.js'
 export async function checkCommand(paths: readonly string[], options: { readonly json?: boolean }): Promise<number> {
   const files = [...new Set(paths.flatMap(scriptsAt))].sort()
   if (files.length === 0) throw new UsageError('no .harn files found under the given paths')
-  const runtime = commandRuntime({ terminal: false, args: [] })
+  const runtime = commandRuntime({ script: resolve(files[0]!), terminal: false, args: [] })
   const findings: Finding[] = []
   for (const path of files) findings.push(await checkFile(runtime, path))
   if (options.json === true) process.stdout.write(`${JSON.stringify(findings.flatMap(toJson), null, 2)}\n`)

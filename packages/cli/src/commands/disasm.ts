@@ -7,7 +7,7 @@ import { compileScript, readScript } from '../load.js'
 
 export async function disasmCommand(file: string): Promise<number> {
   const script = await readScript(file, undefined)
-  const module = compileScript(commandRuntime({ terminal: false, args: [] }), script)
+  const module = compileScript(commandRuntime({ script: script.key, terminal: false, args: [] }), script)
   if (module === null) return EXIT_FAILURE
   const { modules, main } = module.program
   // The script itself comes first; what it imports follows in the order of loading.

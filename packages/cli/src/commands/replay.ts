@@ -15,7 +15,7 @@ export async function replayCommand(
 ): Promise<number> {
   const entries = readRecording(recording)
   const script = await readScript(file, options.eval)
-  const runtime = commandRuntime({ terminal: false, args: [] })
+  const runtime = commandRuntime({ script: script.key, terminal: false, args: [] })
   const module = compileScript(runtime, script)
   if (module === null) return EXIT_FAILURE
   const first = entries[0]

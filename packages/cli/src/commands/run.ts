@@ -21,7 +21,7 @@ export interface RunCommandOptions extends RunFlags {
 export async function runCommand(file: string | undefined, options: RunCommandOptions): Promise<number> {
   const input = readInput(options.input)
   const script = await readScript(file, options.eval)
-  const runtime = commandRuntime({ terminal: true, args: options.scriptArguments, limits: limitsOf(options) })
+  const runtime = commandRuntime({ script: script.key, terminal: true, args: options.scriptArguments, limits: limitsOf(options) })
   const module = compileScript(runtime, script)
   if (module === null) return EXIT_FAILURE
   const stop = new Stop(options.timeout ?? null)

@@ -34,7 +34,7 @@ export interface ServeFlags {
 export async function serveMcpCommand(file: string, options: ServeFlags): Promise<number> {
   const script = await readScript(file, undefined)
   const card = options.card === undefined ? undefined : readCard(options.card)
-  const runtime = commandRuntime({ terminal: false })
+  const runtime = commandRuntime({ script: script.key, terminal: false })
   const backend = await backendOf(runtime, script)
   if (backend === null) return EXIT_FAILURE
   const identity: ServerIdentity = {

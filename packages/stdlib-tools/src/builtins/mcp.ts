@@ -88,6 +88,21 @@ function jsonDict(value: Value): McpSpec {
   return out
 }
 
+/** Numbers of scripts count from 1, these from -1 downwards, in the order of the declarations. */
+export function pinnedNumber(servers: { readonly [name: string]: unknown }, server: string): number {
+  const at = Object.keys(servers).indexOf(server)
+  return at < 0 ? -1 - Object.keys(servers).length : -1 - at
+}
+
+/** The script global `mcp` (04a §3.3): the clients of the servers that are connected from the start, by name. */
+export function mcpGlobal(servers: { readonly [name: string]: { readonly lazy?: boolean } }): Value {
+  const clients = new HarnDict()
+  for (const [name, { lazy }] of Object.entries(servers)) {
+    if (lazy === false) clients.set(name, makeHandle(pinnedNumber(servers, name), name, { server: name }))
+  }
+  return clients
+}
+
 function request(client: Client, method: string, params: McpSpec): Effect {
   return { kind: 'mcp.request', args: { client: client.number, name: client.name, spec: client.spec, method, params } }
 }
@@ -403,11 +418,13 @@ const statusFrame = frame<StatusState>({
       servers.map((server) => {
         const name = display(field(server, 'name'))
         const active = mcp.active.get(name)
+        const lazy = isTruthy(field(server, 'lazy'))
+        // A server that is not lazy is connected from the start and held by the run itself.
         const entry = HarnDict.of({
           name,
-          lazy: isTruthy(field(server, 'lazy')),
-          active: active !== undefined,
-          ref_count: active?.refs ?? 0,
+          lazy,
+          active: active !== undefined || !lazy,
+          ref_count: (active?.refs ?? 0) + (lazy ? 0 : 1),
         })
         const card = field(server, 'card')
         if (card !== null) entry.set('card', card)

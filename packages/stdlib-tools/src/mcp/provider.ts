@@ -3,6 +3,7 @@
 // the options of now. `close` ends all of them, and the processes behind them.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { pinnedNumber } from '../builtins/mcp.js'
 import { answered, categorizedError, messageOf, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
 import { declaredConfig, readServerConfig } from './config.js'
@@ -75,15 +76,21 @@ export class McpConnections implements Provider {
   private readonly options: McpOptions
   /** By connection number; negative numbers are connections of tools with `mcp_server`. */
   private readonly open = new Map<number, Promise<McpConnection>>()
-  private readonly byServer = new Map<string, number>()
+  /** Connection numbers of scripts that stand for the pinned connection of a server which is not lazy. */
+  private readonly aliases = new Map<number, number>()
   /** Connections that no number leads to any more, on their way out. */
   private readonly leaving = new Set<Promise<void>>()
   private readonly keepAlive = new Map<number, ReturnType<typeof setTimeout>>()
   private readonly readOnly = new Map<number, Promise<ReadonlySet<string>>>()
+  private readonly stop = new AbortController()
   private ended = false
 
   constructor(options: McpOptions) {
     this.options = options
+    for (const [name, { lazy }] of Object.entries(options.servers ?? {})) {
+      // Whoever uses it hears why it is not there; a server that nobody uses does not matter.
+      if (lazy === false) this.connection(this.numberOf(name), name, { server: name }, this.stop.signal).catch(() => {})
+    }
   }
 
   readonly perform = (effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> => {
@@ -144,18 +151,16 @@ export class McpConnections implements Provider {
 
   async close(): Promise<void> {
     this.ended = true
+    this.stop.abort(new Error('the run has ended'))
     for (const timer of this.keepAlive.values()) clearTimeout(timer)
     const open = [...this.open.values()]
     this.open.clear()
     await Promise.allSettled([...this.leaving, ...open.map(async (connection) => (await connection).close())])
   }
 
+  /** Of the connection that tools and eager clients of a declared server share; the same in every process. */
   private numberOf(server: string): number {
-    const known = this.byServer.get(server)
-    if (known !== undefined) return known
-    const number = -(this.byServer.size + 1)
-    this.byServer.set(server, number)
-    return number
+    return pinnedNumber(this.options.servers ?? {}, server)
   }
 
   private async connect(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<EffectOutcome> {
@@ -176,7 +181,7 @@ export class McpConnections implements Provider {
     timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   ): Promise<EffectOutcome> {
     // Numbers above zero were connected by the script; when one is not known here, the run was restored.
-    const reopened = number > 0 && !this.open.has(number)
+    const reopened = number > 0 && !this.open.has(number) && !this.aliases.has(number)
     let connection: McpConnection
     try {
       connection = await this.connection(number, name, spec, signal)
@@ -188,7 +193,8 @@ export class McpConnections implements Provider {
     return connection.request(method, params, { timeoutMs, signal })
   }
 
-  private connection(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
+  private connection(given: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
+    const number = this.pinned(given, spec)
     const known = this.open.get(number)
     if (known !== undefined) return known
     const opening = this.openConnection(name, spec, signal)
@@ -197,6 +203,17 @@ export class McpConnections implements Provider {
       if (this.open.get(number) === opening) this.open.delete(number)
     })
     return opening
+  }
+
+  /** The number of the pinned connection when the spec names a server that has one. */
+  private pinned(number: number, spec: Plain): number {
+    const known = this.aliases.get(number)
+    if (known !== undefined) return known
+    const server = record(spec)['server']
+    if (typeof server !== 'string' || number < 0 || this.options.servers?.[server]?.lazy !== false) return number
+    const pinned = this.numberOf(server)
+    this.aliases.set(number, pinned)
+    return pinned
   }
 
   private async openConnection(name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
@@ -236,6 +253,8 @@ export class McpConnections implements Provider {
   }
 
   private async disconnect(number: number): Promise<EffectOutcome> {
+    // The server stays for the others who use it.
+    if (this.aliases.delete(number)) return answered(null)
     const connection = this.open.get(number)
     this.open.delete(number)
     this.readOnly.delete(number)

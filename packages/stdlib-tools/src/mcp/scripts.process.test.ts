@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mcpGlobal } from '../builtins/mcp.js'
 import { MemoryJournal } from '../journal.js'
 import { createRuntime } from '../runtime.js'
 import type { RuntimeOptions, StartOptions } from '../runtime.js'
@@ -115,6 +116,30 @@ println(mcp_call(mcp_ensure_active("notes"), "echo", {b: 2}))
       '{"a":1}',
       'caught: Runtime error: MCP client is disconnected',
       '{"b":2}',
+      '',
+    ])
+  })
+
+  test('a server that is not lazy is there from the start, and held', async () => {
+    const servers = { notes: { ...oddServers.echo, lazy: false }, dead: { ...oddServers.stillborn, lazy: false } }
+    const runtime = host({ servers }, { globalValues: { mcp: mcpGlobal(servers) } })
+    const source = `
+println(keys(mcp))
+println(mcp_call(mcp.notes, "echo", {a: 1}))
+println(mcp_registry_status())
+let c = mcp_ensure_active("notes")
+mcp_release("notes")
+${caught('mcp_call(c, "echo")')}
+println(mcp_call(mcp.notes, "echo", {b: 2}))
+${caught('mcp_call(mcp.dead, "echo")')}
+`
+    expect((await runtime.start(runtime.compile(source)).result).output.split('\n')).toEqual([
+      '[dead, notes]',
+      '{"a":1}',
+      '[{active: true, lazy: false, name: notes, ref_count: 1}, {active: true, lazy: false, name: dead, ref_count: 1}]',
+      'caught: Runtime error: MCP client is disconnected',
+      '{"b":2}',
+      'caught: Runtime error: MCP: server closed connection',
       '',
     ])
   })

@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { findManifest, readManifest } from './manifest.js'
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-manifest-')))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('harn.toml', () => {
+  test('servers in the order of the file, others left alone', () => {
+    const { mcpServers, tables } = readManifest(
+      'harn.toml',
+      `
+[package]
+name = "demo"
+[[mcp]]
+name = "notes"
+command = "node"
+args = ["server.js"]
+env = { A = "1" }
+[[mcp]]
+name = "web"
+transport = "http"
+url = "http://127.0.0.1:1/mcp"
+auth_token = "t"
+lazy = true
+card = "card.json"
+keep_alive = "30s"
+`,
+    )
+    expect(Object.entries(mcpServers)).toEqual([
+      ['notes', { lazy: false, command: 'node', args: ['server.js'], env: { A: '1' } }],
+      [
+        'web',
+        { lazy: true, transport: 'http', url: 'http://127.0.0.1:1/mcp', authToken: 't', card: 'card.json', keepAliveMs: 30_000 },
+      ],
+    ])
+    expect(tables['package']).toEqual({ name: 'demo' })
+  })
+
+  test.each([
+    ['[[mcp]\n', /^harn\.toml:1:\d+: /],
+    ['[[mcp]]\ncommand = "x"\n', /^harn\.toml: mcp\[0\]\.name: /],
+    ['[[mcp]]\nname = "a"\nlazy = 1\n', /^harn\.toml: mcp\[0\]\.lazy: /],
+    ['[[mcp]]\nname = "a"\n[[mcp]]\nname = "a"\n', /^harn\.toml: the MCP server "a" is declared twice$/],
+    ['[[mcp]]\nname = "a"\nkeep_alive = "soon"\n', /keep_alive/],
+  ])('%j is refused with its place', (text, message) => expect(() => readManifest('harn.toml', text)).toThrow(message))
+
+  test('is looked for upwards', () => {
+    const below = join(folder, 'a', 'b')
+    mkdirSync(below, { recursive: true })
+    writeFileSync(join(folder, 'harn.toml'), '[package]\nname = "top"\n')
+    expect(findManifest(below)?.path).toBe(join(folder, 'harn.toml'))
+    mkdirSync(join(folder, 'a', 'harn.toml'))
+    expect(findManifest(below)?.path).toBe(join(folder, 'harn.toml'))
+  })
+})
