@@ -34,8 +34,9 @@ class LazyMcp implements Provider, McpToolCaller {
     args: { readonly [key: string]: Plain },
     signal: AbortSignal,
     timeoutMs?: number,
+    progress?: (event: unknown) => void,
   ): Promise<EffectOutcome> {
-    return (await this.load()).callTool(server, tool, args, signal, timeoutMs)
+    return (await this.load()).callTool(server, tool, args, signal, timeoutMs, progress)
   }
 
   async isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean> {

@@ -13,6 +13,7 @@ export interface McpToolCaller {
     args: { readonly [key: string]: Plain },
     signal: AbortSignal,
     timeoutMs?: number,
+    progress?: (event: unknown) => void,
   ): Promise<EffectOutcome>
   isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean>
 }
@@ -30,6 +31,7 @@ export function mcpExecutor(servers: McpToolCaller | null): Executor {
         call.args,
         signal,
         call.timeoutMs ?? undefined,
+        call.progress,
       )
       return outcome.ok ? toolResult(outcome.value) : transportFailure(outcome.error.message)
     },

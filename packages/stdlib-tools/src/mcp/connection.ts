@@ -40,6 +40,15 @@ export interface McpConnectionOptions {
   readonly connectTimeoutMs: number
   readonly handlers: { readonly [method: string]: McpServerRequestHandler }
   readonly fetch: typeof globalThis.fetch | undefined
+  /** Hears what the server says unasked, such as `notifications/tools/list_changed`; not progress, which belongs to its request. */
+  readonly onNotification?: ((method: string, params: Plain) => void) | undefined
+}
+
+/** How far a request is, as the server tells it (`notifications/progress`). */
+export interface McpProgress {
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
 }
 
 /** A failure that is told to the script; `outcome` is what the effect answers. */
@@ -73,6 +82,11 @@ export class McpConnection {
   private readonly resultSchema: Parameters<Client['request']>[1]
   private closed = false
   private closing: Promise<void> | null = null
+  /** The server does not know the session any more (HTTP 404); a new connection is needed. */
+  private lost = false
+  private tokens = 0
+  /** By progress token. */
+  private readonly listeners = new Map<unknown, (progress: McpProgress) => void>()
 
   private constructor(
     config: McpServerConfig,
@@ -92,16 +106,21 @@ export class McpConnection {
   /** Throws McpFailure; no process and no connection is left then. */
   static async open(options: McpConnectionOptions, signal: AbortSignal): Promise<McpConnection> {
     const { config } = options
-    const [{ Client: ClientClass }, { ResultSchema }] = await Promise.all([
+    const [{ Client: ClientClass }, { ProgressNotificationSchema, ResultSchema }] = await Promise.all([
       import('@modelcontextprotocol/sdk/client/index.js'),
       import('@modelcontextprotocol/sdk/types.js'),
     ])
     const client = new ClientClass({ name: 'bridle', version: VERSION }, { capabilities: capabilitiesOf(options.handlers) })
     client.onerror = () => {}
+    client.fallbackNotificationHandler = async (notification) =>
+      options.onNotification?.(notification.method, (notification.params ?? {}) as Plain)
     client.fallbackRequestHandler = (request, extra) =>
       serve(options.handlers, request.method, (request.params ?? {}) as Plain, extra.signal)
     const transport = await makeTransport(options)
     const connection = new McpConnection(config, client, transport, ResultSchema)
+    client.setNotificationHandler(ProgressNotificationSchema, ({ params: { progressToken, ...progress } }) =>
+      connection.listeners.get(progressToken)?.(progress),
+    )
     const limit = new Deadline(options.connectTimeoutMs, signal)
     try {
       if (signal.aborted) throw new Error('cancelled')
@@ -119,6 +138,10 @@ export class McpConnection {
     return this.closed
   }
 
+  get isSessionLost(): boolean {
+    return this.lost
+  }
+
   /** What the server said about itself. */
   facts(): Plain {
     const plain = (value: unknown): Plain => (value === undefined ? null : (value as Plain))
@@ -133,15 +156,24 @@ export class McpConnection {
   async request(
     method: string,
     params: { readonly [key: string]: Plain },
-    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+    options: {
+      readonly timeoutMs: number
+      readonly signal: AbortSignal
+      /** Asks the server to tell how far it is. */
+      readonly onProgress?: ((progress: McpProgress) => void) | undefined
+    },
   ): Promise<EffectOutcome> {
     if (this.closed) return runtimeError('MCP: server closed connection')
     const limit = new Deadline(options.timeoutMs, options.signal)
     const named =
       this.config.transport === 'http' && this.config.proxyServerName !== null ? { serverName: this.config.proxyServerName } : {}
+    // The SDK's own listener is dropped with the answer, so progress that arrives together with it would be lost.
+    const token = options.onProgress === undefined ? null : ++this.tokens
+    if (token !== null) this.listeners.set(token, options.onProgress!)
+    const meta = token === null ? {} : { _meta: { progressToken: token } }
     try {
       const result = await this.client.request(
-        { method, params: { ...(wire(params) as { [key: string]: unknown }), ...named } },
+        { method, params: { ...(wire(params) as { [key: string]: unknown }), ...named, ...meta } },
         this.resultSchema,
         { timeout: LONGEST_TIMEOUT_MS, signal: limit.signal },
       )
@@ -150,7 +182,12 @@ export class McpConnection {
       return this.explain(cause, method, limit)
     } finally {
       limit.clear()
+      if (token !== null) this.listeners.delete(token)
     }
+  }
+
+  private get hasSession(): boolean {
+    return 'sessionId' in this.transport && this.transport.sessionId !== undefined
   }
 
   /** Ends the conversation and the process behind it; resolves when it is gone. */
@@ -179,6 +216,7 @@ export class McpConnection {
     const code = (cause as { readonly code?: unknown } | null)?.code
     const message = messageOf(cause)
     if (this.config.transport === 'http' && (cause as Error | null)?.constructor?.name === 'StreamableHTTPError') {
+      if (code === 404 && this.hasSession) this.lost = true
       return code === 401
         ? thrownError('MCP authorization required')
         : thrownError(`MCP error (${typeof code === 'number' && code >= 400 ? code : -1}): ${message}`)

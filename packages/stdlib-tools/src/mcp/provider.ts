@@ -9,7 +9,7 @@ import type { EffectCall, Provider, ProviderSource } from '../providers/provider
 import { declaredConfig, readServerConfig } from './config.js'
 import type { McpServerDeclaration } from './config.js'
 import { McpConnection, McpFailure } from './connection.js'
-import type { McpServerConfig, McpServerRequestHandler } from './connection.js'
+import type { McpProgress, McpServerConfig, McpServerRequestHandler } from './connection.js'
 
 export interface McpOptions {
   /** Limit of one request, milliseconds; 60 s by default. */
@@ -29,6 +29,10 @@ export interface McpOptions {
   readonly stderr?: 'inherit' | 'ignore'
   /** Answers to requests that servers make: `sampling/createMessage`, `elicitation/create`, `roots/list`. */
   readonly handlers?: { readonly [method: string]: McpServerRequestHandler }
+  /** Hears how far calls of scripts are; servers are asked to tell it only when there is a listener. */
+  readonly onProgress?: (event: McpProgress & { readonly server: string; readonly method: string }) => void
+  /** Hears what servers say unasked: list changes, log messages, updated resources. */
+  readonly onNotification?: (server: string, method: string, params: Plain) => void
   /** Used for streamable HTTP, for instance one with a network policy; the global fetch by default. */
   readonly fetch?: typeof globalThis.fetch
   /** Whether a server that a script names itself may be used; all by default, given the grants. */
@@ -76,6 +80,8 @@ export class McpConnections implements Provider {
   private readonly options: McpOptions
   /** By connection number; negative numbers are connections of tools with `mcp_server`. */
   private readonly open = new Map<number, Promise<McpConnection>>()
+  /** Those of `open` whose handshake is done. */
+  private readonly opened = new Map<number, McpConnection>()
   /** Connection numbers of scripts that stand for the pinned connection of a server which is not lazy. */
   private readonly aliases = new Map<number, number>()
   /** Connections that no number leads to any more, on their way out. */
@@ -132,6 +138,7 @@ export class McpConnections implements Provider {
     args: { readonly [key: string]: Plain },
     signal: AbortSignal,
     timeoutMs?: number,
+    progress?: (event: McpProgress) => void,
   ): Promise<EffectOutcome> {
     return this.request(
       this.numberOf(server),
@@ -141,6 +148,7 @@ export class McpConnections implements Provider {
       { name: tool, arguments: args },
       signal,
       timeoutMs,
+      progress,
     )
   }
 
@@ -179,30 +187,60 @@ export class McpConnections implements Provider {
     params: { readonly [key: string]: Plain },
     signal: AbortSignal,
     timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    progress?: (event: McpProgress) => void,
   ): Promise<EffectOutcome> {
+    const { onProgress } = this.options
+    const limits = {
+      timeoutMs,
+      signal,
+      onProgress: progress ?? (onProgress && ((event: McpProgress) => onProgress({ ...event, server: name, method }))),
+    }
     // Numbers above zero were connected by the script; when one is not known here, the run was restored.
     const reopened = number > 0 && !this.open.has(number) && !this.aliases.has(number)
-    let connection: McpConnection
     try {
-      connection = await this.connection(number, name, spec, signal)
+      const connection = await this.connection(number, name, spec, signal)
+      const outcome = await connection.request(method, params, limits)
+      if (!connection.isSessionLost) return outcome
+      // The server forgot the session, so it did nothing with the request; once more on a new one (04a §3.1).
+      this.forget(number, connection)
+      return await (await this.connection(number, name, spec, signal)).request(method, params, limits)
     } catch (cause) {
       const why = messageOf(cause)
       if (reopened) return categorizedError('handle_lost', `MCP client '${name}' could not be opened again: ${why}`)
       return cause instanceof McpFailure ? cause.outcome : runtimeError(`MCP: ${why}`)
     }
-    return connection.request(method, params, { timeoutMs, signal })
   }
 
-  private connection(given: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
+  /** Drops a connection that is of no use any more, unless another has taken its place. */
+  private forget(given: number, gone: McpConnection): void {
+    const number = this.aliases.get(given) ?? given
+    void gone.close()
+    if (this.opened.get(number) !== gone) return
+    this.opened.delete(number)
+    this.open.delete(number)
+    this.readOnly.delete(number)
+  }
+
+  /** A server that the host declared is started again when its last connection has ended; one that a script started is not. */
+  private async connection(given: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
     const number = this.pinned(given, spec)
     const known = this.open.get(number)
-    if (known !== undefined) return known
-    const opening = this.openConnection(name, spec, signal)
+    if (known !== undefined) {
+      const connection = await known
+      if (!connection.isClosed || typeof record(spec)['server'] !== 'string') return connection
+      this.forget(number, connection)
+      return this.connection(number, name, spec, signal)
+    }
+    const opening = this.openConnection(number, name, spec, signal)
     this.open.set(number, opening)
-    opening.catch(() => {
+    try {
+      const connection = await opening
+      this.opened.set(number, connection)
+      return connection
+    } catch (cause) {
       if (this.open.get(number) === opening) this.open.delete(number)
-    })
-    return opening
+      throw cause
+    }
   }
 
   /** The number of the pinned connection when the spec names a server that has one. */
@@ -216,7 +254,7 @@ export class McpConnections implements Provider {
     return pinned
   }
 
-  private async openConnection(name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
+  private async openConnection(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<McpConnection> {
     if (this.ended) throw new McpFailure(runtimeError('MCP: the run has ended'))
     const { options } = this
     const config = this.configOf(name, spec)
@@ -229,6 +267,10 @@ export class McpConnections implements Provider {
         connectTimeoutMs: options.connectTimeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         handlers: options.handlers ?? {},
         fetch: options.fetch,
+        onNotification: (method, params) => {
+          if (method === 'notifications/tools/list_changed') this.readOnly.delete(number)
+          options.onNotification?.(name, method, params)
+        },
       },
       signal,
     )

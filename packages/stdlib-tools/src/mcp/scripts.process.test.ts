@@ -144,6 +144,40 @@ ${caught('mcp_call(mcp.dead, "echo")')}
     ])
   })
 
+  test('a declared server that died is started again for the next call, not for the one that it died of', async () => {
+    const servers = { m: { ...oddServers.mortal } }
+    const source = `
+let c = mcp_ensure_active("m")
+println(mcp_call(c, "x") + mcp_call(c, "x"))
+${caught('mcp_call(c, "die")')}
+println(mcp_call(c, "x"))
+`
+    expect(await outputOf(source, { servers })).toBe('12\ncaught: Runtime error: MCP: server closed connection\n1\n')
+    expect(
+      await outputOf(`let c = ${connect(oddServers.mortal)}\n${caught('mcp_call(c, "die")')}\n${caught('mcp_call(c, "x")')}`),
+    ).toBe('caught: Runtime error: MCP: server closed connection\n'.repeat(2))
+  })
+
+  test('progress and notifications reach the host', async () => {
+    const heard: unknown[] = []
+    await outputOf('mcp_call(mcp_ensure_active("m"), "x")', {
+      servers: { m: { ...oddServers.mortal } },
+      onProgress: ({ server, method, progress, total, message }) => heard.push([server, method, progress, total, message]),
+      onNotification: (server, method) => heard.push([server, method]),
+    })
+    expect(heard).toEqual([
+      ['m', 'tools/call', 1, 2, 'half'],
+      ['m', 'notifications/tools/list_changed'],
+    ])
+    const runtime = host({ servers: { m: { ...oddServers.mortal } } })
+    const source =
+      'import { tool_call } from "std/tools"\nlet r = tool_define(tool_registry(), "x", "", {executor: "mcp_server", mcp_server: "m"})\ntool_call("x", {}, {registry: r})'
+    const events: unknown[] = []
+    const run = runtime.start(runtime.compile(source), { onEvent: (event) => event.type === 'progress' && events.push(event) })
+    expect((await run.result).status).toBe('done')
+    expect(events).toMatchObject([{ type: 'progress', tool: 'x', data: { progress: 1, total: 2, message: 'half' } }])
+  })
+
   test('tools with an MCP server behind them', async () => {
     const source =
       'import { tool_call } from "std/tools"\nlet r = tool_define(tool_registry(), "echo", "Echo", {executor: "mcp_server", mcp_server: "notes", parameters: {n: "int"}})\nprintln(tool_call("echo", {n: 1}, {registry: r}))'
@@ -241,12 +275,21 @@ describe('runs', () => {
 describe('streamable HTTP', () => {
   let base: string
   const seen: (string | undefined)[] = []
+  let sessions = 0
+  const used = new Set<unknown>()
   const server = createServer((request, response) => {
     void read(request).then((text) => {
       const message = text === '' ? {} : (JSON.parse(text) as { id?: number; method?: string; params?: { name?: string } })
       seen.push(request.headers.authorization)
       if (request.url === '/closed') return response.writeHead(401).end()
       if (request.url === '/broken') return response.writeHead(500).end('oops')
+      if (request.url === '/forgets') {
+        // Knows a session for one request only.
+        if (message.method === 'initialize') response.setHeader('mcp-session-id', `s${++sessions}`)
+        else if (message.method === 'tools/call' && used.has(request.headers['mcp-session-id']))
+          return response.writeHead(404).end()
+        else if (message.method === 'tools/call') used.add(request.headers['mcp-session-id'])
+      }
       if (request.method !== 'POST' || message.id === undefined)
         return response.writeHead(request.method === 'POST' ? 202 : 405).end()
       const result =
@@ -290,6 +333,12 @@ describe('streamable HTTP', () => {
     expect(await use('/json')).toBe('over http t\n')
     expect(await use('/sse')).toBe('over http t\n')
     expect(seen.every((header) => header === 'Bearer secret')).toBe(true)
+  })
+
+  test('a session that the server forgot is opened again, once', async () => {
+    const source = `let c = mcp_ensure_active("web")\nprintln(mcp_call(c, "a"))\nprintln(mcp_call(c, "b"))`
+    const output = await outputOf(source, { servers: { web: { url: `${base}/forgets` } } })
+    expect([output, sessions]).toEqual(['over http a\nover http b\n', 2])
   })
 
   test('what goes wrong', async () => {

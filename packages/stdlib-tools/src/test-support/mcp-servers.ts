@@ -21,6 +21,12 @@ export const oddServers = {
     : send({ id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(m.params.arguments ?? m.params) }] } }))`),
   /** Dies on the first request, without an answer. */
   dies: server(`on(() => process.exit(3))`),
+  /** Dies when the tool `die` is called; otherwise tells how many calls it has had, and how far it is before that. */
+  mortal: server(`let calls = 0; on((m) => { if (m.params?.name === 'die') process.exit(3); calls++;
+    const token = m.params?._meta?.progressToken;
+    if (token !== undefined) send({ method: 'notifications/progress', params: { progressToken: token, progress: 1, total: 2, message: 'half' } });
+    send({ method: 'notifications/tools/list_changed' });
+    send({ id: m.id, result: { content: [{ type: 'text', text: String(calls) }] } }) })`),
   /** Never answers a request. */
   silent: server(`on(() => {})`),
   /** Never answers the handshake, and ignores polite signals. */
