@@ -2,15 +2,17 @@
 // the engine breaks its word. An input is a text, so that a finding can be kept, cut down and run again.
 //
 //   parser    a changed script is parsed or refused with a diagnostic inside the text; what parses is printed and parsed again
+//   grammar   the generated parser and Ohm accept and refuse the same, with the same tree and the same reasons
 //   program   a script, generated or changed, ends the same way in one piece, in slices, and through snapshots
 //   chunk     changed bytecode is refused by the verifier, or runs without an error of ours
 //   snapshot  a changed snapshot is refused, or loads and the run ends as if nothing had been changed
 //   planted   holds a bug on purpose and must fail: it shows that the machinery finds what there is to find
 
-import { parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
+import { lex, parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
 import type { CompiledProgram } from '@bridle/compiler/bytecode'
 import { LinkError, SnapshotError } from '@bridle/vm'
 import type { LinkedProgram } from '@bridle/vm'
+import { compareParsers } from '../packages/parser/test/compare.js'
 import { corpus } from './corpus.js'
 import { compile, difference, hashHex, link, Runner, runToEnd } from './engine.js'
 import { generateProgram } from './generate.js'
@@ -28,6 +30,7 @@ export interface Target {
 
 export const TARGETS: readonly Target[] = [
   { name: 'parser', share: 50, make: changedScript, check: checkParser },
+  { name: 'grammar', share: 34, make: changedTokens, check: (text) => void compareParsers(text) },
   {
     name: 'program',
     share: 25,
@@ -71,6 +74,33 @@ function checkParser(text: string): void {
   if (again.program === null) throw new Error(`the printed form is refused: ${again.diagnostics[0]?.message}`)
   const reprinted = print(again.program)
   if (reprinted !== printed) throw new Error('the printed form prints differently')
+}
+
+// ---- grammar
+
+/** A script with single tokens taken out, doubled or exchanged: most stay within a rule or two of being right. */
+function changedTokens(random: Random): string {
+  if (random.oneIn(3)) return changedScript(random)
+  const text = anyScript(random)
+  const { starts, ends } = lex(text)
+  if (starts.length === 0) return text
+  const pieceOf = (token: number): string => text.slice(starts[token], ends[token])
+  let result = text
+  for (let changes = random.between(1, 3); changes > 0; changes -= 1) {
+    const token = random.between(0, starts.length - 1)
+    // Offsets shift with each change; a place that no longer fits only makes the change a wilder one.
+    const [start, end] = [starts[token]!, ends[token]!]
+    const other = pieceOf(random.between(0, starts.length - 1))
+    const put = random.pick([
+      '',
+      `\n${pieceOf(token)}`,
+      `${pieceOf(token)} ${pieceOf(token)}`,
+      ` ${other} `,
+      ` ${other} ${pieceOf(token)} `,
+    ])
+    result = result.slice(0, start) + put + result.slice(end)
+  }
+  return result
 }
 
 // ---- program

@@ -1,20 +1,23 @@
-// Writes packages/parser/src/grammar.generated.ts from harn.ohm. Run with `node --import tsx scripts/generate-grammar.ts`; with
-// `--check` it only compares, and fails when the file is stale. The result depends on harn.ohm, tokens.ts and ohm-js alone.
+// Writes what is made of packages/parser/src/harn.ohm: grammar.generated.ts (the rules as data) and parser.generated.ts (the
+// parser; how is told in packages/parser/scripts/emit-parser.ts). Run with `node --import tsx scripts/generate-grammar.ts`; with
+// `--check` it only compares, and fails when a file is stale. The result depends on harn.ohm, tokens.ts, the generator and ohm-js
+// alone.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { generateGrammarModule } from '../packages/parser/src/grammar-source.js'
+import { generateGrammarModule, generateParserModule } from '../packages/parser/scripts/grammar-source.js'
 
 const folder = new URL('../packages/parser/src/', import.meta.url)
-const target = new URL('grammar.generated.ts', folder)
-const text = generateGrammarModule(readFileSync(new URL('harn.ohm', folder), 'utf8'))
+const source = readFileSync(new URL('harn.ohm', folder), 'utf8')
+const modules = { 'grammar.generated.ts': generateGrammarModule(source), 'parser.generated.ts': generateParserModule(source) }
 
-if (process.argv.includes('--check')) {
-  if (readFileSync(target, 'utf8') !== text) {
-    console.error('packages/parser/src/grammar.generated.ts is stale: run node --import tsx scripts/generate-grammar.ts')
+for (const [name, text] of Object.entries(modules)) {
+  const target = new URL(name, folder)
+  if (!process.argv.includes('--check')) {
+    writeFileSync(target, text)
+    console.log(`wrote ${fileURLToPath(target)}`)
+  } else if (!existsSync(target) || readFileSync(target, 'utf8') !== text) {
+    console.error(`packages/parser/src/${name} is stale: run node --import tsx scripts/generate-grammar.ts`)
     process.exitCode = 1
   }
-} else {
-  writeFileSync(target, text)
-  console.log(`wrote ${fileURLToPath(target)}`)
 }

@@ -17,7 +17,7 @@ import { buildAttribute, buildDeclaration, type Heading, NO_HEADING, takesAttrib
 import { buildControl, buildExpr } from './build-expressions.js'
 import { buildGrantStmt } from './build-grants.js'
 import { buildAnnotation } from './build-types.js'
-import type { ParseNode } from './grammar.js'
+import type { ParseNode } from './parse-tree.js'
 import type { TokenStream } from './lexer.js'
 
 export interface Built<T> {

@@ -3,7 +3,7 @@
 
 import type { Block, Expr, Name, Stmt } from './ast.js'
 import type { DiagnosticArgs, DiagnosticCode } from './diagnostics/catalog.js'
-import type { ParseNode } from './grammar.js'
+import type { ParseNode } from './parse-tree.js'
 import type { InterpolationSource, TokenStream } from './lexer.js'
 import type { Span } from './source.js'
 import { TOKEN } from './tokens.js'

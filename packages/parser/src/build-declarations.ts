@@ -19,7 +19,7 @@ import type {
 import { type BuildContext, children, nameAt, nodeSpan, optional, separated, spanOf, stringAt, textAt } from './build-context.js'
 import { buildExpr, buildLiteral, buildParams } from './build-expressions.js'
 import { buildAnnotation, buildType, buildTypeParams } from './build-types.js'
-import type { ParseNode } from './grammar.js'
+import type { ParseNode } from './parse-tree.js'
 
 /** What stands before a declaration. */
 export interface Heading {

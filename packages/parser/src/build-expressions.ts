@@ -17,7 +17,7 @@ import {
   unitAt,
 } from './build-context.js'
 import { buildAnnotation, buildTypeArgs } from './build-types.js'
-import type { ParseNode } from './grammar.js'
+import type { ParseNode } from './parse-tree.js'
 import { readDuration, readInt } from './literals.js'
 import { BINARY_OPERATORS, type FlatTail, foldOperators } from './operators.js'
 import type { Span } from './source.js'
@@ -326,7 +326,7 @@ function buildParallel(context: BuildContext, node: ParseNode, span: Span): Expr
     'count'
   const limits = optional(node.child(3), (limit) => children(limit.child(4))) ?? []
   const asStream = node.child(11)
-  if (asStream.count > 0 && mode !== 'each') context.problems.push({ code: 'P012', token: asStream.start })
+  if (asStream.count > 0 && mode !== 'each') context.problems.push({ code: 'P012', token: asStream.child(0).start })
   return {
     kind: 'Parallel',
     span,

@@ -2,7 +2,7 @@
 
 import type { TypeExpr, TypeParam } from './ast.js'
 import { type BuildContext, children, nameAt, nodeSpan, optional, stringAt, textAt, unitAt } from './build-context.js'
-import type { ParseNode } from './grammar.js'
+import type { ParseNode } from './parse-tree.js'
 import { readInt } from './literals.js'
 import { TOKEN } from './tokens.js'
 

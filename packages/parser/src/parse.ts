@@ -6,7 +6,8 @@ import { type Built, buildInterpolated, buildProgram } from './build-ast.js'
 import type { Problem } from './build-context.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
 import { type Extension, markGrants, pragmaExtensions } from './grant-syntax.js'
-import { type Expected, type MatchOutcome, matchTokens } from './grammar.js'
+import { matchTokens } from './match.js'
+import { type Expected, type MatchOutcome, type StartRule, TooDeep } from './parse-tree.js'
 import { type InterpolationSource, lex, type TokenStream } from './lexer.js'
 import { SourceFile } from './source.js'
 import { lexDiagnostic, nestingDiagnostic, problemDiagnostic, syntaxDiagnostic } from './syntax-errors.js'
@@ -64,6 +65,15 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   return { program: built.tree, diagnostics: [] }
 }
 
+/** As `matchTokens`; nesting that only the parser notices gets its place in the file. */
+function matchStream(tokens: TokenStream, start: StartRule): MatchOutcome {
+  try {
+    return matchTokens(tokens.units, start)
+  } catch (error) {
+    throw error instanceof TooDeep ? new DeepNesting(tokens.starts[error.token] ?? tokens.end) : error
+  }
+}
+
 /** Statements that follow a hidden line break in one file; each costs a match of the whole file. */
 const MAX_HIDDEN_BREAKS = 50
 
@@ -73,12 +83,12 @@ const MAX_HIDDEN_BREAKS = 50
  */
 function matchProgram(source: SourceFile, lexed: TokenStream): { readonly tokens: TokenStream; readonly outcome: MatchOutcome } {
   let tokens = lexed
-  let outcome = matchTokens(tokens.units, 'program')
+  let outcome = matchStream(tokens, 'program')
   for (let breaks = 0; !outcome.ok && breaks < MAX_HIDDEN_BREAKS; breaks += 1) {
     const { position, expected } = outcome.failure
     if (!followsHiddenBreak(source, tokens, position) || !expected().some(isSeparator)) break
     tokens = withBreak(tokens, position)
-    outcome = matchTokens(tokens.units, 'program')
+    outcome = matchStream(tokens, 'program')
   }
   return { tokens, outcome }
 }
@@ -121,8 +131,8 @@ function interpolate(source: SourceFile, piece: InterpolationSource): Expr | str
   }
   const tokens = lex(piece.source, { base: piece.start, depth: piece.depth, whole: false })
   if (tokens.error !== null) return null
-  if (tokens.tooDeep !== null) throw new TooDeep(tokens.tooDeep)
-  const outcome = matchTokens(tokens.units, 'interpolation')
+  if (tokens.tooDeep !== null) throw new DeepNesting(tokens.tooDeep)
+  const outcome = matchStream(tokens, 'interpolation')
   if (!outcome.ok) return piece.source
   const built = buildInterpolated(outcome.root, source.text, tokens, (inner) => interpolate(source, inner))
   return built.problems.length > 0 ? piece.source : built.tree
@@ -132,8 +142,8 @@ function firstProblem(built: Built<unknown>): Problem | null {
   return built.problems.reduce<Problem | null>((first, one) => (first === null || one.token < first.token ? one : first), null)
 }
 
-/** Nesting found inside an interpolation; never leaves this file. */
-class TooDeep extends Error {
+/** Nesting beyond the limit, by its place in the file; never leaves this file. */
+class DeepNesting extends Error {
   readonly offset: number
 
   constructor(offset: number) {
@@ -150,7 +160,7 @@ function guardDepth<T>(source: SourceFile, run: () => T, failed: (diagnostic: Di
   try {
     return run()
   } catch (error) {
-    if (error instanceof TooDeep) return failed(nestingDiagnostic(source, error.offset))
+    if (error instanceof DeepNesting) return failed(nestingDiagnostic(source, error.offset))
     if (error instanceof Error && /call stack|too much recursion/i.test(error.message))
       return failed(nestingDiagnostic(source, null))
     throw error

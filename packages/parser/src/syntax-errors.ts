@@ -5,7 +5,7 @@
 import { AFTER_PUB, diagnose } from './diagnostics/catalog.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
 import { MAX_CHAIN, type Problem } from './build-context.js'
-import type { Expected, MatchFailure } from './grammar.js'
+import type { Expected, MatchFailure } from './parse-tree.js'
 import { type LexError, MAX_NESTING, type TokenStream } from './lexer.js'
 import { plainDecimal, readDuration, readInt } from './literals.js'
 import type { SourceFile, Span } from './source.js'

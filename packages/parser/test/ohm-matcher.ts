@@ -1,45 +1,12 @@
-// Loads the grammar and matches token strings against it. Everything that knows Ohm is in this file: the rest of the package sees
-// `ParseNode` and `MatchFailure`, so that another parser for the same rules can take Ohm's place.
+// Ohm itself as a parser for harn.ohm: the oracle that the generated parser and the account of failures are compared with.
 
 import * as ohm from 'ohm-js'
-import { GRAMMAR_RECIPE, type RuleName } from './grammar.generated.js'
-import { tokenName, type TokenName } from './tokens.js'
+import { GRAMMAR_RECIPE } from '../src/grammar.generated.js'
+import type { Expected, MatchOutcome, ParseNode, StartRule } from '../src/parse-tree.js'
+import { tokenName, type TokenName } from '../src/tokens.js'
 
-export type { RuleName }
-
-export type StartRule = 'program' | 'interpolation'
-
-/**
- * One application of a rule, a token (`rule` is '_terminal') or a repetition ('_iter': one child for each time, of one place
- * of the repeated sequence). `start` and `end` are token indexes, half open.
- */
-export interface ParseNode {
-  readonly rule: RuleName | '_terminal' | '_iter'
-  readonly start: number
-  readonly end: number
-  readonly count: number
-  child(at: number): ParseNode
-}
-
-export interface Expected {
-  /** A token, or the description that harn.ohm gives a rule. */
-  readonly what: { readonly kind: 'token'; readonly name: TokenName } | { readonly kind: 'described'; readonly text: string }
-  /** Something that could have gone on here after a part that was complete. */
-  readonly optional: boolean
-}
-
-export interface MatchFailure {
-  /** Index of the token at which no rule could go on; the number of tokens when they ended too early. */
-  readonly position: number
-  /** Computed by a second match, so ask only to report. */
-  readonly expected: () => readonly Expected[]
-}
-
-export type MatchOutcome =
-  | { readonly ok: true; readonly root: ParseNode }
-  | { readonly ok: false; readonly failure: MatchFailure }
-
-export function matchTokens(units: string, start: StartRule): MatchOutcome {
+/** As `matchTokens` of the package. */
+export function matchWithOhm(units: string, start: StartRule): MatchOutcome {
   const result = grammar().match(units, start) as unknown as OhmResult
   const tree = result._cst
   if (tree !== undefined) return { ok: true, root: new OhmNode(tree, 0, 0) }

@@ -1,8 +1,10 @@
 // From the readable text of harn.ohm to what Ohm compiles: token spellings become private-use characters, abbreviations are
-// written out. Used when the recipe is generated and in tests; at run time grammar.ts loads the finished recipe instead.
+// written out. Of the compiled grammar two modules are made: its recipe, by which syntax errors are explained, and the parser.
 
 import * as ohm from 'ohm-js'
-import { TOKEN } from './tokens.js'
+import { TOKEN } from '../src/tokens.js'
+import { emitParser } from './emit-parser.js'
+import { readRules } from './pegs.js'
 
 const ABBREVIATION = /^ *(_\w*) *= *(.*)$/gm
 const ABBREVIATION_USE = /(?<!\w)_\w*/g
@@ -64,7 +66,7 @@ export function generateGrammarModule(source: string): string {
 
 export type RuleName =
 ${rules.map((rule) => `  | '${rule}'\n`).join('')}
-/** JSON that Ohm turns into the grammar. */
+/** The rules as JSON, in the form in which Ohm stores a grammar. */
 export const GRAMMAR_RECIPE =
   '${literal}'
 `
@@ -72,4 +74,9 @@ export const GRAMMAR_RECIPE =
 
 function escapeUnit(unit: number): string {
   return `"\\u{${unit.toString(16)}}"`
+}
+
+/** Text of parser.generated.ts. */
+export function generateParserModule(source: string): string {
+  return emitParser(readRules(compileGrammar(source).recipe))
 }

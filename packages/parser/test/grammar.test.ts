@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { expandTokenNames, generateGrammarModule } from './grammar-source.js'
-import { KEYWORDS, TOKEN, TOKEN_SPELLINGS } from './tokens.js'
+import { expandTokenNames, generateGrammarModule, generateParserModule } from '../scripts/grammar-source.js'
+import { KEYWORDS, TOKEN, TOKEN_SPELLINGS } from '../src/tokens.js'
 
-const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+const read = (name: string): string => readFileSync(new URL(`../src/${name}`, import.meta.url), 'utf8')
 
-test('the generated grammar is that of harn.ohm', () => {
+test('the generated grammar and parser are those of harn.ohm', () => {
   expect(generateGrammarModule(read('harn.ohm'))).toBe(read('grammar.generated.ts'))
+  expect(generateParserModule(read('harn.ohm'))).toBe(read('parser.generated.ts'))
 })
 
 test('every token is used by the grammar', () => {

@@ -1,0 +1,518 @@
+// The rules of the grammar → parser.generated.ts: one method a rule, plain recursive descent with the meaning of a PEG (ordered
+// choice, greedy repetition), making the same tree as Ohm.
+//
+// - Choice: an alternative is tried only at tokens it can begin with, so almost nothing is parsed twice.
+// - Failure: a method gives null and leaves the position anywhere; whoever has something else to try puts it back.
+// - Memory: a rule of REMEMBERED knows its last result, for the places where two alternatives begin with the same rule
+//   (`a[x]` and `a[x:y]`). Hostile input can still make it go back often: past a budget of steps the parse begins again with
+//   everything about these rules remembered, which is what Ohm does for all rules and always.
+// - Depth: brackets and prefixes are counted by the lexer; types can nest without them, so COUNTED rules count themselves.
+
+import { isWordToken, TOKEN_SPELLINGS } from '../src/tokens.js'
+import {
+  ALL,
+  allowed,
+  arity,
+  type Beginning,
+  beginnings,
+  END,
+  membersOf,
+  NONE,
+  type Peg,
+  type Rules,
+  type TokenSet,
+} from './pegs.js'
+
+/** Rules that can be asked for twice at one token; every cycle of the grammar passes through one of them or through brackets. */
+const REMEMBERED: ReadonlySet<string> = new Set([
+  'expr',
+  'stmt',
+  'type',
+  'ifExpr',
+  'matchExpr',
+  'tryExpr',
+  'parallelExpr',
+  'retryExpr',
+  'deadlineExpr',
+])
+
+const COUNTED: ReadonlySet<string> = new Set(['type'])
+
+/** Items of a file. The place of the last but one tells where explaining a failure can begin. */
+const ITEM = 'topItem'
+
+const START_RULES = ['program', 'interpolation'] as const
+
+/** Text of parser.generated.ts. */
+export function emitParser(rules: Rules): string {
+  const beginningOf = beginnings(rules)
+  const sets = new TokenTests()
+  const methods = [...rules.bodies]
+    .filter(([name]) => simpleTokens(rules, name) === null)
+    .map(([name, body]) => new RuleEmitter(rules, beginningOf, sets).method(name, body))
+  const slots = [...REMEMBERED].flatMap((name) => [`  private ${name}At = -1`, `  private ${name}Node: TreeNode | null = null`])
+  return `// Generated from harn.ohm by scripts/generate-grammar.ts (how: packages/parser/scripts/emit-parser.ts): change that, then run it
+// again.
+/* eslint-disable */
+
+import { EMPTY, iteration, type Part, type StartRule, TooDeep, TreeNode } from './parse-tree.js'
+
+const FIRST_UNIT = 0xe000
+const END = ${END}
+/** Calls of the rules that remember, for each token; plain code takes two or three. */
+const STEPS_PER_TOKEN = 40
+
+/** Raised when the budget of steps is used up; never leaves this file. */
+const OVERRUN = new Error('the parser goes back too often')
+
+export interface Parsed {
+  /** Null when the tokens are no program or expression. */
+  readonly tree: TreeNode | null
+  /** First token of the last but one item of the file that was begun: a failure has its reasons behind it. */
+  readonly restart: number
+}
+
+/** Parses a token string. \`maxDepth\` bounds the nesting of types; deeper raises TooDeep. */
+export function parseTokens(units: string, rule: StartRule, maxDepth: number): Parsed {
+  const kinds = new Uint8Array(units.length + 1)
+  for (let at = 0; at < units.length; at += 1) kinds[at] = units.charCodeAt(at) - FIRST_UNIT
+  kinds[units.length] = END
+  try {
+    return new Parser(kinds, maxDepth, null).run(rule)
+  } catch (error) {
+    if (error !== OVERRUN) throw error
+    return new Parser(kinds, maxDepth, new Map()).run(rule)
+  }
+}
+
+/** What is known about a rule at a token, by rule and token. */
+type Memory = Map<string, TreeNode | null>
+
+${sets.declarations()}
+class Parser {
+  private readonly kinds: Uint8Array
+  private readonly maxDepth: number
+  private readonly memory: Memory | null
+  private stepsLeft: number
+  private at = 0
+  private depth = 0
+  private item = 0
+  private restart = 0
+${slots.join('\n')}
+
+  constructor(kinds: Uint8Array, maxDepth: number, memory: Memory | null) {
+    this.kinds = kinds
+    this.maxDepth = maxDepth
+    this.memory = memory
+    this.stepsLeft = memory === null ? kinds.length * STEPS_PER_TOKEN + 1000 : Infinity
+  }
+
+  run(rule: StartRule): Parsed {
+    const tree = ${START_RULES.map((name) => `rule === '${name}' ? this.${name}() : `).join('')}null
+    return { tree, restart: this.restart }
+  }
+
+  private countStep(): void {
+    this.stepsLeft -= 1
+    if (this.stepsLeft < 0) throw OVERRUN
+  }
+
+${methods.join('\n')}}
+`
+}
+
+/** The tokens of a rule that is one token by a name, or by several names inside each other; else null. */
+function simpleTokens(rules: Rules, name: string): TokenSet | null {
+  const body = rules.bodies.get(name)
+  if (body === undefined) throw new Error(`harn.ohm does not define ${name}`)
+  if (body.op === 'token') return body.set
+  return body.op === 'app' && !REMEMBERED.has(body.rule) ? simpleTokens(rules, body.rule) : null
+}
+
+interface TokenTest {
+  /** A statement that has to stand before. */
+  readonly setup: string | null
+  readonly holds: string
+  readonly fails: string
+}
+
+/** Tests of a token for membership in a set: comparisons where these are few, a table where not. */
+class TokenTests {
+  private readonly tables = new Map<TokenSet, string>()
+
+  /** Conditions on `token`, an expression that is evaluated once: that it is of the set, and that it is not. */
+  of(set: TokenSet, token: string): TokenTest {
+    const runs = runsOf(set)
+    const [only] = runs
+    if (runs.length === 1 && only !== undefined && only.from === only.to) {
+      return { setup: null, holds: `${token} === ${named(only.from)}`, fails: `${token} !== ${named(only.from)}` }
+    }
+    if (runs.length > 2) {
+      const table = this.tables.get(set) ?? `SET_${this.tables.size}`
+      this.tables.set(set, table)
+      return { setup: null, holds: `${table}[${token}] === 1`, fails: `${table}[${token}] !== 1` }
+    }
+    const each = (same: string, range: (from: string, to: string) => string): string[] =>
+      runs.map(({ from, to }) => (from === to ? `kind ${same} ${named(from)}` : range(named(from), named(to))))
+    return {
+      setup: `const kind = ${token}`,
+      holds: each('===', (from, to) => `(kind >= ${from} && kind <= ${to})`).join(' || '),
+      fails: each('!==', (from, to) => `(kind < ${from} || kind > ${to})`).join(' && '),
+    }
+  }
+
+  declarations(): string {
+    return [...this.tables]
+      .map(([set, name]) => `const ${name} = setOf(${membersOf(set).join(', ')})\n`)
+      .concat(
+        this.tables.size === 0
+          ? []
+          : [
+              '\nfunction setOf(...tokens: readonly number[]): Uint8Array {\n  const set = new Uint8Array(256)\n' +
+                '  for (const token of tokens) set[token] = 1\n  return set\n}\n',
+            ],
+      )
+      .join('')
+  }
+}
+
+function runsOf(set: TokenSet): { from: number; to: number }[] {
+  const runs: { from: number; to: number }[] = []
+  for (const token of membersOf(set)) {
+    const last = runs.at(-1)
+    if (last?.to === token - 1) last.to = token
+    else runs.push({ from: token, to: token })
+  }
+  return runs
+}
+
+/** A token's number, with its spelling for the reader. */
+function named(token: number): string {
+  const spelling = TOKEN_SPELLINGS[token]
+  if (spelling === undefined) return 'END'
+  const shown = spelling === '\n' ? '\\n' : spelling.replaceAll('*/', '* /')
+  return isWordToken(spelling) || /^[<\\]/.test(shown) || shown.length > 0 ? `${token} /* ${shown} */` : String(token)
+}
+
+const TOKEN_HERE = 'kinds[this.at]!'
+
+class RuleEmitter {
+  private readonly rules: Rules
+  private readonly beginningOf: (peg: Peg) => Beginning
+  private readonly tests: TokenTests
+  private readonly lines: string[] = []
+  private indent = 2
+  private names = 0
+
+  constructor(rules: Rules, beginningOf: (peg: Peg) => Beginning, tests: TokenTests) {
+    this.rules = rules
+    this.beginningOf = beginningOf
+    this.tests = tests
+  }
+
+  method(name: string, body: Peg): string {
+    const remembers = REMEMBERED.has(name)
+    if (remembers) this.remembering(name)
+    this.open(`private ${remembers ? `${name}Anew` : name}(): TreeNode | null {`)
+    this.line('const kinds = this.kinds')
+    this.line('const start = this.at')
+    if (name === ITEM) {
+      this.line('this.restart = this.item')
+      this.line('this.item = start')
+    }
+    const parts = this.emit(body, 'return null', ALL, true)
+    this.line(`return new TreeNode('${name}', start, this.at, [${parts.join(', ')}])`)
+    this.close('}')
+    return `${this.lines.join('\n')}\n`
+  }
+
+  /** The part of a remembering rule that looks up and counts; the work is in the method with `Anew`. */
+  private remembering(name: string): void {
+    const counted = COUNTED.has(name)
+    this.open(`private ${name}(): TreeNode | null {`)
+    this.line('const start = this.at')
+    this.open(`if (this.${name}At === start) {`)
+    this.line(`const last = this.${name}Node`)
+    this.line('if (last !== null) this.at = last.end')
+    this.line('return last')
+    this.close('}')
+    this.line('this.countStep()')
+    this.open('if (this.memory !== null) {')
+    this.line(`const known = this.memory.get('${name}' + start)`)
+    this.open('if (known !== undefined) {')
+    this.line('if (known !== null) this.at = known.end')
+    this.line('return known')
+    this.close('}')
+    this.close('}')
+    if (counted) {
+      this.line('this.depth += 1')
+      this.line('if (this.depth > this.maxDepth) throw new TooDeep(start)')
+    }
+    this.line(`const node = this.${name}Anew()`)
+    if (counted) this.line('this.depth -= 1')
+    this.line(`if (this.memory !== null) this.memory.set('${name}' + start, node)`)
+    this.line(`this.${name}At = start`)
+    this.line(`this.${name}Node = node`)
+    this.line('return node')
+    this.close('}')
+    this.lines.push('')
+  }
+
+  /**
+   * Writes code that matches `peg` at the current token, which is known to be of `known`, and does `fail` where it does not
+   * match. Gives the expressions of its nodes; none when `wanted` is false.
+   */
+  private emit(peg: Peg, fail: string, known: TokenSet, wanted: boolean): string[] {
+    switch (peg.op) {
+      case 'token':
+        this.require(peg.set, fail, known)
+        return this.take(wanted)
+      case 'end':
+        this.require(1n << BigInt(END), fail, known)
+        return wanted ? [`new TreeNode('_terminal', this.at, this.at, [])`] : []
+      case 'app':
+        return this.apply(peg.rule, fail, known, wanted)
+      case 'seq':
+        return this.sequence(peg.parts, fail, known, wanted)
+      case 'alt':
+        return this.choice(peg, peg.parts, fail, known, wanted)
+      case 'opt':
+        return this.option(peg.part, known, wanted)
+      case 'star':
+      case 'plus':
+        return this.repetition(peg, peg.part, fail, wanted)
+      case 'not':
+        this.lookahead(peg.part, fail, known)
+        return []
+    }
+  }
+
+  private take(wanted: boolean): string[] {
+    if (!wanted) {
+      this.line('this.at += 1')
+      return []
+    }
+    const token = this.fresh('t')
+    this.line(`const ${token} = this.at++`)
+    return [token]
+  }
+
+  private apply(rule: string, fail: string, known: TokenSet, wanted: boolean): string[] {
+    const tokens = simpleTokens(this.rules, rule)
+    if (tokens !== null) {
+      this.require(tokens, fail, known)
+      const [token] = this.take(wanted)
+      return token === undefined ? [] : [this.simpleNode(rule, token)]
+    }
+    const node = this.fresh('n')
+    this.line(`const ${node} = this.${rule}()`)
+    this.line(`if (${node} === null) ${fail}`)
+    return wanted ? [node] : []
+  }
+
+  /** The node of a rule that is one token. */
+  private simpleNode(rule: string, token: string): string {
+    const body = this.rules.bodies.get(rule)!
+    const inner = body.op === 'app' ? this.simpleNode(body.rule, token) : token
+    return `new TreeNode('${rule}', ${token}, ${token} + 1, [${inner}])`
+  }
+
+  private sequence(parts: readonly Peg[], fail: string, known: TokenSet, wanted: boolean): string[] {
+    const nodes: string[] = []
+    let here = known
+    for (const part of parts) {
+      nodes.push(...this.emit(part, fail, here, wanted))
+      const { takes, empty } = this.beginningOf(part)
+      // Behind a part that takes nothing, the token is still the same, and the part may have narrowed what it can be.
+      here = (takes & here) === NONE ? here & empty : ALL
+    }
+    return nodes
+  }
+
+  private choice(peg: Peg, parts: readonly Peg[], fail: string, known: TokenSet, wanted: boolean): string[] {
+    const results = Array.from({ length: wanted ? arity(peg) : 0 }, () => this.fresh('r'))
+    for (const result of results) this.line(`let ${result}: Part = 0`)
+    const groups = this.groupsOf(parts, known)
+    const label = this.fresh('choice')
+    const attempt = (members: readonly number[], set: TokenSet): void => {
+      members.forEach((member, at) => {
+        if (at === members.length - 1) {
+          this.assign(results, this.emit(parts[member]!, fail, at === 0 ? set : known & ALL, wanted))
+          return
+        }
+        const next = this.fresh('next')
+        if (at === 0) this.line('const here = this.at')
+        this.open(`${next}: {`)
+        this.assign(results, this.emit(parts[member]!, `break ${next}`, at === 0 ? set : known, wanted))
+        this.line(`break ${label}`)
+        this.close('}')
+        this.line('this.at = here')
+      })
+    }
+    this.open(`${label}: {`)
+    const common = groups.reduce((a, b) => (membersOf(b.set).length > membersOf(a.set).length ? b : a))
+    if (groups.length === 1) {
+      attempt(common.members, known)
+    } else {
+      // The group of most tokens takes also those that fit no group: its own tests refuse them.
+      this.open(`switch (${TOKEN_HERE}) {`)
+      for (const group of groups) {
+        if (group === common) continue
+        const cases = membersOf(group.set)
+        cases.forEach((token, at) => {
+          if (at < cases.length - 1) this.line(`case ${named(token)}:`)
+          else this.open(`case ${named(token)}: {`)
+        })
+        attempt(group.members, group.set)
+        this.line(`break ${label}`)
+        this.close('}')
+      }
+      this.open('default: {')
+      attempt(common.members, known)
+      this.close('}')
+      this.close('}')
+    }
+    this.close('}')
+    return results
+  }
+
+  /** The tokens, parted by which alternatives can begin with them. */
+  private groupsOf(parts: readonly Peg[], known: TokenSet): { readonly members: readonly number[]; readonly set: TokenSet }[] {
+    const sets = parts.map((part) => allowed(this.beginningOf(part)) & known)
+    const groups = new Map<string, { members: readonly number[]; set: TokenSet }>()
+    for (const token of membersOf(known)) {
+      const bit = 1n << BigInt(token)
+      const members = sets.flatMap((set, at) => ((set & bit) === NONE ? [] : [at]))
+      if (members.length === 0) continue
+      const key = members.join()
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, { members, set: bit })
+      else group.set |= bit
+    }
+    return [...groups.values()]
+  }
+
+  private option(part: Peg, known: TokenSet, wanted: boolean): string[] {
+    const { takes } = this.beginningOf(part)
+    const results = Array.from({ length: wanted ? arity(part) : 0 }, () => this.fresh('o'))
+    for (const result of results) this.line(`let ${result} = EMPTY`)
+    if ((takes & known) === NONE) return results
+    this.openTest(takes, known)
+    if (part.op === 'token') {
+      const [token] = this.take(wanted)
+      if (token !== undefined) this.line(`${results[0]} = iteration([${token}])`)
+    } else {
+      const here = this.fresh('here')
+      const label = this.fresh('option')
+      this.line(`const ${here} = this.at`)
+      this.open(`${label}: {`)
+      const nodes = this.emit(part, `{ this.at = ${here}; break ${label} }`, takes & known, wanted)
+      nodes.forEach((node, at) => this.line(`${results[at]} = iteration([${node}])`))
+      this.close('}')
+    }
+    this.close('}')
+    return results
+  }
+
+  private repetition(peg: Peg, part: Peg, fail: string, wanted: boolean): string[] {
+    const { takes } = this.beginningOf(part)
+    const columns = Array.from({ length: wanted ? arity(part) : 0 }, () => this.fresh('c'))
+    const count = peg.op === 'plus' ? this.fresh('count') : null
+    if (count !== null) this.line(`let ${count} = 0`)
+    for (const column of columns) this.line(`let ${column}: Part[] | null = null`)
+    const here = this.fresh('here')
+    const label = this.fresh('loop')
+    const { setup, fails } = this.tests.of(takes, TOKEN_HERE)
+    this.open(`${label}: for (;;) {`)
+    if (setup !== null) this.line(setup)
+    this.line(`if (${fails}) break`)
+    this.line(`const ${here} = this.at`)
+    const nodes = this.emit(part, `{ this.at = ${here}; break ${label} }`, takes, wanted)
+    nodes.forEach((node, at) => {
+      const column = columns[at]!
+      this.line(`if (${column} === null) ${column} = [${node}]`)
+      this.line(`else ${column}.push(${node})`)
+    })
+    if (count !== null) this.line(`${count} += 1`)
+    this.close('}')
+    if (count !== null) this.line(`if (${count} === 0) ${fail}`)
+    return columns.map((column) => `${column} === null ? EMPTY : iteration(${column})`)
+  }
+
+  /** `~part`. */
+  private lookahead(part: Peg, fail: string, known: TokenSet): void {
+    if (part.op === 'token') {
+      this.require(ALL & ~part.set, fail, known)
+      return
+    }
+    const positive = part.op === 'not'
+    const looked = part.op === 'not' ? part.part : part
+    const set = allowed(this.beginningOf(looked))
+    if (positive && looked.op === 'token') {
+      this.require(set, fail, known)
+      return
+    }
+    if (positive) this.require(set, fail, known)
+    const here = this.fresh('here')
+    const found = this.fresh('found')
+    const label = this.fresh('look')
+    this.line(`const ${here} = this.at`)
+    this.line(`let ${found} = false`)
+    this.open(`${label}: {`)
+    this.emit(looked, `break ${label}`, positive ? set & known : known, false)
+    this.line(`${found} = true`)
+    this.close('}')
+    this.line(`this.at = ${here}`)
+    this.line(`if (${positive ? '!' : ''}${found}) ${fail}`)
+  }
+
+  /** Fails unless the current token, which is of `known`, is of `set`. */
+  private require(set: TokenSet, fail: string, known: TokenSet): void {
+    if ((known & ~set) === NONE) return
+    const complement = ALL & ~set
+    const inverse = runsOf(complement).length < runsOf(set).length
+    const { setup, holds, fails } = this.tests.of(inverse ? complement : set, TOKEN_HERE)
+    const refused = inverse ? holds : fails
+    if (setup === null) this.line(`if (${refused}) ${fail}`)
+    else this.line(`{ ${setup}; if (${refused}) ${fail} }`)
+  }
+
+  /** Opens a block for the tokens of `set`. */
+  private openTest(set: TokenSet, known: TokenSet): void {
+    if ((known & ~set) === NONE) {
+      this.open('{')
+      return
+    }
+    const { setup, holds } = this.tests.of(set, TOKEN_HERE)
+    if (setup === null) {
+      this.open(`if (${holds}) {`)
+      return
+    }
+    const test = this.fresh('kind')
+    this.line(setup.replace('kind', test))
+    this.open(`if (${holds.replaceAll(/\bkind\b/g, test)}) {`)
+  }
+
+  private assign(results: readonly string[], nodes: readonly string[]): void {
+    nodes.forEach((node, at) => this.line(`${results[at]} = ${node}`))
+  }
+
+  private fresh(prefix: string): string {
+    this.names += 1
+    return `${prefix}${this.names}`
+  }
+
+  private open(text: string): void {
+    this.line(text)
+    this.indent += 2
+  }
+
+  private close(text: string): void {
+    this.indent -= 2
+    this.line(text)
+  }
+
+  private line(text: string): void {
+    this.lines.push(' '.repeat(this.indent) + text)
+  }
+}
