@@ -1,6 +1,7 @@
 // Compares the generated parser with Ohm on one text: both accept or both refuse, with the same tree or the same reasons.
 
 import { explain } from '../src/explain.js'
+import { markGrants, pragmaExtensions } from '../src/grant-syntax.js'
 import { type InterpolationSource, lex, MAX_NESTING, type TokenStream } from '../src/lexer.js'
 import { type Expected, type ParseNode, type StartRule, TooDeep } from '../src/parse-tree.js'
 import { parseTokens } from '../src/parser.generated.js'
@@ -10,7 +11,9 @@ export type Verdict = 'accepted' | 'refused' | 'not compared'
 
 /** Raises an Error that shows the first difference. Texts that the lexer refuses, or that nest too deeply, are not compared. */
 export function compareParsers(text: string): Verdict {
-  return compareTokens(lex(text), 'program')
+  const tokens = lex(text)
+  if (pragmaExtensions(text, tokens).includes('grants')) compareUnits(markGrants(text, tokens).units, 'program')
+  return compareTokens(tokens, 'program')
 }
 
 function compareTokens(tokens: TokenStream, start: StartRule): Verdict {
