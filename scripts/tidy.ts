@@ -18,7 +18,7 @@ type Check = () => Complaint[] | Promise<Complaint[]>
 const browserSafe = layers.filter((name) => name !== 'cli')
 
 /** Libraries that need Node (or, for blake3-wasm, a different build in a browser); root entries may not reach them. */
-const nodeOnlyLibraries = ['@modelcontextprotocol/sdk', 'blake3-wasm', 'commander', 'undici']
+const nodeOnlyLibraries = ['@modelcontextprotocol/sdk', 'blake3-wasm', 'commander', 'undici', 'ws']
 
 /** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may see. */
 const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/signatures']

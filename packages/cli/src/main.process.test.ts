@@ -235,11 +235,11 @@ describe.concurrent('bridle test', () => {
     ])
     expect(one).toMatchObject({ code: 0, stderr: '' })
     expect(one.stdout.replaceAll(/\d+ ms/g, 'N ms')).toBe(
-      `${good}\n  PASS test_one (N ms)\n\n1 passed, 0 failed, 1 total (N ms)\n`,
+      `Running 1 test from 1 file...\n\n  PASS  test_one [${good}] (N ms)\n\n1 passed, 1 total (N ms)\n`,
     )
     expect(bad.code).toBe(1)
-    expect(bad.stdout).toContain('FAIL (does not compile)')
-    expect(none).toMatchObject({ code: 2, stderr: 'error: the filter selects no test\n' })
+    expect(bad.stdout).toContain(`FAIL  <file error> [${broken}]\n        error: `)
+    expect(none).toMatchObject({ code: 0, stdout: 'No test pipelines found\n' })
   })
 })
 

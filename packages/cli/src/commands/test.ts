@@ -1,9 +1,11 @@
-// `bridle test [PATH…]`: runs test pipelines and reports each. Exit 0 when all passed, 1 when one failed, 2 when nothing ran.
+// `bridle test [PATH…]`: runs test pipelines and reports each. The report is the reference's.
+// Exit 0 when all passed (also when there was none), 1 when one failed.
 
-import { EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, UsageError } from '../errors.js'
+import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
 import { commandRuntime } from '../host.js'
 import { discoverTests } from '../testing/discover.js'
+import type { TestFile } from '../testing/discover.js'
 import { runTests } from '../testing/runner.js'
 import type { TestResult } from '../testing/runner.js'
 
@@ -18,48 +20,60 @@ export interface TestFlags {
 export async function testCommand(paths: readonly string[], flags: TestFlags): Promise<number> {
   const json = flags.json === true
   const selects = readFilter(flags.filter)
+  const isSelected = (file: TestFile, name: string): boolean => selects(name) || selects(`${file.path}::${name}`)
   const files = discoverTests(paths.length === 0 ? ['.'] : paths)
+    .map((file) => ({ ...file, tests: file.tests.filter((name) => isSelected(file, name)) }))
+    .filter((file) => file.tests.length > 0 || file.problem !== null)
+  if (files.length === 0 && !json) {
+    process.stdout.write('No test pipelines found\n')
+    return 0
+  }
   const stop = new AbortController()
   const onInterrupt = (): void => stop.abort()
   process.once('SIGINT', onInterrupt)
   const startedAt = performance.now()
-  let shownFile = ''
   try {
+    if (!json) process.stdout.write(`Running ${counted(files)}...\n\n`)
     const results = await runTests({
       runtime: commandRuntime({ terminal: false }),
       files,
-      selects: (file, name) => selects(name) || selects(`${file.path}::${name}`),
       timeLimitMs: flags.timeout,
       failFast: flags.failFast === true,
       signal: stop.signal,
       onResult: (result) => {
-        if (json) return
-        if (result.file !== shownFile) process.stdout.write(`${result.file}\n`)
-        shownFile = result.file
-        process.stdout.write(renderResult(result, flags.verbose === true))
+        if (!json) process.stdout.write(renderResult(result, flags.verbose === true))
       },
     })
     const ms = Math.round(performance.now() - startedAt)
-    if (json) process.stdout.write(`${JSON.stringify(documentOf(results, ms), null, 2)}\n`)
-    else if (results.length > 0) process.stdout.write(renderSummary(results, ms))
+    process.stdout.write(json ? `${JSON.stringify(documentOf(results, ms), null, 2)}\n` : renderSummary(results, ms))
     if (stop.signal.aborted) return EXIT_INTERRUPTED
-    if (results.length === 0) {
-      process.stderr.write(`error: ${files.length === 0 ? 'no test pipelines found' : 'the filter selects no test'}\n`)
-      return EXIT_USAGE
-    }
     return results.every((result) => result.status === 'passed') ? 0 : EXIT_FAILURE
   } finally {
     process.off('SIGINT', onInterrupt)
   }
 }
 
-function renderResult(result: TestResult, verbose: boolean): string {
-  const title = `  ${result.status === 'passed' ? 'PASS' : 'FAIL'} ${result.name ?? '(does not compile)'} (${result.ms} ms)\n`
-  if (result.status === 'passed' && !verbose) return title
-  return title + indent(result.report) + (result.output === '' ? '' : `    output:\n${indent(result.output, 6)}`)
+function counted(files: readonly TestFile[]): string {
+  const tests = files.reduce((sum, file) => sum + Math.max(1, file.tests.length), 0)
+  const some = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+  return `${some(tests, 'test')} from ${some(files.length, 'file')}`
 }
 
-function indent(text: string, width = 4): string {
+const inColor = process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined
+
+function painted(text: string, passed: boolean): string {
+  return inColor ? `\u001b[${passed ? 32 : 31}m${text}\u001b[0m` : text
+}
+
+function renderResult(result: TestResult, verbose: boolean): string {
+  const passed = result.status === 'passed'
+  const place = `${result.name ?? '<file error>'} [${result.file}]`
+  const title = `  ${painted(passed ? 'PASS' : 'FAIL', passed)}  ${place}${passed ? ` (${result.ms} ms)` : ''}\n`
+  const output = result.output === '' || (passed && !verbose) ? '' : `${indent('output:', 8)}${indent(result.output, 10)}`
+  return title + indent(result.report, 8) + output
+}
+
+function indent(text: string, width: number): string {
   return text === '' ? '' : `${text.trimEnd().replace(/^(?=.)/gm, ' '.repeat(width))}\n`
 }
 
@@ -70,7 +84,8 @@ function counts(results: readonly TestResult[]): { readonly passed: number; read
 
 function renderSummary(results: readonly TestResult[], ms: number): string {
   const { passed, failed } = counts(results)
-  return `\n${passed} passed, ${failed} failed, ${results.length} total (${ms} ms)\n`
+  const text = `${passed} passed${failed === 0 ? '' : `, ${failed} failed`}, ${results.length} total (${ms} ms)`
+  return `\n${painted(text, failed === 0)}\n`
 }
 
 function documentOf(results: readonly TestResult[], ms: number): unknown {

@@ -27,7 +27,6 @@ export interface TestResult {
 export interface RunTestsOptions {
   readonly runtime: Runtime
   readonly files: readonly TestFile[]
-  readonly selects: (file: TestFile, name: string) => boolean
   readonly timeLimitMs: number
   /** No further test is started after the first failure. */
   readonly failFast: boolean
@@ -50,7 +49,6 @@ export async function runTests(options: RunTestsOptions): Promise<readonly TestR
 async function* runFile(file: TestFile, options: RunTestsOptions): AsyncGenerator<TestResult> {
   if (file.problem !== null) yield brokenFile(file, options.runtime)
   for (const name of file.tests) {
-    if (!options.selects(file, name)) continue
     const compiled = compileTest(options.runtime, file, name)
     if (!(compiled instanceof Object && 'module' in compiled)) {
       yield compiled

@@ -14,6 +14,7 @@ import { readFileIn, writeFileIn } from './fs.js'
 import { EgressBlocked, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
 import type { NetworkPolicy } from './network-policy.js'
 import { SandboxViolation } from './sandbox.js'
+import { WebSockets } from './websocket.js'
 import { violation } from './workspace.js'
 import type { Workspace } from './workspace.js'
 
@@ -47,6 +48,8 @@ interface OpenStream {
   readonly body: AsyncIterator<Uint8Array>
   readonly source: Readable
   rest: Uint8Array
+  /** The piece that is under way; a read that gave up leaves it to the next one. */
+  next: Promise<IteratorResult<Uint8Array>> | null
   readonly finish: () => void
 }
 
@@ -55,29 +58,36 @@ class HttpClient {
   private readonly options: HttpOptions
   private readonly agents = new Map<string, Dispatcher>()
   private readonly streams = new Map<string, OpenStream>()
+  private readonly sockets: WebSockets
 
   constructor(workspace: Workspace, options: HttpOptions) {
     this.workspace = workspace
     this.options = options
+    this.sockets = new WebSockets(options.policy ?? {})
   }
 
   perform(effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
     if (effect.kind === 'http.request') return this.attempt(call, () => this.request(effect.args, call))
     const id = String(effect.args['id'] ?? '')
-    switch (effect.args['op']) {
+    const op = String(effect.args['op'] ?? '')
+    switch (op) {
       case 'http_open':
         return this.attempt(call, () => this.openStream(id, effect.args, call))
       case 'http_read':
-        return this.attempt(call, () => this.readStream(id, Number(effect.args['maxBytes'])))
+        return this.attempt(call, () => this.readStream(id, effect.args))
       case 'http_close':
         return this.closeStream(id)
       default:
-        return runtimeError(`net.stream: operation ${JSON.stringify(effect.args['op'] ?? null)} is not available on this host`)
+        return this.attempt(call, async () => {
+          const known = await this.sockets.perform(op, effect.args, call.signal)
+          return known ?? runtimeError(`net.stream: operation ${JSON.stringify(op)} is not available on this host`)
+        })
     }
   }
 
   async close(): Promise<void> {
     for (const id of [...this.streams.keys()]) this.closeStream(id)
+    this.sockets.close()
     await Promise.allSettled([...this.agents.values()].map((agent) => agent.destroy()))
     this.agents.clear()
   }
@@ -120,20 +130,26 @@ class HttpClient {
       body: exchange.body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>,
       source: exchange.body,
       rest: new Uint8Array(0),
+      next: null,
       finish: exchange.finish,
     })
     return answered({ status: exchange.status, headers: exchange.headers })
   }
 
-  private async readStream(id: string, maxBytes: number): Promise<EffectOutcome> {
+  /** Bytes, nil at the end, or `{timeout: true}` when `timeoutMs` is given and nothing came; the next read goes on waiting. */
+  private async readStream(id: string, args: Effect['args']): Promise<EffectOutcome> {
     const stream = this.streams.get(id)
     if (stream === undefined) return answered(null)
+    const { timeoutMs } = args
     while (stream.rest.length === 0) {
-      const next = await stream.body.next()
+      stream.next ??= stream.body.next()
+      const next = typeof timeoutMs === 'number' ? await within(stream.next, timeoutMs) : await stream.next
+      if (next === null) return answered({ timeout: true })
+      stream.next = null
       if (next.done === true) return answered(null)
       stream.rest = next.value
     }
-    const piece = stream.rest.subarray(0, Math.max(1, maxBytes))
+    const piece = stream.rest.subarray(0, Math.max(1, Number(args['maxBytes'])))
     stream.rest = stream.rest.subarray(piece.length)
     return answered(new Uint8Array(piece))
   }
@@ -343,6 +359,21 @@ async function readAll(body: Readable, most: number): Promise<Uint8Array> {
     chunks.push(chunk)
   }
   return new Uint8Array(Buffer.concat(chunks))
+}
+
+/** null when the time ran out first. */
+async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  try {
+    return await Promise.race([
+      promise,
+      new Promise<null>((resolve) => {
+        timer = setTimeout(() => resolve(null), Math.min(Math.max(0, timeoutMs), 2 ** 31 - 1))
+      }),
+    ])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function timeoutError(): Error {

@@ -69,25 +69,30 @@ export function parseFrame(frame: string): HarnDict {
   return HarnDict.of({ type: 'event', event: name, data: data.join('\n'), id, retry_ms: retry })
 }
 
-/** Takes chunks of bytes and gives whole events; comments are skipped. `rest` is what a later reader goes on with. */
+const decoder = new TextDecoder()
+
+/**
+ * Takes chunks of bytes and gives whole events; comments are skipped. `rest` is what a later reader goes on with: one character
+ * a byte, since a chunk may end within a UTF-8 sequence.
+ */
 export class EventReader {
   rest: string
-  // Each reader lives for one call, between which only text is kept; a character cut in two at its end is lost to U+FFFD.
-  private readonly decoder = new TextDecoder()
 
   constructor(rest: string) {
     this.rest = rest
   }
 
   append(chunk: Uint8Array): void {
-    this.rest += this.decoder.decode(chunk, { stream: true })
+    let text = ''
+    for (const byte of chunk) text += String.fromCharCode(byte)
+    this.rest += text
   }
 
   next(): HarnDict | null {
     for (;;) {
       const end = /\r\n\r\n|\n\n|\r\r/.exec(this.rest)
       if (end === null) return null
-      const frame = this.rest.slice(0, end.index)
+      const frame = decoder.decode(Uint8Array.from(this.rest.slice(0, end.index), (char) => char.charCodeAt(0)))
       this.rest = this.rest.slice(end.index + end[0].length)
       const event = parseFrame(frame)
       if (event.get('type') === 'event' && frame.trim() !== '') return event

@@ -13,6 +13,7 @@ import { failWith, here, scripts, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
 import { addMock, clearTransports, mockFor, mockMessages, recordCall, recordedCalls } from './transport-state.js'
 import { forgetSockets } from './websocket-state.js'
+import { millisOf } from './tool-retry.js'
 import { utf8 } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
 import { Fault } from '../interpreter/fault.js'
@@ -56,6 +57,7 @@ const sseState = family('sse', () => ({ streams: new Map<string, Stream>(), serv
 
 const DEFAULT_EVENTS = 10_000
 const DEFAULT_BYTES = 1 << 20
+const DEFAULT_WAIT_MS = 30_000
 const READ_BYTES = 65_536
 const STREAM_LIMIT_MS = 24 * 3_600_000
 
@@ -116,6 +118,7 @@ function admitted(id: string, stream: Stream, event: HarnDict): HarnDict {
 }
 
 const OPEN = (): HarnDict => HarnDict.of({ type: 'open' })
+const TIMEOUT = (): HarnDict => HarnDict.of({ type: 'timeout' })
 
 function* openNetwork(id: string, stream: Stream): Script<null> {
   const plan = planRequest(stream.method, stream.url, stream.options)
@@ -144,25 +147,34 @@ function* openNetwork(id: string, stream: Stream): Script<null> {
   return refused === null ? null : failWith(`sse_receive: ${refused.detail}`)
 }
 
-/** The next event of the network; null at its end. Chunks are read until one is whole. */
-function* nextNetworkEvent(id: string, rest: string): Script<{ readonly event: HarnDict | null; readonly rest: string }> {
+/** The next event of the network; null at its end, a timeout event when none was whole in time. */
+function* nextNetworkEvent(
+  id: string,
+  rest: string,
+  timeoutMs: number,
+  maxBytes: number,
+): Script<{ readonly event: HarnDict | null; readonly rest: string }> {
   const reader = new EventReader(rest)
+  const due = (yield* here((ctx) => ctx.now)) + timeoutMs
   for (;;) {
     const event = reader.next()
     if (event !== null) return { event, rest: reader.rest }
-    const chunk = yield* tryAsk({ kind: 'net.stream', args: { op: 'http_read', id, maxBytes: READ_BYTES } })
+    if (reader.rest.length > maxBytes) return failWith(`sse_receive: message exceeded max_message_bytes (${maxBytes})`)
+    const left = Math.max(0, due - (yield* here((ctx) => ctx.now)))
+    const chunk = yield* tryAsk({ kind: 'net.stream', args: { op: 'http_read', id, maxBytes: READ_BYTES, timeoutMs: left } })
     if (chunk instanceof Fault) throw chunk
+    if (chunk instanceof HarnDict) return { event: TIMEOUT(), rest: reader.rest }
     if (!(chunk instanceof HarnBytes)) return { event: null, rest: '' }
     reader.append(chunk.data)
   }
 }
 
-function* receive(id: string): Script {
+function* receive(id: string, timeoutMs: number): Script {
   const stream = yield* here((ctx) => {
     const found = ctx.state(sseState).streams.get(id)
     if (found === undefined) return null
-    const { opened, ended, rest } = found
-    return { opened, ended, rest, mocked: found.mocked !== null }
+    const { opened, ended, rest, maxBytes } = found
+    return { opened, ended, rest, maxBytes, mocked: found.mocked !== null }
   })
   if (stream === null) return failWith(`sse_receive: unknown stream '${id}'`)
   if (stream.ended) return null
@@ -181,20 +193,21 @@ function* receive(id: string): Script {
     const full = yield* here((ctx) => ({ ...ctx.state(sseState).streams.get(id)! }))
     yield* openNetwork(id, full)
   }
-  const found = stream.opened ? yield* nextNetworkEvent(id, stream.rest) : { event: OPEN(), rest: '' }
+  const found = stream.opened ? yield* nextNetworkEvent(id, stream.rest, timeoutMs, stream.maxBytes) : { event: OPEN(), rest: '' }
   return yield* here((ctx): Value => {
     const own = ctx.state(sseState).streams.get(id)
     if (own === undefined) return null
     own.opened = true
     own.rest = found.rest
     own.ended = found.event === null
+    if (found.event?.get('type') === 'timeout') return found.event
     return found.event === null ? null : admitted(id, own, found.event)
   })
 }
 
 const machine = scripts('sse.script', {
-  *receive(handle) {
-    return yield* receive(handleId(handle ?? null))
+  *receive(handle, timeout) {
+    return yield* receive(handleId(handle ?? null), millisOf(timeout ?? null) ?? DEFAULT_WAIT_MS)
   },
   *close(handle) {
     const id = handleId(handle ?? null)
@@ -326,7 +339,7 @@ export const sseFamily: BuiltinFamily = {
     builtin(
       'sse_receive(handle: string, timeout?: int) -> dict | nil',
       { doc: 'The next event of a stream; nil at its end.', effects: ['net.stream'] },
-      (ctx, handle) => machine.start(ctx, 'receive', handle ?? null),
+      (ctx, handle, timeout) => machine.start(ctx, 'receive', handle ?? null, timeout ?? null),
     ),
     builtin(
       'sse_close(handle: string) -> bool',

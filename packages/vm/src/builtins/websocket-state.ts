@@ -1,5 +1,6 @@
-// Sockets and socket servers of a run. A server here is reached by clients of the same run; both ends are two sockets that
-// know each other by id.
+// Sockets and socket servers of a run. Where the host has a network they are its sockets, known here by the key that the host
+// gave them. Where it has none, a server is reached by clients of the same run: both ends are two sockets that know each other
+// by id.
 
 import { family } from './builtin.js'
 import type { Context } from './builtin.js'
@@ -19,8 +20,12 @@ export interface Socket {
   readonly maxMessages: number
   readonly maxBytes: number
   readonly sendBuffer: number
-  /** The other end in this run; null for a mock. */
+  /** The other end in this run; null for a mock and for a socket of the network. */
   peer: string | null
+  /** Key of a socket of the network at the host; null for others. */
+  readonly remote: string | null
+  /** Number of the newest message of the network that was taken. */
+  taken: number
   readonly mocked: boolean
   readonly echo: boolean
   readonly inbox: Message[]
@@ -37,6 +42,8 @@ export interface SocketRoute {
 
 export interface SocketServer {
   readonly address: string
+  /** Key of a server that listens on the network; null for one that only this run can reach. */
+  readonly remote: string | null
   readonly routes: Map<string, SocketRoute>
   /** Connections that no script accepted yet. */
   readonly waiting: { readonly id: string; readonly path: string; readonly peer: string; readonly headers: HarnDict }[]

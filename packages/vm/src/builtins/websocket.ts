@@ -1,5 +1,6 @@
-// WebSockets (reference 03b §5.6): mocked ones, and servers within the run that its own clients reach. Nothing here opens a
-// connection to another machine: a URL that is neither mocked nor served in this run cannot be reached.
+// WebSockets (reference 03b §5.6): mocked ones, those of the network, and, where the host gives no network, servers within the
+// run that its own clients reach. Sockets of the network are the host's (`ws_…` operations of net.stream); limits, mocks and
+// egress rules are judged here.
 
 import { builtin } from './builtin.js'
 import type { Context, Result } from './builtin.js'
@@ -8,7 +9,8 @@ import { decodeUtf8 } from './bytes.js'
 import { checkEgress } from './http-egress.js'
 import { dictOf } from './http-response.js'
 import { handleId, nextHandle } from './http-state.js'
-import { failWith, here, parkUntil, scripts } from './scripted.js'
+import { refusal, textField } from './fs-ask.js'
+import { ask, failWith, here, parkUntil, scripts, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
 import { millisOf } from './tool-retry.js'
 import { addMock, mockFor, mockMessages, recordCall } from './transport-state.js'
@@ -16,6 +18,7 @@ import { acceptKey, inboxKey, socketState } from './websocket-state.js'
 import type { Message, Socket, SocketServer } from './websocket-state.js'
 import { utf8 } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
+import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnBytes } from '../values/scalars.js'
@@ -83,6 +86,8 @@ function newSocket(url: string, more: Partial<Socket>): Socket {
     maxBytes: DEFAULT_BYTES,
     sendBuffer: DEFAULT_SEND_BUFFER,
     peer: null,
+    remote: null,
+    taken: 0,
     mocked: false,
     echo: false,
     inbox: [],
@@ -97,10 +102,7 @@ function connect(ctx: Context, url: Value, given: Value): Result {
   if (ctx.argc === 0 || address === '') return ctx.throw('websocket_connect: URL is required')
   if (!/^wss?:\/\//.test(address)) return ctx.throw(`websocket_connect: URL must start with ws:// or wss://, got '${address}'`)
   const options = dictOf(given)
-  const limits = {
-    maxMessages: limitOf(options, 'max_messages', DEFAULT_MESSAGES),
-    maxBytes: limitOf(options, 'max_message_bytes', DEFAULT_BYTES),
-  }
+  const limits = limitsOf(options)
   const state = ctx.state(socketState)
   const mock = mockFor(ctx, 'websocket', address)
   if (mock !== undefined) {
@@ -109,7 +111,58 @@ function connect(ctx: Context, url: Value, given: Value): Result {
     recordCall(ctx, { kind: 'websocket_connect', handle: id, url: address })
     return id
   }
-  return checkEgress(ctx, 'websocket_connect', address) ?? connectWithin(ctx, address, options, limits)
+  const refused = checkEgress(ctx, 'websocket_connect', address)
+  if (refused !== null) return refused
+  const server = servedHere(state, address)
+  return server === undefined || server.remote !== null
+    ? machine.start(ctx, 'connect', address, options)
+    : connectWithin(ctx, address, options, limits)
+}
+
+function servedHere(
+  { servers }: { readonly servers: ReadonlyMap<string, SocketServer> },
+  address: string,
+): SocketServer | undefined {
+  const host = URL.canParse(address) ? new URL(address).host : null
+  return [...servers.values()].find((each) => each.address === host)
+}
+
+function limitsOf(options: HarnDict): { readonly maxMessages: number; readonly maxBytes: number } {
+  return {
+    maxMessages: limitOf(options, 'max_messages', DEFAULT_MESSAGES),
+    maxBytes: limitOf(options, 'max_message_bytes', DEFAULT_BYTES),
+  }
+}
+
+/** Connects over the network; the handle of the socket. */
+function* connectRemote(address: string, options: HarnDict): Script {
+  const limits = limitsOf(options)
+  const wanted = options.get('timeout_ms') ?? options.get('timeout') ?? null
+  const answer = yield* ask({
+    kind: 'net.stream',
+    args: {
+      op: 'ws_connect',
+      url: address,
+      headers: ownHeaders(options),
+      timeoutMs: millisOf(wanted) ?? DEFAULT_WAIT_MS,
+      maxBytes: limits.maxBytes,
+    },
+  })
+  const refused = refusal(answer)
+  if (refused !== null) return failWith(`websocket_connect: failed: ${refused.detail}`)
+  return yield* here((ctx) => {
+    const id = nextHandle(ctx, 'websocket')
+    ctx.state(socketState).sockets.set(id, newSocket(address, { ...limits, remote: textField(answer, 'key') }))
+    return id
+  })
+}
+
+function ownHeaders(options: HarnDict): { readonly [name: string]: string } {
+  const headers: { [name: string]: string } = Object.create(null)
+  for (const [name, value] of dictOf(options.get('headers')).map) headers[name.toLowerCase()] = display(value)
+  const token = bearerOf(options)
+  if (token !== null) headers['authorization'] = `Bearer ${token}`
+  return headers
 }
 
 /** Connects to a server of this run: the two ends are made, and the server's waits to be accepted. */
@@ -147,9 +200,7 @@ function requestHeaders(url: URL, options: HarnDict): HarnDict {
     'sec-websocket-version': '13',
     'sec-websocket-key': encodeBase64(utf8('in-process socket')),
   })
-  for (const [name, value] of dictOf(options.get('headers')).map) headers.set(name.toLowerCase(), display(value))
-  const token = bearerOf(options)
-  if (token !== null) headers.set('authorization', `Bearer ${token}`)
+  for (const [name, value] of Object.entries(ownHeaders(options))) headers.set(name, value)
   return headers
 }
 
@@ -172,6 +223,7 @@ function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
   if (socket.mocked)
     recordCall(ctx, { kind: 'websocket_send', handle: id, url: socket.url, type: message.type, data: message.data })
   else if (queued(ctx, socket) >= socket.sendBuffer) return ctx.throw('websocket_send: send buffer full')
+  if (socket.remote !== null) return sendRemote(ctx, id, socket, message)
   if (message.type === 'close') {
     socket.closed = true
     socket.inbox.length = 0
@@ -182,6 +234,23 @@ function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
     if (message.type === 'ping') deliver(ctx, id, { ...message, type: 'pong' })
   }
   return true
+}
+
+function sendRemote(ctx: Context, id: string, socket: Socket, message: Message): Result {
+  if (message.type === 'close') {
+    socket.closed = true
+    ctx.wake(inboxKey(id))
+  }
+  const { type, data, code = null, reason = null } = message
+  return ctx.perform({
+    kind: 'net.stream',
+    args: { op: 'ws_send', key: socket.remote, type, data: type === 'text' ? data : decodedBase64(data), code, reason },
+  })
+}
+
+function decodedBase64(text: string): Uint8Array {
+  const decoded = decodeBase64(text)
+  return typeof decoded === 'string' ? utf8(text) : decoded // messageFrom made it
 }
 
 /** Messages that the other end has not taken yet. */
@@ -198,6 +267,7 @@ function take(ctx: Context, id: string): Value | undefined {
     socket.received++
     return null
   }
+  if (socket.remote !== null && socket.inbox.length === 0) return undefined
   const message = socket.inbox.shift()
   if (message === undefined) return socket.mocked ? HarnDict.of({ type: 'timeout' }) : undefined
   socket.received++
@@ -205,6 +275,37 @@ function take(ctx: Context, id: string): Value | undefined {
   if (message.bytes <= socket.maxBytes) return messageValue(message)
   socket.closed = true
   return failWith(`websocket_receive: message exceeded max_message_bytes (${socket.maxBytes})`)
+}
+
+/** Waits for the next message of the network and lays it into the inbox; false when the time ran out. */
+function* fetchRemote(id: string, remote: string, timeoutMs: number): Script<boolean> {
+  const after = yield* here((ctx) => ctx.state(socketState).sockets.get(id)?.taken ?? 0)
+  const answer = yield* ask({ kind: 'net.stream', args: { op: 'ws_receive', key: remote, after, timeoutMs } })
+  return yield* here((ctx) => {
+    const socket = ctx.state(socketState).sockets.get(id)
+    if (answer instanceof HarnDict && answer.get('timeout') === true) return false
+    if (socket === undefined) return true
+    if (!(answer instanceof HarnDict)) {
+      socket.closed = true
+      return true
+    }
+    const message = remoteMessage(answer, socket)
+    ctx.charge(1, 64 + message.data.length)
+    socket.taken = Number(answer.get('seq') ?? 0)
+    socket.inbox.push(message)
+    return true
+  })
+}
+
+function remoteMessage(answer: HarnDict, socket: Socket): Message {
+  const type = textField(answer, 'type')
+  if (type === 'oversize') return { type, data: '', bytes: socket.maxBytes + 1 }
+  const data = answer.get('data') ?? null
+  const code = answer.get('code') ?? null
+  const facts = isInt(code) ? { code: Number(code), reason: textField(answer, 'reason') } : {}
+  if (data instanceof HarnBytes) return { type, data: encodeBase64(data.data), bytes: data.data.length, ...facts }
+  const text = data === null ? '' : display(data)
+  return { type, data: text, bytes: utf8(text).length, ...facts }
 }
 
 function close(ctx: Context, handle: Value): Result {
@@ -216,7 +317,7 @@ function close(ctx: Context, handle: Value): Result {
   if (socket.mocked) recordCall(ctx, { kind: 'websocket_close', handle: id, url: socket.url })
   sockets.delete(id)
   ctx.wake(inboxKey(id))
-  return true
+  return socket.remote === null ? true : ctx.perform({ kind: 'net.stream', args: { op: 'ws_close', key: socket.remote } })
 }
 
 function* until<T>(timeout: Value, key: string, look: (ctx: Context) => T | undefined): Script<T | null> {
@@ -231,15 +332,31 @@ function* until<T>(timeout: Value, key: string, look: (ctx: Context) => T | unde
 
 // --------------------------------------------------------------------------------------------------------------- servers
 
-function createServer(ctx: Context, bind: Value): Result {
+/** Listens on the network where the host has one; a server of this run only where it has none. */
+function* createServer(bind: Value): Script {
+  const place = display(bind ?? '127.0.0.1:0')
+  const colon = place.lastIndexOf(':')
+  const host = (colon < 0 ? place : place.slice(0, colon)).replace(/^\[|\]$/g, '') || '127.0.0.1'
+  const port = colon < 0 ? 0 : Number(place.slice(colon + 1))
+  const answer = yield* tryAsk({ kind: 'net.stream', args: { op: 'ws_listen', host, port: Number.isInteger(port) ? port : 0 } })
+  if (answer instanceof Fault) return yield* here((ctx) => serveWithin(ctx, host, port))
+  const refused = refusal(answer)
+  if (refused !== null) return failWith(`websocket_server: failed to bind ${place}: ${refused.detail}`)
+  return yield* here((ctx) => {
+    const id = nextHandle(ctx, 'websocket-server')
+    const address = textField(answer, 'address')
+    ctx.state(socketState).servers.set(id, { address, remote: textField(answer, 'key'), routes: new Map(), waiting: [] })
+    return HarnDict.of({ id, addr: address, url: `ws://${address}` })
+  })
+}
+
+function serveWithin(ctx: Context, host: string, wanted: number): Value {
   const state = ctx.state(socketState)
-  const [host, port] = display(bind ?? '127.0.0.1:0').split(':')
   const id = nextHandle(ctx, 'websocket-server')
-  const wanted = Number(port ?? 0)
-  const address = `${host === undefined || host === '' ? '127.0.0.1' : host}:${wanted > 0 ? wanted : state.nextPort++}`
+  const address = `${host}:${wanted > 0 ? wanted : state.nextPort++}`
   if ([...state.servers.values()].some((server) => server.address === address))
-    return ctx.throw(`websocket_server: failed to bind ${address}: Address already in use (os error 98)`)
-  state.servers.set(id, { address, routes: new Map(), waiting: [] })
+    return failWith(`websocket_server: failed to bind ${address}: Address already in use (os error 98)`)
+  state.servers.set(id, { address, remote: null, routes: new Map(), waiting: [] })
   return HarnDict.of({ id, addr: address, url: `ws://${address}` })
 }
 
@@ -257,12 +374,51 @@ function route(ctx: Context, handle: Value, path: Value, given: Value): Result {
     maxBytes: limitOf(options, 'max_message_bytes', DEFAULT_BYTES),
     sendBuffer: limitOf(options, 'send_buffer_messages', DEFAULT_SEND_BUFFER),
   })
-  return true
+  if (server.remote === null) return true
+  return ctx.perform({
+    kind: 'net.stream',
+    args: {
+      op: 'ws_route',
+      key: server.remote,
+      path: display(path),
+      bearer: bearerOf(options),
+      maxBytes: limitOf(options, 'max_message_bytes', DEFAULT_BYTES),
+      idleMs: limitOf(options, 'idle_timeout_ms', DEFAULT_WAIT_MS),
+    },
+  })
+}
+
+/** The next connection of the network; null when the time ran out. */
+function* acceptRemote(serverId: string, remote: string, timeoutMs: number): Script<HarnDict | null> {
+  const answer = yield* ask({ kind: 'net.stream', args: { op: 'ws_accept', key: remote, timeoutMs } })
+  if (!(answer instanceof HarnDict)) return failWith(`websocket_accept: unknown server '${serverId}'`)
+  if (answer.get('timeout') === true) return null
+  return yield* here((ctx) => {
+    const route = ctx.state(socketState).servers.get(serverId)?.routes.get(textField(answer, 'path'))
+    const id = nextHandle(ctx, 'websocket')
+    const { maxMessages = DEFAULT_MESSAGES, maxBytes = DEFAULT_BYTES, sendBuffer = DEFAULT_SEND_BUFFER } = route ?? {}
+    const limits = { maxMessages, maxBytes, sendBuffer }
+    const url = textField(answer, 'path')
+    ctx.state(socketState).sockets.set(id, newSocket(url, { ...limits, remote: textField(answer, 'key') }))
+    return HarnDict.of({ id, path: url, peer: textField(answer, 'peer'), headers: answer.get('headers') ?? new HarnDict() })
+  })
 }
 
 const machine = scripts('websocket.script', {
+  *connect(address, options) {
+    return yield* connectRemote(display(address ?? ''), dictOf(options))
+  },
+  *server(bind) {
+    return yield* createServer(bind ?? null)
+  },
   *receive(handle, timeout) {
     const id = handleId(handle ?? null)
+    const remote = yield* here((ctx) => {
+      const socket = ctx.state(socketState).sockets.get(id)
+      return socket === undefined || socket.closed || socket.inbox.length > 0 ? null : socket.remote
+    })
+    if (remote !== null && !(yield* fetchRemote(id, remote, millisOf(timeout ?? null) ?? DEFAULT_WAIT_MS)))
+      return HarnDict.of({ type: 'timeout' })
     const taken = yield* until(timeout ?? null, inboxKey(id), (ctx) => {
       const value = take(ctx, id)
       return value === undefined ? undefined : { value }
@@ -271,6 +427,9 @@ const machine = scripts('websocket.script', {
   },
   *accept(handle, timeout) {
     const id = handleId(handle ?? null)
+    const remote = yield* here((ctx) => ctx.state(socketState).servers.get(id)?.remote ?? null)
+    if (remote !== null)
+      return (yield* acceptRemote(id, remote, millisOf(timeout ?? null) ?? DEFAULT_WAIT_MS)) ?? HarnDict.of({ type: 'timeout' })
     const accepted = yield* until(timeout ?? null, acceptKey(id), (ctx) => {
       const server = serverOf(ctx, handle ?? null)
       return server === undefined ? failWith(`websocket_accept: unknown server '${id}'`) : server.waiting.shift()
@@ -280,7 +439,7 @@ const machine = scripts('websocket.script', {
   },
 })
 
-const HERE = { effects: [] as readonly string[] }
+const HERE = { effects: ['net.stream'] as readonly string[] }
 
 export const websocketFamily: BuiltinFamily = {
   name: 'websocket',
@@ -317,8 +476,8 @@ export const websocketFamily: BuiltinFamily = {
     ),
     builtin(
       'websocket_server(bind?: string, options?: dict) -> dict',
-      { doc: 'A server that sockets of this run connect to.', ...HERE },
-      (ctx, bind) => createServer(ctx, bind ?? null),
+      { doc: 'A server for sockets: on the network, or within the run when the host has none.', ...HERE },
+      (ctx, bind) => machine.start(ctx, 'server', bind ?? null),
     ),
     builtin(
       'websocket_route(server: dict, path: string, options?: dict) -> bool',
@@ -335,8 +494,11 @@ export const websocketFamily: BuiltinFamily = {
       { doc: 'Ends a server; whether it was known.', ...HERE },
       (ctx, server) => {
         const id = handleId(server ?? null)
+        const { servers } = ctx.state(socketState)
+        const remote = servers.get(id)?.remote ?? null
         ctx.wake(acceptKey(id))
-        return ctx.state(socketState).servers.delete(id)
+        const known = servers.delete(id)
+        return remote === null ? known : ctx.perform({ kind: 'net.stream', args: { op: 'ws_unlisten', key: remote } })
       },
     ),
   ],

@@ -1,0 +1,278 @@
+// WebSockets and server-sent events between scripts and real servers and clients on this machine: what arrives in which order,
+// limits, refusals, timeouts, and what is closed when a run ends.
+
+import { createServer } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import WebSocket, { WebSocketServer } from 'ws'
+import { createRuntime } from '../runtime.js'
+import { nodeProviders } from './index.js'
+
+const open: { close: () => void }[] = []
+
+afterEach(() => {
+  for (const each of open.splice(0)) each.close()
+})
+
+function run(source: string, policy: { readonly denyPrivate?: boolean } = { denyPrivate: false }): Promise<unknown> {
+  const runtime = createRuntime({ providers: nodeProviders({ root: '/tmp', http: { policy } }), grants: ['*'] })
+  return runtime.run(source)
+}
+
+function portOf(server: Server | WebSocketServer): number {
+  return (server.address() as AddressInfo).port
+}
+
+async function socketServer(onSocket: (socket: WebSocket) => void): Promise<string> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  server.on('connection', onSocket)
+  await new Promise((resolve) => server.once('listening', resolve))
+  open.push({
+    close: () => {
+      for (const client of server.clients) client.terminate()
+      server.close()
+    },
+  })
+  return `ws://127.0.0.1:${portOf(server)}/x`
+}
+
+async function eventServer(pieces: readonly (string | Uint8Array | (() => Promise<void>))[]): Promise<string> {
+  const answer = async (response: ServerResponse): Promise<void> => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const piece of pieces) {
+      if (typeof piece === 'function') await piece()
+      // Each piece is a packet of its own.
+      else await new Promise<void>((resolve) => response.write(piece, () => setImmediate(resolve)))
+    }
+    response.end()
+  }
+  const server = createServer((_request, response) => void answer(response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  open.push({
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  })
+  return `http://127.0.0.1:${portOf(server)}/events`
+}
+
+describe('a client', () => {
+  test('text, binary, ping with its pong, close with code and reason; then nil', async () => {
+    const pongs: string[] = []
+    const url = await socketServer((socket) => {
+      socket.on('pong', (data) => {
+        pongs.push(String(data))
+        socket.close(4001, 'enough')
+      })
+      socket.on('message', (data, isBinary) => {
+        socket.send(data, { binary: isBinary })
+        if (isBinary) socket.ping('are you there')
+      })
+    })
+    expect(
+      await run(`
+        let s = websocket_connect("${url}", {headers: {"x-a": "1"}})
+        websocket_send(s, "hé")
+        let first = websocket_receive(s, 5000)
+        websocket_send(s, bytes_from_hex("00ff"))
+        let seen = [first, websocket_receive(s, 5000), websocket_receive(s, 5000), websocket_receive(s, 5000), websocket_receive(s, 5000)]
+        return seen + [websocket_send(s, "late"), websocket_close(s), websocket_close(s)]`),
+    ).toEqual([
+      { type: 'text', data: 'hé' },
+      { type: 'binary', data_base64: 'AP8=' },
+      { type: 'ping', data_base64: Buffer.from('are you there').toString('base64') },
+      { type: 'close', code: 4001, reason: 'enough' },
+      null,
+      false,
+      true,
+      false,
+    ])
+    expect(pongs).toEqual(['are you there'])
+  })
+
+  test('a receive that times out, or is abandoned at a deadline, loses nothing', async () => {
+    const url = await socketServer((socket) => {
+      socket.on('message', () => {
+        socket.send('one')
+        socket.send('two')
+      })
+    })
+    expect(
+      await run(`
+        let s = websocket_connect("${url}")
+        let none = websocket_receive(s, 1)
+        let late = try { deadline 5ms { websocket_receive(s, 5000) } }
+        websocket_send(s, "go")
+        return [none, is_err(late), websocket_receive(s, 5000).data, websocket_receive(s, 5000).data]`),
+    ).toEqual([{ type: 'timeout' }, true, 'one', 'two'])
+  })
+
+  test('a message that is too long ends the socket', async () => {
+    const url = await socketServer((socket) => socket.send('x'.repeat(100)))
+    expect(
+      await run(`
+        let s = websocket_connect("${url}", {max_message_bytes: 10})
+        let long = try { websocket_receive(s, 5000) }
+        return [unwrap_err(long), try { websocket_send(s, "12345678901") }.fields[0]]`),
+    ).toEqual(['websocket_receive: message exceeded max_message_bytes (10)', false])
+  })
+
+  test('what cannot be reached, and what may not be', async () => {
+    const closed = await socketServer(() => {})
+    open.splice(0).forEach((each) => each.close())
+    const plain = createServer((_request, response) => response.end('no socket here'))
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
+    open.push(plain)
+    const reason = (source: string, policy?: { denyPrivate?: boolean }): Promise<unknown> =>
+      run(`try { websocket_connect("${source}") } catch (e) { return to_string(e) }`, policy)
+    expect(await reason(closed)).toBe('websocket_connect: failed: IO error: Connection refused (os error 111)')
+    expect(await reason(`ws://127.0.0.1:${portOf(plain)}/`)).toContain('websocket_connect: failed: HTTP error: 200')
+    expect(await reason(closed, {})).toContain('egress blocked')
+    expect(await reason('ws://localhost:9/', {})).toContain('egress blocked')
+  })
+})
+
+describe('a server', () => {
+  const serving = (body: string): string => `
+    let server = websocket_server()
+    websocket_route(server, "/a", {auth: {bearer: "k"}, max_message_bytes: 10})
+    ${body}`
+
+  test('takes clients from outside; paths and bearers are checked at the upgrade', async () => {
+    // The script tells its address by connecting to a server of the test, as a client.
+    const seen: unknown[] = []
+    const told = await socketServer((socket) => {
+      socket.on('message', (data) => {
+        const url = String(data)
+        const outcome = (path: string, headers: { [name: string]: string }): void => {
+          const client = new WebSocket(url + path, { headers })
+          client.on('unexpected-response', (request, response) => {
+            seen.push(response.statusCode)
+            request.destroy()
+          })
+          client.on('error', () => {})
+          client.on('open', () => client.send('hello'))
+          client.on('message', (message) => {
+            seen.push(String(message))
+            client.close(1000, 'bye')
+          })
+        }
+        outcome('/b', {})
+        outcome('/a', {})
+        outcome('/a', { authorization: 'Bearer k', 'x-from': 'outside' })
+      })
+    })
+    expect(
+      await run(
+        serving(`
+          let out = websocket_connect("${told}")
+          websocket_send(out, server.url)
+          let s = websocket_accept(server, 5000)
+          let got = websocket_receive(s, 5000)
+          websocket_send(s, "back")
+          return [s.path, s.headers["x-from"], got, websocket_receive(s, 5000), websocket_receive(s, 5000), websocket_accept(server, 1)]`),
+      ),
+    ).toEqual([
+      '/a',
+      'outside',
+      { type: 'text', data: 'hello' },
+      { type: 'close', code: 1000, reason: 'bye' },
+      null,
+      { type: 'timeout' },
+    ])
+    expect(new Set(seen)).toEqual(new Set([401, 404, 'back']))
+  })
+
+  test('a client of the same run; a send buffer of none; two servers on one port', async () => {
+    expect(
+      await run(
+        serving(`
+          websocket_route(server, "/none", {send_buffer_messages: 0})
+          let c = websocket_connect(server.url + "/none")
+          let s = websocket_accept(server, 5000)
+          let full = try { websocket_send(s, "x") }
+          let twice = try { websocket_server(server.addr) }
+          return [unwrap_err(full), unwrap_err(twice).starts_with("websocket_server: failed to bind"), websocket_server_close(server)]`),
+      ),
+    ).toEqual(['websocket_send: send buffer full', true, true])
+  })
+
+  test('without a network it is reached within the run', async () => {
+    const source = serving(`
+      let c = websocket_connect(server.url + "/a", {auth: {bearer: "k"}})
+      let s = websocket_accept(server, 1000)
+      websocket_send(c, "hi")
+      return websocket_receive(s, 1000)`)
+    expect(await createRuntime().run(source)).toEqual({ type: 'text', data: 'hi' })
+  })
+})
+
+describe('server-sent events', () => {
+  test('events in pieces, characters too; comments are passed over; nil at the end', async () => {
+    const [before, behind] = [Buffer.from('data: gr').values(), Buffer.from('üße\n\n').values()].map((bytes) =>
+      Uint8Array.from(bytes),
+    )
+    const url = await eventServer([
+      ': hi\n\nid: 1\nevent: a\nda',
+      'ta: x\ndata: y\n\nretry: 5\n',
+      before!,
+      behind!.subarray(0, 1),
+      behind!.subarray(1),
+    ])
+    expect(
+      await run(`
+        let s = sse_connect("GET", "${url}")
+        return [sse_receive(s), sse_receive(s), sse_receive(s), sse_receive(s), sse_receive(s), sse_close(s), sse_close(s)]`),
+    ).toEqual([
+      { type: 'open' },
+      { type: 'event', event: 'a', data: 'x\ny', id: '1', retry_ms: null },
+      { type: 'event', event: 'message', data: 'grüße', id: null, retry_ms: 5 },
+      null,
+      null,
+      true,
+      false,
+    ])
+  })
+
+  test('a receive that times out leaves the event for the next', async () => {
+    let release = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const url = await eventServer(['data: half', () => held, '\n\n'])
+    const trigger = createServer((_request, response) => {
+      release()
+      response.end('ok')
+    })
+    await new Promise<void>((resolve) => trigger.listen(0, '127.0.0.1', resolve))
+    open.push(trigger)
+    expect(
+      await run(`
+        let s = sse_connect("GET", "${url}")
+        let seen = [sse_receive(s).type, sse_receive(s, 20).type]
+        http_get("http://127.0.0.1:${portOf(trigger)}/")
+        return seen + [sse_receive(s, 5000).data]`),
+    ).toEqual(['open', 'timeout', 'half'])
+  })
+
+  test('an event that never ends is refused at the limit', async () => {
+    const url = await eventServer([`data: ${'x'.repeat(100)}`, () => new Promise(() => {})])
+    expect(
+      await run(`
+        let s = sse_connect("GET", "${url}", {max_message_bytes: 50})
+        sse_receive(s)
+        try { sse_receive(s, 5000) } catch (e) { return e }`),
+    ).toBe('sse_receive: message exceeded max_message_bytes (50)')
+  })
+})
+
+test('sockets and servers of a run end with it', async () => {
+  const ended = new Promise<number>((resolve) => {
+    void socketServer((socket) => socket.on('close', (code) => resolve(code))).then((url) =>
+      run(`let s = websocket_connect("${url}")\nreturn websocket_server().addr`),
+    )
+  })
+  expect(await ended).toBeGreaterThan(0)
+})
