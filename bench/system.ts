@@ -155,8 +155,12 @@ const SNAPSHOT_STATES: Readonly<Record<string, string>> = {
   'one variable': 'pipeline main() {\n  let a = 1\n  println(__bench_ask(a))\n}\n',
   'ten calls deep':
     'fn down(n) {\n  if n == 0 { return __bench_ask(1) }\n  let r = down(n - 1)\n  return r\n}\npipeline main() {\n  println(down(10))\n}\n',
-  '1,000 records':
-    'pipeline main() {\n  var xs = []\n  for i in 0 to 1000 exclusive { xs = xs.push({id: i, name: "record ${i}", done: false}) }\n  println(__bench_ask(len(xs)))\n}\n',
+  ...Object.fromEntries(
+    [1000, 100_000].map((count) => [
+      `${count.toLocaleString('en')} records`,
+      `pipeline main() {\n  var xs = []\n  for i in 0 to ${count} exclusive { xs = xs.push({id: i, name: "record \${i}", done: false}) }\n  println(__bench_ask(len(xs)))\n}\n`,
+    ]),
+  ),
 }
 
 function suspended(engine: Engine, program: LinkedProgram): Machine {
@@ -174,7 +178,7 @@ export function snapshots(): Figures {
     const program = engine.load(source)
     const machine = suspended(engine, program)
     const bytes = machine.snapshot()
-    const many = bytes.length > 10_000 ? 5 : 100
+    const many = bytes.length > 1_000_000 ? 1 : bytes.length > 10_000 ? 5 : 100
     const restored = MachineClass.restore(bytes, program, { hashHex })
     const { id } = restored.pendingEffects()[0]!
     const exit = restored.resume({ id, outcome: { ok: true, value: 7 } }, 0)
@@ -186,7 +190,7 @@ export function snapshots(): Figures {
       all()
       return (warmTime(all) * 1000) / many
     }
-    figures[`${state}: bytes`] = Buffer.byteLength(bytes)
+    figures[`${state}: bytes`] = bytes.length
     figures[`${state}: write, µs`] = repeat(() => void machine.snapshot())
     figures[`${state}: restore and resume, µs`] = repeat(() => {
       MachineClass.restore(bytes, program, { hashHex }).resume({ id, outcome: { ok: true, value: 7 } }, 0)

@@ -107,12 +107,12 @@ export class Runner {
     return true
   }
 
-  /** The machine as text, and a fresh one made from it. */
+  /** The machine as bytes, and a fresh one made from them. */
   throughSnapshot(): void {
     this.continueFrom(this.machine.snapshot())
   }
 
-  continueFrom(snapshot: string): void {
+  continueFrom(snapshot: Uint8Array): void {
     this.machine = Machine.restore(snapshot, this.program, this.options)
   }
 

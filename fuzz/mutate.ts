@@ -225,3 +225,35 @@ function replacement(random: Random, old: unknown, places: readonly Place[]): un
   // A copy, so that the data stays a tree.
   return typeof value === 'object' && value !== null ? structuredClone(value) : value
 }
+
+/** Bytes with a few of them flipped, replaced, left out, doubled, cut off, or taken from `donor`. */
+export function mutateRaw(random: Random, bytes: Uint8Array, donor: Uint8Array): Uint8Array {
+  let own = [...bytes]
+  for (let changes = random.between(1, 3); changes > 0; changes--) {
+    const at = random.below(own.length)
+    switch (random.below(6)) {
+      case 0:
+        own[at] = (own[at] ?? 0) ^ (1 << random.below(8))
+        break
+      case 1:
+        own[at] = random.below(256)
+        break
+      case 2:
+        own.splice(at, random.between(1, 8))
+        break
+      case 3:
+        own.splice(at, 0, ...own.slice(at, at + random.between(1, 16)))
+        break
+      case 4: {
+        const from = random.below(donor.length)
+        const length = random.between(1, 24)
+        own.splice(at, random.oneIn(2) ? length : 0, ...donor.slice(from, from + length))
+        break
+      }
+      default:
+        if (random.oneIn(3)) own = own.slice(0, at)
+        else own.splice(at, 1, random.pick([0, 127, 128, 255]))
+    }
+  }
+  return Uint8Array.from(own)
+}

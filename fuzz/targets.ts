@@ -10,13 +10,14 @@
 
 import { lex, parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
 import type { CompiledProgram } from '@bridle/compiler/bytecode'
-import { LinkError, SnapshotError } from '@bridle/vm'
+import { LinkError, SNAPSHOT_VERSION, SnapshotError } from '@bridle/vm'
 import type { LinkedProgram } from '@bridle/vm'
 import { compareParsers } from '../packages/parser/test/compare.js'
 import { corpus } from './corpus.js'
-import { compile, difference, hashHex, link, Runner, runToEnd } from './engine.js'
+import { compile, difference, link, Runner, runToEnd } from './engine.js'
 import { generateProgram } from './generate.js'
-import { mutateBytes, mutateData, mutateSource } from './mutate.js'
+import { mutateData, mutateRaw, mutateSource } from './mutate.js'
+import { ENVELOPE_BYTES, seal } from '../packages/vm/src/snapshot/envelope.js'
 import type { Random } from './random.js'
 
 export interface Target {
@@ -176,6 +177,7 @@ interface SnapshotInput {
   readonly sliceFuel: number
   /** Exits before the snapshot. */
   readonly exits: number
+  /** Hexadecimal. */
   readonly snapshot: string
   /** Changed by someone who knows how to seal it again. */
   readonly forged: boolean
@@ -190,26 +192,18 @@ function changedSnapshot(random: Random): string {
     const { fuel } = runToEnd(new Runner(linked))
     const sliceFuel = Math.max(1, Math.floor(fuel / random.between(2, 30)))
     const runner = new Runner(linked, sliceFuel)
-    const exits = random.below(Math.floor(fuel / sliceFuel) + 1)
-    for (let at = 0; at < exits && runner.stopped; at++) runner.advance()
+    for (let left = random.below(Math.floor(fuel / sliceFuel) + 1); left > 0 && runner.stopped; left--) runner.advance()
     if (!runner.stopped) continue
+    const { exits } = runner
     const forged = random.oneIn(2)
     const snapshot = runner.machine.snapshot()
-    const changed = forged ? forge(random, snapshot) : mutateBytes(random, snapshot)
-    const input: SnapshotInput = { source, sliceFuel, exits: runner.exits, snapshot: changed, forged }
+    const donor = random.oneIn(2) && runner.advance() && runner.stopped ? runner.machine.snapshot() : snapshot
+    const changed = mutateRaw(random, snapshot, donor)
+    // By someone who knows how to seal a state of his own making.
+    if (forged && changed.length > ENVELOPE_BYTES) seal(changed, 'machine', SNAPSHOT_VERSION)
+    const input: SnapshotInput = { source, sliceFuel, exits, snapshot: Buffer.from(changed).toString('hex'), forged }
     return JSON.stringify(input)
   }
-}
-
-/** The state changed as data, under a seal that fits. */
-function forge(random: Random, snapshot: string): string {
-  const lineEnd = snapshot.indexOf('\n')
-  const header = JSON.parse(snapshot.slice(0, lineEnd)) as { seal: string }
-  const body = JSON.parse(snapshot.slice(lineEnd + 1)) as object
-  mutateData(random, body)
-  const text = JSON.stringify(body)
-  header.seal = hashHex(new TextEncoder().encode(text))
-  return `${JSON.stringify(header)}\n${text}`
 }
 
 function checkSnapshot(text: string): void {
@@ -221,7 +215,7 @@ function checkSnapshot(text: string): void {
   for (let at = 0; at < exits; at++) changed.advance()
   if (!changed.stopped) return
   try {
-    changed.continueFrom(snapshot)
+    changed.continueFrom(Uint8Array.from(Buffer.from(snapshot, 'hex')))
   } catch (error) {
     if (error instanceof SnapshotError) return
     throw error

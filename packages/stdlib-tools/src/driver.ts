@@ -18,7 +18,9 @@ import type { EffectCall, PerformEffect } from './providers/provider.js'
 export interface DrivenMachine {
   start(input: Value, now: number): RunExit
   resume(answer: { readonly id: number; readonly outcome: EffectOutcome } | null, now: number): RunExit
-  snapshot(): string
+  snapshot(): Uint8Array
+  /** Effects that were asked for and not answered, in order: what a restored run asks for again. */
+  pendingEffects?(): readonly { readonly id: number; readonly effect: Effect }[]
   /** Effects that tasks still wait for. A deadline or a cancelled task abandons what it asked for. */
   pendingIds?(): readonly number[]
   /** Ends the run from outside; what it still had to print leaves with the exit. */
@@ -28,11 +30,10 @@ export interface DrivenMachine {
 /** How the machine asks: null means "pending, the answer comes by resume". */
 export type AnswerEffect = (effect: Effect, id: number) => EffectOutcome | null
 
-/** An effect that left the machine; `outcome` is set when its answer arrived but was not delivered yet. */
-export interface PendingCall {
+/** An answer that arrived and that the machine was not given yet. */
+export interface ArrivedAnswer {
   readonly id: number
-  readonly effect: Effect
-  readonly outcome: EffectOutcome | null
+  readonly outcome: EffectOutcome
 }
 
 export type DriveEnd =
@@ -52,10 +53,10 @@ export interface DriveObserver {
 
 export interface DriveOptions {
   readonly machine: (answer: AnswerEffect) => DrivenMachine
-  /** A fresh run with its input, or one restored from a snapshot with what was under way then. */
+  /** A fresh run with its input, or one restored from a snapshot, with the answers that had arrived, in order. */
   readonly begin:
     | { readonly kind: 'start'; readonly input: Plain }
-    | { readonly kind: 'restored'; readonly pending: readonly PendingCall[] }
+    | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly perform: PerformEffect
   readonly clock: Clock
   readonly runId: string
@@ -77,8 +78,8 @@ export class Driver {
   private readonly machine: DrivenMachine
   /** By effect id, for effects whose provider looked at its signal and that have not settled. */
   private readonly aborts = new Map<number, AbortController>()
-  /** In order of being asked; an entry leaves when its answer is delivered. */
-  private readonly pending = new Map<number, PendingCall>()
+  /** In order of being asked, with the answer once it arrived; an entry leaves when that is delivered. */
+  private readonly pending = new Map<number, EffectOutcome | null>()
   /** Ids in order of arrival. */
   private readonly arrived: number[] = []
   private readonly underWay = new Set<Promise<void>>()
@@ -118,10 +119,11 @@ export class Driver {
    * The machine and what is under way, at its present or next suspension. Rejects with NotSuspendedError when the run ended
    * before that.
    */
-  async snapshot(): Promise<{ readonly machine: string; readonly pending: readonly PendingCall[]; readonly now: number }> {
+  async snapshot(): Promise<{ readonly machine: Uint8Array; readonly arrived: readonly ArrivedAnswer[]; readonly now: number }> {
     while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
     if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
-    return { machine: this.machine.snapshot(), pending: [...this.pending.values()], now: this.options.clock.now() }
+    const arrived = this.arrived.map((id) => ({ id, outcome: this.pending.get(id)! }))
+    return { machine: this.machine.snapshot(), arrived, now: this.options.clock.now() }
   }
 
   private async loop(): Promise<DriveEnd> {
@@ -161,17 +163,17 @@ export class Driver {
       return this.enter(() => this.machine.start(fromPlain(begin.input), now))
     }
     this.log({ type: 'restore', now })
-    for (const { id, effect, outcome } of begin.pending) {
-      if (outcome !== null) {
-        this.pending.set(id, { id, effect, outcome })
-        this.arrived.push(id)
-        continue
-      }
+    for (const { id, outcome } of begin.arrived) {
+      this.pending.set(id, outcome)
+      this.arrived.push(id)
+    }
+    for (const { id, effect } of this.machine.pendingEffects?.() ?? []) {
+      if (this.pending.has(id)) continue
       this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
       const result = this.perform(effect, id)
       if (result instanceof Promise) this.keepPending(id, effect, result)
       else {
-        this.pending.set(id, { id, effect, outcome: result })
+        this.pending.set(id, result)
         this.arrived.push(id)
       }
     }
@@ -181,7 +183,7 @@ export class Driver {
   private resume(): RunExit {
     const now = this.options.clock.now()
     const id = this.arrived.shift() ?? null
-    const outcome = id === null ? null : this.pending.get(id)!.outcome!
+    const outcome = id === null ? null : this.pending.get(id)!
     if (id !== null) this.pending.delete(id)
     this.log({ type: 'resume', id, outcome, now })
     return this.enter(() => this.machine.resume(id === null ? null : { id, outcome: outcome! }, now))
@@ -242,14 +244,14 @@ export class Driver {
   }
 
   private keepPending(id: number, effect: Effect, result: Promise<EffectOutcome>): void {
-    this.pending.set(id, { id, effect, outcome: null })
+    this.pending.set(id, null)
     const settled = result
       .catch((cause: unknown) => failure(effect, cause))
       .then((outcome) => {
         this.underWay.delete(settled)
         this.aborts.delete(id)
         if (this.phase === 'ended' || !this.pending.has(id)) return
-        this.pending.set(id, { id, effect, outcome })
+        this.pending.set(id, outcome)
         this.arrived.push(id)
         this.options.observer?.outcome?.(id, effect, outcome)
         this.wake?.()

@@ -19,9 +19,21 @@ export interface ProgramSources {
   readonly entry: ModuleSource
   /** The pipeline that was chosen to run, when it was not the usual one. */
   readonly pipeline?: string
+  /** Without those of the standard library once they were packed: `std/` is the same everywhere. */
   readonly modules: readonly ModuleSource[]
   /** `[importing module, path as written, key or null, message of a failure]`. */
   readonly imports: readonly (readonly [from: string, path: string, key: string | null, message: string])[]
+}
+
+const STD_KEY = '<stdlib>/'
+
+/** `std/NAME`; `added` is what the host puts beside or in place of the embedded table. */
+export function stdModule(path: string, added: ReadonlyMap<string, string>): Resolution {
+  const name = path.slice('std/'.length)
+  const text = added.get(name) ?? STD_MODULES.get(name)
+  return text === undefined
+    ? { kind: 'error', message: `Unknown stdlib module: ${path}` }
+    : { kind: 'source', key: `${STD_KEY}${name}.harn`, text }
 }
 
 export class SourceCollector {
@@ -59,13 +71,7 @@ export class SourceCollector {
   }
 
   private find(path: string, from: string): Resolution {
-    if (path.startsWith('std/')) {
-      const name = path.slice('std/'.length)
-      const text = this.std.get(name) ?? STD_MODULES.get(name)
-      return text === undefined
-        ? { kind: 'error', message: `Unknown stdlib module: ${path}` }
-        : { kind: 'source', key: `<stdlib>/${name}.harn`, text }
-    }
+    if (path.startsWith('std/')) return stdModule(path, this.std)
     if (path.startsWith('host/')) {
       const name = path.slice('host/'.length)
       const text = this.host.moduleSource(name)
@@ -80,11 +86,24 @@ export class SourceCollector {
   }
 }
 
-/** Answers from what a snapshot carries; nothing is read again. */
-export function recordedResolver(sources: ProgramSources): (path: string, from: string) => Resolution {
+/** What a snapshot carries of the sources. */
+export function withoutStd(sources: ProgramSources): ProgramSources {
+  return {
+    ...sources,
+    modules: sources.modules.filter(({ key }) => !key.startsWith(STD_KEY)),
+    imports: sources.imports.filter(([, path]) => !path.startsWith('std/')),
+  }
+}
+
+/** Answers from what a snapshot carries, and `std/` from the table; nothing is read again. */
+export function recordedResolver(
+  sources: ProgramSources,
+  std: (path: string) => Resolution,
+): (path: string, from: string) => Resolution {
   const texts = new Map(sources.modules.map((module) => [module.key, module.text]))
   const imports = new Map(sources.imports.map(([from, path, key, message]) => [JSON.stringify([from, path]), { key, message }]))
   return (path, from) => {
+    if (path.startsWith('std/')) return std(path)
     const found = imports.get(JSON.stringify([from, path]))
     if (found === undefined) return { kind: 'error', message: `Import error: cannot read '${path}': not part of the snapshot` }
     if (found.key === null) return { kind: 'error', message: found.message }

@@ -8,7 +8,7 @@ import type { Grants } from './authority.js'
 import { systemClock } from './clock.js'
 import type { Clock } from './clock.js'
 import { Driver } from './driver.js'
-import type { AnswerEffect, DriveEnd, DrivenMachine, PendingCall } from './driver.js'
+import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine } from './driver.js'
 import { dryRunning } from './dry-run.js'
 import type { DryRunEntry } from './dry-run.js'
 import { EventStream } from './events.js'
@@ -64,7 +64,7 @@ export interface RunParts {
   readonly machine: (answer: AnswerEffect) => DrivenMachine
   readonly begin:
     | { readonly kind: 'start'; readonly input: Plain }
-    | { readonly kind: 'restored'; readonly pending: readonly PendingCall[] }
+    | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly input: Plain
   readonly host: Host
   readonly providers: readonly ProviderSource[]
@@ -84,13 +84,18 @@ export interface RunParts {
   /** When the run began, for one that goes on; null for a fresh one. */
   readonly startedAt: number | null
   /** Wraps what the driver knows into the bytes of a snapshot. */
-  readonly pack: (state: RunState) => Uint8Array
+  readonly pack: (state: RunState, options: SnapshotOptions) => Uint8Array
+}
+
+export interface SnapshotOptions {
+  /** `omit`: whoever resumes brings the module, and the bytes are as small as the state. `embed` when absent. */
+  readonly sources?: 'embed' | 'omit'
 }
 
 /** What a snapshot is made of, beside the program. */
 export interface RunState {
-  readonly machine: string
-  readonly pending: readonly PendingCall[]
+  readonly machine: Uint8Array
+  readonly arrived: readonly ArrivedAnswer[]
   readonly startedAt: number
   readonly output: string
   readonly dryRun: readonly DryRunEntry[]
@@ -167,9 +172,9 @@ export class Run {
   }
 
   /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
-  async snapshot(): Promise<Uint8Array> {
-    const { machine, pending } = await this.driver.snapshot()
-    return this.parts.pack({ machine, pending, startedAt: this.startedAt, output: this.text, dryRun: this.entries })
+  async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array> {
+    const { machine, arrived } = await this.driver.snapshot()
+    return this.parts.pack({ machine, arrived, startedAt: this.startedAt, output: this.text, dryRun: this.entries }, options)
   }
 
   private get isWatched(): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { writeDocument } from '@bridle/vm'
 import type { EffectKind } from '@bridle/vm'
 import { VirtualClock } from './clock.js'
 import type { DriveEnd } from './driver.js'
@@ -455,12 +456,39 @@ return r
     expect(forks.map((fork) => fork.status === 'done' && fork.value)).toEqual([1, 2, 3])
   })
 
-  test.each<[string, Uint8Array]>([
-    ['noise', new Uint8Array([1, 2, 3])],
-    ['other JSON', new TextEncoder().encode('{"a":1}')],
-    ['another version', new TextEncoder().encode('{"bridle":"run","format":99}')],
-    ['a damaged one', new TextEncoder().encode('{"bridle":"run","format":1,"runId":"r"}')],
-  ])('%s is refused', (_, bytes) => expect(() => runtime().resume(bytes)).toThrow(/snapshot/))
+  test.each<[string, Uint8Array, string]>([
+    ['nothing', new Uint8Array(0), 'format'],
+    ['noise', new Uint8Array([1, 2, 3]), 'format'],
+    ['a snapshot of the first version', new TextEncoder().encode('{"bridle":"run","format":1}'), 'format'],
+    ['another version', writeDocument([], 99), 'version'],
+    ['a cut one', writeDocument(['r', null, null, 0], 2).subarray(0, -1), 'damaged'],
+    ['one that lacks its parts', writeDocument(['r'], 2), 'damaged'],
+  ])('%s is refused with its reason', (_, bytes, reason) =>
+    expect(() => runtime().resume(bytes)).toThrow(expect.objectContaining({ name: 'SnapshotError', reason })),
+  )
+
+  test('a small script that waits for a tool takes less than a kilobyte beside its sources', async () => {
+    const { tool, calls } = gated()
+    const host = runtime({ tools: [tool] })
+    const small =
+      'import { gate } from "host/tools"\nimport { filter_nil } from "std/collections"\nlet r = gate({n: 4})\nprintln(filter_nil({a: r, b: nil}))\n'
+    const module = host.compile(small)
+    const run = host.start(module, { runId: 'run_0123456789abcdef' })
+    for (let turn = 0; turn < 20 && calls.length === 0; turn++) await new Promise((done) => setImmediate(done))
+    const whole = await run.snapshot()
+    const bare = await run.snapshot({ sources: 'omit' })
+    run.cancel()
+    expect(bare.length).toBeLessThan(1024)
+    expect(whole.length).toBeGreaterThan(bare.length + small.length)
+    // What is the same in every Bridle is not carried along.
+    expect(new TextDecoder('latin1').decode(whole)).not.toContain('fn filter_nil')
+    const second = gated()
+    second.open()
+    const other = runtime({ tools: [second.tool] })
+    expect(await other.resume(bare, { module: other.compile(small) }).result).toMatchObject({ output: '{a: 40}\n' })
+    expect(() => other.resume(bare)).toThrow(expect.objectContaining({ reason: 'program' }))
+    expect(() => other.resume(bare, { module: other.compile(small.replace('4', '5')) })).toThrow(/has changed/)
+  })
 
   test('a run that has ended has none', async () => {
     const host = runtime()

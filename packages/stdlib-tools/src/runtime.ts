@@ -5,7 +5,7 @@ import { compileProgram } from '@bridle/compiler'
 import type { CompileResult } from '@bridle/compiler'
 import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, SourceFile } from '@bridle/parser'
-import { Machine, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
+import { Machine, SnapshotError, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
 import type { BuiltinFamily, LinkedProgram, Limits, Plain, Registry, Value } from '@bridle/vm'
 import { Grants } from './authority.js'
 import type { Grant } from './authority.js'
@@ -18,7 +18,7 @@ import { PendingResults } from './executors/index.js'
 import type { ScriptTool, ToolOutcome } from './executors/index.js'
 import { hashHex as nobleHash, hashTexts, toHex } from './hash.js'
 import type { Journal, JournalEntry } from './journal.js'
-import { SourceCollector, recordedResolver } from './modules.js'
+import { SourceCollector, recordedResolver, stdModule, withoutStd } from './modules.js'
 import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
 import { systemRandom } from './providers/basics.js'
 import type { RandomSource } from './providers/basics.js'
@@ -28,6 +28,7 @@ import type { ReplayEnd } from './replay.js'
 import { Run } from './run.js'
 import type { RunParts, RunResult } from './run.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
+import type { RunSnapshot } from './snapshot.js'
 import { plainFromHost } from './tools/edge.js'
 import { Host } from './tools/host.js'
 import type { HostParts } from './tools/host.js'
@@ -89,7 +90,7 @@ export interface StartOptions {
 /** Makes machines of one run, all with the same program, options and answers. */
 export interface MachineMakers {
   readonly fresh: (limits?: Partial<Limits>) => DrivenMachine
-  readonly restored: (bytes: string, limits?: Partial<Limits>) => DrivenMachine
+  readonly restored: (bytes: Uint8Array, limits?: Partial<Limits>) => DrivenMachine
 }
 
 /** The source does not compile. `diagnostics` has everything that was found. */
@@ -184,15 +185,27 @@ export class Runtime {
     return valueOf(result)
   }
 
-  /** Goes on from a snapshot. The bytes carry the program; what was under way is asked for again, with the same idempotency key. */
-  resume(bytes: Uint8Array, options: Omit<StartOptions, 'input' | 'runId'> = {}): Run {
+  /**
+   * Goes on from a snapshot, as often as wanted: each resume is a run of its own. What was under way is asked for again, with the
+   * same idempotency key. The bytes carry the program, unless they were taken with `sources: 'omit'`; then `module` is needed.
+   * Raises SnapshotError for bytes that are damaged or do not fit the program, CompileError when the sources no longer compile.
+   */
+  resume(bytes: Uint8Array, options: Omit<StartOptions, 'input' | 'runId'> & { readonly module?: Module } = {}): Run {
     const snapshot = unpackSnapshot(bytes)
-    const result = this.compileWith(snapshot.sources.entry, recordedResolver(snapshot.sources), {
-      ...(snapshot.sources.pipeline === undefined ? {} : { pipeline: snapshot.sources.pipeline }),
-    })
-    const module = this.moduleOf(result, snapshot.sources)
+    const module = options.module ?? this.moduleOfSnapshot(snapshot)
     const merged: StartOptions = { ...options, dryRun: options.dryRun ?? snapshot.dryRun }
-    return this.launch(module, { kind: 'restored', pending: snapshot.pending }, snapshot, merged)
+    return this.launch(module, { kind: 'restored', arrived: snapshot.arrived }, snapshot, merged)
+  }
+
+  private moduleOfSnapshot({ sources }: RunSnapshot): Module {
+    if (sources === null)
+      throw new SnapshotError('program', 'the snapshot was taken without its sources; it can be resumed with the module only')
+    const result = this.compileWith(
+      sources.entry,
+      recordedResolver(sources, (path) => stdModule(path, this.std)),
+      sources.pipeline === undefined ? {} : { pipeline: sources.pipeline },
+    )
+    return this.moduleOf(result, sources)
   }
 
   /** Runs a module from a journal: nothing is performed, and the first difference is reported. */
@@ -264,17 +277,17 @@ export class Runtime {
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,
-      pack: (state) =>
+      pack: ({ machine, arrived, startedAt, output, dryRun: entries }, { sources = 'embed' }) =>
         packSnapshot({
           runId,
-          sources: module.sources,
+          sources: sources === 'embed' ? withoutStd(module.sources) : null,
           input,
-          startedAt: state.startedAt,
-          machine: state.machine,
-          pending: state.pending,
-          output: state.output,
+          startedAt,
+          machine,
+          arrived,
+          output,
           dryRun,
-          entries: state.dryRun,
+          entries,
         }),
     })
   }
@@ -309,7 +322,7 @@ interface Origin {
   readonly output: string
   readonly entries: readonly DryRunEntry[]
   readonly startedAt: number | null
-  readonly machine: string | null
+  readonly machine: Uint8Array | null
 }
 
 /** The value of a finished run; throws what ended it otherwise. */

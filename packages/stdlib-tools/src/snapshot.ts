@@ -1,88 +1,66 @@
-// The bytes of a suspended run: the machine's own snapshot with what only the driver knows (effects under way, text printed)
-// and the sources, so that `resume` needs nothing else. JSON as UTF-8; the version is checked before anything is used.
+// The bytes of a suspended run: the machine's own snapshot with what only the driver knows (answers that arrived and were not
+// delivered yet, text printed) and the sources, so that `resume` needs nothing else. Modules of the standard library go by name:
+// every Bridle has them, and the machine refuses a snapshot whose code has changed.
+//
+// What the bytes look like is the vm's affair (snapshot/envelope.ts there); this is what they say. Fields are checked one by one,
+// because the seal shows damage and no intent.
 
-import type { Effect, EffectKind, Plain } from '@bridle/vm'
-import { EFFECTS } from '@bridle/vm'
-import type { PendingCall } from './driver.js'
+import { readDocument, SnapshotError, writeDocument } from '@bridle/vm'
+import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { ArrivedAnswer } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
-import { plainFromJson, plainToJson } from './journal-codec.js'
-import { outcomeFromJson, outcomeToJson } from './journal.js'
 import type { ProgramSources } from './modules.js'
 
-export const SNAPSHOT_FORMAT = 1
+/** Of the bytes that `Run.snapshot` gives. Version 1 was JSON. */
+export const RUN_SNAPSHOT_VERSION = 2
 
 export interface RunSnapshot {
   readonly runId: string
-  readonly sources: ProgramSources
+  /** Null when whoever resumes brings the module. */
+  readonly sources: ProgramSources | null
   readonly input: Plain
   /** When the run began, milliseconds since 1970. */
   readonly startedAt: number
-  readonly machine: string
-  readonly pending: readonly PendingCall[]
+  readonly machine: Uint8Array
+  /** In order of arrival. */
+  readonly arrived: readonly ArrivedAnswer[]
   readonly output: string
   readonly dryRun: boolean
   readonly entries: readonly DryRunEntry[]
 }
 
-/** The bytes are not a snapshot that this version reads. */
-export class SnapshotError extends Error {
-  override readonly name = 'SnapshotError'
-}
-
 export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
-  return new TextEncoder().encode(
-    JSON.stringify({
-      bridle: 'run',
-      format: SNAPSHOT_FORMAT,
-      runId: snapshot.runId,
-      sources: snapshot.sources,
-      input: plainToJson(snapshot.input),
-      startedAt: snapshot.startedAt,
-      machine: snapshot.machine,
-      pending: snapshot.pending.map(({ id, effect, outcome }) => ({
-        id,
-        kind: effect.kind,
-        args: plainToJson(effect.args),
-        outcome: outcome === null ? null : outcomeToJson(outcome),
-      })),
-      output: snapshot.output,
-      dryRun: snapshot.dryRun,
-      entries: snapshot.entries.map((entry) => ({ ...entry, args: plainToJson(entry.args) })),
-    }),
+  const { runId, sources, input, startedAt, machine, arrived, output, dryRun, entries } = snapshot
+  return writeDocument(
+    [runId, sources, input, startedAt, machine, arrived.map(({ id, outcome }) => [id, outcome]), output, dryRun, entries],
+    RUN_SNAPSHOT_VERSION,
   )
 }
 
+/** Raises SnapshotError with the reason of a refusal. */
 export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
-  let raw: unknown
-  try {
-    raw = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (cause) {
-    throw new SnapshotError('the bytes are not a snapshot of a run', { cause })
+  const [runId, sources, input, startedAt, machine, arrived, output, dryRun, entries] = list(
+    readDocument(bytes, RUN_SNAPSHOT_VERSION),
+  )
+  if (!(machine instanceof Uint8Array)) throw missing('the machine')
+  return {
+    runId: text(runId),
+    sources: sources === null ? null : sourcesOf(sources),
+    input: input as Plain,
+    startedAt: number(startedAt),
+    machine,
+    arrived: list(arrived).map(answerOf),
+    output: text(output),
+    dryRun: dryRun === true,
+    entries: list(entries).map((item) => object(item) as unknown as DryRunEntry),
   }
-  const data = object(raw)
-  if (data['bridle'] !== 'run') throw new SnapshotError('the bytes are not a snapshot of a run')
-  if (data['format'] !== SNAPSHOT_FORMAT)
-    throw new SnapshotError(`snapshot format ${JSON.stringify(data['format'])} is not ${SNAPSHOT_FORMAT}`)
-  try {
-    return {
-      runId: text(data['runId']),
-      sources: sourcesOf(data['sources']),
-      input: plainFromJson(data['input'] ?? null),
-      startedAt: number(data['startedAt']),
-      machine: text(data['machine']),
-      pending: list(data['pending']).map((item) => pendingOf(object(item))),
-      output: text(data['output']),
-      dryRun: data['dryRun'] === true,
-      entries: list(data['entries']).map((item) => ({
-        ...(item as DryRunEntry),
-        args: plainFromJson((item as DryRunEntry).args) as DryRunEntry['args'],
-      })),
-    }
-  } catch (cause) {
-    throw cause instanceof SnapshotError
-      ? cause
-      : new SnapshotError(`damaged snapshot: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-  }
+}
+
+function answerOf(raw: unknown): ArrivedAnswer {
+  const [id, outcome] = list(raw)
+  const data = object(outcome)
+  if (data['ok'] !== true) text(object(data['error'])['message'])
+  return { id: number(id), outcome: outcome as EffectOutcome }
 }
 
 function sourcesOf(raw: unknown): ProgramSources {
@@ -102,34 +80,26 @@ function sourcesOf(raw: unknown): ProgramSources {
   }
 }
 
-function pendingOf(data: { readonly [key: string]: unknown }): PendingCall {
-  const { id, kind } = data
-  if (typeof id !== 'number' || typeof kind !== 'string' || !(kind in EFFECTS))
-    throw new SnapshotError('damaged snapshot: a pending effect is malformed')
-  return {
-    id,
-    effect: { kind: kind as EffectKind, args: plainFromJson(data['args']) as Effect['args'] },
-    outcome: data['outcome'] === null ? null : outcomeFromJson(data['outcome']),
-  }
-}
-
 function object(raw: unknown): { readonly [key: string]: unknown } {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-    throw new SnapshotError('damaged snapshot: an object is missing')
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw missing('a object')
   return raw as { readonly [key: string]: unknown }
 }
 
 function list(raw: unknown): readonly unknown[] {
-  if (!Array.isArray(raw)) throw new SnapshotError('damaged snapshot: a list is missing')
+  if (!Array.isArray(raw)) throw missing('a list')
   return raw
 }
 
 function number(raw: unknown): number {
-  if (typeof raw !== 'number') throw new SnapshotError('damaged snapshot: a number is missing')
+  if (typeof raw !== 'number') throw missing('a number')
   return raw
 }
 
 function text(raw: unknown): string {
-  if (typeof raw !== 'string') throw new SnapshotError('damaged snapshot: a text is missing')
+  if (typeof raw !== 'string') throw missing('a text')
   return raw
+}
+
+function missing(what: string): SnapshotError {
+  return new SnapshotError('damaged', `the snapshot is damaged: ${what} is missing`)
 }

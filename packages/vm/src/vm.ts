@@ -79,6 +79,8 @@ export class Machine {
   adapters = new Map<string, Module>()
   fuelUsed = 0
   heapCharged = 0
+  /** Charges at which the heap is measured again. */
+  heapNext: number
   outputBytes = 0
   input: Value = null
   /** Effects that were asked for and not answered yet, by id. */
@@ -89,7 +91,6 @@ export class Machine {
   /** Units left in this slice; the loop counts it down. */
   fuel = 0
   private sliceFuel = 0
-  private heapNext: number
   private tripped = 0
   /** Units in the tank when the running task got the machine. */
   private taskFuel = 0
@@ -184,13 +185,13 @@ export class Machine {
     return [...this.pending.keys()].sort((a, b) => a - b)
   }
 
-  /** The run as text; only between exits. Fits `Machine.restore` in any process with the same program. */
-  snapshot(): string {
+  /** The run as bytes; only between exits. They fit `Machine.restore` in any process with the same program, any number of times. */
+  snapshot(): Uint8Array {
     return writeSnapshot(this)
   }
 
   /** A machine that goes on where the snapshot was taken: with `resume`. Raises SnapshotError with the reason of a refusal. */
-  static restore(snapshot: string, program: LinkedProgram, options: MachineOptions): Machine {
+  static restore(snapshot: Uint8Array, program: LinkedProgram, options: MachineOptions): Machine {
     const machine = new Machine(program, options)
     readSnapshot(snapshot, machine)
     return machine

@@ -194,7 +194,7 @@ class RestoredMachine implements DrivenMachine {
     return exit
   }
 
-  snapshot(): string {
+  snapshot(): Uint8Array {
     return this.machine.snapshot()
   }
 

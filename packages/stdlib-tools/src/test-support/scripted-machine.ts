@@ -20,8 +20,15 @@ export class ScriptedMachine implements DrivenMachine {
   private readonly answer: AnswerEffect
   private nextId = 1
   private input: Value = null
+  /** Effects that a restored machine still waits for. */
+  private readonly wanted: readonly { readonly id: number; readonly effect: Effect }[]
 
-  constructor(steps: readonly Step[], answer: AnswerEffect) {
+  constructor(
+    steps: readonly Step[],
+    answer: AnswerEffect,
+    wanted: readonly { readonly id: number; readonly effect: Effect }[] = [],
+  ) {
+    this.wanted = wanted
     this.steps = [...steps]
     this.answer = answer
   }
@@ -40,8 +47,12 @@ export class ScriptedMachine implements DrivenMachine {
     return this.step(answer, now)
   }
 
-  snapshot(): string {
-    return `steps left: ${this.steps.length}`
+  snapshot(): Uint8Array {
+    return new TextEncoder().encode(`steps left: ${this.steps.length}`)
+  }
+
+  pendingEffects(): readonly { readonly id: number; readonly effect: Effect }[] {
+    return this.wanted
   }
 
   private step(answer: Entered['answer'], now: number): RunExit {

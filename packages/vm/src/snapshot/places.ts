@@ -3,7 +3,7 @@
 
 import { HarnClosure } from '../values/callable.js'
 import { NATIVE_RETURN, NATIVE_STEP, TASK_END } from '../interpreter/linked.js'
-import { SnapshotError } from './graph.js'
+import { damaged } from './error.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { NativeActivation } from '../scheduler/task.js'
 
@@ -32,11 +32,11 @@ export function instrOf(place: number, frame: HarnClosure | NativeActivation | u
     case END_OF_TASK:
       return TASK_END
   }
-  if (!(frame instanceof HarnClosure)) throw new SnapshotError('damaged', 'a position without a function')
+  if (!(frame instanceof HarnClosure)) throw damaged('a position without a function')
   if (place === ENTRY) return frame.code.entry
   try {
     return frame.code.instrAt(place)
   } catch {
-    throw new SnapshotError('damaged', `no position ${place} in ${frame.code.chunk.name}`)
+    throw damaged(`no position ${place} in ${frame.code.chunk.name}`)
   }
 }

@@ -1,34 +1,21 @@
-// A stopped machine ⇄ text. The text holds the state of the run and names code by module and function; it fits any process that
-// has the same program. What counts as the same is the code without debug information (design §8.10).
+// A stopped machine ⇄ bytes. They hold the state of the run and name code by module and function; they fit any process that has
+// the same program. What counts as the same is the code without debug information (design §8.10).
 //
-// Two lines of JSON: a header with format, version and the hash of the second line, then the state. The hash tells damage from a
-// snapshot, so that a damaged one is refused as a whole instead of going on with a state that no program can reach. It is no
-// signature: who can write snapshots can write any state, and a host keeps them as it keeps code.
+// In front of the state stand the modules of the program, each with the first 8 bytes of its hash.
 
 import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
 import { Task } from '../scheduler/task.js'
-import { readGraph, SnapshotError, writeGraph } from './graph.js'
-import type { LinkedProgram, Module } from '../interpreter/module.js'
+import { damaged, SnapshotError } from './error.js'
+import { GraphReader } from './graph-read.js'
+import { GraphWriter } from './graph-write.js'
+import type { Module } from '../interpreter/module.js'
+import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
-import type { ObjectRow } from './graph.js'
 
-export const SNAPSHOT_FORMAT = 'bridle-snapshot'
-export const SNAPSHOT_VERSION = 1
+/** Of the bytes that `Machine.snapshot` gives. Version 1 was JSON. */
+export const SNAPSHOT_VERSION = 2
 
-interface Header {
-  readonly format: string
-  readonly version: number
-  /** Hash of the text behind the header's line break. */
-  readonly seal: string
-}
-
-interface Document {
-  /** Module key → hash of its code. */
-  readonly modules: { readonly [key: string]: string }
-  readonly objects: readonly ObjectRow[]
-}
-
-/** The parts of a machine that a run consists of, and what each has to be; KEEP WITH: the state fields of Machine. */
+/** The parts of a machine that a run consists of, in the order in which they are written; KEEP WITH: the state fields of Machine. */
 const STATE = {
   now: isNumber,
   tasks: isMapOf(Task),
@@ -36,11 +23,11 @@ const STATE = {
   ready: isListOf(Task),
   nextEffect: isNumber,
   nextOrder: isNumber,
-  modules: isMap,
   families: isMap,
   impls: isMap,
   fuelUsed: isNumber,
   heapCharged: isNumber,
+  heapNext: isNumber,
   outputBytes: isNumber,
   input: isValue,
   pending: isMap,
@@ -49,7 +36,7 @@ const STATE = {
 type StateName = keyof typeof STATE
 
 function isNumber(value: unknown): boolean {
-  return typeof value === 'number'
+  return typeof value === 'number' && !Number.isNaN(value)
 }
 
 function isMap(value: unknown): boolean {
@@ -68,10 +55,14 @@ function isValue(value: unknown): boolean {
   return value !== undefined
 }
 
-const moduleHashes = new WeakMap<Module, string>()
+const NAMES = Object.keys(STATE) as StateName[]
 
-/** Hash of what a module's code does; comments, names of locals and line numbers do not count. */
-export function moduleHash(module: Module, hashHex: (bytes: Uint8Array) => string): string {
+const FINGERPRINT_BYTES = 8
+
+const moduleHashes = new WeakMap<Module, Uint8Array>()
+
+/** The beginning of the hash of what a module's code does; comments, names of locals and line numbers do not count. */
+function fingerprintOf(module: Module, hashHex: (bytes: Uint8Array) => string): Uint8Array {
   const known = moduleHashes.get(module)
   if (known !== undefined) return known
   const { chunk } = module
@@ -95,39 +86,49 @@ export function moduleHash(module: Module, hashHex: (bytes: Uint8Array) => strin
   }
   const text = JSON.stringify(identity, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
   const hash = hashHex(new TextEncoder().encode(text))
-  moduleHashes.set(module, hash)
-  return hash
+  const fingerprint = Uint8Array.from({ length: FINGERPRINT_BYTES }, (_, at) =>
+    Number.parseInt(hash.slice(at * 2, at * 2 + 2), 16),
+  )
+  moduleHashes.set(module, fingerprint)
+  return fingerprint
 }
 
 /** The state of a machine that has just handed the thread back. */
-export function writeSnapshot(machine: Machine): string {
-  const state: Record<string, unknown> = {}
-  for (const name of Object.keys(STATE) as StateName[]) state[name] = machine[name]
-  const modules: Record<string, string> = {}
-  for (const module of machine.program.modules.values()) modules[module.key] = moduleHash(module, machine.options.hashHex)
-  const document: Document = { modules, objects: writeGraph(state) }
-  const text = JSON.stringify(document)
-  const header: Header = { format: SNAPSHOT_FORMAT, version: SNAPSHOT_VERSION, seal: sealOf(text, machine.options.hashHex) }
-  return `${JSON.stringify(header)}\n${text}`
+export function writeSnapshot(machine: Machine): Uint8Array {
+  if (!machine.tasks.has(0)) throw new Error('a machine that has not begun has no snapshot')
+  const writer = new GraphWriter()
+  const { program, options } = machine
+  writer.count(program.modules.size)
+  for (const module of program.modules.values()) {
+    writer.text(module.key)
+    writer.raw(fingerprintOf(module, options.hashHex))
+    // A module that was not imported yet has no state.
+    const state = machine.modules.get(module.key)!
+    writer.count(state.started ? state.slots.length + 1 : 0)
+    if (state.started) for (const slot of state.slots) writer.value(slot)
+  }
+  for (const name of NAMES) writer.value(machine[name])
+  return writer.finish('machine', SNAPSHOT_VERSION)
 }
 
 /** Fills a fresh machine of the same program. Raises SnapshotError with the reason of a refusal. */
-export function readSnapshot(text: string, machine: Machine): void {
-  const document = parseDocument(text, machine.options.hashHex)
-  checkProgram(document, machine.program, machine.options.hashHex)
+export function readSnapshot(bytes: Uint8Array, machine: Machine): void {
   try {
-    fill(machine, document)
-  } catch (error) {
-    if (error instanceof SnapshotError) throw error
-    // The seal fits and the state does not: it was made up, or by another version that forgot to count itself up.
-    throw new SnapshotError('damaged', `unreadable snapshot: ${error instanceof Error ? error.message : String(error)}`)
+    fill(machine, bytes)
+  } catch (cause) {
+    if (cause instanceof SnapshotError) throw cause
+    // The seal fits and the state does not: it was made up.
+    throw new SnapshotError('damaged', `unreadable snapshot: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
   }
 }
 
-function fill(machine: Machine, document: Document): void {
-  const state = readGraph(document.objects, {
+function fill(machine: Machine, bytes: Uint8Array): void {
+  const { program } = machine
+  const reader = new GraphReader(bytes, 'machine', SNAPSHOT_VERSION, {
     code: (key, index) => {
-      const module = machine.program.modules.get(key) ?? (isAdapterKey(key) ? adapterByKey(machine, key) : undefined)
+      const module = program.modules.get(key) ?? (isAdapterKey(key) ? adapterByKey(machine, key) : undefined)
       const code = module?.functions[index]
       if (code === undefined) throw new SnapshotError('program', `the program has no function ${index} in ${key}`)
       return code
@@ -137,58 +138,36 @@ function fill(machine: Machine, document: Document): void {
       if (def === undefined) throw new SnapshotError('registry', `native frame ${kind} is missing`)
       return def
     },
-  }) as Record<string, unknown>
-  for (const [name, fits] of Object.entries(STATE)) {
-    if (!fits(state[name])) throw new SnapshotError('damaged', `the snapshot lacks ${name}`)
-    Reflect.set(machine, name, state[name])
+  })
+  for (let left = reader.count(); left > 0; left--) readModule(reader, machine)
+  for (const name of NAMES) {
+    const value = reader.value()
+    if (!STATE[name](value)) throw damaged(`${name} is not what it must be`)
+    Reflect.set(machine, name, value)
   }
-  const waiting = [...machine.tasks.values()].filter((task) => task.status === 'waiting')
+  reader.finish()
+  const { tasks } = machine
+  if (!tasks.has(0)) throw damaged('the root task is missing')
+  for (const [id, task] of tasks) if (task.id !== id) throw damaged('a task has the number of another')
+  for (const task of machine.ready) if (tasks.get(task.id) !== task) throw damaged('an unknown task is to run')
+  // A host that restores with a lower limit is not held to the allowance of the higher one.
+  machine.heapNext = Math.min(machine.heapNext, machine.heapCharged + machine.limits.heap / 4)
+  const waiting = [...tasks.values()].filter((task) => task.status === 'waiting')
   for (const task of waiting.sort((a, b) => a.waitOrder - b.waitOrder)) machine.waits.enter(task)
 }
 
-function sealOf(text: string, hashHex: (bytes: Uint8Array) => string): string {
-  return hashHex(new TextEncoder().encode(text))
-}
-
-function parseDocument(text: string, hashHex: (bytes: Uint8Array) => string): Document {
-  const lineEnd = text.indexOf('\n')
-  const header = parseJson(lineEnd < 0 ? text : text.slice(0, lineEnd)) as Partial<Header> | null
-  if (header === null || typeof header !== 'object' || header.format !== SNAPSHOT_FORMAT)
-    throw new SnapshotError('format', 'not a snapshot')
-  if (header.version !== SNAPSHOT_VERSION) {
-    throw new SnapshotError(
-      'version',
-      `snapshot version ${String(header.version)}; this machine reads version ${SNAPSHOT_VERSION}`,
-    )
-  }
-  const body = text.slice(lineEnd + 1)
-  if (header.seal !== sealOf(body, hashHex))
-    throw new SnapshotError('damaged', 'the snapshot is damaged: its contents do not fit its seal')
-  const document = parseJson(body) as Partial<Document> | null
-  const sound =
-    document !== null &&
-    typeof document === 'object' &&
-    Array.isArray(document.objects) &&
-    document.objects.every(Array.isArray) &&
-    typeof document.modules === 'object' &&
-    document.modules !== null
-  if (!sound) throw new SnapshotError('damaged', 'a part of the snapshot is missing')
-  return document as Document
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new SnapshotError('format', 'not a snapshot')
-  }
-}
-
-function checkProgram(document: Document, program: LinkedProgram, hashHex: (bytes: Uint8Array) => string): void {
-  for (const [key, hash] of Object.entries(document.modules)) {
-    const module = program.modules.get(key)
-    if (module === undefined) throw new SnapshotError('program', `the snapshot needs module ${key}, which this program lacks`)
-    if (moduleHash(module, hashHex) !== hash)
-      throw new SnapshotError('program', `module ${key} has changed since the snapshot was taken`)
-  }
+function readModule(reader: GraphReader, machine: Machine): void {
+  const key = reader.text()
+  const fingerprint = reader.take(FINGERPRINT_BYTES)
+  const module = machine.program.modules.get(key)
+  if (module === undefined) throw new SnapshotError('program', `the snapshot needs module ${key}, which this program lacks`)
+  const own = fingerprintOf(module, machine.options.hashHex)
+  if (own.some((byte, at) => byte !== fingerprint[at]))
+    throw new SnapshotError('program', `module ${key} has changed since the snapshot was taken`)
+  const state = machine.modules.get(key)!
+  const count = reader.count()
+  if (count === 0) return
+  if (count !== state.slots.length + 1) throw damaged(`module ${key} has another number of variables`)
+  state.started = true
+  for (let at = 0; at < state.slots.length; at++) state.slots[at] = reader.value() as Value
 }

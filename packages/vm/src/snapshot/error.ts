@@ -1,0 +1,26 @@
+// Why a snapshot was refused. Raised by everything that reads one; `reason` is for programs, the message for people.
+
+export type Refusal =
+  /** The bytes are something else. */
+  | 'format'
+  /** Written by a version whose snapshots this one does not read. */
+  | 'version'
+  /** The code is not the code that the run was stopped in; the message names the module. */
+  | 'program'
+  /** A builtin or native frame that the run stands in is missing here. */
+  | 'registry'
+  /** The bytes were changed after they were written, or made up. */
+  | 'damaged'
+
+export class SnapshotError extends Error {
+  override readonly name = 'SnapshotError'
+  readonly reason: Refusal
+  constructor(reason: Refusal, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+export function damaged(what: string): SnapshotError {
+  return new SnapshotError('damaged', `the snapshot is damaged: ${what}`)
+}

@@ -1,0 +1,439 @@
+// Bytes → the graph that graph-write.ts wrote, with nothing believed: every count is held against the bytes that are left,
+// every number against what was mentioned, every field of a known class against its row, every position against the code.
+// An object is made empty where it is first mentioned and filled afterwards, which is what allows cycles.
+
+import { HarnClosure, HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { END, HarnGenerator } from '../values/handles.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes, HarnDuration, HarnFloat, HarnRange } from '../values/scalars.js'
+import { HarnSet } from '../values/set.js'
+import { Coroutine, NativeActivation } from '../scheduler/task.js'
+import { ROW_BY_TAG } from './classes.js'
+import { checkSeal, ENVELOPE_BYTES } from './envelope.js'
+import { damaged } from './error.js'
+import { instrOf } from './places.js'
+import { MAX_DEPTH, SHORT_TEXT, SHORT_TEXT_AGAIN, SMALL_INT, TAG } from './tags.js'
+import type { FrameDef, FrameState } from '../builtins/builtin.js'
+import type { FunctionCode } from '../interpreter/module.js'
+import type { Instr } from '../interpreter/linked.js'
+import type { Value } from '../values/value.js'
+import type { Content } from './envelope.js'
+import type { ClassRow } from './classes.js'
+
+/** How names in a snapshot become things of this process again. Each may raise SnapshotError. */
+export interface Resolver {
+  readonly code: (moduleKey: string, index: number) => FunctionCode
+  readonly frame: (kind: string) => FrameDef
+}
+
+/** What an object of this class looks like from here, where its fields are filled. */
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+const doubles = new DataView(new ArrayBuffer(8))
+
+export class GraphReader {
+  private readonly bytes: Uint8Array
+  private readonly resolver: Resolver
+  private at: number
+  /** All texts in one piece, and how much of it was given out. */
+  private readonly allTexts: string
+  private textsAt = 0
+  private readonly texts: string[] = []
+  private readonly objects: object[] = []
+  private readonly later: { readonly tag: number; readonly object: object }[] = []
+  private readonly unchecked: { readonly row: ClassRow; readonly object: object }[] = []
+  /** Their items were not there yet. */
+  private readonly lists: HarnList[] = []
+  private depth = 0
+
+  /** Raises SnapshotError for what is no undamaged snapshot of this content and version. */
+  constructor(bytes: Uint8Array, content: Content, version: number, resolver: Resolver) {
+    checkSeal(bytes, content, version)
+    this.bytes = bytes
+    this.resolver = resolver
+    this.at = ENVELOPE_BYTES
+    const size = this.count()
+    const encoded = this.take(Math.floor(size / 2))
+    this.allTexts = size % 2 === 0 ? decodeNarrow(encoded) : decodeWide(encoded)
+  }
+
+  /** Call once, after everything was read. */
+  finish(): void {
+    // A list that grows while it is walked.
+    for (let next = 0; next < this.later.length; next++) {
+      const { tag, object } = this.later[next]!
+      this.contents(tag, object)
+    }
+    if (this.at !== this.bytes.length) throw damaged('something follows its end')
+    if (this.lists.some((list) => list.length > list.items.length)) throw damaged('a list is longer than its items')
+    for (const { row, object } of this.unchecked) {
+      const { names, checks } = row
+      for (let at = 0; at < names.length; at++) {
+        if (!checks[at]!((object as Record<string, unknown>)[names[at]!]))
+          throw damaged(`${names[at]} of a ${row.type.name} is not what it must be`)
+      }
+    }
+  }
+
+  byte(): number {
+    const byte = this.bytes[this.at++]
+    if (byte === undefined) throw damaged('it ends early')
+    return byte
+  }
+
+  count(): number {
+    let byte = this.byte()
+    if (byte < 128) return byte
+    let value = byte & 127
+    let scale = 128
+    do {
+      byte = this.byte()
+      value += (byte & 127) * scale
+      scale *= 128
+      if (value > Number.MAX_SAFE_INTEGER || scale > 2 ** 63) throw damaged('a number is too large')
+    } while (byte >= 128)
+    return value
+  }
+
+  /** A number of things that take at least one byte each. */
+  private countOfThings(): number {
+    const count = this.count()
+    if (count > this.bytes.length - this.at) throw damaged('it ends early')
+    return count
+  }
+
+  text(): string {
+    const number = this.count()
+    return number % 2 === 1 ? this.knownText((number - 1) / 2) : this.newText(number / 2)
+  }
+
+  take(length: number): Uint8Array {
+    if (length > this.bytes.length - this.at) throw damaged('it ends early')
+    this.at += length
+    return this.bytes.subarray(this.at - length, this.at)
+  }
+
+  values(): unknown[] {
+    const length = this.countOfThings()
+    const values: unknown[] = []
+    for (let at = 0; at < length; at++) values.push(this.value())
+    return values
+  }
+
+  value(): unknown {
+    const tag = this.byte()
+    if (tag >= SMALL_INT) return tag - SMALL_INT
+    if (tag >= SHORT_TEXT_AGAIN) return this.knownText(tag - SHORT_TEXT_AGAIN)
+    if (tag >= SHORT_TEXT) return this.newText(tag - SHORT_TEXT)
+    switch (tag) {
+      case TAG.NIL:
+        return null
+      case TAG.FALSE:
+        return false
+      case TAG.TRUE:
+        return true
+      case TAG.UNDEFINED:
+        return undefined
+      case TAG.INT:
+        return this.count()
+      case TAG.NEGATIVE:
+        return -1 - this.count()
+      case TAG.NUMBER:
+        return this.double()
+      case TAG.BIGINT:
+        return this.bigint()
+      case TAG.TEXT:
+        return this.newText(this.count())
+      case TAG.TEXT_AGAIN:
+        return this.knownText(this.count())
+      case TAG.AGAIN: {
+        const known = this.objects[this.count()]
+        if (known === undefined) throw damaged('an object is mentioned again that was never mentioned')
+        return known
+      }
+      case TAG.FLOAT:
+        return new HarnFloat(this.double())
+      case TAG.DURATION:
+        return new HarnDuration(this.int())
+      case TAG.RANGE: {
+        const start = this.int()
+        return new HarnRange(start, this.int(), this.flag())
+      }
+      case TAG.END:
+        return END
+      case TAG.LATER: {
+        const laterTag = this.byte()
+        const object = this.head(laterTag)
+        this.objects.push(object)
+        this.later.push({ tag: laterTag, object })
+        return object
+      }
+      default: {
+        const object = this.head(tag)
+        this.objects.push(object)
+        if (++this.depth > MAX_DEPTH) throw damaged('it is nested too deeply')
+        this.contents(tag, object)
+        this.depth--
+        return object
+      }
+    }
+  }
+
+  private head(tag: number): object {
+    const row = ROW_BY_TAG[tag]
+    if (row !== undefined) {
+      const object = row.make()
+      this.unchecked.push({ row, object })
+      return object
+    }
+    switch (tag) {
+      case TAG.DICT:
+        return new HarnDict()
+      case TAG.LIST:
+        return new HarnList([])
+      case TAG.DICT_OWNED: {
+        const dict = new HarnDict()
+        dict.owned = true
+        return dict
+      }
+      case TAG.LIST_OWNED: {
+        const list = new HarnList([])
+        list.owned = true
+        return list
+      }
+      case TAG.ARRAY:
+        return []
+      case TAG.STRUCT:
+        return new HarnStruct('', '', new Map())
+      case TAG.STRUCT_OWNED: {
+        const struct = new HarnStruct('', '', new Map())
+        struct.owned = true
+        return struct
+      }
+      case TAG.CLOSURE: {
+        const key = this.text()
+        return new HarnClosure(this.resolver.code(key, this.count()), [])
+      }
+      case TAG.NATIVE:
+        return new NativeActivation(this.resolver.frame(this.text()), {}, 0)
+      case TAG.COROUTINE:
+        return new Coroutine(null)
+      case TAG.SET:
+        return new HarnSet()
+      case TAG.MAP:
+        return new Map()
+      case TAG.JS_SET:
+        return new Set()
+      case TAG.BYTES:
+        return new HarnBytes(this.take(this.count()).slice())
+      case TAG.U8:
+        return this.take(this.count()).slice()
+      case TAG.OBJECT:
+        return {}
+      case TAG.RECORD:
+        return Object.create(null) as object
+      default:
+        throw damaged(`nothing has the number ${tag}`)
+    }
+  }
+
+  private contents(tag: number, object: object): void {
+    switch (tag) {
+      case TAG.DICT:
+      case TAG.DICT_OWNED:
+        return this.textMap((object as HarnDict).map)
+      case TAG.LIST:
+      case TAG.LIST_OWNED:
+        return this.list(object as HarnList)
+      case TAG.ARRAY: {
+        const length = this.countOfThings()
+        for (let at = 0; at < length; at++) (object as unknown[]).push(this.value())
+        return
+      }
+      case TAG.STRUCT:
+      case TAG.STRUCT_OWNED: {
+        const struct = object as Mutable<HarnStruct>
+        struct.name = this.text()
+        struct.home = this.text()
+        return this.textMap(struct.fields)
+      }
+      case TAG.CLOSURE: {
+        const captures = this.value()
+        const closure = object as Mutable<HarnClosure>
+        if (!Array.isArray(captures) || captures.length < closure.code.chunk.captures.length)
+          throw damaged('a closure lacks captured values')
+        closure.captures = captures
+        return
+      }
+      case TAG.NATIVE: {
+        const state = this.value()
+        if (typeof state !== 'object' || state === null) throw damaged('a native frame has no state')
+        const activation = object as Mutable<NativeActivation>
+        activation.state = state as FrameState
+        activation.savedLimit = this.count()
+        activation.timedOut = this.flag()
+        return
+      }
+      case TAG.COROUTINE:
+        return this.coroutine(object as Coroutine)
+      case TAG.SET:
+        return this.map((object as HarnSet).map)
+      case TAG.MAP:
+        return this.map(object as Map<unknown, unknown>)
+      case TAG.JS_SET: {
+        const length = this.countOfThings()
+        for (let at = 0; at < length; at++) (object as Set<unknown>).add(this.value())
+        return
+      }
+      case TAG.OBJECT:
+      case TAG.RECORD:
+        return this.fields(object as Record<string, unknown>)
+      case TAG.BYTES:
+      case TAG.U8:
+        return
+      default: {
+        for (const name of ROW_BY_TAG[tag]!.names) (object as Record<string, unknown>)[name] = this.value()
+      }
+    }
+  }
+
+  private textMap(map: Map<string, unknown>): void {
+    const length = this.countOfThings()
+    for (let at = 0; at < length; at++) {
+      const key = this.text()
+      map.set(key, this.value())
+    }
+  }
+
+  private map(map: Map<unknown, unknown>): void {
+    const length = this.countOfThings()
+    for (let at = 0; at < length; at++) {
+      const key = this.value()
+      map.set(key, this.value())
+    }
+  }
+
+  private fields(object: Record<string, unknown>): void {
+    const length = this.countOfThings()
+    for (let at = 0; at < length; at++) {
+      const name = this.text()
+      const value = this.value()
+      if (name === '__proto__')
+        Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
+      else object[name] = value
+    }
+  }
+
+  private list(list: Mutable<HarnList>): void {
+    const items = this.value()
+    const length = this.count()
+    if (!Array.isArray(items)) throw damaged('a list has no items')
+    list.items = items as Value[]
+    list.length = length
+    // The items may still be on their way: a list inside itself, or one of those that come later.
+    if (length > items.length) this.lists.push(list)
+  }
+
+  private coroutine(target: Coroutine): void {
+    const co = target as Mutable<Coroutine>
+    const frames = this.countOfThings()
+    for (let fp = 0; fp < frames; fp++) {
+      const frame = this.value()
+      if (!(frame instanceof HarnClosure) && !(frame instanceof NativeActivation)) throw damaged('a frame is of no kind')
+      const base = this.count()
+      if (base < (fp === 0 ? 1 : co.bases[fp - 1]!)) throw damaged('a frame is out of place')
+      co.frames.push(frame)
+      co.bases.push(base)
+      co.returns.push(this.place(co.frames[fp - 1]))
+    }
+    co.fp = frames - 1
+    co.base = frames === 0 ? 0 : co.bases[frames - 1]!
+    co.instr = this.place(co.frames[frames - 1])
+    co.regs = this.values() as Value[]
+    if (co.regs.length !== co.top) throw damaged('a stack has too few registers')
+    const [limit, run] = [this.value(), this.value()]
+    const outerRuns = this.values()
+    const generator = this.value()
+    const resumer = this.value()
+    if (!isIndex(limit) || !isIndex(run) || !outerRuns.every(isIndex)) throw damaged('a stack has no bounds')
+    if (generator !== null && !(generator instanceof HarnGenerator)) throw damaged('a stack belongs to no generator')
+    if (resumer !== null && !(resumer instanceof Coroutine)) throw damaged('a stack was resumed by none')
+    co.limit = limit
+    co.run = run
+    co.outerRuns = outerRuns as number[]
+    co.generator = generator
+    co.resumer = resumer
+    co.paused = this.flag()
+  }
+
+  private place(frame: HarnClosure | NativeActivation | undefined): Instr {
+    const place = this.value()
+    if (!isIndex(place)) throw damaged('a position is no number')
+    return instrOf(place, frame)
+  }
+
+  private int(): number | bigint {
+    const value = this.value()
+    if (typeof value === 'bigint' || Number.isSafeInteger(value)) return value as number | bigint
+    throw damaged('an int is none')
+  }
+
+  private flag(): boolean {
+    const byte = this.byte()
+    if (byte > 1) throw damaged('a flag is neither set nor clear')
+    return byte === 1
+  }
+
+  private bigint(): bigint {
+    const digits = this.text()
+    if (!/^-?[0-9]{1,20}$/.test(digits)) throw damaged('an int is none')
+    return BigInt(digits)
+  }
+
+  private double(): number {
+    const { bytes } = this
+    if (this.at + 8 > bytes.length) throw damaged('it ends early')
+    for (let k = 0; k < 8; k++) doubles.setUint8(k, bytes[this.at + k]!)
+    this.at += 8
+    return doubles.getFloat64(0, true)
+  }
+
+  private knownText(number: number): string {
+    const text = this.texts[number]
+    if (text === undefined) throw damaged('a text is mentioned again that was never mentioned')
+    return text
+  }
+
+  private newText(length: number): string {
+    const end = this.textsAt + length
+    if (end > this.allTexts.length) throw damaged('a text is missing')
+    const text = this.allTexts.slice(this.textsAt, end)
+    this.textsAt = end
+    this.texts.push(text)
+    return text
+  }
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value)
+}
+
+function decodeNarrow(encoded: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(encoded)
+  } catch {
+    throw damaged('its texts are no UTF-8')
+  }
+}
+
+function decodeWide(encoded: Uint8Array): string {
+  const pieces: string[] = []
+  const units: number[] = []
+  for (let at = 0; at + 1 < encoded.length; at += 2) {
+    units.push(encoded[at]! | (encoded[at + 1]! << 8))
+    if (units.length === 4096) pieces.push(String.fromCharCode(...units.splice(0)))
+  }
+  pieces.push(String.fromCharCode(...units))
+  return pieces.join('')
+}
