@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GrantStmt, Stmt } from './ast.js'
 import { parse } from './parse.js'
-import { print } from './print.js'
+import { print } from './format/format.js'
 import { SourceFile } from './source.js'
 
 const PRAGMA = '// @bridle grants\n'

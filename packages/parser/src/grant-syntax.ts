@@ -10,7 +10,7 @@ import { isIdentifierUnit, TOKEN } from './tokens.js'
 
 export type Extension = 'grants'
 
-const PRAGMA = /^\/\/+[ \t]*@bridle[ \t]+(.*)$/
+export const PRAGMA = /^\/\/+[ \t]*@bridle[ \t]+(.*)$/
 
 /** Extensions that a comment before the first token asks for. */
 export function pragmaExtensions(text: string, tokens: TokenStream): readonly Extension[] {

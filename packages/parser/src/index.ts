@@ -25,7 +25,10 @@ export {
   renderDiagnostics,
   type RenderOptions,
 } from './diagnostics/render.js'
-export { print, printBlock, printExpr, printStmt, printType } from './print.js'
+export { compareImports, format, print } from './format/format.js'
+export type { FormatOptions, FormatResult } from './format/format.js'
+export { isSameProgram } from './format/same-program.js'
+export { printType } from './format/types.js'
 export { tokenize, type Token } from './tokenize.js'
 export { lex, MAX_NESTING, type Comment, type TokenStream } from './lexer.js'
 export { childrenOf, forEachChild, isDeclaration, walk, type Visitor } from './visit.js'

@@ -1,0 +1,94 @@
+// How comments are written: plain ones as they stand, documentation as `/** … */`, and lines of dashes over sections in one width.
+
+import type { Comment } from '../lexer.js'
+import { docText } from '../literals.js'
+import { byteLength, type Layout, pad } from './layout.js'
+
+/** Comments on lines of their own, each with the indentation of `depth`; '' for none. Blank lines between them vanish. */
+export function commentLines(layout: Layout, comments: readonly Comment[], depth: number): string {
+  return commentParagraphs(layout, comments, depth)
+    .map((paragraph) => paragraph.text)
+    .join('')
+}
+
+interface Paragraph {
+  /** Whole lines. */
+  readonly text: string
+  /** Offsets of the first and behind the last comment. */
+  readonly start: number
+  readonly end: number
+  readonly doc: boolean
+}
+
+/** One entry for each plain comment, and for each run of documentation on neighbouring lines. */
+export function commentParagraphs(layout: Layout, comments: readonly Comment[], depth: number): Paragraph[] {
+  const found: Paragraph[] = []
+  for (let at = 0; at < comments.length;) {
+    const run = [comments[at]!]
+    while (run[0]!.doc && comments[at + run.length]?.doc === true) {
+      const next = comments[at + run.length]!
+      if (layout.line(next.start) > layout.line(run.at(-1)!.end) + 1) break
+      run.push(next)
+    }
+    at += run.length
+    const texts = run.map((comment) => layout.text(comment) ?? '')
+    const text = run[0]!.doc ? docBlock(texts.map(docText).join('\n'), depth, layout.lineWidth) : reindent(texts[0]!)
+    found.push({ text: `${pad(depth)}${text}\n`, start: run[0]!.start, end: run.at(-1)!.end, doc: run[0]!.doc })
+  }
+  return found
+}
+
+/** A `/** … *\/` block; the first line without indentation. */
+export function docBlock(text: string, depth: number, width: number): string {
+  const lines = text.split('\n').map((line) => line.trimEnd())
+  while (lines[0] === '') lines.shift()
+  while (lines.at(-1) === '') lines.pop()
+  if (lines.length === 0) return '/** */'
+  const single = `/** ${lines[0]!} */`
+  if (lines.length === 1 && byteLength(single) + 2 * depth <= width) return single
+  return ['/**', ...lines.map((line) => `${pad(depth)} *${line === '' ? '' : ` ${line}`}`), `${pad(depth)} */`].join('\n')
+}
+
+/** Comments are kept as they stand, but for blanks at the end of a line comment. */
+function reindent(text: string): string {
+  return text.startsWith('//') ? text.trimEnd() : text
+}
+
+/** Whether a comment begins on the line on which the offset lies. */
+export function isOnLineOf(layout: Layout, comment: Comment, offset: number): boolean {
+  return layout.line(comment.start) === layout.line(offset)
+}
+
+/** Splits the comments of a gap into those that end the line of `before` and those above what follows. */
+export function splitTrailing(
+  layout: Layout,
+  comments: readonly Comment[],
+  before: number,
+): { readonly trailing: string; readonly leading: readonly Comment[] } {
+  let count = 0
+  let line = layout.line(before)
+  while (count < comments.length && layout.line(comments[count]!.start) === line) {
+    line = layout.line(comments[count]!.end)
+    count += 1
+  }
+  const trailing = comments.slice(0, count).map((comment) => ` ${reindent(layout.text(comment) ?? '')}`)
+  return { trailing: trailing.join(''), leading: comments.slice(count) }
+}
+
+// ---- sections ------------------------------------------------------------------------------------------------------
+
+const BAR = /^\/\/\s*-{4,}\s*$/
+const TITLED_BAR = /^\/\/\s*-{4,}\s*(\S.*?)\s*-{4,}\s*$/
+
+export function isBar(text: string): boolean {
+  return BAR.test(text)
+}
+
+/** The title in `// ---- Title ----`, or null. */
+export function barTitle(text: string): string | null {
+  return isBar(text) ? null : (TITLED_BAR.exec(text)?.[1] ?? null)
+}
+
+export function bar(width: number): string {
+  return `// ${'-'.repeat(Math.max(4, width - 3))}`
+}

@@ -1,0 +1,61 @@
+// Whether two trees are the same program, though written differently. What a formatter may change is left out of the comparison:
+// places, documentation, the two spellings of a list type, of a literal key and of `else if`, and the order of imports.
+
+import type { Block, Program, Stmt } from '../ast.js'
+
+export function isSameProgram(one: Program, other: Program): boolean {
+  return JSON.stringify(canonical(one)) === JSON.stringify(canonical(other))
+}
+
+/** Plain data that is equal for programs that mean the same. */
+export function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical)
+  if (typeof value === 'bigint') return `${value}n`
+  if (Object.is(value, -0)) return '-0'
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  const record = value as Readonly<Record<string, unknown>>
+  switch (record['kind']) {
+    case 'Program':
+      return { kind: 'Program', items: sortedImports(record['items'] as readonly Stmt[]).map(canonical) }
+    case 'If':
+      return parts({ ...record, otherwise: flattened(record['otherwise'] as Block | null) })
+    case 'ListType':
+      return { kind: 'NamedType', name: { text: 'list' }, args: [canonical(record['element'])] }
+    case 'computed': {
+      const key = record['key'] as { readonly kind: string; readonly value?: unknown }
+      if (key.kind === 'String') return { kind: 'named', key: { text: key.value }, value: canonical(record['value']) }
+      return parts(record)
+    }
+    default:
+      return parts(record)
+  }
+}
+
+/** How a literal key or string was quoted and which comments there were does not matter. */
+const LEFT_OUT = /^(?:.*span|doc|quoted|quote)$/i
+
+function parts(record: Readonly<Record<string, unknown>>): unknown {
+  return Object.fromEntries(Object.entries(record).flatMap(([key, part]) => (LEFT_OUT.test(key) ? [] : [[key, canonical(part)]])))
+}
+
+function flattened(otherwise: Block | { readonly kind: 'If' } | null): unknown {
+  if (otherwise === null || otherwise.kind === 'If') return otherwise
+  const [only, more] = otherwise.body
+  return only?.kind === 'ExprStmt' && only.value.kind === 'If' && more === undefined ? only.value : otherwise
+}
+
+/** The leading imports by path and names, names by the alphabet. */
+function sortedImports(items: readonly Stmt[]): readonly unknown[] {
+  const first = items.findIndex((item) => item.kind !== 'ImportDecl')
+  const count = first < 0 ? items.length : first
+  const imports = items.map((item) => {
+    if (item.kind !== 'ImportDecl' || item.names === null) return item
+    return { ...item, names: item.names.map((name) => name.text).sort() }
+  })
+  const leading = imports.slice(0, count).map((item) => ({ item, key: JSON.stringify(canonical(item)) }))
+  return [
+    ...leading.sort((x, y) => (x.key < y.key ? -1 : x.key > y.key ? 1 : 0)).map(({ item }) => item),
+    ...imports.slice(count),
+  ]
+}
