@@ -9,7 +9,7 @@ import { commentLines, docBlock } from './comments.js'
 import { printExpr, printParam } from './expressions.js'
 import { byteLength, type Layout, pad } from './layout.js'
 import { bracedLines, type Item, sequence } from './lines.js'
-import { printBlock, printBody, statementItems } from './statements.js'
+import { printBlock, statementItems } from './statements.js'
 import { printAnnotation, printReturns, printType, printTypeParams } from './types.js'
 
 /** A declaration with its attributes and `pub`. */
