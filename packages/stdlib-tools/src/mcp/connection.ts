@@ -277,7 +277,10 @@ async function serve(
   signal: AbortSignal,
 ): Promise<{ [key: string]: unknown }> {
   const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined
-  if (handler !== undefined) return { ...(await handler(params, signal)) }
+  if (handler !== undefined) {
+    const result = await handler(params, signal)
+    return method === 'elicitation/create' ? withDefaults(result, params) : { ...result }
+  }
   const feature = SERVER_FEATURES.get(method)
   if (feature === undefined) throw Object.assign(new Error(`Method not found: ${method}`), { code: -32601 })
   throw Object.assign(new Error(`Unsupported MCP method: ${method}`), {
@@ -292,6 +295,18 @@ async function serve(
       reason: `this host has no handler for ${feature}`,
     },
   })
+}
+
+/** An accepted form has the defaults of its schema where the person left something out. */
+function withDefaults(result: { readonly [key: string]: unknown }, params: Plain): { [key: string]: unknown } {
+  const { requestedSchema } = params as { readonly requestedSchema?: { readonly properties?: unknown } }
+  if (result['action'] !== 'accept' || typeof requestedSchema?.properties !== 'object') return { ...result }
+  const content = { ...(result['content'] as { readonly [key: string]: unknown } | undefined) }
+  for (const [name, schema] of Object.entries(requestedSchema.properties as { readonly [name: string]: unknown })) {
+    const given = (schema as { readonly default?: unknown } | null)?.default
+    if (given !== undefined && !Object.hasOwn(content, name)) content[name] = given
+  }
+  return { ...result, content }
 }
 
 /** A time limit joined with the caller's signal; remembers which of the two struck. */

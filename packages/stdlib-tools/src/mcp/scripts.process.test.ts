@@ -178,6 +178,14 @@ println(mcp_call(c, "x"))
     expect(events).toMatchObject([{ type: 'progress', tool: 'x', data: { progress: 1, total: 2, message: 'half' } }])
   })
 
+  test('a server may ask for a form; what is left out has its default', async () => {
+    const source = `println(mcp_call(${connect(oddServers.asks)}, "x"))`
+    const handlers = { 'elicitation/create': async () => ({ action: 'accept', content: { age: 36 } }) }
+    expect(await outputOf(source, { handlers })).toBe('{"action":"accept","content":{"age":36,"name":"Ada"}}\n')
+    const declined = { 'elicitation/create': async () => ({ action: 'decline' }) }
+    expect(await outputOf(source, { handlers: declined })).toBe('{"action":"decline"}\n')
+  })
+
   test('tools with an MCP server behind them', async () => {
     const source =
       'import { tool_call } from "std/tools"\nlet r = tool_define(tool_registry(), "echo", "Echo", {executor: "mcp_server", mcp_server: "notes", parameters: {n: "int"}})\nprintln(tool_call("echo", {n: 1}, {registry: r}))'

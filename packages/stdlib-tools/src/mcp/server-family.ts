@@ -279,6 +279,12 @@ function contentOf(item: Value): Plain {
         type: 'resource_link',
         ...textFields(item, { uri: 'uri', name: 'name', description: 'description', mimeType: 'mimeType' }),
       }
+    case 'image':
+    case 'audio':
+      // The reference shows these as text (04a §3.5); a client can do nothing with that.
+      if (typeof item.get('data') === 'string' && typeof item.get('mimeType') === 'string')
+        return { type: item.get('type') as string, ...textFields(item, { data: 'data', mimeType: 'mimeType' }) }
+      return textContent(display(item))
     default: {
       const text = item.get('text')
       return textContent(typeof text === 'string' ? text : display(item))

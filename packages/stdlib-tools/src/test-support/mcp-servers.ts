@@ -43,6 +43,9 @@ export const oddServers = {
     else if (m.params?.name === 'code') send({ id: m.id, error: { code: -32602, message: 'bad arguments' } });
     else if (m.params?.name === 'ask') { send({ id: 'q1', method: 'sampling/createMessage', params: {} }); lines.once('line', (line) => send({ id: m.id, result: { content: [{ type: 'text', text: line }] } })) }
     else process.stdout.write(JSON.stringify({ id: m.id, result: null }) + '\\n') })`),
+  /** Asks the client's person to fill in a form, and answers with what came back. */
+  asks: server(`on((m) => { lines.once('line', (line) => send({ id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(JSON.parse(line).result) }] } }));
+    send({ id: 'q1', method: 'elicitation/create', params: { message: 'who?', requestedSchema: { type: 'object', properties: { name: { type: 'string', default: 'Ada' }, age: { type: 'integer' } } } } }) })`),
   /** Exits before the handshake. */
   stillborn: server(`process.exit(1)`),
   /** Lists its tools on two pages. */
