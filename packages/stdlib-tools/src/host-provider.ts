@@ -23,15 +23,15 @@ export function hostProvider(host: Host, tools: ToolProviderParts, facts: RunFac
       if (effect.kind === 'host.tool' && op === 'list') return true
       const text = String(name ?? '')
       if (effect.kind === 'host.call' && !isServed(host, text)) return true
-      const tool = host.tools.get(text)
-      return tool !== undefined && (tool.sideEffect === 'none' || tool.sideEffect === 'read_only')
+      const tool = host.tool(text)
+      return tool !== null && (tool.sideEffect === 'none' || tool.sideEffect === 'read_only')
     },
   }
 }
 
 function isServed(host: Host, name: string): boolean {
   const dot = name.indexOf('.')
-  return host.tools.has(name) || host.operation(name.slice(0, dot), name.slice(dot + 1)) !== null
+  return host.tool(name) !== null || host.operation(name.slice(0, dot), name.slice(dot + 1)) !== null
 }
 
 function hostCall(
@@ -101,6 +101,7 @@ function callOf(tools: ToolProviderParts, name: string, args: Plain, call: Effec
     runId: call.runId,
     callId,
     attempt: 1,
+    maxAttempts: 1,
     idempotencyKey: call.idempotencyKey,
     timeoutMs: tools.timeoutOf?.(name) ?? null,
     progress: (data) => tools.progress?.(callId, name, data),

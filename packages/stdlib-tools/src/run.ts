@@ -229,7 +229,7 @@ export class Run {
       executors: createExecutors({ host: parts.host, mcp, scripts: parts.scripts }),
       pending: parts.pendingResults,
       progress: (callId, tool, data) => this.emit({ type: 'progress', callId, tool, data }),
-      timeoutOf: (name) => parts.host.tools.get(name)?.timeoutMs ?? null,
+      timeoutOf: (name) => parts.host.tool(name)?.timeoutMs ?? null,
     }
     const stderr: Provider = {
       kinds: ['terminal.write'],

@@ -1,8 +1,8 @@
 // `createRuntime`: what a program embeds. A runtime is the host's side of scripts: its tools and functions, the powers it
 // gives, limits. It compiles modules and starts runs; a run never shares state with another.
 
-import { compileProgram } from '@bridle/compiler'
-import type { CompileResult } from '@bridle/compiler'
+import { compileProgram, withBuiltins } from '@bridle/compiler'
+import type { BuiltinSignatures, CompileResult } from '@bridle/compiler'
 import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, SourceFile } from '@bridle/parser'
 import { Machine, SnapshotError, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
@@ -150,11 +150,15 @@ export class Runtime {
   private readonly hashHex: (bytes: Uint8Array) => string
   private readonly std: ReadonlyMap<string, string>
   private readonly pendingResults = new PendingResults()
+  /** What the checker knows about builtins; the language's own table unless the host adds to it. */
+  private readonly types: BuiltinSignatures | null
 
   constructor(options: RuntimeOptions) {
     this.options = options
     this.host = new Host(options)
     this.registry = createRegistry([...allFamilies, this.host.family(), ...(options.families ?? [])])
+    const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
+    this.types = added.length === 0 ? null : withBuiltins(added)
     this.grants = new Grants(options.grants ?? [])
     this.hashHex = options.hashHex ?? nobleHash
     this.std = new Map(Object.entries(options.std ?? {}))
@@ -228,6 +232,7 @@ export class Runtime {
     const result = compileProgram(entry, {
       resolve,
       signatures: signaturesOf(this.registry, globals),
+      ...(this.types === null ? {} : { types: this.types }),
       ...(globals.length === 0 ? {} : { globals }),
       ...(strict === undefined ? {} : { strict }),
       ...(pipeline === undefined ? {} : { pipeline }),

@@ -128,14 +128,33 @@ export const BOUNDARY: ReadonlySet<string> = new Set([
 
 export const BUILTINS: BuiltinSignatures = readRows()
 
-/** The static table and further builtins of a host, about which nothing but the name is known. */
-export function withBuiltins(names: Iterable<string>): BuiltinSignatures {
+/** The static table and further builtins of a host, each by its name or its signature: `area(shape: dict, scale?: float) -> float`. */
+export function withBuiltins(given: Iterable<string>): BuiltinSignatures {
   const table = new Map(BUILTINS)
-  for (const name of names) {
-    if (table.has(name)) continue
-    table.set(name, { name, minArgs: 0, maxArgs: null, params: '...args: any', returns: null, generic: null })
+  for (const text of given) {
+    const added = readSignature(text)
+    if (!table.has(added.name)) table.set(added.name, added)
   }
   return new Map([...table].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** What cannot be read is not known: the name alone is enough to call it. */
+function readSignature(text: string): BuiltinSignature {
+  const [, name = text, params = '', returns = ''] = /^([\w.]+)\((.*)\)\s*(?:->\s*(.+))?$/s.exec(text) ?? []
+  const unknown: BuiltinSignature = { name, minArgs: 0, maxArgs: null, params: '...args: any', returns: null, generic: null }
+  try {
+    const read = readParams(params)
+    const rest = params.includes('...')
+    return {
+      ...unknown,
+      minArgs: read.filter((param) => !param.optional && !param.rest).length,
+      maxArgs: rest ? null : read.length,
+      params,
+      returns: returns === '' ? null : readType(returns),
+    }
+  } catch {
+    return unknown
+  }
 }
 
 /** Names that resolve as call targets without anybody declaring them. */

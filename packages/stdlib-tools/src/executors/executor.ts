@@ -20,6 +20,7 @@ export interface ToolCall {
   readonly runId: string
   readonly callId: string
   readonly attempt: number
+  readonly maxAttempts: number
   readonly idempotencyKey: string
   readonly timeoutMs: number | null
   readonly progress: (data: unknown) => void

@@ -107,6 +107,7 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
     runId: call.runId,
     callId,
     attempt: typeof args['attempt'] === 'number' ? args['attempt'] : 1,
+    maxAttempts: typeof args['max_attempts'] === 'number' ? args['max_attempts'] : 1,
     idempotencyKey: `${call.runId}:${text('idempotency_key') ?? callId}`,
     timeoutMs:
       typeof args['timeout_ms'] === 'number' ? args['timeout_ms'] : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),

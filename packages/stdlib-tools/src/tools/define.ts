@@ -6,6 +6,18 @@ import type { SideEffect } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, OutputOf } from './schema.js'
+import { standardSchemaOf } from './response.js'
+import type { ResponseFormat } from './response.js'
+
+/** Calls that a tool makes itself; they end with the call that they are part of. */
+export interface ToolCalls {
+  /** Rejects with ToolError. */
+  readonly call: (name: string, args?: { readonly [key: string]: unknown }) => Promise<unknown>
+  /** All at once; results in the order of the calls, rejects with the first failure. */
+  readonly batch: (
+    calls: readonly { readonly tool: string; readonly args?: { readonly [key: string]: unknown } }[],
+  ) => Promise<readonly unknown[]>
+}
 
 /** What the host's code is told about the call it serves. */
 export interface ToolContext {
@@ -15,10 +27,64 @@ export interface ToolContext {
   readonly callId: string
   /** From 1; retries of one call count up. */
   readonly attempt: number
+  /** How often the call is made at most, failures included. */
+  readonly maxAttempts: number
   /** Equal for all attempts of one call, also after a restore. */
   readonly idempotencyKey: string
+  /** What the prepare step attached; null without one. */
+  readonly payload: unknown
+  /** Other tools of the same host. */
+  readonly tools: ToolCalls
   /** Shows up among the events of the run. */
   readonly progress: (data: unknown) => void
+}
+
+/** A call as the prepare step sees it. */
+export interface PendingCall<Input = unknown> {
+  readonly callId: string
+  readonly tool: string
+  readonly args: Input
+}
+
+/** Arguments and payload as every attempt shall see them; what is left out stays as it was. */
+export interface PreparedCall<Input = unknown> {
+  readonly args?: Input
+  readonly payload?: unknown
+}
+
+/** Ends a call with this result: returned by a prepare step, the tool does not run at all. */
+export class Finished {
+  readonly value: unknown
+
+  constructor(value: unknown) {
+    this.value = value
+  }
+}
+
+export function finish(value: unknown): Finished {
+  return new Finished(value)
+}
+
+/** What may be tried again, and when (05 §2.7); only failures that are worth it are, and only where that does no harm. */
+export interface RetryDefinition {
+  readonly maxRetries?: number
+  readonly baseDelayMs?: number
+  readonly maxDelayMs?: number
+  readonly backoff?: 'constant' | 'linear' | 'exponential' | 'fibonacci'
+  readonly jitter?: boolean
+  readonly retryOn?: readonly string[]
+}
+
+/** `safe` needs no protection at all, `restricted` works within a sandbox, `privileged` outside of one. */
+export type SecurityLevel = 'safe' | 'restricted' | 'privileged'
+
+const LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
+
+export interface ToolExample {
+  readonly note?: string
+  readonly args: { readonly [key: string]: unknown }
+  /** What the call gives; left out where it depends on the world. */
+  readonly result?: unknown
 }
 
 export interface ToolDefinition<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema> {
@@ -34,7 +100,29 @@ export interface ToolDefinition<Input extends AnySchema = AnySchema, Output exte
   readonly sideEffect?: SideEffect
   /** Limit of one attempt; none by default. */
   readonly timeoutMs?: number
-  /** `pending(token)` says that the result comes later, by `runtime.completeTool`. */
+  /** What the tool is about, for listing and search: `filesystem`, `web`, `data` … */
+  readonly category?: string
+  /** Further names that calls and searches find it by. */
+  readonly aliases?: readonly string[]
+  /** Kinds of effect, as the grants of a run name them: `['http']`. */
+  readonly effects?: readonly string[]
+  /** At least what the side effect implies; a tool can only call itself more dangerous. */
+  readonly level?: SecurityLevel
+  /** Whether doing the work twice does harm: `once` by default, `safe` for tools that only read. */
+  readonly recovery?: 'once' | 'safe' | 'idempotent'
+  readonly retry?: RetryDefinition
+  /** `direct` (default) gives the bare result and throws; `standard` wraps both (tools/response.ts). */
+  readonly response?: ResponseFormat
+  readonly examples?: readonly ToolExample[]
+  /** Runs once, before the first attempt, and must not have effects: fills in arguments, or answers at once with `finish(value)`. */
+  readonly prepare?: (
+    call: PendingCall<OutputOf<Input>>,
+    context: ToolContext,
+  ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>
+  /**
+   * `pending(token)` says that the result comes later, by `runtime.completeTool`. An async generator streams: what it yields is
+   * progress (or the chunks of `registry.stream`), what it returns the result.
+   */
   readonly execute: (input: OutputOf<Input>, context: ToolContext) => unknown
 }
 
@@ -44,9 +132,26 @@ export interface Tool {
   readonly description: string
   readonly version: string
   readonly input: CompiledSchema | null
+  /** Of what callers get: the record around the result for a tool with standard responses. */
   readonly output: CompiledSchema | null
+  /** Of the result itself. */
+  readonly result: CompiledSchema | null
   readonly sideEffect: SideEffect
   readonly timeoutMs: number | null
+  readonly category: string | null
+  readonly aliases: readonly string[]
+  readonly effects: readonly string[]
+  readonly level: SecurityLevel
+  readonly recovery: 'once' | 'safe' | 'idempotent'
+  readonly retry: RetryDefinition | null
+  readonly response: ResponseFormat
+  readonly examples: readonly ToolExample[]
+  readonly prepare:
+    | ((
+        call: PendingCall,
+        context: ToolContext,
+      ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>)
+    | null
   readonly execute: (input: unknown, context: ToolContext) => unknown
 }
 
@@ -66,17 +171,42 @@ export function defineTool<Input extends AnySchema = AnySchema, Output extends A
   const input = definition.input === undefined ? null : compileSchema(definition.input)
   if (input !== null && input.json['type'] !== 'object')
     throw new DefinitionError(`the input schema of tool "${name}" must describe an object`)
+  const result = definition.output === undefined ? null : compileSchema(definition.output, 'output')
+  const response = definition.response ?? 'direct'
+  const sideEffect = definition.sideEffect ?? 'network'
+  const reads = sideEffect === 'none' || sideEffect === 'read_only'
   return {
     kind: 'tool',
     name,
     description: definition.description ?? '',
     version: definition.version ?? '1.0.0',
     input,
-    output: definition.output === undefined ? null : compileSchema(definition.output, 'output'),
-    sideEffect: definition.sideEffect ?? 'network',
+    output:
+      response === 'direct' ? result : { json: standardSchemaOf(result?.json ?? null), check: (value) => ({ ok: true, value }) },
+    result,
+    sideEffect,
     timeoutMs: definition.timeoutMs ?? null,
+    category: definition.category ?? null,
+    aliases: definition.aliases ?? [],
+    effects: definition.effects ?? [],
+    level: levelOf(name, sideEffect, definition.level),
+    recovery: definition.recovery ?? (reads ? 'safe' : 'once'),
+    retry: definition.retry ?? null,
+    response,
+    examples: definition.examples ?? [],
+    prepare: (definition.prepare as Tool['prepare'] | undefined) ?? null,
     execute: definition.execute as (input: unknown, context: ToolContext) => unknown,
   }
+}
+
+function levelOf(name: string, sideEffect: SideEffect, given: SecurityLevel | undefined): SecurityLevel {
+  const least: SecurityLevel = sideEffect === 'none' ? 'safe' : sideEffect === 'process_exec' ? 'privileged' : 'restricted'
+  if (given === undefined) return least
+  if (LEVELS.indexOf(given) < LEVELS.indexOf(least))
+    throw new DefinitionError(
+      `tool "${name}" has side effect ${sideEffect} and cannot be of level ${given}; it is ${least} at least`,
+    )
+  return given
 }
 
 type Outputs<Params extends readonly AnySchema[]> = { -readonly [At in keyof Params]: OutputOf<Params[At]> }

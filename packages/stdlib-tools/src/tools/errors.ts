@@ -27,6 +27,14 @@ export class ToolError extends Error {
     this.details = options.details ?? null
   }
 
+  static of(data: ToolErrorData): ToolError {
+    const { code, message, retryAfterMs, details } = data
+    return new ToolError(code, message, {
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(details === undefined ? {} : { details }),
+    })
+  }
+
   toJSON(): { readonly [key: string]: unknown } {
     return { name: this.name, code: this.code, message: this.message, retryAfterMs: this.retryAfterMs, details: this.details }
   }

@@ -4,19 +4,21 @@
 import { HarnFloat, builtin, fromPlain, toPlain, typeName } from '@bridle/vm'
 import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm'
 import { DefinitionError } from './define.js'
-import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, Tool } from './define.js'
+import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, RetryDefinition, Tool } from './define.js'
 import { NotDataError, plainFromHost } from './edge.js'
 import { harnType, isName } from './harn-types.js'
 import type { JsonSchema } from './schema.js'
 
 export interface HostParts {
-  readonly tools?: readonly Tool[]
+  /** Tools, or a registry of them. */
+  readonly tools?: Iterable<Tool>
   readonly capabilities?: Capabilities
   readonly hostFunctions?: HostFunctions
 }
 
 export class Host {
   readonly tools: ReadonlyMap<string, Tool>
+  private readonly byAlias = new Map<string, Tool>()
   readonly capabilities: Capabilities
   readonly functions: HostFunctions
 
@@ -27,6 +29,7 @@ export class Host {
       tools.set(tool.name, tool)
     }
     this.tools = tools
+    for (const tool of tools.values()) for (const alias of tool.aliases) if (!tools.has(alias)) this.byAlias.set(alias, tool)
     this.capabilities = parts.capabilities ?? {}
     this.functions = parts.hostFunctions ?? {}
     for (const [module, functions] of Object.entries(this.functions)) {
@@ -43,6 +46,11 @@ export class Host {
   /** Whether there is a host at all, as far as `host_tool_call` is concerned. */
   get isAttached(): boolean {
     return this.tools.size > 0 || Object.keys(this.capabilities).length > 0
+  }
+
+  /** By name or alias. */
+  tool(name: string): Tool | null {
+    return this.tools.get(name) ?? this.byAlias.get(name) ?? null
   }
 
   operation(capability: string, operation: string): CapabilityOperation | null {
@@ -86,6 +94,8 @@ function toolFunction(tool: Tool, local: string): string {
     description: tool.description,
     executor: 'host_bridge',
     parameters: tool.input?.json ?? {},
+    recovery: tool.recovery,
+    ...(tool.retry === null ? {} : { retry: retryOf(tool.retry) }),
     ...(tool.output === null ? {} : { outputSchema: tool.output.json }),
   }
   const args = tool.input === null ? 'dict' : harnType(tool.input.json)
@@ -98,6 +108,15 @@ function toolFunction(tool: Tool, local: string): string {
     '}',
     '',
   ].join('\n')
+}
+
+/** As scripts write it. */
+function retryOf(retry: RetryDefinition): { readonly [key: string]: unknown } {
+  const out: { [key: string]: unknown } = {}
+  for (const [key, value] of Object.entries(retry)) {
+    if (value !== undefined) out[key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value
+  }
+  return out
 }
 
 function hasRequired(schema: JsonSchema): boolean {

@@ -287,6 +287,7 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
       args,
       call_id: state.callId,
       attempt: state.attempt,
+      max_attempts: retryPolicy(entry, state.options).maxRetries + 1,
       idempotency_key: state.callId,
       arg_hash: state.argHash,
       timeout_ms: timeoutMs ?? millisOf(entry.get('timeout_ms')),

@@ -22,6 +22,8 @@ export interface ToolCallArgs {
   readonly call_id: string
   /** Counts from 1. */
   readonly attempt: number
+  /** The first attempt and every retry that its policy allows. */
+  readonly max_attempts: number
   readonly idempotency_key: string
   /** SHA-256 of the sorted JSON of `args`, hex. */
   readonly arg_hash: string
