@@ -9,17 +9,38 @@ export { Grants, GrantError } from './authority.js'
 export type { Grant } from './authority.js'
 export type { DryRunEntry } from './dry-run.js'
 
-export { DefinitionError, Pending, defineTool, pending, pureFunction } from './tools/define.js'
+export { DefinitionError, Finished, Pending, defineTool, finish, pending, pureFunction } from './tools/define.js'
 export type {
   Capabilities,
   CapabilityOperation,
+  CallToPrepare,
   HostFunctions,
+  PreparedCall,
   PureDefinition,
   PureFunction,
+  RetryDefinition,
+  SecurityLevel,
   Tool,
+  ToolCalls,
   ToolContext,
   ToolDefinition,
+  ToolExample,
 } from './tools/define.js'
+export { ToolRegistry, createRegistry } from './tools/registry.js'
+export type {
+  BatchCall,
+  BatchOptions,
+  CallOptions,
+  Chunk,
+  ToolInfo,
+  ToolMetrics,
+  ToolQuery,
+  ToolStream,
+  TryResult,
+} from './tools/registry.js'
+export { respond, unwrapStandard } from './tools/response.js'
+export type { ResponseFormat, StandardResponse, ValidationResponse } from './tools/response.js'
+export { MAX_NESTING } from './tools/invoke.js'
 export { ToolError, isToolError } from './tools/errors.js'
 export type { ToolErrorData } from './tools/errors.js'
 export { NotDataError, plainFromHost } from './tools/edge.js'

@@ -340,25 +340,40 @@ export class McpConnections implements Provider {
 
   private async askReadOnlyTools(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const names = new Set<string>()
+    for await (const { name: toolName, annotations } of this.listed(number, name, spec, signal)) {
+      if (typeof toolName === 'string' && record(annotations ?? null)['readOnlyHint'] === true) names.add(toolName)
+    }
+    return names
+  }
+
+  /** All tools of a declared server, over all pages. */
+  async listTools(server: string, signal: AbortSignal): Promise<EffectOutcome> {
+    const tools: Plain[] = []
+    const listing = this.listed(this.numberOf(server), server, { server }, signal)
+    for (;;) {
+      const { done, value } = await listing.next()
+      if (done === true) return value ?? answered(tools)
+      tools.push(value)
+    }
+  }
+
+  /** Tools page by page; gives the failure that ended the list, or null. */
+  private async *listed(
+    number: number,
+    name: string,
+    spec: Plain,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ readonly [key: string]: Plain }, EffectOutcome | null> {
     let cursor: Plain = null
     do {
-      const outcome: EffectOutcome = await this.request(
-        number,
-        name,
-        spec,
-        'tools/list',
-        cursor === null ? {} : { cursor },
-        signal,
-      )
-      if (!outcome.ok) break
+      const params: { readonly [key: string]: Plain } = cursor === null ? {} : { cursor }
+      const outcome: EffectOutcome = await this.request(number, name, spec, 'tools/list', params, signal)
+      if (!outcome.ok) return outcome
       const page = record(outcome.value)
-      for (const tool of Array.isArray(page['tools']) ? (page['tools'] as readonly Plain[]) : []) {
-        const { name: toolName, annotations } = record(tool)
-        if (typeof toolName === 'string' && record(annotations ?? null)['readOnlyHint'] === true) names.add(toolName)
-      }
+      for (const tool of Array.isArray(page['tools']) ? (page['tools'] as readonly Plain[]) : []) yield record(tool)
       cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : null
     } while (cursor !== null && !signal.aborted)
-    return names
+    return null
   }
 }
 

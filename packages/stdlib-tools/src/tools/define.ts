@@ -40,7 +40,7 @@ export interface ToolContext {
 }
 
 /** A call as the prepare step sees it. */
-export interface PendingCall<Input = unknown> {
+export interface CallToPrepare<Input = unknown> {
   readonly callId: string
   readonly tool: string
   readonly args: Input
@@ -116,7 +116,7 @@ export interface ToolDefinition<Input extends AnySchema = AnySchema, Output exte
   readonly examples?: readonly ToolExample[]
   /** Runs once, before the first attempt, and must not have effects: fills in arguments, or answers at once with `finish(value)`. */
   readonly prepare?: (
-    call: PendingCall<OutputOf<Input>>,
+    call: CallToPrepare<OutputOf<Input>>,
     context: ToolContext,
   ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>
   /**
@@ -148,7 +148,7 @@ export interface Tool {
   readonly examples: readonly ToolExample[]
   readonly prepare:
     | ((
-        call: PendingCall,
+        call: CallToPrepare,
         context: ToolContext,
       ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>)
     | null

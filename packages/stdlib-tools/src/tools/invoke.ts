@@ -285,7 +285,7 @@ class NestedCalls implements ToolCalls {
       progress: outer.progress,
       signal: outer.signal,
     }
-    return valueOf(await limited(invoke(tool, args, inner, this.find, null, depth + 1), tool, outer.signal))
+    return valueOf(await limited(invoke(tool, args, inner, this.find, null, depth + 1), tool, null))
   }
 
   async batch(
@@ -311,7 +311,8 @@ export function valueOf(outcome: Invoked): unknown {
 export async function limited(
   outcome: Ready<Invoked>,
   tool: Tool,
-  signal: AbortSignal,
+  /** null where the call ends with another one that watches its signal. */
+  signal: AbortSignal | null,
   timeoutMs = tool.timeoutMs,
 ): Promise<Invoked> {
   if (!(outcome instanceof Promise)) return outcome
@@ -319,8 +320,8 @@ export async function limited(
   let onAbort = (): void => {}
   const interrupted = new Promise<Invoked>((resolve) => {
     onAbort = () => resolve({ kind: 'failed', error: { code: 'cancelled', message: `Tool '${tool.name}' was cancelled` } })
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
+    if (signal?.aborted === true) onAbort()
+    else signal?.addEventListener('abort', onAbort, { once: true })
     if (timeoutMs === null) return
     const error = {
       code: 'timeout',
@@ -333,10 +334,11 @@ export async function limited(
     return await Promise.race([interrupted, outcome])
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', onAbort)
+    signal?.removeEventListener('abort', onAbort)
   }
 }
 
+/** Goes on with a value at once when it is there already. (A module must not export a `then`: it would be taken for a promise.) */
 export function chain<T, U>(value: Ready<T> | PromiseLike<T>, use: (value: T) => Ready<U>): Ready<U> {
   return value instanceof Promise ? value.then(use) : isThenable<T>(value) ? Promise.resolve(value).then(use) : use(value as T)
 }

@@ -1,0 +1,132 @@
+// `@bridle/stdlib-tools/ai`: tools of the Vercel AI SDK (package `ai`, versions 4 to 6) as tools of this library, and the other
+// way round. The types are structural: nothing of that package is imported, so it need not be installed.
+
+import { DefinitionError, defineTool } from '../tools/define.js'
+import type { Tool, ToolDefinition } from '../tools/define.js'
+import { contextOf, invoke, limited, valueOf } from '../tools/invoke.js'
+import { compileSchema } from '../tools/schema.js'
+import type { AnySchema, JsonSchema } from '../tools/schema.js'
+
+/** A tool as `tool({ … })` of the AI SDK makes it. */
+export interface AiSdkTool {
+  readonly description?: string | undefined
+  /** A zod or other standard schema, or what `jsonSchema(…)` gives. */
+  readonly inputSchema?: unknown
+  /** The name of `inputSchema` in version 4. */
+  readonly parameters?: unknown
+  readonly outputSchema?: unknown
+  readonly execute?: ((input: never, options: never) => unknown) | undefined
+}
+
+/** What `execute` of an AI SDK tool is told. */
+export interface AiSdkCallOptions {
+  readonly toolCallId: string
+  readonly messages: readonly unknown[]
+  readonly abortSignal?: AbortSignal | undefined
+}
+
+/** A tool for `generateText({ tools })`. */
+export interface AiSdkToolSet {
+  readonly [name: string]: ReturnType<typeof toAiSdkTool>
+}
+
+/** The wrapper by which that package knows a JSON Schema. */
+const SCHEMA = Symbol.for('vercel.ai.schema')
+const VALIDATOR = Symbol.for('vercel.ai.validator')
+
+/** Throws DefinitionError for a tool that only a client could carry out. */
+export function fromAiSdkTool(
+  name: string,
+  tool: AiSdkTool,
+  more: Partial<Omit<ToolDefinition, 'name' | 'input' | 'output' | 'execute'>> = {},
+): Tool {
+  const { execute } = tool
+  if (typeof execute !== 'function') throw new DefinitionError(`AI SDK tool "${name}" has no execute function`)
+  const input = schemaOf(tool.inputSchema ?? tool.parameters)
+  const output = schemaOf(tool.outputSchema)
+  return defineTool({
+    description: tool.description ?? '',
+    ...more,
+    name,
+    ...(input === null ? {} : { input }),
+    ...(output === null ? {} : { output }),
+    execute: (args: unknown, { callId, signal }) => {
+      const options: AiSdkCallOptions = { toolCallId: callId, messages: [], abortSignal: signal }
+      return execute(args as never, options as never)
+    },
+  })
+}
+
+/** The tool with its checks and limits; failures reject, which that package hands to the model. */
+export function toAiSdkTool(tool: Tool): {
+  readonly description: string
+  readonly inputSchema: AiSdkSchema
+  readonly execute: (input: unknown, options?: Partial<AiSdkCallOptions>) => Promise<unknown>
+} {
+  const { input } = tool
+  return {
+    description: tool.description,
+    inputSchema: aiSchema(
+      input?.json ?? { type: 'object', properties: {} },
+      input === null ? null : (value) => input.check(value),
+    ),
+    execute: async (args, options = {}) => {
+      const signal = options.abortSignal ?? new AbortController().signal
+      const callId = options.toolCallId ?? 'call'
+      const call = { runId: 'ai', callId, attempt: 1, maxAttempts: 1, idempotencyKey: `ai:${callId}`, progress: () => {}, signal }
+      return valueOf(
+        await limited(
+          invoke(tool, args, call, () => null),
+          tool,
+          signal,
+        ),
+      )
+    },
+  }
+}
+
+/** A whole collection; names that models do not take (`http.get`) have their dots replaced by underscores. */
+export function toAiSdkTools(tools: Iterable<Tool>): AiSdkToolSet {
+  const set: { [name: string]: ReturnType<typeof toAiSdkTool> } = {}
+  for (const tool of tools) set[tool.name.replace(/[^A-Za-z0-9_-]/g, '_')] = toAiSdkTool(tool)
+  return set
+}
+
+export interface AiSdkSchema {
+  readonly jsonSchema: JsonSchema
+  readonly validate: (value: unknown) => AiSdkValidation | Promise<AiSdkValidation>
+  readonly [SCHEMA]: true
+  readonly [VALIDATOR]: true
+}
+
+type AiSdkValidation = { readonly success: true; readonly value: unknown } | { readonly success: false; readonly error: Error }
+
+function aiSchema(jsonSchema: JsonSchema, check: ReturnType<typeof compileSchema>['check'] | null): AiSdkSchema {
+  return {
+    [SCHEMA]: true,
+    [VALIDATOR]: true,
+    jsonSchema,
+    async validate(value) {
+      const result = (await check?.(value)) ?? { ok: true, value }
+      return result.ok
+        ? { success: true, value: result.value }
+        : { success: false, error: new Error(`invalid arguments at ${result.path}: ${result.reason}`) }
+    },
+  }
+}
+
+/** A schema in any of the forms that an AI SDK tool may have it in: zod, a wrapper, or a function that makes one of them. */
+function schemaOf(given: unknown): AnySchema | null {
+  const schema = typeof given === 'function' && !('~standard' in given) ? (given as () => unknown)() : given
+  if (schema === undefined || schema === null) return null
+  if (typeof schema !== 'object' && typeof schema !== 'function')
+    throw new DefinitionError('the schema of an AI SDK tool is not a schema')
+  if ('~standard' in schema) return schema as AnySchema
+  if ('jsonSchema' in schema) return withoutDialect(schema.jsonSchema as JsonSchema)
+  throw new DefinitionError('the schema of an AI SDK tool is neither a standard schema nor made by jsonSchema()')
+}
+
+function withoutDialect(schema: JsonSchema): JsonSchema {
+  const { $schema: _dialect, ...rest } = schema
+  return rest
+}

@@ -1,0 +1,366 @@
+// A collection of tools on the host's side: looked up, searched and called without a run. The same collection can be given to
+// `createRuntime({ tools })`, served as an MCP server or turned into tools of a model's library. What a call here does not
+// have is what only runs have: policy, approval, budgets, journal.
+
+import { DefinitionError } from './define.js'
+import type { SecurityLevel, Tool } from './define.js'
+import { ToolError, toolErrorData } from './errors.js'
+import type { ToolErrorData } from './errors.js'
+import { contextOf, invoke, isStream, limited, valueOf } from './invoke.js'
+import type { Invocation, Invoked } from './invoke.js'
+import type { JsonSchema } from './schema.js'
+import { indexOf } from './search.js'
+import type { SearchIndex } from './search.js'
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** Instead of the tool's own limit. */
+  readonly timeoutMs?: number
+  readonly progress?: (data: unknown) => void
+}
+
+export interface ToolInfo {
+  readonly name: string
+  readonly description: string
+  readonly version: string
+  readonly category: string | null
+  readonly level: SecurityLevel
+}
+
+export interface ToolQuery {
+  /** Words looked for in name, aliases, description and parameter names. */
+  readonly text?: string
+  readonly category?: string
+  /** Part of the description. */
+  readonly tag?: string
+  readonly effect?: string
+  readonly maxLevel?: SecurityLevel
+  readonly limit?: number
+}
+
+export type TryResult<Value = unknown> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly error: ToolError }
+
+export interface BatchCall {
+  readonly tool: string
+  readonly args?: { readonly [key: string]: unknown }
+}
+
+export interface BatchOptions extends CallOptions {
+  /** Calls at the same time; all of them by default. */
+  readonly concurrency?: number
+  /** Throws the first failure and cancels what is under way, instead of giving every outcome. */
+  readonly failFast?: boolean
+}
+
+export interface Chunk {
+  readonly streamId: string
+  /** From 0. */
+  readonly chunkIndex: number
+  readonly content: unknown
+  readonly metadata: { readonly isFinal: boolean }
+  /** Milliseconds since 1970. */
+  readonly timestamp: number
+}
+
+/** Chunks as they are asked for; `result` settles when the last one was taken. */
+export interface ToolStream extends AsyncIterable<Chunk> {
+  readonly result: Promise<unknown>
+}
+
+export interface ToolMetrics {
+  readonly calls: number
+  readonly errors: number
+  /** Of the last 512 calls, milliseconds. */
+  readonly p50Ms: number
+  readonly p95Ms: number
+  readonly p99Ms: number
+  readonly lastError: ToolErrorData | null
+}
+
+interface Usage {
+  calls: number
+  errors: number
+  readonly latencies: number[]
+  lastError: ToolErrorData | null
+}
+
+const LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
+const KEPT_LATENCIES = 512
+
+export function createRegistry(tools: Iterable<Tool> = []): ToolRegistry {
+  return new ToolRegistry().use(...tools)
+}
+
+export class ToolRegistry implements Iterable<Tool> {
+  private readonly byName = new Map<string, Tool>()
+  private readonly byAlias = new Map<string, Tool>()
+  private readonly usage = new Map<string, Usage>()
+  private index: SearchIndex | null = null
+  private calls = 0
+
+  /** Adds tools. Throws DefinitionError for a name that is taken. */
+  use(...tools: readonly Tool[]): this {
+    for (const tool of tools) {
+      if (this.byName.has(tool.name)) throw new DefinitionError(`tool "${tool.name}" is defined twice`)
+      this.byName.set(tool.name, tool)
+      for (const alias of tool.aliases) if (!this.byAlias.has(alias)) this.byAlias.set(alias, tool)
+    }
+    this.index = null
+    return this
+  }
+
+  [Symbol.iterator](): IterableIterator<Tool> {
+    return this.byName.values()
+  }
+
+  get size(): number {
+    return this.byName.size
+  }
+
+  /** By name or alias. */
+  get(name: string): Tool | undefined {
+    return this.byName.get(name) ?? this.byAlias.get(name)
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== undefined
+  }
+
+  list(): readonly ToolInfo[] {
+    return [...this.byName.values()].map(({ name, description, version, category, level }) => ({
+      name,
+      description,
+      version,
+      category,
+      level,
+    }))
+  }
+
+  /** Sorted, each once. */
+  categories(): readonly string[] {
+    return [...new Set([...this.byName.values()].map((tool) => tool.category).filter((each) => each !== null))].sort()
+  }
+
+  /** Tools that satisfy all of the query, best match first. */
+  search(query: ToolQuery = {}): readonly { readonly tool: Tool; readonly score: number }[] {
+    this.index ??= indexOf(this.byName.values())
+    const { category, tag, effect, maxLevel, limit = Infinity } = query
+    return this.index
+      .find(query.text ?? '')
+      .filter(
+        ({ tool }) =>
+          (category === undefined || tool.category === category) &&
+          (tag === undefined || tool.description.includes(tag)) &&
+          (effect === undefined || tool.effects.includes(effect)) &&
+          (maxLevel === undefined || LEVELS.indexOf(tool.level) <= LEVELS.indexOf(maxLevel)),
+      )
+      .slice(0, limit)
+  }
+
+  /** The tools with their schemas, as models and MCP clients take them. */
+  toJsonSchema(): readonly {
+    readonly name: string
+    readonly description: string
+    readonly inputSchema: JsonSchema
+    readonly outputSchema?: JsonSchema
+  }[] {
+    return [...this.byName.values()].map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: tool.input?.json ?? { type: 'object' },
+      ...(tool.output === null ? {} : { outputSchema: tool.output.json }),
+    }))
+  }
+
+  /** Throws ToolError. */
+  async call(name: string, args: { readonly [key: string]: unknown } = {}, options: CallOptions = {}): Promise<unknown> {
+    const tool = this.require(name)
+    const signal = options.signal ?? new AbortController().signal
+    return valueOf(
+      await this.counted(tool, () => this.outcome(tool, args, this.invocation(signal, options.progress), options.timeoutMs)),
+    )
+  }
+
+  async tryCall(name: string, args: { readonly [key: string]: unknown } = {}, options: CallOptions = {}): Promise<TryResult> {
+    try {
+      return { ok: true, value: await this.call(name, args, options) }
+    } catch (cause) {
+      if (cause instanceof ToolError) return { ok: false, error: cause }
+      throw cause
+    }
+  }
+
+  /** Outcomes in the order of the calls. An unknown tool refuses the whole batch before anything is called. */
+  async batch(calls: readonly BatchCall[], options: BatchOptions & { readonly failFast: true }): Promise<readonly unknown[]>
+  async batch(calls: readonly BatchCall[], options?: BatchOptions): Promise<readonly TryResult[]>
+  async batch(calls: readonly BatchCall[], options: BatchOptions = {}): Promise<readonly unknown[]> {
+    const { concurrency = calls.length, failFast = false, signal, ...rest } = options
+    for (const { tool } of calls) this.require(tool)
+    const stop = new AbortController()
+    const onAbort = (): void => stop.abort(signal?.reason)
+    if (signal?.aborted === true) onAbort()
+    else signal?.addEventListener('abort', onAbort, { once: true })
+    const outcomes: TryResult[] = []
+    let first: ToolError | null = null
+    let next = 0
+    const worker = async (): Promise<void> => {
+      while (next < calls.length && !(failFast && first !== null)) {
+        const at = next++
+        const { tool, args } = calls[at]!
+        const outcome = await this.tryCall(tool, args ?? {}, { ...rest, signal: stop.signal })
+        outcomes[at] = outcome
+        if (outcome.ok || !failFast || first !== null) continue
+        first = outcome.error
+        stop.abort(outcome.error)
+      }
+    }
+    try {
+      await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, calls.length)) }, worker))
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+    }
+    if (!failFast) return outcomes
+    if (first !== null) throw first
+    return outcomes.map((outcome) => (outcome.ok ? outcome.value : null))
+  }
+
+  /** Pulls chunks out of a streaming tool as fast as they are taken; leaving the loop ends the tool. Other tools give one chunk. */
+  stream(name: string, args: { readonly [key: string]: unknown } = {}, options: CallOptions = {}): ToolStream {
+    const tool = this.require(name)
+    const abort = new AbortController()
+    const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal])
+    const invocation = this.invocation(signal, options.progress)
+    let settle: (value: unknown) => void = () => {}
+    let fail: (cause: unknown) => void = () => {}
+    const result = new Promise<unknown>((resolve, reject) => {
+      settle = resolve
+      fail = reject
+    })
+    // Whoever only takes chunks gets the failure from the loop.
+    result.catch(() => {})
+    const chunks = this.chunks(tool, args, invocation, options)
+    async function* taken(): AsyncGenerator<Chunk> {
+      try {
+        for (;;) {
+          const { done, value } = await chunks.next()
+          if (done === true) return settle(value)
+          yield value
+        }
+      } catch (cause) {
+        fail(cause)
+        throw cause
+      } finally {
+        abort.abort(new Error('the stream was left'))
+        await chunks.return(undefined)
+        fail(new ToolError('cancelled', `Tool '${tool.name}' was cancelled`))
+      }
+    }
+    return { [Symbol.asyncIterator]: taken, result }
+  }
+
+  metrics(name: string): ToolMetrics {
+    const { calls = 0, errors = 0, latencies = [], lastError = null } = this.usage.get(this.require(name).name) ?? {}
+    const sorted = [...latencies].sort((a, b) => a - b)
+    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+    return { calls, errors, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), lastError }
+  }
+
+  private require(name: string): Tool {
+    const tool = this.get(name)
+    if (tool !== undefined) return tool
+    const near = this.search({ text: name, limit: 3 }).map((each) => each.tool.name)
+    throw new ToolError('not_registered', `Tool '${name}' not found${near.length === 0 ? '' : `; near it: ${near.join(', ')}`}`)
+  }
+
+  private invocation(signal: AbortSignal, progress: ((data: unknown) => void) | undefined): Invocation {
+    const callId = `call_${++this.calls}`
+    return {
+      runId: 'registry',
+      callId,
+      attempt: 1,
+      maxAttempts: 1,
+      idempotencyKey: `registry:${callId}`,
+      progress: progress ?? (() => {}),
+      signal,
+    }
+  }
+
+  private outcome(tool: Tool, args: unknown, call: Invocation, timeoutMs: number | undefined): Promise<Invoked> {
+    if (call.signal.aborted)
+      return Promise.resolve({ kind: 'failed', error: { code: 'cancelled', message: `Tool '${tool.name}' was cancelled` } })
+    return limited(
+      invoke(tool, args, call, (name) => this.get(name) ?? null),
+      tool,
+      call.signal,
+      timeoutMs,
+    )
+  }
+
+  private async *chunks(
+    tool: Tool,
+    args: { readonly [key: string]: unknown },
+    call: Invocation,
+    options: CallOptions,
+  ): AsyncGenerator<Chunk, unknown, void> {
+    let index = 0
+    const chunk = (content: unknown, isFinal: boolean): Chunk => ({
+      streamId: call.callId,
+      chunkIndex: index++,
+      content,
+      metadata: { isFinal },
+      timestamp: Date.now(),
+    })
+    const checked = (await tool.input?.check(args)) ?? { ok: true, value: args }
+    if (!checked.ok) throw new ToolError('invalid_args', `Invalid arguments at ${checked.path}: ${checked.reason}`)
+    let started: unknown = null
+    if (tool.prepare === null) {
+      started = tool.execute(
+        checked.value,
+        contextOf(call, (name) => this.get(name) ?? null),
+      )
+      if (started instanceof Promise) started = await started
+    }
+    if (!isStream(started)) {
+      const value =
+        tool.prepare === null
+          ? valueOf(await this.outcome({ ...tool, execute: () => started }, args, call, options.timeoutMs))
+          : valueOf(await this.outcome(tool, args, call, options.timeoutMs))
+      yield chunk(value, true)
+      return value
+    }
+    const stream = started
+    try {
+      for (;;) {
+        if (call.signal.aborted) throw new ToolError('cancelled', `Tool '${tool.name}' was cancelled`)
+        const { done, value } = await stream.next()
+        if (done === true) {
+          const last = valueOf(await this.outcome({ ...tool, execute: () => value }, args, call, options.timeoutMs))
+          yield chunk(last, true)
+          return last
+        }
+        yield chunk(value, false)
+      }
+    } catch (cause) {
+      throw cause instanceof ToolError ? cause : ToolError.of(toolErrorData(cause))
+    } finally {
+      await stream.return?.()
+    }
+  }
+
+  private async counted(tool: Tool, work: () => Promise<Invoked>): Promise<Invoked> {
+    let usage = this.usage.get(tool.name)
+    if (usage === undefined) this.usage.set(tool.name, (usage = { calls: 0, errors: 0, latencies: [], lastError: null }))
+    const before = performance.now()
+    const outcome = await work()
+    usage.calls++
+    usage.latencies.push(performance.now() - before)
+    if (usage.latencies.length > KEPT_LATENCIES) usage.latencies.shift()
+    if (outcome.kind === 'failed') {
+      usage.errors++
+      usage.lastError = outcome.error
+    }
+    return outcome
+  }
+}
