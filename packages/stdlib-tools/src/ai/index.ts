@@ -3,9 +3,8 @@
 
 import { DefinitionError, defineTool } from '../tools/define.js'
 import type { Tool, ToolDefinition } from '../tools/define.js'
-import { contextOf, invoke, limited, valueOf } from '../tools/invoke.js'
-import { compileSchema } from '../tools/schema.js'
-import type { AnySchema, JsonSchema } from '../tools/schema.js'
+import { invoke, limited, valueOf } from '../tools/invoke.js'
+import type { AnySchema, CompiledSchema, JsonSchema } from '../tools/schema.js'
 
 /** A tool as `tool({ … })` of the AI SDK makes it. */
 export interface AiSdkTool {
@@ -101,7 +100,7 @@ export interface AiSdkSchema {
 
 type AiSdkValidation = { readonly success: true; readonly value: unknown } | { readonly success: false; readonly error: Error }
 
-function aiSchema(jsonSchema: JsonSchema, check: ReturnType<typeof compileSchema>['check'] | null): AiSdkSchema {
+function aiSchema(jsonSchema: JsonSchema, check: CompiledSchema['check'] | null): AiSdkSchema {
   return {
     [SCHEMA]: true,
     [VALIDATOR]: true,
