@@ -231,6 +231,9 @@ function info(workspace: Workspace, options: ProcessOptions, effect: Effect): Ef
   switch (effect.args['op']) {
     case 'env':
       return answered(workspace.env.get(String(effect.args['name'])) ?? null)
+    // Whether a variable has a value: for secrets, which must not enter a journal.
+    case 'env_set':
+      return answered((workspace.env.get(String(effect.args['name'])) ?? '') !== '')
     case 'cwd':
       return answered(workspace.cwd)
     case 'platform':

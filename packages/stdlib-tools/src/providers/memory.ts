@@ -329,6 +329,7 @@ export function memoryProcess(
       const { op, name, value } = effect.args
       if (effect.kind === 'process.exec') return categorizedError('tool_rejected', 'process.exec: this host starts no programs')
       if (op === 'env') return answered(env.get(String(name)) ?? null)
+      if (op === 'env_set') return answered((env.get(String(name)) ?? '') !== '')
       if (op === 'setenv') {
         if (value === null || value === undefined) env.delete(String(name))
         else env.set(String(name), String(value))

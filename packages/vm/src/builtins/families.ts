@@ -30,6 +30,7 @@ import { iterFamily } from './iter-methods.js'
 import { jqFamily } from './jq.js'
 import { jsonFamily } from './json.js'
 import { listsFamily } from './lists.js'
+import { llmFamily } from './llm.js'
 import { loggingFamily } from './logging.js'
 import { mailboxFamily } from './mailbox.js'
 import { mathFamily } from './math.js'
@@ -100,6 +101,7 @@ export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   jqFamily,
   jsonFamily,
   listsFamily,
+  llmFamily,
   loggingFamily,
   mailboxFamily,
   mathFamily,

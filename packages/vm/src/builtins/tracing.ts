@@ -3,7 +3,7 @@
 
 import { builtin, family } from './builtin.js'
 import type { Context, Result } from './builtin.js'
-import { Again, asker } from './fs-ask.js'
+import { asker } from './fs-ask.js'
 import type { BuiltinFamily } from './registry.js'
 import { logLine } from './logging.js'
 import { traceStack } from './logging-context.js'
@@ -148,29 +148,9 @@ const traces = asker('tracing.ask', {
   },
 })
 
-/** llm_info reads three variables, one after the other. */
-const PROVIDER_KEYS = new Map([
-  ['anthropic', 'ANTHROPIC_API_KEY'],
-  ['openai', 'OPENAI_API_KEY'],
-  ['openrouter', 'OPENROUTER_API_KEY'],
-  ['huggingface', 'HF_TOKEN'],
-])
-
-const environment = asker('tracing.environment', {
-  provider: (_ctx, answer) => again('HARN_LLM_MODEL', 'model', answer ?? 'anthropic'),
-  model: (_ctx, answer, [provider]) =>
-    again(PROVIDER_KEYS.get(display(provider!)) ?? 'HARN_LLM_API_KEY', 'key', provider!, answer ?? ''),
-  key: (_ctx, answer, [provider, model]) =>
-    HarnDict.of({ provider: provider!, model: model!, api_key_set: typeof answer === 'string' && answer !== '' }),
-})
-
-function again(name: string, then: string, ...input: Value[]): Again {
-  return new Again({ kind: 'process.info', args: { op: 'env', name } }, then, input)
-}
-
 export const tracingFamily: BuiltinFamily = {
   name: 'tracing',
-  frames: [traces.frame, environment.frame],
+  frames: [traces.frame],
   builtins: [
     builtin(
       'trace_start(name: string) -> dict',
@@ -211,8 +191,5 @@ export const tracingFamily: BuiltinFamily = {
       const usage = ctx.state(usageState)
       return HarnDict.of({ ...usage, total_calls: usage.call_count })
     }),
-    builtin('llm_info() -> dict', { doc: 'Provider and model that the environment names.', effects: ['process.info'] }, (ctx) =>
-      environment.ask(ctx, { kind: 'process.info', args: { op: 'env', name: 'HARN_LLM_PROVIDER' } }, 'provider'),
-    ),
   ],
 }

@@ -1,0 +1,331 @@
+// The text protocol of tool calls (reference 04b §5.3): a model writes prose and calls between tags; what it writes elsewhere is
+// a violation that it is told of. Calls outside their tags are still carried out, since refusing them helps nobody.
+
+import { LiteralError, LiteralReader } from './tagged-arguments.js'
+import { parseJson } from './json-read.js'
+import { sortedJson } from './tools-json.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnList } from '../values/list.js'
+import { sortTexts } from '../values/text-order.js'
+import type { Value } from '../values/value.js'
+
+export interface TextCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: HarnDict
+}
+
+export interface TaggedResponse {
+  readonly calls: readonly TextCall[]
+  readonly errors: readonly string[]
+  readonly violations: readonly string[]
+  readonly prose: string
+  /** Text of the last non-empty `<done>` block. */
+  readonly doneMarker: string | null
+  /** What was accepted, written as the protocol wants it. */
+  readonly canonical: string
+  /** Whether a `<user_response>` was there. */
+  readonly hasUserResponse: boolean
+}
+
+const PREVIEW = 120
+const TAGS = ['tool_call', 'assistant_prose', 'user_response', 'done'] as const
+type Tag = (typeof TAGS)[number]
+
+/** Names that may be called besides the declared tools. */
+const OWN_NAMES = ['ledger', 'load_skill']
+
+export function stripThinking(text: string): string {
+  return text
+    .replace(/<think>[\s\S]*?<\/think>/g, '')
+    .replace(/<think>[\s\S]*$/, '')
+    .replaceAll('</think>', '')
+}
+
+export function parseTagged(raw: string, toolNames: readonly string[]): TaggedResponse {
+  const reader = new TaggedReader(stripThinking(raw), new Set([...toolNames, ...OWN_NAMES]), toolNames)
+  return reader.read()
+}
+
+class TaggedReader {
+  private readonly calls: TextCall[] = []
+  private readonly errors: string[] = []
+  private readonly violations: string[] = []
+  private readonly assistant: string[] = []
+  private readonly user: string[] = []
+  private readonly canonical: string[] = []
+  private doneMarker: string | null = null
+
+  private readonly text: string
+  /** All names that may be called; `declared` are the tools among them. */
+  private readonly known: ReadonlySet<string>
+  private readonly declared: readonly string[]
+
+  constructor(text: string, known: ReadonlySet<string>, declared: readonly string[]) {
+    this.text = text
+    this.known = known
+    this.declared = declared
+  }
+
+  read(): TaggedResponse {
+    let at = 0
+    while (at < this.text.length) {
+      const open = this.nextTag(at)
+      if (open > at) this.stray(this.text.slice(at, open))
+      at = open < this.text.length ? this.tag(open) : open
+    }
+    if (this.calls.length === 0 && this.errors.length === 0) this.readJsonCalls()
+    return {
+      calls: this.calls,
+      errors: this.errors,
+      violations: this.violations,
+      prose: (this.user.length > 0 ? this.user : this.assistant).join('\n\n'),
+      doneMarker: this.doneMarker,
+      canonical: this.canonical.join('\n\n'),
+      hasUserResponse: this.user.length > 0,
+    }
+  }
+
+  /** The next `<` that is not the start of a heredoc; heredocs are passed over whole. */
+  private nextTag(from: number): number {
+    let at = from
+    for (;;) {
+      const open = this.text.indexOf('<', at)
+      if (open < 0) return this.text.length
+      const heredoc = /^<<(['"]?)([A-Za-z_]\w*)\1[ \t]*\r?\n/.exec(this.text.slice(open, open + 256))
+      if (heredoc === null) return open
+      const close = new RegExp(`^[ \\t]*${heredoc[2]}(?!\\w)`, 'gm')
+      close.lastIndex = open + heredoc[0].length
+      const found = close.exec(this.text)
+      at = found === null ? open + heredoc[0].length : found.index + found[0].length
+    }
+  }
+
+  /** Reads what begins with the `<` at `open`; gives the place after it. */
+  private tag(open: number): number {
+    for (const name of TAGS) {
+      const mark = `<${name}>`
+      if (!this.text.startsWith(mark, open)) continue
+      const close = this.text.indexOf(`</${name}>`, open)
+      if (close < 0) break
+      this.block(name, this.text.slice(open + mark.length, close))
+      return close + name.length + 3
+    }
+    const angle = this.angleCall(open)
+    if (angle !== null) return angle
+    const opened = TAGS.find((name) => this.text.startsWith(`<${name}>`, open))
+    if (opened !== undefined) {
+      const preview = short(this.text.slice(open))
+      this.violations.push(
+        `Unclosed tag starting at "${preview}". Close every <${opened}> with </${opened}> in the same response.`,
+      )
+      return this.text.length
+    }
+    const end = this.text.indexOf('>', open)
+    const stop = end < 0 ? this.text.length : end + 1
+    const preview = short(this.text.slice(open, stop))
+    this.violations.push(
+      `Unknown top-level tag "${preview}". Use <tool_call>, <assistant_prose>, <user_response>, or <done> only.`,
+    )
+    return stop
+  }
+
+  private block(name: Tag, body: string): void {
+    const text = body.trim()
+    if (name === 'tool_call') return this.callBlock(body)
+    if (name === 'done') {
+      if (text === '') {
+        this.violations.push('<done> block is empty. Emit the configured done sentinel (default `##DONE##`) inside the block.')
+        return
+      }
+      this.doneMarker = text
+      this.canonical.push(`<done>${text}</done>`)
+      return
+    }
+    if (text === '') return
+    ;(name === 'user_response' ? this.user : this.assistant).push(text)
+    this.canonical.push(`<${name}>\n${text}\n</${name}>`)
+  }
+
+  private callBlock(body: string): void {
+    const found = this.scan(body)
+    if (found.calls.length === 1 && found.errors.length === 0) return this.accept(found.calls[0]!)
+    if (found.errors.length > 0) {
+      this.errors.push(found.errors[0]!)
+      return
+    }
+    this.errors.push(
+      found.calls.length === 0
+        ? `<tool_call> body did not contain a bare \`name({ ... })\` expression. Got: "${short(body.trim())}"`
+        : `<tool_call> body contained ${found.calls.length} calls; emit one call per <tool_call> block.`,
+    )
+  }
+
+  private accept(call: TextCall): void {
+    this.calls.push(call)
+    this.canonical.push(`<tool_call>\n${call.name}(${sortedJson(call.arguments, 2)})\n</tool_call>`)
+  }
+
+  /** `<name({…})>` of a known tool. */
+  private angleCall(open: number): number | null {
+    const found = /^<([A-Za-z_]\w*)\(/.exec(this.text.slice(open, open + 128))
+    const name = found?.[1]
+    if (name === undefined || !this.known.has(name)) return null
+    const reader = new LiteralReader(this.text, open + found![0].length)
+    let args: Value
+    try {
+      args = reader.peek() === ')' ? new HarnDict() : reader.value()
+    } catch (error) {
+      if (error instanceof LiteralError) return null
+      throw error
+    }
+    if (!(args instanceof HarnDict) || !reader.accept(')')) return null
+    this.accept({ id: `tc_angle_${name}`, name, arguments: args })
+    this.violations.push(
+      `Tool call \`${name}\` was emitted as \`<${name}(...)>\` instead of inside \`<tool_call>...</tool_call>\`. ` +
+        'Executed this turn so work moves forward; please wrap each call on subsequent turns.',
+    )
+    reader.accept('/')
+    reader.accept('>')
+    const closing = `</${name}>`
+    return this.text.startsWith(closing, reader.at) ? reader.at + closing.length : reader.at
+  }
+
+  private stray(piece: string): void {
+    if (piece.trim() === '') return
+    const found = this.scan(piece)
+    if (found.calls.length > 0) {
+      for (const call of found.calls) this.accept(call)
+      const names = found.calls.map((call) => call.name).join(', ')
+      this.violations.push(
+        `Tool call(s) (${names}) were emitted as bare text outside \`<tool_call>\` tags. Executed this turn so work moves ` +
+          'forward; please wrap each call in `<tool_call>...</tool_call>` on subsequent turns.',
+      )
+      this.errors.push(...found.errors)
+      return
+    }
+    this.errors.push(...found.errors)
+    this.violations.push(
+      `Stray text outside response tags: "${short(piece.trim())}". Wrap all prose in ` +
+        '<assistant_prose>...</assistant_prose> or <user_response>...</user_response>, and every tool call in ' +
+        '<tool_call>...</tool_call>.',
+    )
+  }
+
+  /** Bare calls of a text: `name({…})` at the start of a line. */
+  private scan(body: string): { readonly calls: readonly TextCall[]; readonly errors: readonly string[] } {
+    const text = unwrap(body)
+    const calls: TextCall[] = []
+    const errors: string[] = []
+    const start = new RegExp(`(?:^|\\n)[ \\t]*<?(?:(${PREFIXES.join('|')}):[ \\t]*)?([A-Za-z_]\\w*)\\(`, 'g')
+    for (let found = start.exec(text); found !== null; found = start.exec(text)) {
+      const name = found[2]!
+      const reader = new LiteralReader(text, found.index + found[0].length)
+      if (!this.known.has(name)) {
+        if (reader.peek() === '{') {
+          const names = sortTexts([...this.declared])
+            .slice(0, 20)
+            .join(', ')
+          errors.push(`Unknown tool '${name}'. Available tools: [${names}]`)
+        }
+        continue
+      }
+      if (reader.peek() !== '{' && reader.peek() !== ')') {
+        errors.push(`Tool '${name}' must be called with an object literal argument like ${name}({ ... }).`)
+        continue
+      }
+      try {
+        const args = reader.peek() === ')' ? new HarnDict() : (reader.value() as HarnDict)
+        if (!reader.accept(')')) throw new LiteralError('expected `)` after the argument object')
+        calls.push({ id: `tc_${calls.length}`, name, arguments: args })
+        start.lastIndex = reader.at
+      } catch (error) {
+        if (!(error instanceof LiteralError)) throw error
+        errors.push(`TOOL CALL PARSE ERROR: \`${name}(...)\` — ${error.message}`)
+      }
+    }
+    if (calls.length === 0 && errors.length === 0) {
+      const labelled = /(?:^|\n)[ \t]*([A-Za-z_]\w*):[ \t]*([A-Za-z_]\w*)\(/.exec(text)
+      if (labelled !== null && this.known.has(labelled[2]!)) {
+        const [, label, name] = labelled
+        errors.push(`Saw \`${label}: ${name}(...)\`. Do not prefix tool calls with \`${label}:\`; write \`${name}({ ... })\`.`)
+      }
+    }
+    return { calls, errors }
+  }
+
+  /** Calls in the JSON of a service's own API, which some models write as text. */
+  private readJsonCalls(): void {
+    const text = this.text.trim()
+    if (!/^\[\s*\{\s*"id"|^\{\s*"id"\s*:\s*"call_/.test(text)) return
+    const parsed = parseJson(text)
+    if (!parsed.ok) return
+    const items = parsed.value instanceof HarnList ? parsed.value.view() : [parsed.value]
+    const read: TextCall[] = []
+    for (const [at, item] of items.entries()) {
+      const spec = item instanceof HarnDict ? item.get('function') : undefined
+      const name = spec instanceof HarnDict ? spec.get('name') : undefined
+      if (typeof name !== 'string' || !this.known.has(name)) return
+      const given = (spec as HarnDict).get('arguments') ?? null
+      const inner = typeof given === 'string' ? parseJson(given) : null
+      const args = inner === null ? given : inner.ok ? inner.value : null
+      read.push({ id: `tc_${at}`, name, arguments: args instanceof HarnDict ? args : new HarnDict() })
+    }
+    this.violations.length = 0
+    for (const call of read) this.accept(call)
+  }
+}
+
+const PREFIXES = [
+  'tool_code',
+  'tool_call',
+  'tool_output',
+  'call',
+  'tool',
+  'use',
+  'python',
+  'javascript',
+  'typescript',
+  'shell',
+  'bash',
+]
+
+/** A body that is one code fence or one span in backticks is what stands inside; lines of fences vanish. */
+function unwrap(body: string): string {
+  const text = body.trim()
+  if (/^`[^`\n]+`$/.test(text)) return text.slice(1, -1)
+  return text
+    .split('\n')
+    .filter((line) => !/^\s*```[\w-]*\s*$/.test(line))
+    .join('\n')
+}
+
+function short(text: string): string {
+  const chars = [...text]
+  return chars.length <= PREVIEW ? text : chars.slice(0, PREVIEW).join('')
+}
+
+// ------------------------------------------------------------------------------------------------------------ visible text
+
+const INTERNAL_KEYS =
+  /"(?:plan|steps|tool_calls|tool_name|verification|next_action|reasoning|tasks)"\s*:|"mode"\s*:\s*"(?:fast_execute|plan_then_execute|ask_user)"/
+const INLINE_MODE = /\{\s*"mode"\s*:\s*"(?:fast_execute|plan_then_execute|ask_user)"[^{}]*\}/g
+
+/** What a person may see of a model's text. */
+export function visibleText(raw: string): string {
+  let text = stripThinking(raw)
+    .replace(/<tool_call>[\s\S]*?<\/tool_call>/g, '')
+    .replace(/<done>[\s\S]*?<\/done>/g, '')
+    .replace(/<tool_result[^>]*>[\s\S]*?<\/tool_result>/g, '')
+    .replace(/\[result of [^\]]*\][\s\S]*?\[end of [^\]]*\]/g, '')
+  text = text
+    .split('\n')
+    .filter((line) => !/^\s*(?:##DONE##|DONE|PLAN_READY)\s*$/.test(line))
+    .join('\n')
+  const responses = [...text.matchAll(/<user_response>([\s\S]*?)<\/user_response>/g)].map((found) => found[1]!.trim())
+  text = responses.length > 0 ? responses.join('\n\n') : text.replace(/<\/?assistant_prose>/g, '')
+  text = text
+    .replace(/```json\s*\n([\s\S]*?)```/g, (fence: string, body: string) => (INTERNAL_KEYS.test(body) ? '' : fence))
+    .replace(INLINE_MODE, '')
+  return text.replace(/\n{3,}/g, '\n\n').trim()
+}
