@@ -5,6 +5,7 @@ import type { Diagnostic, SourceFile, TypeExpr } from '@bridle/parser'
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
 import { emitProgram } from './emit/program.js'
+import { EffectAnalysis, hasContracts } from './effects/analyze.js'
 import { loadModules } from './modules.js'
 import { checkProgram } from './types/check.js'
 import { interfaceOf } from './types/module-interface.js'
@@ -26,12 +27,16 @@ export interface CompileOptions {
   readonly strict?: boolean
   /** The pipeline to run, instead of `default` or the first. */
   readonly pipeline?: string
+  /** `declared-only` (the default) checks rows and grants that the file declares; `strict` also gives advice about them. */
+  readonly effects?: 'strict' | 'declared-only' | 'off'
 }
 
 export interface CompileResult {
   /** null when a diagnostic of severity error was found. */
   readonly program: CompiledProgram | null
   readonly diagnostics: readonly Diagnostic[]
+  /** What the program can reach, worked out when asked; null when it does not parse. */
+  readonly effects: EffectAnalysis | null
   /** The file that diagnostics point into. */
   readonly file: SourceFile
   /** All files by module key, for error reports. */
@@ -41,7 +46,8 @@ export interface CompileResult {
 export function compileProgram(entry: { readonly key: string; readonly text: string }, options: CompileOptions): CompileResult {
   const loaded = loadModules(entry, options.resolve)
   const { file } = loaded
-  if (loaded.graph === null) return { program: null, diagnostics: loaded.diagnostics, file, files: new Map([[entry.key, file]]) }
+  if (loaded.graph === null)
+    return { program: null, diagnostics: loaded.diagnostics, effects: null, file, files: new Map([[entry.key, file]]) }
   const { order, files } = loaded.graph
   const interfaces = new Map<string, ImportedInterface>()
   const importsOf =
@@ -53,6 +59,8 @@ export function compileProgram(entry: { readonly key: string; readonly text: str
   for (const module of order)
     if (module.key !== entry.key) interfaces.set(module.key, interfaceOf(module.program, importsOf(module)))
   const main = order.at(-1)!
+  const effects = new EffectAnalysis(order, main, { signatures: options.signatures, pipeline: options.pipeline ?? null })
+  const mode = options.effects ?? 'declared-only'
   const diagnostics = [
     ...loaded.diagnostics,
     ...checkProgram(main.program, {
@@ -62,8 +70,9 @@ export function compileProgram(entry: { readonly key: string; readonly text: str
       ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
       ...(options.strict === undefined ? {} : { strict: options.strict }),
     }),
+    ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main.program)) ? effects.findings(mode === 'strict') : []),
   ]
-  if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, file, files }
+  if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, effects, file, files }
 
   const chunks = new Map<string, ModuleChunk>()
   const failures = new Map<string, string>()
@@ -73,11 +82,12 @@ export function compileProgram(entry: { readonly key: string; readonly text: str
     } catch (error) {
       if (!(error instanceof CompileError)) throw error
       const message = `Compile error at line ${module.file.lineAt(error.span.start)}: ${error.message}`
-      if (module === main) return { program: null, diagnostics: [...diagnostics, compileDiagnostic(message, error)], file, files }
+      if (module === main)
+        return { program: null, diagnostics: [...diagnostics, compileDiagnostic(message, error)], effects, file, files }
       failures.set(module.key, `Import compile error: ${message}`)
     }
   }
-  return { program: { modules: [...chunks.values()], main: entry.key }, diagnostics, file, files }
+  return { program: { modules: [...chunks.values()], main: entry.key }, diagnostics, effects, file, files }
 }
 
 const EMPTY_INTERFACE: ImportedInterface = {

@@ -1,6 +1,6 @@
 // `@bridle/stdlib-tools`: embed Bridle. Safe for browsers: what needs Node is in `/node` and `/mcp`.
 
-export { CompileError, Module, RunStopped, Runtime, createRuntime, valueOf } from './runtime.js'
+export { CompileError, EffectCeilingError, Module, RunStopped, Runtime, createRuntime, valueOf } from './runtime.js'
 export type { CompileSettings, MachineMakers, RuntimeOptions, StartOptions } from './runtime.js'
 export { Run, ScriptError } from './run.js'
 export type { RunResult, SnapshotOptions } from './run.js'

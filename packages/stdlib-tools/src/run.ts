@@ -16,6 +16,8 @@ import type { RunEvent } from './events.js'
 import { createExecutors, toolProvider } from './executors/index.js'
 import type { McpToolCaller, PendingResults, ScriptTool, ToolProviderParts } from './executors/index.js'
 import { hostProvider } from './host-provider.js'
+import { withinManifest } from './manifest-guard.js'
+import type { ManifestGuard } from './manifest-guard.js'
 import { JOURNAL_FORMAT } from './journal.js'
 import type { Journal } from './journal.js'
 import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
@@ -69,6 +71,7 @@ export interface RunParts {
   readonly host: Host
   readonly providers: readonly ProviderSource[]
   readonly grants: Grants
+  readonly guard: ManifestGuard
   readonly pendingResults: PendingResults
   readonly scripts: { readonly [name: string]: ScriptTool }
   readonly dryRun: boolean
@@ -254,9 +257,9 @@ export class Run {
   }
 
   private performer(): PerformEffect {
-    const { grants, dryRun } = this.parts
+    const { grants, guard, dryRun } = this.parts
     const table = providerTable(this.providers)
-    const perform = authorized(table, grants)
+    const perform = withinManifest(guard, authorized(table, grants))
     if (!dryRun) return perform
     return dryRunning(
       perform,

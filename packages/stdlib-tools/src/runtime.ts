@@ -2,7 +2,7 @@
 // gives, limits. It compiles modules and starts runs; a run never shares state with another.
 
 import { compileProgram, withBuiltins } from '@bridle/compiler'
-import type { BuiltinSignatures, CompileResult } from '@bridle/compiler'
+import type { BuiltinSignatures, CompileResult, EffectManifest } from '@bridle/compiler'
 import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, SourceFile } from '@bridle/parser'
 import { Machine, SnapshotError, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
@@ -64,6 +64,10 @@ export interface CompileSettings {
   readonly strict?: boolean
   /** The pipeline to run, instead of `default` or the first one. */
   readonly pipeline?: string
+  /** `declared-only` (the default) checks the effect rows and grants that the file declares; `strict` also gives advice. */
+  readonly effects?: 'strict' | 'declared-only' | 'off'
+  /** The effects that the program may reach (`['http', 'time']`). A program that can do more is refused: EffectCeilingError. */
+  readonly allowEffects?: readonly string[]
 }
 
 export interface StartOptions {
@@ -112,6 +116,19 @@ export class CompileError extends Error {
   }
 }
 
+/** The program can reach effects that the host does not allow. `diagnostics` has one finding for each. */
+export class EffectCeilingError extends Error {
+  override readonly name = 'EffectCeilingError'
+  readonly diagnostics: readonly Diagnostic[]
+  readonly file: SourceFile
+
+  constructor(diagnostics: readonly Diagnostic[], file: SourceFile) {
+    super(diagnostics.map((each) => each.message).join('; '))
+    this.diagnostics = diagnostics
+    this.file = file
+  }
+}
+
 /** A compiled program, good for any number of runs. */
 export class Module {
   readonly file: string
@@ -122,6 +139,7 @@ export class Module {
   readonly sources: ProgramSources
   /** Of the sources; journals and snapshots name the program by it. */
   readonly hash: string
+  private readonly analysis: NonNullable<CompileResult['effects']>
 
   constructor(parts: {
     readonly result: CompileResult
@@ -135,6 +153,18 @@ export class Module {
     this.program = parts.program
     this.sources = parts.sources
     this.hash = parts.hash
+    this.analysis = parts.result.effects!
+  }
+
+  /** What the program can reach: effects, tools and grants of each function and of the whole. Runs are held to it. */
+  get manifest(): EffectManifest {
+    return this.analysis.manifest
+  }
+
+  /** Throws EffectCeilingError when the program can reach effects beyond those of `ceiling`. */
+  checkCeiling(ceiling: readonly string[]): void {
+    const above = this.analysis.above(ceiling)
+    if (above.length > 0) throw new EffectCeilingError(above, this.files.get(this.file)!)
   }
 }
 
@@ -164,12 +194,14 @@ export class Runtime {
     this.std = new Map(Object.entries(options.std ?? {}))
   }
 
-  /** Throws CompileError. */
+  /** Throws CompileError and EffectCeilingError. */
   compile(source: string, settings: CompileSettings = {}): Module {
     const collector = new SourceCollector(this.host, this.std, this.options.resolve ?? null)
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
     const result = this.compileWith(entry, collector.resolve, settings)
-    return this.moduleOf(result, collector.sources(entry, settings.pipeline))
+    const module = this.moduleOf(result, collector.sources(entry, settings.pipeline))
+    if (settings.allowEffects !== undefined) module.checkCeiling(settings.allowEffects)
+    return module
   }
 
   start(module: Module, options: StartOptions = {}): Run {
@@ -227,7 +259,7 @@ export class Runtime {
   }
 
   private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], settings: CompileSettings): CompileResult {
-    const { strict, pipeline } = settings
+    const { strict, pipeline, effects } = settings
     const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
     const result = compileProgram(entry, {
       resolve,
@@ -236,6 +268,7 @@ export class Runtime {
       ...(globals.length === 0 ? {} : { globals }),
       ...(strict === undefined ? {} : { strict }),
       ...(pipeline === undefined ? {} : { pipeline }),
+      ...(effects === undefined ? {} : { effects }),
     })
     if (result.program === null) throw new CompileError(result)
     return result
@@ -270,6 +303,7 @@ export class Runtime {
       host: this.host,
       providers: [...(own.providers ?? []), ...(options.providers ?? [])],
       grants: options.grants === undefined ? this.grants : this.grants.narrowedTo(options.grants),
+      guard: { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
       pendingResults: this.pendingResults,
       scripts: own.scripts ?? {},
       dryRun,
@@ -311,6 +345,11 @@ export class Runtime {
         ? {}
         : { globals: new Map(Object.entries({ ...this.options.globalValues, ...options.globals })) }),
     }
+  }
+
+  private kindsOf(builtin: string | undefined): readonly string[] {
+    const effects = builtin === undefined ? 'pure' : (this.registry.builtins.get(builtin)?.effects ?? 'pure')
+    return effects === 'pure' ? [] : effects
   }
 
   private makeRunId(): string {

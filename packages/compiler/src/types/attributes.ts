@@ -11,6 +11,7 @@ interface Placement {
 
 const ANYWHERE: Placement | null = null
 const ON_FN: Placement = { kinds: ['FnDecl'], target: 'function' }
+const ON_CALLABLE: Placement = { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }
 
 /** THE table of attributes: where each may stand. */
 const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placement | null>([
@@ -19,7 +20,11 @@ const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placem
   ['test', { kinds: ['PipelineDecl'], target: 'pipeline' }],
   ['acp_tool', ON_FN],
   ['acp_skill', ON_FN],
-  ['invariant', { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }],
+  ['invariant', ON_CALLABLE],
+  // Contracts about effects and tools: an addition of Bridle, elsewhere unknown attributes (reference 05 §2.8).
+  ['effects', ON_CALLABLE],
+  ['grant', ON_CALLABLE],
+  ['bind_effect', ON_CALLABLE],
   ['deterministic', ON_FN],
   ['semantic', ON_FN],
   ['archivist', ON_FN],

@@ -223,7 +223,7 @@ export const hostCallFamily: BuiltinFamily = {
   builtins: [
     builtin(
       'host_call(name: string, args?: any)',
-      { doc: 'Calls `capability.operation` of the host.', effects: ['host.call', 'process.exec', 'callback'] },
+      { doc: 'Calls `capability.operation` of the host.', effects: ['host.call', 'process.exec', 'process.info', 'callback'] },
       hostCall,
     ),
     builtin(

@@ -1,6 +1,7 @@
 // What the compiler asks about builtins, read off a registry.
 
-import type { Signatures } from '@bridle/compiler/signatures'
+import type { BuiltinEffects, Signatures } from '@bridle/compiler/signatures'
+import type { BuiltinDef } from './builtin.js'
 import type { Registry } from './registry.js'
 
 /** Names with this prefix belong to the compiler; scripts may call them, suggestions never show them. */
@@ -13,6 +14,14 @@ export function signaturesOf(registry: Registry, globals: Iterable<string> = [])
     for (const def of table.values()) (def.borrows ? borrowed : kept).add(def.name)
   }
   return {
+    effects: (name) => {
+      const def = registry.builtins.get(name)
+      return def === undefined ? undefined : effectsOf([def])
+    },
+    methodEffects: (name) => {
+      const defs = [...registry.methods.values()].flatMap((table) => table.get(name) ?? [])
+      return defs.length === 0 ? undefined : effectsOf(defs)
+    },
     has: (name) => registry.builtins.has(name),
     borrows: (name) => registry.builtins.get(name)?.borrows ?? false,
     // The receiver's type is not known here: the name must be safe on every type that has it.
@@ -20,4 +29,17 @@ export function signaturesOf(registry: Registry, globals: Iterable<string> = [])
     constants: [...registry.constants.keys(), ...globals],
     names: [...registry.builtins.keys()].filter((name) => !name.startsWith(INTERNAL) && !name.includes('.')),
   }
+}
+
+function effectsOf(defs: readonly BuiltinDef[]): BuiltinEffects {
+  const tokens = new Set<string>()
+  for (const { effects } of defs) {
+    if (effects !== 'pure') for (const effect of effects) if (effect !== 'callback') tokens.add(effect)
+  }
+  return { tokens: [...tokens], calls: defs.some(takesFunction) ? 'arguments' : 'nothing' }
+}
+
+/** Lazy sequences keep a function and call it later, which is all the same to whoever hands it over. */
+function takesFunction({ signature }: BuiltinDef): boolean {
+  return /\bclosure\b|\bfn\(/.test(signature)
 }

@@ -255,7 +255,7 @@ export const toolSynthesisFamily: BuiltinFamily = {
   builtins: [
     builtin(
       'tool_synthesize(config: dict)',
-      { doc: 'A closure that calls a tool described by `config`.', effects: [] },
+      { doc: 'A closure that calls a tool described by `config`.', effects: ['host.tool', 'mcp.request'] },
       synthesize,
     ),
     builtin(

@@ -1,0 +1,110 @@
+// Front door of effect analysis: a loaded program in, its manifest and the findings about its contracts out. The work is done
+// when somebody first asks, since most programs are compiled by hosts that do not.
+
+import type { Diagnostic, Program } from '@bridle/parser'
+import type { LoadedModule } from '../modules.js'
+import type { Signatures } from '../signatures.js'
+import { checkCeiling, checkEffects } from './check.js'
+import { collectModule, type ModuleNames } from './collect.js'
+import { boundEffects } from './declared.js'
+import { type Cause, Inference } from './infer.js'
+import { effectOf } from './kinds.js'
+import { type EffectManifest, manifestOf } from './report.js'
+import { emptyWorld, type Unit, type World } from './units.js'
+
+interface AnalysisOptions {
+  readonly signatures: Signatures
+  /** The pipeline to run, instead of `default` or the first. */
+  readonly pipeline: string | null
+}
+
+export class EffectAnalysis {
+  private readonly order: readonly LoadedModule[]
+  private readonly main: LoadedModule
+  private readonly options: AnalysisOptions
+  private found: { readonly world: World; readonly inference: Inference; readonly entries: readonly Unit[] } | null = null
+  private shown: EffectManifest | null = null
+
+  /** `order` has every module after those that it imports, the main one last. */
+  constructor(order: readonly LoadedModule[], main: LoadedModule, options: AnalysisOptions) {
+    this.order = order
+    this.main = main
+    this.options = options
+  }
+
+  get manifest(): EffectManifest {
+    const { world, inference, entries } = this.work()
+    this.shown ??= manifestOf({ world, inference, main: this.main.file, entries })
+    return this.shown
+  }
+
+  /** Broken contracts of the main file. */
+  findings(strict: boolean): readonly Diagnostic[] {
+    const { world, inference } = this.work()
+    return checkEffects({ world, inference, main: this.main.key, strict })
+  }
+
+  /** What of the program exceeds the effects that a host allows. */
+  above(ceiling: readonly string[]): readonly Diagnostic[] {
+    const { inference, entries } = this.work()
+    const causes = new Map<string, Cause>()
+    for (const [token, cause] of inference.reachable(entries).tokens) {
+      const effect = effectOf(token)
+      if (effect !== null && !causes.has(effect)) causes.set(effect, this.ownCause(effect) ?? cause)
+    }
+    return checkCeiling(causes, ceiling)
+  }
+
+  /** A place in the main file that brings the effect, if it does so by a call there. */
+  private ownCause(effect: string): Cause | null {
+    const { world, inference } = this.work()
+    for (const unit of world.units) {
+      if (unit.module !== this.main.key) continue
+      for (const [token, cause] of inference.of(unit).tokens) if (effectOf(token) === effect) return cause
+    }
+    return null
+  }
+
+  private work(): NonNullable<EffectAnalysis['found']> {
+    this.found ??= this.analyze()
+    return this.found
+  }
+
+  private analyze(): NonNullable<EffectAnalysis['found']> {
+    const world = emptyWorld()
+    const names = new Map<string, ModuleNames>()
+    const entries: Unit[] = []
+    for (const module of this.order) {
+      const collected = collectModule(module, {
+        world,
+        signatures: this.options.signatures,
+        imported: (path) => {
+          const found = module.imports.get(path)
+          return found === undefined || found.kind === 'error' ? null : (names.get(found.key) ?? null)
+        },
+      })
+      names.set(module.key, collected.names)
+      entries.push(collected.unit)
+    }
+    const entry = this.options.pipeline ?? entryPipeline(this.main.program)
+    const pipeline = world.units.find((unit) => unit.module === this.main.key && unit.kind === 'pipeline' && unit.name === entry)
+    if (pipeline !== undefined) entries.push(pipeline)
+    const bound = new Map(boundEffects(world).map(({ tool, effect }) => [tool, effect]))
+    return { world, inference: new Inference(world, { signatures: this.options.signatures, bound }), entries }
+  }
+}
+
+/** Whether a file says anything about effects that could be broken. */
+export function hasContracts(program: Program): boolean {
+  return program.items.some((item) => 'attributes' in item && item.attributes.some(({ name }) => CONTRACTS.has(name.text)))
+}
+
+const CONTRACTS: ReadonlySet<string> = new Set(['effects', 'grant', 'bind_effect'])
+
+/** The pipeline that a file is entered through (reference 02 §0.6); null in script mode. */
+function entryPipeline(program: Program): string | null {
+  const names = program.items.flatMap((item) => (item.kind === 'PipelineDecl' ? [item.name.text] : []))
+  return names.includes('default') ? 'default' : (names[0] ?? null)
+}
+
+export type { EffectManifest } from './report.js'

@@ -1,0 +1,143 @@
+// The contracts of the main file, compared with what inference found. A row is checked in both directions; a file without rows
+// and grants has nothing to break and is never reported.
+
+import type { CatalogRow, Diagnostic, Span } from '@bridle/parser'
+import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
+import { boundEffects, declaredRow, type Grant, grantsOf } from './declared.js'
+import type { Cause, Inference } from './infer.js'
+import { effectOf, needsGrant } from './kinds.js'
+import type { Unit, World } from './units.js'
+
+export interface EffectCheck {
+  readonly world: World
+  readonly inference: Inference
+  /** Key of the main module; only its declarations are reported on. */
+  readonly main: string
+  /** Also what is only advice: effects that cannot occur, `@deterministic` functions that are not. */
+  readonly strict: boolean
+}
+
+const NONDETERMINISTIC: ReadonlySet<string> = new Set([
+  'database',
+  'db',
+  'email',
+  'env',
+  'external',
+  'fs',
+  'http',
+  'llm',
+  'mcp',
+  'process',
+  'random',
+  'time',
+])
+
+export function checkEffects({ world, inference, main, strict }: EffectCheck): readonly Diagnostic[] {
+  const findings: Diagnostic[] = []
+  const own = world.units.filter((unit) => unit.module === main && unit.kind !== 'module')
+  const grants = own.flatMap(grantsOf)
+  undefinedTools(world, inference, grants, findings)
+  const bound = new Set(boundEffects(world).map(({ effect }) => effect))
+  for (const unit of own) {
+    const causes = causesByEffect(inference, unit)
+    const row = declaredRow(unit)
+    if (row !== null) checkRow(unit, row, causes, { world, inference, strict }, findings)
+    if (grants.length > 0) checkGrants(unit, causes, grants, bound, findings)
+    if (strict && isDeterministic(unit)) {
+      for (const [effect, cause] of causes) {
+        if (NONDETERMINISTIC.has(effect)) report(findings, 'E005', cause.span, { fn: unit.name, effect, operation: cause.text })
+      }
+    }
+  }
+  return findings.sort((one, other) => one.span.start - other.span.start)
+}
+
+/** The findings for effects above a host's ceiling; empty when the program stays below. */
+export function checkCeiling(effects: ReadonlyMap<string, Cause>, ceiling: readonly string[]): readonly Diagnostic[] {
+  const findings: Diagnostic[] = []
+  for (const [effect, cause] of effects) {
+    if (!ceiling.includes(effect)) report(findings, 'E008', cause.span, { effect, cause: cause.text })
+  }
+  return findings
+}
+
+/** Each effect of a unit with the first place that brings it. */
+export function causesByEffect(inference: Inference, unit: Unit): ReadonlyMap<string, Cause> {
+  const causes = new Map<string, Cause>()
+  for (const [token, cause] of inference.of(unit).tokens) {
+    const effect = effectOf(token)
+    if (effect !== null && !causes.has(effect)) causes.set(effect, cause)
+  }
+  return causes
+}
+
+function checkRow(
+  unit: Unit,
+  row: readonly string[],
+  causes: ReadonlyMap<string, Cause>,
+  { world, inference, strict }: Pick<EffectCheck, 'world' | 'inference' | 'strict'>,
+  findings: Diagnostic[],
+): void {
+  for (const [effect, cause] of causes) {
+    if (row.includes(effect)) continue
+    const contract = contractOf(cause, world)
+    if (contract === null) report(findings, 'E001', cause.span, { fn: unit.name, effect, cause: cause.text })
+    else report(findings, 'E002', cause.span, { fn: unit.name, effect, callee: contract })
+  }
+  const { unknown } = inference.of(unit)
+  if (unknown !== null) report(findings, 'E006', unknown.span, { fn: unit.name, cause: unknown.text })
+  if (!strict) return
+  for (const effect of row) {
+    if (!causes.has(effect) && unknown === null && inference.of(unit).called.size === 0) {
+      report(findings, 'E007', unit.span, { fn: unit.name, effect })
+    }
+  }
+}
+
+/** How messages name a callee that promises its effects: a tool, or a function with a row; null for any other. */
+function contractOf(cause: Cause, world: World): string | null {
+  if (cause.callee.startsWith('tool ')) return cause.callee
+  const callee = world.units.find((unit) => unit.name === cause.callee && declaredRow(unit) !== null)
+  return callee === undefined ? null : `'${callee.name}'`
+}
+
+function checkGrants(
+  unit: Unit,
+  causes: ReadonlyMap<string, Cause>,
+  grants: readonly Grant[],
+  bound: ReadonlySet<string>,
+  findings: Diagnostic[],
+): void {
+  const inScope = grants.filter((grant) => grant.unit === unit)
+  if (inScope.length === 0) return
+  for (const [effect, cause] of causes) {
+    if (!needsGrant(effect) || bound.has(effect)) continue
+    if (inScope.some((grant) => grant.effects === null || grant.effects.includes(effect))) continue
+    report(findings, 'E003', cause.span, { fn: unit.name, effect })
+  }
+}
+
+function undefinedTools(world: World, inference: Inference, grants: readonly Grant[], findings: Diagnostic[]): void {
+  const known = new Set(world.tools.keys())
+  for (const unit of world.units) {
+    for (const { use } of inference.of(unit).tools.values()) known.add(use.name)
+  }
+  if (world.dynamicTools || known.has('*')) return
+  for (const { tool, span } of grants) if (!known.has(tool)) report(findings, 'E004', span, { name: tool, what: 'grant' })
+  for (const { tool, span } of boundEffects(world)) {
+    if (!known.has(tool)) report(findings, 'E004', span, { name: tool, what: 'bind_effect' })
+  }
+}
+
+function isDeterministic(unit: Unit): boolean {
+  return unit.attributes.some((attribute) => attribute.name.text === 'deterministic')
+}
+
+type ArgsOf<C extends EffectCode> = Parameters<(typeof EFFECT_CATALOG)[C]['message']>[0]
+
+function report<C extends EffectCode>(findings: Diagnostic[], code: C, span: Span, args: ArgsOf<C>): void {
+  // The table is typed row by row; `code` and `args` are tied together by the signature of this function.
+  const row = EFFECT_CATALOG[code] as unknown as CatalogRow<ArgsOf<C>>
+  const hint = row.hint?.(args) ?? null
+  findings.push({ code, severity: row.severity, message: row.message(args), span, hint, related: [], fix: null })
+}

@@ -1,0 +1,325 @@
+// What every unit may do, over the whole program, to a fixpoint: the tokens (kinds of effect and names), the tools it reaches,
+// which of its own parameters it calls or uses as the name of a tool, and whether it calls something that nobody can name.
+//
+// Functions that call what they are given are not effects by themselves: the caller who hands over a closure is charged with
+// it. `row(map) = row(the closure)` holds for builtins and for functions of the script alike.
+
+import type { Span } from '@bridle/parser'
+import type { BuiltinEffects, Signatures } from '../signatures.js'
+import { effectsByPrefix, effectsOfBuiltin, isKind, namedEffect } from './kinds.js'
+import { type ParamRef, paramKey, type Site, type Tracked, type Unit, type World } from './units.js'
+
+/** Why something is in a row: the place in the unit's own text, in words of reference 05 §2.13. */
+export interface Cause {
+  readonly text: string
+  readonly span: Span
+  /** The unit, tool or builtin at that place. */
+  readonly callee: string
+}
+
+/** How a tool is reached: by name in a registry, the host's tools, a capability operation of the host, an MCP server's tool. */
+export type ToolVia = 'tool' | 'host' | 'capability' | 'mcp'
+
+export interface ToolUse {
+  readonly via: ToolVia
+  /** `*`: the name is known to the run only. */
+  readonly name: string
+}
+
+export interface Facts {
+  /** Kinds of effect and effect names (kinds.ts). */
+  readonly tokens: Map<string, Cause>
+  readonly tools: Map<string, { readonly use: ToolUse; readonly cause: Cause }>
+  /** Parameters, of this unit or of one around it, that are called. */
+  readonly called: Map<string, ParamRef>
+  /** Parameters that name a tool. */
+  readonly naming: Map<string, { readonly param: ParamRef; readonly via: ToolVia }>
+  /** Calls a value of which nothing is known. */
+  unknown: Cause | null
+}
+
+/** Builtins that call a tool, and the argument that names it. */
+const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via: ToolVia }> = new Map([
+  ['__tool_call', { index: 1, via: 'tool' }],
+  ['__tool_try', { index: 1, via: 'tool' }],
+  ['host_tool_call', { index: 0, via: 'host' }],
+  ['host_call', { index: 0, via: 'capability' }],
+  ['mcp_call', { index: 1, via: 'mcp' }],
+])
+
+/** Builtins whose result calls tools of the host or of a server by a name that is data. */
+const SYNTHESIZES: ReadonlySet<string> = new Set(['tool_synthesize', 'tool_synth_invoke'])
+
+/** An operation of the host that is named in the text is not the one that starts programs, unless it says so. */
+function tokensOf(builtin: string, tokens: readonly string[], args: readonly Tracked[]): readonly string[] {
+  const [operation] = args
+  if (builtin !== 'host_call' || operation?.kind !== 'text' || operation.text.startsWith('process.')) return tokens
+  return tokens.filter((token) => !token.startsWith('process.'))
+}
+
+const NOTHING: BuiltinEffects = { tokens: [], calls: 'nothing' }
+
+export interface InferOptions {
+  readonly signatures: Signatures
+  /** Effect names bound to tools by `bind effect`: tool name → effect. */
+  readonly bound: ReadonlyMap<string, string>
+}
+
+export class Inference {
+  private readonly world: World
+  private readonly options: InferOptions
+  private readonly facts: Facts[]
+  private readonly methods = new Map<string, Unit[]>()
+  private readonly named = new Map<string, Unit[]>()
+  private readonly fields = new Map<string, Tracked[]>()
+  private changed = false
+
+  constructor(world: World, options: InferOptions) {
+    this.world = world
+    this.options = options
+    this.facts = world.units.map(() => emptyFacts())
+    for (const unit of world.units) {
+      if (unit.kind === 'method') push(this.methods, unit.name.slice(unit.name.lastIndexOf('.') + 1), unit)
+      else if (unit.name !== '') push(this.named, unit.name, unit)
+    }
+    for (const { value, field } of world.escaped) if (field !== null) push(this.fields, field, value)
+    this.solve()
+  }
+
+  of(unit: Unit): Facts {
+    return this.facts[unit.id] ?? emptyFacts()
+  }
+
+  /** What may happen when the given units run and anything that escaped is called. */
+  reachable(entries: readonly Unit[]): Facts {
+    const all = emptyFacts()
+    const start = { text: 'the program', span: { start: 0, end: 0 }, callee: 'the program' }
+    for (const unit of entries) this.merge(all, this.of(unit), start)
+    for (const { value } of this.world.escaped) this.invoke(all, value, start)
+    // A closure that a function was given and keeps without calling it.
+    for (const unit of this.world.units) {
+      for (const site of unit.sites) {
+        if (site.target.kind !== 'unit') continue
+        const callee = site.target.unit
+        site.args.forEach((arg, index) => {
+          if (this.world.escapedParams.has(paramKey({ unit: callee.id, index }))) this.invoke(all, arg, start)
+        })
+      }
+    }
+    return all
+  }
+
+  /** Repeats until nothing is added; every set only grows and is bounded by the program. */
+  private solve(): void {
+    do {
+      this.changed = false
+      for (const unit of this.world.units) for (const site of unit.sites) this.transfer(unit, site)
+    } while (this.changed)
+  }
+
+  private transfer(unit: Unit, site: Site): void {
+    const facts = this.facts[unit.id]
+    if (facts === undefined) return
+    const { target, args, span } = site
+    switch (target.kind) {
+      case 'construct':
+        this.addToken(facts, namedEffect(target.effect), { text: `\`${target.what}\``, span, callee: target.what })
+        return
+      case 'unit':
+        this.callUnit(facts, target.unit, args, span, 0)
+        return
+      case 'param':
+        this.addCalled(facts, target.param)
+        return
+      case 'unknown':
+        this.addUnknown(facts, { text: 'call of a value that is not known here', span, callee: 'a value' })
+        return
+      case 'name': {
+        const found = this.named.get(target.name) ?? []
+        for (const callee of found) this.callUnit(facts, callee, args, span, 0)
+        for (const effect of found.length === 0 ? effectsByPrefix(target.name) : []) {
+          this.addToken(facts, namedEffect(effect), callTo(target.name, span))
+        }
+        return
+      }
+      case 'method':
+        this.callMethod(facts, target.name, args, span)
+        return
+      case 'builtin':
+        this.callBuiltin(facts, target.name, args, span)
+    }
+  }
+
+  private callUnit(facts: Facts, callee: Unit, args: readonly Tracked[], span: Span, offset: number): void {
+    const name = callee.name === '' ? 'a closure' : callee.name
+    const cause = callTo(name, span)
+    const theirs = this.of(callee)
+    this.merge(facts, theirs, cause, callee)
+    for (const param of [...theirs.called.values()]) {
+      if (param.unit !== callee.id) continue
+      const arg = args[param.index - offset]
+      if (arg !== undefined) this.invoke(facts, arg, cause)
+    }
+    for (const { param, via } of [...theirs.naming.values()]) {
+      if (param.unit === callee.id) this.useTool(facts, via, args[param.index - offset] ?? UNKNOWN, span, cause)
+    }
+  }
+
+  /** Adds all of `theirs` but what concerns parameters of `callee`, which the arguments decide. */
+  private merge(facts: Facts, theirs: Facts, cause: Cause, callee: Unit | null = null): void {
+    if (facts === theirs) return
+    for (const token of theirs.tokens.keys()) this.addToken(facts, token, cause)
+    for (const [key, { use }] of theirs.tools) {
+      if (facts.tools.has(key)) continue
+      facts.tools.set(key, { use, cause })
+      this.changed = true
+    }
+    for (const param of theirs.called.values()) if (callee !== null && param.unit !== callee.id) this.addCalled(facts, param)
+    for (const { param, via } of theirs.naming.values()) {
+      if (callee !== null && param.unit !== callee.id) this.addNaming(facts, param, via)
+    }
+    if (theirs.unknown !== null) this.addUnknown(facts, cause)
+  }
+
+  /** A value is called by somebody who got it from here. */
+  private invoke(facts: Facts, value: Tracked, cause: Cause): void {
+    switch (value.kind) {
+      case 'unit':
+        this.merge(facts, this.of(value.unit), cause, value.unit)
+        return
+      case 'builtin':
+        this.addBuiltin(facts, value.name, this.effectsOf(value.name).tokens, cause)
+        if (TOOL_ARGUMENT.has(value.name)) this.useTool(facts, TOOL_ARGUMENT.get(value.name)!.via, UNKNOWN, cause.span, cause)
+        return
+      case 'param':
+        this.addCalled(facts, value.param)
+        return
+      case 'unknown':
+        this.addUnknown(facts, cause)
+        return
+      default:
+        return
+    }
+  }
+
+  private callMethod(facts: Facts, name: string, args: readonly Tracked[], span: Span): void {
+    const cause = callTo(name, span)
+    const own = this.methods.get(name) ?? []
+    for (const method of own) this.callUnit(facts, method, args, span, 1)
+    // A dict may hold a closure under this name.
+    for (const value of this.fields.get(name) ?? []) this.invoke(facts, value, cause)
+    const builtin = this.options.signatures.methodEffects(name)
+    if (builtin === undefined) {
+      if (own.length === 0) this.addUnknown(facts, cause)
+      return
+    }
+    this.addBuiltin(facts, name, builtin.tokens, cause)
+    if (builtin.calls === 'arguments') this.invokeArguments(facts, args, cause)
+  }
+
+  /** Somebody calls one of the arguments; which one is not said, so it is one that can be called, if there is any. */
+  private invokeArguments(facts: Facts, args: readonly Tracked[], cause: Cause): void {
+    const callable = args.filter((arg) => arg.kind === 'unit' || arg.kind === 'builtin' || arg.kind === 'param')
+    for (const arg of callable.length > 0 ? callable : args) this.invoke(facts, arg, cause)
+  }
+
+  private callBuiltin(facts: Facts, name: string, args: readonly Tracked[], span: Span): void {
+    const effects = this.effectsOf(name)
+    const cause = callTo(name, span)
+    this.addBuiltin(facts, name, tokensOf(name, effects.tokens, args), cause)
+    if (SYNTHESIZES.has(name)) {
+      for (const via of ['host', 'mcp'] as const) this.useTool(facts, via, UNKNOWN, span, cause)
+    }
+    if (effects.calls === 'arguments') this.invokeArguments(facts, args, cause)
+    const tool = TOOL_ARGUMENT.get(name)
+    if (tool !== undefined) this.useTool(facts, tool.via, args[tool.index] ?? UNKNOWN, span, cause)
+  }
+
+  private addBuiltin(facts: Facts, name: string, tokens: readonly string[], cause: Cause): void {
+    for (const token of tokens) if (isKind(token)) this.addToken(facts, token, cause)
+    for (const effect of effectsOfBuiltin(name, tokens)) this.addToken(facts, namedEffect(effect), cause)
+  }
+
+  private effectsOf(builtin: string): BuiltinEffects {
+    return this.options.signatures.effects(builtin) ?? NOTHING
+  }
+
+  // ---- tools ----------------------------------------------------------------------------------------------------------
+
+  private useTool(facts: Facts, via: ToolVia, name: Tracked, span: Span, cause: Cause): void {
+    if (name.kind === 'param') {
+      this.addNaming(facts, name.param, via)
+      return
+    }
+    const known = name.kind === 'text' ? name.text : name.kind === 'unit' && name.unit.kind === 'tool' ? name.unit.name : null
+    const key = `${via}:${known ?? '*'}`
+    const why: Cause = known === null ? cause : { text: `tool call '${known}'`, span, callee: `tool ${known}` }
+    if (!facts.tools.has(key)) {
+      facts.tools.set(key, { use: { via, name: known ?? '*' }, cause: why })
+      this.changed = true
+    }
+    if (via !== 'tool' && (known === null || !this.options.bound.has(known))) return
+    this.toolEffects(facts, known, why)
+  }
+
+  /** The row of a tool: what is bound to it, else what its definition says, else its handler, else `external`. */
+  private toolEffects(facts: Facts, name: string | null, cause: Cause): void {
+    const bound = name === null ? undefined : this.options.bound.get(name)
+    if (bound !== undefined) {
+      this.addToken(facts, namedEffect(bound), cause)
+      return
+    }
+    const definition = name === null ? undefined : this.world.tools.get(name)
+    if (definition?.effects !== null && definition?.effects !== undefined) {
+      for (const effect of definition.effects) this.addToken(facts, namedEffect(effect), cause)
+    } else if (definition?.executor === 'harn' && definition.handler !== null) {
+      this.invoke(facts, definition.handler, cause)
+    } else {
+      this.addToken(facts, namedEffect('external'), cause)
+    }
+  }
+
+  // ---- growing --------------------------------------------------------------------------------------------------------
+
+  private addToken(facts: Facts, token: string, cause: Cause): void {
+    if (facts.tokens.has(token)) return
+    facts.tokens.set(token, cause)
+    this.changed = true
+  }
+
+  private addCalled(facts: Facts, param: ParamRef): void {
+    const key = paramKey(param)
+    if (facts.called.has(key)) return
+    facts.called.set(key, param)
+    this.changed = true
+  }
+
+  private addNaming(facts: Facts, param: ParamRef, via: ToolVia): void {
+    const key = `${via}:${paramKey(param)}`
+    if (facts.naming.has(key)) return
+    facts.naming.set(key, { param, via })
+    this.changed = true
+  }
+
+  private addUnknown(facts: Facts, cause: Cause): void {
+    if (facts.unknown !== null) return
+    facts.unknown = cause
+    this.changed = true
+  }
+}
+
+const UNKNOWN: Tracked = { kind: 'unknown' }
+
+function emptyFacts(): Facts {
+  return { tokens: new Map(), tools: new Map(), called: new Map(), naming: new Map(), unknown: null }
+}
+
+function callTo(name: string, span: Span): Cause {
+  return { text: `call to '${name}'`, span, callee: name }
+}
+
+function push<V>(map: Map<string, V[]>, key: string, value: V): void {
+  const list = map.get(key)
+  if (list === undefined) map.set(key, [value])
+  else list.push(value)
+}

@@ -1,0 +1,126 @@
+// The manifest of a program: for each function of the main file and for the whole, which effects and tools it can reach and
+// under which grants. It is what a person reads before running code that a model wrote, what a host compares with its ceiling,
+// and what a run is held to: it is never less than what can happen.
+
+import type { AttributeValue, SourceFile } from '@bridle/parser'
+import { declaredRow, type Grant, grantsOf } from './declared.js'
+import type { Facts, Inference, ToolUse } from './infer.js'
+import { effectOf, isKind } from './kinds.js'
+import type { Unit, World } from './units.js'
+
+export interface GrantReport {
+  readonly tool: string
+  readonly constraints: { readonly [key: string]: AttributeValue }
+  /** null: no effect clause. */
+  readonly effects: readonly string[] | null
+  /** Name of the declaration that the grant stands on. */
+  readonly scope: string
+}
+
+export interface FunctionEffects {
+  readonly name: string
+  readonly kind: 'fn' | 'tool' | 'pipeline' | 'method' | 'closure'
+  /** Counts from 1. */
+  readonly line: number
+  /** Sorted. */
+  readonly effects: readonly string[]
+  /** The row as declared; null without one. */
+  readonly declared: readonly string[] | null
+  readonly tools: readonly ToolUse[]
+  readonly grants: readonly GrantReport[]
+  /** Parameters that it calls: their effects come from whoever calls the function. */
+  readonly callsParameters: readonly string[]
+  /** It calls something that is found at run time only. */
+  readonly unknown: boolean
+}
+
+export interface ScriptEffects {
+  /** Sorted. */
+  readonly effects: readonly string[]
+  /** Kinds of effect of the machine, as a host grants them; sorted. */
+  readonly kinds: readonly string[]
+  readonly tools: readonly ToolUse[]
+  readonly grants: readonly GrantReport[]
+}
+
+export interface EffectManifest {
+  readonly file: string
+  /** In source order. */
+  readonly functions: readonly FunctionEffects[]
+  readonly script: ScriptEffects
+}
+
+export interface ManifestParts {
+  readonly world: World
+  readonly inference: Inference
+  readonly main: SourceFile
+  /** Units that run by themselves: modules as they are loaded, the pipeline that the file enters through. */
+  readonly entries: readonly Unit[]
+}
+
+export function manifestOf({ world, inference, main, entries }: ManifestParts): EffectManifest {
+  const own = world.units.filter((unit) => unit.module === main.name)
+  const grants = own.flatMap(grantsOf)
+  const functions = own.filter((unit) => isShown(unit)).sort((one, other) => one.span.start - other.span.start)
+  const all = inference.reachable(entries)
+  return {
+    file: main.name,
+    functions: functions.map((unit) => functionEffects(unit, inference.of(unit), grants, main)),
+    script: {
+      effects: effectsIn(all),
+      kinds: [...all.tokens.keys()].filter(isKind).sort(),
+      tools: toolsIn(all, world),
+      grants: grants.map(grantReport),
+    },
+  }
+}
+
+type Shown = Unit & { readonly kind: FunctionEffects['kind'] }
+
+function isShown(unit: Unit): unit is Shown {
+  if (unit.kind === 'module') return false
+  return unit.kind !== 'closure' || (unit.topLevel && unit.name !== '')
+}
+
+function functionEffects(unit: Unit, facts: Facts, grants: readonly Grant[], main: SourceFile): FunctionEffects {
+  const tools = toolsIn(facts, null)
+  return {
+    name: unit.name,
+    kind: unit.kind === 'module' ? 'fn' : unit.kind,
+    line: main.lineAt(unit.span.start),
+    effects: effectsIn(facts),
+    declared: declaredRow(unit),
+    tools,
+    grants: grants.filter((grant) => grant.unit === unit).map(grantReport),
+    callsParameters: [...facts.called.values()].flatMap((param) => {
+      return param.unit === unit.id ? (unit.params[param.index] ?? []) : []
+    }),
+    unknown: facts.unknown !== null,
+  }
+}
+
+export function effectsIn(facts: Facts): readonly string[] {
+  const names = new Set<string>()
+  for (const token of facts.tokens.keys()) {
+    const effect = effectOf(token)
+    if (effect !== null) names.add(effect)
+  }
+  return [...names].sort()
+}
+
+/** Tools that are named, sorted. With a world, also those that the program defines: whoever has their registry may call them. */
+function toolsIn(facts: Facts, world: World | null): readonly ToolUse[] {
+  const uses = new Map([...facts.tools].map(([key, { use }]) => [key, use]))
+  for (const name of world?.tools.keys() ?? []) uses.set(`tool:${name}`, { via: 'tool', name })
+  if (world?.dynamicTools === true) uses.set('tool:*', { via: 'tool', name: '*' })
+  return [...uses].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, use]) => use)
+}
+
+function grantReport(grant: Grant): GrantReport {
+  return {
+    tool: grant.tool,
+    constraints: Object.fromEntries(grant.constraints),
+    effects: grant.effects,
+    scope: grant.unit.name,
+  }
+}

@@ -1,0 +1,92 @@
+// What effect analysis works on: a *unit* is a piece of code that runs when somebody calls it (function, tool, pipeline, method,
+// closure) or when its module is loaded. A unit lists the places where it calls something; what these places do is worked out
+// over the whole program in infer.ts.
+
+import type { Attribute, Span } from '@bridle/parser'
+
+export interface Unit {
+  readonly id: number
+  readonly kind: 'module' | 'fn' | 'tool' | 'pipeline' | 'method' | 'closure'
+  /** As a person knows it; empty for a closure. */
+  readonly name: string
+  readonly module: string
+  readonly span: Span
+  readonly params: readonly string[]
+  readonly attributes: readonly Attribute[]
+  /** Written out in a file, rather than inside a function. */
+  readonly topLevel: boolean
+  readonly sites: Site[]
+}
+
+/** A parameter of a unit. */
+export interface ParamRef {
+  readonly unit: number
+  readonly index: number
+}
+
+/** What is known about a value without running anything. */
+export type Tracked =
+  | { readonly kind: 'unit'; readonly unit: Unit }
+  | { readonly kind: 'builtin'; readonly name: string }
+  | { readonly kind: 'param'; readonly param: ParamRef }
+  | { readonly kind: 'text'; readonly text: string }
+  /** Certainly nothing that can be called. */
+  | { readonly kind: 'data' }
+  | { readonly kind: 'unknown' }
+
+export type Target =
+  | { readonly kind: 'unit'; readonly unit: Unit }
+  | { readonly kind: 'builtin'; readonly name: string }
+  | { readonly kind: 'param'; readonly param: ParamRef }
+  | { readonly kind: 'method'; readonly name: string }
+  /** A name that is found at run time only, in whoever called. */
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'unknown' }
+  /** A construct of the language that has an effect by itself. */
+  | { readonly kind: 'construct'; readonly effect: string; readonly what: string }
+
+export interface Site {
+  readonly target: Target
+  readonly args: readonly Tracked[]
+  readonly span: Span
+}
+
+/** A tool that the program defines: by `tool_define`, a `tool` declaration, or an alias. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly executor: string | null
+  readonly handler: Tracked | null
+  /** What its definition says about effects; null when it says nothing. */
+  readonly effects: readonly string[] | null
+  readonly span: Span
+  readonly module: string
+}
+
+/** Everything that was found in the modules of one program. */
+export interface World {
+  readonly units: Unit[]
+  readonly tools: Map<string, ToolDefinition>
+  /** Some tool is defined under a name that only the run knows. */
+  dynamicTools: boolean
+  /** Functions whose value went somewhere that is not followed: kept in data, returned, handed to a builtin that keeps it. */
+  readonly escaped: { readonly value: Tracked; readonly field: string | null }[]
+  readonly escapedParams: Set<string>
+  readonly structs: Set<string>
+  readonly enums: Set<string>
+}
+
+export function emptyWorld(): World {
+  return {
+    units: [],
+    tools: new Map(),
+    dynamicTools: false,
+    escaped: [],
+    escapedParams: new Set(),
+    structs: new Set(),
+    enums: new Set(['Result']),
+  }
+}
+
+export function paramKey(param: ParamRef): string {
+  return `${param.unit}:${param.index}`
+}
