@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHECK_CATALOG } from '@bridle/compiler'
+import { CHECK_CATALOG, EFFECT_CATALOG } from '@bridle/compiler'
 import { OPCODES } from '@bridle/compiler/bytecode'
 import { CATALOG } from '@bridle/parser'
 import { ERROR_CODES } from '../packages/cli/src/error-codes.js'
@@ -109,7 +109,7 @@ ${table(['code', 'name', 'operands', 'effect', 'control'], rows)}
 // ---- diagnostics
 
 function diagnosticsPage(): string {
-  const found = { ...CATALOG, ...CHECK_CATALOG } as Readonly<Record<string, { severity: string; title: string; doc: string }>>
+  const found = { ...CATALOG, ...CHECK_CATALOG, ...EFFECT_CATALOG } as Readonly<Record<string, { severity: string; title: string; doc: string }>>
   const findings = Object.entries(found)
     .sort(([x], [y]) => compareText(x, y))
     .map(([name, { severity, title, doc }]) => row(code(name), severity, title, doc))

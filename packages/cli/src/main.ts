@@ -47,7 +47,12 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
 
   add('check <path...>', 'parse and check scripts without running them')
     .option('--json', 'print the findings as JSON')
-    .action(async (paths: string[], options: { json?: boolean }) => {
+    .option('--effects', 'print what each function and the whole script can reach: effects, tools, grants')
+    .action(async (paths: string[], options: { json?: boolean; effects?: boolean }) => {
+      if (options.effects === true) {
+        const { effectsCommand } = await import('./commands/effects.js')
+        return done(await effectsCommand(paths, options))
+      }
       const { checkCommand } = await import('./commands/check.js')
       done(await checkCommand(paths, options))
     })

@@ -1,7 +1,7 @@
 // `bridle explain CODE`: what a code means. Codes of findings (P001, T014 …) come from the catalogues of parser and checker, codes
 // of run time and host (`timeout`, `policy_violation` …) are those that scripts see as `error.code`. Without a code, all are listed.
 
-import { CHECK_CATALOG } from '@bridle/compiler'
+import { CHECK_CATALOG, EFFECT_CATALOG } from '@bridle/compiler'
 import { CATALOG } from '@bridle/parser'
 import { ERROR_CODES } from '../error-codes.js'
 import { CommandError } from '../errors.js'
@@ -15,6 +15,8 @@ interface FindingCode {
 const FINDING_CODES: Readonly<Record<string, FindingCode>> = {
   ...CATALOG,
   ...CHECK_CATALOG,
+  ...EFFECT_CATALOG,
+  ...EFFECT_CATALOG,
   C001: {
     severity: 'error',
     title: 'cannot be compiled',

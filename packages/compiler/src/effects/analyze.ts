@@ -55,14 +55,12 @@ export class EffectAnalysis {
     return checkCeiling(causes, ceiling)
   }
 
-  /** A place in the main file that brings the effect, if it does so by a call there. */
+  /** A place in the main file that brings the effect: where it is asked for, rather than where somebody is called who does. */
   private ownCause(effect: string): Cause | null {
     const { world, inference } = this.work()
-    for (const unit of world.units) {
-      if (unit.module !== this.main.key) continue
-      for (const [token, cause] of inference.of(unit).tokens) if (effectOf(token) === effect) return cause
-    }
-    return null
+    const causes = world.units.flatMap((unit) => (unit.module === this.main.key ? [...inference.of(unit).tokens] : []))
+    const found = causes.flatMap(([token, cause]) => (effectOf(token) === effect ? [cause] : []))
+    return found.find((cause) => this.options.signatures.has(cause.callee)) ?? found[0] ?? null
   }
 
   private work(): NonNullable<EffectAnalysis['found']> {

@@ -26,7 +26,7 @@ export const EFFECT_CATALOG = {
     severity: 'error',
     title: 'MissingEffectGrant',
     message: (a) => `'${a.fn}' has effect '${a.effect}', and no grant in scope allows it`,
-    hint: (a) => `add a \`@grant(tool: ..., effect: ${a.effect})\`, or remove the effect`,
+    hint: (a) => `add a \`@grant("...", effect: ${a.effect})\`, or remove the effect`,
     doc:
       'The file declares grants, each limited to certain effects, and this function has an effect that none of those in its ' +
       'scope covers. A grant without an effect clause covers everything; a file without grants is never reported.',

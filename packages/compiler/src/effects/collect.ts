@@ -259,7 +259,8 @@ class Collector {
   private let(stmt: Extract<Stmt, { kind: 'Let' }>, names: Names): void {
     if (stmt.binding.kind === 'NameBinding' && !stmt.mutable) {
       const name = stmt.binding.name.text
-      names.bind(name, this.value(stmt.value, names, name))
+      const value = this.value(stmt.value, names, name)
+      names.bind(name, isAlias(stmt.value) ? { kind: 'tool', name } : value)
       return
     }
     const value = this.value(stmt.value, names)
@@ -412,6 +413,7 @@ class Collector {
         return builtin.length > 0 ? builtin : [{ kind: 'name', name }]
       case 'unit':
       case 'builtin':
+      case 'tool':
         return [bound]
       case 'param':
         return [bound, ...builtin]
@@ -490,7 +492,7 @@ class Collector {
   }
 
   private escape(value: Tracked, field: string | null): void {
-    if (value.kind === 'unit' || value.kind === 'builtin') this.world.escaped.push({ value, field })
+    if (value.kind === 'unit' || value.kind === 'builtin' || value.kind === 'tool') this.world.escaped.push({ value, field })
     else if (value.kind === 'param') this.world.escapedParams.add(paramKey(value.param))
   }
 
@@ -529,6 +531,11 @@ const CONSTRUCTORS: ReadonlySet<string> = new Set(['Ok', 'Err', 'Some', 'None'])
 
 function paramNames(params: readonly Param[]): readonly string[] {
   return params.map((param) => param.name.text)
+}
+
+/** What `use tool … as Name` is lowered to. */
+function isAlias(expr: Expr): boolean {
+  return expr.kind === 'Call' && expr.callee.text === '__tool_alias'
 }
 
 const STATEMENTS: ReadonlySet<string> = new Set([

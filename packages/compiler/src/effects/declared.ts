@@ -1,6 +1,6 @@
 // What a file says about effects, in the portable form: attributes that other implementations of the language skip with a
-// warning. `@effects(http, fs)` is a row, `@grant(tool: "Fetch", domain: "*.example.com")` a grant for that declaration,
-// `@bind_effect(effect: http, tool: "Fetch")` names the effect of a tool.
+// warning. `@effects(http, fs)` is a row, `@grant("Fetch", domain: "*.example.com")` a grant for that declaration,
+// `@bind_effect(http, "Fetch")` names the effect of a tool. (`tool` is a keyword and cannot name an argument.)
 
 import type { Attribute, AttributeValue, Span } from '@bridle/parser'
 import { normalEffect } from './kinds.js'
@@ -26,7 +26,7 @@ export interface Grant {
 
 export function grantsOf(unit: Unit): readonly Grant[] {
   return unit.attributes.flatMap((attribute) => {
-    const tool = attribute.name.text === 'grant' ? textOf(attribute, 'tool') : null
+    const tool = attribute.name.text === 'grant' ? (textOf(attribute, 'tool') ?? positional(attribute, 0)) : null
     if (tool === null) return []
     const clauses = attribute.args.filter(({ name }) => name?.text === 'effect' || name?.text === 'effects')
     const constraints = attribute.args.flatMap(({ name, value }) =>
@@ -49,8 +49,8 @@ export function boundEffects(world: World): readonly Bound[] {
   return world.units.flatMap((unit) =>
     unit.attributes.flatMap((attribute) => {
       if (attribute.name.text !== 'bind_effect') return []
-      const effect = normalEffect(textOf(attribute, 'effect') ?? '')
-      const tool = textOf(attribute, 'tool')
+      const effect = normalEffect(textOf(attribute, 'effect') ?? positional(attribute, 0) ?? '')
+      const tool = textOf(attribute, 'tool') ?? positional(attribute, 1)
       return effect === null || tool === null ? [] : [{ effect, tool, span: attribute.span }]
     }),
   )
@@ -58,6 +58,11 @@ export function boundEffects(world: World): readonly Bound[] {
 
 function textOf(attribute: Attribute, name: string): string | null {
   const value = attribute.args.find((arg) => arg.name?.text === name)?.value
+  return typeof value === 'string' ? value : null
+}
+
+function positional(attribute: Attribute, index: number): string | null {
+  const value = attribute.args.filter((arg) => arg.name === null)[index]?.value
   return typeof value === 'string' ? value : null
 }
 

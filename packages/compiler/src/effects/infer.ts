@@ -6,6 +6,7 @@
 
 import type { Span } from '@bridle/parser'
 import type { BuiltinEffects, Signatures } from '../signatures.js'
+import { declaredRow } from './declared.js'
 import { effectsByPrefix, effectsOfBuiltin, isKind, namedEffect } from './kinds.js'
 import { type ParamRef, paramKey, type Site, type Tracked, type Unit, type World } from './units.js'
 
@@ -131,6 +132,9 @@ export class Inference {
       case 'param':
         this.addCalled(facts, target.param)
         return
+      case 'tool':
+        this.callTool(facts, target.name, span)
+        return
       case 'unknown':
         this.addUnknown(facts, { text: 'call of a value that is not known here', span, callee: 'a value' })
         return
@@ -155,6 +159,8 @@ export class Inference {
     const cause = callTo(name, span)
     const theirs = this.of(callee)
     this.merge(facts, theirs, cause, callee)
+    // A row is what callers go by, also where the body does less.
+    for (const effect of declaredRow(callee) ?? []) this.addToken(facts, namedEffect(effect), cause)
     for (const param of [...theirs.called.values()]) {
       if (param.unit !== callee.id) continue
       const arg = args[param.index - offset]
@@ -194,6 +200,9 @@ export class Inference {
       case 'param':
         this.addCalled(facts, value.param)
         return
+      case 'tool':
+        this.callTool(facts, value.name, cause.span)
+        return
       case 'unknown':
         this.addUnknown(facts, cause)
         return
@@ -219,7 +228,9 @@ export class Inference {
 
   /** Somebody calls one of the arguments; which one is not said, so it is one that can be called, if there is any. */
   private invokeArguments(facts: Facts, args: readonly Tracked[], cause: Cause): void {
-    const callable = args.filter((arg) => arg.kind === 'unit' || arg.kind === 'builtin' || arg.kind === 'param')
+    const callable = args.filter(
+      (arg) => arg.kind === 'unit' || arg.kind === 'builtin' || arg.kind === 'param' || arg.kind === 'tool',
+    )
     for (const arg of callable.length > 0 ? callable : args) this.invoke(facts, arg, cause)
   }
 
@@ -245,6 +256,12 @@ export class Inference {
   }
 
   // ---- tools ----------------------------------------------------------------------------------------------------------
+
+  private callTool(facts: Facts, name: string, span: Span): void {
+    const cause: Cause = { text: `tool call '${name}'`, span, callee: `tool ${name}` }
+    this.addToken(facts, 'tool.call', cause)
+    this.useTool(facts, 'tool', { kind: 'text', text: name }, span, cause)
+  }
 
   private useTool(facts: Facts, via: ToolVia, name: Tracked, span: Span, cause: Cause): void {
     if (name.kind === 'param') {

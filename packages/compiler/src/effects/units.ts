@@ -30,6 +30,8 @@ export type Tracked =
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'param'; readonly param: ParamRef }
   | { readonly kind: 'text'; readonly text: string }
+  /** An alias of a tool: calling it calls the tool. */
+  | { readonly kind: 'tool'; readonly name: string }
   /** Certainly nothing that can be called. */
   | { readonly kind: 'data' }
   | { readonly kind: 'unknown' }
@@ -39,6 +41,7 @@ export type Target =
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'param'; readonly param: ParamRef }
   | { readonly kind: 'method'; readonly name: string }
+  | { readonly kind: 'tool'; readonly name: string }
   /** A name that is found at run time only, in whoever called. */
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'unknown' }
