@@ -21,6 +21,8 @@ function compile(text: string): CompiledProgram {
       resolve: (path) => ({ kind: 'error', message: `Import error: cannot read '${path}'` }),
       signatures: {
         has: (name) => builtins.includes(name),
+        effects: () => undefined,
+        methodEffects: () => undefined,
         borrows: () => true,
         borrowsMethod: () => false,
         constants: [],
