@@ -109,7 +109,9 @@ ${table(['code', 'name', 'operands', 'effect', 'control'], rows)}
 // ---- diagnostics
 
 function diagnosticsPage(): string {
-  const found = { ...CATALOG, ...CHECK_CATALOG, ...EFFECT_CATALOG } as Readonly<Record<string, { severity: string; title: string; doc: string }>>
+  const found = { ...CATALOG, ...CHECK_CATALOG, ...EFFECT_CATALOG } as Readonly<
+    Record<string, { severity: string; title: string; doc: string }>
+  >
   const findings = Object.entries(found)
     .sort(([x], [y]) => compareText(x, y))
     .map(([name, { severity, title, doc }]) => row(code(name), severity, title, doc))
