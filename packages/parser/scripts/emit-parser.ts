@@ -2,7 +2,9 @@
 // choice, greedy repetition), making the same tree as Ohm.
 //
 // - Choice: an alternative is tried only at tokens it can begin with, so almost nothing is parsed twice.
-// - Failure: a method gives null and leaves the position anywhere; whoever has something else to try puts it back.
+// - Tree: nodes are records on a tape of integers (parse-tree.ts), so parsing leaves the garbage collector nothing to do. A rule's
+//   method gives the place of its record. Children of a repetition wait on a stack until it ends.
+// - Failure: a method gives FAILED and leaves the position anywhere; whoever has something else to try puts it back.
 // - Memory: a rule of REMEMBERED knows its last result, for the places where two alternatives begin with the same rule
 //   (`a[x]` and `a[x:y]`). Hostile input can still make it go back often: past a budget of steps the parse begins again with
 //   everything about these rules remembered, which is what Ohm does for all rules and always.
@@ -47,27 +49,36 @@ const START_RULES = ['program', 'interpolation'] as const
 export function emitParser(rules: Rules): string {
   const beginningOf = beginnings(rules)
   const sets = new TokenTests()
+  const numbers = new Map([...rules.bodies.keys(), ITERATION].map((name, at) => [name, at]))
   const methods = [...rules.bodies]
     .filter(([name]) => simpleTokens(rules, name) === null)
-    .map(([name, body]) => new RuleEmitter(rules, beginningOf, sets).method(name, body))
-  const slots = [...REMEMBERED].flatMap((name) => [`  private ${name}At = -1`, `  private ${name}Node: TreeNode | null = null`])
+    .map(([name, body]) => new RuleEmitter(rules, beginningOf, sets, numbers).method(name, body))
+  const arities = [...new Set([...rules.bodies.values(), ONE].map(arity))].toSorted((a, b) => a - b)
+  const slots = [...REMEMBERED].flatMap((name) => [`  private ${name}At = -1`, `  private ${name}Node = FAILED`])
   return `// Generated from harn.ohm by scripts/generate-grammar.ts (how: packages/parser/scripts/emit-parser.ts): change that, then run it
 // again.
 /* eslint-disable */
 
-import { EMPTY, iteration, type Part, type StartRule, TooDeep, TreeNode } from './parse-tree.js'
+import { EMPTY, type StartRule, TooDeep } from './parse-tree.js'
 
 const FIRST_UNIT = 0xe000
 const END = ${END}
+/** What a rule's method gives when the rule does not match; no record stands there. */
+const FAILED = -1
 /** Calls of the rules that remember, for each token; plain code takes two or three. */
 const STEPS_PER_TOKEN = 40
+/** Integers on the tape for each token, to begin with; plain code takes about as many. */
+const TAPE_PER_TOKEN = 32
+/** More than any record but a repetition takes. */
+const RECORD = 32
 
 /** Raised when the budget of steps is used up; never leaves this file. */
 const OVERRUN = new Error('the parser goes back too often')
 
 export interface Parsed {
-  /** Null when the tokens are no program or expression. */
-  readonly tree: TreeNode | null
+  readonly tape: Int32Array
+  /** Place of the root's record on the tape; negative when the tokens are no program or expression. */
+  readonly root: number
   /** First token of the last but one item of the file that was begun: a failure has its reasons behind it. */
   readonly restart: number
 }
@@ -86,13 +97,21 @@ export function parseTokens(units: string, rule: StartRule, maxDepth: number): P
 }
 
 /** What is known about a rule at a token, by rule and token. */
-type Memory = Map<string, TreeNode | null>
+type Memory = Map<string, number>
+
+/** Rules by the number in their records; KEEP WITH: the calls of \`node\` below, which are generated from the same list. */
+export const RULES = [
+${[...numbers.keys()].map((name) => `  '${name}',\n`).join('')}] as const
 
 ${sets.declarations()}
 class Parser {
   private readonly kinds: Uint8Array
   private readonly maxDepth: number
   private readonly memory: Memory | null
+  private tape: Int32Array
+  /** End of what is written on the tape; the record of the empty repetition comes first. */
+  private top = 4
+  private readonly stack: number[] = []
   private stepsLeft: number
   private at = 0
   private depth = 0
@@ -104,20 +123,64 @@ ${slots.join('\n')}
     this.kinds = kinds
     this.maxDepth = maxDepth
     this.memory = memory
+    this.tape = new Int32Array(kinds.length * TAPE_PER_TOKEN + RECORD)
+    this.tape[0] = ${numbers.get(ITERATION)}
     this.stepsLeft = memory === null ? kinds.length * STEPS_PER_TOKEN + 1000 : Infinity
   }
 
   run(rule: StartRule): Parsed {
-    const tree = ${START_RULES.map((name) => `rule === '${name}' ? this.${name}() : `).join('')}null
-    return { tree, restart: this.restart }
+    const root = ${START_RULES.map((name) => `rule === '${name}' ? this.${name}() : `).join('')}FAILED
+    return { tape: this.tape, root, restart: this.restart }
   }
 
+  private grown(): Int32Array {
+    const larger = new Int32Array(this.tape.length * 2)
+    larger.set(this.tape)
+    return (this.tape = larger)
+  }
+
+  /** Takes a repetition from the stack: of each row of \`stride\` children from \`base\` on the one at \`offset\`. */
+  private column(base: number, offset: number, stride: number): number {
+    const stack = this.stack
+    const count = (stack.length - base) / stride
+    if (count === 0) return EMPTY
+    while (this.tape.length - this.top < count + RECORD) this.grown()
+    const tape = this.tape
+    const top = this.top
+    tape[top] = ${numbers.get(ITERATION)}
+    tape[top + 3] = count
+    let to = top + 4
+    for (let from = base + offset; from < stack.length; from += stride) tape[to++] = stack[from]!
+    this.top = to
+    return top
+  }
+
+${arities.map(nodeMaker).join('\n')}
   private countStep(): void {
     this.stepsLeft -= 1
     if (this.stepsLeft < 0) throw OVERRUN
   }
 
 ${methods.join('\n')}}
+`
+}
+
+const ITERATION = '_iter'
+const ONE: Peg = { op: 'end' }
+
+/** The method that writes a record with `count` children. */
+function nodeMaker(count: number): string {
+  const names = Array.from({ length: count }, (_, at) => `part${at}`)
+  return `  private node${count}(rule: number, start: number, end: number${names.map((name) => `, ${name}: number`).join('')}): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = ${count}
+${names.map((name, at) => `    tape[top + ${at + 4}] = ${name}\n`).join('')}    this.top = top + ${count + 4}
+    return top
+  }
 `
 }
 
@@ -200,12 +263,14 @@ class RuleEmitter {
   private readonly rules: Rules
   private readonly beginningOf: (peg: Peg) => Beginning
   private readonly tests: TokenTests
+  private readonly numbers: ReadonlyMap<string, number>
   private readonly lines: string[] = []
   private indent = 2
   private names = 0
 
-  constructor(rules: Rules, beginningOf: (peg: Peg) => Beginning, tests: TokenTests) {
+  constructor(rules: Rules, beginningOf: (peg: Peg) => Beginning, tests: TokenTests, numbers: ReadonlyMap<string, number>) {
     this.rules = rules
+    this.numbers = numbers
     this.beginningOf = beginningOf
     this.tests = tests
   }
@@ -213,15 +278,15 @@ class RuleEmitter {
   method(name: string, body: Peg): string {
     const remembers = REMEMBERED.has(name)
     if (remembers) this.remembering(name)
-    this.open(`private ${remembers ? `${name}Anew` : name}(): TreeNode | null {`)
+    this.open(`private ${remembers ? `${name}Anew` : name}(): number {`)
     this.line('const kinds = this.kinds')
     this.line('const start = this.at')
     if (name === ITEM) {
       this.line('this.restart = this.item')
       this.line('this.item = start')
     }
-    const parts = this.emit(body, 'return null', ALL, true)
-    this.line(`return new TreeNode('${name}', start, this.at, [${parts.join(', ')}])`)
+    const parts = this.emit(body, 'return FAILED', ALL, true)
+    this.line(`return ${this.node(name, 'start', 'this.at', parts)}`)
     this.close('}')
     return `${this.lines.join('\n')}\n`
   }
@@ -229,18 +294,18 @@ class RuleEmitter {
   /** The part of a remembering rule that looks up and counts; the work is in the method with `Anew`. */
   private remembering(name: string): void {
     const counted = COUNTED.has(name)
-    this.open(`private ${name}(): TreeNode | null {`)
+    this.open(`private ${name}(): number {`)
     this.line('const start = this.at')
     this.open(`if (this.${name}At === start) {`)
     this.line(`const last = this.${name}Node`)
-    this.line('if (last !== null) this.at = last.end')
+    this.line('if (last !== FAILED) this.at = this.tape[last + 2]!')
     this.line('return last')
     this.close('}')
     this.line('this.countStep()')
     this.open('if (this.memory !== null) {')
     this.line(`const known = this.memory.get('${name}' + start)`)
     this.open('if (known !== undefined) {')
-    this.line('if (known !== null) this.at = known.end')
+    this.line('if (known !== FAILED) this.at = this.tape[known + 2]!')
     this.line('return known')
     this.close('}')
     this.close('}')
@@ -269,7 +334,7 @@ class RuleEmitter {
         return this.take(wanted)
       case 'end':
         this.require(1n << BigInt(END), fail, known)
-        return wanted ? [`new TreeNode('_terminal', this.at, this.at, [])`] : []
+        return wanted ? ['~this.at'] : []
       case 'app':
         return this.apply(peg.rule, fail, known, wanted)
       case 'seq':
@@ -294,7 +359,7 @@ class RuleEmitter {
     }
     const token = this.fresh('t')
     this.line(`const ${token} = this.at++`)
-    return [token]
+    return [`~${token}`]
   }
 
   private apply(rule: string, fail: string, known: TokenSet, wanted: boolean): string[] {
@@ -302,19 +367,24 @@ class RuleEmitter {
     if (tokens !== null) {
       this.require(tokens, fail, known)
       const [token] = this.take(wanted)
-      return token === undefined ? [] : [this.simpleNode(rule, token)]
+      return token === undefined ? [] : [this.simpleNode(rule, token.slice(1))]
     }
     const node = this.fresh('n')
     this.line(`const ${node} = this.${rule}()`)
-    this.line(`if (${node} === null) ${fail}`)
+    this.line(`if (${node} === FAILED) ${fail}`)
     return wanted ? [node] : []
   }
 
   /** The node of a rule that is one token. */
   private simpleNode(rule: string, token: string): string {
     const body = this.rules.bodies.get(rule)!
-    const inner = body.op === 'app' ? this.simpleNode(body.rule, token) : token
-    return `new TreeNode('${rule}', ${token}, ${token} + 1, [${inner}])`
+    return this.node(rule, token, `${token} + 1`, [body.op === 'app' ? this.simpleNode(body.rule, token) : `~${token}`])
+  }
+
+  /** An expression that writes a record. */
+  private node(rule: string, start: string, end: string, parts: readonly string[]): string {
+    const args = [`${this.numbers.get(rule)!} /* ${rule} */`, start, end, ...parts]
+    return `this.node${parts.length}(${args.join(', ')})`
   }
 
   private sequence(parts: readonly Peg[], fail: string, known: TokenSet, wanted: boolean): string[] {
@@ -331,7 +401,7 @@ class RuleEmitter {
 
   private choice(peg: Peg, parts: readonly Peg[], fail: string, known: TokenSet, wanted: boolean): string[] {
     const results = Array.from({ length: wanted ? arity(peg) : 0 }, () => this.fresh('r'))
-    for (const result of results) this.line(`let ${result}: Part = 0`)
+    for (const result of results) this.line(`let ${result} = EMPTY`)
     const groups = this.groupsOf(parts, known)
     const label = this.fresh('choice')
     const attempt = (members: readonly number[], set: TokenSet): void => {
@@ -400,14 +470,14 @@ class RuleEmitter {
     this.openTest(takes, known)
     if (part.op === 'token') {
       const [token] = this.take(wanted)
-      if (token !== undefined) this.line(`${results[0]} = iteration([${token}])`)
+      if (token !== undefined) this.line(`${results[0]} = ${this.node(ITERATION, '0', '0', [token])}`)
     } else {
       const here = this.fresh('here')
       const label = this.fresh('option')
       this.line(`const ${here} = this.at`)
       this.open(`${label}: {`)
       const nodes = this.emit(part, `{ this.at = ${here}; break ${label} }`, takes & known, wanted)
-      nodes.forEach((node, at) => this.line(`${results[at]} = iteration([${node}])`))
+      nodes.forEach((node, at) => this.line(`${results[at]} = ${this.node(ITERATION, '0', '0', [node])}`))
       this.close('}')
     }
     this.close('}')
@@ -416,10 +486,11 @@ class RuleEmitter {
 
   private repetition(peg: Peg, part: Peg, fail: string, wanted: boolean): string[] {
     const { takes } = this.beginningOf(part)
-    const columns = Array.from({ length: wanted ? arity(part) : 0 }, () => this.fresh('c'))
+    const width = wanted ? arity(part) : 0
+    const base = this.fresh('base')
     const count = peg.op === 'plus' ? this.fresh('count') : null
     if (count !== null) this.line(`let ${count} = 0`)
-    for (const column of columns) this.line(`let ${column}: Part[] | null = null`)
+    if (width > 0) this.line(`const ${base} = this.stack.length`)
     const here = this.fresh('here')
     const label = this.fresh('loop')
     const { setup, fails } = this.tests.of(takes, TOKEN_HERE)
@@ -428,15 +499,15 @@ class RuleEmitter {
     this.line(`if (${fails}) break`)
     this.line(`const ${here} = this.at`)
     const nodes = this.emit(part, `{ this.at = ${here}; break ${label} }`, takes, wanted)
-    nodes.forEach((node, at) => {
-      const column = columns[at]!
-      this.line(`if (${column} === null) ${column} = [${node}]`)
-      this.line(`else ${column}.push(${node})`)
-    })
+    if (width > 0) this.line(`this.stack.push(${nodes.join(', ')})`)
     if (count !== null) this.line(`${count} += 1`)
     this.close('}')
     if (count !== null) this.line(`if (${count} === 0) ${fail}`)
-    return columns.map((column) => `${column} === null ? EMPTY : iteration(${column})`)
+    if (width === 0) return []
+    const columns = Array.from({ length: width }, () => this.fresh('c'))
+    columns.forEach((column, at) => this.line(`const ${column} = this.column(${base}, ${at}, ${width})`))
+    this.line(`this.stack.length = ${base}`)
+    return columns
   }
 
   /** `~part`. */

@@ -5,11 +5,12 @@ import { explain } from './explain.js'
 import { MAX_NESTING } from './lexer.js'
 import type { MatchFailure, MatchOutcome, StartRule } from './parse-tree.js'
 import { parseTokens } from './parser.generated.js'
+import { TreeNode } from './tape.js'
 
 /** Raises TooDeep when types nest beyond the limit. */
 export function matchTokens(units: string, start: StartRule): MatchOutcome {
-  const { tree, restart } = parseTokens(units, start, MAX_NESTING)
-  if (tree !== null) return { ok: true, root: tree }
+  const { tape, root, restart } = parseTokens(units, start, MAX_NESTING)
+  if (root >= 0) return { ok: true, root: new TreeNode(tape, root) }
   return { ok: false, failure: new LazyFailure(units, start, restart) }
 }
 

@@ -38,43 +38,8 @@ export type MatchOutcome =
   | { readonly ok: true; readonly root: ParseNode }
   | { readonly ok: false; readonly failure: MatchFailure }
 
-/** A child: a token is only its index, until someone asks for the node. */
-export type Part = TreeNode | number
-
-/** The node that the generated parser makes. */
-export class TreeNode implements ParseNode {
-  readonly rule: ParseNode['rule']
-  readonly start: number
-  readonly end: number
-  private readonly parts: readonly Part[]
-
-  constructor(rule: ParseNode['rule'], start: number, end: number, parts: readonly Part[]) {
-    this.rule = rule
-    this.start = start
-    this.end = end
-    this.parts = parts
-  }
-
-  get count(): number {
-    return this.parts.length
-  }
-
-  child(at: number): TreeNode {
-    const part = this.parts[at]
-    if (typeof part === 'number') return new TreeNode('_terminal', part, part + 1, NO_PARTS)
-    if (part === undefined) throw new RangeError(`${this.rule} has no child ${at}`)
-    return part
-  }
-}
-
-const NO_PARTS: readonly Part[] = []
-
-/** A repetition; most are empty. */
-export function iteration(parts: readonly Part[]): TreeNode {
-  return parts.length === 0 ? EMPTY : new TreeNode('_iter', 0, 0, parts)
-}
-
-export const EMPTY = new TreeNode('_iter', 0, 0, NO_PARTS)
+/** Place of the record of a repetition with nothing in it, on every tape. */
+export const EMPTY = 0
 
 /** Raised by the generated parser for types that nest deeper than the limit; brackets are counted by the lexer. */
 export class TooDeep extends Error {

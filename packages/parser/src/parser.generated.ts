@@ -2,19 +2,26 @@
 // again.
 /* eslint-disable */
 
-import { EMPTY, iteration, type Part, type StartRule, TooDeep, TreeNode } from './parse-tree.js'
+import { EMPTY, type StartRule, TooDeep } from './parse-tree.js'
 
 const FIRST_UNIT = 0xe000
 const END = 114
+/** What a rule's method gives when the rule does not match; no record stands there. */
+const FAILED = -1
 /** Calls of the rules that remember, for each token; plain code takes two or three. */
 const STEPS_PER_TOKEN = 40
+/** Integers on the tape for each token, to begin with; plain code takes about as many. */
+const TAPE_PER_TOKEN = 32
+/** More than any record but a repetition takes. */
+const RECORD = 32
 
 /** Raised when the budget of steps is used up; never leaves this file. */
 const OVERRUN = new Error('the parser goes back too often')
 
 export interface Parsed {
-  /** Null when the tokens are no program or expression. */
-  readonly tree: TreeNode | null
+  readonly tape: Int32Array
+  /** Place of the root's record on the tape; negative when the tokens are no program or expression. */
+  readonly root: number
   /** First token of the last but one item of the file that was begun: a failure has its reasons behind it. */
   readonly restart: number
 }
@@ -33,7 +40,261 @@ export function parseTokens(units: string, rule: StartRule, maxDepth: number): P
 }
 
 /** What is known about a rule at a token, by rule and token. */
-type Memory = Map<string, TreeNode | null>
+type Memory = Map<string, number>
+
+/** Rules by the number in their records; KEEP WITH: the calls of `node` below, which are generated from the same list. */
+export const RULES = [
+  'program',
+  'topItems',
+  'topItem',
+  'sep',
+  'sepSemi',
+  'block',
+  'body',
+  'stmt',
+  'exprStmt',
+  'assignTail',
+  'letStmt',
+  'varStmt',
+  'binding',
+  'bindingTarget',
+  'nameBinding',
+  'bindingName',
+  'dictBinding',
+  'dictBindField',
+  'bindAlias',
+  'aliasName',
+  'listBinding',
+  'listBindItem',
+  'itemName',
+  'bindRest',
+  'restName',
+  'defaultValue',
+  'typeAnnotation',
+  'whileStmt',
+  'forStmt',
+  'forBinding',
+  'pairBinding',
+  'returnStmt',
+  'throwStmt',
+  'yieldStmt',
+  'sameLineExpr',
+  'emitStmt',
+  'guardStmt',
+  'requireStmt',
+  'requireMessage',
+  'deferStmt',
+  'mutexStmt',
+  'breakStmt',
+  'continueStmt',
+  'selectStmt',
+  'selectArm',
+  'timeoutArm',
+  'defaultArm',
+  'receiveArm',
+  'attributed',
+  'attributedItem',
+  'attribute',
+  'attributeName',
+  'attributeArgs',
+  'attributeList',
+  'attributeTail',
+  'attributeArg',
+  'namedAttrArg',
+  'attributeValue',
+  'attrLiteral',
+  'attrNumber',
+  'attrValueList',
+  'attrValues',
+  'attrValuesTail',
+  'pubDecl',
+  'pubItem',
+  'fnDecl',
+  'fnName',
+  'genFnDecl',
+  'params',
+  'listedParam',
+  'param',
+  'paramName',
+  'returnType',
+  'where',
+  'whereBound',
+  'typeParams',
+  'typeParam',
+  'typeParamName',
+  'variance',
+  'varianceOut',
+  'pipelineDecl',
+  'pipelineName',
+  'extends',
+  'overrideDecl',
+  'overrideName',
+  'nameList',
+  'listedName',
+  'importDecl',
+  'importNames',
+  'importName',
+  'importedName',
+  'importAll',
+  'importPath',
+  'toolDecl',
+  'toolName',
+  'description',
+  'skillDecl',
+  'skillName',
+  'skillFields',
+  'skillField',
+  'skillFieldName',
+  'evalPackDecl',
+  'evalPackHead',
+  'evalPackNamed',
+  'evalPackName',
+  'evalItems',
+  'evalItem',
+  'summarize',
+  'evalField',
+  'typeDecl',
+  'typeName',
+  'enumDecl',
+  'enumName',
+  'enumVariant',
+  'variantName',
+  'variantParams',
+  'structDecl',
+  'structName',
+  'structField',
+  'fieldName',
+  'interfaceDecl',
+  'interfaceName',
+  'interfaceItem',
+  'interfaceEntry',
+  'assocType',
+  'assocValue',
+  'methodName',
+  'methodSig',
+  'implDecl',
+  'implMethod',
+  'useTool',
+  'useTarget',
+  'useServer',
+  'useId',
+  'useVersion',
+  'useVersionText',
+  'useNumber',
+  'useNumberPart',
+  'useName',
+  'dottedName',
+  'dottedPart',
+  'grant',
+  'grantBody',
+  'grantFields',
+  'grantField',
+  'grantPair',
+  'grantLine',
+  'grantValue',
+  'grantNegative',
+  'grantScalar',
+  'grantList',
+  'grantItem',
+  'bindEffect',
+  'type',
+  'unionMember',
+  'typePrimary',
+  'typeLiteral',
+  'negativeInt',
+  'namedType',
+  'typeArgs',
+  'typeArg',
+  'shapeType',
+  'shapeField',
+  'shapeName',
+  'listType',
+  'fnType',
+  'fnTypeParam',
+  'expr',
+  'pipeTail',
+  'rangeTail',
+  'ternaryTail',
+  'binaryTail',
+  'binaryOp',
+  'brokenOp',
+  'notIn',
+  'notInStart',
+  'unary',
+  'head',
+  'operand',
+  'wordExpr',
+  'postfixOp',
+  'bracketOp',
+  'accessOp',
+  'call',
+  'callee',
+  'parenCallee',
+  'arg',
+  'namedArg',
+  'spread',
+  'methodOp',
+  'memberOp',
+  'propertyName',
+  'indexOp',
+  'sliceOp',
+  'sliceToOp',
+  'optIndexOp',
+  'optIndexStart',
+  'propagateOp',
+  'ternaryMark',
+  'ternaryStart',
+  'identifier',
+  'literal',
+  'paren',
+  'list',
+  'dict',
+  'structLiteral',
+  'structStart',
+  'structPeek',
+  'structEmpty',
+  'structKey',
+  'structKeyName',
+  'dictItem',
+  'namedEntry',
+  'dictKey',
+  'stringEntry',
+  'computedEntry',
+  'closure',
+  'fnExpr',
+  'ifExpr',
+  'elseIf',
+  'otherwise',
+  'matchExpr',
+  'matchArm',
+  'orPattern',
+  'matchGuard',
+  'tryExpr',
+  'tryStar',
+  'tryBlock',
+  'catch',
+  'catchVariable',
+  'caughtTyped',
+  'caughtName',
+  'finally',
+  'retryExpr',
+  'deadlineExpr',
+  'spawnExpr',
+  'parallelExpr',
+  'parallelMode',
+  'parallelLimit',
+  'limitEntry',
+  'parallelVar',
+  'asStream',
+  'interpolation',
+  'goesOn',
+  'goesOnBroken',
+  'anyToken',
+  'ident',
+  'memberName',
+  'string',
+  '_iter',
+] as const
 
 const SET_0 = setOf(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 74, 75, 96, 97, 99, 111, 113)
 const SET_1 = setOf(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 74, 75, 96, 97, 99, 111, 113)
@@ -59,40 +320,305 @@ class Parser {
   private readonly kinds: Uint8Array
   private readonly maxDepth: number
   private readonly memory: Memory | null
+  private tape: Int32Array
+  /** End of what is written on the tape; the record of the empty repetition comes first. */
+  private top = 4
+  private readonly stack: number[] = []
   private stepsLeft: number
   private at = 0
   private depth = 0
   private item = 0
   private restart = 0
   private exprAt = -1
-  private exprNode: TreeNode | null = null
+  private exprNode = FAILED
   private stmtAt = -1
-  private stmtNode: TreeNode | null = null
+  private stmtNode = FAILED
   private typeAt = -1
-  private typeNode: TreeNode | null = null
+  private typeNode = FAILED
   private ifExprAt = -1
-  private ifExprNode: TreeNode | null = null
+  private ifExprNode = FAILED
   private matchExprAt = -1
-  private matchExprNode: TreeNode | null = null
+  private matchExprNode = FAILED
   private tryExprAt = -1
-  private tryExprNode: TreeNode | null = null
+  private tryExprNode = FAILED
   private parallelExprAt = -1
-  private parallelExprNode: TreeNode | null = null
+  private parallelExprNode = FAILED
   private retryExprAt = -1
-  private retryExprNode: TreeNode | null = null
+  private retryExprNode = FAILED
   private deadlineExprAt = -1
-  private deadlineExprNode: TreeNode | null = null
+  private deadlineExprNode = FAILED
 
   constructor(kinds: Uint8Array, maxDepth: number, memory: Memory | null) {
     this.kinds = kinds
     this.maxDepth = maxDepth
     this.memory = memory
+    this.tape = new Int32Array(kinds.length * TAPE_PER_TOKEN + RECORD)
+    this.tape[0] = 249
     this.stepsLeft = memory === null ? kinds.length * STEPS_PER_TOKEN + 1000 : Infinity
   }
 
   run(rule: StartRule): Parsed {
-    const tree = rule === 'program' ? this.program() : rule === 'interpolation' ? this.interpolation() : null
-    return { tree, restart: this.restart }
+    const root = rule === 'program' ? this.program() : rule === 'interpolation' ? this.interpolation() : FAILED
+    return { tape: this.tape, root, restart: this.restart }
+  }
+
+  private grown(): Int32Array {
+    const larger = new Int32Array(this.tape.length * 2)
+    larger.set(this.tape)
+    return (this.tape = larger)
+  }
+
+  /** Takes a repetition from the stack: of each row of `stride` children from `base` on the one at `offset`. */
+  private column(base: number, offset: number, stride: number): number {
+    const stack = this.stack
+    const count = (stack.length - base) / stride
+    if (count === 0) return EMPTY
+    while (this.tape.length - this.top < count + RECORD) this.grown()
+    const tape = this.tape
+    const top = this.top
+    tape[top] = 249
+    tape[top + 3] = count
+    let to = top + 4
+    for (let from = base + offset; from < stack.length; from += stride) tape[to++] = stack[from]!
+    this.top = to
+    return top
+  }
+
+  private node1(rule: number, start: number, end: number, part0: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 1
+    tape[top + 4] = part0
+    this.top = top + 5
+    return top
+  }
+
+  private node2(rule: number, start: number, end: number, part0: number, part1: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 2
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    this.top = top + 6
+    return top
+  }
+
+  private node3(rule: number, start: number, end: number, part0: number, part1: number, part2: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 3
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    this.top = top + 7
+    return top
+  }
+
+  private node4(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 4
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    this.top = top + 8
+    return top
+  }
+
+  private node5(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 5
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    this.top = top + 9
+    return top
+  }
+
+  private node6(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number, part5: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 6
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    tape[top + 9] = part5
+    this.top = top + 10
+    return top
+  }
+
+  private node7(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number, part5: number, part6: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 7
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    tape[top + 9] = part5
+    tape[top + 10] = part6
+    this.top = top + 11
+    return top
+  }
+
+  private node8(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number, part5: number, part6: number, part7: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 8
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    tape[top + 9] = part5
+    tape[top + 10] = part6
+    tape[top + 11] = part7
+    this.top = top + 12
+    return top
+  }
+
+  private node9(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number, part5: number, part6: number, part7: number, part8: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 9
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    tape[top + 9] = part5
+    tape[top + 10] = part6
+    tape[top + 11] = part7
+    tape[top + 12] = part8
+    this.top = top + 13
+    return top
+  }
+
+  private node10(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number, part5: number, part6: number, part7: number, part8: number, part9: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 10
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    tape[top + 9] = part5
+    tape[top + 10] = part6
+    tape[top + 11] = part7
+    tape[top + 12] = part8
+    tape[top + 13] = part9
+    this.top = top + 14
+    return top
+  }
+
+  private node11(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number, part5: number, part6: number, part7: number, part8: number, part9: number, part10: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 11
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    tape[top + 9] = part5
+    tape[top + 10] = part6
+    tape[top + 11] = part7
+    tape[top + 12] = part8
+    tape[top + 13] = part9
+    tape[top + 14] = part10
+    this.top = top + 15
+    return top
+  }
+
+  private node12(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number, part5: number, part6: number, part7: number, part8: number, part9: number, part10: number, part11: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 12
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    tape[top + 9] = part5
+    tape[top + 10] = part6
+    tape[top + 11] = part7
+    tape[top + 12] = part8
+    tape[top + 13] = part9
+    tape[top + 14] = part10
+    tape[top + 15] = part11
+    this.top = top + 16
+    return top
+  }
+
+  private node16(rule: number, start: number, end: number, part0: number, part1: number, part2: number, part3: number, part4: number, part5: number, part6: number, part7: number, part8: number, part9: number, part10: number, part11: number, part12: number, part13: number, part14: number, part15: number): number {
+    const top = this.top
+    const tape = this.tape.length - top < RECORD ? this.grown() : this.tape
+    tape[top] = rule
+    tape[top + 1] = start
+    tape[top + 2] = end
+    tape[top + 3] = 16
+    tape[top + 4] = part0
+    tape[top + 5] = part1
+    tape[top + 6] = part2
+    tape[top + 7] = part3
+    tape[top + 8] = part4
+    tape[top + 9] = part5
+    tape[top + 10] = part6
+    tape[top + 11] = part7
+    tape[top + 12] = part8
+    tape[top + 13] = part9
+    tape[top + 14] = part10
+    tape[top + 15] = part11
+    tape[top + 16] = part12
+    tape[top + 17] = part13
+    tape[top + 18] = part14
+    tape[top + 19] = part15
+    this.top = top + 20
+    return top
   }
 
   private countStep(): void {
@@ -100,159 +626,158 @@ class Parser {
     if (this.stepsLeft < 0) throw OVERRUN
   }
 
-  private program(): TreeNode | null {
+  private program(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     let o3 = EMPTY
     if (SET_0[kinds[this.at]!] === 1) {
       const here4 = this.at
       option5: {
         const n6 = this.topItems()
-        if (n6 === null) { this.at = here4; break option5 }
-        o3 = iteration([n6])
+        if (n6 === FAILED) { this.at = here4; break option5 }
+        o3 = this.node1(249 /* _iter */, 0, 0, n6)
       }
     }
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = iteration([t8])
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    if (kinds[this.at]! !== END) return null
-    return new TreeNode('program', start, this.at, [o1, o3, o7, new TreeNode('_terminal', this.at, this.at, [])])
+    if (kinds[this.at]! !== END) return FAILED
+    return this.node4(0 /* program */, start, this.at, o1, o3, o7, ~this.at)
   }
 
-  private topItems(): TreeNode | null {
+  private topItems(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.topItem()
-    if (n1 === null) return null
-    let c2: Part[] | null = null
-    let c3: Part[] | null = null
-    loop5: for (;;) {
+    if (n1 === FAILED) return FAILED
+    const base2 = this.stack.length
+    loop4: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
-      const here4 = this.at
-      const n6 = this.sep()
-      if (n6 === null) { this.at = here4; break loop5 }
-      const n7 = this.topItem()
-      if (n7 === null) { this.at = here4; break loop5 }
-      if (c2 === null) c2 = [n6]
-      else c2.push(n6)
-      if (c3 === null) c3 = [n7]
-      else c3.push(n7)
+      const here3 = this.at
+      const n5 = this.sep()
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      const n6 = this.topItem()
+      if (n6 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5, n6)
     }
-    let o8 = EMPTY
-    const kind9 = kinds[this.at]!
-    if (kind9 === 104 /* ; */ || kind9 === 113 /* \n */) {
-      const here10 = this.at
-      option11: {
-        const n12 = this.sep()
-        if (n12 === null) { this.at = here10; break option11 }
-        o8 = iteration([n12])
+    const c7 = this.column(base2, 0, 2)
+    const c8 = this.column(base2, 1, 2)
+    this.stack.length = base2
+    let o9 = EMPTY
+    const kind10 = kinds[this.at]!
+    if (kind10 === 104 /* ; */ || kind10 === 113 /* \n */) {
+      const here11 = this.at
+      option12: {
+        const n13 = this.sep()
+        if (n13 === FAILED) { this.at = here11; break option12 }
+        o9 = this.node1(249 /* _iter */, 0, 0, n13)
       }
     }
-    return new TreeNode('topItems', start, this.at, [n1, c2 === null ? EMPTY : iteration(c2), c3 === null ? EMPTY : iteration(c3), o8])
+    return this.node4(1 /* topItems */, start, this.at, n1, c7, c8, o9)
   }
 
-  private topItem(): TreeNode | null {
+  private topItem(): number {
     const kinds = this.kinds
     const start = this.at
     this.restart = this.item
     this.item = start
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 33 /* import */: {
           const n3 = this.importDecl()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 34 /* pipeline */: {
           const n4 = this.pipelineDecl()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind >= 33 /* import */ && kind <= 34 /* pipeline */)) return null }
+          { const kind = kinds[this.at]!; if ((kind >= 33 /* import */ && kind <= 34 /* pipeline */)) return FAILED }
           const n5 = this.stmt()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
         }
       }
     }
-    return new TreeNode('topItem', start, this.at, [r1])
+    return this.node1(2 /* topItem */, start, this.at, r1)
   }
 
-  private sep(): TreeNode | null {
+  private sep(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 113 /* \n */: {
           const t3 = this.at++
-          r1 = t3
+          r1 = ~t3
           break choice2
         }
         default: {
           const n4 = this.sepSemi()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
         }
       }
     }
-    return new TreeNode('sep', start, this.at, [r1])
+    return this.node1(3 /* sep */, start, this.at, r1)
   }
 
-  private sepSemi(): TreeNode | null {
+  private sepSemi(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 104 /* ; */) return null
+    if (kinds[this.at]! !== 104 /* ; */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    return new TreeNode('sepSemi', start, this.at, [t1, o2])
+    return this.node2(4 /* sepSemi */, start, this.at, ~t1, o2)
   }
 
-  private block(): TreeNode | null {
+  private block(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t3 = this.at++
     const n4 = this.body()
-    if (n4 === null) return null
+    if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t7 = this.at++
-    return new TreeNode('block', start, this.at, [o1, t3, n4, o5, t7])
+    return this.node5(5 /* block */, start, this.at, o1, ~t3, n4, o5, ~t7)
   }
 
-  private body(): TreeNode | null {
+  private body(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     let o3 = EMPTY
     let o4 = EMPTY
@@ -262,53 +787,52 @@ class Parser {
       const here7 = this.at
       option8: {
         const n9 = this.stmt()
-        if (n9 === null) { this.at = here7; break option8 }
-        let c10: Part[] | null = null
-        let c11: Part[] | null = null
-        loop13: for (;;) {
+        if (n9 === FAILED) { this.at = here7; break option8 }
+        const base10 = this.stack.length
+        loop12: for (;;) {
           const kind = kinds[this.at]!
           if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
-          const here12 = this.at
-          const n14 = this.sep()
-          if (n14 === null) { this.at = here12; break loop13 }
-          const n15 = this.stmt()
-          if (n15 === null) { this.at = here12; break loop13 }
-          if (c10 === null) c10 = [n14]
-          else c10.push(n14)
-          if (c11 === null) c11 = [n15]
-          else c11.push(n15)
+          const here11 = this.at
+          const n13 = this.sep()
+          if (n13 === FAILED) { this.at = here11; break loop12 }
+          const n14 = this.stmt()
+          if (n14 === FAILED) { this.at = here11; break loop12 }
+          this.stack.push(n13, n14)
         }
-        let o16 = EMPTY
-        const kind17 = kinds[this.at]!
-        if (kind17 === 104 /* ; */ || kind17 === 113 /* \n */) {
-          const here18 = this.at
-          option19: {
-            const n20 = this.sep()
-            if (n20 === null) { this.at = here18; break option19 }
-            o16 = iteration([n20])
+        const c15 = this.column(base10, 0, 2)
+        const c16 = this.column(base10, 1, 2)
+        this.stack.length = base10
+        let o17 = EMPTY
+        const kind18 = kinds[this.at]!
+        if (kind18 === 104 /* ; */ || kind18 === 113 /* \n */) {
+          const here19 = this.at
+          option20: {
+            const n21 = this.sep()
+            if (n21 === FAILED) { this.at = here19; break option20 }
+            o17 = this.node1(249 /* _iter */, 0, 0, n21)
           }
         }
-        o3 = iteration([n9])
-        o4 = iteration([c10 === null ? EMPTY : iteration(c10)])
-        o5 = iteration([c11 === null ? EMPTY : iteration(c11)])
-        o6 = iteration([o16])
+        o3 = this.node1(249 /* _iter */, 0, 0, n9)
+        o4 = this.node1(249 /* _iter */, 0, 0, c15)
+        o5 = this.node1(249 /* _iter */, 0, 0, c16)
+        o6 = this.node1(249 /* _iter */, 0, 0, o17)
       }
     }
-    return new TreeNode('body', start, this.at, [o1, o3, o4, o5, o6])
+    return this.node5(6 /* body */, start, this.at, o1, o3, o4, o5, o6)
   }
 
-  private stmt(): TreeNode | null {
+  private stmt(): number {
     const start = this.at
     if (this.stmtAt === start) {
       const last = this.stmtNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('stmt' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -319,195 +843,195 @@ class Parser {
     return node
   }
 
-  private stmtAnew(): TreeNode | null {
+  private stmtAnew(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 15 /* gen */: {
           const here = this.at
           next3: {
             const n4 = this.genFnDecl()
-            if (n4 === null) break next3
+            if (n4 === FAILED) break next3
             r1 = n4
             break choice2
           }
           this.at = here
           const n5 = this.exprStmt()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
         case 16 /* @ */: {
           const n6 = this.attributed()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
           break choice2
         }
         case 17 /* <use> */: {
           const n7 = this.useTool()
-          if (n7 === null) return null
+          if (n7 === FAILED) return FAILED
           r1 = n7
           break choice2
         }
         case 18 /* <grant> */: {
           const n8 = this.grant()
-          if (n8 === null) return null
+          if (n8 === FAILED) return FAILED
           r1 = n8
           break choice2
         }
         case 19 /* <bind> */: {
           const n9 = this.bindEffect()
-          if (n9 === null) return null
+          if (n9 === FAILED) return FAILED
           r1 = n9
           break choice2
         }
         case 21 /* eval_pack */: {
           const n10 = this.evalPackDecl()
-          if (n10 === null) return null
+          if (n10 === FAILED) return FAILED
           r1 = n10
           break choice2
         }
         case 22 /* require */: {
           const n11 = this.requireStmt()
-          if (n11 === null) return null
+          if (n11 === FAILED) return FAILED
           r1 = n11
           break choice2
         }
         case 23 /* select */: {
           const n12 = this.selectStmt()
-          if (n12 === null) return null
+          if (n12 === FAILED) return FAILED
           r1 = n12
           break choice2
         }
         case 24 /* skill */: {
           const n13 = this.skillDecl()
-          if (n13 === null) return null
+          if (n13 === FAILED) return FAILED
           r1 = n13
           break choice2
         }
         case 25 /* break */: {
           const t14 = this.at++
-          r1 = new TreeNode('breakStmt', t14, t14 + 1, [t14])
+          r1 = this.node1(41 /* breakStmt */, t14, t14 + 1, ~t14)
           break choice2
         }
         case 26 /* continue */: {
           const t15 = this.at++
-          r1 = new TreeNode('continueStmt', t15, t15 + 1, [t15])
+          r1 = this.node1(42 /* continueStmt */, t15, t15 + 1, ~t15)
           break choice2
         }
         case 27 /* defer */: {
           const n16 = this.deferStmt()
-          if (n16 === null) return null
+          if (n16 === FAILED) return FAILED
           r1 = n16
           break choice2
         }
         case 28 /* emit */: {
           const n17 = this.emitStmt()
-          if (n17 === null) return null
+          if (n17 === FAILED) return FAILED
           r1 = n17
           break choice2
         }
         case 29 /* enum */: {
           const n18 = this.enumDecl()
-          if (n18 === null) return null
+          if (n18 === FAILED) return FAILED
           r1 = n18
           break choice2
         }
         case 30 /* for */: {
           const n19 = this.forStmt()
-          if (n19 === null) return null
+          if (n19 === FAILED) return FAILED
           r1 = n19
           break choice2
         }
         case 31 /* guard */: {
           const n20 = this.guardStmt()
-          if (n20 === null) return null
+          if (n20 === FAILED) return FAILED
           r1 = n20
           break choice2
         }
         case 32 /* impl */: {
           const n21 = this.implDecl()
-          if (n21 === null) return null
+          if (n21 === FAILED) return FAILED
           r1 = n21
           break choice2
         }
         case 35 /* interface */: {
           const n22 = this.interfaceDecl()
-          if (n22 === null) return null
+          if (n22 === FAILED) return FAILED
           r1 = n22
           break choice2
         }
         case 36 /* let */: {
           const n23 = this.letStmt()
-          if (n23 === null) return null
+          if (n23 === FAILED) return FAILED
           r1 = n23
           break choice2
         }
         case 37 /* mutex */: {
           const n24 = this.mutexStmt()
-          if (n24 === null) return null
+          if (n24 === FAILED) return FAILED
           r1 = n24
           break choice2
         }
         case 38 /* override */: {
           const n25 = this.overrideDecl()
-          if (n25 === null) return null
+          if (n25 === FAILED) return FAILED
           r1 = n25
           break choice2
         }
         case 39 /* pub */: {
           const n26 = this.pubDecl()
-          if (n26 === null) return null
+          if (n26 === FAILED) return FAILED
           r1 = n26
           break choice2
         }
         case 40 /* return */: {
           const n27 = this.returnStmt()
-          if (n27 === null) return null
+          if (n27 === FAILED) return FAILED
           r1 = n27
           break choice2
         }
         case 41 /* struct */: {
           const n28 = this.structDecl()
-          if (n28 === null) return null
+          if (n28 === FAILED) return FAILED
           r1 = n28
           break choice2
         }
         case 42 /* throw */: {
           const n29 = this.throwStmt()
-          if (n29 === null) return null
+          if (n29 === FAILED) return FAILED
           r1 = n29
           break choice2
         }
         case 43 /* tool */: {
           const n30 = this.toolDecl()
-          if (n30 === null) return null
+          if (n30 === FAILED) return FAILED
           r1 = n30
           break choice2
         }
         case 44 /* type */: {
           const n31 = this.typeDecl()
-          if (n31 === null) return null
+          if (n31 === FAILED) return FAILED
           r1 = n31
           break choice2
         }
         case 45 /* var */: {
           const n32 = this.varStmt()
-          if (n32 === null) return null
+          if (n32 === FAILED) return FAILED
           r1 = n32
           break choice2
         }
         case 46 /* while */: {
           const n33 = this.whileStmt()
-          if (n33 === null) return null
+          if (n33 === FAILED) return FAILED
           r1 = n33
           break choice2
         }
         case 47 /* yield */: {
           const n34 = this.yieldStmt()
-          if (n34 === null) return null
+          if (n34 === FAILED) return FAILED
           r1 = n34
           break choice2
         }
@@ -515,13 +1039,13 @@ class Parser {
           const here = this.at
           next35: {
             const n36 = this.deadlineExpr()
-            if (n36 === null) break next35
+            if (n36 === FAILED) break next35
             r1 = n36
             break choice2
           }
           this.at = here
           const n37 = this.exprStmt()
-          if (n37 === null) return null
+          if (n37 === FAILED) return FAILED
           r1 = n37
           break choice2
         }
@@ -529,13 +1053,13 @@ class Parser {
           const here = this.at
           next38: {
             const n39 = this.fnDecl()
-            if (n39 === null) break next38
+            if (n39 === FAILED) break next38
             r1 = n39
             break choice2
           }
           this.at = here
           const n40 = this.exprStmt()
-          if (n40 === null) return null
+          if (n40 === FAILED) return FAILED
           r1 = n40
           break choice2
         }
@@ -543,13 +1067,13 @@ class Parser {
           const here = this.at
           next41: {
             const n42 = this.ifExpr()
-            if (n42 === null) break next41
+            if (n42 === FAILED) break next41
             r1 = n42
             break choice2
           }
           this.at = here
           const n43 = this.exprStmt()
-          if (n43 === null) return null
+          if (n43 === FAILED) return FAILED
           r1 = n43
           break choice2
         }
@@ -557,13 +1081,13 @@ class Parser {
           const here = this.at
           next44: {
             const n45 = this.matchExpr()
-            if (n45 === null) break next44
+            if (n45 === FAILED) break next44
             r1 = n45
             break choice2
           }
           this.at = here
           const n46 = this.exprStmt()
-          if (n46 === null) return null
+          if (n46 === FAILED) return FAILED
           r1 = n46
           break choice2
         }
@@ -571,13 +1095,13 @@ class Parser {
           const here = this.at
           next47: {
             const n48 = this.parallelExpr()
-            if (n48 === null) break next47
+            if (n48 === FAILED) break next47
             r1 = n48
             break choice2
           }
           this.at = here
           const n49 = this.exprStmt()
-          if (n49 === null) return null
+          if (n49 === FAILED) return FAILED
           r1 = n49
           break choice2
         }
@@ -585,13 +1109,13 @@ class Parser {
           const here = this.at
           next50: {
             const n51 = this.retryExpr()
-            if (n51 === null) break next50
+            if (n51 === FAILED) break next50
             r1 = n51
             break choice2
           }
           this.at = here
           const n52 = this.exprStmt()
-          if (n52 === null) return null
+          if (n52 === FAILED) return FAILED
           r1 = n52
           break choice2
         }
@@ -599,13 +1123,13 @@ class Parser {
           const here = this.at
           next53: {
             const n54 = this.tryExpr()
-            if (n54 === null) break next53
+            if (n54 === FAILED) break next53
             r1 = n54
             break choice2
           }
           this.at = here
           const n55 = this.exprStmt()
-          if (n55 === null) return null
+          if (n55 === FAILED) return FAILED
           r1 = n55
           break choice2
         }
@@ -614,197 +1138,198 @@ class Parser {
           next56: {
             { const kind = kinds[this.at]!; if ((kind >= 15 /* gen */ && kind <= 54 /* try */)) break next56 }
             const n57 = this.exprStmt()
-            if (n57 === null) break next56
+            if (n57 === FAILED) break next56
             r1 = n57
             break choice2
           }
           this.at = here
           const n58 = this.exprStmt()
-          if (n58 === null) return null
+          if (n58 === FAILED) return FAILED
           r1 = n58
         }
       }
     }
-    return new TreeNode('stmt', start, this.at, [r1])
+    return this.node1(7 /* stmt */, start, this.at, r1)
   }
 
-  private exprStmt(): TreeNode | null {
+  private exprStmt(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.expr()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     const kind3 = kinds[this.at]!
     if ((kind3 >= 90 /* = */ && kind3 <= 95 /* %= */)) {
       const here4 = this.at
       option5: {
         const n6 = this.assignTail()
-        if (n6 === null) { this.at = here4; break option5 }
-        o2 = iteration([n6])
+        if (n6 === FAILED) { this.at = here4; break option5 }
+        o2 = this.node1(249 /* _iter */, 0, 0, n6)
       }
     }
-    return new TreeNode('exprStmt', start, this.at, [n1, o2])
+    return this.node2(8 /* exprStmt */, start, this.at, n1, o2)
   }
 
-  private assignTail(): TreeNode | null {
+  private assignTail(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 90 /* = */ || kind > 95 /* %= */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 90 /* = */ || kind > 95 /* %= */)) return FAILED }
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    return new TreeNode('assignTail', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(9 /* assignTail */, start, this.at, ~t1, n2)
   }
 
-  private letStmt(): TreeNode | null {
+  private letStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 36 /* let */) return null
+    if (kinds[this.at]! !== 36 /* let */) return FAILED
     const t1 = this.at++
     const n2 = this.binding()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 90 /* = */) return null
+    if (kinds[this.at]! !== 90 /* = */) return FAILED
     const t5 = this.at++
     const n6 = this.expr()
-    if (n6 === null) return null
-    return new TreeNode('letStmt', start, this.at, [t1, n2, o3, t5, n6])
+    if (n6 === FAILED) return FAILED
+    return this.node5(10 /* letStmt */, start, this.at, ~t1, n2, o3, ~t5, n6)
   }
 
-  private varStmt(): TreeNode | null {
+  private varStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 45 /* var */) return null
+    if (kinds[this.at]! !== 45 /* var */) return FAILED
     const t1 = this.at++
     const n2 = this.binding()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 90 /* = */) return null
+    if (kinds[this.at]! !== 90 /* = */) return FAILED
     const t5 = this.at++
     const n6 = this.expr()
-    if (n6 === null) return null
-    return new TreeNode('varStmt', start, this.at, [t1, n2, o3, t5, n6])
+    if (n6 === FAILED) return FAILED
+    return this.node5(11 /* varStmt */, start, this.at, ~t1, n2, o3, ~t5, n6)
   }
 
-  private binding(): TreeNode | null {
+  private binding(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.bindingTarget()
-    if (n3 === null) return null
-    return new TreeNode('binding', start, this.at, [o1, n3])
+    if (n3 === FAILED) return FAILED
+    return this.node2(12 /* binding */, start, this.at, o1, n3)
   }
 
-  private bindingTarget(): TreeNode | null {
+  private bindingTarget(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 96 /* { */:
         case 97 /* {-> */: {
           const n3 = this.dictBinding()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 111 /* [ */: {
           const n4 = this.listBinding()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         default: {
           const n5 = this.nameBinding()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
         }
       }
     }
-    return new TreeNode('bindingTarget', start, this.at, [r1])
+    return this.node1(13 /* bindingTarget */, start, this.at, r1)
   }
 
-  private nameBinding(): TreeNode | null {
+  private nameBinding(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 103 /* : */) {
       const here3 = this.at
       option4: {
         const n5 = this.typeAnnotation()
-        if (n5 === null) { this.at = here3; break option4 }
-        o2 = iteration([n5])
+        if (n5 === FAILED) { this.at = here3; break option4 }
+        o2 = this.node1(249 /* _iter */, 0, 0, n5)
       }
     }
-    return new TreeNode('nameBinding', start, this.at, [new TreeNode('bindingName', t1, t1 + 1, [new TreeNode('ident', t1, t1 + 1, [t1])]), o2])
+    return this.node2(14 /* nameBinding */, start, this.at, this.node1(15 /* bindingName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2)
   }
 
-  private dictBinding(): TreeNode | null {
+  private dictBinding(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t1 = this.at++
-    let c2: Part[] | null = null
+    const base2 = this.stack.length
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) break
       const here3 = this.at
       const n5 = this.dictBindField()
-      if (n5 === null) { this.at = here3; break loop4 }
-      if (c2 === null) c2 = [n5]
-      else c2.push(n5)
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5)
     }
-    let o6 = EMPTY
-    const kind7 = kinds[this.at]!
-    if (kind7 === 108 /* ... */ || kind7 === 113 /* \n */) {
-      const here8 = this.at
-      option9: {
-        const n10 = this.bindRest()
-        if (n10 === null) { this.at = here8; break option9 }
-        o6 = iteration([n10])
+    const c6 = this.column(base2, 0, 1)
+    this.stack.length = base2
+    let o7 = EMPTY
+    const kind8 = kinds[this.at]!
+    if (kind8 === 108 /* ... */ || kind8 === 113 /* \n */) {
+      const here9 = this.at
+      option10: {
+        const n11 = this.bindRest()
+        if (n11 === FAILED) { this.at = here9; break option10 }
+        o7 = this.node1(249 /* _iter */, 0, 0, n11)
       }
     }
-    let o11 = EMPTY
+    let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t12 = this.at++
-      o11 = iteration([t12])
+      const t13 = this.at++
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t13 = this.at++
-    return new TreeNode('dictBinding', start, this.at, [t1, c2 === null ? EMPTY : iteration(c2), o6, o11, t13])
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t14 = this.at++
+    return this.node5(16 /* dictBinding */, start, this.at, ~t1, c6, o7, o12, ~t14)
   }
 
-  private dictBindField(): TreeNode | null {
+  private dictBindField(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 103 /* : */) {
       const here5 = this.at
       option6: {
         const n7 = this.bindAlias()
-        if (n7 === null) { this.at = here5; break option6 }
-        o4 = iteration([n7])
+        if (n7 === FAILED) { this.at = here5; break option6 }
+        o4 = this.node1(249 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
@@ -812,406 +1337,408 @@ class Parser {
       const here9 = this.at
       option10: {
         const n11 = this.defaultValue()
-        if (n11 === null) { this.at = here9; break option10 }
-        o8 = iteration([n11])
+        if (n11 === FAILED) { this.at = here9; break option10 }
+        o8 = this.node1(249 /* _iter */, 0, 0, n11)
       }
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t13 = this.at++
-      o12 = iteration([t13])
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    return new TreeNode('dictBindField', start, this.at, [o1, new TreeNode('fieldName', t3, t3 + 1, [new TreeNode('ident', t3, t3 + 1, [t3])]), o4, o8, o12])
+    return this.node5(17 /* dictBindField */, start, this.at, o1, this.node1(119 /* fieldName */, t3, t3 + 1, this.node1(246 /* ident */, t3, t3 + 1, ~t3)), o4, o8, o12)
   }
 
-  private bindAlias(): TreeNode | null {
+  private bindAlias(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
-    return new TreeNode('bindAlias', start, this.at, [t1, o2, new TreeNode('aliasName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])])])
+    return this.node3(18 /* bindAlias */, start, this.at, ~t1, o2, this.node1(19 /* aliasName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)))
   }
 
-  private listBinding(): TreeNode | null {
+  private listBinding(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
-    let c2: Part[] | null = null
+    const base2 = this.stack.length
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) break
       const here3 = this.at
       const n5 = this.listBindItem()
-      if (n5 === null) { this.at = here3; break loop4 }
-      if (c2 === null) c2 = [n5]
-      else c2.push(n5)
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5)
     }
-    let o6 = EMPTY
-    const kind7 = kinds[this.at]!
-    if (kind7 === 108 /* ... */ || kind7 === 113 /* \n */) {
-      const here8 = this.at
-      option9: {
-        const n10 = this.bindRest()
-        if (n10 === null) { this.at = here8; break option9 }
-        o6 = iteration([n10])
+    const c6 = this.column(base2, 0, 1)
+    this.stack.length = base2
+    let o7 = EMPTY
+    const kind8 = kinds[this.at]!
+    if (kind8 === 108 /* ... */ || kind8 === 113 /* \n */) {
+      const here9 = this.at
+      option10: {
+        const n11 = this.bindRest()
+        if (n11 === FAILED) { this.at = here9; break option10 }
+        o7 = this.node1(249 /* _iter */, 0, 0, n11)
       }
     }
-    let o11 = EMPTY
+    let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t12 = this.at++
-      o11 = iteration([t12])
+      const t13 = this.at++
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
-    const t13 = this.at++
-    return new TreeNode('listBinding', start, this.at, [t1, c2 === null ? EMPTY : iteration(c2), o6, o11, t13])
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
+    const t14 = this.at++
+    return this.node5(20 /* listBinding */, start, this.at, ~t1, c6, o7, o12, ~t14)
   }
 
-  private listBindItem(): TreeNode | null {
+  private listBindItem(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 90 /* = */) {
       const here5 = this.at
       option6: {
         const n7 = this.defaultValue()
-        if (n7 === null) { this.at = here5; break option6 }
-        o4 = iteration([n7])
+        if (n7 === FAILED) { this.at = here5; break option6 }
+        o4 = this.node1(249 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
-    return new TreeNode('listBindItem', start, this.at, [o1, new TreeNode('itemName', t3, t3 + 1, [new TreeNode('ident', t3, t3 + 1, [t3])]), o4, o8])
+    return this.node4(21 /* listBindItem */, start, this.at, o1, this.node1(22 /* itemName */, t3, t3 + 1, this.node1(246 /* ident */, t3, t3 + 1, ~t3)), o4, o8)
   }
 
-  private bindRest(): TreeNode | null {
+  private bindRest(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    if (kinds[this.at]! !== 108 /* ... */) return null
+    if (kinds[this.at]! !== 108 /* ... */) return FAILED
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t6 = this.at++
-    return new TreeNode('bindRest', start, this.at, [o1, t3, o4, new TreeNode('restName', t6, t6 + 1, [new TreeNode('ident', t6, t6 + 1, [t6])])])
+    return this.node4(23 /* bindRest */, start, this.at, o1, ~t3, o4, this.node1(24 /* restName */, t6, t6 + 1, this.node1(246 /* ident */, t6, t6 + 1, ~t6)))
   }
 
-  private defaultValue(): TreeNode | null {
+  private defaultValue(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 90 /* = */) return null
+    if (kinds[this.at]! !== 90 /* = */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    return new TreeNode('defaultValue', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(25 /* defaultValue */, start, this.at, ~t1, n2)
   }
 
-  private typeAnnotation(): TreeNode | null {
+  private typeAnnotation(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t1 = this.at++
     const n2 = this.type()
-    if (n2 === null) return null
-    return new TreeNode('typeAnnotation', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(26 /* typeAnnotation */, start, this.at, ~t1, n2)
   }
 
-  private whileStmt(): TreeNode | null {
+  private whileStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 46 /* while */) return null
+    if (kinds[this.at]! !== 46 /* while */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     const n3 = this.block()
-    if (n3 === null) return null
-    return new TreeNode('whileStmt', start, this.at, [t1, n2, n3])
+    if (n3 === FAILED) return FAILED
+    return this.node3(27 /* whileStmt */, start, this.at, ~t1, n2, n3)
   }
 
-  private forStmt(): TreeNode | null {
+  private forStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 30 /* for */) return null
+    if (kinds[this.at]! !== 30 /* for */) return FAILED
     const t1 = this.at++
     const n2 = this.forBinding()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 61 /* in */) return null
+    if (kinds[this.at]! !== 61 /* in */) return FAILED
     const t5 = this.at++
     const n6 = this.expr()
-    if (n6 === null) return null
+    if (n6 === FAILED) return FAILED
     const n7 = this.block()
-    if (n7 === null) return null
-    return new TreeNode('forStmt', start, this.at, [t1, n2, o3, t5, n6, n7])
+    if (n7 === FAILED) return FAILED
+    return this.node6(28 /* forStmt */, start, this.at, ~t1, n2, o3, ~t5, n6, n7)
   }
 
-  private forBinding(): TreeNode | null {
+  private forBinding(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 99 /* ( */: {
           const n3 = this.pairBinding()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         default: {
           const n4 = this.binding()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
         }
       }
     }
-    return new TreeNode('forBinding', start, this.at, [r1])
+    return this.node1(29 /* forBinding */, start, this.at, r1)
   }
 
-  private pairBinding(): TreeNode | null {
+  private pairBinding(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    if (kinds[this.at]! !== 102 /* , */) return null
+    if (kinds[this.at]! !== 102 /* , */) return FAILED
     const t7 = this.at++
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t10 = this.at++
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = iteration([t12])
+      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t13 = this.at++
-    return new TreeNode('pairBinding', start, this.at, [t1, o2, new TreeNode('ident', t4, t4 + 1, [t4]), o5, t7, o8, new TreeNode('ident', t10, t10 + 1, [t10]), o11, t13])
+    return this.node9(30 /* pairBinding */, start, this.at, ~t1, o2, this.node1(246 /* ident */, t4, t4 + 1, ~t4), o5, ~t7, o8, this.node1(246 /* ident */, t10, t10 + 1, ~t10), o11, ~t13)
   }
 
-  private returnStmt(): TreeNode | null {
+  private returnStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 40 /* return */) return null
+    if (kinds[this.at]! !== 40 /* return */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (SET_2[kinds[this.at]!] === 1) {
       const here3 = this.at
       option4: {
         const n5 = this.sameLineExpr()
-        if (n5 === null) { this.at = here3; break option4 }
-        o2 = iteration([n5])
+        if (n5 === FAILED) { this.at = here3; break option4 }
+        o2 = this.node1(249 /* _iter */, 0, 0, n5)
       }
     }
-    return new TreeNode('returnStmt', start, this.at, [t1, o2])
+    return this.node2(31 /* returnStmt */, start, this.at, ~t1, o2)
   }
 
-  private throwStmt(): TreeNode | null {
+  private throwStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 42 /* throw */) return null
+    if (kinds[this.at]! !== 42 /* throw */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    return new TreeNode('throwStmt', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(32 /* throwStmt */, start, this.at, ~t1, n2)
   }
 
-  private yieldStmt(): TreeNode | null {
+  private yieldStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 47 /* yield */) return null
+    if (kinds[this.at]! !== 47 /* yield */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (SET_2[kinds[this.at]!] === 1) {
       const here3 = this.at
       option4: {
         const n5 = this.sameLineExpr()
-        if (n5 === null) { this.at = here3; break option4 }
-        o2 = iteration([n5])
+        if (n5 === FAILED) { this.at = here3; break option4 }
+        o2 = this.node1(249 /* _iter */, 0, 0, n5)
       }
     }
-    return new TreeNode('yieldStmt', start, this.at, [t1, o2])
+    return this.node2(33 /* yieldStmt */, start, this.at, ~t1, o2)
   }
 
-  private sameLineExpr(): TreeNode | null {
+  private sameLineExpr(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! === 113 /* \n */) return null
+    if (kinds[this.at]! === 113 /* \n */) return FAILED
     const n1 = this.expr()
-    if (n1 === null) return null
-    return new TreeNode('sameLineExpr', start, this.at, [n1])
+    if (n1 === FAILED) return FAILED
+    return this.node1(34 /* sameLineExpr */, start, this.at, n1)
   }
 
-  private emitStmt(): TreeNode | null {
+  private emitStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 28 /* emit */) return null
+    if (kinds[this.at]! !== 28 /* emit */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    return new TreeNode('emitStmt', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(35 /* emitStmt */, start, this.at, ~t1, n2)
   }
 
-  private guardStmt(): TreeNode | null {
+  private guardStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 31 /* guard */) return null
+    if (kinds[this.at]! !== 31 /* guard */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 57 /* else */) return null
+    if (kinds[this.at]! !== 57 /* else */) return FAILED
     const t5 = this.at++
     const n6 = this.block()
-    if (n6 === null) return null
-    return new TreeNode('guardStmt', start, this.at, [t1, n2, o3, t5, n6])
+    if (n6 === FAILED) return FAILED
+    return this.node5(36 /* guardStmt */, start, this.at, ~t1, n2, o3, ~t5, n6)
   }
 
-  private requireStmt(): TreeNode | null {
+  private requireStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 22 /* require */) return null
+    if (kinds[this.at]! !== 22 /* require */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const here4 = this.at
       option5: {
         const n6 = this.requireMessage()
-        if (n6 === null) { this.at = here4; break option5 }
-        o3 = iteration([n6])
+        if (n6 === FAILED) { this.at = here4; break option5 }
+        o3 = this.node1(249 /* _iter */, 0, 0, n6)
       }
     }
-    return new TreeNode('requireStmt', start, this.at, [t1, n2, o3])
+    return this.node3(37 /* requireStmt */, start, this.at, ~t1, n2, o3)
   }
 
-  private requireMessage(): TreeNode | null {
+  private requireMessage(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 102 /* , */) return null
+    if (kinds[this.at]! !== 102 /* , */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    return new TreeNode('requireMessage', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(38 /* requireMessage */, start, this.at, ~t1, n2)
   }
 
-  private deferStmt(): TreeNode | null {
+  private deferStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 27 /* defer */) return null
+    if (kinds[this.at]! !== 27 /* defer */) return FAILED
     const t1 = this.at++
     const n2 = this.block()
-    if (n2 === null) return null
-    return new TreeNode('deferStmt', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(39 /* deferStmt */, start, this.at, ~t1, n2)
   }
 
-  private mutexStmt(): TreeNode | null {
+  private mutexStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 37 /* mutex */) return null
+    if (kinds[this.at]! !== 37 /* mutex */) return FAILED
     const t1 = this.at++
     const n2 = this.block()
-    if (n2 === null) return null
-    return new TreeNode('mutexStmt', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(40 /* mutexStmt */, start, this.at, ~t1, n2)
   }
 
-  private selectStmt(): TreeNode | null {
+  private selectStmt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 23 /* select */) return null
+    if (kinds[this.at]! !== 23 /* select */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    let c7: Part[] | null = null
+    const base7 = this.stack.length
     loop9: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here8 = this.at
       const n10 = this.selectArm()
-      if (n10 === null) { this.at = here8; break loop9 }
-      if (c7 === null) c7 = [n10]
-      else c7.push(n10)
+      if (n10 === FAILED) { this.at = here8; break loop9 }
+      this.stack.push(n10)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t11 = this.at++
-    return new TreeNode('selectStmt', start, this.at, [t1, o2, t4, o5, c7 === null ? EMPTY : iteration(c7), t11])
+    const c11 = this.column(base7, 0, 1)
+    this.stack.length = base7
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t12 = this.at++
+    return this.node6(43 /* selectStmt */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12)
   }
 
-  private selectArm(): TreeNode | null {
+  private selectArm(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 8 /* timeout */: {
           const here = this.at
           next3: {
             const n4 = this.timeoutArm()
-            if (n4 === null) break next3
+            if (n4 === FAILED) break next3
             r1 = n4
             break choice2
           }
           this.at = here
           const n5 = this.receiveArm()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
@@ -1219,233 +1746,235 @@ class Parser {
           const here = this.at
           next6: {
             const n7 = this.defaultArm()
-            if (n7 === null) break next6
+            if (n7 === FAILED) break next6
             r1 = n7
             break choice2
           }
           this.at = here
           const n8 = this.receiveArm()
-          if (n8 === null) return null
+          if (n8 === FAILED) return FAILED
           r1 = n8
           break choice2
         }
         default: {
           const n9 = this.receiveArm()
-          if (n9 === null) return null
+          if (n9 === FAILED) return FAILED
           r1 = n9
         }
       }
     }
-    return new TreeNode('selectArm', start, this.at, [r1])
+    return this.node1(44 /* selectArm */, start, this.at, r1)
   }
 
-  private timeoutArm(): TreeNode | null {
+  private timeoutArm(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 8 /* timeout */) return null
+    if (kinds[this.at]! !== 8 /* timeout */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     const n3 = this.block()
-    if (n3 === null) return null
+    if (n3 === FAILED) return FAILED
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    return new TreeNode('timeoutArm', start, this.at, [t1, n2, n3, o4])
+    return this.node4(45 /* timeoutArm */, start, this.at, ~t1, n2, n3, o4)
   }
 
-  private defaultArm(): TreeNode | null {
+  private defaultArm(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 9 /* default */) return null
+    if (kinds[this.at]! !== 9 /* default */) return FAILED
     const t1 = this.at++
     const n2 = this.block()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    return new TreeNode('defaultArm', start, this.at, [t1, n2, o3])
+    return this.node3(46 /* defaultArm */, start, this.at, ~t1, n2, o3)
   }
 
-  private receiveArm(): TreeNode | null {
+  private receiveArm(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    if (kinds[this.at]! !== 60 /* from */) return null
+    if (kinds[this.at]! !== 60 /* from */) return FAILED
     const t4 = this.at++
     const n5 = this.expr()
-    if (n5 === null) return null
+    if (n5 === FAILED) return FAILED
     const n6 = this.block()
-    if (n6 === null) return null
+    if (n6 === FAILED) return FAILED
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = iteration([t8])
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    return new TreeNode('receiveArm', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1]), o2, t4, n5, n6, o7])
+    return this.node6(47 /* receiveArm */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), o2, ~t4, n5, n6, o7)
   }
 
-  private attributed(): TreeNode | null {
+  private attributed(): number {
     const kinds = this.kinds
     const start = this.at
     let count2 = 0
-    let c1: Part[] | null = null
+    const base1 = this.stack.length
     loop4: for (;;) {
       if (kinds[this.at]! !== 16 /* @ */) break
       const here3 = this.at
       const n5 = this.attribute()
-      if (n5 === null) { this.at = here3; break loop4 }
-      if (c1 === null) c1 = [n5]
-      else c1.push(n5)
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5)
       count2 += 1
     }
-    if (count2 === 0) return null
-    const n6 = this.attributedItem()
-    if (n6 === null) return null
-    return new TreeNode('attributed', start, this.at, [c1 === null ? EMPTY : iteration(c1), n6])
+    if (count2 === 0) return FAILED
+    const c6 = this.column(base1, 0, 1)
+    this.stack.length = base1
+    const n7 = this.attributedItem()
+    if (n7 === FAILED) return FAILED
+    return this.node2(48 /* attributed */, start, this.at, c6, n7)
   }
 
-  private attributedItem(): TreeNode | null {
+  private attributedItem(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 34 /* pipeline */: {
           const n3 = this.pipelineDecl()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         default: {
           const n4 = this.stmt()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
         }
       }
     }
-    return new TreeNode('attributedItem', start, this.at, [r1])
+    return this.node1(49 /* attributedItem */, start, this.at, r1)
   }
 
-  private attribute(): TreeNode | null {
+  private attribute(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 16 /* @ */) return null
+    if (kinds[this.at]! !== 16 /* @ */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 99 /* ( */) {
       const here6 = this.at
       option7: {
         const n8 = this.attributeArgs()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    return new TreeNode('attribute', start, this.at, [t1, o2, new TreeNode('attributeName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, o9])
+    return this.node5(50 /* attribute */, start, this.at, ~t1, o2, this.node1(51 /* attributeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9)
   }
 
-  private attributeArgs(): TreeNode | null {
+  private attributeArgs(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (SET_3[kinds[this.at]!] === 1) {
       const here5 = this.at
       option6: {
         const n7 = this.attributeList()
-        if (n7 === null) { this.at = here5; break option6 }
-        o4 = iteration([n7])
+        if (n7 === FAILED) { this.at = here5; break option6 }
+        o4 = this.node1(249 /* _iter */, 0, 0, n7)
       }
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t8 = this.at++
-    return new TreeNode('attributeArgs', start, this.at, [t1, o2, o4, t8])
+    return this.node4(52 /* attributeArgs */, start, this.at, ~t1, o2, o4, ~t8)
   }
 
-  private attributeList(): TreeNode | null {
+  private attributeList(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.attributeArg()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    let c4: Part[] | null = null
+    const base4 = this.stack.length
     loop6: for (;;) {
       if (kinds[this.at]! !== 102 /* , */) break
       const here5 = this.at
       const n7 = this.attributeTail()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    let o8 = EMPTY
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    let o9 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
-      const t9 = this.at++
-      o8 = iteration([t9])
+      const t10 = this.at++
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    let o10 = EMPTY
+    let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t11 = this.at++
-      o10 = iteration([t11])
+      const t12 = this.at++
+      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
     }
-    return new TreeNode('attributeList', start, this.at, [n1, o2, c4 === null ? EMPTY : iteration(c4), o8, o10])
+    return this.node5(53 /* attributeList */, start, this.at, n1, o2, c8, o9, o11)
   }
 
-  private attributeTail(): TreeNode | null {
+  private attributeTail(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 102 /* , */) return null
+    if (kinds[this.at]! !== 102 /* , */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.attributeArg()
-    if (n4 === null) return null
+    if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    return new TreeNode('attributeTail', start, this.at, [t1, o2, n4, o5])
+    return this.node4(54 /* attributeTail */, start, this.at, ~t1, o2, n4, o5)
   }
 
-  private attributeArg(): TreeNode | null {
+  private attributeArg(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 63 /* true */:
@@ -1459,7 +1988,7 @@ class Parser {
         case 75 /* - */:
         case 111 /* [ */: {
           const n3 = this.attributeValue()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
@@ -1467,41 +1996,41 @@ class Parser {
           const here = this.at
           next4: {
             const n5 = this.namedAttrArg()
-            if (n5 === null) break next4
+            if (n5 === FAILED) break next4
             r1 = n5
             break choice2
           }
           this.at = here
           const n6 = this.attributeValue()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
         }
       }
     }
-    return new TreeNode('attributeArg', start, this.at, [r1])
+    return this.node1(55 /* attributeArg */, start, this.at, r1)
   }
 
-  private namedAttrArg(): TreeNode | null {
+  private namedAttrArg(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t2 = this.at++
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
     const n5 = this.attributeValue()
-    if (n5 === null) return null
-    return new TreeNode('namedAttrArg', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1]), t2, o3, n5])
+    if (n5 === FAILED) return FAILED
+    return this.node4(56 /* namedAttrArg */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), ~t2, o3, n5)
   }
 
-  private attributeValue(): TreeNode | null {
+  private attributeValue(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 63 /* true */:
@@ -1513,240 +2042,241 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t3 = this.at++
-          r1 = new TreeNode('attrLiteral', t3, t3 + 1, [t3])
+          r1 = this.node1(58 /* attrLiteral */, t3, t3 + 1, ~t3)
           break choice2
         }
         case 75 /* - */: {
           const n4 = this.attrNumber()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         case 111 /* [ */: {
           const n5 = this.attrValueList()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t6 = this.at++
-          r1 = new TreeNode('ident', t6, t6 + 1, [t6])
+          r1 = this.node1(246 /* ident */, t6, t6 + 1, ~t6)
         }
       }
     }
-    return new TreeNode('attributeValue', start, this.at, [r1])
+    return this.node1(57 /* attributeValue */, start, this.at, r1)
   }
 
-  private attrNumber(): TreeNode | null {
+  private attrNumber(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 75 /* - */) return null
+    if (kinds[this.at]! !== 75 /* - */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return FAILED }
     const t2 = this.at++
-    return new TreeNode('attrNumber', start, this.at, [t1, t2])
+    return this.node2(59 /* attrNumber */, start, this.at, ~t1, ~t2)
   }
 
-  private attrValueList(): TreeNode | null {
+  private attrValueList(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (SET_3[kinds[this.at]!] === 1) {
       const here5 = this.at
       option6: {
         const n7 = this.attrValues()
-        if (n7 === null) { this.at = here5; break option6 }
-        o4 = iteration([n7])
+        if (n7 === FAILED) { this.at = here5; break option6 }
+        o4 = this.node1(249 /* _iter */, 0, 0, n7)
       }
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t8 = this.at++
-    return new TreeNode('attrValueList', start, this.at, [t1, o2, o4, t8])
+    return this.node4(60 /* attrValueList */, start, this.at, ~t1, o2, o4, ~t8)
   }
 
-  private attrValues(): TreeNode | null {
+  private attrValues(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.attributeValue()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    let c4: Part[] | null = null
+    const base4 = this.stack.length
     loop6: for (;;) {
       if (kinds[this.at]! !== 102 /* , */) break
       const here5 = this.at
       const n7 = this.attrValuesTail()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    let o8 = EMPTY
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    let o9 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
-      const t9 = this.at++
-      o8 = iteration([t9])
+      const t10 = this.at++
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    let o10 = EMPTY
+    let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t11 = this.at++
-      o10 = iteration([t11])
+      const t12 = this.at++
+      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
     }
-    return new TreeNode('attrValues', start, this.at, [n1, o2, c4 === null ? EMPTY : iteration(c4), o8, o10])
+    return this.node5(61 /* attrValues */, start, this.at, n1, o2, c8, o9, o11)
   }
 
-  private attrValuesTail(): TreeNode | null {
+  private attrValuesTail(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 102 /* , */) return null
+    if (kinds[this.at]! !== 102 /* , */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.attributeValue()
-    if (n4 === null) return null
+    if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    return new TreeNode('attrValuesTail', start, this.at, [t1, o2, n4, o5])
+    return this.node4(62 /* attrValuesTail */, start, this.at, ~t1, o2, n4, o5)
   }
 
-  private pubDecl(): TreeNode | null {
+  private pubDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 39 /* pub */) return null
+    if (kinds[this.at]! !== 39 /* pub */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.pubItem()
-    if (n4 === null) return null
-    return new TreeNode('pubDecl', start, this.at, [t1, o2, n4])
+    if (n4 === FAILED) return FAILED
+    return this.node3(63 /* pubDecl */, start, this.at, ~t1, o2, n4)
   }
 
-  private pubItem(): TreeNode | null {
+  private pubItem(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 21 /* eval_pack */: {
           const n3 = this.evalPackDecl()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 24 /* skill */: {
           const n4 = this.skillDecl()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         case 29 /* enum */: {
           const n5 = this.enumDecl()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
         case 33 /* import */: {
           const n6 = this.importDecl()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
           break choice2
         }
         case 34 /* pipeline */: {
           const n7 = this.pipelineDecl()
-          if (n7 === null) return null
+          if (n7 === FAILED) return FAILED
           r1 = n7
           break choice2
         }
         case 41 /* struct */: {
           const n8 = this.structDecl()
-          if (n8 === null) return null
+          if (n8 === FAILED) return FAILED
           r1 = n8
           break choice2
         }
         case 43 /* tool */: {
           const n9 = this.toolDecl()
-          if (n9 === null) return null
+          if (n9 === FAILED) return FAILED
           r1 = n9
           break choice2
         }
         case 49 /* fn */: {
           const n10 = this.fnDecl()
-          if (n10 === null) return null
+          if (n10 === FAILED) return FAILED
           r1 = n10
           break choice2
         }
         default: {
           const n11 = this.genFnDecl()
-          if (n11 === null) return null
+          if (n11 === FAILED) return FAILED
           r1 = n11
         }
       }
     }
-    return new TreeNode('pubItem', start, this.at, [r1])
+    return this.node1(64 /* pubItem */, start, this.at, r1)
   }
 
-  private fnDecl(): TreeNode | null {
+  private fnDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 49 /* fn */) return null
+    if (kinds[this.at]! !== 49 /* fn */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 82 /* < */) {
       const here6 = this.at
       option7: {
         const n8 = this.typeParams()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t11 = this.at++
     const n12 = this.params()
-    if (n12 === null) return null
+    if (n12 === FAILED) return FAILED
     let o13 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t14 = this.at++
-      o13 = iteration([t14])
+      o13 = this.node1(249 /* _iter */, 0, 0, ~t14)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t15 = this.at++
     let o16 = EMPTY
     if (kinds[this.at]! === 107 /* -> */) {
       const here17 = this.at
       option18: {
         const n19 = this.returnType()
-        if (n19 === null) { this.at = here17; break option18 }
-        o16 = iteration([n19])
+        if (n19 === FAILED) { this.at = here17; break option18 }
+        o16 = this.node1(249 /* _iter */, 0, 0, n19)
       }
     }
     let o20 = EMPTY
@@ -1754,80 +2284,81 @@ class Parser {
       const here21 = this.at
       option22: {
         const n23 = this.where()
-        if (n23 === null) { this.at = here21; break option22 }
-        o20 = iteration([n23])
+        if (n23 === FAILED) { this.at = here21; break option22 }
+        o20 = this.node1(249 /* _iter */, 0, 0, n23)
       }
     }
     const n24 = this.block()
-    if (n24 === null) return null
-    return new TreeNode('fnDecl', start, this.at, [t1, o2, new TreeNode('fnName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, o9, t11, n12, o13, t15, o16, o20, n24])
+    if (n24 === FAILED) return FAILED
+    return this.node12(65 /* fnDecl */, start, this.at, ~t1, o2, this.node1(66 /* fnName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12, o13, ~t15, o16, o20, n24)
   }
 
-  private genFnDecl(): TreeNode | null {
+  private genFnDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 15 /* gen */) return null
+    if (kinds[this.at]! !== 15 /* gen */) return FAILED
     const t1 = this.at++
     const n2 = this.fnDecl()
-    if (n2 === null) return null
-    return new TreeNode('genFnDecl', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(67 /* genFnDecl */, start, this.at, ~t1, n2)
   }
 
-  private params(): TreeNode | null {
+  private params(): number {
     const kinds = this.kinds
     const start = this.at
-    let c1: Part[] | null = null
+    const base1 = this.stack.length
     loop3: for (;;) {
       if (SET_4[kinds[this.at]!] !== 1) break
       const here2 = this.at
       const n4 = this.listedParam()
-      if (n4 === null) { this.at = here2; break loop3 }
-      if (c1 === null) c1 = [n4]
-      else c1.push(n4)
+      if (n4 === FAILED) { this.at = here2; break loop3 }
+      this.stack.push(n4)
     }
-    return new TreeNode('params', start, this.at, [c1 === null ? EMPTY : iteration(c1)])
+    const c5 = this.column(base1, 0, 1)
+    this.stack.length = base1
+    return this.node1(68 /* params */, start, this.at, c5)
   }
 
-  private listedParam(): TreeNode | null {
+  private listedParam(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.param()
-    if (n3 === null) return null
+    if (n3 === FAILED) return FAILED
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    return new TreeNode('listedParam', start, this.at, [o1, n3, o4])
+    return this.node3(69 /* listedParam */, start, this.at, o1, n3, o4)
   }
 
-  private param(): TreeNode | null {
+  private param(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 108 /* ... */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t5 = this.at++
     let o6 = EMPTY
     if (kinds[this.at]! === 103 /* : */) {
       const here7 = this.at
       option8: {
         const n9 = this.typeAnnotation()
-        if (n9 === null) { this.at = here7; break option8 }
-        o6 = iteration([n9])
+        if (n9 === FAILED) { this.at = here7; break option8 }
+        o6 = this.node1(249 /* _iter */, 0, 0, n9)
       }
     }
     let o10 = EMPTY
@@ -1835,104 +2366,106 @@ class Parser {
       const here11 = this.at
       option12: {
         const n13 = this.defaultValue()
-        if (n13 === null) { this.at = here11; break option12 }
-        o10 = iteration([n13])
+        if (n13 === FAILED) { this.at = here11; break option12 }
+        o10 = this.node1(249 /* _iter */, 0, 0, n13)
       }
     }
-    return new TreeNode('param', start, this.at, [o1, o3, new TreeNode('paramName', t5, t5 + 1, [new TreeNode('ident', t5, t5 + 1, [t5])]), o6, o10])
+    return this.node5(70 /* param */, start, this.at, o1, o3, this.node1(71 /* paramName */, t5, t5 + 1, this.node1(246 /* ident */, t5, t5 + 1, ~t5)), o6, o10)
   }
 
-  private returnType(): TreeNode | null {
+  private returnType(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 107 /* -> */) return null
+    if (kinds[this.at]! !== 107 /* -> */) return FAILED
     const t1 = this.at++
     const n2 = this.type()
-    if (n2 === null) return null
-    return new TreeNode('returnType', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(72 /* returnType */, start, this.at, ~t1, n2)
   }
 
-  private where(): TreeNode | null {
+  private where(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 13 /* where */) return null
+    if (kinds[this.at]! !== 13 /* where */) return FAILED
     const t1 = this.at++
-    let c2: Part[] | null = null
+    const base2 = this.stack.length
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) break
       const here3 = this.at
       const n5 = this.whereBound()
-      if (n5 === null) { this.at = here3; break loop4 }
-      if (c2 === null) c2 = [n5]
-      else c2.push(n5)
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5)
     }
-    return new TreeNode('where', start, this.at, [t1, c2 === null ? EMPTY : iteration(c2)])
+    const c6 = this.column(base2, 0, 1)
+    this.stack.length = base2
+    return this.node2(73 /* where */, start, this.at, ~t1, c6)
   }
 
-  private whereBound(): TreeNode | null {
+  private whereBound(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t6 = this.at++
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = iteration([t8])
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t9 = this.at++
     let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t11 = this.at++
-      o10 = iteration([t11])
+      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
     }
-    return new TreeNode('whereBound', start, this.at, [o1, new TreeNode('ident', t3, t3 + 1, [t3]), o4, t6, o7, new TreeNode('ident', t9, t9 + 1, [t9]), o10])
+    return this.node7(74 /* whereBound */, start, this.at, o1, this.node1(246 /* ident */, t3, t3 + 1, ~t3), o4, ~t6, o7, this.node1(246 /* ident */, t9, t9 + 1, ~t9), o10)
   }
 
-  private typeParams(): TreeNode | null {
+  private typeParams(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 82 /* < */) return null
+    if (kinds[this.at]! !== 82 /* < */) return FAILED
     const t1 = this.at++
-    let c2: Part[] | null = null
+    const base2 = this.stack.length
     loop4: for (;;) {
       if (SET_5[kinds[this.at]!] !== 1) break
       const here3 = this.at
       const n5 = this.typeParam()
-      if (n5 === null) { this.at = here3; break loop4 }
-      if (c2 === null) c2 = [n5]
-      else c2.push(n5)
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5)
     }
-    let o6 = EMPTY
+    const c6 = this.column(base2, 0, 1)
+    this.stack.length = base2
+    let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t7 = this.at++
-      o6 = iteration([t7])
+      const t8 = this.at++
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    if (kinds[this.at]! !== 83 /* > */) return null
-    const t8 = this.at++
-    return new TreeNode('typeParams', start, this.at, [t1, c2 === null ? EMPTY : iteration(c2), o6, t8])
+    if (kinds[this.at]! !== 83 /* > */) return FAILED
+    const t9 = this.at++
+    return this.node4(75 /* typeParams */, start, this.at, ~t1, c6, o7, ~t9)
   }
 
-  private typeParam(): TreeNode | null {
+  private typeParam(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     let o3 = EMPTY
     const kind4 = kinds[this.at]!
@@ -1940,52 +2473,52 @@ class Parser {
       const here5 = this.at
       option6: {
         const n7 = this.variance()
-        if (n7 === null) { this.at = here5; break option6 }
-        o3 = iteration([n7])
+        if (n7 === FAILED) { this.at = here5; break option6 }
+        o3 = this.node1(249 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t10 = this.at++
     let o11 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t12 = this.at++
-      o11 = iteration([t12])
+      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
     }
-    return new TreeNode('typeParam', start, this.at, [o1, o3, o8, new TreeNode('typeParamName', t10, t10 + 1, [new TreeNode('ident', t10, t10 + 1, [t10])]), o11])
+    return this.node5(76 /* typeParam */, start, this.at, o1, o3, o8, this.node1(77 /* typeParamName */, t10, t10 + 1, this.node1(246 /* ident */, t10, t10 + 1, ~t10)), o11)
   }
 
-  private variance(): TreeNode | null {
+  private variance(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 61 /* in */: {
           const t3 = this.at++
-          r1 = t3
+          r1 = ~t3
           break choice2
         }
         default: {
           const n4 = this.varianceOut()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
         }
       }
     }
-    return new TreeNode('variance', start, this.at, [r1])
+    return this.node1(78 /* variance */, start, this.at, r1)
   }
 
-  private varianceOut(): TreeNode | null {
+  private varianceOut(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 14 /* out */) return null
+    if (kinds[this.at]! !== 14 /* out */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) return FAILED }
     const here2 = this.at
     let found3 = false
     look4: {
@@ -1997,45 +2530,45 @@ class Parser {
       found3 = true
     }
     this.at = here2
-    if (!found3) return null
-    return new TreeNode('varianceOut', start, this.at, [t1])
+    if (!found3) return FAILED
+    return this.node1(79 /* varianceOut */, start, this.at, ~t1)
   }
 
-  private pipelineDecl(): TreeNode | null {
+  private pipelineDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 34 /* pipeline */) return null
+    if (kinds[this.at]! !== 34 /* pipeline */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t7 = this.at++
     const n8 = this.nameList()
-    if (n8 === null) return null
+    if (n8 === FAILED) return FAILED
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t11 = this.at++
     let o12 = EMPTY
     if (kinds[this.at]! === 107 /* -> */) {
       const here13 = this.at
       option14: {
         const n15 = this.returnType()
-        if (n15 === null) { this.at = here13; break option14 }
-        o12 = iteration([n15])
+        if (n15 === FAILED) { this.at = here13; break option14 }
+        o12 = this.node1(249 /* _iter */, 0, 0, n15)
       }
     }
     let o16 = EMPTY
@@ -2043,267 +2576,269 @@ class Parser {
       const here17 = this.at
       option18: {
         const n19 = this.extends()
-        if (n19 === null) { this.at = here17; break option18 }
-        o16 = iteration([n19])
+        if (n19 === FAILED) { this.at = here17; break option18 }
+        o16 = this.node1(249 /* _iter */, 0, 0, n19)
       }
     }
     const n20 = this.block()
-    if (n20 === null) return null
-    return new TreeNode('pipelineDecl', start, this.at, [t1, o2, new TreeNode('pipelineName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, t7, n8, o9, t11, o12, o16, n20])
+    if (n20 === FAILED) return FAILED
+    return this.node11(80 /* pipelineDecl */, start, this.at, ~t1, o2, this.node1(81 /* pipelineName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, o12, o16, n20)
   }
 
-  private extends(): TreeNode | null {
+  private extends(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 59 /* extends */) return null
+    if (kinds[this.at]! !== 59 /* extends */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
-    return new TreeNode('extends', start, this.at, [t1, o2, new TreeNode('pipelineName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])])])
+    return this.node3(82 /* extends */, start, this.at, ~t1, o2, this.node1(81 /* pipelineName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)))
   }
 
-  private overrideDecl(): TreeNode | null {
+  private overrideDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 38 /* override */) return null
+    if (kinds[this.at]! !== 38 /* override */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t7 = this.at++
     const n8 = this.nameList()
-    if (n8 === null) return null
+    if (n8 === FAILED) return FAILED
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t11 = this.at++
     const n12 = this.block()
-    if (n12 === null) return null
-    return new TreeNode('overrideDecl', start, this.at, [t1, o2, new TreeNode('overrideName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, t7, n8, o9, t11, n12])
+    if (n12 === FAILED) return FAILED
+    return this.node9(83 /* overrideDecl */, start, this.at, ~t1, o2, this.node1(84 /* overrideName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, n12)
   }
 
-  private nameList(): TreeNode | null {
+  private nameList(): number {
     const kinds = this.kinds
     const start = this.at
-    let c1: Part[] | null = null
+    const base1 = this.stack.length
     loop3: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) break
       const here2 = this.at
       const n4 = this.listedName()
-      if (n4 === null) { this.at = here2; break loop3 }
-      if (c1 === null) c1 = [n4]
-      else c1.push(n4)
+      if (n4 === FAILED) { this.at = here2; break loop3 }
+      this.stack.push(n4)
     }
-    return new TreeNode('nameList', start, this.at, [c1 === null ? EMPTY : iteration(c1)])
+    const c5 = this.column(base1, 0, 1)
+    this.stack.length = base1
+    return this.node1(85 /* nameList */, start, this.at, c5)
   }
 
-  private listedName(): TreeNode | null {
+  private listedName(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    return new TreeNode('listedName', start, this.at, [o1, new TreeNode('paramName', t3, t3 + 1, [new TreeNode('ident', t3, t3 + 1, [t3])]), o4])
+    return this.node3(86 /* listedName */, start, this.at, o1, this.node1(71 /* paramName */, t3, t3 + 1, this.node1(246 /* ident */, t3, t3 + 1, ~t3)), o4)
   }
 
-  private importDecl(): TreeNode | null {
+  private importDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       const here = this.at
       next3: {
         const n4 = this.importNames()
-        if (n4 === null) break next3
+        if (n4 === FAILED) break next3
         r1 = n4
         break choice2
       }
       this.at = here
       const n5 = this.importAll()
-      if (n5 === null) return null
+      if (n5 === FAILED) return FAILED
       r1 = n5
     }
-    return new TreeNode('importDecl', start, this.at, [r1])
+    return this.node1(87 /* importDecl */, start, this.at, r1)
   }
 
-  private importNames(): TreeNode | null {
+  private importNames(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 33 /* import */) return null
+    if (kinds[this.at]! !== 33 /* import */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t2 = this.at++
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    let c5: Part[] | null = null
+    const base5 = this.stack.length
     loop7: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here6 = this.at
       const n8 = this.importName()
-      if (n8 === null) { this.at = here6; break loop7 }
-      if (c5 === null) c5 = [n8]
-      else c5.push(n8)
+      if (n8 === FAILED) { this.at = here6; break loop7 }
+      this.stack.push(n8)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t9 = this.at++
-    let o10 = EMPTY
+    const c9 = this.column(base5, 0, 1)
+    this.stack.length = base5
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t10 = this.at++
+    let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t11 = this.at++
-      o10 = iteration([t11])
+      const t12 = this.at++
+      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
     }
-    if (kinds[this.at]! !== 60 /* from */) return null
-    const t12 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return null }
+    if (kinds[this.at]! !== 60 /* from */) return FAILED
     const t13 = this.at++
-    return new TreeNode('importNames', start, this.at, [t1, t2, o3, c5 === null ? EMPTY : iteration(c5), t9, o10, t12, new TreeNode('importPath', t13, t13 + 1, [new TreeNode('string', t13, t13 + 1, [t13])])])
+    { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return FAILED }
+    const t14 = this.at++
+    return this.node8(88 /* importNames */, start, this.at, ~t1, ~t2, o3, c9, ~t10, o11, ~t13, this.node1(92 /* importPath */, t14, t14 + 1, this.node1(248 /* string */, t14, t14 + 1, ~t14)))
   }
 
-  private importName(): TreeNode | null {
+  private importName(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    return new TreeNode('importName', start, this.at, [new TreeNode('importedName', t1, t1 + 1, [new TreeNode('ident', t1, t1 + 1, [t1])]), o2, o4, o6])
+    return this.node4(89 /* importName */, start, this.at, this.node1(90 /* importedName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2, o4, o6)
   }
 
-  private importAll(): TreeNode | null {
+  private importAll(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 33 /* import */) return null
+    if (kinds[this.at]! !== 33 /* import */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return FAILED }
     const t2 = this.at++
-    return new TreeNode('importAll', start, this.at, [t1, new TreeNode('importPath', t2, t2 + 1, [new TreeNode('string', t2, t2 + 1, [t2])])])
+    return this.node2(91 /* importAll */, start, this.at, ~t1, this.node1(92 /* importPath */, t2, t2 + 1, this.node1(248 /* string */, t2, t2 + 1, ~t2)))
   }
 
-  private toolDecl(): TreeNode | null {
+  private toolDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 43 /* tool */) return null
+    if (kinds[this.at]! !== 43 /* tool */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t7 = this.at++
     const n8 = this.params()
-    if (n8 === null) return null
+    if (n8 === FAILED) return FAILED
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t11 = this.at++
     let o12 = EMPTY
     if (kinds[this.at]! === 107 /* -> */) {
       const here13 = this.at
       option14: {
         const n15 = this.returnType()
-        if (n15 === null) { this.at = here13; break option14 }
-        o12 = iteration([n15])
+        if (n15 === FAILED) { this.at = here13; break option14 }
+        o12 = this.node1(249 /* _iter */, 0, 0, n15)
       }
     }
     let o16 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t17 = this.at++
-      o16 = iteration([t17])
+      o16 = this.node1(249 /* _iter */, 0, 0, ~t17)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t18 = this.at++
     let o19 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t20 = this.at++
-      o19 = iteration([t20])
+      o19 = this.node1(249 /* _iter */, 0, 0, ~t20)
     }
     let o21 = EMPTY
     if (kinds[this.at]! === 10 /* description */) {
       const here22 = this.at
       option23: {
         const n24 = this.description()
-        if (n24 === null) { this.at = here22; break option23 }
-        o21 = iteration([n24])
+        if (n24 === FAILED) { this.at = here22; break option23 }
+        o21 = this.node1(249 /* _iter */, 0, 0, n24)
       }
     }
     const n25 = this.body()
-    if (n25 === null) return null
+    if (n25 === FAILED) return FAILED
     let o26 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t27 = this.at++
-      o26 = iteration([t27])
+      o26 = this.node1(249 /* _iter */, 0, 0, ~t27)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t28 = this.at++
-    return new TreeNode('toolDecl', start, this.at, [t1, o2, new TreeNode('toolName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, t7, n8, o9, t11, o12, o16, t18, o19, o21, n25, o26, t28])
+    return this.node16(93 /* toolDecl */, start, this.at, ~t1, o2, this.node1(94 /* toolName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, o12, o16, ~t18, o19, o21, n25, o26, ~t28)
   }
 
-  private description(): TreeNode | null {
+  private description(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 10 /* description */) return null
+    if (kinds[this.at]! !== 10 /* description */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     const kind6 = kinds[this.at]!
@@ -2311,36 +2846,36 @@ class Parser {
       const here7 = this.at
       option8: {
         const n9 = this.sep()
-        if (n9 === null) { this.at = here7; break option8 }
-        o5 = iteration([n9])
+        if (n9 === FAILED) { this.at = here7; break option8 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n9)
       }
     }
-    return new TreeNode('description', start, this.at, [t1, o2, new TreeNode('string', t4, t4 + 1, [t4]), o5])
+    return this.node4(95 /* description */, start, this.at, ~t1, o2, this.node1(248 /* string */, t4, t4 + 1, ~t4), o5)
   }
 
-  private skillDecl(): TreeNode | null {
+  private skillDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 24 /* skill */) return null
+    if (kinds[this.at]! !== 24 /* skill */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t7 = this.at++
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     const kind11 = kinds[this.at]!
@@ -2348,132 +2883,131 @@ class Parser {
       const here12 = this.at
       option13: {
         const n14 = this.skillFields()
-        if (n14 === null) { this.at = here12; break option13 }
-        o10 = iteration([n14])
+        if (n14 === FAILED) { this.at = here12; break option13 }
+        o10 = this.node1(249 /* _iter */, 0, 0, n14)
       }
     }
     let o15 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t16 = this.at++
-      o15 = iteration([t16])
+      o15 = this.node1(249 /* _iter */, 0, 0, ~t16)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t17 = this.at++
-    return new TreeNode('skillDecl', start, this.at, [t1, o2, new TreeNode('skillName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, t7, o8, o10, o15, t17])
+    return this.node9(96 /* skillDecl */, start, this.at, ~t1, o2, this.node1(97 /* skillName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, o8, o10, o15, ~t17)
   }
 
-  private skillFields(): TreeNode | null {
+  private skillFields(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.skillField()
-    if (n1 === null) return null
-    let c2: Part[] | null = null
-    let c3: Part[] | null = null
-    loop5: for (;;) {
+    if (n1 === FAILED) return FAILED
+    const base2 = this.stack.length
+    loop4: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
-      const here4 = this.at
-      const n6 = this.sep()
-      if (n6 === null) { this.at = here4; break loop5 }
-      const n7 = this.skillField()
-      if (n7 === null) { this.at = here4; break loop5 }
-      if (c2 === null) c2 = [n6]
-      else c2.push(n6)
-      if (c3 === null) c3 = [n7]
-      else c3.push(n7)
+      const here3 = this.at
+      const n5 = this.sep()
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      const n6 = this.skillField()
+      if (n6 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5, n6)
     }
-    let o8 = EMPTY
-    const kind9 = kinds[this.at]!
-    if (kind9 === 104 /* ; */ || kind9 === 113 /* \n */) {
-      const here10 = this.at
-      option11: {
-        const n12 = this.sep()
-        if (n12 === null) { this.at = here10; break option11 }
-        o8 = iteration([n12])
+    const c7 = this.column(base2, 0, 2)
+    const c8 = this.column(base2, 1, 2)
+    this.stack.length = base2
+    let o9 = EMPTY
+    const kind10 = kinds[this.at]!
+    if (kind10 === 104 /* ; */ || kind10 === 113 /* \n */) {
+      const here11 = this.at
+      option12: {
+        const n13 = this.sep()
+        if (n13 === FAILED) { this.at = here11; break option12 }
+        o9 = this.node1(249 /* _iter */, 0, 0, n13)
       }
     }
-    return new TreeNode('skillFields', start, this.at, [n1, c2 === null ? EMPTY : iteration(c2), c3 === null ? EMPTY : iteration(c3), o8])
+    return this.node4(98 /* skillFields */, start, this.at, n1, c7, c8, o9)
   }
 
-  private skillField(): TreeNode | null {
+  private skillField(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.expr()
-    if (n4 === null) return null
-    return new TreeNode('skillField', start, this.at, [new TreeNode('skillFieldName', t1, t1 + 1, [new TreeNode('ident', t1, t1 + 1, [t1])]), o2, n4])
+    if (n4 === FAILED) return FAILED
+    return this.node3(99 /* skillField */, start, this.at, this.node1(100 /* skillFieldName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2, n4)
   }
 
-  private evalPackDecl(): TreeNode | null {
+  private evalPackDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 21 /* eval_pack */) return null
+    if (kinds[this.at]! !== 21 /* eval_pack */) return FAILED
     const t1 = this.at++
     const n2 = this.evalPackHead()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t5 = this.at++
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (SET_1[kinds[this.at]!] === 1) {
       const here9 = this.at
       option10: {
         const n11 = this.evalItems()
-        if (n11 === null) { this.at = here9; break option10 }
-        o8 = iteration([n11])
+        if (n11 === FAILED) { this.at = here9; break option10 }
+        o8 = this.node1(249 /* _iter */, 0, 0, n11)
       }
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = iteration([t13])
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t14 = this.at++
-    return new TreeNode('evalPackDecl', start, this.at, [t1, n2, o3, t5, o6, o8, o12, t14])
+    return this.node8(101 /* evalPackDecl */, start, this.at, ~t1, n2, o3, ~t5, o6, o8, o12, ~t14)
   }
 
-  private evalPackHead(): TreeNode | null {
+  private evalPackHead(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t3 = this.at++
-          r1 = new TreeNode('string', t3, t3 + 1, [t3])
+          r1 = this.node1(248 /* string */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
           const n4 = this.evalPackNamed()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
         }
       }
     }
-    return new TreeNode('evalPackHead', start, this.at, [r1])
+    return this.node1(102 /* evalPackHead */, start, this.at, r1)
   }
 
-  private evalPackNamed(): TreeNode | null {
+  private evalPackNamed(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     const kind3 = kinds[this.at]!
@@ -2481,49 +3015,48 @@ class Parser {
       const here4 = this.at
       option5: {
         const t6 = this.at++
-        o2 = iteration([new TreeNode('string', t6, t6 + 1, [t6])])
+        o2 = this.node1(249 /* _iter */, 0, 0, this.node1(248 /* string */, t6, t6 + 1, ~t6))
       }
     }
-    return new TreeNode('evalPackNamed', start, this.at, [new TreeNode('evalPackName', t1, t1 + 1, [new TreeNode('ident', t1, t1 + 1, [t1])]), o2])
+    return this.node2(103 /* evalPackNamed */, start, this.at, this.node1(104 /* evalPackName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2)
   }
 
-  private evalItems(): TreeNode | null {
+  private evalItems(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.evalItem()
-    if (n1 === null) return null
-    let c2: Part[] | null = null
-    let c3: Part[] | null = null
-    loop5: for (;;) {
+    if (n1 === FAILED) return FAILED
+    const base2 = this.stack.length
+    loop4: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
-      const here4 = this.at
-      const n6 = this.sep()
-      if (n6 === null) { this.at = here4; break loop5 }
-      const n7 = this.evalItem()
-      if (n7 === null) { this.at = here4; break loop5 }
-      if (c2 === null) c2 = [n6]
-      else c2.push(n6)
-      if (c3 === null) c3 = [n7]
-      else c3.push(n7)
+      const here3 = this.at
+      const n5 = this.sep()
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      const n6 = this.evalItem()
+      if (n6 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5, n6)
     }
-    let o8 = EMPTY
-    const kind9 = kinds[this.at]!
-    if (kind9 === 104 /* ; */ || kind9 === 113 /* \n */) {
-      const here10 = this.at
-      option11: {
-        const n12 = this.sep()
-        if (n12 === null) { this.at = here10; break option11 }
-        o8 = iteration([n12])
+    const c7 = this.column(base2, 0, 2)
+    const c8 = this.column(base2, 1, 2)
+    this.stack.length = base2
+    let o9 = EMPTY
+    const kind10 = kinds[this.at]!
+    if (kind10 === 104 /* ; */ || kind10 === 113 /* \n */) {
+      const here11 = this.at
+      option12: {
+        const n13 = this.sep()
+        if (n13 === FAILED) { this.at = here11; break option12 }
+        o9 = this.node1(249 /* _iter */, 0, 0, n13)
       }
     }
-    return new TreeNode('evalItems', start, this.at, [n1, c2 === null ? EMPTY : iteration(c2), c3 === null ? EMPTY : iteration(c3), o8])
+    return this.node4(105 /* evalItems */, start, this.at, n1, c7, c8, o9)
   }
 
-  private evalItem(): TreeNode | null {
+  private evalItem(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 0 /* <ident> */:
@@ -2544,13 +3077,13 @@ class Parser {
           const here = this.at
           next3: {
             const n4 = this.evalField()
-            if (n4 === null) break next3
+            if (n4 === FAILED) break next3
             r1 = n4
             break choice2
           }
           this.at = here
           const n5 = this.stmt()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
@@ -2558,970 +3091,980 @@ class Parser {
           const here = this.at
           next6: {
             const n7 = this.summarize()
-            if (n7 === null) break next6
+            if (n7 === FAILED) break next6
             r1 = n7
             break choice2
           }
           this.at = here
           next8: {
             const n9 = this.evalField()
-            if (n9 === null) break next8
+            if (n9 === FAILED) break next8
             r1 = n9
             break choice2
           }
           this.at = here
           const n10 = this.stmt()
-          if (n10 === null) return null
+          if (n10 === FAILED) return FAILED
           r1 = n10
           break choice2
         }
         default: {
           const n11 = this.stmt()
-          if (n11 === null) return null
+          if (n11 === FAILED) return FAILED
           r1 = n11
         }
       }
     }
-    return new TreeNode('evalItem', start, this.at, [r1])
+    return this.node1(106 /* evalItem */, start, this.at, r1)
   }
 
-  private summarize(): TreeNode | null {
+  private summarize(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 11 /* summarize */) return null
+    if (kinds[this.at]! !== 11 /* summarize */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t2 = this.at++
     const n3 = this.body()
-    if (n3 === null) return null
+    if (n3 === FAILED) return FAILED
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t6 = this.at++
-    return new TreeNode('summarize', start, this.at, [t1, t2, n3, o4, t6])
+    return this.node5(107 /* summarize */, start, this.at, ~t1, ~t2, n3, o4, ~t6)
   }
 
-  private evalField(): TreeNode | null {
+  private evalField(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t2 = this.at++
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
     const n5 = this.expr()
-    if (n5 === null) return null
-    return new TreeNode('evalField', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1]), t2, o3, n5])
+    if (n5 === FAILED) return FAILED
+    return this.node4(108 /* evalField */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), ~t2, o3, n5)
   }
 
-  private typeDecl(): TreeNode | null {
+  private typeDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 44 /* type */) return null
+    if (kinds[this.at]! !== 44 /* type */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 82 /* < */) {
       const here6 = this.at
       option7: {
         const n8 = this.typeParams()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    if (kinds[this.at]! !== 90 /* = */) return null
+    if (kinds[this.at]! !== 90 /* = */) return FAILED
     const t11 = this.at++
     const n12 = this.type()
-    if (n12 === null) return null
-    return new TreeNode('typeDecl', start, this.at, [t1, o2, new TreeNode('typeName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, o9, t11, n12])
+    if (n12 === FAILED) return FAILED
+    return this.node7(109 /* typeDecl */, start, this.at, ~t1, o2, this.node1(110 /* typeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12)
   }
 
-  private enumDecl(): TreeNode | null {
+  private enumDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 29 /* enum */) return null
+    if (kinds[this.at]! !== 29 /* enum */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 82 /* < */) {
       const here6 = this.at
       option7: {
         const n8 = this.typeParams()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t11 = this.at++
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = iteration([t13])
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    let c14: Part[] | null = null
+    const base14 = this.stack.length
     loop16: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here15 = this.at
       const n17 = this.enumVariant()
-      if (n17 === null) { this.at = here15; break loop16 }
-      if (c14 === null) c14 = [n17]
-      else c14.push(n17)
+      if (n17 === FAILED) { this.at = here15; break loop16 }
+      this.stack.push(n17)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t18 = this.at++
-    return new TreeNode('enumDecl', start, this.at, [t1, o2, new TreeNode('enumName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, o9, t11, o12, c14 === null ? EMPTY : iteration(c14), t18])
+    const c18 = this.column(base14, 0, 1)
+    this.stack.length = base14
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t19 = this.at++
+    return this.node9(111 /* enumDecl */, start, this.at, ~t1, o2, this.node1(112 /* enumName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
   }
 
-  private enumVariant(): TreeNode | null {
+  private enumVariant(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 99 /* ( */) {
       const here3 = this.at
       option4: {
         const n5 = this.variantParams()
-        if (n5 === null) { this.at = here3; break option4 }
-        o2 = iteration([n5])
+        if (n5 === FAILED) { this.at = here3; break option4 }
+        o2 = this.node1(249 /* _iter */, 0, 0, n5)
       }
     }
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t11 = this.at++
-      o10 = iteration([t11])
+      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
     }
-    return new TreeNode('enumVariant', start, this.at, [new TreeNode('variantName', t1, t1 + 1, [new TreeNode('ident', t1, t1 + 1, [t1])]), o2, o6, o8, o10])
+    return this.node5(113 /* enumVariant */, start, this.at, this.node1(114 /* variantName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2, o6, o8, o10)
   }
 
-  private variantParams(): TreeNode | null {
+  private variantParams(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t1 = this.at++
     const n2 = this.params()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t5 = this.at++
-    return new TreeNode('variantParams', start, this.at, [t1, n2, o3, t5])
+    return this.node4(115 /* variantParams */, start, this.at, ~t1, n2, o3, ~t5)
   }
 
-  private structDecl(): TreeNode | null {
+  private structDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 41 /* struct */) return null
+    if (kinds[this.at]! !== 41 /* struct */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 82 /* < */) {
       const here6 = this.at
       option7: {
         const n8 = this.typeParams()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t11 = this.at++
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = iteration([t13])
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    let c14: Part[] | null = null
+    const base14 = this.stack.length
     loop16: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here15 = this.at
       const n17 = this.structField()
-      if (n17 === null) { this.at = here15; break loop16 }
-      if (c14 === null) c14 = [n17]
-      else c14.push(n17)
+      if (n17 === FAILED) { this.at = here15; break loop16 }
+      this.stack.push(n17)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t18 = this.at++
-    return new TreeNode('structDecl', start, this.at, [t1, o2, new TreeNode('structName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, o9, t11, o12, c14 === null ? EMPTY : iteration(c14), t18])
+    const c18 = this.column(base14, 0, 1)
+    this.stack.length = base14
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t19 = this.at++
+    return this.node9(116 /* structDecl */, start, this.at, ~t1, o2, this.node1(117 /* structName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
   }
 
-  private structField(): TreeNode | null {
+  private structField(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 103 /* : */) {
       const here5 = this.at
       option6: {
         const n7 = this.typeAnnotation()
-        if (n7 === null) { this.at = here5; break option6 }
-        o4 = iteration([n7])
+        if (n7 === FAILED) { this.at = here5; break option6 }
+        o4 = this.node1(249 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t11 = this.at++
-      o10 = iteration([t11])
+      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = iteration([t13])
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    return new TreeNode('structField', start, this.at, [new TreeNode('fieldName', t1, t1 + 1, [new TreeNode('ident', t1, t1 + 1, [t1])]), o2, o4, o8, o10, o12])
+    return this.node6(118 /* structField */, start, this.at, this.node1(119 /* fieldName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2, o4, o8, o10, o12)
   }
 
-  private interfaceDecl(): TreeNode | null {
+  private interfaceDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 35 /* interface */) return null
+    if (kinds[this.at]! !== 35 /* interface */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 82 /* < */) {
       const here6 = this.at
       option7: {
         const n8 = this.typeParams()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t11 = this.at++
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = iteration([t13])
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    let c14: Part[] | null = null
+    const base14 = this.stack.length
     loop16: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 44 /* type */ && kind !== 49 /* fn */) break
       const here15 = this.at
       const n17 = this.interfaceItem()
-      if (n17 === null) { this.at = here15; break loop16 }
-      if (c14 === null) c14 = [n17]
-      else c14.push(n17)
+      if (n17 === FAILED) { this.at = here15; break loop16 }
+      this.stack.push(n17)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t18 = this.at++
-    return new TreeNode('interfaceDecl', start, this.at, [t1, o2, new TreeNode('interfaceName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, o9, t11, o12, c14 === null ? EMPTY : iteration(c14), t18])
+    const c18 = this.column(base14, 0, 1)
+    this.stack.length = base14
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t19 = this.at++
+    return this.node9(120 /* interfaceDecl */, start, this.at, ~t1, o2, this.node1(121 /* interfaceName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
   }
 
-  private interfaceItem(): TreeNode | null {
+  private interfaceItem(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.interfaceEntry()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    return new TreeNode('interfaceItem', start, this.at, [n1, o2])
+    return this.node2(122 /* interfaceItem */, start, this.at, n1, o2)
   }
 
-  private interfaceEntry(): TreeNode | null {
+  private interfaceEntry(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 49 /* fn */: {
           const n3 = this.methodSig()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         default: {
           const n4 = this.assocType()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
         }
       }
     }
-    return new TreeNode('interfaceEntry', start, this.at, [r1])
+    return this.node1(123 /* interfaceEntry */, start, this.at, r1)
   }
 
-  private assocType(): TreeNode | null {
+  private assocType(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 44 /* type */) return null
+    if (kinds[this.at]! !== 44 /* type */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 90 /* = */) {
       const here6 = this.at
       option7: {
         const n8 = this.assocValue()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
-    return new TreeNode('assocType', start, this.at, [t1, o2, new TreeNode('typeName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5])
+    return this.node4(124 /* assocType */, start, this.at, ~t1, o2, this.node1(110 /* typeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5)
   }
 
-  private assocValue(): TreeNode | null {
+  private assocValue(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 90 /* = */) return null
+    if (kinds[this.at]! !== 90 /* = */) return FAILED
     const t1 = this.at++
     const n2 = this.type()
-    if (n2 === null) return null
-    return new TreeNode('assocValue', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(125 /* assocValue */, start, this.at, ~t1, n2)
   }
 
-  private methodSig(): TreeNode | null {
+  private methodSig(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 49 /* fn */) return null
+    if (kinds[this.at]! !== 49 /* fn */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 82 /* < */) {
       const here6 = this.at
       option7: {
         const n8 = this.typeParams()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t11 = this.at++
     const n12 = this.params()
-    if (n12 === null) return null
+    if (n12 === FAILED) return FAILED
     let o13 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t14 = this.at++
-      o13 = iteration([t14])
+      o13 = this.node1(249 /* _iter */, 0, 0, ~t14)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t15 = this.at++
     let o16 = EMPTY
     if (kinds[this.at]! === 107 /* -> */) {
       const here17 = this.at
       option18: {
         const n19 = this.returnType()
-        if (n19 === null) { this.at = here17; break option18 }
-        o16 = iteration([n19])
+        if (n19 === FAILED) { this.at = here17; break option18 }
+        o16 = this.node1(249 /* _iter */, 0, 0, n19)
       }
     }
-    return new TreeNode('methodSig', start, this.at, [t1, o2, new TreeNode('methodName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, o9, t11, n12, o13, t15, o16])
+    return this.node10(127 /* methodSig */, start, this.at, ~t1, o2, this.node1(126 /* methodName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12, o13, ~t15, o16)
   }
 
-  private implDecl(): TreeNode | null {
+  private implDecl(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 32 /* impl */) return null
+    if (kinds[this.at]! !== 32 /* impl */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t7 = this.at++
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
-    let c10: Part[] | null = null
+    const base10 = this.stack.length
     loop12: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 39 /* pub */ && kind !== 49 /* fn */) break
       const here11 = this.at
       const n13 = this.implMethod()
-      if (n13 === null) { this.at = here11; break loop12 }
-      if (c10 === null) c10 = [n13]
-      else c10.push(n13)
+      if (n13 === FAILED) { this.at = here11; break loop12 }
+      this.stack.push(n13)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t14 = this.at++
-    return new TreeNode('implDecl', start, this.at, [t1, o2, new TreeNode('typeName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, t7, o8, c10 === null ? EMPTY : iteration(c10), t14])
+    const c14 = this.column(base10, 0, 1)
+    this.stack.length = base10
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t15 = this.at++
+    return this.node8(128 /* implDecl */, start, this.at, ~t1, o2, this.node1(110 /* typeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, o8, c14, ~t15)
   }
 
-  private implMethod(): TreeNode | null {
+  private implMethod(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 39 /* pub */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.fnDecl()
-    if (n3 === null) return null
+    if (n3 === FAILED) return FAILED
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    return new TreeNode('implMethod', start, this.at, [o1, n3, o4])
+    return this.node3(129 /* implMethod */, start, this.at, o1, n3, o4)
   }
 
-  private useTool(): TreeNode | null {
+  private useTool(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 17 /* <use> */) return null
+    if (kinds[this.at]! !== 17 /* <use> */) return FAILED
     const t1 = this.at++
-    if (kinds[this.at]! !== 43 /* tool */) return null
+    if (kinds[this.at]! !== 43 /* tool */) return FAILED
     const t2 = this.at++
     const n3 = this.useTarget()
-    if (n3 === null) return null
-    if (kinds[this.at]! !== 6 /* as */) return null
+    if (n3 === FAILED) return FAILED
+    if (kinds[this.at]! !== 6 /* as */) return FAILED
     const t4 = this.at++
     const n5 = this.useName()
-    if (n5 === null) return null
-    return new TreeNode('useTool', start, this.at, [t1, t2, n3, t4, n5])
+    if (n5 === FAILED) return FAILED
+    return this.node5(130 /* useTool */, start, this.at, ~t1, ~t2, n3, ~t4, n5)
   }
 
-  private useTarget(): TreeNode | null {
+  private useTarget(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       const here = this.at
       next3: {
         const n4 = this.useServer()
-        if (n4 === null) break next3
+        if (n4 === FAILED) break next3
         r1 = n4
         break choice2
       }
       this.at = here
       const n5 = this.useId()
-      if (n5 === null) return null
+      if (n5 === FAILED) return FAILED
       r1 = n5
     }
-    return new TreeNode('useTarget', start, this.at, [r1])
+    return this.node1(131 /* useTarget */, start, this.at, r1)
   }
 
-  private useServer(): TreeNode | null {
+  private useServer(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return FAILED }
     const t2 = this.at++
-    return new TreeNode('useServer', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1]), new TreeNode('string', t2, t2 + 1, [t2])])
+    return this.node2(132 /* useServer */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), this.node1(248 /* string */, t2, t2 + 1, ~t2))
   }
 
-  private useId(): TreeNode | null {
+  private useId(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.dottedName()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 16 /* @ */) {
       const here3 = this.at
       option4: {
         const n5 = this.useVersion()
-        if (n5 === null) { this.at = here3; break option4 }
-        o2 = iteration([n5])
+        if (n5 === FAILED) { this.at = here3; break option4 }
+        o2 = this.node1(249 /* _iter */, 0, 0, n5)
       }
     }
-    return new TreeNode('useId', start, this.at, [n1, o2])
+    return this.node2(133 /* useId */, start, this.at, n1, o2)
   }
 
-  private useVersion(): TreeNode | null {
+  private useVersion(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 16 /* @ */) return null
+    if (kinds[this.at]! !== 16 /* @ */) return FAILED
     const t1 = this.at++
     const n2 = this.useVersionText()
-    if (n2 === null) return null
-    return new TreeNode('useVersion', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(134 /* useVersion */, start, this.at, ~t1, n2)
   }
 
-  private useVersionText(): TreeNode | null {
+  private useVersionText(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t3 = this.at++
-          r1 = new TreeNode('string', t3, t3 + 1, [t3])
+          r1 = this.node1(248 /* string */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
           const n4 = this.useNumber()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
         }
       }
     }
-    return new TreeNode('useVersionText', start, this.at, [r1])
+    return this.node1(135 /* useVersionText */, start, this.at, r1)
   }
 
-  private useNumber(): TreeNode | null {
+  private useNumber(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return FAILED }
     const t1 = this.at++
-    let c2: Part[] | null = null
+    const base2 = this.stack.length
     loop4: for (;;) {
       if (kinds[this.at]! !== 110 /* . */) break
       const here3 = this.at
       const n5 = this.useNumberPart()
-      if (n5 === null) { this.at = here3; break loop4 }
-      if (c2 === null) c2 = [n5]
-      else c2.push(n5)
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5)
     }
-    return new TreeNode('useNumber', start, this.at, [t1, c2 === null ? EMPTY : iteration(c2)])
+    const c6 = this.column(base2, 0, 1)
+    this.stack.length = base2
+    return this.node2(136 /* useNumber */, start, this.at, ~t1, c6)
   }
 
-  private useNumberPart(): TreeNode | null {
+  private useNumberPart(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 110 /* . */) return null
+    if (kinds[this.at]! !== 110 /* . */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return FAILED }
     const t2 = this.at++
-    return new TreeNode('useNumberPart', start, this.at, [t1, t2])
+    return this.node2(137 /* useNumberPart */, start, this.at, ~t1, ~t2)
   }
 
-  private useName(): TreeNode | null {
+  private useName(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 86 /* * */: {
           const t3 = this.at++
-          r1 = t3
+          r1 = ~t3
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t4 = this.at++
-          r1 = new TreeNode('ident', t4, t4 + 1, [t4])
+          r1 = this.node1(246 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return new TreeNode('useName', start, this.at, [r1])
+    return this.node1(138 /* useName */, start, this.at, r1)
   }
 
-  private dottedName(): TreeNode | null {
+  private dottedName(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
-    let c2: Part[] | null = null
+    const base2 = this.stack.length
     loop4: for (;;) {
       if (kinds[this.at]! !== 110 /* . */) break
       const here3 = this.at
       const n5 = this.dottedPart()
-      if (n5 === null) { this.at = here3; break loop4 }
-      if (c2 === null) c2 = [n5]
-      else c2.push(n5)
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5)
     }
-    return new TreeNode('dottedName', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1]), c2 === null ? EMPTY : iteration(c2)])
+    const c6 = this.column(base2, 0, 1)
+    this.stack.length = base2
+    return this.node2(139 /* dottedName */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), c6)
   }
 
-  private dottedPart(): TreeNode | null {
+  private dottedPart(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 110 /* . */) return null
+    if (kinds[this.at]! !== 110 /* . */) return FAILED
     const t1 = this.at++
     const n2 = this.memberName()
-    if (n2 === null) return null
-    return new TreeNode('dottedPart', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(140 /* dottedPart */, start, this.at, ~t1, n2)
   }
 
-  private grant(): TreeNode | null {
+  private grant(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 18 /* <grant> */) return null
+    if (kinds[this.at]! !== 18 /* <grant> */) return FAILED
     const t1 = this.at++
     const n2 = this.dottedName()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     const n3 = this.grantBody()
-    if (n3 === null) return null
-    return new TreeNode('grant', start, this.at, [t1, n2, n3])
+    if (n3 === FAILED) return FAILED
+    return this.node3(141 /* grant */, start, this.at, ~t1, n2, n3)
   }
 
-  private grantBody(): TreeNode | null {
+  private grantBody(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 96 /* { */:
         case 97 /* {-> */: {
           const n3 = this.grantFields()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 113 /* \n */: {
           let count5 = 0
-          let c4: Part[] | null = null
+          const base4 = this.stack.length
           loop7: for (;;) {
             if (kinds[this.at]! !== 113 /* \n */) break
             const here6 = this.at
             const n8 = this.grantLine()
-            if (n8 === null) { this.at = here6; break loop7 }
-            if (c4 === null) c4 = [n8]
-            else c4.push(n8)
+            if (n8 === FAILED) { this.at = here6; break loop7 }
+            this.stack.push(n8)
             count5 += 1
           }
-          if (count5 === 0) return null
-          r1 = c4 === null ? EMPTY : iteration(c4)
+          if (count5 === 0) return FAILED
+          const c9 = this.column(base4, 0, 1)
+          this.stack.length = base4
+          r1 = c9
           break choice2
         }
         default: {
-          let count10 = 0
-          let c9: Part[] | null = null
-          loop12: for (;;) {
+          let count11 = 0
+          const base10 = this.stack.length
+          loop13: for (;;) {
             const kind = kinds[this.at]!
             if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
-            const here11 = this.at
-            const n13 = this.grantPair()
-            if (n13 === null) { this.at = here11; break loop12 }
-            if (c9 === null) c9 = [n13]
-            else c9.push(n13)
-            count10 += 1
+            const here12 = this.at
+            const n14 = this.grantPair()
+            if (n14 === FAILED) { this.at = here12; break loop13 }
+            this.stack.push(n14)
+            count11 += 1
           }
-          if (count10 === 0) return null
-          r1 = c9 === null ? EMPTY : iteration(c9)
+          if (count11 === 0) return FAILED
+          const c15 = this.column(base10, 0, 1)
+          this.stack.length = base10
+          r1 = c15
         }
       }
     }
-    return new TreeNode('grantBody', start, this.at, [r1])
+    return this.node1(142 /* grantBody */, start, this.at, r1)
   }
 
-  private grantFields(): TreeNode | null {
+  private grantFields(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    let c4: Part[] | null = null
+    const base4 = this.stack.length
     loop6: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && (kind < 25 /* break */ || kind > 65 /* nil */)) break
       const here5 = this.at
       const n7 = this.grantField()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t8 = this.at++
-    return new TreeNode('grantFields', start, this.at, [t1, o2, c4 === null ? EMPTY : iteration(c4), t8])
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t9 = this.at++
+    return this.node4(143 /* grantFields */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
-  private grantField(): TreeNode | null {
+  private grantField(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.memberName()
-    if (n1 === null) return null
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (n1 === FAILED) return FAILED
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t2 = this.at++
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
     const n5 = this.grantValue()
-    if (n5 === null) return null
+    if (n5 === FAILED) return FAILED
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t11 = this.at++
-      o10 = iteration([t11])
+      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
     }
-    return new TreeNode('grantField', start, this.at, [n1, t2, o3, n5, o6, o8, o10])
+    return this.node7(144 /* grantField */, start, this.at, n1, ~t2, o3, n5, o6, o8, o10)
   }
 
-  private grantPair(): TreeNode | null {
+  private grantPair(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     const n2 = this.grantValue()
-    if (n2 === null) return null
-    return new TreeNode('grantPair', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1]), n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(145 /* grantPair */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), n2)
   }
 
-  private grantLine(): TreeNode | null {
+  private grantLine(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 113 /* \n */) return null
+    if (kinds[this.at]! !== 113 /* \n */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t2 = this.at++
     const n3 = this.grantScalar()
-    if (n3 === null) return null
-    return new TreeNode('grantLine', start, this.at, [t1, new TreeNode('ident', t2, t2 + 1, [t2]), n3])
+    if (n3 === FAILED) return FAILED
+    return this.node3(146 /* grantLine */, start, this.at, ~t1, this.node1(246 /* ident */, t2, t2 + 1, ~t2), n3)
   }
 
-  private grantValue(): TreeNode | null {
+  private grantValue(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 75 /* - */: {
           const n3 = this.grantNegative()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 111 /* [ */: {
           const n4 = this.grantList()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         default: {
           const n5 = this.grantScalar()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
         }
       }
     }
-    return new TreeNode('grantValue', start, this.at, [r1])
+    return this.node1(147 /* grantValue */, start, this.at, r1)
   }
 
-  private grantNegative(): TreeNode | null {
+  private grantNegative(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 75 /* - */) return null
+    if (kinds[this.at]! !== 75 /* - */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return FAILED }
     const t2 = this.at++
-    return new TreeNode('grantNegative', start, this.at, [t1, t2])
+    return this.node2(148 /* grantNegative */, start, this.at, ~t1, ~t2)
   }
 
-  private grantScalar(): TreeNode | null {
+  private grantScalar(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 63 /* true */:
         case 64 /* false */: {
           const t3 = this.at++
-          r1 = t3
+          r1 = ~t3
           break choice2
         }
         case 66 /* <int> */:
         case 67 /* <float> */: {
           const t4 = this.at++
-          r1 = t4
+          r1 = ~t4
           break choice2
         }
         case 69 /* <rawString> */: {
           const t5 = this.at++
-          r1 = t5
+          r1 = ~t5
           break choice2
         }
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t6 = this.at++
-          r1 = t6
+          r1 = ~t6
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t7 = this.at++
-          r1 = new TreeNode('ident', t7, t7 + 1, [t7])
+          r1 = this.node1(246 /* ident */, t7, t7 + 1, ~t7)
         }
       }
     }
-    return new TreeNode('grantScalar', start, this.at, [r1])
+    return this.node1(149 /* grantScalar */, start, this.at, r1)
   }
 
-  private grantList(): TreeNode | null {
+  private grantList(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    let c4: Part[] | null = null
+    const base4 = this.stack.length
     loop6: for (;;) {
       if (SET_6[kinds[this.at]!] !== 1) break
       const here5 = this.at
       const n7 = this.grantItem()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
-    const t8 = this.at++
-    return new TreeNode('grantList', start, this.at, [t1, o2, c4 === null ? EMPTY : iteration(c4), t8])
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
+    const t9 = this.at++
+    return this.node4(150 /* grantList */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
-  private grantItem(): TreeNode | null {
+  private grantItem(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.grantValue()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    return new TreeNode('grantItem', start, this.at, [n1, o2, o4, o6])
+    return this.node4(151 /* grantItem */, start, this.at, n1, o2, o4, o6)
   }
 
-  private bindEffect(): TreeNode | null {
+  private bindEffect(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 19 /* <bind> */) return null
+    if (kinds[this.at]! !== 19 /* <bind> */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t2 = this.at++
     const n3 = this.dottedName()
-    if (n3 === null) return null
-    if (kinds[this.at]! !== 62 /* to */) return null
+    if (n3 === FAILED) return FAILED
+    if (kinds[this.at]! !== 62 /* to */) return FAILED
     const t4 = this.at++
     const n5 = this.dottedName()
-    if (n5 === null) return null
-    return new TreeNode('bindEffect', start, this.at, [t1, new TreeNode('ident', t2, t2 + 1, [t2]), n3, t4, n5])
+    if (n5 === FAILED) return FAILED
+    return this.node5(152 /* bindEffect */, start, this.at, ~t1, this.node1(246 /* ident */, t2, t2 + 1, ~t2), n3, ~t4, n5)
   }
 
-  private type(): TreeNode | null {
+  private type(): number {
     const start = this.at
     if (this.typeAt === start) {
       const last = this.typeNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('type' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -3535,52 +4078,53 @@ class Parser {
     return node
   }
 
-  private typeAnew(): TreeNode | null {
+  private typeAnew(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.typePrimary()
-    if (n3 === null) return null
-    let c4: Part[] | null = null
+    if (n3 === FAILED) return FAILED
+    const base4 = this.stack.length
     loop6: for (;;) {
       if (kinds[this.at]! !== 105 /* | */) break
       const here5 = this.at
       const n7 = this.unionMember()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    return new TreeNode('type', start, this.at, [o1, n3, c4 === null ? EMPTY : iteration(c4)])
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    return this.node3(153 /* type */, start, this.at, o1, n3, c8)
   }
 
-  private unionMember(): TreeNode | null {
+  private unionMember(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 105 /* | */) return null
+    if (kinds[this.at]! !== 105 /* | */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.typePrimary()
-    if (n4 === null) return null
-    return new TreeNode('unionMember', start, this.at, [t1, o2, n4])
+    if (n4 === FAILED) return FAILED
+    return this.node3(154 /* unionMember */, start, this.at, ~t1, o2, n4)
   }
 
-  private typePrimary(): TreeNode | null {
+  private typePrimary(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 49 /* fn */: {
           const n3 = this.fnType()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
@@ -3592,283 +4136,286 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t4 = this.at++
-          r1 = new TreeNode('typeLiteral', t4, t4 + 1, [t4])
+          r1 = this.node1(156 /* typeLiteral */, t4, t4 + 1, ~t4)
           break choice2
         }
         case 75 /* - */: {
           const n5 = this.negativeInt()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
         case 96 /* { */:
         case 97 /* {-> */: {
           const n6 = this.shapeType()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
           break choice2
         }
         case 111 /* [ */: {
           const n7 = this.listType()
-          if (n7 === null) return null
+          if (n7 === FAILED) return FAILED
           r1 = n7
           break choice2
         }
         default: {
           const n8 = this.namedType()
-          if (n8 === null) return null
+          if (n8 === FAILED) return FAILED
           r1 = n8
         }
       }
     }
-    return new TreeNode('typePrimary', start, this.at, [r1])
+    return this.node1(155 /* typePrimary */, start, this.at, r1)
   }
 
-  private negativeInt(): TreeNode | null {
+  private negativeInt(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 75 /* - */) return null
+    if (kinds[this.at]! !== 75 /* - */) return FAILED
     const t1 = this.at++
-    if (kinds[this.at]! !== 66 /* <int> */) return null
+    if (kinds[this.at]! !== 66 /* <int> */) return FAILED
     const t2 = this.at++
-    return new TreeNode('negativeInt', start, this.at, [t1, t2])
+    return this.node2(157 /* negativeInt */, start, this.at, ~t1, ~t2)
   }
 
-  private namedType(): TreeNode | null {
+  private namedType(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 82 /* < */) {
       const here3 = this.at
       option4: {
         const n5 = this.typeArgs()
-        if (n5 === null) { this.at = here3; break option4 }
-        o2 = iteration([n5])
+        if (n5 === FAILED) { this.at = here3; break option4 }
+        o2 = this.node1(249 /* _iter */, 0, 0, n5)
       }
     }
-    return new TreeNode('namedType', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1]), o2])
+    return this.node2(158 /* namedType */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), o2)
   }
 
-  private typeArgs(): TreeNode | null {
+  private typeArgs(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 82 /* < */) return null
+    if (kinds[this.at]! !== 82 /* < */) return FAILED
     const t1 = this.at++
     const n2 = this.type()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    let c5: Part[] | null = null
+    const base5 = this.stack.length
     loop7: for (;;) {
       if (kinds[this.at]! !== 102 /* , */) break
       const here6 = this.at
       const n8 = this.typeArg()
-      if (n8 === null) { this.at = here6; break loop7 }
-      if (c5 === null) c5 = [n8]
-      else c5.push(n8)
+      if (n8 === FAILED) { this.at = here6; break loop7 }
+      this.stack.push(n8)
     }
-    let o9 = EMPTY
+    const c9 = this.column(base5, 0, 1)
+    this.stack.length = base5
+    let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
-      const t10 = this.at++
-      o9 = iteration([t10])
+      const t11 = this.at++
+      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
     }
-    let o11 = EMPTY
+    let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t12 = this.at++
-      o11 = iteration([t12])
+      const t13 = this.at++
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    if (kinds[this.at]! !== 83 /* > */) return null
-    const t13 = this.at++
-    return new TreeNode('typeArgs', start, this.at, [t1, n2, o3, c5 === null ? EMPTY : iteration(c5), o9, o11, t13])
+    if (kinds[this.at]! !== 83 /* > */) return FAILED
+    const t14 = this.at++
+    return this.node7(159 /* typeArgs */, start, this.at, ~t1, n2, o3, c9, o10, o12, ~t14)
   }
 
-  private typeArg(): TreeNode | null {
+  private typeArg(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 102 /* , */) return null
+    if (kinds[this.at]! !== 102 /* , */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.type()
-    if (n4 === null) return null
+    if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    return new TreeNode('typeArg', start, this.at, [t1, o2, n4, o5])
+    return this.node4(160 /* typeArg */, start, this.at, ~t1, o2, n4, o5)
   }
 
-  private shapeType(): TreeNode | null {
+  private shapeType(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    let c4: Part[] | null = null
+    const base4 = this.stack.length
     loop6: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && (kind < 25 /* break */ || kind > 65 /* nil */)) break
       const here5 = this.at
       const n7 = this.shapeField()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t8 = this.at++
-    return new TreeNode('shapeType', start, this.at, [t1, o2, c4 === null ? EMPTY : iteration(c4), t8])
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t9 = this.at++
+    return this.node4(161 /* shapeType */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
-  private shapeField(): TreeNode | null {
+  private shapeField(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.shapeName()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t6 = this.at++
     const n7 = this.type()
-    if (n7 === null) return null
+    if (n7 === FAILED) return FAILED
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t11 = this.at++
-      o10 = iteration([t11])
+      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = iteration([t13])
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    return new TreeNode('shapeField', start, this.at, [n1, o2, o4, t6, n7, o8, o10, o12])
+    return this.node8(162 /* shapeField */, start, this.at, n1, o2, o4, ~t6, n7, o8, o10, o12)
   }
 
-  private shapeName(): TreeNode | null {
+  private shapeName(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.memberName()
-    if (n1 === null) return null
-    return new TreeNode('shapeName', start, this.at, [n1])
+    if (n1 === FAILED) return FAILED
+    return this.node1(163 /* shapeName */, start, this.at, n1)
   }
 
-  private listType(): TreeNode | null {
+  private listType(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
     const n2 = this.type()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t5 = this.at++
-    return new TreeNode('listType', start, this.at, [t1, n2, o3, t5])
+    return this.node4(164 /* listType */, start, this.at, ~t1, n2, o3, ~t5)
   }
 
-  private fnType(): TreeNode | null {
+  private fnType(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 49 /* fn */) return null
+    if (kinds[this.at]! !== 49 /* fn */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    let c7: Part[] | null = null
+    const base7 = this.stack.length
     loop9: for (;;) {
       if (SET_7[kinds[this.at]!] !== 1) break
       const here8 = this.at
       const n10 = this.fnTypeParam()
-      if (n10 === null) { this.at = here8; break loop9 }
-      if (c7 === null) c7 = [n10]
-      else c7.push(n10)
+      if (n10 === FAILED) { this.at = here8; break loop9 }
+      this.stack.push(n10)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
-    const t11 = this.at++
-    let o12 = EMPTY
+    const c11 = this.column(base7, 0, 1)
+    this.stack.length = base7
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
+    const t12 = this.at++
+    let o13 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t13 = this.at++
-      o12 = iteration([t13])
+      const t14 = this.at++
+      o13 = this.node1(249 /* _iter */, 0, 0, ~t14)
     }
-    if (kinds[this.at]! !== 107 /* -> */) return null
-    const t14 = this.at++
-    const n15 = this.type()
-    if (n15 === null) return null
-    return new TreeNode('fnType', start, this.at, [t1, o2, t4, o5, c7 === null ? EMPTY : iteration(c7), t11, o12, t14, n15])
+    if (kinds[this.at]! !== 107 /* -> */) return FAILED
+    const t15 = this.at++
+    const n16 = this.type()
+    if (n16 === FAILED) return FAILED
+    return this.node9(165 /* fnType */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12, o13, ~t15, n16)
   }
 
-  private fnTypeParam(): TreeNode | null {
+  private fnTypeParam(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.type()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    return new TreeNode('fnTypeParam', start, this.at, [n1, o2, o4, o6])
+    return this.node4(166 /* fnTypeParam */, start, this.at, n1, o2, o4, o6)
   }
 
-  private expr(): TreeNode | null {
+  private expr(): number {
     const start = this.at
     if (this.exprAt === start) {
       const last = this.exprNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('expr' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -3879,17 +4426,17 @@ class Parser {
     return node
   }
 
-  private exprAnew(): TreeNode | null {
+  private exprAnew(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.unary()
-    if (n3 === null) return null
-    let c4: Part[] | null = null
+    if (n3 === FAILED) return FAILED
+    const base4 = this.stack.length
     loop6: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here5 = this.at
@@ -3906,71 +4453,73 @@ class Parser {
       this.at = here7
       if (!found8) { this.at = here5; break loop6 }
       const n10 = this.binaryTail()
-      if (n10 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n10]
-      else c4.push(n10)
+      if (n10 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n10)
     }
-    let o11 = EMPTY
+    const c11 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    let o12 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
-      const here12 = this.at
-      option13: {
-        const n14 = this.ternaryTail()
-        if (n14 === null) { this.at = here12; break option13 }
-        o11 = iteration([n14])
+      const here13 = this.at
+      option14: {
+        const n15 = this.ternaryTail()
+        if (n15 === FAILED) { this.at = here13; break option14 }
+        o12 = this.node1(249 /* _iter */, 0, 0, n15)
       }
     }
-    let o15 = EMPTY
+    let o16 = EMPTY
     if (kinds[this.at]! === 62 /* to */) {
-      const here16 = this.at
-      option17: {
-        const n18 = this.rangeTail()
-        if (n18 === null) { this.at = here16; break option17 }
-        o15 = iteration([n18])
+      const here17 = this.at
+      option18: {
+        const n19 = this.rangeTail()
+        if (n19 === FAILED) { this.at = here17; break option18 }
+        o16 = this.node1(249 /* _iter */, 0, 0, n19)
       }
     }
-    let c19: Part[] | null = null
-    loop21: for (;;) {
+    const base20 = this.stack.length
+    loop22: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 106 /* |> */ && kind !== 113 /* \n */) break
-      const here20 = this.at
-      const here22 = this.at
-      let found23 = false
-      look24: {
+      const here21 = this.at
+      const here23 = this.at
+      let found24 = false
+      look25: {
         if (kinds[this.at]! === 113 /* \n */) {
           this.at += 1
         }
-        if (kinds[this.at]! !== 106 /* |> */) break look24
+        if (kinds[this.at]! !== 106 /* |> */) break look25
         this.at += 1
-        found23 = true
+        found24 = true
       }
-      this.at = here22
-      if (!found23) { this.at = here20; break loop21 }
-      const n25 = this.pipeTail()
-      if (n25 === null) { this.at = here20; break loop21 }
-      if (c19 === null) c19 = [n25]
-      else c19.push(n25)
+      this.at = here23
+      if (!found24) { this.at = here21; break loop22 }
+      const n26 = this.pipeTail()
+      if (n26 === FAILED) { this.at = here21; break loop22 }
+      this.stack.push(n26)
     }
-    return new TreeNode('expr', start, this.at, [o1, n3, c4 === null ? EMPTY : iteration(c4), o11, o15, c19 === null ? EMPTY : iteration(c19)])
+    const c27 = this.column(base20, 0, 1)
+    this.stack.length = base20
+    return this.node6(167 /* expr */, start, this.at, o1, n3, c11, o12, o16, c27)
   }
 
-  private pipeTail(): TreeNode | null {
+  private pipeTail(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    if (kinds[this.at]! !== 106 /* |> */) return null
+    if (kinds[this.at]! !== 106 /* |> */) return FAILED
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
     const n6 = this.unary()
-    if (n6 === null) return null
-    let c7: Part[] | null = null
+    if (n6 === FAILED) return FAILED
+    const base7 = this.stack.length
     loop9: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here8 = this.at
@@ -3987,39 +4536,40 @@ class Parser {
       this.at = here10
       if (!found11) { this.at = here8; break loop9 }
       const n13 = this.binaryTail()
-      if (n13 === null) { this.at = here8; break loop9 }
-      if (c7 === null) c7 = [n13]
-      else c7.push(n13)
+      if (n13 === FAILED) { this.at = here8; break loop9 }
+      this.stack.push(n13)
     }
-    let o14 = EMPTY
+    const c14 = this.column(base7, 0, 1)
+    this.stack.length = base7
+    let o15 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
-      const here15 = this.at
-      option16: {
-        const n17 = this.ternaryTail()
-        if (n17 === null) { this.at = here15; break option16 }
-        o14 = iteration([n17])
+      const here16 = this.at
+      option17: {
+        const n18 = this.ternaryTail()
+        if (n18 === FAILED) { this.at = here16; break option17 }
+        o15 = this.node1(249 /* _iter */, 0, 0, n18)
       }
     }
-    let o18 = EMPTY
+    let o19 = EMPTY
     if (kinds[this.at]! === 62 /* to */) {
-      const here19 = this.at
-      option20: {
-        const n21 = this.rangeTail()
-        if (n21 === null) { this.at = here19; break option20 }
-        o18 = iteration([n21])
+      const here20 = this.at
+      option21: {
+        const n22 = this.rangeTail()
+        if (n22 === FAILED) { this.at = here20; break option21 }
+        o19 = this.node1(249 /* _iter */, 0, 0, n22)
       }
     }
-    return new TreeNode('pipeTail', start, this.at, [o1, t3, o4, n6, c7 === null ? EMPTY : iteration(c7), o14, o18])
+    return this.node7(168 /* pipeTail */, start, this.at, o1, ~t3, o4, n6, c14, o15, o19)
   }
 
-  private rangeTail(): TreeNode | null {
+  private rangeTail(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 62 /* to */) return null
+    if (kinds[this.at]! !== 62 /* to */) return FAILED
     const t1 = this.at++
     const n2 = this.unary()
-    if (n2 === null) return null
-    let c3: Part[] | null = null
+    if (n2 === FAILED) return FAILED
+    const base3 = this.stack.length
     loop5: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here4 = this.at
@@ -4036,35 +4586,36 @@ class Parser {
       this.at = here6
       if (!found7) { this.at = here4; break loop5 }
       const n9 = this.binaryTail()
-      if (n9 === null) { this.at = here4; break loop5 }
-      if (c3 === null) c3 = [n9]
-      else c3.push(n9)
+      if (n9 === FAILED) { this.at = here4; break loop5 }
+      this.stack.push(n9)
     }
-    let o10 = EMPTY
+    const c10 = this.column(base3, 0, 1)
+    this.stack.length = base3
+    let o11 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
-      const here11 = this.at
-      option12: {
-        const n13 = this.ternaryTail()
-        if (n13 === null) { this.at = here11; break option12 }
-        o10 = iteration([n13])
+      const here12 = this.at
+      option13: {
+        const n14 = this.ternaryTail()
+        if (n14 === FAILED) { this.at = here12; break option13 }
+        o11 = this.node1(249 /* _iter */, 0, 0, n14)
       }
     }
-    let o14 = EMPTY
+    let o15 = EMPTY
     if (kinds[this.at]! === 58 /* exclusive */) {
-      const t15 = this.at++
-      o14 = iteration([t15])
+      const t16 = this.at++
+      o15 = this.node1(249 /* _iter */, 0, 0, ~t16)
     }
-    return new TreeNode('rangeTail', start, this.at, [t1, n2, c3 === null ? EMPTY : iteration(c3), o10, o14])
+    return this.node5(169 /* rangeTail */, start, this.at, ~t1, n2, c10, o11, o15)
   }
 
-  private ternaryTail(): TreeNode | null {
+  private ternaryTail(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 112 /* ? */) return null
+    if (kinds[this.at]! !== 112 /* ? */) return FAILED
     const t1 = this.at++
     const n2 = this.unary()
-    if (n2 === null) return null
-    let c3: Part[] | null = null
+    if (n2 === FAILED) return FAILED
+    const base3 = this.stack.length
     loop5: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here4 = this.at
@@ -4081,195 +4632,199 @@ class Parser {
       this.at = here6
       if (!found7) { this.at = here4; break loop5 }
       const n9 = this.binaryTail()
-      if (n9 === null) { this.at = here4; break loop5 }
-      if (c3 === null) c3 = [n9]
-      else c3.push(n9)
+      if (n9 === FAILED) { this.at = here4; break loop5 }
+      this.stack.push(n9)
     }
-    let o10 = EMPTY
+    const c10 = this.column(base3, 0, 1)
+    this.stack.length = base3
+    let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t11 = this.at++
-      o10 = iteration([t11])
+      const t12 = this.at++
+      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
     }
-    if (kinds[this.at]! !== 103 /* : */) return null
-    const t12 = this.at++
-    const n13 = this.unary()
-    if (n13 === null) return null
-    let c14: Part[] | null = null
-    loop16: for (;;) {
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
+    const t13 = this.at++
+    const n14 = this.unary()
+    if (n14 === FAILED) return FAILED
+    const base15 = this.stack.length
+    loop17: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
-      const here15 = this.at
-      const here17 = this.at
-      let found18 = false
-      look19: {
+      const here16 = this.at
+      const here18 = this.at
+      let found19 = false
+      look20: {
         if (kinds[this.at]! === 113 /* \n */) {
           this.at += 1
         }
-        if (SET_9[kinds[this.at]!] !== 1) break look19
+        if (SET_9[kinds[this.at]!] !== 1) break look20
         this.at += 1
-        found18 = true
+        found19 = true
       }
-      this.at = here17
-      if (!found18) { this.at = here15; break loop16 }
-      const n20 = this.binaryTail()
-      if (n20 === null) { this.at = here15; break loop16 }
-      if (c14 === null) c14 = [n20]
-      else c14.push(n20)
+      this.at = here18
+      if (!found19) { this.at = here16; break loop17 }
+      const n21 = this.binaryTail()
+      if (n21 === FAILED) { this.at = here16; break loop17 }
+      this.stack.push(n21)
     }
-    return new TreeNode('ternaryTail', start, this.at, [t1, n2, c3 === null ? EMPTY : iteration(c3), o10, t12, n13, c14 === null ? EMPTY : iteration(c14)])
+    const c22 = this.column(base15, 0, 1)
+    this.stack.length = base15
+    return this.node7(170 /* ternaryTail */, start, this.at, ~t1, n2, c10, o11, ~t13, n14, c22)
   }
 
-  private binaryTail(): TreeNode | null {
+  private binaryTail(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.binaryOp()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.unary()
-    if (n4 === null) return null
-    return new TreeNode('binaryTail', start, this.at, [n1, o2, n4])
+    if (n4 === FAILED) return FAILED
+    return this.node3(171 /* binaryTail */, start, this.at, n1, o2, n4)
   }
 
-  private binaryOp(): TreeNode | null {
+  private binaryOp(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 12 /* not */: {
           const n3 = this.notIn()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 61 /* in */: {
           const t4 = this.at++
-          r1 = t4
+          r1 = ~t4
           break choice2
         }
         case 75 /* - */: {
           const t5 = this.at++
-          r1 = t5
+          r1 = ~t5
           break choice2
         }
         default: {
           const n6 = this.brokenOp()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
         }
       }
     }
-    return new TreeNode('binaryOp', start, this.at, [r1])
+    return this.node1(172 /* binaryOp */, start, this.at, r1)
   }
 
-  private brokenOp(): TreeNode | null {
+  private brokenOp(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    { const kind = kinds[this.at]!; if ((kind < 76 /* || */ || kind > 89 /* ** */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 76 /* || */ || kind > 89 /* ** */)) return FAILED }
     const t3 = this.at++
-    return new TreeNode('brokenOp', start, this.at, [o1, t3])
+    return this.node2(173 /* brokenOp */, start, this.at, o1, ~t3)
   }
 
-  private notIn(): TreeNode | null {
+  private notIn(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 12 /* not */) return null
+    if (kinds[this.at]! !== 12 /* not */) return FAILED
     const here1 = this.at
     let found2 = false
     look3: {
       const n4 = this.notInStart()
-      if (n4 === null) break look3
+      if (n4 === FAILED) break look3
       found2 = true
     }
     this.at = here1
-    if (!found2) return null
+    if (!found2) return FAILED
     const t5 = this.at++
-    if (kinds[this.at]! !== 61 /* in */) return null
+    if (kinds[this.at]! !== 61 /* in */) return FAILED
     const t6 = this.at++
-    return new TreeNode('notIn', start, this.at, [t5, t6])
+    return this.node2(174 /* notIn */, start, this.at, ~t5, ~t6)
   }
 
-  private notInStart(): TreeNode | null {
+  private notInStart(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 12 /* not */) return null
+    if (kinds[this.at]! !== 12 /* not */) return FAILED
     const t1 = this.at++
-    if (kinds[this.at]! !== 61 /* in */) return null
+    if (kinds[this.at]! !== 61 /* in */) return FAILED
     const t2 = this.at++
-    return new TreeNode('notInStart', start, this.at, [t1, t2])
+    return this.node2(175 /* notInStart */, start, this.at, ~t1, ~t2)
   }
 
-  private unary(): TreeNode | null {
+  private unary(): number {
     const kinds = this.kinds
     const start = this.at
-    let c1: Part[] | null = null
+    const base1 = this.stack.length
     loop3: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 74 /* ! */ || kind > 75 /* - */)) break
       const here2 = this.at
       const t4 = this.at++
-      if (c1 === null) c1 = [t4]
-      else c1.push(t4)
+      this.stack.push(~t4)
     }
-    const n5 = this.head()
-    if (n5 === null) return null
-    let c6: Part[] | null = null
-    loop8: for (;;) {
+    const c5 = this.column(base1, 0, 1)
+    this.stack.length = base1
+    const n6 = this.head()
+    if (n6 === FAILED) return FAILED
+    const base7 = this.stack.length
+    loop9: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 109 /* ?. */ || kind > 113 /* \n */)) break
-      const here7 = this.at
-      const here9 = this.at
-      let found10 = false
-      look11: {
+      const here8 = this.at
+      const here10 = this.at
+      let found11 = false
+      look12: {
         if (kinds[this.at]! === 113 /* \n */) {
           this.at += 1
         }
-        { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 112 /* ? */)) break look11 }
+        { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 112 /* ? */)) break look12 }
         this.at += 1
-        found10 = true
+        found11 = true
       }
-      this.at = here9
-      if (!found10) { this.at = here7; break loop8 }
-      const n12 = this.postfixOp()
-      if (n12 === null) { this.at = here7; break loop8 }
-      if (c6 === null) c6 = [n12]
-      else c6.push(n12)
+      this.at = here10
+      if (!found11) { this.at = here8; break loop9 }
+      const n13 = this.postfixOp()
+      if (n13 === FAILED) { this.at = here8; break loop9 }
+      this.stack.push(n13)
     }
-    return new TreeNode('unary', start, this.at, [c1 === null ? EMPTY : iteration(c1), n5, c6 === null ? EMPTY : iteration(c6)])
+    const c14 = this.column(base7, 0, 1)
+    this.stack.length = base7
+    return this.node3(176 /* unary */, start, this.at, c5, n6, c14)
   }
 
-  private head(): TreeNode | null {
+  private head(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 1 /* <Ident> */: {
           const here = this.at
           next3: {
             const n4 = this.call()
-            if (n4 === null) break next3
+            if (n4 === FAILED) break next3
             r1 = n4
             break choice2
           }
           this.at = here
           next5: {
             const n6 = this.structLiteral()
-            if (n6 === null) break next5
+            if (n6 === FAILED) break next5
             r1 = n6
             break choice2
           }
           this.at = here
           const n7 = this.identifier()
-          if (n7 === null) return null
+          if (n7 === FAILED) return FAILED
           r1 = n7
           break choice2
         }
@@ -4282,7 +4837,7 @@ class Parser {
         case 54 /* try */:
         case 55 /* spawn */: {
           const n8 = this.wordExpr()
-          if (n8 === null) return null
+          if (n8 === FAILED) return FAILED
           r1 = n8
           break choice2
         }
@@ -4297,18 +4852,18 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t9 = this.at++
-          r1 = new TreeNode('literal', t9, t9 + 1, [t9])
+          r1 = this.node1(201 /* literal */, t9, t9 + 1, ~t9)
           break choice2
         }
         case 96 /* { */: {
           const n10 = this.dict()
-          if (n10 === null) return null
+          if (n10 === FAILED) return FAILED
           r1 = n10
           break choice2
         }
         case 97 /* {-> */: {
           const n11 = this.closure()
-          if (n11 === null) return null
+          if (n11 === FAILED) return FAILED
           r1 = n11
           break choice2
         }
@@ -4316,19 +4871,19 @@ class Parser {
           const here = this.at
           next12: {
             const n13 = this.call()
-            if (n13 === null) break next12
+            if (n13 === FAILED) break next12
             r1 = n13
             break choice2
           }
           this.at = here
           const n14 = this.paren()
-          if (n14 === null) return null
+          if (n14 === FAILED) return FAILED
           r1 = n14
           break choice2
         }
         case 111 /* [ */: {
           const n15 = this.list()
-          if (n15 === null) return null
+          if (n15 === FAILED) return FAILED
           r1 = n15
           break choice2
         }
@@ -4336,24 +4891,24 @@ class Parser {
           const here = this.at
           next16: {
             const n17 = this.call()
-            if (n17 === null) break next16
+            if (n17 === FAILED) break next16
             r1 = n17
             break choice2
           }
           this.at = here
           const n18 = this.identifier()
-          if (n18 === null) return null
+          if (n18 === FAILED) return FAILED
           r1 = n18
         }
       }
     }
-    return new TreeNode('head', start, this.at, [r1])
+    return this.node1(177 /* head */, start, this.at, r1)
   }
 
-  private operand(): TreeNode | null {
+  private operand(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 48 /* deadline */:
@@ -4365,7 +4920,7 @@ class Parser {
         case 54 /* try */:
         case 55 /* spawn */: {
           const n3 = this.wordExpr()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
@@ -4380,141 +4935,141 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t4 = this.at++
-          r1 = new TreeNode('literal', t4, t4 + 1, [t4])
+          r1 = this.node1(201 /* literal */, t4, t4 + 1, ~t4)
           break choice2
         }
         case 96 /* { */: {
           const n5 = this.dict()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
         case 97 /* {-> */: {
           const n6 = this.closure()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
           break choice2
         }
         case 99 /* ( */: {
           const n7 = this.paren()
-          if (n7 === null) return null
+          if (n7 === FAILED) return FAILED
           r1 = n7
           break choice2
         }
         case 111 /* [ */: {
           const n8 = this.list()
-          if (n8 === null) return null
+          if (n8 === FAILED) return FAILED
           r1 = n8
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t9 = this.at++
-          r1 = new TreeNode('ident', t9, t9 + 1, [t9])
+          r1 = this.node1(246 /* ident */, t9, t9 + 1, ~t9)
         }
       }
     }
-    return new TreeNode('operand', start, this.at, [r1])
+    return this.node1(178 /* operand */, start, this.at, r1)
   }
 
-  private wordExpr(): TreeNode | null {
+  private wordExpr(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 49 /* fn */: {
           const n3 = this.fnExpr()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 50 /* if */: {
           const n4 = this.ifExpr()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         case 51 /* match */: {
           const n5 = this.matchExpr()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
         case 52 /* parallel */: {
           const n6 = this.parallelExpr()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
           break choice2
         }
         case 53 /* retry */: {
           const n7 = this.retryExpr()
-          if (n7 === null) return null
+          if (n7 === FAILED) return FAILED
           r1 = n7
           break choice2
         }
         case 54 /* try */: {
           const n8 = this.tryExpr()
-          if (n8 === null) return null
+          if (n8 === FAILED) return FAILED
           r1 = n8
           break choice2
         }
         case 55 /* spawn */: {
           const n9 = this.spawnExpr()
-          if (n9 === null) return null
+          if (n9 === FAILED) return FAILED
           r1 = n9
           break choice2
         }
         default: {
           const n10 = this.deadlineExpr()
-          if (n10 === null) return null
+          if (n10 === FAILED) return FAILED
           r1 = n10
         }
       }
     }
-    return new TreeNode('wordExpr', start, this.at, [r1])
+    return this.node1(179 /* wordExpr */, start, this.at, r1)
   }
 
-  private postfixOp(): TreeNode | null {
+  private postfixOp(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 111 /* [ */:
         case 112 /* ? */: {
           const n3 = this.bracketOp()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         default: {
           const n4 = this.accessOp()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
         }
       }
     }
-    return new TreeNode('postfixOp', start, this.at, [r1])
+    return this.node1(180 /* postfixOp */, start, this.at, r1)
   }
 
-  private bracketOp(): TreeNode | null {
+  private bracketOp(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 112 /* ? */: {
           const here = this.at
           next3: {
             const n4 = this.optIndexOp()
-            if (n4 === null) break next3
+            if (n4 === FAILED) break next3
             r1 = n4
             break choice2
           }
           this.at = here
           const n5 = this.propagateOp()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
@@ -4522,147 +5077,148 @@ class Parser {
           const here = this.at
           next6: {
             const n7 = this.indexOp()
-            if (n7 === null) break next6
+            if (n7 === FAILED) break next6
             r1 = n7
             break choice2
           }
           this.at = here
           next8: {
             const n9 = this.sliceOp()
-            if (n9 === null) break next8
+            if (n9 === FAILED) break next8
             r1 = n9
             break choice2
           }
           this.at = here
           const n10 = this.sliceToOp()
-          if (n10 === null) return null
+          if (n10 === FAILED) return FAILED
           r1 = n10
         }
       }
     }
-    return new TreeNode('bracketOp', start, this.at, [r1])
+    return this.node1(181 /* bracketOp */, start, this.at, r1)
   }
 
-  private accessOp(): TreeNode | null {
+  private accessOp(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       const here = this.at
       next3: {
         const n4 = this.methodOp()
-        if (n4 === null) break next3
+        if (n4 === FAILED) break next3
         r1 = n4
         break choice2
       }
       this.at = here
       const n5 = this.memberOp()
-      if (n5 === null) return null
+      if (n5 === FAILED) return FAILED
       r1 = n5
     }
-    return new TreeNode('accessOp', start, this.at, [r1])
+    return this.node1(182 /* accessOp */, start, this.at, r1)
   }
 
-  private call(): TreeNode | null {
+  private call(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.callee()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 82 /* < */) {
       const here3 = this.at
       option4: {
         const n5 = this.typeArgs()
-        if (n5 === null) { this.at = here3; break option4 }
-        o2 = iteration([n5])
+        if (n5 === FAILED) { this.at = here3; break option4 }
+        o2 = this.node1(249 /* _iter */, 0, 0, n5)
       }
     }
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t6 = this.at++
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = iteration([t8])
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    let c9: Part[] | null = null
+    const base9 = this.stack.length
     loop11: for (;;) {
       if (SET_10[kinds[this.at]!] !== 1) break
       const here10 = this.at
       const n12 = this.arg()
-      if (n12 === null) { this.at = here10; break loop11 }
-      if (c9 === null) c9 = [n12]
-      else c9.push(n12)
+      if (n12 === FAILED) { this.at = here10; break loop11 }
+      this.stack.push(n12)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
-    const t13 = this.at++
-    return new TreeNode('call', start, this.at, [n1, o2, t6, o7, c9 === null ? EMPTY : iteration(c9), t13])
+    const c13 = this.column(base9, 0, 1)
+    this.stack.length = base9
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
+    const t14 = this.at++
+    return this.node6(183 /* call */, start, this.at, n1, o2, ~t6, o7, c13, ~t14)
   }
 
-  private callee(): TreeNode | null {
+  private callee(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 99 /* ( */: {
           const n3 = this.parenCallee()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t4 = this.at++
-          r1 = new TreeNode('ident', t4, t4 + 1, [t4])
+          r1 = this.node1(246 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return new TreeNode('callee', start, this.at, [r1])
+    return this.node1(184 /* callee */, start, this.at, r1)
   }
 
-  private parenCallee(): TreeNode | null {
+  private parenCallee(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.callee()
-    if (n4 === null) return null
+    if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t7 = this.at++
-    return new TreeNode('parenCallee', start, this.at, [t1, o2, n4, o5, t7])
+    return this.node5(185 /* parenCallee */, start, this.at, ~t1, o2, n4, o5, ~t7)
   }
 
-  private arg(): TreeNode | null {
+  private arg(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 73 /* <argument> */: {
           const n3 = this.namedArg()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 108 /* ... */: {
           const n4 = this.spread()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         default: {
           const n5 = this.expr()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
         }
       }
@@ -4670,250 +5226,251 @@ class Parser {
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t11 = this.at++
-      o10 = iteration([t11])
+      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
     }
-    return new TreeNode('arg', start, this.at, [r1, o6, o8, o10])
+    return this.node4(186 /* arg */, start, this.at, r1, o6, o8, o10)
   }
 
-  private namedArg(): TreeNode | null {
+  private namedArg(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 73 /* <argument> */) return null
+    if (kinds[this.at]! !== 73 /* <argument> */) return FAILED
     const t1 = this.at++
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t2 = this.at++
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
     const n5 = this.expr()
-    if (n5 === null) return null
-    return new TreeNode('namedArg', start, this.at, [t1, t2, o3, n5])
+    if (n5 === FAILED) return FAILED
+    return this.node4(187 /* namedArg */, start, this.at, ~t1, ~t2, o3, n5)
   }
 
-  private spread(): TreeNode | null {
+  private spread(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 108 /* ... */) return null
+    if (kinds[this.at]! !== 108 /* ... */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    return new TreeNode('spread', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(188 /* spread */, start, this.at, ~t1, n2)
   }
 
-  private methodOp(): TreeNode | null {
+  private methodOp(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return FAILED }
     const t3 = this.at++
     const n4 = this.propertyName()
-    if (n4 === null) return null
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (n4 === FAILED) return FAILED
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t5 = this.at++
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    let c8: Part[] | null = null
+    const base8 = this.stack.length
     loop10: for (;;) {
       if (SET_10[kinds[this.at]!] !== 1) break
       const here9 = this.at
       const n11 = this.arg()
-      if (n11 === null) { this.at = here9; break loop10 }
-      if (c8 === null) c8 = [n11]
-      else c8.push(n11)
+      if (n11 === FAILED) { this.at = here9; break loop10 }
+      this.stack.push(n11)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
-    const t12 = this.at++
-    return new TreeNode('methodOp', start, this.at, [o1, t3, n4, t5, o6, c8 === null ? EMPTY : iteration(c8), t12])
+    const c12 = this.column(base8, 0, 1)
+    this.stack.length = base8
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
+    const t13 = this.at++
+    return this.node7(189 /* methodOp */, start, this.at, o1, ~t3, n4, ~t5, o6, c12, ~t13)
   }
 
-  private memberOp(): TreeNode | null {
+  private memberOp(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return FAILED }
     const t3 = this.at++
     const n4 = this.propertyName()
-    if (n4 === null) return null
-    if (kinds[this.at]! === 99 /* ( */) return null
-    return new TreeNode('memberOp', start, this.at, [o1, t3, n4])
+    if (n4 === FAILED) return FAILED
+    if (kinds[this.at]! === 99 /* ( */) return FAILED
+    return this.node3(190 /* memberOp */, start, this.at, o1, ~t3, n4)
   }
 
-  private propertyName(): TreeNode | null {
+  private propertyName(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.memberName()
-    if (n1 === null) return null
-    return new TreeNode('propertyName', start, this.at, [n1])
+    if (n1 === FAILED) return FAILED
+    return this.node1(191 /* propertyName */, start, this.at, n1)
   }
 
-  private indexOp(): TreeNode | null {
+  private indexOp(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t5 = this.at++
-    return new TreeNode('indexOp', start, this.at, [t1, n2, o3, t5])
+    return this.node4(192 /* indexOp */, start, this.at, ~t1, n2, o3, ~t5)
   }
 
-  private sliceOp(): TreeNode | null {
+  private sliceOp(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (n2 === FAILED) return FAILED
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t3 = this.at++
     let o4 = EMPTY
     if (SET_11[kinds[this.at]!] === 1) {
       const here5 = this.at
       option6: {
         const n7 = this.expr()
-        if (n7 === null) { this.at = here5; break option6 }
-        o4 = iteration([n7])
+        if (n7 === FAILED) { this.at = here5; break option6 }
+        o4 = this.node1(249 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t10 = this.at++
-    return new TreeNode('sliceOp', start, this.at, [t1, n2, t3, o4, o8, t10])
+    return this.node6(193 /* sliceOp */, start, this.at, ~t1, n2, ~t3, o4, o8, ~t10)
   }
 
-  private sliceToOp(): TreeNode | null {
+  private sliceToOp(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t2 = this.at++
     let o3 = EMPTY
     if (SET_11[kinds[this.at]!] === 1) {
       const here4 = this.at
       option5: {
         const n6 = this.expr()
-        if (n6 === null) { this.at = here4; break option5 }
-        o3 = iteration([n6])
+        if (n6 === FAILED) { this.at = here4; break option5 }
+        o3 = this.node1(249 /* _iter */, 0, 0, n6)
       }
     }
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = iteration([t8])
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t9 = this.at++
-    return new TreeNode('sliceToOp', start, this.at, [t1, t2, o3, o7, t9])
+    return this.node5(194 /* sliceToOp */, start, this.at, ~t1, ~t2, o3, o7, ~t9)
   }
 
-  private optIndexOp(): TreeNode | null {
+  private optIndexOp(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 112 /* ? */) return null
+    if (kinds[this.at]! !== 112 /* ? */) return FAILED
     const here1 = this.at
     let found2 = false
     look3: {
       const n4 = this.optIndexStart()
-      if (n4 === null) break look3
+      if (n4 === FAILED) break look3
       found2 = true
     }
     this.at = here1
-    if (!found2) return null
+    if (!found2) return FAILED
     const t5 = this.at++
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t6 = this.at++
     const n7 = this.expr()
-    if (n7 === null) return null
+    if (n7 === FAILED) return FAILED
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t10 = this.at++
-    return new TreeNode('optIndexOp', start, this.at, [t5, t6, n7, o8, t10])
+    return this.node5(195 /* optIndexOp */, start, this.at, ~t5, ~t6, n7, o8, ~t10)
   }
 
-  private optIndexStart(): TreeNode | null {
+  private optIndexStart(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 112 /* ? */) return null
+    if (kinds[this.at]! !== 112 /* ? */) return FAILED
     const t1 = this.at++
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t2 = this.at++
-    return new TreeNode('optIndexStart', start, this.at, [t1, t2])
+    return this.node2(196 /* optIndexStart */, start, this.at, ~t1, ~t2)
   }
 
-  private propagateOp(): TreeNode | null {
+  private propagateOp(): number {
     const kinds = this.kinds
     const start = this.at
     const here1 = this.at
     let found2 = false
     look3: {
       const n4 = this.ternaryMark()
-      if (n4 === null) break look3
+      if (n4 === FAILED) break look3
       found2 = true
     }
     this.at = here1
-    if (found2) return null
-    if (kinds[this.at]! !== 112 /* ? */) return null
+    if (found2) return FAILED
+    if (kinds[this.at]! !== 112 /* ? */) return FAILED
     const t5 = this.at++
-    return new TreeNode('propagateOp', start, this.at, [t5])
+    return this.node1(197 /* propagateOp */, start, this.at, ~t5)
   }
 
-  private ternaryMark(): TreeNode | null {
+  private ternaryMark(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 112 /* ? */) return null
+    if (kinds[this.at]! !== 112 /* ? */) return FAILED
     const t1 = this.at++
     const n2 = this.ternaryStart()
-    if (n2 === null) return null
-    return new TreeNode('ternaryMark', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(198 /* ternaryMark */, start, this.at, ~t1, n2)
   }
 
-  private ternaryStart(): TreeNode | null {
+  private ternaryStart(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 49 /* fn */: {
           const t3 = this.at++
-          r1 = t3
+          r1 = ~t3
           break choice2
         }
         case 63 /* true */:
@@ -4922,176 +5479,179 @@ class Parser {
         case 66 /* <int> */:
         case 67 /* <float> */: {
           const t4 = this.at++
-          r1 = t4
+          r1 = ~t4
           break choice2
         }
         case 70 /* <interpolated> */:
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t5 = this.at++
-          r1 = t5
+          r1 = ~t5
           break choice2
         }
         case 74 /* ! */:
         case 75 /* - */: {
           const t6 = this.at++
-          r1 = t6
+          r1 = ~t6
           break choice2
         }
         case 96 /* { */:
         case 97 /* {-> */: {
           const t7 = this.at++
-          r1 = t7
+          r1 = ~t7
           break choice2
         }
         case 99 /* ( */: {
           const t8 = this.at++
-          r1 = t8
+          r1 = ~t8
           break choice2
         }
         case 111 /* [ */: {
           const t9 = this.at++
-          r1 = t9
+          r1 = ~t9
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t10 = this.at++
-          r1 = new TreeNode('ident', t10, t10 + 1, [t10])
+          r1 = this.node1(246 /* ident */, t10, t10 + 1, ~t10)
         }
       }
     }
-    return new TreeNode('ternaryStart', start, this.at, [r1])
+    return this.node1(199 /* ternaryStart */, start, this.at, r1)
   }
 
-  private identifier(): TreeNode | null {
+  private identifier(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
-    if (kinds[this.at]! === 99 /* ( */) return null
-    return new TreeNode('identifier', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1])])
+    if (kinds[this.at]! === 99 /* ( */) return FAILED
+    return this.node1(200 /* identifier */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1))
   }
 
-  private paren(): TreeNode | null {
+  private paren(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t5 = this.at++
-    return new TreeNode('paren', start, this.at, [t1, n2, o3, t5])
+    return this.node4(202 /* paren */, start, this.at, ~t1, n2, o3, ~t5)
   }
 
-  private list(): TreeNode | null {
+  private list(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    let c4: Part[] | null = null
+    const base4 = this.stack.length
     loop6: for (;;) {
       if (SET_10[kinds[this.at]!] !== 1) break
       const here5 = this.at
       const n7 = this.arg()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
-    const t8 = this.at++
-    return new TreeNode('list', start, this.at, [t1, o2, c4 === null ? EMPTY : iteration(c4), t8])
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
+    const t9 = this.at++
+    return this.node4(203 /* list */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
-  private dict(): TreeNode | null {
+  private dict(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 96 /* { */) return null
+    if (kinds[this.at]! !== 96 /* { */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    let c4: Part[] | null = null
+    const base4 = this.stack.length
     loop6: for (;;) {
       if (SET_12[kinds[this.at]!] !== 1) break
       const here5 = this.at
       const n7 = this.dictItem()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t8 = this.at++
-    return new TreeNode('dict', start, this.at, [t1, o2, c4 === null ? EMPTY : iteration(c4), t8])
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t9 = this.at++
+    return this.node4(204 /* dict */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
-  private structLiteral(): TreeNode | null {
+  private structLiteral(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 1 /* <Ident> */) return null
+    if (kinds[this.at]! !== 1 /* <Ident> */) return FAILED
     const t1 = this.at++
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const here2 = this.at
     let found3 = false
     look4: {
       const n5 = this.structStart()
-      if (n5 === null) break look4
+      if (n5 === FAILED) break look4
       found3 = true
     }
     this.at = here2
-    if (!found3) return null
+    if (!found3) return FAILED
     const t6 = this.at++
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = iteration([t8])
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    let c9: Part[] | null = null
+    const base9 = this.stack.length
     loop11: for (;;) {
       if (SET_12[kinds[this.at]!] !== 1) break
       const here10 = this.at
       const n12 = this.dictItem()
-      if (n12 === null) { this.at = here10; break loop11 }
-      if (c9 === null) c9 = [n12]
-      else c9.push(n12)
+      if (n12 === FAILED) { this.at = here10; break loop11 }
+      this.stack.push(n12)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t13 = this.at++
-    return new TreeNode('structLiteral', start, this.at, [t1, t6, o7, c9 === null ? EMPTY : iteration(c9), t13])
+    const c13 = this.column(base9, 0, 1)
+    this.stack.length = base9
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t14 = this.at++
+    return this.node5(205 /* structLiteral */, start, this.at, ~t1, ~t6, o7, c13, ~t14)
   }
 
-  private structStart(): TreeNode | null {
+  private structStart(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t1 = this.at++
     const n2 = this.structPeek()
-    if (n2 === null) return null
-    return new TreeNode('structStart', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(206 /* structStart */, start, this.at, ~t1, n2)
   }
 
-  private structPeek(): TreeNode | null {
+  private structPeek(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 98 /* } */: {
           const n3 = this.structEmpty()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
@@ -5099,110 +5659,110 @@ class Parser {
           const here = this.at
           next4: {
             const n5 = this.structEmpty()
-            if (n5 === null) break next4
+            if (n5 === FAILED) break next4
             r1 = n5
             break choice2
           }
           this.at = here
           const n6 = this.structKey()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
           break choice2
         }
         default: {
           const n7 = this.structKey()
-          if (n7 === null) return null
+          if (n7 === FAILED) return FAILED
           r1 = n7
         }
       }
     }
-    return new TreeNode('structPeek', start, this.at, [r1])
+    return this.node1(207 /* structPeek */, start, this.at, r1)
   }
 
-  private structEmpty(): TreeNode | null {
+  private structEmpty(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t3 = this.at++
-    return new TreeNode('structEmpty', start, this.at, [o1, t3])
+    return this.node2(208 /* structEmpty */, start, this.at, o1, ~t3)
   }
 
-  private structKey(): TreeNode | null {
+  private structKey(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.structKeyName()
-    if (n3 === null) return null
+    if (n3 === FAILED) return FAILED
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = iteration([t5])
+      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
     }
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t6 = this.at++
-    return new TreeNode('structKey', start, this.at, [o1, n3, o4, t6])
+    return this.node4(209 /* structKey */, start, this.at, o1, n3, o4, ~t6)
   }
 
-  private structKeyName(): TreeNode | null {
+  private structKeyName(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t3 = this.at++
-          r1 = new TreeNode('string', t3, t3 + 1, [t3])
+          r1 = this.node1(248 /* string */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t4 = this.at++
-          r1 = new TreeNode('ident', t4, t4 + 1, [t4])
+          r1 = this.node1(246 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return new TreeNode('structKeyName', start, this.at, [r1])
+    return this.node1(210 /* structKeyName */, start, this.at, r1)
   }
 
-  private dictItem(): TreeNode | null {
+  private dictItem(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 70 /* <interpolated> */:
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const n3 = this.stringEntry()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         case 108 /* ... */: {
           const n4 = this.spread()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         case 111 /* [ */: {
           const n5 = this.computedEntry()
-          if (n5 === null) return null
+          if (n5 === FAILED) return FAILED
           r1 = n5
           break choice2
         }
         default: {
           const n6 = this.namedEntry()
-          if (n6 === null) return null
+          if (n6 === FAILED) return FAILED
           r1 = n6
         }
       }
@@ -5210,153 +5770,153 @@ class Parser {
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = iteration([t8])
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = iteration([t12])
+      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
     }
-    return new TreeNode('dictItem', start, this.at, [r1, o7, o9, o11])
+    return this.node4(211 /* dictItem */, start, this.at, r1, o7, o9, o11)
   }
 
-  private namedEntry(): TreeNode | null {
+  private namedEntry(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.dictKey()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t4 = this.at++
     const n5 = this.expr()
-    if (n5 === null) return null
-    return new TreeNode('namedEntry', start, this.at, [n1, o2, t4, n5])
+    if (n5 === FAILED) return FAILED
+    return this.node4(212 /* namedEntry */, start, this.at, n1, o2, ~t4, n5)
   }
 
-  private dictKey(): TreeNode | null {
+  private dictKey(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.memberName()
-    if (n1 === null) return null
-    return new TreeNode('dictKey', start, this.at, [n1])
+    if (n1 === FAILED) return FAILED
+    return this.node1(213 /* dictKey */, start, this.at, n1)
   }
 
-  private stringEntry(): TreeNode | null {
+  private stringEntry(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 70 /* <interpolated> */ || kind > 72 /* <triple> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 70 /* <interpolated> */ || kind > 72 /* <triple> */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t4 = this.at++
     const n5 = this.expr()
-    if (n5 === null) return null
-    return new TreeNode('stringEntry', start, this.at, [t1, o2, t4, n5])
+    if (n5 === FAILED) return FAILED
+    return this.node4(214 /* stringEntry */, start, this.at, ~t1, o2, ~t4, n5)
   }
 
-  private computedEntry(): TreeNode | null {
+  private computedEntry(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 111 /* [ */) return null
+    if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 101 /* ] */) return null
+    if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t5 = this.at++
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t8 = this.at++
     const n9 = this.expr()
-    if (n9 === null) return null
-    return new TreeNode('computedEntry', start, this.at, [t1, n2, o3, t5, o6, t8, n9])
+    if (n9 === FAILED) return FAILED
+    return this.node7(215 /* computedEntry */, start, this.at, ~t1, n2, o3, ~t5, o6, ~t8, n9)
   }
 
-  private closure(): TreeNode | null {
+  private closure(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 97 /* {-> */) return null
+    if (kinds[this.at]! !== 97 /* {-> */) return FAILED
     const t1 = this.at++
     const n2 = this.params()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    if (kinds[this.at]! !== 107 /* -> */) return null
+    if (kinds[this.at]! !== 107 /* -> */) return FAILED
     const t5 = this.at++
     const n6 = this.body()
-    if (n6 === null) return null
+    if (n6 === FAILED) return FAILED
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = iteration([t8])
+      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t9 = this.at++
-    return new TreeNode('closure', start, this.at, [t1, n2, o3, t5, n6, o7, t9])
+    return this.node7(216 /* closure */, start, this.at, ~t1, n2, o3, ~t5, n6, o7, ~t9)
   }
 
-  private fnExpr(): TreeNode | null {
+  private fnExpr(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 49 /* fn */) return null
+    if (kinds[this.at]! !== 49 /* fn */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t4 = this.at++
     const n5 = this.params()
-    if (n5 === null) return null
+    if (n5 === FAILED) return FAILED
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t8 = this.at++
     const n9 = this.block()
-    if (n9 === null) return null
-    return new TreeNode('fnExpr', start, this.at, [t1, o2, t4, n5, o6, t8, n9])
+    if (n9 === FAILED) return FAILED
+    return this.node7(217 /* fnExpr */, start, this.at, ~t1, o2, ~t4, n5, o6, ~t8, n9)
   }
 
-  private ifExpr(): TreeNode | null {
+  private ifExpr(): number {
     const start = this.at
     if (this.ifExprAt === start) {
       const last = this.ifExprNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('ifExpr' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -5367,84 +5927,85 @@ class Parser {
     return node
   }
 
-  private ifExprAnew(): TreeNode | null {
+  private ifExprAnew(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 50 /* if */) return null
+    if (kinds[this.at]! !== 50 /* if */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     const n3 = this.block()
-    if (n3 === null) return null
-    let c4: Part[] | null = null
+    if (n3 === FAILED) return FAILED
+    const base4 = this.stack.length
     loop6: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 57 /* else */ && kind !== 113 /* \n */) break
       const here5 = this.at
       const n7 = this.elseIf()
-      if (n7 === null) { this.at = here5; break loop6 }
-      if (c4 === null) c4 = [n7]
-      else c4.push(n7)
+      if (n7 === FAILED) { this.at = here5; break loop6 }
+      this.stack.push(n7)
     }
-    let o8 = EMPTY
-    const kind9 = kinds[this.at]!
-    if (kind9 === 57 /* else */ || kind9 === 113 /* \n */) {
-      const here10 = this.at
-      option11: {
-        const n12 = this.otherwise()
-        if (n12 === null) { this.at = here10; break option11 }
-        o8 = iteration([n12])
+    const c8 = this.column(base4, 0, 1)
+    this.stack.length = base4
+    let o9 = EMPTY
+    const kind10 = kinds[this.at]!
+    if (kind10 === 57 /* else */ || kind10 === 113 /* \n */) {
+      const here11 = this.at
+      option12: {
+        const n13 = this.otherwise()
+        if (n13 === FAILED) { this.at = here11; break option12 }
+        o9 = this.node1(249 /* _iter */, 0, 0, n13)
       }
     }
-    return new TreeNode('ifExpr', start, this.at, [t1, n2, n3, c4 === null ? EMPTY : iteration(c4), o8])
+    return this.node5(218 /* ifExpr */, start, this.at, ~t1, n2, n3, c8, o9)
   }
 
-  private elseIf(): TreeNode | null {
+  private elseIf(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    if (kinds[this.at]! !== 57 /* else */) return null
+    if (kinds[this.at]! !== 57 /* else */) return FAILED
     const t3 = this.at++
-    if (kinds[this.at]! !== 50 /* if */) return null
+    if (kinds[this.at]! !== 50 /* if */) return FAILED
     const t4 = this.at++
     const n5 = this.expr()
-    if (n5 === null) return null
+    if (n5 === FAILED) return FAILED
     const n6 = this.block()
-    if (n6 === null) return null
-    return new TreeNode('elseIf', start, this.at, [o1, t3, t4, n5, n6])
+    if (n6 === FAILED) return FAILED
+    return this.node5(219 /* elseIf */, start, this.at, o1, ~t3, ~t4, n5, n6)
   }
 
-  private otherwise(): TreeNode | null {
+  private otherwise(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    if (kinds[this.at]! !== 57 /* else */) return null
+    if (kinds[this.at]! !== 57 /* else */) return FAILED
     const t3 = this.at++
     const n4 = this.block()
-    if (n4 === null) return null
-    return new TreeNode('otherwise', start, this.at, [o1, t3, n4])
+    if (n4 === FAILED) return FAILED
+    return this.node3(220 /* otherwise */, start, this.at, o1, ~t3, n4)
   }
 
-  private matchExpr(): TreeNode | null {
+  private matchExpr(): number {
     const start = this.at
     if (this.matchExprAt === start) {
       const last = this.matchExprNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('matchExpr' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -5455,111 +6016,113 @@ class Parser {
     return node
   }
 
-  private matchExprAnew(): TreeNode | null {
+  private matchExprAnew(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 51 /* match */) return null
+    if (kinds[this.at]! !== 51 /* match */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = iteration([t4])
+      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t5 = this.at++
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    let c8: Part[] | null = null
+    const base8 = this.stack.length
     loop10: for (;;) {
       if (SET_11[kinds[this.at]!] !== 1) break
       const here9 = this.at
       const n11 = this.matchArm()
-      if (n11 === null) { this.at = here9; break loop10 }
-      if (c8 === null) c8 = [n11]
-      else c8.push(n11)
+      if (n11 === FAILED) { this.at = here9; break loop10 }
+      this.stack.push(n11)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t12 = this.at++
-    return new TreeNode('matchExpr', start, this.at, [t1, n2, o3, t5, o6, c8 === null ? EMPTY : iteration(c8), t12])
+    const c12 = this.column(base8, 0, 1)
+    this.stack.length = base8
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t13 = this.at++
+    return this.node7(221 /* matchExpr */, start, this.at, ~t1, n2, o3, ~t5, o6, c12, ~t13)
   }
 
-  private matchArm(): TreeNode | null {
+  private matchArm(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.expr()
-    if (n1 === null) return null
-    let c2: Part[] | null = null
+    if (n1 === FAILED) return FAILED
+    const base2 = this.stack.length
     loop4: for (;;) {
       if (kinds[this.at]! !== 105 /* | */) break
       const here3 = this.at
       const n5 = this.orPattern()
-      if (n5 === null) { this.at = here3; break loop4 }
-      if (c2 === null) c2 = [n5]
-      else c2.push(n5)
+      if (n5 === FAILED) { this.at = here3; break loop4 }
+      this.stack.push(n5)
     }
-    let o6 = EMPTY
+    const c6 = this.column(base2, 0, 1)
+    this.stack.length = base2
+    let o7 = EMPTY
     if (kinds[this.at]! === 50 /* if */) {
-      const here7 = this.at
-      option8: {
-        const n9 = this.matchGuard()
-        if (n9 === null) { this.at = here7; break option8 }
-        o6 = iteration([n9])
+      const here8 = this.at
+      option9: {
+        const n10 = this.matchGuard()
+        if (n10 === FAILED) { this.at = here8; break option9 }
+        o7 = this.node1(249 /* _iter */, 0, 0, n10)
       }
     }
-    let o10 = EMPTY
+    let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t11 = this.at++
-      o10 = iteration([t11])
+      const t12 = this.at++
+      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
     }
-    if (kinds[this.at]! !== 107 /* -> */) return null
-    const t12 = this.at++
-    const n13 = this.block()
-    if (n13 === null) return null
-    let o14 = EMPTY
+    if (kinds[this.at]! !== 107 /* -> */) return FAILED
+    const t13 = this.at++
+    const n14 = this.block()
+    if (n14 === FAILED) return FAILED
+    let o15 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t15 = this.at++
-      o14 = iteration([t15])
+      const t16 = this.at++
+      o15 = this.node1(249 /* _iter */, 0, 0, ~t16)
     }
-    return new TreeNode('matchArm', start, this.at, [n1, c2 === null ? EMPTY : iteration(c2), o6, o10, t12, n13, o14])
+    return this.node7(222 /* matchArm */, start, this.at, n1, c6, o7, o11, ~t13, n14, o15)
   }
 
-  private orPattern(): TreeNode | null {
+  private orPattern(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 105 /* | */) return null
+    if (kinds[this.at]! !== 105 /* | */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    return new TreeNode('orPattern', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(223 /* orPattern */, start, this.at, ~t1, n2)
   }
 
-  private matchGuard(): TreeNode | null {
+  private matchGuard(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 50 /* if */) return null
+    if (kinds[this.at]! !== 50 /* if */) return FAILED
     const t1 = this.at++
     const n2 = this.expr()
-    if (n2 === null) return null
-    return new TreeNode('matchGuard', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(224 /* matchGuard */, start, this.at, ~t1, n2)
   }
 
-  private tryExpr(): TreeNode | null {
+  private tryExpr(): number {
     const start = this.at
     if (this.tryExprAt === start) {
       const last = this.tryExprNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('tryExpr' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -5570,53 +6133,53 @@ class Parser {
     return node
   }
 
-  private tryExprAnew(): TreeNode | null {
+  private tryExprAnew(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       const here = this.at
       next3: {
         const n4 = this.tryStar()
-        if (n4 === null) break next3
+        if (n4 === FAILED) break next3
         r1 = n4
         break choice2
       }
       this.at = here
       const n5 = this.tryBlock()
-      if (n5 === null) return null
+      if (n5 === FAILED) return FAILED
       r1 = n5
     }
-    return new TreeNode('tryExpr', start, this.at, [r1])
+    return this.node1(225 /* tryExpr */, start, this.at, r1)
   }
 
-  private tryStar(): TreeNode | null {
+  private tryStar(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 54 /* try */) return null
+    if (kinds[this.at]! !== 54 /* try */) return FAILED
     const t1 = this.at++
-    if (kinds[this.at]! !== 86 /* * */) return null
+    if (kinds[this.at]! !== 86 /* * */) return FAILED
     const t2 = this.at++
     const n3 = this.unary()
-    if (n3 === null) return null
-    return new TreeNode('tryStar', start, this.at, [t1, t2, n3])
+    if (n3 === FAILED) return FAILED
+    return this.node3(226 /* tryStar */, start, this.at, ~t1, ~t2, n3)
   }
 
-  private tryBlock(): TreeNode | null {
+  private tryBlock(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 54 /* try */) return null
+    if (kinds[this.at]! !== 54 /* try */) return FAILED
     const t1 = this.at++
     const n2 = this.block()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     let o3 = EMPTY
     const kind4 = kinds[this.at]!
     if (kind4 === 56 /* catch */ || kind4 === 113 /* \n */) {
       const here5 = this.at
       option6: {
         const n7 = this.catch()
-        if (n7 === null) { this.at = here5; break option6 }
-        o3 = iteration([n7])
+        if (n7 === FAILED) { this.at = here5; break option6 }
+        o3 = this.node1(249 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
@@ -5625,22 +6188,22 @@ class Parser {
       const here10 = this.at
       option11: {
         const n12 = this.finally()
-        if (n12 === null) { this.at = here10; break option11 }
-        o8 = iteration([n12])
+        if (n12 === FAILED) { this.at = here10; break option11 }
+        o8 = this.node1(249 /* _iter */, 0, 0, n12)
       }
     }
-    return new TreeNode('tryBlock', start, this.at, [t1, n2, o3, o8])
+    return this.node4(227 /* tryBlock */, start, this.at, ~t1, n2, o3, o8)
   }
 
-  private catch(): TreeNode | null {
+  private catch(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    if (kinds[this.at]! !== 56 /* catch */) return null
+    if (kinds[this.at]! !== 56 /* catch */) return FAILED
     const t3 = this.at++
     let o4 = EMPTY
     const kind5 = kinds[this.at]!
@@ -5648,95 +6211,95 @@ class Parser {
       const here6 = this.at
       option7: {
         const n8 = this.catchVariable()
-        if (n8 === null) { this.at = here6; break option7 }
-        o4 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o4 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     const n9 = this.block()
-    if (n9 === null) return null
-    return new TreeNode('catch', start, this.at, [o1, t3, o4, n9])
+    if (n9 === FAILED) return FAILED
+    return this.node4(228 /* catch */, start, this.at, o1, ~t3, o4, n9)
   }
 
-  private catchVariable(): TreeNode | null {
+  private catchVariable(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 99 /* ( */: {
           const n3 = this.caughtTyped()
-          if (n3 === null) return null
+          if (n3 === FAILED) return FAILED
           r1 = n3
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t4 = this.at++
-          r1 = new TreeNode('ident', t4, t4 + 1, [t4])
+          r1 = this.node1(246 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return new TreeNode('catchVariable', start, this.at, [r1])
+    return this.node1(229 /* catchVariable */, start, this.at, r1)
   }
 
-  private caughtTyped(): TreeNode | null {
+  private caughtTyped(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 99 /* ( */) return null
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 103 /* : */) {
       const here6 = this.at
       option7: {
         const n8 = this.typeAnnotation()
-        if (n8 === null) { this.at = here6; break option7 }
-        o5 = iteration([n8])
+        if (n8 === FAILED) { this.at = here6; break option7 }
+        o5 = this.node1(249 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = iteration([t10])
+      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
     }
-    if (kinds[this.at]! !== 100 /* ) */) return null
+    if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t11 = this.at++
-    return new TreeNode('caughtTyped', start, this.at, [t1, o2, new TreeNode('caughtName', t4, t4 + 1, [new TreeNode('ident', t4, t4 + 1, [t4])]), o5, o9, t11])
+    return this.node6(230 /* caughtTyped */, start, this.at, ~t1, o2, this.node1(231 /* caughtName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11)
   }
 
-  private finally(): TreeNode | null {
+  private finally(): number {
     const kinds = this.kinds
     const start = this.at
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = iteration([t2])
+      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
     }
-    if (kinds[this.at]! !== 20 /* finally */) return null
+    if (kinds[this.at]! !== 20 /* finally */) return FAILED
     const t3 = this.at++
     const n4 = this.block()
-    if (n4 === null) return null
-    return new TreeNode('finally', start, this.at, [o1, t3, n4])
+    if (n4 === FAILED) return FAILED
+    return this.node3(232 /* finally */, start, this.at, o1, ~t3, n4)
   }
 
-  private retryExpr(): TreeNode | null {
+  private retryExpr(): number {
     const start = this.at
     if (this.retryExprAt === start) {
       const last = this.retryExprNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('retryExpr' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -5747,30 +6310,30 @@ class Parser {
     return node
   }
 
-  private retryExprAnew(): TreeNode | null {
+  private retryExprAnew(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 53 /* retry */) return null
+    if (kinds[this.at]! !== 53 /* retry */) return FAILED
     const t1 = this.at++
     const n2 = this.operand()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     const n3 = this.block()
-    if (n3 === null) return null
-    return new TreeNode('retryExpr', start, this.at, [t1, n2, n3])
+    if (n3 === FAILED) return FAILED
+    return this.node3(233 /* retryExpr */, start, this.at, ~t1, n2, n3)
   }
 
-  private deadlineExpr(): TreeNode | null {
+  private deadlineExpr(): number {
     const start = this.at
     if (this.deadlineExprAt === start) {
       const last = this.deadlineExprNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('deadlineExpr' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -5781,40 +6344,40 @@ class Parser {
     return node
   }
 
-  private deadlineExprAnew(): TreeNode | null {
+  private deadlineExprAnew(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 48 /* deadline */) return null
+    if (kinds[this.at]! !== 48 /* deadline */) return FAILED
     const t1 = this.at++
     const n2 = this.operand()
-    if (n2 === null) return null
+    if (n2 === FAILED) return FAILED
     const n3 = this.block()
-    if (n3 === null) return null
-    return new TreeNode('deadlineExpr', start, this.at, [t1, n2, n3])
+    if (n3 === FAILED) return FAILED
+    return this.node3(234 /* deadlineExpr */, start, this.at, ~t1, n2, n3)
   }
 
-  private spawnExpr(): TreeNode | null {
+  private spawnExpr(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 55 /* spawn */) return null
+    if (kinds[this.at]! !== 55 /* spawn */) return FAILED
     const t1 = this.at++
     const n2 = this.block()
-    if (n2 === null) return null
-    return new TreeNode('spawnExpr', start, this.at, [t1, n2])
+    if (n2 === FAILED) return FAILED
+    return this.node2(235 /* spawnExpr */, start, this.at, ~t1, n2)
   }
 
-  private parallelExpr(): TreeNode | null {
+  private parallelExpr(): number {
     const start = this.at
     if (this.parallelExprAt === start) {
       const last = this.parallelExprNode
-      if (last !== null) this.at = last.end
+      if (last !== FAILED) this.at = this.tape[last + 2]!
       return last
     }
     this.countStep()
     if (this.memory !== null) {
       const known = this.memory.get('parallelExpr' + start)
       if (known !== undefined) {
-        if (known !== null) this.at = known.end
+        if (known !== FAILED) this.at = this.tape[known + 2]!
         return known
       }
     }
@@ -5825,10 +6388,10 @@ class Parser {
     return node
   }
 
-  private parallelExprAnew(): TreeNode | null {
+  private parallelExprAnew(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 52 /* parallel */) return null
+    if (kinds[this.at]! !== 52 /* parallel */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     const kind3 = kinds[this.at]!
@@ -5836,31 +6399,31 @@ class Parser {
       const here4 = this.at
       option5: {
         const t6 = this.at++
-        o2 = iteration([new TreeNode('parallelMode', t6, t6 + 1, [t6])])
+        o2 = this.node1(249 /* _iter */, 0, 0, this.node1(237 /* parallelMode */, t6, t6 + 1, ~t6))
       }
     }
     const n7 = this.expr()
-    if (n7 === null) return null
+    if (n7 === FAILED) return FAILED
     let o8 = EMPTY
     if (kinds[this.at]! === 4 /* with */) {
       const here9 = this.at
       option10: {
         const n11 = this.parallelLimit()
-        if (n11 === null) { this.at = here9; break option10 }
-        o8 = iteration([n11])
+        if (n11 === FAILED) { this.at = here9; break option10 }
+        o8 = this.node1(249 /* _iter */, 0, 0, n11)
       }
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = iteration([t13])
+      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t14 = this.at++
     let o15 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t16 = this.at++
-      o15 = iteration([t16])
+      o15 = this.node1(249 /* _iter */, 0, 0, ~t16)
     }
     let o17 = EMPTY
     const kind18 = kinds[this.at]!
@@ -5868,205 +6431,207 @@ class Parser {
       const here19 = this.at
       option20: {
         const n21 = this.parallelVar()
-        if (n21 === null) { this.at = here19; break option20 }
-        o17 = iteration([n21])
+        if (n21 === FAILED) { this.at = here19; break option20 }
+        o17 = this.node1(249 /* _iter */, 0, 0, n21)
       }
     }
     const n22 = this.body()
-    if (n22 === null) return null
+    if (n22 === FAILED) return FAILED
     let o23 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t24 = this.at++
-      o23 = iteration([t24])
+      o23 = this.node1(249 /* _iter */, 0, 0, ~t24)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t25 = this.at++
     let o26 = EMPTY
     if (kinds[this.at]! === 6 /* as */) {
       const here27 = this.at
       option28: {
         const n29 = this.asStream()
-        if (n29 === null) { this.at = here27; break option28 }
-        o26 = iteration([n29])
+        if (n29 === FAILED) { this.at = here27; break option28 }
+        o26 = this.node1(249 /* _iter */, 0, 0, n29)
       }
     }
-    return new TreeNode('parallelExpr', start, this.at, [t1, o2, n7, o8, o12, t14, o15, o17, n22, o23, t25, o26])
+    return this.node12(236 /* parallelExpr */, start, this.at, ~t1, o2, n7, o8, o12, ~t14, o15, o17, n22, o23, ~t25, o26)
   }
 
-  private parallelLimit(): TreeNode | null {
+  private parallelLimit(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 4 /* with */) return null
+    if (kinds[this.at]! !== 4 /* with */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = iteration([t6])
+      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    let c7: Part[] | null = null
+    const base7 = this.stack.length
     loop9: for (;;) {
       if (kinds[this.at]! !== 5 /* max_concurrent */) break
       const here8 = this.at
       const n10 = this.limitEntry()
-      if (n10 === null) { this.at = here8; break loop9 }
-      if (c7 === null) c7 = [n10]
-      else c7.push(n10)
+      if (n10 === FAILED) { this.at = here8; break loop9 }
+      this.stack.push(n10)
     }
-    if (kinds[this.at]! !== 98 /* } */) return null
-    const t11 = this.at++
-    return new TreeNode('parallelLimit', start, this.at, [t1, o2, t4, o5, c7 === null ? EMPTY : iteration(c7), t11])
+    const c11 = this.column(base7, 0, 1)
+    this.stack.length = base7
+    if (kinds[this.at]! !== 98 /* } */) return FAILED
+    const t12 = this.at++
+    return this.node6(238 /* parallelLimit */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12)
   }
 
-  private limitEntry(): TreeNode | null {
+  private limitEntry(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 5 /* max_concurrent */) return null
+    if (kinds[this.at]! !== 5 /* max_concurrent */) return FAILED
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = iteration([t3])
+      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    if (kinds[this.at]! !== 103 /* : */) return null
+    if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t4 = this.at++
     const n5 = this.expr()
-    if (n5 === null) return null
+    if (n5 === FAILED) return FAILED
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = iteration([t7])
+      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = iteration([t9])
+      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t11 = this.at++
-      o10 = iteration([t11])
+      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
     }
-    return new TreeNode('limitEntry', start, this.at, [t1, o2, t4, n5, o6, o8, o10])
+    return this.node7(239 /* limitEntry */, start, this.at, ~t1, o2, ~t4, n5, o6, o8, o10)
   }
 
-  private parallelVar(): TreeNode | null {
+  private parallelVar(): number {
     const kinds = this.kinds
     const start = this.at
-    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return null }
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
-    if (kinds[this.at]! !== 107 /* -> */) return null
+    if (kinds[this.at]! !== 107 /* -> */) return FAILED
     const t2 = this.at++
-    return new TreeNode('parallelVar', start, this.at, [new TreeNode('ident', t1, t1 + 1, [t1]), t2])
+    return this.node2(240 /* parallelVar */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), ~t2)
   }
 
-  private asStream(): TreeNode | null {
+  private asStream(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 6 /* as */) return null
+    if (kinds[this.at]! !== 6 /* as */) return FAILED
     const t1 = this.at++
-    if (kinds[this.at]! !== 7 /* stream */) return null
+    if (kinds[this.at]! !== 7 /* stream */) return FAILED
     const t2 = this.at++
-    return new TreeNode('asStream', start, this.at, [t1, t2])
+    return this.node2(241 /* asStream */, start, this.at, ~t1, ~t2)
   }
 
-  private interpolation(): TreeNode | null {
+  private interpolation(): number {
     const kinds = this.kinds
     const start = this.at
     const n1 = this.expr()
-    if (n1 === null) return null
+    if (n1 === FAILED) return FAILED
     const here2 = this.at
     let found3 = false
     look4: {
       const n5 = this.goesOn()
-      if (n5 === null) break look4
+      if (n5 === FAILED) break look4
       found3 = true
     }
     this.at = here2
-    if (found3) return null
-    let c6: Part[] | null = null
+    if (found3) return FAILED
+    const base6 = this.stack.length
     loop8: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 113 /* \n */)) break
       const here7 = this.at
       const t9 = this.at++
-      if (c6 === null) c6 = [new TreeNode('anyToken', t9, t9 + 1, [t9])]
-      else c6.push(new TreeNode('anyToken', t9, t9 + 1, [t9]))
+      this.stack.push(this.node1(245 /* anyToken */, t9, t9 + 1, ~t9))
     }
-    return new TreeNode('interpolation', start, this.at, [n1, c6 === null ? EMPTY : iteration(c6)])
+    const c10 = this.column(base6, 0, 1)
+    this.stack.length = base6
+    return this.node2(242 /* interpolation */, start, this.at, n1, c10)
   }
 
-  private goesOn(): TreeNode | null {
+  private goesOn(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 62 /* to */: {
           const t3 = this.at++
-          r1 = t3
+          r1 = ~t3
           break choice2
         }
         case 106 /* |> */:
         case 109 /* ?. */:
         case 110 /* . */: {
           const n4 = this.goesOnBroken()
-          if (n4 === null) return null
+          if (n4 === FAILED) return FAILED
           r1 = n4
           break choice2
         }
         case 111 /* [ */: {
           const t5 = this.at++
-          r1 = t5
+          r1 = ~t5
           break choice2
         }
         case 112 /* ? */: {
           const t6 = this.at++
-          r1 = t6
+          r1 = ~t6
           break choice2
         }
         case 113 /* \n */: {
           const here = this.at
           next7: {
             const n8 = this.binaryOp()
-            if (n8 === null) break next7
+            if (n8 === FAILED) break next7
             r1 = n8
             break choice2
           }
           this.at = here
           const n9 = this.goesOnBroken()
-          if (n9 === null) return null
+          if (n9 === FAILED) return FAILED
           r1 = n9
           break choice2
         }
         default: {
           const n10 = this.binaryOp()
-          if (n10 === null) return null
+          if (n10 === FAILED) return FAILED
           r1 = n10
         }
       }
     }
-    return new TreeNode('goesOn', start, this.at, [r1])
+    return this.node1(243 /* goesOn */, start, this.at, r1)
   }
 
-  private goesOnBroken(): TreeNode | null {
+  private goesOnBroken(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
-    let r2: Part = 0
+    let r1 = EMPTY
+    let r2 = EMPTY
     choice3: {
       switch (kinds[this.at]!) {
         case 106 /* |> */: {
           let o4 = EMPTY
           const t5 = this.at++
           r1 = o4
-          r2 = t5
+          r2 = ~t5
           break choice3
         }
         case 113 /* \n */: {
@@ -6075,46 +6640,46 @@ class Parser {
             let o7 = EMPTY
             {
               const t8 = this.at++
-              o7 = iteration([t8])
+              o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
             }
             { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) break next6 }
             const t9 = this.at++
             r1 = o7
-            r2 = t9
+            r2 = ~t9
             break choice3
           }
           this.at = here
           let o10 = EMPTY
           if (kinds[this.at]! === 113 /* \n */) {
             const t11 = this.at++
-            o10 = iteration([t11])
+            o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
           }
-          if (kinds[this.at]! !== 106 /* |> */) return null
+          if (kinds[this.at]! !== 106 /* |> */) return FAILED
           const t12 = this.at++
           r1 = o10
-          r2 = t12
+          r2 = ~t12
           break choice3
         }
         default: {
           let o13 = EMPTY
           if (kinds[this.at]! === 113 /* \n */) {
             const t14 = this.at++
-            o13 = iteration([t14])
+            o13 = this.node1(249 /* _iter */, 0, 0, ~t14)
           }
-          { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return FAILED }
           const t15 = this.at++
           r1 = o13
-          r2 = t15
+          r2 = ~t15
         }
       }
     }
-    return new TreeNode('goesOnBroken', start, this.at, [r1, r2])
+    return this.node2(244 /* goesOnBroken */, start, this.at, r1, r2)
   }
 
-  private memberName(): TreeNode | null {
+  private memberName(): number {
     const kinds = this.kinds
     const start = this.at
-    let r1: Part = 0
+    let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
         case 0 /* <ident> */:
@@ -6134,16 +6699,16 @@ class Parser {
         case 14 /* out */:
         case 15 /* gen */: {
           const t3 = this.at++
-          r1 = new TreeNode('ident', t3, t3 + 1, [t3])
+          r1 = this.node1(246 /* ident */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
-          { const kind = kinds[this.at]!; if ((kind < 25 /* break */ || kind > 65 /* nil */)) return null }
+          { const kind = kinds[this.at]!; if ((kind < 25 /* break */ || kind > 65 /* nil */)) return FAILED }
           const t4 = this.at++
-          r1 = t4
+          r1 = ~t4
         }
       }
     }
-    return new TreeNode('memberName', start, this.at, [r1])
+    return this.node1(247 /* memberName */, start, this.at, r1)
   }
 }
