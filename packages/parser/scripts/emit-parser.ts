@@ -111,7 +111,9 @@ class Parser {
   private tape: Int32Array
   /** End of what is written on the tape; the record of the empty repetition comes first. */
   private top = 4
+  /** Children of the repetitions that have not ended, and how many they are. Never shortened: that is slow. */
   private readonly stack: number[] = []
+  private waiting = 0
   private stepsLeft: number
   private at = 0
   private depth = 0
@@ -141,8 +143,8 @@ ${slots.join('\n')}
 
   /** Takes a repetition from the stack: of each row of \`stride\` children from \`base\` on the one at \`offset\`. */
   private column(base: number, offset: number, stride: number): number {
-    const stack = this.stack
-    const count = (stack.length - base) / stride
+    const { stack, waiting } = this
+    const count = (waiting - base) / stride
     if (count === 0) return EMPTY
     while (this.tape.length - this.top < count + RECORD) this.grown()
     const tape = this.tape
@@ -150,7 +152,7 @@ ${slots.join('\n')}
     tape[top] = ${numbers.get(ITERATION)}
     tape[top + 3] = count
     let to = top + 4
-    for (let from = base + offset; from < stack.length; from += stride) tape[to++] = stack[from]!
+    for (let from = base + offset; from < waiting; from += stride) tape[to++] = stack[from]!
     this.top = to
     return top
   }
@@ -490,7 +492,7 @@ class RuleEmitter {
     const base = this.fresh('base')
     const count = peg.op === 'plus' ? this.fresh('count') : null
     if (count !== null) this.line(`let ${count} = 0`)
-    if (width > 0) this.line(`const ${base} = this.stack.length`)
+    if (width > 0) this.line(`const ${base} = this.waiting`)
     const here = this.fresh('here')
     const label = this.fresh('loop')
     const { setup, fails } = this.tests.of(takes, TOKEN_HERE)
@@ -499,14 +501,14 @@ class RuleEmitter {
     this.line(`if (${fails}) break`)
     this.line(`const ${here} = this.at`)
     const nodes = this.emit(part, `{ this.at = ${here}; break ${label} }`, takes, wanted)
-    if (width > 0) this.line(`this.stack.push(${nodes.join(', ')})`)
+    for (const node of nodes) this.line(`this.stack[this.waiting++] = ${node}`)
     if (count !== null) this.line(`${count} += 1`)
     this.close('}')
     if (count !== null) this.line(`if (${count} === 0) ${fail}`)
     if (width === 0) return []
     const columns = Array.from({ length: width }, () => this.fresh('c'))
     columns.forEach((column, at) => this.line(`const ${column} = this.column(${base}, ${at}, ${width})`))
-    this.line(`this.stack.length = ${base}`)
+    this.line(`this.waiting = ${base}`)
     return columns
   }
 

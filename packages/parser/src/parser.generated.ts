@@ -323,7 +323,9 @@ class Parser {
   private tape: Int32Array
   /** End of what is written on the tape; the record of the empty repetition comes first. */
   private top = 4
+  /** Children of the repetitions that have not ended, and how many they are. Never shortened: that is slow. */
   private readonly stack: number[] = []
+  private waiting = 0
   private stepsLeft: number
   private at = 0
   private depth = 0
@@ -370,8 +372,8 @@ class Parser {
 
   /** Takes a repetition from the stack: of each row of `stride` children from `base` on the one at `offset`. */
   private column(base: number, offset: number, stride: number): number {
-    const stack = this.stack
-    const count = (stack.length - base) / stride
+    const { stack, waiting } = this
+    const count = (waiting - base) / stride
     if (count === 0) return EMPTY
     while (this.tape.length - this.top < count + RECORD) this.grown()
     const tape = this.tape
@@ -379,7 +381,7 @@ class Parser {
     tape[top] = 249
     tape[top + 3] = count
     let to = top + 4
-    for (let from = base + offset; from < stack.length; from += stride) tape[to++] = stack[from]!
+    for (let from = base + offset; from < waiting; from += stride) tape[to++] = stack[from]!
     this.top = to
     return top
   }
@@ -657,7 +659,7 @@ class Parser {
     const start = this.at
     const n1 = this.topItem()
     if (n1 === FAILED) return FAILED
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
@@ -666,11 +668,12 @@ class Parser {
       if (n5 === FAILED) { this.at = here3; break loop4 }
       const n6 = this.topItem()
       if (n6 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5, n6)
+      this.stack[this.waiting++] = n5
+      this.stack[this.waiting++] = n6
     }
     const c7 = this.column(base2, 0, 2)
     const c8 = this.column(base2, 1, 2)
-    this.stack.length = base2
+    this.waiting = base2
     let o9 = EMPTY
     const kind10 = kinds[this.at]!
     if (kind10 === 104 /* ; */ || kind10 === 113 /* \n */) {
@@ -788,7 +791,7 @@ class Parser {
       option8: {
         const n9 = this.stmt()
         if (n9 === FAILED) { this.at = here7; break option8 }
-        const base10 = this.stack.length
+        const base10 = this.waiting
         loop12: for (;;) {
           const kind = kinds[this.at]!
           if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
@@ -797,11 +800,12 @@ class Parser {
           if (n13 === FAILED) { this.at = here11; break loop12 }
           const n14 = this.stmt()
           if (n14 === FAILED) { this.at = here11; break loop12 }
-          this.stack.push(n13, n14)
+          this.stack[this.waiting++] = n13
+          this.stack[this.waiting++] = n14
         }
         const c15 = this.column(base10, 0, 2)
         const c16 = this.column(base10, 1, 2)
-        this.stack.length = base10
+        this.waiting = base10
         let o17 = EMPTY
         const kind18 = kinds[this.at]!
         if (kind18 === 104 /* ; */ || kind18 === 113 /* \n */) {
@@ -1282,17 +1286,17 @@ class Parser {
     const start = this.at
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t1 = this.at++
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) break
       const here3 = this.at
       const n5 = this.dictBindField()
       if (n5 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5)
+      this.stack[this.waiting++] = n5
     }
     const c6 = this.column(base2, 0, 1)
-    this.stack.length = base2
+    this.waiting = base2
     let o7 = EMPTY
     const kind8 = kinds[this.at]!
     if (kind8 === 108 /* ... */ || kind8 === 113 /* \n */) {
@@ -1369,17 +1373,17 @@ class Parser {
     const start = this.at
     if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t1 = this.at++
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) break
       const here3 = this.at
       const n5 = this.listBindItem()
       if (n5 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5)
+      this.stack[this.waiting++] = n5
     }
     const c6 = this.column(base2, 0, 1)
-    this.stack.length = base2
+    this.waiting = base2
     let o7 = EMPTY
     const kind8 = kinds[this.at]!
     if (kind8 === 108 /* ... */ || kind8 === 113 /* \n */) {
@@ -1706,17 +1710,17 @@ class Parser {
       const t6 = this.at++
       o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    const base7 = this.stack.length
+    const base7 = this.waiting
     loop9: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here8 = this.at
       const n10 = this.selectArm()
       if (n10 === FAILED) { this.at = here8; break loop9 }
-      this.stack.push(n10)
+      this.stack[this.waiting++] = n10
     }
     const c11 = this.column(base7, 0, 1)
-    this.stack.length = base7
+    this.waiting = base7
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t12 = this.at++
     return this.node6(43 /* selectStmt */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12)
@@ -1826,18 +1830,18 @@ class Parser {
     const kinds = this.kinds
     const start = this.at
     let count2 = 0
-    const base1 = this.stack.length
+    const base1 = this.waiting
     loop4: for (;;) {
       if (kinds[this.at]! !== 16 /* @ */) break
       const here3 = this.at
       const n5 = this.attribute()
       if (n5 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5)
+      this.stack[this.waiting++] = n5
       count2 += 1
     }
     if (count2 === 0) return FAILED
     const c6 = this.column(base1, 0, 1)
-    this.stack.length = base1
+    this.waiting = base1
     const n7 = this.attributedItem()
     if (n7 === FAILED) return FAILED
     return this.node2(48 /* attributed */, start, this.at, c6, n7)
@@ -1928,16 +1932,16 @@ class Parser {
       const t3 = this.at++
       o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       if (kinds[this.at]! !== 102 /* , */) break
       const here5 = this.at
       const n7 = this.attributeTail()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     let o9 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t10 = this.at++
@@ -2111,16 +2115,16 @@ class Parser {
       const t3 = this.at++
       o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       if (kinds[this.at]! !== 102 /* , */) break
       const here5 = this.at
       const n7 = this.attrValuesTail()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     let o9 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t10 = this.at++
@@ -2306,16 +2310,16 @@ class Parser {
   private params(): number {
     const kinds = this.kinds
     const start = this.at
-    const base1 = this.stack.length
+    const base1 = this.waiting
     loop3: for (;;) {
       if (SET_4[kinds[this.at]!] !== 1) break
       const here2 = this.at
       const n4 = this.listedParam()
       if (n4 === FAILED) { this.at = here2; break loop3 }
-      this.stack.push(n4)
+      this.stack[this.waiting++] = n4
     }
     const c5 = this.column(base1, 0, 1)
-    this.stack.length = base1
+    this.waiting = base1
     return this.node1(68 /* params */, start, this.at, c5)
   }
 
@@ -2388,17 +2392,17 @@ class Parser {
     const start = this.at
     if (kinds[this.at]! !== 13 /* where */) return FAILED
     const t1 = this.at++
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) break
       const here3 = this.at
       const n5 = this.whereBound()
       if (n5 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5)
+      this.stack[this.waiting++] = n5
     }
     const c6 = this.column(base2, 0, 1)
-    this.stack.length = base2
+    this.waiting = base2
     return this.node2(73 /* where */, start, this.at, ~t1, c6)
   }
 
@@ -2439,16 +2443,16 @@ class Parser {
     const start = this.at
     if (kinds[this.at]! !== 82 /* < */) return FAILED
     const t1 = this.at++
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       if (SET_5[kinds[this.at]!] !== 1) break
       const here3 = this.at
       const n5 = this.typeParam()
       if (n5 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5)
+      this.stack[this.waiting++] = n5
     }
     const c6 = this.column(base2, 0, 1)
-    this.stack.length = base2
+    this.waiting = base2
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
@@ -2636,17 +2640,17 @@ class Parser {
   private nameList(): number {
     const kinds = this.kinds
     const start = this.at
-    const base1 = this.stack.length
+    const base1 = this.waiting
     loop3: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && kind !== 113 /* \n */) break
       const here2 = this.at
       const n4 = this.listedName()
       if (n4 === FAILED) { this.at = here2; break loop3 }
-      this.stack.push(n4)
+      this.stack[this.waiting++] = n4
     }
     const c5 = this.column(base1, 0, 1)
-    this.stack.length = base1
+    this.waiting = base1
     return this.node1(85 /* nameList */, start, this.at, c5)
   }
 
@@ -2700,17 +2704,17 @@ class Parser {
       const t4 = this.at++
       o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    const base5 = this.stack.length
+    const base5 = this.waiting
     loop7: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here6 = this.at
       const n8 = this.importName()
       if (n8 === FAILED) { this.at = here6; break loop7 }
-      this.stack.push(n8)
+      this.stack[this.waiting++] = n8
     }
     const c9 = this.column(base5, 0, 1)
-    this.stack.length = base5
+    this.waiting = base5
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t10 = this.at++
     let o11 = EMPTY
@@ -2902,7 +2906,7 @@ class Parser {
     const start = this.at
     const n1 = this.skillField()
     if (n1 === FAILED) return FAILED
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
@@ -2911,11 +2915,12 @@ class Parser {
       if (n5 === FAILED) { this.at = here3; break loop4 }
       const n6 = this.skillField()
       if (n6 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5, n6)
+      this.stack[this.waiting++] = n5
+      this.stack[this.waiting++] = n6
     }
     const c7 = this.column(base2, 0, 2)
     const c8 = this.column(base2, 1, 2)
-    this.stack.length = base2
+    this.waiting = base2
     let o9 = EMPTY
     const kind10 = kinds[this.at]!
     if (kind10 === 104 /* ; */ || kind10 === 113 /* \n */) {
@@ -3026,7 +3031,7 @@ class Parser {
     const start = this.at
     const n1 = this.evalItem()
     if (n1 === FAILED) return FAILED
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
@@ -3035,11 +3040,12 @@ class Parser {
       if (n5 === FAILED) { this.at = here3; break loop4 }
       const n6 = this.evalItem()
       if (n6 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5, n6)
+      this.stack[this.waiting++] = n5
+      this.stack[this.waiting++] = n6
     }
     const c7 = this.column(base2, 0, 2)
     const c8 = this.column(base2, 1, 2)
-    this.stack.length = base2
+    this.waiting = base2
     let o9 = EMPTY
     const kind10 = kinds[this.at]!
     if (kind10 === 104 /* ; */ || kind10 === 113 /* \n */) {
@@ -3220,17 +3226,17 @@ class Parser {
       const t13 = this.at++
       o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    const base14 = this.stack.length
+    const base14 = this.waiting
     loop16: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here15 = this.at
       const n17 = this.enumVariant()
       if (n17 === FAILED) { this.at = here15; break loop16 }
-      this.stack.push(n17)
+      this.stack[this.waiting++] = n17
     }
     const c18 = this.column(base14, 0, 1)
-    this.stack.length = base14
+    this.waiting = base14
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t19 = this.at++
     return this.node9(111 /* enumDecl */, start, this.at, ~t1, o2, this.node1(112 /* enumName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
@@ -3318,17 +3324,17 @@ class Parser {
       const t13 = this.at++
       o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    const base14 = this.stack.length
+    const base14 = this.waiting
     loop16: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here15 = this.at
       const n17 = this.structField()
       if (n17 === FAILED) { this.at = here15; break loop16 }
-      this.stack.push(n17)
+      this.stack[this.waiting++] = n17
     }
     const c18 = this.column(base14, 0, 1)
-    this.stack.length = base14
+    this.waiting = base14
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t19 = this.at++
     return this.node9(116 /* structDecl */, start, this.at, ~t1, o2, this.node1(117 /* structName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
@@ -3404,17 +3410,17 @@ class Parser {
       const t13 = this.at++
       o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
     }
-    const base14 = this.stack.length
+    const base14 = this.waiting
     loop16: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 44 /* type */ && kind !== 49 /* fn */) break
       const here15 = this.at
       const n17 = this.interfaceItem()
       if (n17 === FAILED) { this.at = here15; break loop16 }
-      this.stack.push(n17)
+      this.stack[this.waiting++] = n17
     }
     const c18 = this.column(base14, 0, 1)
-    this.stack.length = base14
+    this.waiting = base14
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t19 = this.at++
     return this.node9(120 /* interfaceDecl */, start, this.at, ~t1, o2, this.node1(121 /* interfaceName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
@@ -3562,17 +3568,17 @@ class Parser {
       const t9 = this.at++
       o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
     }
-    const base10 = this.stack.length
+    const base10 = this.waiting
     loop12: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 39 /* pub */ && kind !== 49 /* fn */) break
       const here11 = this.at
       const n13 = this.implMethod()
       if (n13 === FAILED) { this.at = here11; break loop12 }
-      this.stack.push(n13)
+      this.stack[this.waiting++] = n13
     }
     const c14 = this.column(base10, 0, 1)
-    this.stack.length = base10
+    this.waiting = base10
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t15 = this.at++
     return this.node8(128 /* implDecl */, start, this.at, ~t1, o2, this.node1(110 /* typeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, o8, c14, ~t15)
@@ -3696,16 +3702,16 @@ class Parser {
     const start = this.at
     { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return FAILED }
     const t1 = this.at++
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       if (kinds[this.at]! !== 110 /* . */) break
       const here3 = this.at
       const n5 = this.useNumberPart()
       if (n5 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5)
+      this.stack[this.waiting++] = n5
     }
     const c6 = this.column(base2, 0, 1)
-    this.stack.length = base2
+    this.waiting = base2
     return this.node2(136 /* useNumber */, start, this.at, ~t1, c6)
   }
 
@@ -3745,16 +3751,16 @@ class Parser {
     const start = this.at
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       if (kinds[this.at]! !== 110 /* . */) break
       const here3 = this.at
       const n5 = this.dottedPart()
       if (n5 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5)
+      this.stack[this.waiting++] = n5
     }
     const c6 = this.column(base2, 0, 1)
-    this.stack.length = base2
+    this.waiting = base2
     return this.node2(139 /* dottedName */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), c6)
   }
 
@@ -3795,36 +3801,36 @@ class Parser {
         }
         case 113 /* \n */: {
           let count5 = 0
-          const base4 = this.stack.length
+          const base4 = this.waiting
           loop7: for (;;) {
             if (kinds[this.at]! !== 113 /* \n */) break
             const here6 = this.at
             const n8 = this.grantLine()
             if (n8 === FAILED) { this.at = here6; break loop7 }
-            this.stack.push(n8)
+            this.stack[this.waiting++] = n8
             count5 += 1
           }
           if (count5 === 0) return FAILED
           const c9 = this.column(base4, 0, 1)
-          this.stack.length = base4
+          this.waiting = base4
           r1 = c9
           break choice2
         }
         default: {
           let count11 = 0
-          const base10 = this.stack.length
+          const base10 = this.waiting
           loop13: for (;;) {
             const kind = kinds[this.at]!
             if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
             const here12 = this.at
             const n14 = this.grantPair()
             if (n14 === FAILED) { this.at = here12; break loop13 }
-            this.stack.push(n14)
+            this.stack[this.waiting++] = n14
             count11 += 1
           }
           if (count11 === 0) return FAILED
           const c15 = this.column(base10, 0, 1)
-          this.stack.length = base10
+          this.waiting = base10
           r1 = c15
         }
       }
@@ -3842,17 +3848,17 @@ class Parser {
       const t3 = this.at++
       o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && (kind < 25 /* break */ || kind > 65 /* nil */)) break
       const here5 = this.at
       const n7 = this.grantField()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t9 = this.at++
     return this.node4(143 /* grantFields */, start, this.at, ~t1, o2, c8, ~t9)
@@ -3999,16 +4005,16 @@ class Parser {
       const t3 = this.at++
       o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       if (SET_6[kinds[this.at]!] !== 1) break
       const here5 = this.at
       const n7 = this.grantItem()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t9 = this.at++
     return this.node4(150 /* grantList */, start, this.at, ~t1, o2, c8, ~t9)
@@ -4088,16 +4094,16 @@ class Parser {
     }
     const n3 = this.typePrimary()
     if (n3 === FAILED) return FAILED
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       if (kinds[this.at]! !== 105 /* | */) break
       const here5 = this.at
       const n7 = this.unionMember()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     return this.node3(153 /* type */, start, this.at, o1, n3, c8)
   }
 
@@ -4207,16 +4213,16 @@ class Parser {
       const t4 = this.at++
       o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
     }
-    const base5 = this.stack.length
+    const base5 = this.waiting
     loop7: for (;;) {
       if (kinds[this.at]! !== 102 /* , */) break
       const here6 = this.at
       const n8 = this.typeArg()
       if (n8 === FAILED) { this.at = here6; break loop7 }
-      this.stack.push(n8)
+      this.stack[this.waiting++] = n8
     }
     const c9 = this.column(base5, 0, 1)
-    this.stack.length = base5
+    this.waiting = base5
     let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t11 = this.at++
@@ -4262,17 +4268,17 @@ class Parser {
       const t3 = this.at++
       o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 15 /* gen */) && (kind < 25 /* break */ || kind > 65 /* nil */)) break
       const here5 = this.at
       const n7 = this.shapeField()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t9 = this.at++
     return this.node4(161 /* shapeType */, start, this.at, ~t1, o2, c8, ~t9)
@@ -4357,16 +4363,16 @@ class Parser {
       const t6 = this.at++
       o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    const base7 = this.stack.length
+    const base7 = this.waiting
     loop9: for (;;) {
       if (SET_7[kinds[this.at]!] !== 1) break
       const here8 = this.at
       const n10 = this.fnTypeParam()
       if (n10 === FAILED) { this.at = here8; break loop9 }
-      this.stack.push(n10)
+      this.stack[this.waiting++] = n10
     }
     const c11 = this.column(base7, 0, 1)
-    this.stack.length = base7
+    this.waiting = base7
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t12 = this.at++
     let o13 = EMPTY
@@ -4436,7 +4442,7 @@ class Parser {
     }
     const n3 = this.unary()
     if (n3 === FAILED) return FAILED
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here5 = this.at
@@ -4454,10 +4460,10 @@ class Parser {
       if (!found8) { this.at = here5; break loop6 }
       const n10 = this.binaryTail()
       if (n10 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n10)
+      this.stack[this.waiting++] = n10
     }
     const c11 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     let o12 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
       const here13 = this.at
@@ -4476,7 +4482,7 @@ class Parser {
         o16 = this.node1(249 /* _iter */, 0, 0, n19)
       }
     }
-    const base20 = this.stack.length
+    const base20 = this.waiting
     loop22: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 106 /* |> */ && kind !== 113 /* \n */) break
@@ -4495,10 +4501,10 @@ class Parser {
       if (!found24) { this.at = here21; break loop22 }
       const n26 = this.pipeTail()
       if (n26 === FAILED) { this.at = here21; break loop22 }
-      this.stack.push(n26)
+      this.stack[this.waiting++] = n26
     }
     const c27 = this.column(base20, 0, 1)
-    this.stack.length = base20
+    this.waiting = base20
     return this.node6(167 /* expr */, start, this.at, o1, n3, c11, o12, o16, c27)
   }
 
@@ -4519,7 +4525,7 @@ class Parser {
     }
     const n6 = this.unary()
     if (n6 === FAILED) return FAILED
-    const base7 = this.stack.length
+    const base7 = this.waiting
     loop9: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here8 = this.at
@@ -4537,10 +4543,10 @@ class Parser {
       if (!found11) { this.at = here8; break loop9 }
       const n13 = this.binaryTail()
       if (n13 === FAILED) { this.at = here8; break loop9 }
-      this.stack.push(n13)
+      this.stack[this.waiting++] = n13
     }
     const c14 = this.column(base7, 0, 1)
-    this.stack.length = base7
+    this.waiting = base7
     let o15 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
       const here16 = this.at
@@ -4569,7 +4575,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.unary()
     if (n2 === FAILED) return FAILED
-    const base3 = this.stack.length
+    const base3 = this.waiting
     loop5: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here4 = this.at
@@ -4587,10 +4593,10 @@ class Parser {
       if (!found7) { this.at = here4; break loop5 }
       const n9 = this.binaryTail()
       if (n9 === FAILED) { this.at = here4; break loop5 }
-      this.stack.push(n9)
+      this.stack[this.waiting++] = n9
     }
     const c10 = this.column(base3, 0, 1)
-    this.stack.length = base3
+    this.waiting = base3
     let o11 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
       const here12 = this.at
@@ -4615,7 +4621,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.unary()
     if (n2 === FAILED) return FAILED
-    const base3 = this.stack.length
+    const base3 = this.waiting
     loop5: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here4 = this.at
@@ -4633,10 +4639,10 @@ class Parser {
       if (!found7) { this.at = here4; break loop5 }
       const n9 = this.binaryTail()
       if (n9 === FAILED) { this.at = here4; break loop5 }
-      this.stack.push(n9)
+      this.stack[this.waiting++] = n9
     }
     const c10 = this.column(base3, 0, 1)
-    this.stack.length = base3
+    this.waiting = base3
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
@@ -4646,7 +4652,7 @@ class Parser {
     const t13 = this.at++
     const n14 = this.unary()
     if (n14 === FAILED) return FAILED
-    const base15 = this.stack.length
+    const base15 = this.waiting
     loop17: for (;;) {
       if (SET_8[kinds[this.at]!] !== 1) break
       const here16 = this.at
@@ -4664,10 +4670,10 @@ class Parser {
       if (!found19) { this.at = here16; break loop17 }
       const n21 = this.binaryTail()
       if (n21 === FAILED) { this.at = here16; break loop17 }
-      this.stack.push(n21)
+      this.stack[this.waiting++] = n21
     }
     const c22 = this.column(base15, 0, 1)
-    this.stack.length = base15
+    this.waiting = base15
     return this.node7(170 /* ternaryTail */, start, this.at, ~t1, n2, c10, o11, ~t13, n14, c22)
   }
 
@@ -4763,19 +4769,19 @@ class Parser {
   private unary(): number {
     const kinds = this.kinds
     const start = this.at
-    const base1 = this.stack.length
+    const base1 = this.waiting
     loop3: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 74 /* ! */ || kind > 75 /* - */)) break
       const here2 = this.at
       const t4 = this.at++
-      this.stack.push(~t4)
+      this.stack[this.waiting++] = ~t4
     }
     const c5 = this.column(base1, 0, 1)
-    this.stack.length = base1
+    this.waiting = base1
     const n6 = this.head()
     if (n6 === FAILED) return FAILED
-    const base7 = this.stack.length
+    const base7 = this.waiting
     loop9: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 109 /* ?. */ || kind > 113 /* \n */)) break
@@ -4794,10 +4800,10 @@ class Parser {
       if (!found11) { this.at = here8; break loop9 }
       const n13 = this.postfixOp()
       if (n13 === FAILED) { this.at = here8; break loop9 }
-      this.stack.push(n13)
+      this.stack[this.waiting++] = n13
     }
     const c14 = this.column(base7, 0, 1)
-    this.stack.length = base7
+    this.waiting = base7
     return this.node3(176 /* unary */, start, this.at, c5, n6, c14)
   }
 
@@ -5139,16 +5145,16 @@ class Parser {
       const t8 = this.at++
       o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    const base9 = this.stack.length
+    const base9 = this.waiting
     loop11: for (;;) {
       if (SET_10[kinds[this.at]!] !== 1) break
       const here10 = this.at
       const n12 = this.arg()
       if (n12 === FAILED) { this.at = here10; break loop11 }
-      this.stack.push(n12)
+      this.stack[this.waiting++] = n12
     }
     const c13 = this.column(base9, 0, 1)
-    this.stack.length = base9
+    this.waiting = base9
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t14 = this.at++
     return this.node6(183 /* call */, start, this.at, n1, o2, ~t6, o7, c13, ~t14)
@@ -5287,16 +5293,16 @@ class Parser {
       const t7 = this.at++
       o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    const base8 = this.stack.length
+    const base8 = this.waiting
     loop10: for (;;) {
       if (SET_10[kinds[this.at]!] !== 1) break
       const here9 = this.at
       const n11 = this.arg()
       if (n11 === FAILED) { this.at = here9; break loop10 }
-      this.stack.push(n11)
+      this.stack[this.waiting++] = n11
     }
     const c12 = this.column(base8, 0, 1)
-    this.stack.length = base8
+    this.waiting = base8
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t13 = this.at++
     return this.node7(189 /* methodOp */, start, this.at, o1, ~t3, n4, ~t5, o6, c12, ~t13)
@@ -5557,16 +5563,16 @@ class Parser {
       const t3 = this.at++
       o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       if (SET_10[kinds[this.at]!] !== 1) break
       const here5 = this.at
       const n7 = this.arg()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t9 = this.at++
     return this.node4(203 /* list */, start, this.at, ~t1, o2, c8, ~t9)
@@ -5582,16 +5588,16 @@ class Parser {
       const t3 = this.at++
       o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
     }
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       if (SET_12[kinds[this.at]!] !== 1) break
       const here5 = this.at
       const n7 = this.dictItem()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t9 = this.at++
     return this.node4(204 /* dict */, start, this.at, ~t1, o2, c8, ~t9)
@@ -5618,16 +5624,16 @@ class Parser {
       const t8 = this.at++
       o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
     }
-    const base9 = this.stack.length
+    const base9 = this.waiting
     loop11: for (;;) {
       if (SET_12[kinds[this.at]!] !== 1) break
       const here10 = this.at
       const n12 = this.dictItem()
       if (n12 === FAILED) { this.at = here10; break loop11 }
-      this.stack.push(n12)
+      this.stack[this.waiting++] = n12
     }
     const c13 = this.column(base9, 0, 1)
-    this.stack.length = base9
+    this.waiting = base9
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t14 = this.at++
     return this.node5(205 /* structLiteral */, start, this.at, ~t1, ~t6, o7, c13, ~t14)
@@ -5936,17 +5942,17 @@ class Parser {
     if (n2 === FAILED) return FAILED
     const n3 = this.block()
     if (n3 === FAILED) return FAILED
-    const base4 = this.stack.length
+    const base4 = this.waiting
     loop6: for (;;) {
       const kind = kinds[this.at]!
       if (kind !== 57 /* else */ && kind !== 113 /* \n */) break
       const here5 = this.at
       const n7 = this.elseIf()
       if (n7 === FAILED) { this.at = here5; break loop6 }
-      this.stack.push(n7)
+      this.stack[this.waiting++] = n7
     }
     const c8 = this.column(base4, 0, 1)
-    this.stack.length = base4
+    this.waiting = base4
     let o9 = EMPTY
     const kind10 = kinds[this.at]!
     if (kind10 === 57 /* else */ || kind10 === 113 /* \n */) {
@@ -6035,16 +6041,16 @@ class Parser {
       const t7 = this.at++
       o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
     }
-    const base8 = this.stack.length
+    const base8 = this.waiting
     loop10: for (;;) {
       if (SET_11[kinds[this.at]!] !== 1) break
       const here9 = this.at
       const n11 = this.matchArm()
       if (n11 === FAILED) { this.at = here9; break loop10 }
-      this.stack.push(n11)
+      this.stack[this.waiting++] = n11
     }
     const c12 = this.column(base8, 0, 1)
-    this.stack.length = base8
+    this.waiting = base8
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t13 = this.at++
     return this.node7(221 /* matchExpr */, start, this.at, ~t1, n2, o3, ~t5, o6, c12, ~t13)
@@ -6055,16 +6061,16 @@ class Parser {
     const start = this.at
     const n1 = this.expr()
     if (n1 === FAILED) return FAILED
-    const base2 = this.stack.length
+    const base2 = this.waiting
     loop4: for (;;) {
       if (kinds[this.at]! !== 105 /* | */) break
       const here3 = this.at
       const n5 = this.orPattern()
       if (n5 === FAILED) { this.at = here3; break loop4 }
-      this.stack.push(n5)
+      this.stack[this.waiting++] = n5
     }
     const c6 = this.column(base2, 0, 1)
-    this.stack.length = base2
+    this.waiting = base2
     let o7 = EMPTY
     if (kinds[this.at]! === 50 /* if */) {
       const here8 = this.at
@@ -6473,16 +6479,16 @@ class Parser {
       const t6 = this.at++
       o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
     }
-    const base7 = this.stack.length
+    const base7 = this.waiting
     loop9: for (;;) {
       if (kinds[this.at]! !== 5 /* max_concurrent */) break
       const here8 = this.at
       const n10 = this.limitEntry()
       if (n10 === FAILED) { this.at = here8; break loop9 }
-      this.stack.push(n10)
+      this.stack[this.waiting++] = n10
     }
     const c11 = this.column(base7, 0, 1)
-    this.stack.length = base7
+    this.waiting = base7
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t12 = this.at++
     return this.node6(238 /* parallelLimit */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12)
@@ -6554,16 +6560,16 @@ class Parser {
     }
     this.at = here2
     if (found3) return FAILED
-    const base6 = this.stack.length
+    const base6 = this.waiting
     loop8: for (;;) {
       const kind = kinds[this.at]!
       if ((kind < 0 /* <ident> */ || kind > 113 /* \n */)) break
       const here7 = this.at
       const t9 = this.at++
-      this.stack.push(this.node1(245 /* anyToken */, t9, t9 + 1, ~t9))
+      this.stack[this.waiting++] = this.node1(245 /* anyToken */, t9, t9 + 1, ~t9)
     }
     const c10 = this.column(base6, 0, 1)
-    this.stack.length = base6
+    this.waiting = base6
     return this.node2(242 /* interpolation */, start, this.at, n1, c10)
   }
 

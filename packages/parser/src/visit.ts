@@ -34,23 +34,11 @@ export function walk(root: Node, visitor: Visitor): void {
 }
 
 export function forEachChild(node: Node, visit: (child: Node) => void): void {
-  const some = (child: Node | null): void => {
-    if (child !== null) visit(child)
-  }
-  const all = (list: readonly Node[]): void => {
-    for (const child of list) visit(child)
-  }
-  const args = (list: readonly Argument[]): void => {
-    for (const arg of list) visit(arg.value)
-  }
-  const params = (list: readonly Param[]): void => {
-    for (const param of list) some(param.defaultValue)
-  }
   switch (node.kind) {
     case 'Program':
-      return all(node.items)
+      return visitAll(visit, node.items)
     case 'Block':
-      return all(node.body)
+      return visitAll(visit, node.body)
     case 'Int':
     case 'Float':
     case 'Bool':
@@ -71,7 +59,7 @@ export function forEachChild(node: Node, visit: (child: Node) => void): void {
       for (const part of node.parts) if (typeof part !== 'string') visit(part)
       return
     case 'List':
-      return args(node.items)
+      return visitArguments(visit, node.items)
     case 'Dict':
     case 'StructLiteral':
       for (const entry of node.entries) forEachEntryPart(entry, visit)
@@ -84,49 +72,56 @@ export function forEachChild(node: Node, visit: (child: Node) => void): void {
       visit(node.left)
       return visit(node.right)
     case 'Ternary':
-      return all([node.condition, node.whenTrue, node.whenFalse])
+      visit(node.condition)
+      visit(node.whenTrue)
+      return visit(node.whenFalse)
     case 'Range':
-      return all([node.from, node.to])
+      visit(node.from)
+      return visit(node.to)
     case 'Pipe':
-      return all([node.value, node.callee])
+      visit(node.value)
+      return visit(node.callee)
     case 'Member':
       return visit(node.object)
     case 'MethodCall':
       visit(node.object)
-      return args(node.args)
+      return visitArguments(visit, node.args)
     case 'Index':
-      return all([node.object, node.index])
+      visit(node.object)
+      return visit(node.index)
     case 'Slice':
       visit(node.object)
-      some(node.start)
-      return some(node.end)
+      visitSome(visit, node.start)
+      return visitSome(visit, node.end)
     case 'Call':
-      return args(node.args)
+      return visitArguments(visit, node.args)
     case 'Closure':
     case 'FnDecl':
     case 'ToolDecl':
-      params(node.params)
+      visitDefaults(visit, node.params)
       return visit(node.body)
     case 'If':
       visit(node.condition)
       visit(node.then)
-      return some(node.otherwise)
+      return visitSome(visit, node.otherwise)
     case 'Match':
       visit(node.subject)
       for (const arm of node.arms) {
-        all(arm.patterns)
-        some(arm.guard)
+        visitAll(visit, arm.patterns)
+        visitSome(visit, arm.guard)
         visit(arm.body)
       }
       return
     case 'Try':
       visit(node.body)
-      some(node.handler?.body ?? null)
-      return some(node.finalizer)
+      visitSome(visit, node.handler?.body ?? null)
+      return visitSome(visit, node.finalizer)
     case 'Retry':
-      return all([node.count, node.body])
+      visit(node.count)
+      return visit(node.body)
     case 'Deadline':
-      return all([node.duration, node.body])
+      visit(node.duration)
+      return visit(node.body)
     case 'Spawn':
     case 'Defer':
     case 'Mutex':
@@ -135,7 +130,7 @@ export function forEachChild(node: Node, visit: (child: Node) => void): void {
       return visit(node.body)
     case 'Parallel':
       visit(node.subject)
-      some(node.maxConcurrent)
+      visitSome(visit, node.maxConcurrent)
       return visit(node.body)
     case 'ExprStmt':
     case 'Throw':
@@ -143,22 +138,26 @@ export function forEachChild(node: Node, visit: (child: Node) => void): void {
       return visit(node.value)
     case 'Return':
     case 'Yield':
-      return some(node.value)
+      return visitSome(visit, node.value)
     case 'Let':
       forEachDefault(node.binding, visit)
       return visit(node.value)
     case 'Assign':
-      return all([node.target, node.value])
+      visit(node.target)
+      return visit(node.value)
     case 'While':
-      return all([node.condition, node.body])
+      visit(node.condition)
+      return visit(node.body)
     case 'For':
       forEachDefault(node.binding, visit)
-      return all([node.iterable, node.body])
+      visit(node.iterable)
+      return visit(node.body)
     case 'Guard':
-      return all([node.condition, node.otherwise])
+      visit(node.condition)
+      return visit(node.otherwise)
     case 'Require':
       visit(node.condition)
-      return some(node.message)
+      return visitSome(visit, node.message)
     case 'Select':
       for (const arm of node.arms) {
         if (arm.kind === 'receive') visit(arm.channel)
@@ -171,19 +170,37 @@ export function forEachChild(node: Node, visit: (child: Node) => void): void {
       return
     case 'EvalPackDecl':
       for (const field of node.fields) visit(field.value)
-      all(node.body)
-      return some(node.summarize)
+      visitAll(visit, node.body)
+      return visitSome(visit, node.summarize)
     case 'EnumDecl':
-      for (const variant of node.variants) params(variant.params)
+      for (const variant of node.variants) visitDefaults(visit, variant.params)
       return
     case 'InterfaceDecl':
-      for (const method of node.methods) params(method.params)
+      for (const method of node.methods) visitDefaults(visit, method.params)
       return
     case 'ImplDecl':
-      return all(node.methods)
+      return visitAll(visit, node.methods)
     default:
       return unreachable(node)
   }
+}
+
+type Visit = (child: Node) => void
+
+function visitSome(visit: Visit, child: Node | null): void {
+  if (child !== null) visit(child)
+}
+
+function visitAll(visit: Visit, list: readonly Node[]): void {
+  for (const child of list) visit(child)
+}
+
+function visitArguments(visit: Visit, list: readonly Argument[]): void {
+  for (const arg of list) visit(arg.value)
+}
+
+function visitDefaults(visit: Visit, list: readonly Param[]): void {
+  for (const param of list) if (param.defaultValue !== null) visit(param.defaultValue)
 }
 
 function forEachEntryPart(entry: DictEntry, visit: (child: Node) => void): void {

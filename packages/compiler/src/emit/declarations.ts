@@ -1,39 +1,13 @@
 // Declarations → code (reference 01 §16): functions, tools, skills, eval packs, structs and their methods. Enums, interfaces and
 // type aliases have no code; pipelines and imports are the program's affair (program.ts).
 
-import type {
-  Attribute,
-  AttributeValue,
-  Binding,
-  Declaration,
-  Expr,
-  FnDecl,
-  Param,
-  Stmt,
-  ToolDecl,
-  EvalPackDecl,
-} from '@bridle/parser'
+import type { Attribute, AttributeValue, Declaration, Expr, FnDecl, Param, Stmt, ToolDecl, EvalPackDecl } from '@bridle/parser'
 import { emitExpr, structConstant } from './expressions.js'
 import { emitConstructor, emitFunction } from './functions.js'
 import { CompileError } from './module.js'
+import { bindingNames } from './names.js'
 import { emitBlock, emitBody } from './statements.js'
 import type { FunctionEmitter } from './function.js'
-
-function bindingNames(binding: Binding): string[] {
-  switch (binding.kind) {
-    case 'NameBinding':
-      return [binding.name.text]
-    case 'PairBinding':
-      return [binding.first.text, binding.second.text]
-    case 'DictBinding':
-      return [
-        ...binding.fields.map((field) => (field.alias ?? field.key).text),
-        ...(binding.rest === null ? [] : [binding.rest.text]),
-      ]
-    case 'ListBinding':
-      return [...binding.items.map((item) => item.name.text), ...(binding.rest === null ? [] : [binding.rest.text])]
-  }
-}
 
 /** Names that a statement binds in the scope it stands in. */
 export function declaredNames(stmt: Stmt): readonly string[] {

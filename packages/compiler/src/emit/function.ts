@@ -12,7 +12,6 @@ import type { FunctionChunk, FunctionKind } from '../bytecode/chunk.js'
 import type { OpcodeName, RaiseKind } from '../bytecode/opcodes.js'
 import { RAISE_KINDS } from '../bytecode/opcodes.js'
 import type { Assignments } from './names.js'
-import { nestedMentions } from './names.js'
 import type { ModuleEmitter } from './module.js'
 
 export type Place =
@@ -170,13 +169,17 @@ export class FunctionEmitter {
   /** Makes cells for the names that this scope's statements declare after a closure mentions them. */
   prepareLate(statements: readonly Stmt[], declared: (stmt: Stmt) => readonly string[]): void {
     const scope = this.scopes.at(-1)!
-    const mentioned = new Set<string>()
+    let mentioned: Set<string> | null = null
     for (const statement of statements) {
       const names = declared(statement)
-      for (const name of nestedMentions(statement)) {
-        // A declared function reaches itself through SELF.
-        if (!(names.includes(name) && selfReaching(statement))) mentioned.add(name)
+      for (const free of this.module.nesting.freeIn(statement)) {
+        mentioned ??= new Set()
+        for (const name of free) {
+          // A declared function reaches itself through SELF.
+          if (!(names.includes(name) && selfReaching(statement))) mentioned.add(name)
+        }
       }
+      if (mentioned === null) continue
       for (const name of names) {
         if (mentioned.has(name) && !scope.late.has(name)) {
           const slot = this.newSlot()

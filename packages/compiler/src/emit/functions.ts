@@ -6,7 +6,7 @@ import { FunctionEmitter } from './function.js'
 import { emitDeferEpilogue } from './errors.js'
 import { emitExpr, emitReturnTop } from './expressions.js'
 import { emitBody } from './statements.js'
-import { assignments, containsDefer, yields } from './names.js'
+import { ownBody } from './names.js'
 
 export interface FunctionSource {
   readonly name: string
@@ -23,16 +23,10 @@ export interface FunctionSource {
 
 /** Compiles a function and pushes its closure. */
 export function emitFunction(parent: FunctionEmitter, source: FunctionSource): void {
-  const kind: FunctionKind = source.isStream
-    ? 'stream'
-    : yields(source.body)
-      ? 'generator'
-      : source.closure
-        ? 'closure'
-        : 'function'
+  const { assignments, yields, hasDefer } = ownBody(source.body.body)
+  const kind: FunctionKind = source.isStream ? 'stream' : yields ? 'generator' : source.closure ? 'closure' : 'function'
   const names = source.params.map((param) => param.name.text)
   const firstDefault = source.params.findIndex((param) => param.defaultValue !== null)
-  const hasDefer = containsDefer(source.body.body)
   const fn = new FunctionEmitter(parent.module, parent, {
     name: source.name,
     kind,
@@ -40,7 +34,7 @@ export function emitFunction(parent: FunctionEmitter, source: FunctionSource): v
     firstDefault: firstDefault < 0 ? names.length : firstDefault,
     rest: source.params.findIndex((param) => param.rest),
     selfName: source.selfName !== null && !names.includes(source.selfName) ? source.selfName : null,
-    assignments: assignments(source.body.body),
+    assignments,
     keepSlots: hasDefer,
     tailCalls: !hasDefer && kind !== 'generator' && kind !== 'stream',
   })
@@ -127,7 +121,7 @@ export function emitConstructor(fn: FunctionEmitter, name: string, structConstan
     firstDefault: 1,
     rest: -1,
     selfName: null,
-    assignments: assignments([]),
+    assignments: ownBody([]).assignments,
     keepSlots: false,
     tailCalls: false,
   })

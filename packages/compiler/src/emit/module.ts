@@ -3,7 +3,7 @@
 import type { Program, SourceFile, Span, Stmt, TypeExpr } from '@bridle/parser'
 import type { Constant, FunctionChunk, ModuleChunk } from '../bytecode/chunk.js'
 import type { Signatures } from '../signatures.js'
-import { declarations } from './names.js'
+import { Nesting } from './names.js'
 
 /** What the loader found behind one import path. */
 export type ResolvedImport =
@@ -44,6 +44,7 @@ export class ModuleEmitter {
   readonly exports: Record<string, number> = {}
   /** A pipeline is the entry, or this is an imported module: only variables and definitions run at top level. */
   pipelineMode = false
+  readonly nesting: Nesting
   readonly enumNames: ReadonlySet<string>
   readonly structFields: ReadonlyMap<string, readonly string[]>
   /** Aliases declared at top level. */
@@ -55,10 +56,9 @@ export class ModuleEmitter {
 
   constructor(program: Program, options: EmitOptions) {
     this.options = options
-    this.enumNames = new Set(['Result', ...declarations(program, 'EnumDecl').map((decl) => decl.name.text)])
-    this.structFields = new Map(
-      declarations(program, 'StructDecl').map((decl) => [decl.name.text, decl.fields.map((field) => field.name.text)]),
-    )
+    this.nesting = new Nesting(program)
+    this.enumNames = new Set(['Result', ...this.nesting.enums.map((decl) => decl.name.text)])
+    this.structFields = new Map(this.nesting.structs.map((decl) => [decl.name.text, decl.fields.map((field) => field.name.text)]))
     this.aliases = new Map(
       program.items
         .filter((item): item is Extract<Stmt, { kind: 'TypeDecl' }> => item.kind === 'TypeDecl')

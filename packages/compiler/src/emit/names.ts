@@ -1,61 +1,167 @@
-// What the emitter must know about names before it emits a function: which names nested functions mention, which a function
-// assigns, and whether it yields. The walk is generic over the tree's fields, so a new node kind needs no entry here.
+// What the emitter must know about names before it emits: which names the functions inside a statement take from around them, what
+// a function assigns, whether it yields or defers. The first is found by one walk over the file, the rest by one walk over each
+// function's own body, so that compiling takes time in proportion to the text however deep it nests.
 
-import type { Block, Expr, Node, Stmt } from '@bridle/parser'
-
-type Tree = { readonly kind?: unknown } & Record<string, unknown>
+import { forEachChild } from '@bridle/parser'
+import type { Binding, Block, Expr, Node, Param, Program, Stmt } from '@bridle/parser'
 
 /** Nodes whose body becomes a function of its own. */
-const FUNCTION_KINDS: ReadonlySet<unknown> = new Set(['Closure', 'FnDecl', 'ToolDecl', 'Spawn', 'Parallel', 'ImplDecl'])
+const FUNCTION_KINDS: ReadonlySet<Node['kind']> = new Set(['Closure', 'FnDecl', 'ToolDecl', 'Spawn', 'Parallel', 'ImplDecl'])
 
-export function isFunctionNode(node: { readonly kind: string }): boolean {
+export function isFunctionNode(node: Node): boolean {
   return FUNCTION_KINDS.has(node.kind)
 }
 
-/** Calls `visit` for every object of the tree with a string `kind`; a false answer skips what is below it. */
-function walk(root: unknown, visit: (node: Tree) => boolean): void {
-  const pending: unknown[] = [root]
-  while (pending.length > 0) {
-    const node = pending.pop()
-    if (Array.isArray(node)) {
-      for (let at = node.length - 1; at >= 0; at--) pending.push(node[at])
-      continue
+/** One function while `Nesting` walks it; the file itself is the outermost. */
+interface Walked {
+  /** Names of its parameters and of variables bound so far in the blocks around the current place, with how often. */
+  readonly bound: Map<string, number>
+  readonly free: Set<string>
+  /** Statements around the current place, within the function. */
+  readonly around: Stmt[]
+}
+
+/** The functions of a file by the statements they stand in. */
+export class Nesting {
+  readonly enums: Extract<Stmt, { kind: 'EnumDecl' }>[] = []
+  readonly structs: Extract<Stmt, { kind: 'StructDecl' }>[] = []
+  private readonly inside = new Map<Stmt, ReadonlySet<string>[]>()
+  private current: Walked = { bound: new Map(), free: new Set(), around: [] }
+  private readonly visit = (node: Node): void => this.enter(node)
+
+  constructor(program: Program) {
+    this.statements(program.items)
+  }
+
+  /**
+   * Names that the functions nested in a statement, or the statement itself where it is one, take from around them. A name
+   * that a function binds only after mentioning it counts too.
+   */
+  freeIn(statement: Stmt): readonly ReadonlySet<string>[] {
+    return this.inside.get(statement) ?? []
+  }
+
+  private enter(node: Node): void {
+    switch (node.kind) {
+      case 'Identifier':
+        this.mention(node.name)
+        return
+      case 'Call':
+        this.mention(node.callee.text)
+        break
+      case 'StructLiteral':
+        this.mention(node.name.text)
+        break
+      case 'Block':
+        this.block(node)
+        return
+      case 'Closure':
+      case 'FnDecl':
+      case 'ToolDecl':
+        this.function(
+          node,
+          node.params.map((param: Param) => param.name.text),
+        )
+        return
+      case 'Parallel':
+        this.function(node, node.variable === null ? [] : [node.variable.text])
+        return
+      case 'Spawn':
+      case 'ImplDecl':
+        this.function(node, [])
+        return
+      case 'EvalPackDecl':
+        for (const field of node.fields) this.enter(field.value)
+        this.statements(node.body)
+        if (node.summarize !== null) this.enter(node.summarize)
+        return
+      case 'EnumDecl':
+        this.enums.push(node)
+        break
+      case 'StructDecl':
+        this.structs.push(node)
+        break
     }
-    if (node === null || typeof node !== 'object') continue
-    const tree = node as Tree
-    if (typeof tree.kind === 'string' && !visit(tree)) continue
-    for (const key of Object.keys(tree).reverse()) {
-      const child = tree[key]
-      if (key !== 'span' && child !== null && typeof child === 'object') pending.push(child)
+    forEachChild(node, this.visit)
+  }
+
+  private mention(name: string): void {
+    if (!this.current.bound.has(name)) this.current.free.add(name)
+  }
+
+  private block(block: Block): void {
+    const { bound } = this.current
+    const names = this.statements(block.body)
+    for (const name of names) {
+      const times = bound.get(name)! - 1
+      if (times === 0) bound.delete(name)
+      else bound.set(name, times)
+    }
+  }
+
+  /** Gives the names that they bind, which stay bound. */
+  private statements(statements: readonly Stmt[]): readonly string[] {
+    const { bound, around } = this.current
+    const names: string[] = []
+    for (const statement of statements) {
+      around.push(statement)
+      this.enter(statement)
+      around.pop()
+      if (statement.kind !== 'Let') continue
+      for (const name of bindingNames(statement.binding)) {
+        if (name === '_') continue
+        names.push(name)
+        bound.set(name, (bound.get(name) ?? 0) + 1)
+      }
+    }
+    return names
+  }
+
+  private function(node: Node, params: readonly string[]): void {
+    const outer = this.current
+    const inner: Walked = { bound: new Map(), free: new Set(), around: [] }
+    // `_` is no variable, so a mention of it means one from around.
+    for (const name of params) if (name !== '_') inner.bound.set(name, 1)
+    this.current = inner
+    forEachChild(node, this.visit)
+    this.current = outer
+    if (inner.free.size === 0) return
+    for (const name of inner.free) this.mention(name)
+    for (const statement of outer.around) {
+      const known = this.inside.get(statement)
+      if (known === undefined) this.inside.set(statement, [inner.free])
+      else known.push(inner.free)
     }
   }
 }
 
-const mentionCache = new WeakMap<object, ReadonlySet<string>>()
-
-/** Every name that is read or called somewhere inside the node. */
-export function mentions(node: object): ReadonlySet<string> {
-  const known = mentionCache.get(node)
-  if (known !== undefined) return known
-  const names = new Set<string>()
-  walk(node, (tree) => {
-    if (tree.kind === 'Identifier') names.add(tree.name as string)
-    else if (tree.kind === 'Call') names.add((tree.callee as { text: string }).text)
-    else if (tree.kind === 'StructLiteral') names.add((tree.name as { text: string }).text)
-    return true
-  })
-  mentionCache.set(node, names)
-  return names
+/** Names that a binding binds, in order. */
+export function bindingNames(binding: Binding): readonly string[] {
+  switch (binding.kind) {
+    case 'NameBinding':
+      return [binding.name.text]
+    case 'PairBinding':
+      return [binding.first.text, binding.second.text]
+    case 'DictBinding':
+      return [
+        ...binding.fields.map((field) => (field.alias ?? field.key).text),
+        ...(binding.rest === null ? [] : [binding.rest.text]),
+      ]
+    case 'ListBinding':
+      return [...binding.items.map((item) => item.name.text), ...(binding.rest === null ? [] : [binding.rest.text])]
+  }
 }
 
-/** Names mentioned by functions nested in a statement, including the statement itself when it is a function. */
-export function nestedMentions(statement: object): Set<string> {
+/** Every name that is read or called somewhere inside the node. */
+export function mentions(node: Node): ReadonlySet<string> {
   const names = new Set<string>()
-  walk(statement, (tree) => {
-    if (!FUNCTION_KINDS.has(tree.kind)) return true
-    for (const name of mentions(tree)) names.add(name)
-    return false
-  })
+  const visit = (inner: Node): void => {
+    if (inner.kind === 'Identifier') names.add(inner.name)
+    else if (inner.kind === 'Call') names.add(inner.callee.text)
+    else if (inner.kind === 'StructLiteral') names.add(inner.name.text)
+    forEachChild(inner, visit)
+  }
+  visit(node)
   return names
 }
 
@@ -66,23 +172,49 @@ export interface Assignments {
   readonly updated: ReadonlySet<string>
 }
 
-/** Assignments in a function's own body, nested functions left out. */
-export function assignments(body: readonly unknown[]): Assignments {
+export interface OwnBody {
+  readonly assignments: Assignments
+  /** It is a generator: any `yield` or `emit` (reference 01 §14.1, recommendation). */
+  readonly yields: boolean
+  readonly hasDefer: boolean
+}
+
+/** What a function does in its own body, nested functions left out. */
+export function ownBody(body: readonly Stmt[]): OwnBody {
   const assigned = new Set<string>()
   const updated = new Set<string>()
-  walk(body, (tree) => {
-    if (FUNCTION_KINDS.has(tree.kind)) return false
-    if (tree.kind === 'Assign') {
-      const target = tree.target as Expr
-      const root = rootName(target)
-      if (root !== null) {
-        assigned.add(root)
-        if (target.kind !== 'Identifier' || tree.operator === '+' || extendsItself(root, tree.value as Expr)) updated.add(root)
+  let yields = false
+  let hasDefer = false
+  const visit = (node: Node): void => {
+    switch (node.kind) {
+      case 'Closure':
+      case 'FnDecl':
+      case 'ToolDecl':
+      case 'Spawn':
+      case 'Parallel':
+      case 'ImplDecl':
+        return
+      case 'Assign': {
+        const { target } = node
+        const root = rootName(target)
+        if (root !== null) {
+          assigned.add(root)
+          if (target.kind !== 'Identifier' || node.operator === '+' || extendsItself(root, node.value)) updated.add(root)
+        }
+        break
       }
+      case 'Yield':
+      case 'Emit':
+        yields = true
+        break
+      case 'Defer':
+        hasDefer = true
+        break
     }
-    return true
-  })
-  return { assigned, updated }
+    forEachChild(node, visit)
+  }
+  for (const statement of body) visit(statement)
+  return { assignments: { assigned, updated }, yields, hasDefer }
 }
 
 /** Methods that give their receiver with a change, and make it in place where they get the only reference. */
@@ -107,37 +239,6 @@ export function rootName(target: Expr): string | null {
   let at = target
   while (at.kind === 'Member' || at.kind === 'Index') at = at.object
   return at.kind === 'Identifier' ? at.name : null
-}
-
-/** Whether a function body is a generator: any `yield` or `emit` of its own (reference 01 §14.1, recommendation). */
-export function yields(body: Block | readonly Stmt[]): boolean {
-  let found = false
-  walk(body, (tree) => {
-    if (found || FUNCTION_KINDS.has(tree.kind)) return false
-    if (tree.kind === 'Yield' || tree.kind === 'Emit') found = true
-    return !found
-  })
-  return found
-}
-
-export function containsDefer(body: readonly unknown[]): boolean {
-  let found = false
-  walk(body, (tree) => {
-    if (found || FUNCTION_KINDS.has(tree.kind)) return false
-    if (tree.kind === 'Defer') found = true
-    return !found
-  })
-  return found
-}
-
-/** Declarations of one kind anywhere in the file. */
-export function declarations<K extends Stmt['kind']>(root: Node, kind: K): Extract<Stmt, { kind: K }>[] {
-  const found: Extract<Stmt, { kind: K }>[] = []
-  walk(root, (tree) => {
-    if (tree.kind === kind) found.push(tree as unknown as Extract<Stmt, { kind: K }>)
-    return true
-  })
-  return found
 }
 
 /** Whether `_` stands where the pipe makes it a placeholder (reference 01 §3.2). */

@@ -6,7 +6,7 @@ import { emitDeferEpilogue } from './errors.js'
 import { emitReturnTop } from './expressions.js'
 import { FunctionEmitter } from './function.js'
 import { ModuleEmitter } from './module.js'
-import { assignments, containsDefer } from './names.js'
+import { ownBody } from './names.js'
 import { emitBody, emitStmt } from './statements.js'
 import type { EmitOptions, ResolvedImport } from './module.js'
 
@@ -32,7 +32,8 @@ export function emitProgram(program: Program, options: EmitOptions): ModuleChunk
             ...lets,
             ...definitions.filter((item) => item.kind === 'FnDecl' || item.kind === 'StructDecl' || item.kind === 'ImplDecl'),
           ]
-  const hasDefer = options.isMain && containsDefer(statements)
+  const own = ownBody(statements)
+  const hasDefer = options.isMain && own.hasDefer
   const main = new FunctionEmitter(module, null, {
     name: pipeline === null ? '<main>' : 'pipeline',
     kind: 'main',
@@ -40,7 +41,7 @@ export function emitProgram(program: Program, options: EmitOptions): ModuleChunk
     firstDefault: 0,
     rest: -1,
     selfName: null,
-    assignments: assignments(statements),
+    assignments: own.assignments,
     keepSlots: hasDefer,
     tailCalls: false,
   })

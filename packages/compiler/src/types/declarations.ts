@@ -1,8 +1,19 @@
 // From declarations to what the checker remembers about them: signatures, aliases, structs, enums, interfaces, method tables.
 // Registering reports nothing; the checks of a declaration's own text are in check-declarations.ts.
 
-import type { Block, Declaration, EnumDecl, FnDecl, ImplDecl, InterfaceDecl, Param, StructDecl, TypeParam } from '@bridle/parser'
-import { nodesWithin } from './walk.js'
+import { forEachChild } from '@bridle/parser'
+import type {
+  Block,
+  Declaration,
+  EnumDecl,
+  FnDecl,
+  ImplDecl,
+  InterfaceDecl,
+  Node,
+  Param,
+  StructDecl,
+  TypeParam,
+} from '@bridle/parser'
 import type { EnumInfo, InterfaceInfo, Scope, StructInfo, Variance } from './scope.js'
 import { ANY, type Known, nominal, type Type, typeOf, typeOrNull } from './type.js'
 
@@ -61,10 +72,13 @@ export function effectiveReturn(decl: FnDecl): Known {
 const OWN_BODY = new Set(['FnDecl', 'ToolDecl', 'PipelineDecl', 'ImplDecl', 'OverrideDecl', 'Closure', 'Interpolation'])
 
 function yields(body: Block): boolean {
-  for (const node of nodesWithin(body, (kind) => !OWN_BODY.has(kind))) {
-    if (node.kind === 'Yield') return true
+  let found = false
+  const visit = (node: Node): void => {
+    if (node.kind === 'Yield') found = true
+    else if (!found && !OWN_BODY.has(node.kind)) forEachChild(node, visit)
   }
-  return false
+  visit(body)
+  return found
 }
 
 /** Registers a type-like declaration or an impl block; false for anything else. */

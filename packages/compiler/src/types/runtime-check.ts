@@ -6,8 +6,8 @@
 // plain `dict`: structs pass it too, and its failures are type errors; every other failure is a runtime error that begins with
 // `TypeError: `. A shape first asks for its required fields in the order given, then compares field types in alphabetical order.
 
-import type { Program, TypeExpr } from '@bridle/parser'
-import { nodesWithin } from './walk.js'
+import { forEachChild } from '@bridle/parser'
+import type { Node, Program, TypeExpr } from '@bridle/parser'
 
 export type CheckedPrimitive = 'int' | 'float' | 'string' | 'bool' | 'list' | 'dict' | 'set' | 'nil' | 'closure' | 'bytes'
 
@@ -64,14 +64,12 @@ export function runtimeParamCheck(type: TypeExpr | null, context: RuntimeCheckCo
 /** Names of all interfaces in a file, wherever they stand. */
 export function declaredInterfaces(program: Program): ReadonlySet<string> {
   const names = new Set<string>()
-  for (const node of nodesWithin(program, () => true)) {
-    if (isInterface(node)) names.add(node.name.text)
+  const visit = (node: Node): void => {
+    if (node.kind === 'InterfaceDecl') names.add(node.name.text)
+    forEachChild(node, visit)
   }
+  visit(program)
   return names
-}
-
-function isInterface(node: { readonly kind: string }): node is { kind: string; name: { text: string } } {
-  return node.kind === 'InterfaceDecl'
 }
 
 function lower(type: TypeExpr): RuntimeCheck | null {
