@@ -67,6 +67,7 @@ import { toolDispatchFamily } from './tool-dispatch.js'
 import { toolSynthesisFamily } from './tool-synthesis.js'
 import { toolsFamily } from './tools.js'
 import { tracingFamily } from './tracing.js'
+import { transcriptsFamily } from './transcripts.js'
 import { waitpointsFamily } from './waitpoints.js'
 import { websocketFamily } from './websocket.js'
 import type { BuiltinFamily } from './registry.js'
@@ -138,6 +139,7 @@ export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   toolSynthesisFamily,
   toolsFamily,
   tracingFamily,
+  transcriptsFamily,
   waitpointsFamily,
   websocketFamily,
 ]
