@@ -21,7 +21,7 @@ const browserSafe = layers.filter((name) => name !== 'cli')
 const nodeOnlyLibraries = ['@modelcontextprotocol/sdk', 'blake3-wasm', 'commander', 'undici', 'ws']
 
 /** The vm runs without parser, checker and emitter: these are the entries of the compiler that it may see. */
-const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/signatures']
+const compilerEntriesOfVm = ['@bridle/compiler/bytecode', '@bridle/compiler/grants', '@bridle/compiler/signatures']
 
 /** What would let a run differ from its replay; types already keep timers and `process` out of the vm. */
 const nondeterminism =

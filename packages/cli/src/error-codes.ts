@@ -35,6 +35,9 @@ export const ERROR_DOCS: Readonly<Record<string, string>> = {
   unknown_outcome: 'The process ended during the call, so that nobody knows whether it had its effect.',
   replay_mismatch: 'A replay did something else than the recorded run.',
   replay_exhausted: 'A replay went on where the recording ends.',
+  version_mismatch: 'The tool has another version than the one that an alias or a grant asks for.',
+  grant_invalid: 'A grant has a value that cannot be understood. A call under it is refused rather than allowed.',
+  duplicate_tool: 'Two tools of one registry have the same name.',
   store_unavailable: 'The journal or store could not be written; the call was not made.',
 }
 

@@ -1,12 +1,13 @@
 // The front door: source text → compiled program or diagnostics, through the phases of reference 01 §1.2. Pure: modules come
 // from the resolver, builtins are known by their signatures.
 
-import type { Diagnostic, SourceFile, TypeExpr } from '@bridle/parser'
+import type { Diagnostic, Extension, SourceFile, TypeExpr } from '@bridle/parser'
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
 import { emitProgram } from './emit/program.js'
 import { EffectAnalysis, hasContracts } from './effects/analyze.js'
 import { loadModules } from './modules.js'
+import type { GrantDeclarations } from './grants/lower.js'
 import { checkProgram } from './types/check.js'
 import { interfaceOf } from './types/module-interface.js'
 import { declaredInterfaces, runtimeParamCheck } from './types/runtime-check.js'
@@ -29,6 +30,8 @@ export interface CompileOptions {
   readonly pipeline?: string
   /** `declared-only` (the default) checks rows and grants that the file declares; `strict` also gives advice about them. */
   readonly effects?: 'strict' | 'declared-only' | 'off'
+  /** Extensions of the language that files may use without asking for them. */
+  readonly extensions?: readonly Extension[]
 }
 
 export interface CompileResult {
@@ -41,14 +44,25 @@ export interface CompileResult {
   readonly file: SourceFile
   /** All files by module key, for error reports. */
   readonly files: ReadonlyMap<string, SourceFile>
+  /** What the modules declare about tools, by module key. */
+  readonly grants: ReadonlyMap<string, GrantDeclarations>
 }
 
 export function compileProgram(entry: { readonly key: string; readonly text: string }, options: CompileOptions): CompileResult {
-  const loaded = loadModules(entry, options.resolve)
+  const loaded = loadModules(entry, options.resolve, options.extensions === undefined ? {} : { extensions: options.extensions })
   const { file } = loaded
-  if (loaded.graph === null)
-    return { program: null, diagnostics: loaded.diagnostics, effects: null, file, files: new Map([[entry.key, file]]) }
+  if (loaded.graph === null) {
+    return {
+      program: null,
+      diagnostics: loaded.diagnostics,
+      effects: null,
+      file,
+      files: new Map([[entry.key, file]]),
+      grants: new Map(),
+    }
+  }
   const { order, files } = loaded.graph
+  const grants = new Map(order.map((module) => [module.key, module.grants]))
   const interfaces = new Map<string, ImportedInterface>()
   const importsOf =
     (module: LoadedModule) =>
@@ -72,7 +86,7 @@ export function compileProgram(entry: { readonly key: string; readonly text: str
     }),
     ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main.program)) ? effects.findings(mode === 'strict') : []),
   ]
-  if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, effects, file, files }
+  if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, effects, file, files, grants }
 
   const chunks = new Map<string, ModuleChunk>()
   const failures = new Map<string, string>()
@@ -83,11 +97,11 @@ export function compileProgram(entry: { readonly key: string; readonly text: str
       if (!(error instanceof CompileError)) throw error
       const message = `Compile error at line ${module.file.lineAt(error.span.start)}: ${error.message}`
       if (module === main)
-        return { program: null, diagnostics: [...diagnostics, compileDiagnostic(message, error)], effects, file, files }
+        return { program: null, diagnostics: [...diagnostics, compileDiagnostic(message, error)], effects, file, files, grants }
       failures.set(module.key, `Import compile error: ${message}`)
     }
   }
-  return { program: { modules: [...chunks.values()], main: entry.key }, diagnostics, effects, file, files }
+  return { program: { modules: [...chunks.values()], main: entry.key }, diagnostics, effects, file, files, grants }
 }
 
 const EMPTY_INTERFACE: ImportedInterface = {

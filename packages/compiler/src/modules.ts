@@ -2,7 +2,9 @@
 // the run-time text it stands for; an import of a module that is still loading is a cycle and binds nothing (reference 01 §17).
 
 import { parse, SourceFile } from '@bridle/parser'
-import type { Diagnostic, Program, Stmt } from '@bridle/parser'
+import type { Diagnostic, ParseOptions, Program, Stmt } from '@bridle/parser'
+import { lowerGrants } from './grants/lower.js'
+import type { GrantDeclarations, Lowered } from './grants/lower.js'
 
 /** What the host's resolver answers for an import path. `key` names the module: equal keys are one module. */
 export type Resolution =
@@ -15,7 +17,9 @@ export type Resolve = (path: string, fromKey: string) => Resolution
 export interface LoadedModule {
   readonly key: string
   readonly file: SourceFile
+  /** Without statements of the grants extension: they are lowered (grants/lower.ts), so that no later phase meets them. */
   readonly program: Program
+  readonly grants: GrantDeclarations
   readonly imports: ReadonlyMap<string, LoadedImport>
 }
 
@@ -34,13 +38,15 @@ export interface ModuleGraph {
 export function loadModules(
   entry: { readonly key: string; readonly text: string },
   resolve: Resolve,
+  options: ParseOptions = {},
 ): { readonly graph: ModuleGraph | null; readonly diagnostics: readonly Diagnostic[]; readonly file: SourceFile } {
   const file = new SourceFile(entry.key, entry.text)
-  const { program, diagnostics } = parse(file)
+  const { program, diagnostics } = parse(file, options)
   if (program === null || diagnostics.some((each) => each.severity === 'error')) return { graph: null, diagnostics, file }
-  const loader = new Loader(resolve)
-  loader.load(entry.key, file, program)
-  return { graph: { order: loader.order, files: loader.files }, diagnostics, file }
+  const lowered = lowerGrants(program, file.text)
+  const loader = new Loader(resolve, options)
+  loader.load(entry.key, file, lowered)
+  return { graph: { order: loader.order, files: loader.files }, diagnostics: [...diagnostics, ...lowered.diagnostics], file }
 }
 
 class Loader {
@@ -49,11 +55,14 @@ class Loader {
   private readonly resolve: Resolve
   private readonly state = new Map<string, 'loading' | 'loaded' | { readonly message: string }>()
 
-  constructor(resolve: Resolve) {
+  private readonly options: ParseOptions
+
+  constructor(resolve: Resolve, options: ParseOptions) {
     this.resolve = resolve
+    this.options = options
   }
 
-  load(key: string, file: SourceFile, program: Program): void {
+  load(key: string, file: SourceFile, { program, declarations }: Lowered): void {
     this.state.set(key, 'loading')
     this.files.set(key, file)
     const imports = new Map<string, LoadedImport>()
@@ -61,7 +70,7 @@ class Loader {
       if (isImport(item) && !imports.has(item.path)) imports.set(item.path, this.loadImport(item.path, key))
     }
     this.state.set(key, 'loaded')
-    this.order.push({ key, file, program, imports })
+    this.order.push({ key, file, program, grants: declarations, imports })
   }
 
   private loadImport(path: string, from: string): LoadedImport {
@@ -73,15 +82,16 @@ class Loader {
     if (known === 'loaded') return { kind: 'module', key }
     if (known !== undefined) return { kind: 'error', message: known.message }
     const file = new SourceFile(key, found.text)
-    const { program, diagnostics } = parse(file)
-    const error = diagnostics.find((each) => each.severity === 'error')
-    if (program === null || error !== undefined) {
+    const { program, diagnostics } = parse(file, key.startsWith('std/') ? {} : this.options)
+    const lowered = program === null ? null : lowerGrants(program, found.text)
+    const error = [...diagnostics, ...(lowered?.diagnostics ?? [])].find((each) => each.severity === 'error')
+    if (lowered === null || error !== undefined) {
       const text = error?.message ?? 'unreadable module'
       const message = `Import ${/^(Unexpected character|Unterminated)/.test(text) ? 'lex' : 'parse'} error: ${text}`
       this.state.set(key, { message })
       return { kind: 'error', message }
     }
-    this.load(key, file, program)
+    this.load(key, file, lowered)
     return { kind: 'module', key }
   }
 }

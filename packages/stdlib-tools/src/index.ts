@@ -51,7 +51,8 @@ export { SchemaError, compileSchema } from './tools/schema.js'
 export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/schema.js'
 
 export { ApprovalDesk, approvalProvider } from './policy/index.js'
-export type { ApprovalKind, ApprovalRequest, AskPerson } from './policy/index.js'
+export type { ApprovalKind, ApprovalRequest, AskPerson, ToolGrant, ToolGrants } from './policy/index.js'
+export { allowsPath, matchDomain, satisfiesVersion } from '@bridle/compiler/grants'
 
 export { PendingResults, callTool, createExecutors, toolProvider } from './executors/index.js'
 export type {

@@ -2,11 +2,11 @@
 // gives, limits. It compiles modules and starts runs; a run never shares state with another.
 
 import { compileProgram, withBuiltins } from '@bridle/compiler'
-import type { BuiltinSignatures, CompileResult, EffectManifest } from '@bridle/compiler'
+import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
 import { renderDiagnostic } from '@bridle/parser'
-import type { Diagnostic, SourceFile } from '@bridle/parser'
+import type { Diagnostic, Extension, SourceFile } from '@bridle/parser'
 import { Machine, SnapshotError, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
-import type { BuiltinFamily, LinkedProgram, Limits, Plain, Registry, Value } from '@bridle/vm'
+import type { BuiltinFamily, GrantCeiling, LinkedProgram, Limits, Plain, Registry, Value } from '@bridle/vm'
 import { Grants } from './authority.js'
 import type { Grant } from './authority.js'
 import { allFamilies } from './builtins/families.js'
@@ -27,6 +27,8 @@ import { replay } from './replay.js'
 import type { ReplayEnd } from './replay.js'
 import { Run } from './run.js'
 import type { RunParts, RunResult } from './run.js'
+import { grantScope } from './policy/grants.js'
+import type { ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { RunSnapshot } from './snapshot.js'
 import { plainFromHost } from './tools/edge.js'
@@ -54,6 +56,12 @@ export interface RuntimeOptions extends HostParts {
   /** BLAKE3 as lower-case hex; a faster one than the default is in the `/node` entry. */
   readonly hashHex?: (bytes: Uint8Array) => string
   readonly trace?: (name: string, attributes: unknown) => void
+  /** What tools may be used with, by alias, tool id, family or pattern (docs/tools/grants.md). Scripts can only narrow it. */
+  readonly toolGrants?: ToolGrants
+  /** Refuses every tool call that no key of `toolGrants` names. */
+  readonly defaultDeny?: boolean
+  /** Extensions of the language that all files may use without asking for them. */
+  readonly extensions?: readonly Extension[]
   /** Tools with script bodies that are called from outside a run. */
   readonly scripts?: { readonly [name: string]: ScriptTool }
 }
@@ -75,6 +83,9 @@ export interface StartOptions {
   readonly input?: unknown
   /** Narrows the grants of the runtime. */
   readonly grants?: readonly Grant[]
+  /** Narrow what tools may be used with, as in RuntimeOptions. */
+  readonly toolGrants?: ToolGrants
+  readonly defaultDeny?: boolean
   readonly limits?: Partial<Limits>
   readonly signal?: AbortSignal
   readonly journal?: Journal
@@ -137,6 +148,8 @@ export class Module {
   readonly files: ReadonlyMap<string, SourceFile>
   readonly program: LinkedProgram
   readonly sources: ProgramSources
+  /** What its files declare about tools: aliases and grants, by module key. */
+  readonly grants: ReadonlyMap<string, GrantDeclarations>
   /** Of the sources; journals and snapshots name the program by it. */
   readonly hash: string
   private readonly analysis: NonNullable<CompileResult['effects']>
@@ -150,6 +163,7 @@ export class Module {
     this.file = parts.sources.entry.key
     this.warnings = parts.result.diagnostics.filter((each) => each.severity !== 'error')
     this.files = parts.result.files
+    this.grants = parts.result.grants
     this.program = parts.program
     this.sources = parts.sources
     this.hash = parts.hash
@@ -269,6 +283,7 @@ export class Runtime {
       ...(strict === undefined ? {} : { strict }),
       ...(pipeline === undefined ? {} : { pipeline }),
       ...(effects === undefined ? {} : { effects }),
+      ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
     })
     if (result.program === null) throw new CompileError(result)
     return result
@@ -332,7 +347,7 @@ export class Runtime {
   }
 
   private machineOptions(
-    options: Pick<StartOptions, 'limits' | 'globals' | 'epilogue'>,
+    options: Pick<StartOptions, 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny'>,
     perform: RunPerform,
     limits?: Partial<Limits>,
   ): ConstructorParameters<typeof Machine>[1] {
@@ -340,6 +355,8 @@ export class Runtime {
       limits: { ...this.options.limits, ...options.limits, ...limits },
       perform,
       hashHex: this.hashHex,
+      hostTools: this.host.entries,
+      ...this.ceilingOf(options),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
       ...(options.globals === undefined && this.options.globalValues === undefined
         ? {}
@@ -350,6 +367,14 @@ export class Runtime {
   private kindsOf(builtin: string | undefined): readonly string[] {
     const effects = builtin === undefined ? 'pure' : (this.registry.builtins.get(builtin)?.effects ?? 'pure')
     return effects === 'pure' ? [] : effects
+  }
+
+  /** The runtime's grants of tools, and those that the start adds. */
+  private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny'>): { readonly ceiling?: GrantCeiling } {
+    const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny }) =>
+      toolGrants === undefined && defaultDeny !== true ? [] : [grantScope(toolGrants ?? {}, defaultDeny)],
+    )
+    return ceiling.length === 0 ? {} : { ceiling }
   }
 
   private makeRunId(): string {

@@ -27,7 +27,9 @@ import { cancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/
 import { Waits } from './scheduler/waits.js'
 import type { BuiltinDef, Family, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
-import type { Effect, EffectOutcome, PendingEffect } from './effects/effect.js'
+import type { GrantCeiling } from './builtins/grants.js'
+import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
+import type { TraceRecord } from './effects/trace-records.js'
 import type { CallSite } from './interpreter/calls.js'
 import type { LimitName, Limits, RunExit } from './interpreter/exit.js'
 import type { Instr } from './interpreter/linked.js'
@@ -42,6 +44,12 @@ export interface MachineOptions {
   readonly hashHex: (bytes: Uint8Array) => string
   /** Constants beside those of the registry, such as `argv`. */
   readonly globals?: ReadonlyMap<string, Value>
+  /** What the host allows the run beside its powers (builtins/grants.ts). */
+  readonly ceiling?: GrantCeiling
+  /** Tools of the host by id, as registry entries. */
+  readonly hostTools?: ReadonlyMap<string, Plain>
+  /** Is told of every call; see effects/trace-records.ts. */
+  readonly trace?: (record: TraceRecord) => void
   /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */
   readonly epilogue?: string
 }

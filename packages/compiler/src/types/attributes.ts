@@ -29,6 +29,9 @@ const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placem
   ['semantic', ON_FN],
   ['archivist', ON_FN],
   ['retroactive', ON_FN],
+  // Of Bridle: what may be done with tools, and how (docs/tools/grants.md).
+  ['grant', { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }],
+  ['budget', { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }],
 ])
 
 const ARCHIVIST_ARGUMENTS = new Set(['evidence', 'confidence', 'source_date', 'coverage_examples'])

@@ -3,6 +3,7 @@
 // declarations, T: types.
 
 import type { CatalogRow } from '@bridle/parser'
+import { GRANT_CATALOG } from '../grants/catalog.js'
 
 function row<A>(definition: CatalogRow<A>): CatalogRow<A> {
   return definition
@@ -15,6 +16,7 @@ function orElse(suggestion: string | null): string {
 }
 
 export const CHECK_CATALOG = {
+  ...GRANT_CATALOG,
   // ---- names --------------------------------------------------------------------------------------------------------
   N001: row<{ name: string; suggestion: string | null }>({
     severity: 'error',

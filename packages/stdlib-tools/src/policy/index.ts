@@ -1,4 +1,6 @@
-// Policies on the host's side: people who are asked.
+// Policies on the host's side: people who are asked, and what tools may be used with.
 
 export { ApprovalDesk, approvalProvider } from './approval.js'
 export type { ApprovalKind, ApprovalRequest, AskPerson } from './approval.js'
+export { grantScope } from './grants.js'
+export type { ToolGrant, ToolGrants } from './grants.js'

@@ -2,7 +2,7 @@
 // `host/NAME` that scripts import: each is a short script made here, whose functions call the tool or the builtin behind them.
 
 import { HarnFloat, builtin, fromPlain, toPlain, typeName } from '@bridle/vm'
-import type { BuiltinDef, BuiltinFamily, Context, Result, Value } from '@bridle/vm'
+import type { BuiltinDef, BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
 import { DefinitionError } from './define.js'
 import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, RetryDefinition, Tool } from './define.js'
 import { NotDataError, plainFromHost } from './edge.js'
@@ -21,6 +21,8 @@ export class Host {
   private readonly byAlias = new Map<string, Tool>()
   readonly capabilities: Capabilities
   readonly functions: HostFunctions
+  /** Its tools as registry entries, for the dispatch in the machine. */
+  readonly entries: ReadonlyMap<string, Plain>
 
   constructor(parts: HostParts) {
     const tools = new Map<string, Tool>()
@@ -30,6 +32,8 @@ export class Host {
     }
     this.tools = tools
     for (const tool of tools.values()) for (const alias of tool.aliases) if (!tools.has(alias)) this.byAlias.set(alias, tool)
+    const names = [...tools.values()].flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const))
+    this.entries = new Map(names.map(([name, tool]) => [name, { ...(entryOf(tool) as object), name }]))
     this.capabilities = parts.capabilities ?? {}
     this.functions = parts.hostFunctions ?? {}
     for (const [module, functions] of Object.entries(this.functions)) {
@@ -88,16 +92,21 @@ function splitName(name: string): { readonly module: string; readonly local: str
 }
 
 /** The entry that the dispatch in the machine works with: it checks arguments and marks floats of results by these schemas. */
-function toolFunction(tool: Tool, local: string): string {
-  const entry = {
+function entryOf(tool: Tool): Plain {
+  return {
     name: tool.name,
     description: tool.description,
+    version: tool.version,
     executor: 'host_bridge',
-    parameters: tool.input?.json ?? {},
+    parameters: (tool.input?.json ?? {}) as Plain,
     recovery: tool.recovery,
-    ...(tool.retry === null ? {} : { retry: retryOf(tool.retry) }),
-    ...(tool.output === null ? {} : { outputSchema: tool.output.json }),
+    ...(tool.retry === null ? {} : { retry: retryOf(tool.retry) as Plain }),
+    ...(tool.output === null ? {} : { outputSchema: tool.output.json as Plain }),
   }
+}
+
+function toolFunction(tool: Tool, local: string): string {
+  const entry = entryOf(tool)
   const args = tool.input === null ? 'dict' : harnType(tool.input.json)
   const optional = tool.input === null || !hasRequired(tool.input.json)
   const returns = tool.output === null ? '' : ` -> ${harnType(tool.output.json)}`

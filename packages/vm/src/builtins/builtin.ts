@@ -13,7 +13,9 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
-import type { Effect } from '../effects/effect.js'
+import type { GrantCeiling } from './grants.js'
+import type { Effect, Plain } from '../effects/effect.js'
+import type { TraceRecord } from '../effects/trace-records.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import type { HarnGenerator, HarnIter } from '../values/handles.js'
@@ -107,6 +109,16 @@ export interface MachineAccess {
   forgetTask(id: number): void
   /** A stream whose items are what `builtin` called with `bound` gives until it gives END. */
   streamOver(builtin: string, bound: readonly Value[]): Value
+  /** What the host allows this run beside its powers; null when it says nothing. */
+  readonly grantCeiling: GrantCeiling | null
+  /** Faults with `Deadline exceeded` at `dueMs`, until endTimeLimit. In a step only, and one at a time. */
+  beginTimeLimit(dueMs: number): void
+  /** Ends the limit that was begun last; whether it had struck. */
+  endTimeLimit(): boolean
+  /** Tools of the host by id, as registry entries; null when the machine was not told. */
+  readonly hostTools: ReadonlyMap<string, Plain> | null
+  /** Tells the host's trace; null when it keeps none. Never influences the run. */
+  readonly traced: ((record: TraceRecord) => void) | null
   /** Counts the groups of parallel children that the running task has made. */
   nextGroup(): number
   /** Whether a limit was hit: the run ends when the caller next waits or reaches a fuel point, so more work is in vain. */

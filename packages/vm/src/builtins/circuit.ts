@@ -3,6 +3,7 @@
 
 import { builtin, family } from './builtin.js'
 import { millisOf } from './tool-retry.js'
+import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import type { Context, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
@@ -61,6 +62,35 @@ function close(ctx: Context, name: Value): Result {
     circuit.openedAt = null
   }
   return null
+}
+
+interface BreakerSettings {
+  readonly threshold: number
+  readonly resetMs: number
+}
+
+/** `{threshold, reset_ms}` of a tool; null when it has no breaker. */
+function settingsOf(value: Value | undefined): BreakerSettings | null {
+  if (!(value instanceof HarnDict)) return null
+  return { threshold: millisOf(value.get('threshold')) ?? 5, resetMs: millisOf(value.get('reset_ms')) ?? 30_000 }
+}
+
+/** Null when a call may go on; else the milliseconds until the breaker lets one try again. */
+export function admitByCircuit(ctx: Context, name: string, value: Value | undefined): number | null {
+  const settings = settingsOf(value)
+  const circuit = settings === null ? undefined : breaker(ctx, name)
+  if (circuit === undefined || stateOf(ctx, circuit) !== 'open') return null
+  return Math.max(0, circuit.openedAt! + circuit.resetMs - ctx.now)
+}
+
+export function reportToCircuit(ctx: Context, name: string, value: Value | undefined, succeeded: boolean): void {
+  const settings = settingsOf(value)
+  if (settings === null) return
+  if (succeeded) close(ctx, name)
+  else {
+    if (breaker(ctx, name) === undefined) create(ctx, name, settings.threshold, settings.resetMs)
+    recordFailure(ctx, name)
+  }
 }
 
 export const circuitFamily: BuiltinFamily = {

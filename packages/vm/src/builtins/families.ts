@@ -19,6 +19,7 @@ import { eventLogFamily } from './event-log.js'
 import { flowFamily } from './flow.js'
 import { frictionFamily } from './friction.js'
 import { fsFamily } from './fs.js'
+import { grantsFamily } from './grants.js'
 import { handoffFamily } from './handoff.js'
 import { hitlFamily } from './hitl.js'
 import { hooksFamily } from './hooks.js'
@@ -91,6 +92,7 @@ export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   flowFamily,
   frictionFamily,
   fsFamily,
+  grantsFamily,
   handoffFamily,
   hitlFamily,
   hooksFamily,

@@ -5,6 +5,7 @@
 import { frame } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
 import { refusal, fieldOf } from './fs-ask.js'
+import { faultOfEffect, isGuarded } from './grants.js'
 import { checkEgress, policyFromEnvironment } from './http-egress.js'
 import { encodeParts } from './http-options.js'
 import type { RequestPlan } from './http-options.js'
@@ -154,6 +155,13 @@ function requestArgs(plan: RequestPlan, saveTo: string | null): Effect['args'] {
 
 function send(ctx: Context, state: ExchangeState): Result {
   const { plan, purpose, surface } = state
+  const effect: Effect =
+    purpose.kind === 'stream'
+      ? { kind: 'net.stream', args: { ...requestArgs(plan, null), op: 'http_open', id: purpose.handle } }
+      : { kind: 'http.request', args: requestArgs(plan, purpose.kind === 'download' ? purpose.path : null) }
+  const guarded = isGuarded(ctx)
+  const refused = guarded ? faultOfEffect(ctx, effect, 'judge') : null
+  if (refused !== null) return ctx.fail(refused)
   // Downloads and streams meet the policy behind the mocks, plain requests in front of them.
   if (purpose.kind === 'text') {
     // All verbs and sessions are one surface to the policy.
@@ -161,13 +169,14 @@ function send(ctx: Context, state: ExchangeState): Result {
     if (blocked !== null) return blocked
   }
   const mocked = mockedResponse(ctx.state(httpState), callRecord(plan))
-  if (mocked !== null) return answered(ctx, state, responseOf(mocked), true)
+  if (mocked !== null) {
+    const exhausted = guarded ? faultOfEffect(ctx, effect, 'count') : null
+    return exhausted === null ? answered(ctx, state, responseOf(mocked), true) : ctx.fail(exhausted)
+  }
   const blocked = checkEgress(ctx, surface, plan.url)
   if (blocked !== null) return blocked
   state.stage = 'answer'
-  if (purpose.kind === 'stream')
-    return ctx.request({ kind: 'net.stream', args: { ...requestArgs(plan, null), op: 'http_open', id: purpose.handle } })
-  return ctx.request({ kind: 'http.request', args: requestArgs(plan, purpose.kind === 'download' ? purpose.path : null) })
+  return ctx.request(effect)
 }
 
 interface Response {

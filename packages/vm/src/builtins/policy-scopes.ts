@@ -6,8 +6,8 @@ import { HarnList } from '../values/list.js'
 import type { Context } from './builtin.js'
 import type { Value } from '../values/value.js'
 
-/** `ceilings`: capability policies as given. `permissions`, `approvals`: as read by their modules. `commands`: command policies. */
-export type ScopeKind = 'ceilings' | 'permissions' | 'approvals' | 'commands' | 'command_hooks'
+/** `grants`: dicts of grants by tool. `ceilings`: capability policies as given. `permissions`, `approvals`: as read by their modules. `commands`: command policies. */
+export type ScopeKind = 'grants' | 'ceilings' | 'permissions' | 'approvals' | 'commands' | 'command_hooks'
 
 const fieldOf = (kind: ScopeKind): string => `policy.${kind}`
 

@@ -114,7 +114,7 @@ test('tool_try gives a Result', () => {
   const m = machineWith('{"parameters": {"a": "int"}}', () => 7)
   expect(display(callBuiltin(m, '__tool_try', null, 't', v('{"a": 1}'), null))).toBe('Result.Ok(7)')
   expect(display(callBuiltin(m, '__tool_try', null, 't', v('{}'), null))).toMatch(
-    /^Result\.Err\(\{attempt: 0, call_id: nil, category: tool_error, code: invalid_args/,
+    /^Result\.Err\(\{attempt: 0, call_id: call_2, category: tool_error, code: invalid_args/,
   )
 })
 

@@ -4,11 +4,36 @@
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
 import { sha256 } from '@noble/hashes/sha2.js'
+import { satisfiesVersion } from '@bridle/compiler/grants'
+import type { GrantedTool } from '@bridle/compiler/grants'
 import { builtin, family, frame } from './builtin.js'
+import { admitByCircuit, reportToCircuit } from './circuit.js'
+import {
+  aliasGrants,
+  grantProblem,
+  grantsFor,
+  recordOf,
+  refusalByGrants,
+  reserveBudgets,
+  smallestLimit,
+  withPins,
+} from './grants.js'
+import type { AppliedGrant } from './grants.js'
+import { popScope, pushScope } from './policy-scopes.js'
+import { closestOf } from '../interpreter/suggest.js'
+import { standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
+import {
+  checkArguments,
+  knowsParameter,
+  markedParameters,
+  parametersOf,
+  pathOfLiveValue,
+  withDefaults,
+} from './tool-arguments.js'
 import { normalizePlan } from './plan.js'
 import { isGated, startGate, startPostHooks } from './policy-gate.js'
-import { errorFromFault, isInterruption, toolError } from './tool-errors.js'
-import { mayRetry, millisOf, retryDelay, retryPolicy } from './tool-retry.js'
+import { codeRow, errorFromFault, isInterruption, toolError } from './tool-errors.js'
+import { cappedPolicy, mayRetry, millisOf, retryDelay, retryPolicy } from './tool-retry.js'
 import { bytesToHex, debugQuoted, sortedJson, utf8 } from './tools-json.js'
 import { hasToolHooks } from './hooks.js'
 import {
@@ -22,19 +47,19 @@ import {
   textAt,
   withoutHandler,
 } from './tools-registry.js'
-import { isObjectSchema, isRequired, specSchema, validateSchema } from './tools-validate.js'
+import { isObjectSchema, validateSchema } from './tools-validate.js'
 import { HarnClosure } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
-import { HarnGenerator, HarnHandle, HarnIter, HarnChannel, HarnTask } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
-import { TooDeepError, toPlain } from '../values/plain.js'
+import { TooDeepError, fromPlain, toPlain } from '../values/plain.js'
 import { err, HarnFloat, ok } from '../values/scalars.js'
 import { isCallable, isInt, typeName } from '../values/value.js'
 import type { CallFacts } from './tool-errors.js'
 import type { Context, Control, FrameState, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { Effect, Plain } from '../effects/effect.js'
+import type { TraceRecord } from '../effects/trace-records.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { Value } from '../values/value.js'
 
@@ -55,6 +80,17 @@ interface DispatchState extends FrameState {
   name: string
   callId: string
   argHash: string
+  /** How the script calls the tool, when by an alias; then `tool` is its binding. */
+  alias: string | null
+  /** Outermost first. */
+  applied: readonly AppliedGrant[]
+  /** The call around this one, which the task goes back to; undefined until this one has its id. */
+  outerCall?: Value
+  startedMs: number
+  /** Whether an attempt runs under a time limit of its own. */
+  limited: boolean
+  /** Scopes of grants that hold for the builtin behind a standard tool. */
+  pushed: number
   attempt: number
   /** One dict a failed attempt. */
   history: Value[]
@@ -64,16 +100,58 @@ interface DispatchState extends FrameState {
 
 const factsOf = (state: DispatchState): CallFacts => ({
   tool: state.name,
+  alias: state.alias,
   callId: state.callId === '' ? null : state.callId,
   attempt: state.attempt,
 })
 
-function finish(state: DispatchState, value: Value): Value {
+function finish(ctx: Context, state: DispatchState, value: Value): Value {
+  traceCall(ctx, state, () => ({ ok: true, value: toPlain(value) }))
   return state.quiet ? ok(value) : value
 }
 
 function refuse(ctx: Context, state: DispatchState, error: HarnDict): Result {
+  traceCall(ctx, state, () => ({
+    ok: false,
+    code: display(error.get('code') ?? null),
+    message: display(error.get('message') ?? null),
+    denied: state.attempt === 0,
+  }))
   return state.quiet ? err(error) : ctx.throw(error)
+}
+
+/** One record for every call that was resolved, refused ones too. */
+function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecord['outcome']): void {
+  const { traced } = ctx.machine
+  const { entry } = state
+  if (traced === null || entry === null) return
+  const { outerCall } = state
+  traced({
+    kind: 'tool_call',
+    tool: state.name,
+    alias: state.alias,
+    version: textAt(entry, 'version'),
+    executor: executorFor(state, entry),
+    callId: state.callId,
+    parent: typeof outerCall === 'string' ? outerCall : null,
+    task: ctx.machine.taskNumber,
+    args: plainOrText(state.args),
+    policy: state.applied.length === 0 ? null : (state.applied.map(({ grant }) => grant) as Plain),
+    secret: markedParameters(parametersOf(entry), 'secret'),
+    attempts: state.attempt,
+    startedMs: state.startedMs,
+    endedMs: ctx.now,
+    outcome: outcome(),
+  })
+}
+
+/** Arguments that were refused for their depth are traced as a text. */
+function plainOrText(value: Value): Plain {
+  try {
+    return toPlain(value)
+  } catch {
+    return '<nested too deeply>'
+  }
 }
 
 function refuseWith(ctx: Context, state: DispatchState, code: string, message: string, details: Value = null): Result {
@@ -85,6 +163,7 @@ function refuseWith(ctx: Context, state: DispatchState, code: string, message: s
 /** The entry that is meant, or the text that says why there is none. A name that no registry knows goes to the host. */
 function resolve(ctx: Context, state: DispatchState): HarnDict | string {
   const { tool } = state
+  if (tool instanceof HarnDict && state.alias !== null) return resolveBinding(ctx, state, tool)
   if (tool instanceof HarnDict) {
     if (!isRegistry(tool)) return tool.has('name') ? tool : 'a tool is named by a string, a registry of one tool, or an entry'
     const entries = entriesOf(tool)
@@ -100,115 +179,45 @@ function resolve(ctx: Context, state: DispatchState): HarnDict | string {
   const entry = registry === null ? null : findEntry(registry, name)
   if (entry !== null) return entry
   if (state.registry !== null) return `Tool '${name}' not found. Registered tools: ${knownNames(registry as HarnDict)}`
-  return HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() })
+  return byId(ctx, name) ?? unknownTool(name, knownIds(ctx, registry))
 }
 
-// --- arguments ----------------------------------------------------------------------------------------------------------
-
-function parametersOf(entry: HarnDict): HarnDict {
-  const parameters = present(entry, 'parameters') ?? present(entry, 'inputSchema') ?? present(entry, 'input_schema')
-  return parameters instanceof HarnDict ? parameters : new HarnDict()
+/** What an alias stands for (grants.ts). */
+function resolveBinding(ctx: Context, state: DispatchState, binding: HarnDict): HarnDict | string {
+  const id = display(binding.get('tool') ?? '')
+  const server = binding.get('mcp_tool')
+  if (typeof server === 'string')
+    return HarnDict.of({ name: server, executor: 'mcp_server', mcp_server: id, parameters: new HarnDict() })
+  const { registry } = ctx.state(boundRegistry)
+  const own = registry instanceof HarnDict && isRegistry(registry) ? findEntry(registry, id) : null
+  return own ?? byId(ctx, id) ?? unknownTool(id, knownIds(ctx, registry))
 }
 
-/** Arguments with the defaults of the parameters filled in. */
-function withDefaults(parameters: HarnDict, args: HarnDict): HarnDict {
-  const specs = isObjectSchema(parameters) ? (parameters.get('properties') as HarnDict) : parameters
-  let filled = args
-  for (const [name, spec] of specs.map) {
-    if (!(spec instanceof HarnDict) || !spec.has('default') || args.has(name)) continue
-    if (filled === args) filled = args.copy()
-    filled.set(name, spec.get('default')!)
-  }
-  return filled
+/** A tool of the host, else a standard one. A machine that does not know its host's tools leaves the question to the host. */
+function byId(ctx: Context, name: string): HarnDict | null {
+  const { hostTools } = ctx.machine
+  const entry = hostTools?.get(name)
+  if (entry !== undefined) return fromPlain(entry) as HarnDict
+  const standard = standardEntry(name)
+  if (standard !== null) return standard
+  return hostTools === null ? HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() }) : null
 }
 
-interface ArgumentProblem {
-  readonly message: string
-  readonly details: Value
+function knownIds(ctx: Context, registry: Value): readonly string[] {
+  const own = registry instanceof HarnDict && isRegistry(registry) ? entriesOf(registry).map(nameOf) : []
+  return [...own, ...(ctx.machine.hostTools?.keys() ?? []), ...STANDARD_TOOLS.map(({ id }) => id)]
 }
 
-function problem(path: string, message: string, expected: string, actual: string, reason: string): ArgumentProblem {
-  return { message, details: HarnDict.of({ path, expected, actual, reason }) }
-}
-
-function checkArguments(parameters: HarnDict, args: HarnDict): ArgumentProblem | null {
-  if (isObjectSchema(parameters)) {
-    const failure = validateSchema(args, parameters)
-    if (failure === null) return null
-    return problem(
-      failure.path,
-      `Invalid arguments at ${failure.path}: ${failure.reason}`,
-      failure.expected,
-      failure.actual,
-      failure.reason,
-    )
-  }
-  for (const name of parameters.keys()) {
-    const spec = parameters.get(name)!
-    const value = args.get(name)
-    if (value === undefined) {
-      if (!isRequired(spec)) continue
-      const hint = nearestUnknown(name, parameters, args)
-      const reason = `missing required property '${name}'`
-      return problem(`$.${name}`, `Missing required parameter: ${name}${hint}`, `property '${name}'`, sortedJson(args), reason)
-    }
-    // An optional parameter may be given as nil.
-    if (value === null && !isRequired(spec)) continue
-    const failure = validateSchema(value, specSchema(spec))
-    if (failure === null) continue
-    const path = `$.${name}${failure.path.slice(1)}`
-    return problem(
-      path,
-      `Invalid type for parameter '${name}': ${failure.reason}`,
-      failure.expected,
-      failure.actual,
-      failure.reason,
-    )
-  }
-  return null
-}
-
-/** A suggestion when an argument that no parameter has looks like a misspelling of the missing one. */
-function nearestUnknown(missing: string, parameters: HarnDict, args: HarnDict): string {
-  const limit = missing.length <= 2 ? 1 : missing.length <= 5 ? 2 : 3
-  const near = args.keys().find((key) => !parameters.has(key) && key.length < 64 && editDistance(key, missing) <= limit)
-  return near === undefined ? '' : ` (did you mean '${missing}' instead of '${near}'?)`
-}
-
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= to.length; j++) {
-      const change = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[to.length]!
-}
-
-/** The path of a value that cannot leave the machine (closures, channels, tasks, handles), or null. */
-function pathOfLiveValue(root: Value): { path: string; value: Value } | null {
-  const pending: { path: string; value: Value }[] = [{ path: '$', value: root }]
-  while (pending.length > 0) {
-    const { path, value } = pending.pop()!
-    if (value instanceof HarnList) value.view().forEach((item, at) => pending.push({ path: `${path}[${at}]`, value: item }))
-    else if (value instanceof HarnDict) for (const [key, item] of value.map) pending.push({ path: `${path}.${key}`, value: item })
-    else if (
-      isCallable(value) ||
-      value instanceof HarnChannel ||
-      value instanceof HarnTask ||
-      value instanceof HarnHandle ||
-      value instanceof HarnIter ||
-      value instanceof HarnGenerator
-    )
-      return { path, value }
-  }
-  return null
+function unknownTool(name: string, known: readonly string[]): string {
+  const near = closestOf(name, known)
+  return near === null ? `Tool '${name}' not found` : `Tool '${name}' not found. Did you mean '${near}'?`
 }
 
 // --- executors ----------------------------------------------------------------------------------------------------------
+
+function executorFor(state: DispatchState, entry: HarnDict): string {
+  return state.options instanceof HarnDict && state.options.get('dry_run') === true ? 'dry_run' : executorOf(entry)
+}
 
 function executorOf(entry: HarnDict): string {
   const named = entry.get('executor')
@@ -237,7 +246,7 @@ function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: Harn
   switch (state.name) {
     case 'emit_plan':
     case 'update_plan':
-      return finish(state, normalizePlan(args, state.name))
+      return finish(ctx, state, normalizePlan(args, state.name))
     case 'read_file':
       return ctx.call(ctx.builtinValue('read_file'), [args.get('path') ?? null])
     case 'list_directory':
@@ -273,9 +282,17 @@ function dryRunResult(state: DispatchState, entry: HarnDict): Value {
   })
 }
 
-function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_bridge' | 'mcp_server', args: Plain): Effect {
-  const timeoutMs =
+/** Limit of one attempt: the smallest that call, tool and grants know. */
+function attemptLimit(state: DispatchState, entry: HarnDict): number | null {
+  const asked =
     state.options instanceof HarnDict ? millisOf(state.options.get('timeout_ms') ?? state.options.get('timeout')) : null
+  const limits = [asked ?? millisOf(entry.get('timeout_ms')), smallestLimit(state.applied, 'timeout_ms')].filter(
+    (limit) => limit !== null,
+  )
+  return limits.length === 0 ? null : Math.min(...limits)
+}
+
+function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_bridge' | 'mcp_server', args: Plain): Effect {
   return {
     kind: 'tool.call',
     args: {
@@ -290,7 +307,8 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
       max_attempts: retryPolicy(entry, state.options).maxRetries + 1,
       idempotency_key: state.callId,
       arg_hash: state.argHash,
-      timeout_ms: timeoutMs ?? millisOf(entry.get('timeout_ms')),
+      timeout_ms: attemptLimit(state, entry),
+      ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
     },
   }
 }
@@ -298,14 +316,22 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
 function attempt(ctx: Context, state: DispatchState): Result {
   const entry = state.entry!
   const args = state.args as HarnDict
+  const closed = admitByCircuit(ctx, `tool:${state.name}`, entry.get('circuit_breaker'))
+  if (closed !== null) {
+    const error = toolError('circuit_open', `circuit of tool '${state.name}' is open`, factsOf(state))
+    return refuse(ctx, state, withHistory(state, error.with('retry_after_ms', closed)))
+  }
   state.attempt++
   state.stage = 'running'
-  const executor = state.options instanceof HarnDict && state.options.get('dry_run') === true ? 'dry_run' : executorOf(entry)
+  const executor = executorFor(state, entry)
+  if (executor === 'harn' || executor === 'builtin') beginLimit(ctx, state, entry)
   switch (executor) {
     case 'harn':
       return runHarn(ctx, state, entry, args)
+    case 'builtin':
+      return runStandard(ctx, state, args)
     case 'dry_run':
-      return finish(state, dryRunResult(state, entry))
+      return finish(ctx, state, dryRunResult(state, entry))
     case 'provider_native':
       return refuseWith(
         ctx,
@@ -331,6 +357,37 @@ function attempt(ctx: Context, state: DispatchState): Result {
   }
 }
 
+/** Through the builtin, with the grants of the call around it: a redirect is a request of its own, and must fit them too. */
+function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result {
+  const call = standardCall(state.name, args)!
+  const area = `${state.name.split('.')[0]!}.*`
+  for (const { scope, grant } of state.applied) {
+    if (scope !== 'alias' && scope !== 'tool') continue
+    const kept = Object.fromEntries(
+      Object.entries(grant).filter(([key]) => key === 'domain' || key === 'path' || key === 'paths'),
+    )
+    if (Object.keys(kept).length === 0) continue
+    pushScope(ctx, 'grants', HarnDict.of({ id: state.callId, grants: HarnDict.of({ [area]: fromPlain(kept as Plain) }) }))
+    state.pushed++
+  }
+  return ctx.call(ctx.builtinValue(call.builtin), call.args)
+}
+
+function beginLimit(ctx: Context, state: DispatchState, entry: HarnDict): void {
+  const limit = attemptLimit(state, entry)
+  if (limit === null) return
+  state.limited = true
+  ctx.machine.beginTimeLimit(ctx.now + limit)
+}
+
+/** Takes back what an attempt put on its task; whether its own time limit had struck. */
+function endAttempt(ctx: Context, state: DispatchState): boolean {
+  for (; state.pushed > 0; state.pushed--) popScope(ctx, 'grants')
+  if (!state.limited) return false
+  state.limited = false
+  return ctx.machine.endTimeLimit()
+}
+
 // --- the result ---------------------------------------------------------------------------------------------------------
 
 /** Numbers from outside lose the difference of 1 and 1.0; the schema gives it back (design §8.5). */
@@ -354,7 +411,7 @@ function outputMode(entry: HarnDict): string {
 }
 
 function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
-  if (!hasToolHooks(ctx)) return finish(state, value)
+  if (!hasToolHooks(ctx)) return finish(ctx, state, value)
   state.stage = 'after'
   state.value = value
   return startPostHooks(ctx, state.name, state.args, resultText(value))
@@ -363,7 +420,10 @@ function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
 function accept(ctx: Context, state: DispatchState, raw: Value): Result {
   const entry = state.entry!
   const schema = present(entry, 'outputSchema')
-  const value = executorOf(entry) === 'harn' ? raw : decode(raw, schema)
+  endAttempt(ctx, state)
+  reportToCircuit(ctx, `tool:${state.name}`, entry.get('circuit_breaker'), true)
+  const answersTrue = executorOf(entry) === 'builtin' && standardCall(state.name, state.args as HarnDict)!.answersTrue
+  const value = answersTrue ? true : executorOf(entry) === 'harn' ? raw : decode(raw, schema)
   const failure = schema === null ? null : validateSchema(value, schema)
   if (failure === null || outputMode(entry) === 'warn') return afterHooks(ctx, state, value)
   const { path, expected, actual, reason } = failure
@@ -381,20 +441,83 @@ function begin(ctx: Context, state: DispatchState): Result {
   }
   state.entry = entry
   state.name = nameOf(entry)
-  const given = state.args ?? new HarnDict()
-  if (!(given instanceof HarnDict))
-    return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
-  const parameters = parametersOf(entry)
-  const args = withDefaults(parameters, given)
-  const wrong = checkArguments(parameters, args)
-  if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
+  state.startedMs = ctx.now
   const calls = ctx.state(toolCalls)
   calls.made++
   state.callId = `call_${calls.made}`
+  const { fields } = ctx.machine.task()
+  state.outerCall = fields.get('tool.call') ?? null
+  fields.set('tool.call', state.callId)
+  const refused = applyGrants(ctx, state, entry)
+  if (refused !== null) return refused
+  const given = positional(state, parametersOf(entry)) ?? state.args ?? new HarnDict()
+  if (!(given instanceof HarnDict))
+    return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
+  const parameters = parametersOf(entry)
+  const tool = grantedTool(ctx, parameters)
+  const args = withDefaults(parameters, withPins(state.applied, given, tool))
+  const wrong = checkArguments(parameters, args)
+  if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
   identify(ctx, state, args)
-  if (!isGated(ctx)) return attempt(ctx, state)
+  const broken = refusalByGrants(state.applied, args, tool, grantFacts(state))
+  if (broken !== null) return refuse(ctx, state, broken)
+  if (!isGated(ctx)) return firstAttempt(ctx, state)
   state.stage = 'gate'
   return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId }))
+}
+
+/** Collects the grants of the call and checks the version that its alias asks for; null when all is well. */
+function applyGrants(ctx: Context, state: DispatchState, entry: HarnDict): Result | null {
+  const binding = state.alias !== null && state.tool instanceof HarnDict ? state.tool : null
+  const own = binding === null ? [] : [...aliasGrants(binding)]
+  const declared = present(entry, 'grants')
+  if (declared instanceof HarnDict) {
+    const problem = grantProblem(state.name, declared)
+    if (problem !== null) return refuseWith(ctx, state, 'grant_invalid', problem)
+    own.push({ id: `tool:${state.name}`, scope: 'tool', grant: recordOf(declared) })
+  }
+  const applied = grantsFor(ctx, { alias: state.alias, tool: state.name, own })
+  if (typeof applied === 'string')
+    return refuseWith(ctx, state, 'policy_violation', `policy violation for '${state.alias ?? state.name}': ${applied}`)
+  state.applied = applied
+  const found = textAt(entry, 'version')
+  const required = [binding === null ? null : textAt(binding, 'version'), ...applied.map(({ grant }) => grant['version'] ?? null)]
+  for (const version of required) {
+    if (typeof version !== 'string' || (found !== null && satisfiesVersion(found, version))) continue
+    const message = `Tool '${state.name}' has version ${found ?? '(unknown)'}, and ${version} is required`
+    return refuseWith(ctx, state, 'version_mismatch', message, HarnDict.of({ tool: state.name, required: version, found }))
+  }
+  return null
+}
+
+function grantedTool(ctx: Context, parameters: HarnDict): GrantedTool {
+  return {
+    knows: (name) => knowsParameter(parameters, name),
+    pathArguments: markedParameters(parameters, 'path'),
+    urlArguments: markedParameters(parameters, 'url'),
+    base: ctx.source.directory,
+  }
+}
+
+function grantFacts(state: DispatchState): CallFacts & { readonly alias: string | null; readonly secret: ReadonlySet<string> } {
+  return { ...factsOf(state), alias: state.alias, secret: new Set(markedParameters(parametersOf(state.entry!), 'secret')) }
+}
+
+/** An alias may be given its first parameter instead of a dict. */
+function positional(state: DispatchState, parameters: HarnDict): HarnDict | null {
+  if (state.alias === null || state.args === null || state.args instanceof HarnDict) return null
+  const required = parameters.get('required')
+  const first = isObjectSchema(parameters)
+    ? required instanceof HarnList && required.view().length > 0
+      ? display(required.view()[0]!)
+      : (parameters.get('properties') as HarnDict).keys()[0]
+    : parameters.keys()[0]
+  return first === undefined ? null : HarnDict.of({ [first]: state.args })
+}
+
+function firstAttempt(ctx: Context, state: DispatchState): Result {
+  const exhausted = reserveBudgets(ctx, state.applied, { ...factsOf(state), tool: state.alias ?? state.name })
+  return exhausted === null ? attempt(ctx, state) : refuse(ctx, state, exhausted)
 }
 
 function identify(ctx: Context, state: DispatchState, args: HarnDict): void {
@@ -415,8 +538,10 @@ function admitted(ctx: Context, state: DispatchState, verdict: HarnDict): Result
     const wrong = checkArguments(parametersOf(state.entry!), args)
     if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
     identify(ctx, state, args)
+    const broken = refusalByGrants(state.applied, args, grantedTool(ctx, parametersOf(state.entry!)), grantFacts(state))
+    if (broken !== null) return refuse(ctx, state, broken)
   }
-  return attempt(ctx, state)
+  return firstAttempt(ctx, state)
 }
 
 /** What hooks look at and may replace: texts as they are, data as JSON. */
@@ -435,7 +560,7 @@ function step(ctx: Context, state: DispatchState): Result {
         return accept(ctx, state, ctx.result)
       case 'after': {
         const text = ctx.result as string
-        return finish(state, text === resultText(state.value) ? state.value : text)
+        return finish(ctx, state, text === resultText(state.value) ? state.value : text)
       }
       case 'waiting':
         return attempt(ctx, state)
@@ -447,10 +572,19 @@ function step(ctx: Context, state: DispatchState): Result {
 }
 
 function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
-  if (state.stage !== 'running' || isInterruption(fault)) return ctx.fail(fault)
+  const limit = state.entry === null ? null : attemptLimit(state, state.entry)
+  const struck = endAttempt(ctx, state)
+  if (state.stage !== 'running' || (isInterruption(fault) && !(struck && fault.caught === 'Deadline exceeded')))
+    return ctx.fail(fault)
   const entry = state.entry!
-  const error = errorFromFault(fault, factsOf(state))
-  const policy = retryPolicy(entry, state.options)
+  const error =
+    struck && fault.caught === 'Deadline exceeded'
+      ? toolError('timeout', `timeout: elapsed ${limit}ms, limit ${limit}ms`, factsOf(state), HarnDict.of({ limit_ms: limit }))
+      : errorFromFault(fault, factsOf(state))
+  // Arguments that were wrong say nothing about the health of a tool.
+  if (codeRow(display(error.get('code') ?? null)).mayRepeat !== 'no')
+    reportToCircuit(ctx, `tool:${state.name}`, entry.get('circuit_breaker'), false)
+  const policy = cappedPolicy(retryPolicy(entry, state.options), smallestLimit(state.applied, 'max_retries'))
   const retriesDone = state.attempt - 1
   if (mayRetry(policy, entry, error, retriesDone)) {
     const delay = retryDelay(policy, error, state.callId, retriesDone)
@@ -466,33 +600,52 @@ function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
     state.stage = 'waiting'
     return ctx.park(null, ctx.now + delay)
   }
-  if (state.history.length === 0) return refuse(ctx, state, error)
-  const retry = HarnDict.of({ state: 'exhausted', attempts: state.attempt, history: new HarnList(state.history) })
-  return refuse(ctx, state, error.with('retry', retry))
+  return refuse(ctx, state, withHistory(state, error))
 }
 
-const dispatchFrame = frame<DispatchState>({ kind: 'tool.dispatch', step, onFault })
+function withHistory(state: DispatchState, error: HarnDict): HarnDict {
+  if (state.history.length === 0) return error
+  const retry = HarnDict.of({ state: 'exhausted', attempts: state.attempt, history: new HarnList(state.history) })
+  return error.with('retry', retry)
+}
+
+function onLeave(ctx: Context, state: DispatchState): void {
+  endAttempt(ctx, state)
+  if (state.outerCall === undefined) return
+  const { fields } = ctx.machine.task()
+  if (state.outerCall === null) fields.delete('tool.call')
+  else fields.set('tool.call', state.outerCall)
+}
+
+const dispatchFrame = frame<DispatchState>({ kind: 'tool.dispatch', step, onFault, onLeave })
 
 function dispatch(quiet: boolean) {
   return (ctx: Context, registry: Value, tool: Value, args: Value, options: Value): Control =>
-    ctx.frame('tool.dispatch', {
-      stage: 'start',
-      registry,
-      tool,
-      args,
-      options,
-      quiet,
-      entry: null,
-      name: '',
-      callId: '',
-      argHash: '',
-      attempt: 0,
-      history: [],
-      value: null,
-    } satisfies DispatchState)
+    start(ctx, { registry, tool, args, options, quiet, alias: null })
+}
+
+function start(ctx: Context, call: Pick<DispatchState, 'registry' | 'tool' | 'args' | 'options' | 'quiet' | 'alias'>): Control {
+  return ctx.frame('tool.dispatch', {
+    ...call,
+    stage: 'start',
+    entry: null,
+    name: '',
+    callId: '',
+    argHash: '',
+    applied: [],
+    startedMs: 0,
+    limited: false,
+    pushed: 0,
+    attempt: 0,
+    history: [],
+    value: null,
+  } satisfies DispatchState)
 }
 
 const EFFECTS = ['callback', 'tool.call'] as const
+
+const aliasOf = (binding: Value): string =>
+  binding instanceof HarnDict ? display(binding.get('alias') ?? binding.get('tool') ?? null) : ''
 
 export const toolDispatchFamily: BuiltinFamily = {
   name: 'tool-dispatch',
@@ -506,6 +659,22 @@ export const toolDispatchFamily: BuiltinFamily = {
       '__tool_try(registry: any, tool: any, args?: dict, options?: dict) -> Result',
       { doc: 'Calls a tool and gives Ok(result) or Err(ToolError dict).', effects: EFFECTS },
       dispatch(true),
+    ),
+    builtin(
+      '__tool_alias_call(binding: dict, args?: any, options?: dict)',
+      { doc: 'Calls the tool that an alias stands for.', effects: EFFECTS },
+      (ctx, binding, args, options) =>
+        start(ctx, { registry: null, tool: binding!, args: args!, options: options!, quiet: false, alias: aliasOf(binding!) }),
+    ),
+    builtin(
+      '__tool_server_call(binding: dict, name: string, args?: dict, options?: dict)',
+      { doc: 'Calls a tool of the MCP server that an alias stands for.', effects: EFFECTS },
+      (ctx, binding, name, args, options) => {
+        if (!(binding instanceof HarnDict) || typeof name !== 'string')
+          return ctx.runtime('an MCP server is called with the name of a tool and its arguments')
+        const tool = binding.with('mcp_tool', name)
+        return start(ctx, { registry: null, tool, args: args!, options: options!, quiet: false, alias: aliasOf(binding) })
+      },
     ),
     builtin(
       '__tool_entries(registry?: dict) -> list',

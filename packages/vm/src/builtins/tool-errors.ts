@@ -39,6 +39,9 @@ export const TOOL_ERROR_CODES: Readonly<Record<string, CodeRow>> = {
   unknown_outcome: { category: 'tool_error', mayRepeat: 'no' },
   replay_mismatch: { category: 'generic', mayRepeat: 'no' },
   replay_exhausted: { category: 'generic', mayRepeat: 'no' },
+  version_mismatch: { category: 'tool_error', mayRepeat: 'no' },
+  grant_invalid: { category: 'tool_error', mayRepeat: 'no' },
+  duplicate_tool: { category: 'tool_error', mayRepeat: 'no' },
   store_unavailable: { category: 'generic', mayRepeat: 'unstarted' },
 }
 
@@ -63,6 +66,8 @@ export interface CallFacts {
   readonly tool: string
   readonly callId: string | null
   readonly attempt: number
+  /** How the script calls the tool, when by an alias. */
+  readonly alias?: string | null
 }
 
 export function codeRow(code: string): CodeRow {
@@ -84,6 +89,7 @@ export function toolError(code: string, message: string, facts: CallFacts, detai
     severity: 'error',
     details,
   })
+  if (facts.alias !== undefined && facts.alias !== null) error.set('alias', facts.alias)
   if (cause !== null) error.set('cause', cause)
   return error
 }

@@ -77,6 +77,11 @@ export function retryPolicy(entry: HarnDict, options: Value): RetryPolicy {
   return overlaid(own, options instanceof HarnDict ? options.get('retry') : undefined)
 }
 
+/** A grant may lower the number of retries, never raise it. */
+export function cappedPolicy(policy: RetryPolicy, limit: number | null): RetryPolicy {
+  return limit === null || limit >= policy.maxRetries ? policy : { ...policy, maxRetries: limit }
+}
+
 /** Whether the tool says that doing its work twice does no harm. */
 export function isRepeatable(entry: HarnDict): boolean {
   const recovery = entry.get('recovery')

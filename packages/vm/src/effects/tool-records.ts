@@ -28,6 +28,8 @@ export interface ToolCallArgs {
   /** SHA-256 of the sorted JSON of `args`, hex. */
   readonly arg_hash: string
   readonly timeout_ms: number | null
+  /** Grants that the call passed, outermost first; for executors that go on to other addresses or paths. Absent without any. */
+  readonly grants?: Plain
 }
 
 /** `code` is one of 05 §7; unknown ones are kept as they are and have category `generic`. */

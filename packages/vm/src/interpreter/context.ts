@@ -2,6 +2,7 @@
 // of it. It holds the registers of the call that runs, which mean nothing between calls and are in no snapshot.
 
 import { CONTROL } from '../builtins/builtin.js'
+import { faultOfEffect } from '../builtins/grants.js'
 import { effectFault } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
@@ -24,7 +25,9 @@ import type {
   TaskFacts,
   TaskOutcome,
 } from '../builtins/builtin.js'
-import type { Effect, PendingEffect } from '../effects/effect.js'
+import type { GrantCeiling } from '../builtins/grants.js'
+import type { Effect, PendingEffect, Plain } from '../effects/effect.js'
+import type { TraceRecord } from '../effects/trace-records.js'
 import type { HarnIter } from '../values/handles.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
@@ -104,6 +107,9 @@ export class MachineContext implements Context, MachineAccess {
   }
 
   perform(effect: Effect): Result {
+    const guarded = this.m.options.ceiling !== undefined || this.m.running.fields.has('policy.grants')
+    const refused = guarded ? faultOfEffect(this, effect) : null
+    if (refused !== null) return this.ask({ kind: 'fault', fault: refused })
     const id = this.m.nextEffect++
     const outcome = this.m.options.perform?.(effect, id) ?? null
     if (outcome === null) {
@@ -181,6 +187,27 @@ export class MachineContext implements Context, MachineAccess {
 
   forgetTask(id: number): void {
     this.m.tasks.delete(id)
+  }
+
+  get grantCeiling(): GrantCeiling | null {
+    return this.m.options.ceiling ?? null
+  }
+
+  get hostTools(): ReadonlyMap<string, Plain> | null {
+    return this.m.options.hostTools ?? null
+  }
+
+  get traced(): ((record: TraceRecord) => void) | null {
+    return this.m.options.trace ?? null
+  }
+
+  beginTimeLimit(dueMs: number): void {
+    const { running } = this.m
+    running.deadlines.push({ dueMs, coroutine: running.current, fp: running.current.fp, fired: false })
+  }
+
+  endTimeLimit(): boolean {
+    return this.m.running.deadlines.pop()?.fired ?? false
   }
 
   nextGroup(): number {

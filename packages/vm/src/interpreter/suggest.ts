@@ -4,12 +4,21 @@ import { compareText } from '../values/text-order.js'
 
 /** The closest candidate by edits, then length, then order; null when none is close enough (reference 02 §12.4). */
 export function closestName(name: string, candidates: Iterable<string>): string | null {
+  return closestOf(name, candidates, (candidate) => !candidate.startsWith('__') && !candidate.includes('.'))
+}
+
+/** As closestName, for other names than those of the language. */
+export function closestOf(
+  name: string,
+  candidates: Iterable<string>,
+  usable: (candidate: string) => boolean = () => true,
+): string | null {
   const limit = name.length <= 2 ? 1 : name.length <= 5 ? 2 : 3
   let best: string | null = null
   let bestRank: readonly [edits: number, lengths: number] = [limit + 1, 0]
   for (const candidate of candidates) {
     const lengths = Math.abs(candidate.length - name.length)
-    if (candidate === name || candidate.startsWith('__') || candidate.includes('.') || lengths > bestRank[0]) continue
+    if (candidate === name || lengths > bestRank[0] || !usable(candidate)) continue
     const edits = editDistance(name, candidate)
     if (edits > limit) continue
     const order = edits - bestRank[0] || lengths - bestRank[1] || (best === null ? -1 : compareText(candidate, best))

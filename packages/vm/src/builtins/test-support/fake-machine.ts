@@ -224,6 +224,11 @@ function makeContext(
       taskNumber: 0,
       forgetTask() {},
       nextGroup: () => 1,
+      grantCeiling: null,
+      hostTools: null,
+      traced: null,
+      beginTimeLimit: () => {},
+      endTimeLimit: () => false,
       isStopping: false,
       streamOver() {
         throw new Error('streams are not supported here')

@@ -1,0 +1,285 @@
+// What a grant says, and what it does to a call. A grant is a record of constraints by key:
+//
+//   domain                        host patterns (domain.ts) that the argument `url` must fit
+//   path, paths                   roots (paths.ts) that the arguments `path`, `paths`, `from`, `to` … must lie below
+//   timeout_ms                    limit of the argument of that name and of every attempt
+//   max_retries                   limit of the tool's own retry policy
+//   max_calls, max_cost_usd       budgets of the alias (they count; this file does not)
+//   max_…                         limit of the argument of the same name
+//   version                       version of the tool (version.ts)
+//   effect, effects               effects that the alias may have, for the checker
+//   anything else                 the argument of that name must have this value, or one of a list
+//
+// Within one scope grants add up (`mergeGrants`): the smallest limit, all patterns, equal pins. Between scopes nothing is merged:
+// a call must satisfy every scope that applies, so an inner scope can only narrow.
+
+import { domainProblem, matchDomain } from './domain.js'
+import { allowsPath } from './paths.js'
+
+export type GrantScalar = string | number | bigint | boolean
+export type GrantValue = GrantScalar | readonly GrantScalar[]
+export type GrantRecord = { readonly [key: string]: GrantValue }
+
+type KeyKind = 'domain' | 'path' | 'limit' | 'budget' | 'version' | 'effects' | 'pin'
+
+/** Arguments that a `path` constraint looks at, beside those that the tool is annotated with. */
+const PATH_ARGUMENTS = ['path', 'paths', 'from', 'to', 'source', 'destination', 'src', 'dst', 'cwd', 'dir', 'file']
+
+export function keyKind(key: string): KeyKind {
+  switch (key) {
+    case 'domain':
+    case 'domains':
+      return 'domain'
+    case 'path':
+    case 'paths':
+      return 'path'
+    case 'version':
+      return 'version'
+    case 'effect':
+    case 'effects':
+      return 'effects'
+    case 'max_calls':
+    case 'max_cost_usd':
+    case 'max_retries':
+      return 'budget'
+    default:
+      return key === 'timeout_ms' || key.startsWith('max_') ? 'limit' : 'pin'
+  }
+}
+
+const isWhole = (value: GrantValue): boolean =>
+  typeof value === 'bigint' ? value >= 0n : typeof value === 'number' && Number.isInteger(value) && value >= 0
+
+function textsOf(value: GrantValue): readonly string[] | null {
+  const items = Array.isArray(value) ? (value as readonly GrantScalar[]) : [value as GrantScalar]
+  return items.every((item) => typeof item === 'string') ? items : null
+}
+
+/** What is wrong with a constraint, to go behind its key; null when nothing is. */
+export function constraintProblem(key: string, value: GrantValue): string | null {
+  switch (keyKind(key)) {
+    case 'domain': {
+      const patterns = textsOf(value)
+      if (patterns === null) return 'constraint must be a string'
+      for (const pattern of patterns) {
+        const problem = domainProblem(pattern)
+        if (problem !== null) return `pattern ${shown(pattern)} ${problem}`
+      }
+      return patterns.length === 0 ? 'constraint must not be empty' : null
+    }
+    case 'path':
+    case 'effects':
+      return textsOf(value) === null ? 'constraint must be a string or a list of strings' : null
+    case 'version':
+      return typeof value === 'string' ? null : 'constraint must be a string'
+    case 'limit':
+      return isWhole(value) ? null : 'constraint must be an integer'
+    case 'budget':
+      if (key === 'max_cost_usd') return typeof value === 'number' && value >= 0 ? null : 'constraint must be a number'
+      return isWhole(value) ? null : 'constraint must be an integer'
+    case 'pin':
+      if (key === 'temperature') {
+        const numbers = (Array.isArray(value) ? value : [value]) as readonly GrantScalar[]
+        return numbers.every((item) => typeof item === 'number' && item >= 0 && item <= 2)
+          ? null
+          : 'constraint must be a number from 0 to 2'
+      }
+      return null
+  }
+}
+
+const listOf = (value: GrantValue): readonly GrantScalar[] =>
+  Array.isArray(value) ? (value as readonly GrantScalar[]) : [value as GrantScalar]
+
+const union = (a: GrantValue, b: GrantValue): GrantValue => {
+  const all = [...listOf(a)]
+  for (const item of listOf(b)) if (!all.some((known) => same(known, item))) all.push(item)
+  return all.length === 1 && !Array.isArray(a) ? all[0]! : all
+}
+
+export interface GrantConflict {
+  readonly key: string
+  readonly before: GrantValue
+  readonly now: GrantValue
+}
+
+/** Adds one constraint to a scope's grant. `conflict` is null when the two agree. */
+export function addConstraint(
+  grant: GrantRecord,
+  key: string,
+  value: GrantValue,
+): { readonly grant: GrantRecord; readonly conflict: GrantConflict | null } {
+  const before = grant[key]
+  if (before === undefined) return { grant: { ...grant, [key]: value }, conflict: null }
+  switch (keyKind(key)) {
+    case 'domain':
+    case 'path':
+    case 'effects':
+      return { grant: { ...grant, [key]: union(before, value) }, conflict: null }
+    case 'limit':
+    case 'budget':
+      return { grant: { ...grant, [key]: (value as number) < (before as number) ? value : before }, conflict: null }
+    case 'version':
+    case 'pin':
+      if (Array.isArray(before) || Array.isArray(value))
+        return { grant: { ...grant, [key]: union(before, value) }, conflict: null }
+      return same(before as GrantScalar, value as GrantScalar)
+        ? { grant, conflict: null }
+        : { grant, conflict: { key, before, now: value } }
+  }
+}
+
+/** Grants of one scope as one; the conflicts are left as they were first. */
+export function mergeGrants(grants: readonly GrantRecord[]): {
+  readonly grant: GrantRecord
+  readonly conflicts: readonly GrantConflict[]
+} {
+  let grant: GrantRecord = {}
+  const conflicts: GrantConflict[] = []
+  for (const each of grants) {
+    for (const [key, value] of Object.entries(each)) {
+      const added = addConstraint(grant, key, value)
+      grant = added.grant
+      if (added.conflict !== null) conflicts.push(added.conflict)
+    }
+  }
+  return { grant, conflicts }
+}
+
+/** A key of which two scopes leave nothing, as far as that shows from the grants; null when something may remain. */
+export function emptiedKey(outer: GrantRecord, inner: GrantRecord): string | null {
+  for (const [key, value] of Object.entries(inner)) {
+    const given = outer[key]
+    if (given === undefined) continue
+    const kind = keyKind(key)
+    if (kind === 'pin' && !listOf(given).some((item) => listOf(value).some((each) => same(item, each)))) return key
+    if (kind === 'domain' && !listOf(given).some((a) => listOf(value).some((b) => overlap(String(a), String(b))))) return key
+  }
+  return null
+}
+
+/** Whether two host patterns have a host in common. */
+function overlap(a: string, b: string): boolean {
+  const bare = (pattern: string): string =>
+    pattern
+      .toLowerCase()
+      .replace(/^\*{1,2}\./, '')
+      .replace(/:\d+$/, '')
+  if (bare(a) === '*' || bare(b) === '*' || bare(a) === bare(b)) return true
+  return (a.startsWith('*') && bare(b).endsWith(`.${bare(a)}`)) || (b.startsWith('*') && bare(a).endsWith(`.${bare(b)}`))
+}
+
+// --- calls ---------------------------------------------------------------------------------------------------------------
+
+/** Arguments as plain data; what is no scalar is only looked at where a constraint asks for it. */
+export type GrantArguments = { readonly [name: string]: unknown }
+
+/** What the schema of the tool says that matters here. */
+export interface GrantedTool {
+  /** Whether the input schema has a property of that name. */
+  readonly knows: (argument: string) => boolean
+  /** Arguments that hold paths or URLs, beside the usual ones. */
+  readonly pathArguments?: readonly string[]
+  readonly urlArguments?: readonly string[]
+  /** Folder that relative paths count from. */
+  readonly base: string
+}
+
+/** Arguments that a grant puts in where the call has none: pinned values and limits, when the schema has the property. */
+export function pinnedArguments(
+  grant: GrantRecord,
+  args: GrantArguments,
+  tool: GrantedTool,
+): { readonly [name: string]: GrantScalar } {
+  const added: { [name: string]: GrantScalar } = {}
+  for (const [key, value] of Object.entries(grant)) {
+    const kind = keyKind(key)
+    if ((kind !== 'pin' && kind !== 'limit') || Object.hasOwn(args, key) || !tool.knows(key)) continue
+    const [only, more] = listOf(value)
+    if (only !== undefined && more === undefined) added[key] = only
+  }
+  return added
+}
+
+export interface GrantViolation {
+  /** The key of the constraint. */
+  readonly constraint: string
+  /** The argument that broke it; undefined when it is missing. */
+  readonly value: unknown
+  readonly allowed: GrantValue
+  readonly reason: string
+}
+
+/** The first constraint that a call breaks, in order of keys; null when it breaks none. */
+export function checkGrant(grant: GrantRecord, args: GrantArguments, tool: GrantedTool): GrantViolation | null {
+  for (const key of Object.keys(grant).sort()) {
+    const violation = checkConstraint(key, grant[key]!, args, tool)
+    if (violation !== null) return violation
+  }
+  return null
+}
+
+function checkConstraint(key: string, allowed: GrantValue, args: GrantArguments, tool: GrantedTool): GrantViolation | null {
+  const broken = (value: unknown, reason: string): GrantViolation => ({ constraint: key, value, allowed, reason })
+  const problem = constraintProblem(key, allowed)
+  if (problem !== null) return broken(undefined, `${key} ${problem}`)
+  switch (keyKind(key)) {
+    case 'domain': {
+      const { url } = args
+      if (typeof url !== 'string') return broken(url, "domain policy requires string 'url' argument")
+      const patterns = textsOf(allowed)!
+      const urls = [url, ...(tool.urlArguments ?? []).map((name) => args[name]).filter((each) => typeof each === 'string')]
+      const outside = urls.find((each) => !patterns.some((pattern) => matchDomain(pattern, each)))
+      return outside === undefined
+        ? null
+        : broken(outside, `domain ${patterns.map(shown).join(', ')} does not allow ${shown(outside)}`)
+    }
+    case 'path': {
+      const roots = textsOf(allowed)!
+      const names = new Set([...PATH_ARGUMENTS, ...(tool.pathArguments ?? [])])
+      const paths = [...names].flatMap((name) => (Object.hasOwn(args, name) ? args[name] : []) as unknown)
+      if (paths.length === 0) return broken(undefined, `${key} policy requires a path argument`)
+      const outside = paths.find((path) => typeof path !== 'string' || !roots.some((root) => allowsPath(root, path, tool.base)))
+      return outside === undefined ? null : broken(outside, `path ${shown(outside)} is not below ${roots.map(shown).join(', ')}`)
+    }
+    case 'limit': {
+      const value = args[key]
+      if (value === undefined || value === null) return null
+      if (typeof value !== 'number' && typeof value !== 'bigint') return broken(value, `${key} ${shown(value)} is not a number`)
+      return value > (allowed as number) ? broken(value, `${key} ${String(value)} exceeds allowed ${String(allowed)}`) : null
+    }
+    case 'pin': {
+      const value = args[key]
+      if (value === undefined) return null
+      if (listOf(allowed).some((item) => same(item, value))) return null
+      const required = Array.isArray(allowed) ? listOf(allowed).map(jsonText).join(' or ') : jsonText(allowed)
+      return broken(value, `argument '${key}' value ${jsonText(value)} violates required ${required}`)
+    }
+    case 'budget':
+    case 'version':
+    case 'effects':
+      return null
+  }
+}
+
+/** Equal as JSON data: 1, 1n and 1.0 are one number. */
+function same(a: unknown, b: unknown): boolean {
+  if (typeof a === 'bigint' || typeof b === 'bigint') {
+    const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
+    return isNumber(a) && isNumber(b) && a <= b && a >= b
+  }
+  return a === b
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : jsonText(value)
+}
+
+function jsonText(value: unknown): string {
+  if (typeof value === 'bigint') return String(value)
+  try {
+    return JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item)) ?? String(value)
+  } catch {
+    return String(value)
+  }
+}

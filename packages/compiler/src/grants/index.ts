@@ -1,0 +1,16 @@
+// `@bridle/compiler/grants`: the rules of grants as pure functions over plain data, for the checker, the machine and hosts alike.
+// Nothing here needs the parser.
+
+export { domainProblem, isWideDomain, matchDomain } from './domain.js'
+export { allowsPath, resolvePath } from './paths.js'
+export { satisfiesVersion } from './version.js'
+export { addConstraint, checkGrant, constraintProblem, emptiedKey, keyKind, mergeGrants, pinnedArguments } from './constraints.js'
+export type {
+  GrantArguments,
+  GrantConflict,
+  GrantRecord,
+  GrantScalar,
+  GrantValue,
+  GrantViolation,
+  GrantedTool,
+} from './constraints.js'

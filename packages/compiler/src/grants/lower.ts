@@ -1,0 +1,518 @@
+// The statements of the grants extension and the attributes that say the same → plain statements of the language:
+//
+//   use tool http.get as Fetch       let __alias_Fetch = __tool_binding({…}); let Fetch = __tool_alias(__alias_Fetch)
+//   grant Fetch … in a block         let __alias_Fetch = __tool_narrowed(__alias_Fetch, {…}); let Fetch = __tool_alias(__alias_Fetch)
+//   grant http.get …                 __grants_push({"http.get": {…}}), ended by a `defer` in a function
+//   @grant("Fetch", …) fn            the same push and `defer` at the start of the body
+//
+// Grants of a scope hold for all of it, wherever they stand in it. Whatever can be said before the run is reported here.
+
+import { suggest, walk } from '@bridle/parser'
+import type {
+  Attribute,
+  AttributeValue,
+  Block,
+  CatalogRow,
+  Declaration,
+  Diagnostic,
+  Expr,
+  GrantEntry,
+  GrantStmt,
+  GrantValue as WrittenValue,
+  Name,
+  Program,
+  Span,
+  Stmt,
+} from '@bridle/parser'
+import { GRANT_CATALOG } from './catalog.js'
+import type { GrantCode } from './catalog.js'
+import { addConstraint, checkGrant, constraintProblem, emptiedKey } from './constraints.js'
+import type { GrantRecord, GrantScalar, GrantValue } from './constraints.js'
+import { isWideDomain } from './domain.js'
+
+/** What a file declares about tools, for whoever shows or judges a script before it runs. */
+export interface GrantDeclarations {
+  readonly aliases: readonly ToolAlias[]
+  /** Grants of tool ids and by attributes, with the name of the function they belong to; null for the whole file. */
+  readonly scoped: readonly {
+    readonly tool: string
+    readonly within: string | null
+    readonly grant: GrantRecord
+    readonly span: Span
+  }[]
+}
+
+export interface ToolAlias {
+  readonly name: string
+  /** Tool id, or the address of an MCP server. */
+  readonly tool: string
+  readonly server: boolean
+  readonly version: string | null
+  /** Effects that `bind effect` names, else those of the grants; null when nothing says. */
+  readonly effects: readonly string[] | null
+  /** Of the whole file; blocks narrow it further. */
+  readonly grant: GrantRecord
+  readonly span: Span
+}
+
+export interface Lowered {
+  readonly program: Program
+  readonly declarations: GrantDeclarations
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export const NO_GRANTS: GrantDeclarations = { aliases: [], scoped: [] }
+
+const MENTIONED = /\b(?:use\s+tool|grant|bind\s+effect|budget)\b/
+
+/** Files without any of it come back as they are. */
+export function lowerGrants(program: Program, text: string): Lowered {
+  return MENTIONED.test(text) ? new Lowering().program(program) : { program, declarations: NO_GRANTS, diagnostics: [] }
+}
+
+interface Alias {
+  readonly name: Name
+  readonly tool: string
+  readonly server: boolean
+  readonly version: string | null
+  readonly span: Span
+  grant: GrantRecord
+  effects: string[]
+}
+
+/** Grants by alias that hold at a place, outermost first. */
+type Scopes = ReadonlyMap<string, readonly GrantRecord[]>
+
+class Lowering {
+  private readonly aliases = new Map<string, Alias>()
+  private readonly scoped: { tool: string; within: string | null; grant: GrantRecord; span: Span }[] = []
+  private readonly found: Diagnostic[] = []
+
+  program(program: Program): Lowered {
+    for (const item of program.items) if (item.kind === 'UseTool') this.declare(item)
+    let installed: GrantRecords = {}
+    for (const item of program.items) {
+      if (item.kind === 'BindEffect') this.bind(item)
+      if (item.kind !== 'Grant') continue
+      if (isToolId(item.alias)) installed = this.add(installed, item)
+      else this.narrowAlias(item)
+    }
+    const scopes: Scopes = new Map([...this.aliases.values()].map((alias) => [alias.name.text, [alias.grant]]))
+    for (const [tool, grant] of Object.entries(installed)) {
+      const span = program.items.find((item) => item.kind === 'Grant' && item.alias.text === tool)!.span
+      this.scoped.push({ tool, within: null, grant, span })
+    }
+    const items = program.items.flatMap((item): readonly Stmt[] => {
+      if (item.kind === 'Grant' && isToolId(item.alias)) {
+        const all = installed
+        installed = {}
+        return Object.keys(all).length === 0 ? [] : [statement(call('__grants_push', [recordOf(all, item.span)], item.span))]
+      }
+      return isGrantStmt(item) ? this.topLevel(item) : [this.rewrite(item, scopes, null) as Stmt]
+    })
+    return {
+      program: { ...program, items },
+      declarations: {
+        aliases: [...this.aliases.values()].map((alias) => ({
+          name: alias.name.text,
+          tool: alias.tool,
+          server: alias.server,
+          version: alias.version,
+          effects: effectsOf(alias),
+          grant: alias.grant,
+          span: alias.span,
+        })),
+        scoped: this.scoped,
+      },
+      diagnostics: this.found,
+    }
+  }
+
+  // ---- declarations ------------------------------------------------------------------------------------------------------
+
+  private declare(item: Extract<GrantStmt, { kind: 'UseTool' }>): void {
+    if (item.alias === null) return
+    const name = item.alias.text
+    if (this.aliases.has(name)) this.report('G002', item.alias.span, { alias: name })
+    else {
+      this.aliases.set(name, {
+        name: item.alias,
+        tool: item.tool.text,
+        server: item.server,
+        version: item.version,
+        span: item.span,
+        grant: {},
+        effects: [],
+      })
+    }
+  }
+
+  private bind(item: Extract<GrantStmt, { kind: 'BindEffect' }>): void {
+    const alias = this.aliasOf(item.alias)
+    const root = item.effect.text.split('.')[0]!.toLowerCase()
+    if (alias !== null && !alias.effects.includes(root)) alias.effects.push(root)
+  }
+
+  private narrowAlias(item: Extract<GrantStmt, { kind: 'Grant' }>): void {
+    const alias = this.aliasOf(item.alias)
+    if (alias !== null) alias.grant = this.constrain(alias.grant, item.alias.text, item.entries)
+  }
+
+  private aliasOf(name: Name): Alias | null {
+    const alias = this.aliases.get(name.text)
+    if (alias === undefined)
+      this.report('G001', name.span, { alias: name.text, suggestion: suggest(name.text, this.aliases.keys()) })
+    return alias ?? null
+  }
+
+  private add(records: GrantRecords, item: Extract<GrantStmt, { kind: 'Grant' }>): GrantRecords {
+    const tool = item.alias.text
+    return { ...records, [tool]: this.constrain(records[tool] ?? {}, tool, item.entries) }
+  }
+
+  private constrain(grant: GrantRecord, alias: string, entries: readonly Constraint[]): GrantRecord {
+    let merged = grant
+    for (const { key, value: written, valueSpan } of entries) {
+      const value = plainOf(written)
+      const problem = value === null ? 'constraint must be a scalar or a list of scalars' : constraintProblem(key.text, value)
+      if (value === null || problem !== null) {
+        this.report('G003', valueSpan, { alias, key: key.text, problem: problem ?? '' })
+        continue
+      }
+      if (key.text === 'domain')
+        for (const pattern of [value].flat())
+          if (isWideDomain(String(pattern))) this.report('G007', valueSpan, { alias, pattern: String(pattern) })
+      const added = addConstraint(merged, key.text, value)
+      merged = added.grant
+      const { conflict } = added
+      if (conflict !== null)
+        this.report('G004', valueSpan, { alias, key: key.text, before: textOf(conflict.before), now: textOf(conflict.now) })
+    }
+    return merged
+  }
+
+  private topLevel(item: GrantStmt): readonly Stmt[] {
+    if (item.kind !== 'UseTool') return []
+    const { span } = item
+    if (item.alias === null) {
+      // All tools of a family are the module that the host makes of it.
+      const path = `host/${item.tool.text}`
+      return [
+        {
+          kind: 'ImportDecl',
+          span,
+          name: { text: path, span },
+          path,
+          pathSpan: item.tool.span,
+          names: null,
+          isPublic: false,
+          attributes: [],
+          doc: null,
+        },
+      ]
+    }
+    const alias = this.aliases.get(item.alias.text)!
+    if (alias.span !== item.span) return []
+    const effects = effectsOf(alias)
+    const spec = dict(span, {
+      alias: literal(alias.name.text, span),
+      tool: literal(alias.tool, span),
+      server: literal(alias.server, span),
+      version: literal(alias.version, span),
+      effects: effects === null ? literal(null, span) : list(effects, span),
+      grants: { kind: 'List', span, items: [argument(recordFields(alias.grant, span))] },
+    })
+    return [hiddenLet(alias.name, call('__tool_binding', [spec], span), span), aliasLet(alias.name, span)]
+  }
+
+  // ---- the rest of the file -----------------------------------------------------------------------------------------------
+
+  /** Copies what contains a grant and leaves everything else as it is. */
+  private rewrite(node: unknown, scopes: Scopes, within: string | null): unknown {
+    if (Array.isArray(node)) {
+      const items = node.map((item: unknown) => this.rewrite(item, scopes, within))
+      return items.some((item, at) => item !== node[at]) ? items : node
+    }
+    if (typeof node !== 'object' || node === null) return node
+    const { kind } = node as { readonly kind?: unknown }
+    if (kind === 'Call') this.checkCall(node as Extract<Expr, { kind: 'Call' }>, scopes)
+    if (kind === 'FnDecl' || kind === 'ToolDecl' || kind === 'PipelineDecl') return this.declaration(node as FunctionDecl, scopes)
+    if (kind === 'Closure') {
+      const closure = node as Extract<Expr, { kind: 'Closure' }>
+      return this.copied(closure, 'body', this.block(closure.body, scopes, within, true, []), scopes, within)
+    }
+    if (kind === 'Block') return this.block(node as Block, scopes, within, false, [])
+    return this.copied(node as object, null, null, scopes, within)
+  }
+
+  private copied<T extends object>(node: T, done: string | null, made: unknown, scopes: Scopes, within: string | null): T {
+    const changes: Record<string, unknown> = {}
+    for (const [key, value] of Object.entries(node) as [string, unknown][]) {
+      if (typeof value !== 'object' || value === null || /span$/i.test(key)) continue
+      const rewritten = key === done ? made : this.rewrite(value, scopes, within)
+      if (rewritten !== value) changes[key] = rewritten
+    }
+    return Object.keys(changes).length === 0 ? node : { ...node, ...changes }
+  }
+
+  private declaration(decl: FunctionDecl, scopes: Scopes): FunctionDecl {
+    const start: Stmt[] = []
+    let records: GrantRecords = {}
+    for (const attribute of decl.attributes) records = this.attribute(records, attribute, decl)
+    if (Object.keys(records).length > 0) {
+      for (const [tool, grant] of Object.entries(records))
+        this.scoped.push({ tool, within: decl.name.text, grant, span: decl.span })
+      if (isGenerator(decl)) this.report('G008', decl.span, { what: 'a grant for a generator' })
+      else start.push(...pushed(records, decl.span))
+    }
+    return this.copied(
+      decl,
+      'body',
+      this.block(decl.body, scopes, decl.name.text, !isGenerator(decl), start),
+      scopes,
+      decl.name.text,
+    )
+  }
+
+  /** `@grant("Fetch", key: value …)` and `@budget(effect: http, max_calls: 3)`. (`tool` is a word of the language and no name.) */
+  private attribute(records: GrantRecords, attribute: Attribute, decl: Declaration): GrantRecords {
+    const subject = attribute.name.text === 'grant' ? 'tool' : attribute.name.text === 'budget' ? 'effect' : null
+    if (subject === null) return records
+    const target = attribute.args.find((arg) => arg.name === null || arg.name.text === subject)?.value
+    if (typeof target !== 'string') {
+      this.report('G003', attribute.span, {
+        alias: decl.name.text,
+        key: attribute.name.text,
+        problem: 'needs a first argument that says what it is about',
+      })
+      return records
+    }
+    const entries = attribute.args.flatMap((arg) =>
+      arg.name === null || arg.name.text === subject ? [] : [{ key: arg.name, value: arg.value, valueSpan: attribute.span }],
+    )
+    return { ...records, [target]: this.constrain(records[target] ?? {}, target, entries) }
+  }
+
+  /** `whole`: the block is the body of a function, so that a `defer` in it ends with the function. */
+  private block(block: Block, scopes: Scopes, within: string | null, whole: boolean, before: readonly Stmt[]): Block {
+    const own = new Map<string, GrantRecord>()
+    let ids: GrantRecords = {}
+    for (const item of block.body) {
+      if (item.kind === 'UseTool') this.report('G008', item.span, { what: '`use tool` inside a block' })
+      if (item.kind === 'BindEffect') this.report('G008', item.span, { what: '`bind effect` inside a block' })
+      if (item.kind !== 'Grant') continue
+      if (isToolId(item.alias)) {
+        if (whole) ids = this.add(ids, item)
+        else this.report('G008', item.span, { what: `a grant of the tool id '${item.alias.text}' inside a nested block` })
+      } else if (this.aliasOf(item.alias) !== null) {
+        own.set(item.alias.text, this.constrain(own.get(item.alias.text) ?? {}, item.alias.text, item.entries))
+      }
+    }
+    const inner = new Map(scopes)
+    const start: Stmt[] = [...before]
+    if (Object.keys(ids).length > 0) {
+      for (const [tool, grant] of Object.entries(ids)) this.scoped.push({ tool, within, grant, span: block.span })
+      start.push(...pushed(ids, block.span))
+    }
+    for (const [name, grant] of own) {
+      const outer = scopes.get(name) ?? []
+      const stmt = block.body.find((item) => item.kind === 'Grant' && item.alias.text === name)!
+      for (const each of outer) {
+        const key = emptiedKey(each, grant)
+        if (key !== null) this.report('G005', stmt.span, { alias: name, key })
+      }
+      inner.set(name, [...outer, grant])
+      const { name: declared } = this.aliases.get(name)!
+      const { span } = stmt
+      const narrowed = call('__tool_narrowed', [variable(hidden(declared.text), span), recordFields(grant, span)], span)
+      start.push(hiddenLet(declared, narrowed, span), aliasLet(declared, span))
+    }
+    const body = block.body.flatMap((item): readonly Stmt[] =>
+      isGrantStmt(item) ? [] : [this.rewrite(item, inner, within) as Stmt],
+    )
+    const changed = start.length > 0 || body.length !== block.body.length || body.some((item, at) => item !== block.body[at])
+    return changed ? { ...block, body: [...start, ...body] } : block
+  }
+
+  // ---- calls -------------------------------------------------------------------------------------------------------------
+
+  /** Judges the literal arguments of a call of an alias; what is computed is judged when it runs. */
+  private checkCall(node: Extract<Expr, { kind: 'Call' }>, scopes: Scopes): void {
+    const alias = this.aliases.get(node.callee.text)
+    const [first] = node.args
+    if (alias === undefined || alias.server || first === undefined || first.spread || first.value.kind !== 'Dict') return
+    const args: Record<string, unknown> = {}
+    const places = new Map<string, Span>()
+    for (const entry of first.value.entries) {
+      if (entry.kind !== 'named') return
+      args[entry.key.text] = constantOf(entry.value)
+      places.set(entry.key.text, entry.value.span)
+    }
+    const known = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined))
+    for (const grant of scopes.get(alias.name.text) ?? []) {
+      const judged = Object.fromEntries(Object.entries(grant).filter(([key]) => isJudged(key, known)))
+      const violation = checkGrant(judged, known, { knows: () => true, base: '/' })
+      if (violation === null) continue
+      const place = places.get(violation.constraint) ?? places.get('url') ?? places.get('path') ?? node.span
+      this.report('G006', place, { alias: alias.name.text, reason: violation.reason })
+      return
+    }
+  }
+
+  private report<C extends GrantCode>(code: C, span: Span, args: Parameters<(typeof GRANT_CATALOG)[C]['message']>[0]): void {
+    // The table is typed row by row; `code` and `args` were tied together by the signature of this function.
+    const row = GRANT_CATALOG[code] as unknown as CatalogRow<typeof args>
+    this.found.push({
+      code,
+      severity: row.severity,
+      message: row.message(args),
+      span,
+      hint: row.hint?.(args) ?? null,
+      related: [],
+      fix: null,
+    })
+  }
+}
+
+type GrantRecords = { readonly [tool: string]: GrantRecord }
+type FunctionDecl = Extract<Declaration, { kind: 'FnDecl' | 'ToolDecl' | 'PipelineDecl' }>
+type Constraint = Pick<GrantEntry, 'key' | 'valueSpan'> & { readonly value: WrittenValue | AttributeValue }
+
+function isGrantStmt(item: Stmt): item is GrantStmt {
+  return item.kind === 'UseTool' || item.kind === 'Grant' || item.kind === 'BindEffect'
+}
+
+const isToolId = (name: Name): boolean => name.text.includes('.')
+
+function isGenerator(decl: FunctionDecl): boolean {
+  if (decl.kind !== 'FnDecl') return false
+  let found = decl.isStream
+  walk(decl.body, {
+    enter: (node) => {
+      if (node.kind === 'Yield') found = true
+      return node.kind !== 'Closure' && node.kind !== 'FnDecl'
+    },
+  })
+  return found
+}
+
+/** Only relative paths and arguments that are there can be judged by text; a missing one may come from a pin or a default. */
+function isJudged(key: string, known: Readonly<Record<string, unknown>>): boolean {
+  if (key === 'domain') return typeof known['url'] === 'string'
+  if (key === 'path' || key === 'paths') return false
+  return Object.hasOwn(known, key)
+}
+
+function effectsOf(alias: Alias): readonly string[] | null {
+  if (alias.effects.length > 0) return alias.effects
+  const named = [alias.grant['effect'], alias.grant['effects']].flatMap((value) => (value === undefined ? [] : [value].flat()))
+  const roots = named.flatMap((text) => String(text).split(',')).map((text) => text.trim().split('.')[0]!.toLowerCase())
+  return roots.length === 0 ? null : [...new Set(roots)]
+}
+
+/** Null for what no constraint can be: nil and nested lists. */
+function plainOf(value: WrittenValue | AttributeValue): GrantValue | null {
+  const scalar = (item: WrittenValue | AttributeValue): GrantScalar | null => {
+    if (item === null || Array.isArray(item)) return null
+    return typeof item === 'object' ? ((item as { readonly float: number }).float ?? null) : item
+  }
+  if (!Array.isArray(value)) return scalar(value)
+  const items = (value as readonly (WrittenValue | AttributeValue)[]).map(scalar)
+  return items.some((item) => item === null) ? null : (items as GrantScalar[])
+}
+
+function constantOf(value: Expr): unknown {
+  switch (value.kind) {
+    case 'String':
+    case 'Int':
+    case 'Float':
+    case 'Bool':
+      return value.value
+    default:
+      return undefined
+  }
+}
+
+const textOf = (value: GrantValue): string => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))
+
+// ---- nodes -----------------------------------------------------------------------------------------------------------------
+
+const hidden = (alias: string): string => `__alias_${alias}`
+
+const variable = (name: string, span: Span): Expr => ({ kind: 'Identifier', span, name })
+
+const statement = (value: Expr): Stmt => ({ kind: 'ExprStmt', span: value.span, value })
+
+const argument = (value: Expr): { readonly spread: false; readonly value: Expr; readonly span: Span } => ({
+  spread: false,
+  value,
+  span: value.span,
+})
+
+function call(name: string, args: readonly Expr[], span: Span): Expr {
+  return { kind: 'Call', span, callee: { text: name, span }, typeArgs: [], args: args.map(argument) }
+}
+
+function letStmt(name: string, value: Expr, span: Span): Stmt {
+  return {
+    kind: 'Let',
+    span,
+    mutable: false,
+    binding: { kind: 'NameBinding', span, name: { text: name, span }, type: null },
+    value,
+  }
+}
+
+const hiddenLet = (alias: Name, value: Expr, span: Span): Stmt => letStmt(hidden(alias.text), value, span)
+
+const aliasLet = (alias: Name, span: Span): Stmt =>
+  letStmt(alias.text, call('__tool_alias', [variable(hidden(alias.text), span)], span), span)
+
+function pushed(records: GrantRecords, span: Span): readonly Stmt[] {
+  const pop: Block = { kind: 'Block', span, body: [statement(call('__grants_pop', [], span))] }
+  return [statement(call('__grants_push', [recordOf(records, span)], span)), { kind: 'Defer', span, body: pop }]
+}
+
+function literal(value: GrantScalar | null, span: Span): Expr {
+  if (value === null) return { kind: 'Nil', span }
+  switch (typeof value) {
+    case 'string':
+      return { kind: 'String', span, value, quote: 'double' }
+    case 'boolean':
+      return { kind: 'Bool', span, value }
+    case 'bigint':
+      return { kind: 'Int', span, value }
+    case 'number':
+      return Number.isInteger(value) ? { kind: 'Int', span, value } : { kind: 'Float', span, value }
+  }
+}
+
+function list(items: readonly GrantScalar[], span: Span): Expr {
+  return { kind: 'List', span, items: items.map((item) => argument(literal(item, span))) }
+}
+
+function dict(span: Span, fields: Readonly<Record<string, Expr>>): Expr {
+  return {
+    kind: 'Dict',
+    span,
+    entries: Object.entries(fields).map(([key, value]) => ({
+      kind: 'named',
+      span,
+      key: { text: key, span },
+      quoted: true,
+      value,
+    })),
+  }
+}
+
+function recordFields(grant: GrantRecord, span: Span): Expr {
+  const fields = Object.entries(grant).map(
+    ([key, value]) =>
+      [key, Array.isArray(value) ? list(value as readonly GrantScalar[], span) : literal(value as GrantScalar, span)] as const,
+  )
+  return dict(span, Object.fromEntries(fields))
+}
+
+function recordOf(records: GrantRecords, span: Span): Expr {
+  return dict(span, Object.fromEntries(Object.entries(records).map(([tool, grant]) => [tool, recordFields(grant, span)])))
+}

@@ -1,0 +1,38 @@
+// Which paths a path constraint allows, by text alone: paths are resolved against a base folder, `.` and `..` are taken away, and
+// roots are compared component by component. Symbolic links are the sandbox's affair, which sees the real file system.
+
+const ENCODED_TRAVERSAL = /%(?:25)*(?:2e|2f|5c|00)/i
+
+/** The components of an absolute path without `.` and `..`; null when it climbs above the root or is malformed. */
+export function resolvePath(path: string, base: string): readonly string[] | null {
+  if (path === '' || path.includes('\0') || ENCODED_TRAVERSAL.test(path)) return null
+  const absolute = path.startsWith('/') ? path : `${base}/${path}`
+  const parts: string[] = []
+  for (const part of absolute.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..') parts.push(part)
+    else if (parts.pop() === undefined) return null
+  }
+  return parts
+}
+
+/** `root` allows itself and what is below it; `*` stands for any text within one component, `**` for any number of components. */
+export function allowsPath(root: string, path: string, base: string): boolean {
+  const wanted = resolvePath(path, base)
+  const pattern = resolvePath(root, base)
+  return wanted !== null && pattern !== null && matches(pattern, wanted)
+}
+
+function matches(pattern: readonly string[], path: readonly string[]): boolean {
+  const [first, ...rest] = pattern
+  if (first === undefined) return true
+  if (first === '**') return path.some((_, at) => matches(rest, path.slice(at))) || matches(rest, [])
+  const [head, ...tail] = path
+  return head !== undefined && matchesPart(first, head) && matches(rest, tail)
+}
+
+function matchesPart(pattern: string, part: string): boolean {
+  if (!pattern.includes('*')) return pattern === part
+  const escaped = pattern.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${escaped.join('[^/]*')}$`, 's').test(part)
+}
