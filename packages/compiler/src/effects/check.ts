@@ -5,7 +5,7 @@ import type { CatalogRow, Diagnostic, Span } from '@bridle/parser'
 import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
 import { boundEffects, declaredRow, type Grant, grantsOf } from './declared.js'
 import type { Cause, Inference } from './infer.js'
-import { effectOf, needsGrant } from './kinds.js'
+import { EFFECT_NAMES, effectOf, needsGrant } from './kinds.js'
 import type { Unit, World } from './units.js'
 
 export interface EffectCheck {
@@ -123,7 +123,10 @@ function undefinedTools(world: World, inference: Inference, grants: readonly Gra
     for (const { use } of inference.of(unit).tools.values()) known.add(use.name)
   }
   if (world.dynamicTools || known.has('*')) return
-  for (const { tool, span } of grants) if (!known.has(tool)) report(findings, 'E004', span, { name: tool, what: 'grant' })
+  // Ids, families and patterns are about builtins as well, and about tools that only the host knows.
+  const isGeneral = (tool: string): boolean => /[.*]/.test(tool) || Object.hasOwn(EFFECT_NAMES, tool)
+  for (const { tool, span } of grants)
+    if (!known.has(tool) && !isGeneral(tool)) report(findings, 'E004', span, { name: tool, what: 'grant' })
   for (const { tool, span } of boundEffects(world)) {
     if (!known.has(tool)) report(findings, 'E004', span, { name: tool, what: 'bind_effect' })
   }
