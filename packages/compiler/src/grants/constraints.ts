@@ -264,11 +264,11 @@ function checkConstraint(key: string, allowed: GrantValue, args: GrantArguments,
 
 /** Equal as JSON data: 1, 1n and 1.0 are one number. */
 function same(a: unknown, b: unknown): boolean {
-  if (typeof a === 'bigint' || typeof b === 'bigint') {
-    const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint'
-    return isNumber(a) && isNumber(b) && a <= b && a >= b
-  }
-  return a === b
+  return normal(a) === normal(b)
+}
+
+function normal(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
 function shown(value: unknown): string {
