@@ -2,6 +2,7 @@
 // scripts read as host operations (`runtime.pipeline_input`, `runtime.dry_run`).
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import type { HostBridge } from './bridge/host-bridge.js'
 import { callTool } from './executors/index.js'
 import type { ToolCall, ToolProviderParts } from './executors/index.js'
 import { answered } from './providers/provider.js'
@@ -13,16 +14,18 @@ export interface RunFacts {
   readonly dryRun: boolean
 }
 
-export function hostProvider(host: Host, tools: ToolProviderParts, facts: RunFacts): Provider {
+export function hostProvider(host: Host, tools: ToolProviderParts, facts: RunFacts, bridge: HostBridge | null = null): Provider {
   return {
     kinds: ['host.call', 'host.tool'],
     perform: (effect, call) =>
-      effect.kind === 'host.call' ? hostCall(host, tools, facts, effect, call) : hostTool(host, tools, effect, call),
+      effect.kind === 'host.call'
+        ? hostCall(host, tools, facts, bridge, effect, call)
+        : hostTool(host, tools, bridge, effect, call),
     isReadOnly(effect) {
       const { name, op } = effect.args
       if (effect.kind === 'host.tool' && op === 'list') return true
       const text = String(name ?? '')
-      if (effect.kind === 'host.call' && !isServed(host, text)) return true
+      if (effect.kind === 'host.call' && !isServed(host, text)) return bridge === null || !hasOperation(bridge, text)
       const tool = host.tool(text)
       return tool !== null && (tool.sideEffect === 'none' || tool.sideEffect === 'read_only')
     },
@@ -38,6 +41,7 @@ function hostCall(
   host: Host,
   tools: ToolProviderParts,
   facts: RunFacts,
+  bridge: HostBridge | null,
   effect: Effect,
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
@@ -49,41 +53,67 @@ function hostCall(
       return answered({ handled: true, value: facts.input })
     case 'runtime.dry_run':
       return answered({ handled: true, value: facts.dryRun })
-    default:
-      return answered({ handled: false })
+    default: {
+      const asked = bridge?.callOperation(name, effect.args['params'] ?? null, call.signal) ?? null
+      return asked === null ? answered({ handled: false }) : wrapped('handled', asked)
+    }
   }
 }
 
 function hostTool(
   host: Host,
   tools: ToolProviderParts,
+  bridge: HostBridge | null,
   effect: Effect,
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
-  if (!host.isAttached) return answered({ attached: false })
+  if (!host.isAttached && bridge === null) return answered({ attached: false })
+  const name = String(effect.args['name'] ?? '')
   if (effect.args['op'] === 'list') {
-    return answered({
-      attached: true,
-      value: [...host.tools.values()].map((tool) => ({
-        name: tool.name,
-        description: tool.description,
-        schema: (tool.input?.json ?? null) as Plain,
-        deprecated: false,
-      })),
-    })
+    const own = [...host.tools.values()].map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      schema: (tool.input?.json ?? null) as Plain,
+      deprecated: false,
+    }))
+    // The machine brings the other side's list into shape; with tools of both there is one shape for both.
+    if (bridge === null) return answered({ attached: true, value: own })
+    return wrapped('attached', bridge.listTools(call.signal)).then((outcome) =>
+      own.length === 0 ? outcome : joined(own, outcome),
+    )
   }
-  return wrapped(
-    'attached',
-    callTool(tools, callOf(tools, String(effect.args['name'] ?? ''), effect.args['args'] ?? null, call), call),
-  )
+  if (bridge !== null && host.tool(name) === null)
+    return wrapped('attached', bridge.callTool(name, effect.args['args'] ?? null, call.signal))
+  return wrapped('attached', callTool(tools, callOf(tools, name, effect.args['args'] ?? null, call), call))
 }
 
+function hasOperation(bridge: HostBridge, name: string): boolean {
+  const dot = name.indexOf('.')
+  const operations = bridge.capabilities[name.slice(0, dot)]?.operations
+  return operations !== undefined && Object.hasOwn(operations, name.slice(dot + 1))
+}
+
+/** The tools of this process and those of the answer, when that is a list in one of the known shapes. */
+function joined(own: readonly Plain[], outcome: EffectOutcome): EffectOutcome {
+  if (!outcome.ok) return outcome
+  type Listed = { readonly tools?: Plain; readonly result?: Plain }
+  const { value } = outcome.value as { readonly value: Plain }
+  const inner = Array.isArray(value) ? value : (((value as Listed | null)?.result ?? value) as Plain)
+  const listed = Array.isArray(inner) ? inner : ((inner as Listed | null)?.tools ?? null)
+  return Array.isArray(listed) ? answered({ attached: true, value: [...own, ...(listed as readonly Plain[])] }) : outcome
+}
+
+function wrapped(key: 'handled' | 'attached', outcome: Promise<EffectOutcome>): Promise<EffectOutcome>
+function wrapped(
+  key: 'handled' | 'attached',
+  outcome: EffectOutcome | Promise<EffectOutcome>,
+): EffectOutcome | Promise<EffectOutcome>
 function wrapped(
   key: 'handled' | 'attached',
   outcome: EffectOutcome | Promise<EffectOutcome>,
 ): EffectOutcome | Promise<EffectOutcome> {
-  if (outcome instanceof Promise) return outcome.then((settled) => wrapped(key, settled))
-  return outcome.ok ? answered({ [key]: true, value: outcome.value }) : outcome
+  const wrap = (settled: EffectOutcome): EffectOutcome => (settled.ok ? answered({ [key]: true, value: settled.value }) : settled)
+  return outcome instanceof Promise ? outcome.then(wrap) : wrap(outcome)
 }
 
 function callOf(tools: ToolProviderParts, name: string, args: Plain, call: EffectCall): ToolCall {

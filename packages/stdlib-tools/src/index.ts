@@ -67,6 +67,8 @@ export type {
   ToolProviderParts,
 } from './executors/index.js'
 
+export type { HostBridge } from './bridge/host-bridge.js'
+
 export { Driver, NotSuspendedError } from './driver.js'
 export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, ArrivedAnswer } from './driver.js'
 export { JOURNAL_FORMAT, JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry } from './journal.js'

@@ -5,6 +5,7 @@ import { toPlain } from '@bridle/vm'
 import type { Fault, Limits, Plain, TraceEntry, Value } from '@bridle/vm'
 import { authorized, providerTable, refusal } from './authority.js'
 import type { Grants } from './authority.js'
+import type { HostBridge } from './bridge/host-bridge.js'
 import { systemClock } from './clock.js'
 import type { Clock } from './clock.js'
 import { Driver } from './driver.js'
@@ -69,6 +70,7 @@ export interface RunParts {
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly input: Plain
   readonly host: Host
+  readonly bridge?: HostBridge | undefined
   readonly providers: readonly ProviderSource[]
   readonly grants: Grants
   readonly guard: ManifestGuard
@@ -229,7 +231,7 @@ export class Run {
     const given = parts.providers.map((source) => (typeof source === 'function' ? source(info) : source))
     const mcp = given.find(isMcpCaller) ?? null
     const tools: ToolProviderParts = {
-      executors: createExecutors({ host: parts.host, mcp, scripts: parts.scripts }),
+      executors: createExecutors({ host: parts.host, bridge: parts.bridge ?? null, mcp, scripts: parts.scripts }),
       pending: parts.pendingResults,
       progress: (callId, tool, data) => this.emit({ type: 'progress', callId, tool, data }),
       timeoutOf: (name) => parts.host.tool(name)?.timeoutMs ?? null,
@@ -251,7 +253,7 @@ export class Run {
     return [
       ...basics,
       toolProvider(tools),
-      hostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }),
+      hostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }, parts.bridge ?? null),
       ...given,
     ]
   }

@@ -6,10 +6,11 @@ import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclaration
 import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, Extension, SourceFile } from '@bridle/parser'
 import { Machine, SnapshotError, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
-import type { BuiltinFamily, GrantCeiling, LinkedProgram, Limits, Plain, Registry, Value } from '@bridle/vm'
+import type { BuiltinFamily, GrantCeiling, HostCapabilities, LinkedProgram, Limits, Plain, Registry, Value } from '@bridle/vm'
 import { Grants } from './authority.js'
 import type { Grant } from './authority.js'
 import { allFamilies } from './builtins/families.js'
+import type { HostBridge } from './bridge/host-bridge.js'
 import type { Clock } from './clock.js'
 import type { DrivenMachine } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
@@ -31,6 +32,7 @@ import { grantScope } from './policy/grants.js'
 import type { ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { RunSnapshot } from './snapshot.js'
+import type { Capabilities } from './tools/define.js'
 import { plainFromHost } from './tools/edge.js'
 import { Host } from './tools/host.js'
 import type { HostParts } from './tools/host.js'
@@ -95,6 +97,8 @@ export interface StartOptions {
   readonly globals?: { readonly [name: string]: Value }
   /** A builtin that the run goes on with when the program has ended well (vm.ts). */
   readonly epilogue?: string
+  /** A host in another process (the `/bridge` entry), for tools and operations that this one does not define. */
+  readonly bridge?: HostBridge
   /** Replaces or adds providers for this run. */
   readonly providers?: readonly ProviderSource[]
   readonly runId?: string
@@ -193,6 +197,8 @@ export class Runtime {
   private readonly grants: Grants
   private readonly hashHex: (bytes: Uint8Array) => string
   private readonly std: ReadonlyMap<string, string>
+  /** What scripts are told about the operations of this host. */
+  private readonly capabilities: HostCapabilities
   private readonly pendingResults = new PendingResults()
   /** What the checker knows about builtins; the language's own table unless the host adds to it. */
   private readonly types: BuiltinSignatures | null
@@ -200,6 +206,7 @@ export class Runtime {
   constructor(options: RuntimeOptions) {
     this.options = options
     this.host = new Host(options)
+    this.capabilities = described(options.capabilities ?? {})
     this.registry = createRegistry([...allFamilies, this.host.family(), ...(options.families ?? [])])
     const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
     this.types = added.length === 0 ? null : withBuiltins(added)
@@ -316,6 +323,7 @@ export class Runtime {
       begin,
       input,
       host: this.host,
+      bridge: options.bridge,
       providers: [...(own.providers ?? []), ...(options.providers ?? [])],
       grants: options.grants === undefined ? this.grants : this.grants.narrowedTo(options.grants),
       guard: { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
@@ -347,7 +355,7 @@ export class Runtime {
   }
 
   private machineOptions(
-    options: Pick<StartOptions, 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny'>,
+    options: Pick<StartOptions, 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge'>,
     perform: RunPerform,
     limits?: Partial<Limits>,
   ): ConstructorParameters<typeof Machine>[1] {
@@ -357,6 +365,7 @@ export class Runtime {
       hashHex: this.hashHex,
       hostTools: this.host.entries,
       ...this.ceilingOf(options),
+      hostCapabilities: { ...this.capabilities, ...options.bridge?.capabilities },
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
       ...(options.globals === undefined && this.options.globalValues === undefined
         ? {}
@@ -419,4 +428,13 @@ export class RunStopped extends Error {
     super(message)
     this.result = result
   }
+}
+
+function described(capabilities: Capabilities): HostCapabilities {
+  return Object.fromEntries(
+    Object.entries(capabilities).map(([name, operations]) => [
+      name,
+      { description: '', operations: Object.fromEntries(Object.keys(operations).map((operation) => [operation, ''])) },
+    ]),
+  )
 }

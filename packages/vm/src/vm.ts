@@ -29,6 +29,7 @@ import type { BuiltinDef, Family, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { GrantCeiling } from './builtins/grants.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
+import type { HostCapabilities } from './effects/tool-records.js'
 import type { TraceRecord } from './effects/trace-records.js'
 import type { CallSite } from './interpreter/calls.js'
 import type { LimitName, Limits, RunExit } from './interpreter/exit.js'
@@ -50,6 +51,8 @@ export interface MachineOptions {
   readonly hostTools?: ReadonlyMap<string, Plain>
   /** Is told of every call; see effects/trace-records.ts. */
   readonly trace?: (record: TraceRecord) => void
+  /** What `host_capabilities` lists beside the built-in ones. */
+  readonly hostCapabilities?: HostCapabilities
   /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */
   readonly epilogue?: string
 }

@@ -1,6 +1,7 @@
 // Executor `host_bridge`: asks the embedding program, in process. A tool with a bridge identifier is served by the capability
 // operation of that name or, failing that, by the tool of that name; one without by the tool of its own name.
 
+import type { HostBridge } from '../bridge/host-bridge.js'
 import type { Tool } from '../tools/define.js'
 import { NotDataError, plainFromHost } from '../tools/edge.js'
 import { toolErrorData } from '../tools/errors.js'
@@ -11,13 +12,14 @@ import type { JsonSchema } from '../tools/schema.js'
 import { failed, result } from './executor.js'
 import type { CallScope, Executor, ToolCall, ToolOutcome } from './executor.js'
 
-export function hostBridgeExecutor(host: Host): Executor {
+export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null): Executor {
   const prepared = new PreparedCalls()
   const findTool = (name: string): Tool | null => host.tool(name)
   return {
     name: 'host_bridge',
     call(call, scope) {
       const target = find(host, call)
+      if (target === null && bridge !== null) return askBridge(bridge, call, scope)
       if (target === null) return failed('not_registered', `Tool '${call.hostCapability ?? call.tool}' not found`)
       const invocation = new HostInvocation(call, scope)
       if (typeof target !== 'function')
@@ -33,6 +35,19 @@ export function hostBridgeExecutor(host: Host): Executor {
       )
     },
   }
+}
+
+/** The process on the other side decides what it knows; an operation that it did not declare may still be a tool of that name. */
+async function askBridge(bridge: HostBridge, call: ToolCall, scope: CallScope): Promise<ToolOutcome> {
+  const name = call.hostCapability ?? call.tool
+  const asked = call.hostCapability === null ? null : bridge.callOperation(name, call.args, scope.signal)
+  const outcome = await (asked ?? bridge.callTool(name, call.args, scope.signal))
+  if (outcome.ok) return result(outcome.value)
+  const { message, category } = outcome.error
+  if (category === 'tool_rejected') return { kind: 'rejected', code: 'policy_violation', message }
+  if (/^Bridge: operation cancelled/.test(message)) return failed('cancelled', message)
+  if (/^Bridge: host did not respond/.test(message)) return failed('timeout', message)
+  return failed(/^Bridge: /.test(message) ? 'connection' : 'execution_failed', message)
 }
 
 function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> {

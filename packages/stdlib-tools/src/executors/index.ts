@@ -2,6 +2,7 @@
 // timeout, cancellation and translation of outcomes.
 
 import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { HostBridge } from '../bridge/host-bridge.js'
 import { answered } from '../providers/provider.js'
 import type { EffectCall, Provider } from '../providers/provider.js'
 import { failedOutcome } from '../tools/errors.js'
@@ -18,6 +19,8 @@ import { providerNativeExecutor } from './provider-native.js'
 
 export interface ExecutorParts {
   readonly host: Host
+  /** A host in another process, for what this one does not have. */
+  readonly bridge?: HostBridge | null
   readonly mcp: McpToolCaller | null
   readonly scripts?: { readonly [name: string]: ScriptTool }
 }
@@ -28,7 +31,7 @@ export function createExecutors(parts: ExecutorParts): ExecutorTable {
   return {
     harn: harnExecutor(parts.scripts ?? {}),
     dry_run: dryRunExecutor(),
-    host_bridge: hostBridgeExecutor(parts.host),
+    host_bridge: hostBridgeExecutor(parts.host, parts.bridge ?? null),
     mcp_server: mcpExecutor(parts.mcp),
     provider_native: providerNativeExecutor(),
   }

@@ -15,6 +15,7 @@
 
 import type { GrantCeiling } from './grants.js'
 import type { Effect, Plain } from '../effects/effect.js'
+import type { HostCapabilities } from '../effects/tool-records.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
@@ -94,6 +95,8 @@ export interface MachineAccess {
   /** Starts a task; it runs when the caller next waits. When it ends, tasks parked on `taskKey(id)` are woken. */
   spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options?: SpawnOptions): number
   hashHex(bytes: Uint8Array): string
+  /** What the embedding program can do, as `host_capabilities` tells it. */
+  readonly hostCapabilities?: HostCapabilities
   /** Facts of the running task. */
   task(): TaskFacts
   taskOutcome(id: number): TaskOutcome

@@ -99,6 +99,11 @@ function capabilityTable(ctx: Context): Map<string, { description: string; opera
   for (const [name, { description, operations }] of Object.entries(CAPABILITIES)) {
     table.set(name, { description, operations: new Map(Object.entries(operations)) })
   }
+  for (const [name, { description, operations }] of Object.entries(ctx.machine.hostCapabilities ?? {})) {
+    const known = table.get(name)
+    const all = new Map([...(known?.operations ?? []), ...Object.entries(operations)])
+    table.set(name, { description: known?.description ?? description, operations: all })
+  }
   for (const { capability, operation } of ctx.state(hostMocks).mocks) {
     const row = table.get(capability) ?? { description: MOCKED_CAPABILITY, operations: new Map<string, string>() }
     if (!row.operations.has(operation)) row.operations.set(operation, MOCKED_OPERATION)

@@ -64,3 +64,11 @@ export interface HostToolResult {
   readonly attached: boolean
   readonly value?: Plain
 }
+
+/** Capabilities of an embedding program: their operations with a line about each. */
+export interface HostCapabilities {
+  readonly [capability: string]: {
+    readonly description: string
+    readonly operations: { readonly [operation: string]: string }
+  }
+}

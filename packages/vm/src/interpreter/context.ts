@@ -27,6 +27,7 @@ import type {
 } from '../builtins/builtin.js'
 import type { GrantCeiling } from '../builtins/grants.js'
 import type { Effect, PendingEffect, Plain } from '../effects/effect.js'
+import type { HostCapabilities } from '../effects/tool-records.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { HarnIter } from '../values/handles.js'
 import type { Value } from '../values/value.js'
@@ -164,6 +165,10 @@ export class MachineContext implements Context, MachineAccess {
   }
 
   // ---- MachineAccess
+
+  get hostCapabilities(): HostCapabilities {
+    return this.m.options.hostCapabilities ?? {}
+  }
 
   hashHex(bytes: Uint8Array): string {
     return this.m.options.hashHex(bytes)

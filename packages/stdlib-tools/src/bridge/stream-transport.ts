@@ -1,28 +1,39 @@
-// The stdio transport of a server: newline-delimited JSON on the standard streams of this process, or any pair of streams.
-// Lines that are not JSON objects are skipped, as on the client's side.
+// Newline-delimited JSON over a pair of streams, such as the standard streams of this process: the transport of the host bridge
+// and of a script that is served as an MCP server. Lines that are not JSON objects are skipped, because programs print.
 
 import type { Readable, Writable } from 'node:stream'
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 
-/** A longer line is dropped with everything before its end: no honest client sends one. */
+/** What carries messages of JSON-RPC one way and the other. */
+export interface MessageTransport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: object) => void
+  readonly start: () => Promise<void>
+  /** Rejects when the connection is closed. */
+  readonly send: (message: object) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** A longer line is dropped, and reported as an error: no honest peer sends one. */
 const MAX_LINE_BYTES = 64 << 20
 const NEWLINE = 0x0a
 
-export class StreamTransport implements Transport {
+export class StreamTransport implements MessageTransport {
   onclose?: () => void
   onerror?: (error: Error) => void
-  onmessage?: (message: JSONRPCMessage) => void
+  onmessage?: (message: object) => void
   private readonly input: Readable
   private readonly output: Writable
+  private readonly maxLineBytes: number
   private chunks: Buffer[] = []
   private size = 0
   private skipping = false
   private closed = false
 
-  constructor(input: Readable, output: Writable) {
+  constructor(input: Readable, output: Writable, options: { readonly maxLineBytes?: number } = {}) {
     this.input = input
     this.output = output
+    this.maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES
   }
 
   async start(): Promise<void> {
@@ -33,7 +44,7 @@ export class StreamTransport implements Transport {
     this.output.on('error', (cause: Error) => this.fail(cause))
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
+  send(message: object): Promise<void> {
     if (this.closed) return Promise.reject(new Error('the connection is closed'))
     return new Promise((resolve, reject) => {
       this.output.write(`${JSON.stringify(message)}\n`, (cause) =>
@@ -66,13 +77,14 @@ export class StreamTransport implements Transport {
 
   private keep(part: Buffer): void {
     this.size += part.length
-    if (this.size > MAX_LINE_BYTES) {
+    if (this.size > this.maxLineBytes) {
       this.skipping = true
       this.chunks = []
     } else if (part.length > 0) this.chunks.push(part)
   }
 
   private line(): void {
+    if (this.skipping) this.onerror?.(new Error(`a message longer than ${this.maxLineBytes} bytes was dropped`))
     const text = this.skipping ? '' : Buffer.concat(this.chunks).toString('utf8').trim()
     this.chunks = []
     this.size = 0
@@ -84,6 +96,6 @@ export class StreamTransport implements Transport {
     } catch {
       return
     }
-    if (typeof message === 'object' && message !== null && !Array.isArray(message)) this.onmessage?.(message as JSONRPCMessage)
+    if (typeof message === 'object' && message !== null && !Array.isArray(message)) this.onmessage?.(message)
   }
 }

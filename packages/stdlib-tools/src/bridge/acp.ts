@@ -1,0 +1,265 @@
+// A script as an agent that another program drives over stdio (04a §4.6, the Agent Client Protocol): sessions, prompts that run
+// the script, its output as message chunks, and calls back into the client for host operations, tools and permissions.
+// One AcpServer is one connection; every prompt is a run of its own.
+
+import { fromPlain } from '@bridle/vm'
+import type { Value } from '@bridle/vm'
+import { ApprovalDesk, approvalProvider } from '../policy/approval.js'
+import type { Run, RunResult } from '../run.js'
+import type { Module, Runtime, StartOptions } from '../runtime.js'
+import { plainFromHost } from '../tools/edge.js'
+import { VERSION } from '../version.js'
+import { readCapabilities, remoteApproval, remoteHost } from './host-bridge.js'
+import { BridgeError, JsonRpcPeer, RequestError, methodNotFound } from './jsonrpc.js'
+import type { Params } from './jsonrpc.js'
+import type { MessageTransport } from './stream-transport.js'
+
+export interface AcpOptions {
+  readonly runtime: Runtime
+  /** The program of a prompt: the same for all of them, or made from the prompt's text. Throws CompileError. */
+  readonly module: (prompt: string) => Module
+  readonly start?: Omit<StartOptions, 'bridge' | 'signal' | 'onEvent'>
+  /** The script global `mcp`. */
+  readonly mcp?: Value
+  /** Limit of one `host/call`; 60 s by default. */
+  readonly callTimeoutMs?: number
+  /** Limit of other requests to the client; 300 s by default. */
+  readonly timeoutMs?: number
+  readonly newId?: () => string
+}
+
+/** Names that scripts of an agent can read everywhere: give them to `createRuntime({ globals })`. */
+export const ACP_GLOBALS = ['prompt', 'cwd', 'mcp'] as const
+
+interface Session {
+  readonly id: string
+  readonly cwd: string
+  readonly parent: string | null
+  run: Run | null
+  stopped: boolean
+}
+
+const PROTOCOL_VERSION = 1
+const MODES = [{ id: 'default', name: 'Default', description: 'Execute harn pipelines' }]
+const INVALID_PARAMS = -32602
+const SESSION_NOT_FOUND = -32004
+const RUN_FAILED = -32000
+
+export class AcpServer {
+  private readonly options: AcpOptions
+  private readonly peer: JsonRpcPeer
+  private readonly desk = new ApprovalDesk()
+  private readonly sessions = new Map<string, Session>()
+  /** Settles when the connection has ended. */
+  readonly ended: Promise<void>
+  private settleEnded: () => void = () => {}
+
+  constructor(options: AcpOptions, transport: MessageTransport) {
+    this.options = options
+    this.ended = new Promise((resolve) => {
+      this.settleEnded = resolve
+    })
+    this.peer = new JsonRpcPeer(transport, {
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      onRequest: (method, params) => this.answer(method, params),
+      onNotification: (method, params) => this.hear(method, params),
+      onClose: () => this.onClosed(),
+    })
+    this.desk.onRequest(({ payload }) => this.peer.notify('harn.hitl.requested', { ...payload }))
+  }
+
+  start(): Promise<void> {
+    return this.peer.start()
+  }
+
+  close(): Promise<void> {
+    return this.peer.close()
+  }
+
+  private onClosed(): void {
+    for (const session of this.sessions.values()) session.run?.cancel('the client went away')
+    this.settleEnded()
+  }
+
+  private answer(method: string, params: Params): unknown {
+    switch (method) {
+      case 'initialize':
+        return initialized()
+      case 'session/new':
+        return { sessionId: this.open(text(params['cwd']) ?? process.cwd(), null, null).id, modes: MODES }
+      case 'session/list':
+        return { sessions: [...this.sessions.values()].map(({ id, cwd }) => ({ sessionId: id, cwd })) }
+      case 'session/load':
+        return this.load(params)
+      case 'session/fork':
+        return this.fork(params)
+      case 'session/prompt':
+        return this.prompt(params)
+      case 'session/cancel':
+        this.hear(method, params)
+        return {}
+      case 'harn.hitl.respond':
+        return this.respond(params)
+      default:
+        throw methodNotFound(method)
+    }
+  }
+
+  private hear(method: string, params: Params): void {
+    const given = text(params['sessionId'])
+    if (method !== 'session/cancel' && method !== 'cancel') return
+    for (const session of this.sessions.values()) {
+      if (given !== null && given !== session.id) continue
+      session.stopped = true
+      session.run?.cancel('cancelled by the client')
+    }
+  }
+
+  private open(cwd: string, parent: string | null, wanted: string | null): Session {
+    const id = wanted ?? this.options.newId?.() ?? `session_${crypto.randomUUID()}`
+    const session: Session = { id, cwd, parent, run: null, stopped: false }
+    this.sessions.set(id, session)
+    return session
+  }
+
+  private load(params: Params): unknown {
+    const id = text(params['sessionId'])
+    if (id === null) throw new RequestError(INVALID_PARAMS, 'session/load requires sessionId')
+    if (!this.sessions.has(id)) throw new RequestError(SESSION_NOT_FOUND, `Session not found: ${id}`)
+    return { sessionId: id, modes: MODES }
+  }
+
+  private fork(params: Params): unknown {
+    const source = this.known(params)
+    const wanted = text(params['id'])
+    if (wanted !== null && this.sessions.has(wanted)) throw new RequestError(INVALID_PARAMS, `Session exists: ${wanted}`)
+    const session = this.open(source.cwd, source.id, wanted)
+    return { sessionId: session.id, state: 'forked', parent_id: source.id, branched_at: params['keep_first'] ?? null }
+  }
+
+  private known(params: Params): Session {
+    const id = text(params['sessionId'])
+    if (id === null) throw new RequestError(INVALID_PARAMS, 'Missing sessionId')
+    const session = this.sessions.get(id)
+    if (session === undefined) throw new RequestError(INVALID_PARAMS, `Unknown session: ${id}`)
+    return session
+  }
+
+  private respond(params: Params): unknown {
+    const id = text(params['request_id'])
+    if (id === null) throw new RequestError(INVALID_PARAMS, 'invalid harn.hitl.respond params: missing field `request_id`')
+    this.desk.respond(id, params)
+    return { ok: true }
+  }
+
+  private async prompt(params: Params): Promise<unknown> {
+    const session = this.known(params)
+    if (session.run !== null) throw new RequestError(INVALID_PARAMS, `Session is busy: ${session.id}`)
+    const prompt = promptText(params['prompt'])
+    session.stopped = false
+    try {
+      const result = await this.run(session, prompt)
+      if (session.stopped || result.status === 'cancelled') return { stopReason: 'cancelled' }
+      if (result.status === 'failed') throw result.error
+      if (result.status === 'limit') throw new Error(result.message)
+      return { stopReason: 'completed' }
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause)
+      this.say(session, `Error: ${message}`, `Error: ${message}`)
+      throw new RequestError(RUN_FAILED, message)
+    } finally {
+      session.run = null
+    }
+  }
+
+  private async run(session: Session, prompt: string): Promise<RunResult> {
+    const { runtime, start = {}, mcp } = this.options
+    const module = this.options.module(prompt)
+    const capabilities = await this.capabilities(session)
+    const desk = this.desk.provider()
+    const ask = remoteApproval(this.peer, session.id, () => null)
+    const run = runtime.start(module, {
+      ...start,
+      globals: {
+        ...start.globals,
+        prompt,
+        cwd: session.cwd,
+        mcp: mcp ?? fromPlain({}),
+      },
+      bridge: remoteHost(this.peer, {
+        session: session.id,
+        callTimeoutMs: this.options.callTimeoutMs ?? 60_000,
+        capabilities,
+      }),
+      providers: [
+        ...(start.providers ?? []),
+        {
+          ...desk,
+          perform: (effect, call) =>
+            effect.args['kind'] === 'permission' ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call),
+        },
+      ],
+      onEvent: (event) => {
+        if (event.type === 'output') this.say(session, event.text, run.output)
+        else if (event.type === 'progress')
+          this.update(session, {
+            sessionUpdate: 'call_progress',
+            toolCallId: event.callId,
+            title: event.tool,
+            data: plainFromHost(event.data),
+          })
+      },
+    })
+    session.run = run
+    if (session.stopped || this.peer.isClosed) run.cancel('cancelled by the client')
+    return run.result
+  }
+
+  /** A client that does not know the question has no operations. */
+  private async capabilities(session: Session): Promise<ReturnType<typeof readCapabilities>> {
+    try {
+      return readCapabilities(await this.peer.request('host/capabilities', { sessionId: session.id }))
+    } catch (cause) {
+      if (cause instanceof BridgeError && cause.fault.kind === 'answered') return {}
+      throw cause
+    }
+  }
+
+  private say(session: Session, delta: string, whole: string): void {
+    this.update(session, {
+      sessionUpdate: 'agent_message_chunk',
+      content: { type: 'text', text: delta, visible_text: whole, visible_delta: delta },
+    })
+  }
+
+  private update(session: Session, update: Params): void {
+    this.peer.notify('session/update', { sessionId: session.id, update })
+  }
+}
+
+function initialized(): unknown {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentCapabilities: {
+      promptCapabilities: {},
+      sessionCapabilities: { fork: {}, load: {} },
+      _meta: { harn: { sessionUpdateExtensions: ['call_progress'], agentEventExtensions: [] } },
+    },
+    agentInfo: { name: 'bridle', version: VERSION },
+  }
+}
+
+function promptText(blocks: unknown): string {
+  if (typeof blocks === 'string') return blocks
+  if (!Array.isArray(blocks)) return ''
+  return (blocks as readonly unknown[])
+    .flatMap((block) => {
+      const { type, text: words } = (block ?? {}) as { readonly type?: unknown; readonly text?: unknown }
+      return type === 'text' && typeof words === 'string' ? [words] : []
+    })
+    .join('\n')
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

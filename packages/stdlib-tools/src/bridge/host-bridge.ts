@@ -1,0 +1,98 @@
+// An embedding program that lives in another process, as the runs of this one see it: its tools, its capability operations, the
+// people behind it. `HostBridge` is what a run needs; `remoteHost` makes one of a JSON-RPC connection in the messages of 04a §4.
+
+import type { EffectOutcome, HostCapabilities, Plain } from '@bridle/vm'
+import type { AskPerson } from '../policy/approval.js'
+import { answered, categorizedError, runtimeError } from '../providers/provider.js'
+import { plainFromHost } from '../tools/edge.js'
+import { BridgeError, isRecord } from './jsonrpc.js'
+import type { JsonRpcPeer, Params } from './jsonrpc.js'
+
+/** A host beyond the definitions of this process; its own tools and operations go first. */
+export interface HostBridge {
+  /** The answer to `host/tools/list`, in any of its shapes (04a §4.3). */
+  readonly listTools: (signal: AbortSignal) => Promise<EffectOutcome>
+  readonly callTool: (name: string, args: Plain, signal: AbortSignal) => Promise<EffectOutcome>
+  /** `null` when the host does not have the operation. */
+  readonly callOperation: (name: string, params: Plain, signal: AbortSignal) => Promise<EffectOutcome> | null
+  readonly capabilities: HostCapabilities
+}
+
+export interface RemoteHostOptions {
+  /** Added to the parameters of every message about one session. */
+  readonly session?: string
+  /** Limit of one capability operation; the connection's own limit by default. */
+  readonly callTimeoutMs?: number
+  readonly capabilities?: HostCapabilities
+}
+
+/** The host refused by decision; scripts see a `tool_rejected` error. */
+const REJECTED = -32001
+
+export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): HostBridge {
+  const session: Params = options.session === undefined ? {} : { sessionId: options.session }
+  const { capabilities = {} } = options
+  const ask = async (method: string, params: Params, signal: AbortSignal, timeoutMs?: number): Promise<EffectOutcome> => {
+    try {
+      const result = await peer.request(method, params, { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+      return answered(plainFromHost(result))
+    } catch (cause) {
+      return failureOf(cause)
+    }
+  }
+  return {
+    capabilities,
+    listTools: (signal) => ask('host/tools/list', session, signal),
+    callTool: (name, args, signal) => ask('builtin_call', { ...session, name, args: [wire(args)] }, signal),
+    callOperation(name, params, signal) {
+      const dot = name.indexOf('.')
+      const operations = capabilities[name.slice(0, dot)]?.operations
+      if (operations === undefined || !Object.hasOwn(operations, name.slice(dot + 1))) return null
+      return ask('host/call', { ...session, name, args: wire(params) }, signal, options.callTimeoutMs)
+    },
+  }
+}
+
+/** Asks the people behind the host: `session/request_permission` for tool calls, a notification for questions (04a §4.5, §2.7). */
+export function remoteApproval(peer: JsonRpcPeer, session: string, onQuestion: AskPerson): AskPerson {
+  return async (request, signal) => {
+    if (request.kind !== 'permission') return onQuestion(request, signal)
+    return peer.request('session/request_permission', { ...request.payload, sessionId: session }, { signal })
+  }
+}
+
+/** What `host/capabilities` answers, in the shapes that hosts use: operations as a list of names, or as a dict. */
+export function readCapabilities(answer: unknown): HostCapabilities {
+  const given = isRecord(answer) && isRecord(answer['capabilities']) ? answer['capabilities'] : answer
+  const out: { [name: string]: HostCapabilities[string] } = Object.create(null) as { [name: string]: HostCapabilities[string] }
+  if (!isRecord(given)) return out
+  for (const [name, value] of Object.entries(given)) {
+    const row: Params = isRecord(value) ? value : {}
+    const listed: unknown = Array.isArray(value) ? value : (row['operations'] ?? row['ops'])
+    const operations: { [name: string]: string } = Object.create(null) as { [name: string]: string }
+    if (Array.isArray(listed)) for (const each of listed as unknown[]) operations[String(each)] = ''
+    else if (isRecord(listed))
+      for (const [operation, text] of Object.entries(listed))
+        operations[operation] = isRecord(text) ? String(text['description'] ?? '') : typeof text === 'string' ? text : ''
+    out[name] = { description: typeof row['description'] === 'string' ? row['description'] : '', operations }
+  }
+  return out
+}
+
+function failureOf(cause: unknown): EffectOutcome {
+  if (!(cause instanceof BridgeError)) return runtimeError(`Bridge: ${cause instanceof Error ? cause.message : String(cause)}`)
+  const { fault } = cause
+  if (fault.kind !== 'answered') return runtimeError(fault.message)
+  return fault.code === REJECTED
+    ? categorizedError('tool_rejected', fault.message)
+    : runtimeError(`Host error (${fault.code}): ${fault.message}`)
+}
+
+/** Data as JSON has it: large ints become doubles, bytes have no form. */
+function wire(data: Plain): unknown {
+  return JSON.parse(
+    JSON.stringify(data ?? null, (_key, value: unknown) =>
+      typeof value === 'bigint' ? Number(value) : value instanceof Uint8Array ? null : value,
+    ),
+  )
+}
