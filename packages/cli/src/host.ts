@@ -15,6 +15,8 @@ export interface CommandHostOptions {
   readonly args?: readonly string[]
   /** Key of the script: its `harn.toml`, the nearest one above it, declares the MCP servers of its runs. */
   readonly script?: string
+  /** Further names that the script can read everywhere; their values come with each run. */
+  readonly globals?: readonly string[]
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
 }
@@ -38,8 +40,8 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
     grants: ['*'],
     resolve: fileModules({ root }),
     hashHex,
-    ...(isEager ? { globalValues: { mcp: mcpGlobal(servers) } } : {}),
-    ...(options.args === undefined ? {} : { globals: ['argv'] }),
+    ...(isEager && options.globals?.includes('mcp') !== true ? { globalValues: { mcp: mcpGlobal(servers) } } : {}),
+    globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
 }

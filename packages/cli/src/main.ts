@@ -62,9 +62,8 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     done(await disasmCommand(file))
   })
 
-  program
-    .command('serve')
-    .description('serve a script to other programs')
+  const serve = program.command('serve').description('serve a script to other programs')
+  serve
     .command('mcp <file>')
     .description('serve a script as an MCP server: its `pub fn`s, or what it registers')
     .addOption(new Option('--transport <name>', 'how clients connect').choices(['stdio', 'http']).default('stdio'))
@@ -75,6 +74,13 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     .action(async (file: string, options: ServeFlags) => {
       const { serveMcpCommand } = await import('./commands/serve.js')
       done(await serveMcpCommand(file, options))
+    })
+  serve
+    .command('acp [file]')
+    .description('serve a script as an agent over standard input and output; without FILE each prompt is a script')
+    .action(async (file: string | undefined) => {
+      const { serveAcpCommand } = await import('./commands/serve-acp.js')
+      done(await serveAcpCommand(file))
     })
 
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')

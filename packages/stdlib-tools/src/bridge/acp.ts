@@ -18,7 +18,8 @@ export interface AcpOptions {
   readonly runtime: Runtime
   /** The program of a prompt: the same for all of them, or made from the prompt's text. Throws CompileError. */
   readonly module: (prompt: string) => Module
-  readonly start?: Omit<StartOptions, 'bridge' | 'signal' | 'onEvent'>
+  /** What the runs of a session are started with; `cwd` is the folder that its client named. */
+  readonly start?: (session: { readonly id: string; readonly cwd: string }) => Omit<StartOptions, 'bridge' | 'signal' | 'onEvent'>
   /** The script global `mcp`. */
   readonly mcp?: Value
   /** Limit of one `host/call`; 60 s by default. */
@@ -165,7 +166,7 @@ export class AcpServer {
       return { stopReason: 'completed' }
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
-      this.say(session, `Error: ${message}`, `Error: ${message}`)
+      this.say(session, `Error: ${message}`)
       throw new RequestError(RUN_FAILED, message)
     } finally {
       session.run = null
@@ -173,7 +174,8 @@ export class AcpServer {
   }
 
   private async run(session: Session, prompt: string): Promise<RunResult> {
-    const { runtime, start = {}, mcp } = this.options
+    const { runtime, mcp } = this.options
+    const start = this.options.start?.(session) ?? {}
     const module = this.options.module(prompt)
     const capabilities = await this.capabilities(session)
     const desk = this.desk.provider()
@@ -200,7 +202,7 @@ export class AcpServer {
         },
       ],
       onEvent: (event) => {
-        if (event.type === 'output') this.say(session, event.text, run.output)
+        if (event.type === 'output') this.say(session, event.text)
         else if (event.type === 'progress')
           this.update(session, {
             sessionUpdate: 'call_progress',
@@ -225,10 +227,10 @@ export class AcpServer {
     }
   }
 
-  private say(session: Session, delta: string, whole: string): void {
+  private say(session: Session, words: string): void {
     this.update(session, {
       sessionUpdate: 'agent_message_chunk',
-      content: { type: 'text', text: delta, visible_text: whole, visible_delta: delta },
+      content: { type: 'text', text: words, visible_text: words, visible_delta: words },
     })
   }
 

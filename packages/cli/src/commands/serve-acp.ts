@@ -1,0 +1,63 @@
+// `bridle serve acp [FILE]`: a script as an agent that an editor or another program drives over standard input and output
+// (reference 04a §4.6). Every prompt runs the script, with the text in the global `prompt`; without a file the prompt itself is
+// the script. Standard output belongs to the protocol.
+
+import { CompileError, mcpGlobal } from '@bridle/stdlib-tools'
+import type { Module } from '@bridle/stdlib-tools'
+import { ACP_GLOBALS, AcpServer, StreamTransport } from '@bridle/stdlib-tools/bridge'
+import { nodeProviders } from '@bridle/stdlib-tools/node'
+import { CommandError, EXIT_FAILURE } from '../errors.js'
+import { commandRuntime, manifestOf } from '../host.js'
+import { compileScript, readScript } from '../load.js'
+
+const PROMPT_KEY = '<prompt>'
+
+export async function serveAcpCommand(file: string | undefined): Promise<number> {
+  const script = file === undefined ? null : await readScript(file, undefined)
+  const key = script?.key ?? PROMPT_KEY
+  const runtime = commandRuntime({ script: key, terminal: false, globals: ACP_GLOBALS })
+  const module = script === null ? null : compileScript(runtime, script)
+  if (script !== null && module === null) return EXIT_FAILURE
+  const compilePrompt = (prompt: string): Module => {
+    try {
+      return runtime.compile(`pipeline main() {\n${prompt}\n}\n`, { file: PROMPT_KEY })
+    } catch (cause) {
+      throw cause instanceof CompileError ? new Error(cause.render(), { cause }) : cause
+    }
+  }
+  const server = new AcpServer(
+    {
+      runtime,
+      module: (prompt) => module ?? compilePrompt(prompt),
+      mcp: mcpGlobal(manifestOf(key)?.mcpServers ?? {}),
+      callTimeoutMs: callTimeoutMs(),
+      start: ({ cwd }) => ({
+        providers: nodeProviders({ root: cwd, sandbox: 'none', env: process.env, http: { policy: { denyPrivate: false } } }),
+      }),
+    },
+    new StreamTransport(process.stdin, process.stdout),
+  )
+  await server.start()
+  await Promise.race([server.ended, stopSignal()])
+  await server.close()
+  // An open standard input would keep the process alive.
+  process.stdin.destroy()
+  return 0
+}
+
+/** HARN_HOST_CALL_TIMEOUT_SECS, 60 s when it is not set. */
+function callTimeoutMs(): number {
+  const text = process.env['HARN_HOST_CALL_TIMEOUT_SECS']
+  if (text === undefined || text === '') return 60_000
+  const seconds = Number(text)
+  if (!Number.isFinite(seconds) || seconds <= 0)
+    throw new CommandError(`HARN_HOST_CALL_TIMEOUT_SECS is not a number of seconds: ${text}`)
+  return seconds * 1000
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+  })
+}

@@ -1,0 +1,329 @@
+// Runs whose host is on the other side of a connection, with hosts that behave and hosts that do not.
+
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { createRuntime } from '../runtime.js'
+import type { RuntimeOptions } from '../runtime.js'
+import { defineTool } from '../tools/define.js'
+import { AcpServer, ACP_GLOBALS } from './acp.js'
+import { readCapabilities, remoteHost } from './host-bridge.js'
+import { JsonRpcPeer, RequestError } from './jsonrpc.js'
+import type { Params, PeerOptions } from './jsonrpc.js'
+import { StreamTransport } from './stream-transport.js'
+
+interface Wire {
+  readonly peer: JsonRpcPeer
+  /** What the peer sent, message by message. */
+  readonly sent: Params[]
+  /** Sends text to the peer as it is. */
+  readonly say: (text: string) => void
+  readonly hangUp: () => void
+}
+
+/** A peer and the raw other end of its connection. */
+async function wire(
+  answer: (message: Params, say: (text: string) => void) => void,
+  options: PeerOptions & { readonly maxLineBytes?: number } = {},
+): Promise<Wire> {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const sent: Params[] = []
+  const say = (text: string): void => void input.write(text)
+  let rest = ''
+  output.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) {
+      const message = JSON.parse(line) as Params
+      sent.push(message)
+      answer(message, say)
+    }
+  })
+  const peer = new JsonRpcPeer(new StreamTransport(input, output, options), options)
+  await peer.start()
+  return { peer, sent, say, hangUp: () => input.end() }
+}
+
+const line = (message: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
+const failure = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    (value) => `no failure: ${JSON.stringify(value)}`,
+    (cause: unknown) => String(cause),
+  )
+
+describe('the connection', () => {
+  test('ids from 1, answers by id in any order', async () => {
+    const held: Params[] = []
+    const { peer, sent } = await wire((message, say) => {
+      held.push(message)
+      if (held.length === 2) for (const { id, method } of held.reverse()) say(line({ id, result: method }))
+    })
+    expect(await Promise.all([peer.request('a', { x: 1 }), peer.request('b', {})])).toEqual(['a', 'b'])
+    expect(sent[0]).toEqual({ jsonrpc: '2.0', id: 1, method: 'a', params: { x: 1 } })
+  })
+
+  test.each<[string, string]>([
+    ['a late answer to nobody', line({ id: 99, result: 'stray' })],
+    ['text that is not JSON', 'hello\n{ broken\n'],
+    ['JSON that is no message', '[1]\n"x"\nnull\n{}\n'],
+    ['an id of another type', line({ id: '1', result: 'stray' })],
+    ['an answer in pieces', ''],
+  ])('%s does no harm', async (_, noise) => {
+    const { peer } = await wire(({ id }, say) => {
+      say(noise)
+      const text = line({ id, result: 'right' })
+      say(text.slice(0, 10))
+      say(text.slice(10))
+      say(line({ id, result: 'a second answer' }))
+    })
+    expect([await peer.request('m', {}), await peer.request('m', {})]).toEqual(['right', 'right'])
+  })
+
+  test.each<[string, object, string]>([
+    ['an error', { error: { code: -5, message: 'no' } }, 'no'],
+    ['an error without anything', { error: {} }, 'Unknown error'],
+    ['an error that is a text', { error: 'no' }, 'Unknown error'],
+  ])('%s', async (_, answer, message) => {
+    const { peer } = await wire(({ id }, say) => say(line({ id, ...answer })))
+    expect(await failure(peer.request('m', {}))).toBe(`BridgeError: ${message}`)
+  })
+
+  test('an answer that is neither a result nor an error is nothing', async () => {
+    const { peer } = await wire(({ id }, say) => say(line({ id })))
+    expect(await peer.request('m', {})).toBe(null)
+  })
+
+  test('silence, giving up, hanging up', async () => {
+    const { peer, sent, hangUp } = await wire(() => {}, { timeoutMs: 5 })
+    expect(await failure(peer.request('slow', {}))).toBe("BridgeError: Bridge: host did not respond to 'slow' within 5ms")
+    const abort = new AbortController()
+    const given = failure(peer.request('slow', {}, { signal: abort.signal, timeoutMs: 10_000 }))
+    abort.abort()
+    expect(await given).toBe('BridgeError: Bridge: operation cancelled')
+    expect(sent.filter(({ method }) => method === '$/cancelRequest').map(({ params }) => params)).toEqual([{ id: 1 }, { id: 2 }])
+    const last = failure(peer.request('slow', {}, { timeoutMs: 10_000 }))
+    hangUp()
+    expect(await last).toBe('BridgeError: Bridge: host closed connection before responding')
+    expect(await failure(peer.request('after', {}))).toBe('BridgeError: Bridge: host closed connection before responding')
+  })
+
+  test('an answer that is too long ends the wait for it, and the connection goes on', async () => {
+    const { peer } = await wire(
+      ({ id, method }, say) => say(line({ id, result: method === 'huge' ? 'x'.repeat(5000) : 'small' })),
+      { maxLineBytes: 1000 },
+    )
+    expect(await failure(peer.request('huge', {}))).toBe('BridgeError: Bridge: a message longer than 1000 bytes was dropped')
+    expect(await peer.request('m', {})).toBe('small')
+  })
+
+  test('requests of the other side', async () => {
+    const answers: Params[] = []
+    const { say } = await wire((message) => answers.push(message), {
+      onRequest: async (method, params, signal) => {
+        if (method === 'echo') return params
+        if (method === 'coded') throw new RequestError(-7, 'coded', { more: 1 })
+        if (method === 'wait') return new Promise((resolve) => signal.addEventListener('abort', () => resolve('stopped')))
+        throw new Error('plain')
+      },
+    })
+    say(line({ id: 'a', method: 'echo', params: { x: 1 } }) + line({ id: 'b', method: 'coded' }) + line({ id: 'c', method: 'x' }))
+    say(line({ id: 'd', method: 'wait' }) + line({ method: '$/cancelRequest', params: { id: 'd' } }))
+    while (answers.length < 4) await new Promise((resolve) => setImmediate(resolve))
+    expect(answers.map(({ id, result, error }) => [id, result ?? error])).toEqual([
+      ['a', { x: 1 }],
+      ['b', { code: -7, message: 'coded', data: { more: 1 } }],
+      ['c', { code: -32603, message: 'plain' }],
+      ['d', 'stopped'],
+    ])
+  })
+})
+
+/** What a script prints whose host answers with `host`. */
+async function output(
+  source: string,
+  host: Readonly<Record<string, (params: Params) => object>>,
+  options: RuntimeOptions = {},
+): Promise<string> {
+  const { peer } = await wire(({ id, method, params }, say) => {
+    const answer = host[String(method)]?.(params as Params) ?? { error: { code: -32601, message: 'Method not found' } }
+    if (id !== undefined) say(line({ id, ...answer }))
+  })
+  const capabilities = readCapabilities({
+    box: ['open', 'fail'],
+    files: { description: 'Files', operations: { read: { description: 'Reads' } } },
+  })
+  const runtime = createRuntime(options)
+  const result = await runtime.start(runtime.compile(source), { bridge: remoteHost(peer, { capabilities }) }).result
+  await peer.close()
+  return result.status === 'failed' ? `${result.output}! ${result.error.message}` : result.output
+}
+
+const caught = (call: string): string => `try { println(${call}) } catch (e) { println("caught: " + to_string(e)) }`
+
+describe('a run and its remote host', () => {
+  test('operations', async () => {
+    const source = `
+println(host_call("box.open", {a: 1}))
+println([host_has("box"), host_has("box", "open"), host_has("box", "shut"), host_has("files", "read")])
+println(host_capabilities().files)
+${caught('host_call("box.fail")')}
+${caught('host_call("box.shut")')}
+host_mock("box", "open", "mocked")
+println(host_call("box.open", {a: 1}))
+`
+    const host = {
+      'host/call': (params: Params) =>
+        params['name'] === 'box.open' ? { result: { opened: params['args'] } } : { error: { code: 4, message: 'stuck' } },
+    }
+    expect((await output(source, host)).split('\n')).toEqual([
+      '{opened: {a: 1}}',
+      '[true, true, false, true]',
+      '{description: Files, operations: {read: {description: Reads}}, ops: [read]}',
+      'caught: Runtime error: Host error (4): stuck',
+      'caught: host_call: unsupported operation box.shut',
+      'mocked',
+      '',
+    ])
+  })
+
+  test('tools', async () => {
+    const own = defineTool({ name: 'own', description: 'Ours', execute: () => 'own tool' })
+    const source = `
+import { tool_call, tool_try } from "std/tools"
+println(host_tool_list().map({ t -> t.name + ": " + t.description }))
+println(host_tool_call("greet", {name: "Ada"}))
+println(host_tool_call("own", {}))
+println(tool_call("greet", {name: "Bob"}))
+${caught('host_tool_call("forbidden", {})')}
+println(unwrap_err(tool_try("forbidden", {})).code)
+`
+    const host = {
+      'host/tools/list': () => ({ result: { tools: [{ name: 'greet', short_description: 'Greets' }] } }),
+      builtin_call: ({ name, args }: Params) =>
+        name === 'greet'
+          ? { result: `hello ${(args as readonly { readonly name: string }[])[0]!.name}` }
+          : { error: { code: -32001, message: 'not allowed' } },
+    }
+    expect((await output(source, host, { tools: [own] })).split('\n')).toEqual([
+      '[own: Ours, greet: Greets]',
+      'hello Ada',
+      'own tool',
+      'hello Bob',
+      'caught: Error [tool_rejected]: not allowed',
+      'policy_violation',
+      '',
+    ])
+  })
+
+  test.each<[string, object, string]>([
+    ['a list', { result: [{ name: 'a' }] }, '[{deprecated: false, description: , name: a, schema: nil}]'],
+    [
+      'a wrapped list',
+      { result: { result: { tools: [{ name: 'a' }] } } },
+      '[{deprecated: false, description: , name: a, schema: nil}]',
+    ],
+    ['a dict', { result: {} }, 'caught: Runtime error: host/tools/list: host response must be an array or { tools: [...] }'],
+    ['a text', { result: 'x' }, 'caught: Runtime error: host/tools/list: unexpected response shape'],
+    ['texts', { result: ['x'] }, 'caught: Runtime error: host/tools/list: every tool must be an object'],
+    ['no names', { result: [{}] }, 'caught: Runtime error: host/tools/list: every tool must include a string `name`'],
+  ])('tools listed as %s', async (_, answer, expected) => {
+    expect(await output(caught('host_tool_list()'), { 'host/tools/list': () => answer })).toBe(`${expected}\n`)
+  })
+
+  test('a host that dies in mid-call', async () => {
+    const { peer, hangUp } = await wire(({ method }) => method === 'builtin_call' && hangUp())
+    const runtime = createRuntime()
+    const source = `${caught('host_tool_call("t", {})')}\n${caught('host_tool_call("t", {})')}`
+    const run = runtime.start(runtime.compile(source), { bridge: remoteHost(peer) })
+    expect((await run.result).output).toBe('caught: Runtime error: Bridge: host closed connection before responding\n'.repeat(2))
+  })
+})
+
+describe('an agent', () => {
+  const client = async (source: string, answer: (message: Params, say: (text: string) => void) => void) => {
+    const [input, toClient] = [new PassThrough(), new PassThrough()]
+    const runtime = createRuntime({ globals: ACP_GLOBALS, grants: ['approval'] })
+    const module = runtime.compile(source)
+    let made = 0
+    const server = new AcpServer(
+      { runtime, module: () => module, newId: () => `s${++made}`, start: () => ({ runId: 'r' }) },
+      new StreamTransport(input, toClient),
+    )
+    await server.start()
+    const peerSide = new JsonRpcPeer(new StreamTransport(toClient, input), {
+      onRequest: (method, params) => {
+        const given: { answer?: unknown } = {}
+        answer({ method, params }, (text) => {
+          given.answer = JSON.parse(text)
+        })
+        if (given.answer === undefined) throw new RequestError(-32601, 'Method not found')
+        return given.answer
+      },
+      onNotification: (method, params) => answer({ method, params }, () => {}),
+    })
+    await peerSide.start()
+    return { peer: peerSide, server }
+  }
+
+  test('sessions, prompts, output, failures', async () => {
+    const said: string[] = []
+    const source = `
+if prompt == "fail" { throw "no" }
+println("you said " + prompt + " in " + cwd + " " + to_string(keys(mcp)))
+println(host_call("box.open"))
+`
+    const { peer, server } = await client(source, ({ method, params }, say) => {
+      if (method === 'session/update')
+        said.push(((params as Params)['update'] as { readonly content: { readonly text: string } }).content.text)
+      if (method === 'host/capabilities') say('{"box":["open"]}')
+      if (method === 'host/call') say('"opened"')
+    })
+    expect(await peer.request('initialize', {})).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'bridle' } })
+    expect(await peer.request('session/new', { cwd: '/work' })).toMatchObject({ sessionId: 's1', modes: [{ id: 'default' }] })
+    const prompt = (text: string) => peer.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text }] })
+    expect(await prompt('hi')).toEqual({ stopReason: 'completed' })
+    expect(said.join('')).toBe('you said hi in /work []\nopened\n')
+    expect(await failure(prompt('fail'))).toBe('BridgeError: Thrown: no')
+    expect(said.at(-1)).toBe('Error: Thrown: no')
+    expect(await peer.request('session/fork', { sessionId: 's1' })).toEqual({
+      sessionId: 's2',
+      state: 'forked',
+      parent_id: 's1',
+      branched_at: null,
+    })
+    expect(await peer.request('session/list', {})).toEqual({
+      sessions: [
+        { sessionId: 's1', cwd: '/work' },
+        { sessionId: 's2', cwd: '/work' },
+      ],
+    })
+    for (const [method, params, message] of [
+      ['session/prompt', {}, 'Missing sessionId'],
+      ['session/prompt', { sessionId: 'x' }, 'Unknown session: x'],
+      ['session/load', {}, 'session/load requires sessionId'],
+      ['session/load', { sessionId: 'x' }, 'Session not found: x'],
+      ['nonsense', {}, 'Method not found: nonsense'],
+    ] as const)
+      expect(await failure(peer.request(method, params))).toBe(`BridgeError: ${message}`)
+    await server.close()
+    await server.ended
+  })
+
+  test('a prompt that is cancelled', async () => {
+    const { peer } = await client('println("started")\nhost_tool_call("never", {})', ({ method }) => {
+      if (method === 'session/update') peer.notify('session/cancel', { sessionId: 's1' })
+    })
+    await peer.request('session/new', { cwd: '/' })
+    expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'cancelled' })
+    await peer.close()
+  })
+
+  test('people are asked through the client', async () => {
+    const { peer } = await client('println(ask_user("your name?"))', ({ method, params }) => {
+      if (method !== 'harn.hitl.requested') return
+      void peer.request('harn.hitl.respond', { request_id: (params as Params)['request_id'], answer: 'Ada' })
+    })
+    await peer.request('session/new', { cwd: '/' })
+    expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'completed' })
+    await peer.close()
+  })
+})
