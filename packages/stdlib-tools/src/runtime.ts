@@ -364,6 +364,7 @@ export class Runtime {
       perform,
       hashHex: this.hashHex,
       hostTools: this.host.entries,
+      hasOtherHostTools: options.bridge !== undefined,
       ...this.ceilingOf(options),
       hostCapabilities: { ...this.capabilities, ...options.bridge?.capabilities },
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),

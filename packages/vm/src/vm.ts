@@ -49,6 +49,8 @@ export interface MachineOptions {
   readonly ceiling?: GrantCeiling
   /** Tools of the host by id, as registry entries. */
   readonly hostTools?: ReadonlyMap<string, Plain>
+  /** The host may have tools that `hostTools` does not name. */
+  readonly hasOtherHostTools?: boolean
   /** Is told of every call; see effects/trace-records.ts. */
   readonly trace?: (record: TraceRecord) => void
   /** What `host_capabilities` lists beside the built-in ones. */

@@ -120,6 +120,8 @@ export interface MachineAccess {
   endTimeLimit(): boolean
   /** Tools of the host by id, as registry entries; null when the machine was not told. */
   readonly hostTools: ReadonlyMap<string, Plain> | null
+  /** Whether a tool that is not among them may be one of the host all the same. */
+  readonly hasOtherHostTools: boolean
   /** Tells the host's trace; null when it keeps none. Never influences the run. */
   readonly traced: ((record: TraceRecord) => void) | null
   /** Counts the groups of parallel children that the running task has made. */

@@ -195,12 +195,12 @@ function resolveBinding(ctx: Context, state: DispatchState, binding: HarnDict): 
 
 /** A tool of the host, else a standard one. A machine that does not know its host's tools leaves the question to the host. */
 function byId(ctx: Context, name: string): HarnDict | null {
-  const { hostTools } = ctx.machine
+  const { hostTools, hasOtherHostTools } = ctx.machine
   const entry = hostTools?.get(name)
   if (entry !== undefined) return fromPlain(entry) as HarnDict
   const standard = standardEntry(name)
   if (standard !== null) return standard
-  return hostTools === null ? HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() }) : null
+  return hasOtherHostTools ? HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() }) : null
 }
 
 function knownIds(ctx: Context, registry: Value): readonly string[] {

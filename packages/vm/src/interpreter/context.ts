@@ -202,6 +202,10 @@ export class MachineContext implements Context, MachineAccess {
     return this.m.options.hostTools ?? null
   }
 
+  get hasOtherHostTools(): boolean {
+    return this.m.options.hasOtherHostTools ?? this.m.options.hostTools === undefined
+  }
+
   get traced(): ((record: TraceRecord) => void) | null {
     return this.m.options.trace ?? null
   }

@@ -226,6 +226,7 @@ function makeContext(
       nextGroup: () => 1,
       grantCeiling: null,
       hostTools: null,
+      hasOtherHostTools: true,
       traced: null,
       beginTimeLimit: () => {},
       endTimeLimit: () => false,
