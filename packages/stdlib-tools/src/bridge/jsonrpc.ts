@@ -89,9 +89,9 @@ export class JsonRpcPeer {
     const { signal, timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS } = options
     const id = ++this.made
     return new Promise((resolve, reject) => {
-      let timer: ReturnType<typeof setTimeout> | undefined
+      const limit: { timer?: ReturnType<typeof setTimeout> } = {}
       const settle = (): void => {
-        clearTimeout(timer)
+        clearTimeout(limit.timer)
         signal?.removeEventListener('abort', onAbort)
         this.waiting.delete(id)
       }
@@ -114,7 +114,7 @@ export class JsonRpcPeer {
         },
       })
       signal?.addEventListener('abort', onAbort, { once: true })
-      timer = setTimeout(
+      limit.timer = setTimeout(
         () => give({ kind: 'timeout', message: `Bridge: host did not respond to '${method}' within ${secondsText(timeoutMs)}` }),
         Math.min(timeoutMs, 2 ** 31 - 1),
       )
