@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
 import type { ChunkOrigin, CompiledProgram } from '@bridle/compiler/bytecode'
 import { createRegistry, linkProgram, Machine, signaturesOf, STANDARD_FAMILIES } from '@bridle/vm'
-import type { EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit } from '@bridle/vm'
+import type { EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit, TierOptions } from '@bridle/vm'
 
 export const registry = createRegistry(STANDARD_FAMILIES)
 const signatures = signaturesOf(registry)
@@ -68,8 +68,11 @@ function answer(id: number): EffectOutcome {
   return id % 2 === 0 ? { ok: true, value: id } : { ok: false, error: { kind: 'runtime', message: 'the world is closed' } }
 }
 
-export function optionsWith(sliceFuel: number): MachineOptions {
-  return { hashHex, perform, limits: { ...LIMITS, sliceFuel } }
+export interface RunnerOptions {
+  readonly sliceFuel?: number
+  readonly mostExits?: number
+  readonly heap?: number
+  readonly tier?: TierOptions | null
 }
 
 /** A run under way: advance until `exit` says that it has ended. */
@@ -83,10 +86,11 @@ export class Runner {
   private readonly program: LinkedProgram
   private readonly options: MachineOptions
 
-  constructor(program: LinkedProgram, sliceFuel: number = LIMITS.sliceFuel, mostExits = MOST_EXITS) {
-    this.mostExits = mostExits
+  constructor(program: LinkedProgram, options: RunnerOptions = {}) {
+    const { sliceFuel = LIMITS.sliceFuel, heap = LIMITS.heap, tier } = options
+    this.mostExits = options.mostExits ?? MOST_EXITS
     this.program = program
-    this.options = optionsWith(sliceFuel)
+    this.options = { hashHex, perform, limits: { ...LIMITS, sliceFuel, heap }, ...(tier === undefined ? {} : { tier }) }
     this.machine = new Machine(program, this.options)
     this.exit = this.machine.start(null, this.now)
     this.output += this.exit.output

@@ -67,7 +67,7 @@ test('a run ends the same way twice', () => {
 test('a run ends the same way with one unit of fuel a slice', () => {
   const found = complaints(programs, ({ program }) => {
     const linked = link(program)
-    return difference(runToEnd(new Runner(linked)), runToEnd(new Runner(linked, 1, Infinity)))
+    return difference(runToEnd(new Runner(linked)), runToEnd(new Runner(linked, { sliceFuel: 1, mostExits: Infinity })))
   })
   expect(found).toEqual([])
 })
@@ -77,7 +77,7 @@ test('a run ends the same way through a snapshot at every exit', () => {
     const linked = link(program)
     const whole = runToEnd(new Runner(linked))
     // Some thirty exits a script: at every unit of the short ones.
-    const runner = new Runner(linked, Math.max(1, Math.floor(whole.fuel / 30)))
+    const runner = new Runner(linked, { sliceFuel: Math.max(1, Math.floor(whole.fuel / 30)) })
     do {
       if (runner.stopped) runner.throughSnapshot()
     } while (runner.advance())

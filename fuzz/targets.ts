@@ -4,6 +4,7 @@
 //   parser    a changed script is parsed or refused with a diagnostic inside the text; what parses is printed and parsed again
 //   grammar   the generated parser and Ohm accept and refuse the same, with the same tree and the same reasons
 //   program   a script, generated or changed, ends the same way in one piece, in slices, and through snapshots
+//   tiers     a script, generated or changed, does the same compiled as in the base tier: exits, output, fuel, heap units, faults
 //   chunk     changed bytecode is refused by the verifier, or runs without an error of ours
 //   snapshot  a changed snapshot is refused, or loads and the run ends as if nothing had been changed
 //   planted   holds a bug on purpose and must fail: it shows that the machinery finds what there is to find
@@ -37,6 +38,12 @@ export const TARGETS: readonly Target[] = [
     share: 25,
     make: (random) => (random.oneIn(3) ? generateProgram(random) : changedScript(random)),
     check: checkProgram,
+  },
+  {
+    name: 'tiers',
+    share: 100,
+    make: (random) => (random.oneIn(3) ? changedScript(random) : generateProgram(random)),
+    check: checkTiers,
   },
   { name: 'chunk', share: 15, make: changedChunk, check: checkChunk },
   { name: 'snapshot', share: 10, make: changedSnapshot, check: checkSnapshot },
@@ -115,13 +122,41 @@ function checkProgram(text: string, random: Random): void {
 function checkRuns(program: LinkedProgram, random: Random): void {
   const whole = runToEnd(new Runner(program))
   // At most some hundred slices: a snapshot costs more than a slice.
-  const runner = new Runner(program, Math.max(1, Math.floor(whole.fuel / random.between(2, 40))))
+  const runner = new Runner(program, { sliceFuel: Math.max(1, Math.floor(whole.fuel / random.between(2, 40))) })
   const every = random.between(1, 6)
   do {
     if (runner.stopped && random.oneIn(every)) runner.throughSnapshot()
   } while (runner.advance())
   const found = difference(whole, runner.ending())
   if (found !== null) throw new Error(`in slices and through snapshots: ${found}`)
+}
+
+// ---- tiers
+
+/** The base tier and the compiled one side by side, exit by exit. Sometimes memory is scarce, so that it is counted on the way. */
+function checkTiers(text: string, random: Random): void {
+  const { program } = compile(text)
+  if (program === null) return
+  const sliceFuel = random.oneIn(3) ? 20_000 : random.between(1, 200)
+  const heap = random.oneIn(2) ? 1 << 22 : random.between(1000, 60_000)
+  const mostExits = 400
+  const base = new Runner(link(program), { sliceFuel, heap, mostExits, tier: null })
+  const tier = { calls: random.below(3), turns: random.below(4) }
+  const compiled = new Runner(link(program), { sliceFuel, heap, mostExits, tier })
+  const every = random.oneIn(2) ? 0 : random.between(1, 6)
+  for (let exit = 0; ; exit++) {
+    const found = difference(base.ending(), compiled.ending()) ?? heapDifference(base, compiled)
+    if (found !== null) throw new Error(`base and compiled, at exit ${exit}: ${found}`)
+    const goesOn = base.advance()
+    if (compiled.advance() !== goesOn) throw new Error(`only one tier goes on behind exit ${exit}`)
+    if (!goesOn) return
+    if (every > 0 && compiled.stopped && random.oneIn(every)) compiled.throughSnapshot()
+  }
+}
+
+function heapDifference(one: Runner, other: Runner): string | null {
+  const [units, others] = [one.machine.heapCharged, other.machine.heapCharged]
+  return units === others ? null : `charged ${units} heap units, then ${others}`
 }
 
 // ---- chunk
@@ -191,7 +226,7 @@ function changedSnapshot(random: Random): string {
     const linked = link(program)
     const { fuel } = runToEnd(new Runner(linked))
     const sliceFuel = Math.max(1, Math.floor(fuel / random.between(2, 30)))
-    const runner = new Runner(linked, sliceFuel)
+    const runner = new Runner(linked, { sliceFuel })
     for (let left = random.below(Math.floor(fuel / sliceFuel) + 1); left > 0 && runner.stopped; left--) runner.advance()
     if (!runner.stopped) continue
     const { exits } = runner
@@ -211,7 +246,7 @@ function checkSnapshot(text: string): void {
   const { program } = compile(source)
   if (program === null) return
   const linked = link(program)
-  const changed = new Runner(linked, sliceFuel)
+  const changed = new Runner(linked, { sliceFuel })
   for (let at = 0; at < exits; at++) changed.advance()
   if (!changed.stopped) return
   try {
@@ -222,7 +257,7 @@ function checkSnapshot(text: string): void {
   }
   // A state that was made up may do anything when it goes on; reading it must not.
   if (forged) return
-  const found = difference(runToEnd(new Runner(linked, sliceFuel)), runToEnd(changed))
+  const found = difference(runToEnd(new Runner(linked, { sliceFuel })), runToEnd(changed))
   if (found !== null) throw new Error(`a changed snapshot was taken for a good one: ${found}`)
 }
 

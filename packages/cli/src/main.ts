@@ -8,7 +8,7 @@ import { VERSION } from './version.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { TestFlags } from './commands/test.js'
 
-const MODES = ['base', 'snapshot', 'replay', 'all']
+const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay', 'all']
 
 /** Words after `--` belong to the script, whatever they look like; commander sees only what is before them. */
 function splitArguments(words: readonly string[]): { readonly own: string[]; readonly script: string[] } {

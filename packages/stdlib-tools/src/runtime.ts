@@ -6,7 +6,17 @@ import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclaration
 import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, Extension, SourceFile } from '@bridle/parser'
 import { Machine, SnapshotError, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
-import type { BuiltinFamily, GrantCeiling, HostCapabilities, LinkedProgram, Limits, Plain, Registry, Value } from '@bridle/vm'
+import type {
+  BuiltinFamily,
+  GrantCeiling,
+  HostCapabilities,
+  LinkedProgram,
+  Limits,
+  Plain,
+  Registry,
+  TierOptions,
+  Value,
+} from '@bridle/vm'
 import { Grants } from './authority.js'
 import type { Grant } from './authority.js'
 import { allFamilies } from './builtins/families.js'
@@ -102,14 +112,16 @@ export interface StartOptions {
   /** Replaces or adds providers for this run. */
   readonly providers?: readonly ProviderSource[]
   readonly runId?: string
+  /** When code is compiled to JavaScript; null: never. By default hot code is, where the host allows it. */
+  readonly tier?: TierOptions | null
   /** Puts another machine in the place of the plain one: for tools that stop, restore or watch it at every step. */
   readonly machine?: (makers: MachineMakers) => DrivenMachine
 }
 
 /** Makes machines of one run, all with the same program, options and answers. */
 export interface MachineMakers {
-  readonly fresh: (limits?: Partial<Limits>) => DrivenMachine
-  readonly restored: (bytes: Uint8Array, limits?: Partial<Limits>) => DrivenMachine
+  readonly fresh: (limits?: Partial<Limits>) => Machine
+  readonly restored: (bytes: Uint8Array, limits?: Partial<Limits>) => Machine
 }
 
 /** The source does not compile. `diagnostics` has everything that was found. */
@@ -266,8 +278,14 @@ export class Runtime {
   }
 
   /** Runs a module from a journal: nothing is performed, and the first difference is reported. */
-  replay(module: Module, entries: readonly JournalEntry[], options: Pick<StartOptions, 'limits' | 'globals'> = {}): ReplayEnd {
-    return replay({ machine: (answer) => new Machine(module.program, this.machineOptions(options, answer)), entries })
+  replay(module: Module, entries: readonly JournalEntry[], options: ReplaySettings = {}): ReplayEnd {
+    return replay({
+      machine: (answer) => {
+        const makers = this.makers(module, options, answer)
+        return options.machine?.(makers) ?? makers.fresh()
+      },
+      entries,
+    })
   }
 
   /** Delivers the result of a tool call that answered `pending(token)`. */
@@ -313,10 +331,7 @@ export class Runtime {
       runId,
       program: { hash: module.hash, label: module.file },
       machine: (answer) => {
-        const makers: MachineMakers = {
-          fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits)),
-          restored: (bytes, limits) => Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits)),
-        }
+        const makers = this.makers(module, options, answer)
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
@@ -354,8 +369,15 @@ export class Runtime {
     })
   }
 
+  private makers(module: Module, options: MachineSettings, answer: RunPerform): MachineMakers {
+    return {
+      fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits)),
+      restored: (bytes, limits) => Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits)),
+    }
+  }
+
   private machineOptions(
-    options: Pick<StartOptions, 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge'>,
+    options: MachineSettings,
     perform: RunPerform,
     limits?: Partial<Limits>,
   ): ConstructorParameters<typeof Machine>[1] {
@@ -367,6 +389,7 @@ export class Runtime {
       hasOtherHostTools: options.bridge !== undefined,
       ...this.ceilingOf(options),
       hostCapabilities: { ...this.capabilities, ...options.bridge?.capabilities },
+      ...(options.tier === undefined ? {} : { tier: options.tier }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
       ...(options.globals === undefined && this.options.globalValues === undefined
         ? {}
@@ -391,6 +414,10 @@ export class Runtime {
     return `run_${toHex((this.options.random ?? systemRandom)(8))}`
   }
 }
+
+type MachineSettings = Pick<StartOptions, 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge' | 'tier'>
+
+type ReplaySettings = Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine'>
 
 type RunPerform = NonNullable<ConstructorParameters<typeof Machine>[1]['perform']>
 

@@ -19,6 +19,7 @@ import { callableNamed, callFrom, callMethod, pipe, structMethod } from './inter
 import { chargeCopy, chargeJoin, chargeRepeat, chargeUpdate } from './interpreter/charges.js'
 import { placeArguments } from './interpreter/frames.js'
 import { execute } from './interpreter/loop.js'
+import { canGenerateCode, DEFAULT_TIER, Tier } from './compiled/tier.js'
 import { rareOperation } from './interpreter/rare.js'
 import { raiseFault } from './interpreter/unwind.js'
 import { readSnapshot, writeSnapshot } from './snapshot/snapshot.js'
@@ -27,6 +28,8 @@ import { cancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/
 import { Waits } from './scheduler/waits.js'
 import type { BuiltinDef, Family, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
+import type { Leaving, Site } from './compiled/site.js'
+import type { TierOptions } from './compiled/tier.js'
 import type { GrantCeiling } from './builtins/grants.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
 import type { HostCapabilities } from './effects/tool-records.js'
@@ -57,6 +60,8 @@ export interface MachineOptions {
   readonly hostCapabilities?: HostCapabilities
   /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */
   readonly epilogue?: string
+  /** When code is compiled; null: never. Without effect where the host forbids making functions from text. */
+  readonly tier?: TierOptions | null
 }
 
 interface ModuleState {
@@ -118,6 +123,25 @@ export class Machine {
   /** The task whose code runs. */
   running: Task = null as never
 
+  // ---- the compiled tier, null where it is off (compiled/tier.ts)
+  readonly tier: Tier | null
+  /** Activations of compiled code that left, inner ones first. */
+  readonly leaving: Leaving[] = []
+  /** The fault that leaves compiled code, where it was raised, and whether it has left the activation on top. */
+  raised: Fault | null = null
+  raisedAt: Site | null = null
+  raisedIn: HarnClosure | null = null
+  passing = true
+  /** Depth from which compiled code makes no further call: the bound of the run, that of the JavaScript stack. */
+  deepest = 0
+  floor = 0
+  /** Tail calls on the JavaScript stack. */
+  tails = 0
+
+  // The module whose slots were asked for last.
+  private slotsOf: Module | null = null
+  private slots: Value[] = []
+
   // Methods of the struct that was asked for last; DEFINE_IMPL forgets them.
   structName: string | null = null
   structHome = ''
@@ -132,6 +156,8 @@ export class Machine {
     this.options = options
     this.limits = { ...DEFAULT_LIMITS, ...options.limits }
     this.heapNext = this.limits.heap / 4
+    const tier = options.tier === undefined ? DEFAULT_TIER : options.tier
+    this.tier = tier !== null && canGenerateCode() ? new Tier(this, tier) : null
     for (const module of program.modules.values()) {
       this.modules.set(module.key, { slots: new Array<Value>(module.chunk.moduleSlots.length).fill(null), started: false })
     }
@@ -422,7 +448,11 @@ export class Machine {
   // ---- modules
 
   moduleSlots(module: Module): Value[] {
-    return this.modules.get(module.key)!.slots
+    if (module !== this.slotsOf) {
+      this.slotsOf = module
+      this.slots = this.modules.get(module.key)!.slots
+    }
+    return this.slots
   }
 
   exportValue(key: string, slot: number): Value {
@@ -530,6 +560,16 @@ export class Machine {
     const { code } = callee
     co.reserve(from + Math.max(code.frameSize, argc) + 16)
     if (argc !== code.exactCount) placeArguments(code, co.regs, from, argc)
+    const { tier } = this
+    if (tier !== null && !boundary && code.plain) {
+      const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(code, co.regs, from) : null)
+      if (enter !== null) {
+        const value = tier.call(co, enter, callee, from)
+        if (value === undefined) return tier.settle(task)
+        this.give(co, value)
+        return true
+      }
+    }
     co.fp++
     co.frames[co.fp] = callee
     co.returns[co.fp] = co.instr

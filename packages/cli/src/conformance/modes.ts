@@ -1,7 +1,11 @@
 // The ways in which a conformance script is run. All must end alike: that is how the suite proves that a machine can be stopped,
 // written down, restored and replayed at any point.
 //
-//   base      start to end in one machine
+//   base      start to end in one machine, nothing compiled to JavaScript
+//   compiled  every function compiled at its first call and every loop at its first turn; then the record of that run is replayed
+//             in the base tier, which has to use the same fuel and heap
+//   mixed     compiled after one call or turn, in slices of a few instructions with a restored machine for each, so that code
+//             goes from tier to tier all the time
 //   snapshot  at every suspension the machine becomes bytes and a fresh one is restored from them; then the same once more with
 //             slices of a few instructions, so that "every suspension" is nearly everywhere
 //   replay    a recorded run, then the same program fed from the record alone; nothing is performed
@@ -9,21 +13,26 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { CompileError, decodeEntry, encodeEntry, MemoryJournal } from '@bridle/stdlib-tools'
 import type { DriveEnd, DrivenMachine, JournalEntry, MachineMakers, Module, RunResult, Runtime } from '@bridle/stdlib-tools'
-import { LinkError } from '@bridle/vm'
-import type { RunExit, Value } from '@bridle/vm'
+import { canGenerateCode, LinkError } from '@bridle/vm'
+import type { Machine, RunExit, TierOptions, Value } from '@bridle/vm'
 import { commandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
 import type { Outcome } from './judge.js'
 
-export type Mode = 'base' | 'snapshot' | 'replay'
+export type Mode = 'base' | 'compiled' | 'mixed' | 'snapshot' | 'replay'
 
-export const MODES: readonly Mode[] = ['base', 'snapshot', 'replay']
+export const MODES: readonly Mode[] = ['base', 'compiled', 'mixed', 'snapshot', 'replay']
+
+const AT_FIRST_CALL: TierOptions = { calls: 0, turns: 0 }
+const AFTER_ONE_CALL: TierOptions = { calls: 1, turns: 1 }
 
 export interface TestRun {
   readonly signal: AbortSignal
   /** Called before each mode begins. */
   readonly onMode?: (mode: Mode) => void
+  /** Called with the number of times that a run entered compiled code. */
+  readonly onEntered?: (count: number) => void
 }
 
 /** null when the script does in every mode what its sibling file asks for; otherwise why not. */
@@ -43,6 +52,7 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
     module,
     warnings: module.warnings.map((each) => `warning: ${each.message}\n`).join(''),
     signal: run.signal,
+    onEntered: run.onEntered ?? (() => {}),
   }
   for (const [at, mode] of modes.entries()) {
     if (at > 0) run.onMode?.(mode)
@@ -59,15 +69,49 @@ interface Script {
   /** Lines that precede the output. */
   readonly warnings: string
   readonly signal: AbortSignal
+  readonly onEntered: (count: number) => void
 }
 
 const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>> = {
-  base: async (script) => verdictOn(script, await perform(script)),
+  base: async (script) => verdictOn(script, await perform(script, { tier: null })),
+
+  compiled: async (script) => {
+    if (!canGenerateCode()) return 'this host forbids making functions from text: no code can be compiled'
+    const journal = new MemoryJournal()
+    let compiled: Machine | null = null
+    const outcome = await perform(script, {
+      journal,
+      tier: AT_FIRST_CALL,
+      machine: (makers) => (compiled = makers.fresh()),
+    })
+    const one = compiled as Machine | null
+    script.onEntered(one?.tier?.entered ?? 0)
+    const verdict = verdictOn(script, outcome)
+    if (verdict !== null) return verdict
+    let base: Machine | null = null
+    const replayed = replayOnce(script, journal.entries, { tier: null, machine: (makers) => (base = makers.fresh()) })
+    const other = base as Machine | null
+    return compare(outcome, replayed) ?? (one === null || other === null ? null : compareUse(one, other))
+  },
+
+  mixed: async (script) => {
+    if (!canGenerateCode()) return 'this host forbids making functions from text: no code can be compiled'
+    return verdictOn(
+      script,
+      await perform(script, { tier: AFTER_ONE_CALL, machine: (makers) => new RestoredMachine(makers, true, script.onEntered) }),
+    )
+  },
 
   snapshot: async (script) => {
-    const whole = verdictOn(script, await perform(script, { machine: (makers) => new RestoredMachine(makers, false) }))
+    const whole = verdictOn(
+      script,
+      await perform(script, { tier: null, machine: (makers) => new RestoredMachine(makers, false) }),
+    )
     if (whole !== null) return whole
-    const stress = verdictOn(script, await perform(script, { machine: (makers) => new RestoredMachine(makers, true) }))
+    const stress = verdictOn(
+      script,
+      await perform(script, { tier: null, machine: (makers) => new RestoredMachine(makers, true) }),
+    )
     return stress === null ? null : `with tiny slices: ${stress}`
   },
 
@@ -89,6 +133,7 @@ function verdictOn({ test }: Script, outcome: Outcome): string | null {
 interface PerformOptions {
   readonly journal?: MemoryJournal
   readonly machine?: (makers: MachineMakers) => DrivenMachine
+  readonly tier?: TierOptions | null
 }
 
 async function perform(script: Script, options: PerformOptions = {}): Promise<Outcome> {
@@ -96,8 +141,8 @@ async function perform(script: Script, options: PerformOptions = {}): Promise<Ou
   return outcomeOf(endOf(result), script.warnings + result.output)
 }
 
-function replayOnce(script: Script, entries: readonly JournalEntry[]): Outcome {
-  const result = script.runtime.replay(script.module, entries)
+function replayOnce(script: Script, entries: readonly JournalEntry[], options: Omit<PerformOptions, 'journal'> = {}): Outcome {
+  const result = script.runtime.replay(script.module, entries, options)
   const output = script.warnings + result.output
   if (result.kind === 'ended') return outcomeOf(result.end, output)
   const { code, message, at, expected, actual } = result.divergence
@@ -154,6 +199,13 @@ function compare(recorded: Outcome, replayed: Outcome): string | null {
   return null
 }
 
+/** Limits have to bite at the same place in every tier. */
+function compareUse(compiled: Machine, base: Machine): string | null {
+  if (compiled.fuelUsed !== base.fuelUsed) return `${compiled.fuelUsed} units of fuel, in the base tier ${base.fuelUsed}`
+  if (compiled.heapCharged !== base.heapCharged) return `${compiled.heapCharged} heap units, in the base tier ${base.heapCharged}`
+  return null
+}
+
 /** Slices begin this small and grow by one each time: every place near the start is hit, and long loops still end. */
 const SMALLEST_SLICE = 3
 
@@ -168,11 +220,13 @@ class RestoredMachine implements DrivenMachine {
   private now = 0
   /** Slices since the machine last waited. */
   private yields = 0
-  private machine: DrivenMachine
+  private machine: Machine
+  private readonly onEntered: (count: number) => void
 
-  constructor(makers: MachineMakers, tiny: boolean) {
+  constructor(makers: MachineMakers, tiny: boolean, onEntered: (count: number) => void = () => {}) {
     this.makers = makers
     this.tiny = tiny
+    this.onEntered = onEntered
     this.machine = makers.fresh(this.limits())
   }
 
@@ -181,6 +235,7 @@ class RestoredMachine implements DrivenMachine {
   }
 
   resume(answer: Parameters<DrivenMachine['resume']>[0], now: number): RunExit {
+    this.onEntered(this.machine.tier?.entered ?? 0)
     this.machine = this.makers.restored(this.machine.snapshot(), this.limits())
     // Writing and reading snapshots takes real time, which the script would not see in one slice: its clock stands still
     // between slices, unless so many go by that it may be waiting for time to pass.

@@ -15,7 +15,7 @@ export type ToWorker =
 /** What a worker says back. `mode` restarts the clock: the limit holds for each mode by itself. */
 export type FromWorker =
   | { readonly type: 'mode'; readonly mode: Mode }
-  | { readonly type: 'result'; readonly verdict: string | null }
+  | { readonly type: 'result'; readonly verdict: string | null; readonly entered: number }
 
 export interface PoolOptions {
   readonly jobs: number
@@ -58,6 +58,7 @@ export async function runInWorkers(tests: readonly ConformanceTest[], options: P
 class Thread {
   private readonly options: PoolOptions
   private worker: Worker | null = null
+  private entered = 0
 
   constructor(options: PoolOptions) {
     this.options = options
@@ -65,9 +66,11 @@ class Thread {
 
   async run(test: ConformanceTest): Promise<TestResult> {
     const startedAt = performance.now()
+    this.entered = 0
     const verdict = await this.judge(test)
     const ms = Math.round(performance.now() - startedAt)
-    return { name: test.name, status: verdict === null ? 'passed' : 'failed', ms, message: verdict ?? '' }
+    const { entered } = this
+    return { name: test.name, status: verdict === null ? 'passed' : 'failed', ms, message: verdict ?? '', entered }
   }
 
   async end(): Promise<void> {
@@ -92,7 +95,10 @@ class Thread {
         } else resolve(verdict)
       }
       const onMessage = (message: FromWorker): void => {
-        if (message.type === 'result') return finish(late ?? message.verdict, false)
+        if (message.type === 'result') {
+          this.entered = message.entered
+          return finish(late ?? message.verdict, false)
+        }
         mode = message.mode
         if (late !== null) return
         clearTimeout(timer)

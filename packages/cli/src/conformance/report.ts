@@ -9,18 +9,29 @@ export interface TestResult {
   readonly ms: number
   /** Why it failed or was skipped; empty for a pass. */
   readonly message: string
+  /** Times that its runs entered compiled code. */
+  readonly entered: number
 }
 
 export interface Report {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** Tests whose runs entered compiled code, and how often all of them together did. */
+  readonly compiled: { readonly tests: number; readonly entries: number }
   readonly results: readonly TestResult[]
 }
 
 export function summarise(results: readonly TestResult[]): Report {
   const count = (status: TestStatus) => results.filter((result) => result.status === status).length
-  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped'), results }
+  const compiled = results.filter((result) => result.entered > 0)
+  return {
+    passed: count('passed'),
+    failed: count('failed'),
+    skipped: count('skipped'),
+    compiled: { tests: compiled.length, entries: compiled.reduce((sum, result) => sum + result.entered, 0) },
+    results,
+  }
 }
 
 export function renderResult(result: TestResult): string {
@@ -30,5 +41,7 @@ export function renderResult(result: TestResult): string {
 }
 
 export function renderSummary(report: Report): string {
-  return `${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped\n`
+  const { tests, entries } = report.compiled
+  const compiled = entries === 0 ? '' : `compiled code ran in ${tests} of them, entered ${entries} times\n`
+  return `${compiled}${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped\n`
 }

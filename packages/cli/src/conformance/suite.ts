@@ -45,7 +45,7 @@ export async function runSuite(options: SuiteOptions): Promise<Report> {
   const results = new Map<ConformanceTest, TestResult>()
   for (const test of selected) {
     if (test.parked === null) continue
-    const result: TestResult = { name: test.name, status: 'skipped', ms: 0, message: test.parked }
+    const result: TestResult = { name: test.name, status: 'skipped', ms: 0, message: test.parked, entered: 0 }
     results.set(test, result)
     onResult?.(result)
   }

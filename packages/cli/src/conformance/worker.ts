@@ -2,6 +2,7 @@
 
 import { parentPort } from 'node:worker_threads'
 import { runTest } from './modes.js'
+import type { Mode } from './modes.js'
 import type { FromWorker, ToWorker } from './pool.js'
 
 const port = parentPort
@@ -16,11 +17,18 @@ port.on('message', (message: ToWorker) => {
     return
   }
   running = new AbortController()
-  void runTest(message.test, message.modes, { signal: running.signal, onMode: (mode) => say({ type: 'mode', mode }) }).then(
-    (verdict) => say({ type: 'result', verdict }),
+  let entered = 0
+  const run = {
+    signal: running.signal,
+    onMode: (mode: Mode) => say({ type: 'mode', mode }),
+    onEntered: (count: number) => void (entered += count),
+  }
+  void runTest(message.test, message.modes, run).then(
+    (verdict) => say({ type: 'result', verdict, entered }),
     (cause: unknown) =>
       say({
         type: 'result',
+        entered,
         verdict: `bug in the runner or the machine: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`,
       }),
   )

@@ -2,6 +2,7 @@
 // uncaught one ends the run. Nothing here throws. Texts follow reference 01 §15.4.
 
 import { display } from '../values/display.js'
+import type { FunctionCode } from './module.js'
 import type { Value } from '../values/value.js'
 
 export type FaultKind =
@@ -30,14 +31,43 @@ export class Fault {
   /** The thrown value; nil for every other kind. */
   readonly value: Value
   readonly category: string
-  /** Filled when the interpreter first sees the fault. */
-  trace: readonly TraceEntry[] | null = null
+  private entries: readonly TraceEntry[] | null = null
+  /** Function and code position, by turns, of activations that are not in `entries` yet: most faults are caught and nobody asks. */
+  private places: (FunctionCode | number)[] | null = null
 
   constructor(kind: FaultKind, message: string, value: Value = null, category = '') {
     this.kind = kind
     this.message = message
     this.value = value
     this.category = category
+  }
+
+  /** Filled while the fault leaves frames; null before. */
+  get trace(): readonly TraceEntry[] | null {
+    if (this.places !== null) {
+      const entries = [...(this.entries ?? [])]
+      for (let at = 0; at < this.places.length; at += 2) {
+        entries.push(entryOf(this.places[at] as FunctionCode, this.places[at + 1] as number))
+      }
+      this.places = null
+      this.entries = entries
+    }
+    return this.entries
+  }
+
+  set trace(entries: readonly TraceEntry[] | null) {
+    this.entries = entries
+    this.places = null
+  }
+
+  get isTraced(): boolean {
+    return this.places !== null || (this.entries !== null && this.entries.length > 0)
+  }
+
+  /** Adds the activation of `code` that stands at `pc` to the trace. */
+  note(code: FunctionCode, pc: number): void {
+    if (this.places === null) this.places = [code, pc]
+    else this.places.push(code, pc)
   }
 
   /** One-line display form. */
@@ -62,6 +92,11 @@ export class Fault {
   }
 }
 
+function entryOf(code: FunctionCode, pc: number): TraceEntry {
+  const { line, column } = code.placeOf(pc)
+  return { file: code.module.key, function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name, line, column }
+}
+
 export function thrown(value: Value): Fault {
   return new Fault('thrown', display(value), value)
 }
@@ -82,8 +117,11 @@ export function categorized(category: string, message: string): Fault {
  * The fault as it looks after leaving an interpreter run (reference 01 §15.3): every kind but thrown and categorised
  * values gains ` (line N)`, and the special texts become runtime errors.
  */
-export function leavingRun(fault: Fault, line: number): Fault {
-  if (fault.kind === 'thrown' || fault.kind === 'categorized' || line === 0) return fault
+export function leavingRun(fault: Fault): Fault {
+  if (fault.kind === 'thrown' || fault.kind === 'categorized') return fault
+  // Every run that the fault leaves names the same line, that of the innermost script frame.
+  const line = fault.trace?.find((each) => each.line !== 0)?.line ?? 0
+  if (line === 0) return fault
   const outer = new Fault(fault.kind === 'type' ? 'type' : 'runtime', `${fault.message} (line ${line})`)
   outer.trace = fault.trace
   return outer

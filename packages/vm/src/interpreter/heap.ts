@@ -1,12 +1,15 @@
 // What a run holds in memory, in heap units (design §8.15): 16 for each object, 16 for each slot, and payload bytes. A walk over
 // everything reachable from the machine; shared objects count once. Strings count once for each reference, which overstates.
+// Of a frame the slots count that are live where it stands, so that what registers still hold from before changes nothing; and
+// floats count as their slot, because whether there is an object behind one depends on the tier.
 
 import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
-import { HarnBytes, HarnEnum, HarnPair } from '../values/scalars.js'
+import { HarnBytes, HarnEnum, HarnFloat, HarnPair } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
+import { graphOf } from '../compiled/graph.js'
 import { Coroutine, NativeActivation } from '../scheduler/task.js'
 import type { Machine } from '../vm.js'
 
@@ -19,7 +22,7 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
     for (const value of values) {
       units += 16
       if (typeof value === 'string') units += value.length
-      else if (value !== null && typeof value === 'object') pending.push(value)
+      else if (value !== null && typeof value === 'object' && !(value instanceof HarnFloat)) pending.push(value)
     }
   }
   for (const task of machine.tasks.values()) {
@@ -50,7 +53,7 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
     else if (value instanceof HarnHandle) slots([value.descriptor])
     else if (value instanceof HarnAtomic) slots([value.value])
     else if (value instanceof Coroutine) {
-      slots(value.regs.slice(0, value.top))
+      slots(liveRegisters(value, value === machine.running.current))
       slots(value.frames.slice(0, value.fp + 1))
     } else if (value instanceof NativeActivation) slots(Object.values(value.state))
     else if (value instanceof Map) mapSlots(value as Map<unknown, unknown>, slots)
@@ -60,6 +63,27 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
       slots(Object.values(value))
   }
   return units
+}
+
+/** What the frames of a coroutine need: a frame on top that runs still reads the operands of the instruction it stands at. */
+function liveRegisters(co: Coroutine, runs: boolean): unknown[] {
+  const values: unknown[] = []
+  for (let fp = 0; fp <= co.fp; fp++) {
+    const frame = co.frames[fp]
+    const base = co.bases[fp]!
+    if (!(frame instanceof HarnClosure)) {
+      values.push(co.regs[base])
+      continue
+    }
+    const instr = fp === co.fp ? co.instr : co.returns[fp + 1]!
+    const graph = graphOf(frame.code)
+    const live = fp === co.fp && runs ? graph.liveBefore(instr) : graph.liveWhileWaiting(instr)
+    for (let slot = 0; slot < frame.code.frameSize; slot++) {
+      // An instruction without a place in the graph is one that the compiler found unreachable: then everything counts.
+      if (live === undefined || live[slot] === 1) values.push(co.regs[base + slot])
+    }
+  }
+  return values
 }
 
 function mapSlots(map: Map<unknown, unknown>, slots: (values: Iterable<unknown>) => void): void {

@@ -168,3 +168,5 @@ NATIVE_RETURN.next = NATIVE_STEP
 /** Where the bottom function of a task or coroutine returns to. */
 export const TASK_END = new Instr(LINKED.TASK_END, 0, 0, 0, 0, 0, null)
 TASK_END.next = TASK_END
+/** Returns what is in the frame's first slot: how the base tier leaves a function that compiled code ran to its end. */
+export const RETURN_FIRST = new Instr(LINKED.RETURN, 0, 0, 0, 0, 0, null)

@@ -21,7 +21,7 @@ import { getIndex, getProperty, setIndex, setProperty, share } from './access.js
 import { control, nextItem, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
 import { Fault, thrown } from './fault.js'
-import { NATIVE_STEP } from './linked.js'
+import { NATIVE_STEP, RETURN_FIRST } from './linked.js'
 import { endCoroutine } from '../scheduler/transitions.js'
 import type { NativeActivation } from '../scheduler/task.js'
 import type { BuiltinDef, Result } from '../builtins/builtin.js'
@@ -43,6 +43,7 @@ interface MethodSite {
 export function execute(m: Machine, task: Task): void {
   // Largest int that is a number; here, because V8 folds locals but not what other modules export.
   const exact = 9007199254740991
+  const { tier } = m
   let co: Coroutine = task.current
   let regs = co.regs
   let base = co.base
@@ -123,6 +124,7 @@ export function execute(m: Machine, task: Task): void {
           }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v + y.v)
+          if (i.kind === 0) i.kind = 1
           i = i.next
           continue
         } else m.chargeJoin(x, y)
@@ -153,6 +155,7 @@ export function execute(m: Machine, task: Task): void {
           }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v - y.v)
+          if (i.kind === 0) i.kind = 1
           i = i.next
           continue
         }
@@ -183,6 +186,7 @@ export function execute(m: Machine, task: Task): void {
           }
         } else if (x instanceof HarnFloat && y instanceof HarnFloat) {
           regs[base + i.a] = new HarnFloat(x.v * y.v)
+          if (i.kind === 0) i.kind = 1
           i = i.next
           continue
         } else if (typeof x === 'string' || typeof y === 'string') m.chargeRepeat(x, y)
@@ -230,6 +234,7 @@ export function execute(m: Machine, task: Task): void {
             continue
           }
         }
+        if (x instanceof HarnFloat && i.kind === 0) i.kind = 1
         const sum = add(x, i.c)
         if (sum instanceof Fault) {
           raised = sum
@@ -255,6 +260,7 @@ export function execute(m: Machine, task: Task): void {
             continue
           }
         }
+        if (x instanceof HarnFloat && i.kind === 0) i.kind = 1
         const difference = subtract(x, i.c)
         if (difference instanceof Fault) {
           raised = difference
@@ -280,6 +286,7 @@ export function execute(m: Machine, task: Task): void {
             continue
           }
         } else if (typeof x === 'string') m.chargeRepeat(x, i.c)
+        if (x instanceof HarnFloat && i.kind === 0) i.kind = 1
         const product = multiply(x, i.c)
         if (product instanceof Fault) {
           raised = product
@@ -309,7 +316,13 @@ export function execute(m: Machine, task: Task): void {
       case 23 satisfies L['DIV']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
-        const result = x instanceof HarnFloat && y instanceof HarnFloat ? new HarnFloat(x.v / y.v) : divide(x, y)
+        if (x instanceof HarnFloat && y instanceof HarnFloat) {
+          regs[base + i.a] = new HarnFloat(x.v / y.v)
+          if (i.kind === 0) i.kind = 1
+          i = i.next
+          continue
+        }
+        const result = divide(x, y)
         if (result instanceof Fault) {
           raised = result
           break
@@ -319,7 +332,9 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
       case 26 satisfies L['NEG']: {
-        const result = negate(regs[base + i.b]!)
+        const x = regs[base + i.b]!
+        if (x instanceof HarnFloat && i.kind === 0) i.kind = 1
+        const result = negate(x)
         if (result instanceof Fault) {
           raised = result
           break
@@ -420,6 +435,17 @@ export function execute(m: Machine, task: Task): void {
           co.stand(fp, base, i)
           if (!m.refuel(task)) return
           break
+        }
+        if (tier !== null && ++i.kind > tier.turns) {
+          co.stand(fp, base, i.target)
+          const value = tier.loop(co, i, closure)
+          if (value === undefined) {
+            if (!tier.settle(task)) return
+            break
+          }
+          regs[base] = value
+          i = RETURN_FIRST
+          continue
         }
         i = i.target
         continue
@@ -724,6 +750,20 @@ export function execute(m: Machine, task: Task): void {
         }
         if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
         if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
+        if (tier !== null) {
+          const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(code, regs, start) : null)
+          if (enter !== null) {
+            co.stand(fp, base, i)
+            const value = tier.call(co, enter, closure, start)
+            if (value !== undefined) {
+              regs[base + i.a] = value
+              i = i.next
+              continue
+            }
+            if (!tier.settle(task)) return
+            break
+          }
+        }
         fp++
         co.frames[fp] = closure
         co.returns[fp] = i
@@ -749,6 +789,20 @@ export function execute(m: Machine, task: Task): void {
           }
           if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
           if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
+          if (tier !== null) {
+            const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(code, regs, start) : null)
+            if (enter !== null) {
+              co.stand(fp, base, i)
+              const value = tier.call(co, enter, callee, start)
+              if (value !== undefined) {
+                regs[base + i.a] = value
+                i = i.next
+                continue
+              }
+              if (!tier.settle(task)) return
+              break
+            }
+          }
           fp++
           co.frames[fp] = callee
           co.returns[fp] = i
@@ -801,6 +855,19 @@ export function execute(m: Machine, task: Task): void {
           co.frames[fp] = callee
           closure = callee
           i = code.first ?? code.entry
+          if (tier !== null) {
+            const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(code, regs, base) : null)
+            if (enter !== null) {
+              co.stand(fp, base, i)
+              const value = tier.tailCall(co, enter, callee)
+              if (value === undefined) {
+                if (!tier.settle(task)) return
+                break
+              }
+              regs[base] = value
+              i = RETURN_FIRST
+            }
+          }
           continue
         }
         co.stand(fp, base, i)

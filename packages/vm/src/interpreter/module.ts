@@ -5,6 +5,8 @@ import { verify } from '@bridle/compiler/bytecode'
 import type { ChunkOrigin, CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { decode } from './decode.js'
+import { CompiledState, notCompiled } from '../compiled/state.js'
+import type { Compiled, Enter } from '../compiled/state.js'
 import type { Decoded } from './decode.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Registry } from '../builtins/registry.js'
@@ -25,6 +27,16 @@ export class FunctionCode {
   readonly frameSize: number
   /** First instruction, null until the function is called: the loop's short way to `entry`. */
   first: Instr | null = null
+  // ---- the compiled tier (compiled/tier.ts); shared by all machines that run this code
+  /** Runs the compiled function with arguments in registers; null while there is none. */
+  enter: Enter | null = null
+  /** The compiled function itself, or what stands for it until it is compiled. */
+  jit: Compiled = notCompiled
+  /** Number of arguments with which `jit` may be called directly, -2 for what is no plain call. */
+  readonly jitCount: number
+  /** Calls from the base tier so far; below zero for good where compiling was refused or did not pay. */
+  heat = 0
+  readonly compiled = new CompiledState()
   private decoded: Decoded | null = null
 
   constructor(module: Module, index: number, chunk: FunctionChunk) {
@@ -36,6 +48,7 @@ export class FunctionCode {
     this.exactCount = chunk.rest < 0 ? chunk.params.length : -1
     this.plain = chunk.kind !== 'generator' && chunk.kind !== 'stream'
     this.frameSize = chunk.slots + chunk.stack
+    this.jitCount = this.plain ? this.exactCount : -2
   }
 
   get entry(): Instr {

@@ -9,20 +9,20 @@ import { NATIVE_STEP } from './linked.js'
 import { leavingRun } from './fault.js'
 import type { Machine } from '../vm.js'
 import type { Task } from '../scheduler/task.js'
-import type { Fault, TraceEntry } from './fault.js'
+import type { Fault } from './fault.js'
 import type { FunctionCode } from './module.js'
 import type { Value } from '../values/value.js'
 
-/** Raises `fault` at the instruction the task's coroutine stands at. Answers whether the task goes on. */
-export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean {
+/**
+ * Raises `fault` at the instruction the task's coroutine stands at, or with `passing` goes on with one that already left what
+ * that instruction called. Answers whether the task goes on.
+ */
+export function raiseFault(machine: Machine, task: Task, raised: Fault, passing = false): boolean {
   let fault = raised
-  const trace: TraceEntry[] = fault.trace === null ? [] : [...fault.trace]
-  // Every run that the fault leaves names the same line, that of the innermost script frame; 0 while none was passed.
-  let line = trace[0]?.line ?? 0
   // Whether a script frame of the run being left was passed: a fault of the calling builtin itself leaves no run.
-  let inRun = false
-  const known = trace.length > 0
-  let first = true
+  let inRun = passing
+  // A rethrown fault already has the frame that raises it again in its trace.
+  let known = fault.isTraced && !passing
   for (;;) {
     const co = task.current
     while (co.fp >= 0) {
@@ -30,15 +30,11 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
       if (frame instanceof HarnClosure) {
         const { pc } = co.instr
         const { code } = frame
-        const place = code.placeOf(pc)
-        if (line === 0) line = place.line
         inRun = true
-        // A rethrown fault already has this frame in its trace.
-        if (!(known && first)) trace.push(entry(code, place))
-        first = false
+        if (!known) fault.note(code, pc)
+        known = false
         const target = handlerFor(code, pc)
         if (target !== null) {
-          fault.trace = trace
           const base = co.bases[co.fp]!
           co.base = base
           co.regs[base + code.chunk.slots + target.depth] = fault as unknown as Value
@@ -46,7 +42,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
           return true
         }
         if (co.fp === co.run) {
-          fault = leavingRun(fault, line)
+          fault = leavingRun(fault)
           inRun = false
           co.closeRun()
         }
@@ -56,11 +52,10 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
         co.base = co.fp < 0 ? 0 : co.bases[co.fp]!
       } else if (frame instanceof NativeActivation) {
         if (frame.def.runBoundary) {
-          if (inRun) fault = leavingRun(fault, line)
+          if (inRun) fault = leavingRun(fault)
           inRun = false
         }
         if (frame.def.onFault !== undefined) {
-          fault.trace = trace
           co.instr = NATIVE_STEP
           machine.context.result = null
           const result = frame.def.onFault(machine.context, frame.state as never, fault)
@@ -69,7 +64,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
         popNative(machine, task)
       } else co.fp--
     }
-    if (inRun) fault = leavingRun(fault, line)
+    if (inRun) fault = leavingRun(fault)
     inRun = false
     if (co.generator !== null && co.resumer !== null) {
       co.generator.done = true
@@ -78,18 +73,8 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault): boolean
       co.resumer = null
       continue
     }
-    fault.trace = trace
     failTask(machine, task, fault)
     return false
-  }
-}
-
-function entry(code: FunctionCode, place: { readonly line: number; readonly column: number }): TraceEntry {
-  return {
-    file: code.module.key,
-    function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name,
-    line: place.line,
-    column: place.column,
   }
 }
 

@@ -1,0 +1,25 @@
+// Wrong guesses. A guard that fails marks its operation, so that the next text is without the guess; after a few of them the texts
+// of the function are thrown away and may be made anew.
+
+import { isArithmetic, SAW_OTHERS, takesInt } from './types.js'
+import type { FunctionCode } from '../interpreter/module.js'
+import type { Site } from './site.js'
+
+/** Failed guards of one function after which its texts are thrown away. */
+const MAX_MISSES = 4
+
+/** Notes that a guard of `site` failed. */
+export function missed({ code, instr }: Site): void {
+  if (isArithmetic(instr.op) || takesInt(instr.op)) instr.kind = SAW_OTHERS
+  if (instr === code.entry) code.compiled.guesses = false
+  code.compiled.misses++
+  if (code.compiled.misses % MAX_MISSES === 0) forget(code)
+}
+
+/** Throws away what was compiled of a function. */
+export function forget(code: FunctionCode): void {
+  code.enter = null
+  code.jit = code.compiled.first
+  for (const loop of code.compiled.loops) loop.cache = null
+  code.compiled.loops.length = 0
+}

@@ -1,0 +1,284 @@
+// What compiled code calls: the slow side of operations, and the ways out. Every way out returns undefined, which no value is; the
+// caller looks at `raised` and either passes a fault on or adds its own frame to `leaving` and returns undefined too.
+
+import { makeLoopIter, nextSimple } from '../builtins/iter.js'
+import { CONTROL } from '../builtins/builtin.js'
+import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { compare, equals } from '../values/equality.js'
+import { END, HarnIter } from '../values/handles.js'
+import { HarnList } from '../values/list.js'
+import { fromPlain } from '../values/plain.js'
+import { HarnEnum, HarnFloat, ok } from '../values/scalars.js'
+import { isTruthy, typeName } from '../values/value.js'
+import {
+  buildStruct,
+  checkDict,
+  checkList,
+  getIndex,
+  getProperty,
+  isResult,
+  setIndex,
+  setProperty,
+  share,
+  slice,
+  withoutKeys,
+} from '../interpreter/access.js'
+import {
+  add,
+  addOwned,
+  contains,
+  divide,
+  makeRange,
+  modulo,
+  multiply,
+  negate,
+  power,
+  subtract,
+} from '../interpreter/arithmetic.js'
+import { Fault, leavingRun, thrown, typeFault } from '../interpreter/fault.js'
+import { checkParameter } from '../interpreter/param-check.js'
+import { MAX_NESTED_CALLS } from '../scheduler/task.js'
+import { isDirect } from './templates.js'
+import { missed } from './feedback.js'
+import type { BuiltinDef, Result } from '../builtins/builtin.js'
+import type { Instr } from '../interpreter/linked.js'
+import type { Site } from './site.js'
+import type { Machine } from '../vm.js'
+import type { Value } from '../values/value.js'
+
+/** What a call answers when its activation went over to the base tier or a fault left it: see `Machine.raised`. */
+type Left = undefined
+
+function leave(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
+  m.leaving.push({ site, closure, values })
+}
+
+function leaveBeforeCall(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
+  // The unit that found the tank empty was not used.
+  if (m.fuel < 0) m.fuel++
+  m.leaving.push({ site, closure, values })
+}
+
+function leaveWithGuess(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
+  missed(site)
+  m.leaving.push({ site, closure, values })
+}
+
+/** A fault of the instruction at `site`, which the base tier raises. */
+function leaveRaising(m: Machine, site: Site, closure: HarnClosure, fault: Fault, ...values: Value[]): Left {
+  m.raised = fault
+  m.passing = false
+  m.leaving.push({ site, closure, values })
+}
+
+/** A fault that came out of the call at `site`. */
+function leavePassing(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
+  m.passing = true
+  m.leaving.push({ site, closure, values })
+}
+
+function raise(m: Machine, site: Site, closure: HarnClosure, fault: Fault): Left {
+  if (!fault.isTraced) fault.note(site.code, site.instr.pc)
+  m.raised = fault
+  m.raisedAt = site
+  m.raisedIn = closure
+}
+
+function pass(m: Machine, site: Site, closure: HarnClosure): Left {
+  m.raised!.note(site.code, site.instr.pc)
+  m.raisedAt = site
+  m.raisedIn = closure
+}
+
+/** The fault a handler of the same activation takes. */
+function caught(site: Site, fault: Fault): Fault {
+  if (!fault.isTraced) fault.note(site.code, site.instr.pc)
+  return fault
+}
+
+/** As caught, of a fault that came out of the call at `site`. */
+function passed(m: Machine, site: Site): Fault {
+  const fault = m.raised!
+  m.raised = null
+  fault.note(site.code, site.instr.pc)
+  return fault
+}
+
+function leaveRun(m: Machine): void {
+  m.raised = leavingRun(m.raised!)
+}
+
+/** The fault a builtin asked for. */
+function asked(m: Machine): Fault {
+  const action = m.context.action as { readonly fault: Fault }
+  m.context.action = null
+  return action.fault
+}
+
+function order(x: Value, y: Value): number {
+  // A NaN compares as equal, as in `compare`.
+  if (x instanceof HarnFloat && y instanceof HarnFloat) return x.v < y.v ? -1 : x.v > y.v ? 1 : 0
+  return compare(x, y)
+}
+
+function key(value: Value): string {
+  return typeof value === 'string' ? value : display(value)
+}
+
+function globalConstant(m: Machine, name: string): Value | undefined {
+  return m.options.globals?.get(name) ?? m.registry.constants.get(name)
+}
+
+function struct(
+  closure: HarnClosure,
+  type: { readonly name: string; readonly fields: readonly string[] | null },
+  given: Value,
+): Value {
+  return buildStruct(type.name, closure.code.module.key, type.fields, given)
+}
+
+function listExtend(m: Machine, list: HarnList, items: Value): Fault | null {
+  const fault = checkList(items)
+  if (fault !== null) return fault
+  for (const item of (items as HarnList).view()) list.items.push(item)
+  list.length = list.items.length
+  m.chargeHeap(16 * (items as HarnList).length)
+  return null
+}
+
+function dictExtend(m: Machine, dict: HarnDict, entries: Value): Fault | null {
+  const fault = checkDict(entries)
+  if (fault !== null) return fault
+  for (const [name, value] of (entries as HarnDict).map) dict.set(name, value)
+  m.chargeHeap(32 * (entries as HarnDict).size)
+  return null
+}
+
+function catches(fault: Fault, name: string): boolean {
+  return fault.kind === 'thrown' && fault.value instanceof HarnEnum && fault.value.enumName === name
+}
+
+function noResult(value: Value): Fault {
+  return typeFault(`? operator requires a Result value, got ${typeName(value)}`)
+}
+
+function iterate(value: Value): HarnIter {
+  return makeLoopIter(value) ?? new HarnIter('list', [new HarnList([]), 0])
+}
+
+function structMethod(m: Machine, receiver: HarnStruct, name: string): HarnClosure | null {
+  if (receiver.name === m.structName && receiver.home === m.structHome) {
+    const own = m.structMethods?.get(name)
+    if (own !== undefined) return own
+  }
+  return m.structMethod(receiver, name)
+}
+
+/** The builtin method of a call site that compiled code may run, null for everything else. */
+function directMethod(m: Machine, site: Instr, receiver: Value): BuiltinDef | null {
+  const def = m.methodFor(site, receiver)
+  return def !== null && isDirect(def) ? def : null
+}
+
+function method0(m: Machine, site: Instr, receiver: Value): Result | undefined {
+  const def = directMethod(m, site, receiver)
+  if (def === null) return undefined
+  if (def.arity !== 0 || def.rest) return methodWith(m, def, [receiver])
+  m.context.argc = 0
+  return def.run(m.context, receiver)
+}
+
+function method1(m: Machine, site: Instr, receiver: Value, a: Value): Result | undefined {
+  const def = directMethod(m, site, receiver)
+  if (def === null) return undefined
+  if (def.arity !== 1 || def.rest) return methodWith(m, def, [receiver, a])
+  m.context.argc = 1
+  return def.run(m.context, receiver, a)
+}
+
+function method2(m: Machine, site: Instr, receiver: Value, a: Value, b: Value): Result | undefined {
+  const def = directMethod(m, site, receiver)
+  if (def === null) return undefined
+  if (def.arity !== 2 || def.rest) return methodWith(m, def, [receiver, a, b])
+  m.context.argc = 2
+  return def.run(m.context, receiver, a, b)
+}
+
+function methodN(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Result | undefined {
+  const def = directMethod(m, site, receiver)
+  return def === null ? undefined : methodWith(m, def, [receiver, ...args])
+}
+
+function methodWith(m: Machine, def: BuiltinDef, values: readonly Value[]): Result {
+  return m.runMethod(def, values, 0, values.length - 1)
+}
+
+/** The names that unit texts use. */
+export const HELPERS = {
+  X: leave,
+  XF: leaveBeforeCall,
+  XR: leaveRaising,
+  XP: leavePassing,
+  G: leaveWithGuess,
+  R: raise,
+  P: pass,
+  F: HarnFloat,
+  List: HarnList,
+  Dict: HarnDict,
+  Struct: HarnStruct,
+  Closure: HarnClosure,
+  Cell: HarnCell,
+  Enum: HarnEnum,
+  Fault,
+  END,
+  CONTROL,
+  RUN: MAX_NESTED_CALLS - 1,
+  add,
+  addOwned,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  power,
+  negate,
+  contains,
+  makeRange,
+  equals,
+  order,
+  isTruthy,
+  display,
+  key,
+  share,
+  fromPlain,
+  globalConstant,
+  checkParameter,
+  listExtend,
+  dictExtend,
+  struct,
+  getProperty,
+  getIndex,
+  setProperty,
+  setIndex,
+  slice,
+  checkDict,
+  checkList,
+  withoutKeys,
+  isResult,
+  ok,
+  noResult,
+  thrown,
+  caught,
+  passed,
+  asked,
+  leaveRun,
+  catches,
+  iterate,
+  nextSimple,
+  structMethod,
+  method0,
+  method1,
+  method2,
+  methodN,
+} as const

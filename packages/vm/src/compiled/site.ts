@@ -1,0 +1,25 @@
+// A place at which compiled code can hand over to the base tier: the instruction to go on with and the slots that it needs.
+
+import type { Instr } from '../interpreter/linked.js'
+import type { FunctionCode } from '../interpreter/module.js'
+import type { HarnClosure } from '../values/callable.js'
+import type { Value } from '../values/value.js'
+
+export class Site {
+  readonly code: FunctionCode
+  readonly instr: Instr
+  /** Where the values go that are handed over with this site. */
+  readonly slots: readonly number[]
+  constructor(code: FunctionCode, instr: Instr, slots: readonly number[]) {
+    this.code = code
+    this.instr = instr
+    this.slots = slots
+  }
+}
+
+/** One activation that compiled code left: what becomes a frame. Inner ones come first. */
+export interface Leaving {
+  readonly site: Site
+  readonly closure: HarnClosure
+  readonly values: readonly Value[]
+}

@@ -1,0 +1,53 @@
+// What a function's code knows of its compiled form. Held by FunctionCode, so it belongs to the shared module and holds no script
+// values; this file imports types only, because everything else here sees FunctionCode.
+
+import type { FunctionCode } from '../interpreter/module.js'
+import type { Instr } from '../interpreter/linked.js'
+import type { HarnClosure } from '../values/callable.js'
+import type { Value } from '../values/value.js'
+import type { Machine } from '../vm.js'
+import type { FlowGraph } from './graph.js'
+
+/** A compiled function: the depth of its activation, then arguments. Undefined: it left, see runtime.ts. */
+export type Compiled = (m: Machine, closure: HarnClosure, depth: number, ...args: Value[]) => Value | undefined
+
+/** The same with its slots in `regs` from `base` on; how the base tier enters a function or a loop. */
+export type Enter = (m: Machine, closure: HarnClosure, depth: number, regs: readonly Value[], base: number) => Value | undefined
+
+/** A compiled loop: in `Instr.cache` of its LOOP. */
+export interface LoopUnit {
+  readonly enter: Enter
+  /** Slots that must hold a float on entry. */
+  readonly floatSlots: readonly number[]
+  readonly profit: Profit
+}
+
+/** Whether entering pays: fuel that was used inside against the times it handed over to the base tier for another reason. */
+export class Profit {
+  leaves = 0
+  work = 0
+}
+
+export class CompiledState {
+  graph: FlowGraph | null = null
+  /** Whether values at hand are still taken as a hint of what comes. */
+  guesses = true
+  misses = 0
+  readonly profit = new Profit()
+  /** LOOP instructions with a compiled loop. */
+  readonly loops: Instr[] = []
+  /** What `jit` is while there is no compiled function. */
+  first: Compiled = notCompiled
+}
+
+/** Stands for a function that is not compiled: the first call from compiled code compiles it. */
+export function notCompiled(m: Machine, closure: HarnClosure, depth: number, ...args: Value[]): Value | undefined {
+  return m.tier!.firstCall(closure, depth, args)
+}
+
+/** Stands for a function that stays in the base tier. */
+export function refused(m: Machine, closure: HarnClosure, _depth: number, ...args: Value[]): Value | undefined {
+  return m.tier!.leaveAtEntry(closure, args)
+}
+
+export type { FunctionCode }

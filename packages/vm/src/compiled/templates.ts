@@ -1,0 +1,603 @@
+// The JavaScript text of each linked operation. KEEP WITH: loop.ts and rare.ts, which say what each means; fuel and heap are
+// charged at the same points and in the same order. Text comes from slot numbers, small ints and JSON only.
+//
+// A template may not write a slot before the last point at which it can leave: the base tier would do it again.
+
+import { LINKED } from '../interpreter/linked.js'
+import { HarnFloat } from '../values/scalars.js'
+import { FLOAT, isArithmetic, SAW_FLOATS } from './types.js'
+import type { BuiltinDef } from '../builtins/builtin.js'
+import type { Instr } from '../interpreter/linked.js'
+import type { ParameterCheck } from '../interpreter/param-check.js'
+import type { Block } from './graph.js'
+import type { UnitWriter } from './writer.js'
+
+const L = LINKED
+
+/** Operations without a template: compiled code hands over to the base tier in front of them. */
+const LEAVES: ReadonlySet<number> = new Set([
+  L.RUN_MODULE,
+  L.DEFINE_IMPL,
+  L.CALL_SPREAD,
+  L.CALL_NAMED_SPREAD,
+  L.BUILTIN_SPREAD,
+  L.CALL_METHOD_SPREAD,
+  L.TAIL_PIPE,
+  L.YIELD,
+  L.DEADLINE_ENTER,
+  L.DEADLINE_LEAVE,
+  L.NATIVE_STEP,
+  L.TASK_END,
+])
+
+export function leavesCode(i: Instr): boolean {
+  if (LEAVES.has(i.op)) return true
+  return (i.op === L.BUILTIN1 || i.op === L.BUILTIN2 || i.op === L.BUILTIN_N) && !isDirect(i.k as BuiltinDef)
+}
+
+/** Whether a builtin may run while its callers' frames are not on the stack: it neither looks at them nor at the whole heap. */
+export function isDirect(def: BuiltinDef): boolean {
+  return def.effects === 'pure' || (def.effects.length === 1 && def.effects[0] === 'callback')
+}
+
+const TEST_TEXT: Readonly<Record<number, string>> = {
+  [L.LT]: '<',
+  [L.LE]: '<=',
+  [L.GT]: '>',
+  [L.GE]: '>=',
+  [L.EQ]: '===',
+  [L.NE]: '!==',
+}
+/** Jump that is taken when a test fails → the test. */
+const JUMP_TEST: Readonly<Record<number, number>> = {
+  [L.JNLT]: L.LT,
+  [L.JNLE]: L.LE,
+  [L.JNGT]: L.GT,
+  [L.JNGE]: L.GE,
+  [L.JNEQ]: L.EQ,
+  [L.JNNE]: L.NE,
+}
+const JUMP_TEST_INT: Readonly<Record<number, number>> = {
+  [L.JNLTK]: L.LT,
+  [L.JNLEK]: L.LE,
+  [L.JNGTK]: L.GT,
+  [L.JNGEK]: L.GE,
+  [L.JNEQK]: L.EQ,
+  [L.JNNEK]: L.NE,
+}
+const VALUE_TEST_INT: Readonly<Record<number, number>> = {
+  [L.LTK]: L.LT,
+  [L.LEK]: L.LE,
+  [L.GTK]: L.GT,
+  [L.GEK]: L.GE,
+  [L.EQK]: L.EQ,
+  [L.NEK]: L.NE,
+}
+const SLOW_TEST: Readonly<Record<number, (x: string, y: string) => string>> = {
+  [L.LT]: (x, y) => `order(${x},${y})<0`,
+  [L.LE]: (x, y) => `order(${x},${y})<=0`,
+  [L.GT]: (x, y) => `order(${x},${y})>0`,
+  [L.GE]: (x, y) => `order(${x},${y})>=0`,
+  [L.EQ]: (x, y) => `equals(${x},${y})`,
+  [L.NE]: (x, y) => `!equals(${x},${y})`,
+}
+// An order test with a NaN holds where "not the opposite" does (equality.ts: what has no order compares as equal).
+const FLOAT_TEST: Readonly<Record<number, (x: string, y: string) => string>> = {
+  [L.LT]: (x, y) => `${x}<${y}`,
+  [L.LE]: (x, y) => `!(${x}>${y})`,
+  [L.GT]: (x, y) => `${x}>${y}`,
+  [L.GE]: (x, y) => `!(${x}<${y})`,
+  [L.EQ]: (x, y) => `${x}===${y}`,
+  [L.NE]: (x, y) => `${x}!==${y}`,
+}
+
+const SYMBOL: Readonly<Record<number, string>> = {
+  [L.ADD]: '+',
+  [L.ADD_OWNED]: '+',
+  [L.ADDK]: '+',
+  [L.SUB]: '-',
+  [L.SUBK]: '-',
+  [L.MUL]: '*',
+  [L.MULK]: '*',
+  [L.DIV]: '/',
+}
+const SLOW: Readonly<Record<number, string>> = {
+  [L.ADD]: 'add',
+  [L.ADD_OWNED]: 'addOwned',
+  [L.ADDK]: 'add',
+  [L.SUB]: 'subtract',
+  [L.SUBK]: 'subtract',
+  [L.MUL]: 'multiply',
+  [L.MULK]: 'multiply',
+  [L.DIV]: 'divide',
+  [L.MOD]: 'modulo',
+  [L.MODK]: 'modulo',
+  [L.POW]: 'power',
+}
+
+export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
+  const { op } = i
+  const set = (text: string): string => `${w.any(i.a)}=${text};`
+  const b = (): string => w.value(i.b)
+  const c = (): string => w.value(i.c)
+  /** `text` is a value or a fault. */
+  const setOrFault = (text: string): string => `t=${text};if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t;`
+  if (isArithmetic(op) || op === L.ADDK || op === L.SUBK || op === L.MULK) return arithmetic(w, i, block)
+  if (op in TEST_TEXT) return set(test(w, op, i.b, w.value(i.c), w.typeOf(i.c), i.c))
+  if (op in VALUE_TEST_INT) return set(testInt(w, VALUE_TEST_INT[op]!, i.b, i.c))
+  if (op in JUMP_TEST) return branch(w, block, test(w, JUMP_TEST[op]!, i.b, w.value(i.c), w.typeOf(i.c), i.c))
+  if (op in JUMP_TEST_INT) return branch(w, block, testInt(w, JUMP_TEST_INT[op]!, i.b, i.c))
+  switch (op) {
+    case L.MOVE:
+      return w.typeOf(i.b) === FLOAT ? `${w.raw(i.a)}=${w.raw(i.b)};` : set(w.any(i.b))
+    case L.SHARE:
+      if (w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.raw(i.b)};`
+      if (w.isNumber(i.b) || w.isBool(i.b)) return set(w.any(i.b))
+      return `${w.any(i.a)}=${w.any(i.b)};if(typeof ${w.any(i.a)}==="object")share(${w.any(i.a)});`
+    case L.LOADK:
+      return loadConstant(w, i)
+    case L.LOAD_DATA:
+      return set(`fromPlain(JSON.parse(${w.constant(i.k)}))`)
+    case L.LOAD_CAPTURE:
+      return set(`c.captures[${i.b}]`)
+    case L.LOAD_MODULE:
+      return set(`m.moduleSlots(c.code.module)[${i.b}]`)
+    case L.LOAD_MODULE_SHARED:
+      return set(`share(m.moduleSlots(c.code.module)[${i.b}])`)
+    case L.STORE_MODULE:
+      return `m.moduleSlots(c.code.module)[${i.c}]=${b()};`
+    case L.LOAD_EXPORT:
+      return set(`m.exportValue(${w.constant(i.k)},${i.c})`)
+    case L.LOAD_GLOBAL:
+      return `t=globalConstant(m,${w.constant((i.k as { readonly name: string }).name)});if(t===undefined){${w.exit(i)}}${set('t')}`
+    case L.SELF:
+      return set('c')
+    case L.NEW_CELL:
+      return set('new Cell(null)')
+    case L.SET_CELL:
+      return `if(${w.any(i.c)} instanceof Cell)${w.any(i.c)}.value=${b()};`
+    case L.CELL_CALLABLE:
+      return set(`${w.any(i.b)}.value`)
+    case L.CELL_VARIABLE:
+      return `t=${w.any(i.b)}.value;if(!(t instanceof Closure)){${w.exit(i)}}${set('t')}`
+
+    case L.MOD:
+      return `${modulo(w, i, w.any(i.b), w.value(i.c), w.typeOf(i.b) !== FLOAT && w.typeOf(i.c) !== FLOAT, true)}${slowModulo(w, i, block, w.value(i.c))}`
+    case L.MODK:
+      if (w.isNumber(i.b) && i.c !== 0) return set(remainder(w.any(i.b), String(i.c), i.c > 0))
+      return `${modulo(w, i, w.any(i.b), String(i.c), w.typeOf(i.b) !== FLOAT && i.c !== 0, false)}${slowModulo(w, i, block, String(i.c))}`
+    case L.POW:
+      return setOrFault(`power(${b()},${c()})`)
+    case L.NEG:
+      if (w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=-${w.raw(i.b)};`
+      if (i.kind === SAW_FLOATS) return `if(!(${w.any(i.b)} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=-${w.any(i.b)}.v;`
+      return `if(typeof ${w.any(i.b)}==="number")${set(`0-${w.any(i.b)}`)}else{${setOrFault(`negate(${w.any(i.b)})`)}}`
+    case L.NOT:
+      return set(`!${truth(w, i.b)}`)
+    case L.IN:
+      return set(`contains(${b()},${c()})`)
+    case L.NOT_IN:
+      return set(`!contains(${b()},${c()})`)
+
+    case L.JUMP:
+      return ''
+    case L.LOOP:
+      return `if(--m.fuel<0){m.fuel++;${w.exit(i)}}`
+    case L.JF:
+      return branch(w, block, truth(w, i.b))
+    case L.JT:
+      return `if(${truth(w, i.b)}){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
+    case L.JNN:
+      return `if(${b()}!==null){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
+    case L.JPASSED:
+      return `if(${b()}!==undefined){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
+    case L.JEND:
+      return `if(${b()}===END){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
+    case L.CHECK_PARAM:
+      return checkParam(w, i, block)
+
+    case L.BUILD_LIST:
+      return `m.chargeHeap(${16 + 16 * i.c});${set(`new List([${run(w, i.b, i.c)}])`)}`
+    case L.LIST_PUSH:
+      return `t=${w.any(i.b)};t.items.push(${c()});t.length=t.items.length;m.chargeHeap(16);${set('t')}`
+    case L.LIST_EXTEND:
+      return `t=listExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
+    case L.BUILD_DICT: {
+      const pairs: string[] = []
+      for (let at = i.b; at < i.b + i.c; at += 2) pairs.push(`t.set(key(${w.value(at)}),${w.value(at + 1)});`)
+      return `t=new Map();${pairs.join('')}m.chargeHeap(${16 + 16 * i.c});${set('new Dict(t)')}`
+    }
+    case L.DICT_PUT:
+      return `t=${w.any(i.b)};t.set(key(${c()}),${w.value(i.d)});m.chargeHeap(32);${set('t')}`
+    case L.DICT_EXTEND:
+      return `t=dictExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
+    case L.BUILD_STRUCT:
+      return `m.chargeHeap(64);${set(`struct(c,${w.constant(i.k)},${b()})`)}`
+    case L.BUILD_ENUM: {
+      const name = i.k as { readonly enumName: string; readonly variant: string }
+      return `m.chargeHeap(${16 + 16 * i.c});${set(`new Enum(${w.constant(name.enumName)},${w.constant(name.variant)},[${run(w, i.b, i.c)}])`)}`
+    }
+    case L.BUILD_ENUM_LIST: {
+      const name = i.k as { readonly enumName: string; readonly variant: string }
+      return set(`new Enum(${w.constant(name.enumName)},${w.constant(name.variant)},${w.any(i.b)}.copyItems())`)
+    }
+    case L.BUILD_RANGE:
+      return set(`makeRange(${b()},${c()},${i.d === 1})`)
+    case L.TEXT:
+      return text(w, i)
+    case L.CLOSURE:
+      return `m.chargeHeap(${16 + 16 * i.c});${set(`new Closure(${w.constant(i.k)},[${run(w, i.b, i.c)}])`)}`
+
+    case L.GET_PROP:
+    case L.GET_PROP_OPT: {
+      const name = w.constant(i.k)
+      const x = w.value(i.b)
+      const isPlain = w.typeOf(i.b) !== FLOAT
+      const slow = `t=getProperty(${x},${name},${op === L.GET_PROP_OPT});if(t instanceof Fault){${w.fault(i, block, 't')}}`
+      const fast = isPlain
+        ? `if(${x} instanceof Struct)t=${x}.fields.get(${name});else if(${x} instanceof Dict)t=${x}.map.get(${name});else{${slow}}`
+        : slow
+      return `${fast}${set('t===undefined?null:t')}`
+    }
+    case L.GET_INDEX:
+    case L.GET_INDEX_OPT: {
+      const index = c()
+      const slow = `t=getIndex(${b()},${index},${op === L.GET_INDEX_OPT});if(t instanceof Fault){${w.fault(i, block, 't')}}`
+      if (w.typeOf(i.b) === FLOAT || w.typeOf(i.c) === FLOAT) return `${slow}${set('t')}`
+      const x = w.any(i.b)
+      return (
+        `if(${x} instanceof List&&${w.isNumber(i.c) ? '' : `typeof ${index}==="number"&&`}${index}>=0)t=${index}<${x}.length?${x}.items[${index}]:null;` +
+        `else if(${x} instanceof Dict&&typeof ${index}==="string"){t=${x}.map.get(${index});if(t===undefined)t=null}else{${slow}}${set('t')}`
+      )
+    }
+    case L.SLICE:
+      return `m.chargeCopy(${b()});${setOrFault(`slice(${b()},${i.c < 0 ? 'null' : c()},${i.d < 0 ? 'null' : w.value(i.d)})`)}`
+    case L.SET_PROP: {
+      const name = w.constant(i.k)
+      const slow = `m.chargeUpdate(${b()});t=setProperty(${b()},${name},${c()},${i.d === 1});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
+      if (i.d !== 1 || w.typeOf(i.b) === FLOAT) return slow
+      const x = w.any(i.b)
+      return (
+        `if(${x} instanceof Struct&&${x}.owned){${x}.fields.set(${name},${c()});m.chargeHeap(32);${set(x)}}` +
+        `else if(${x} instanceof Dict&&${x}.owned){${x}.set(${name},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
+      )
+    }
+    case L.SET_INDEX: {
+      const index = w.value(i.d)
+      const slow = `m.chargeUpdate(${b()});t=setIndex(${b()},${index},${c()},${i.k === true});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
+      if (i.k !== true || w.typeOf(i.b) === FLOAT || w.typeOf(i.d) === FLOAT) return slow
+      const x = w.any(i.b)
+      return (
+        `if(${x} instanceof List&&${x}.owned&&typeof ${index}==="number"&&${index}>=0&&${index}<${x}.length){${x}.items[${index}]=${c()};${set(x)}}` +
+        `else if(${x} instanceof Dict&&${x}.owned&&typeof ${index}==="string"){${x}.set(${index},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
+      )
+    }
+    case L.CHECK_DICT:
+      return `t=checkDict(${b()});if(t!==null){${w.fault(i, block, 't')}}${set(b())}`
+    case L.CHECK_LIST:
+      return `t=checkList(${b()});if(t!==null){${w.fault(i, block, 't')}}${set(b())}`
+    case L.FIELD:
+      return `t=${w.any(i.b)}.map.get(${w.constant(i.k)});${set('t===undefined?null:t')}`
+    case L.ITEM:
+      return `t=${w.any(i.b)}.at(${i.c});${set('t===undefined?null:t')}`
+    case L.LIST_REST:
+      return set(`new List(${w.any(i.b)}.view().slice(${i.c}))`)
+    case L.DICT_REST:
+      return set(`withoutKeys(${w.any(i.b)},${w.constant(i.k)})`)
+    case L.IS_ENUM: {
+      const name = i.k as { readonly enumName: string; readonly variant: string }
+      const x = b()
+      return set(`${x} instanceof Enum&&${x}.variant===${w.constant(name.variant)}&&${x}.enumName===${w.constant(name.enumName)}`)
+    }
+    case L.ENUM_FIELD:
+      return `t=${w.any(i.b)}.fields[${i.c}];${set('t===undefined?null:t')}`
+    case L.IS_DICT:
+      return set(`${b()} instanceof Dict`)
+    case L.IS_LIST:
+      return `t=${b()};${set(`t instanceof List&&t.length>=${i.c}`)}`
+
+    case L.CALL_SELF:
+      return selfCall(w, i, block)
+    case L.CALL:
+    case L.CALL_NAMED:
+      return call(w, i, block)
+    case L.PIPE:
+      return pipe(w, i, block)
+    case L.TAIL_NAMED:
+      return tailCall(w, i)
+    case L.CALL_METHOD:
+      return callMethod(w, i, block)
+    case L.BUILTIN1:
+      return builtin(w, i, block, [b()])
+    case L.BUILTIN2:
+      return builtin(w, i, block, [b(), c()])
+    case L.BUILTIN_N:
+      return builtin(
+        w,
+        i,
+        block,
+        Array.from({ length: i.c }, (_, at) => w.value(i.b + at)),
+      )
+    case L.RETURN:
+      return `return ${b()};`
+
+    case L.THROW:
+      return w.fault(i, block, `thrown(${b()})`)
+    case L.RETHROW:
+      return w.fault(i, block, w.any(i.b))
+    case L.RAISE: {
+      const { kind, message } = i.k as { readonly kind: string; readonly message: string }
+      return w.fault(i, block, `new Fault(${JSON.stringify(kind)},${w.constant(message)})`)
+    }
+    case L.CATCH_VALUE:
+      return set(`${w.any(i.b)}.caught`)
+    case L.CATCH_IS:
+      return set(`catches(${w.any(i.b)},${w.constant(i.k)})`)
+    case L.RESULT_OK:
+      return `t=${b()};${set('isResult(t)?t:ok(t)')}`
+    case L.PROPAGATE: {
+      const x = b()
+      const next = `t=t.fields[0];if(t===undefined)t=null;${w.any(i.a)}=t;${w.go(block, block.successors[0]!, i.a)}`
+      return `t=${x};if(!isResult(t)){${w.fault(i, block, 'noResult(t)')}}if(t.variant==="Ok"){${next}}${w.go(block, block.successors[1]!)}`
+    }
+    case L.ITERATE:
+      return set(`iterate(${b()})`)
+    case L.NEXT:
+      return next(w, i, block)
+    default:
+      throw new Error(`no template for linked operation ${op}`)
+  }
+}
+
+function branch(w: UnitWriter, block: Block, condition: string): string {
+  const [next, target] = block.successors
+  return `if(${condition}){${w.go(block, next!)}}${w.go(block, target!)}`
+}
+
+function run(w: UnitWriter, from: number, count: number): string {
+  return Array.from({ length: count }, (_, at) => w.value(from + at)).join(',')
+}
+
+function number(value: number): string {
+  return Object.is(value, -0) ? '-0' : value < 0 ? `(${value})` : String(value)
+}
+
+function loadConstant(w: UnitWriter, i: Instr): string {
+  const { k } = i
+  if (k instanceof HarnFloat) return `${w.raw(i.a)}=${number(k.v)};`
+  const text = typeof k === 'number' ? number(k) : typeof k === 'boolean' || k === null ? String(k) : w.constant(k)
+  return `${w.any(i.a)}=${text};`
+}
+
+function truth(w: UnitWriter, slot: number): string {
+  if (w.typeOf(slot) === FLOAT) return `(${w.raw(slot)}!==0)`
+  const x = w.any(slot)
+  if (w.isBool(slot)) return x
+  if (w.isNumber(slot)) return `(${x}!==0)`
+  return `(${x}===true||(${x}!==false&&isTruthy(${x})))`
+}
+
+// ---- numbers
+
+/** Statements that leave an operand as a double in `into`; what is neither float nor int leaves the code. */
+function toDouble(w: UnitWriter, i: Instr, slot: number, into: string): string {
+  const x = w.any(slot)
+  return `if(typeof ${x}==="number")${into}=${x};else if(${x} instanceof F)${into}=${x}.v;else{${w.exit(i)}}`
+}
+
+function arithmetic(w: UnitWriter, i: Instr, block: Block): string {
+  const withInt = i.op === L.ADDK || i.op === L.SUBK || i.op === L.MULK
+  const symbol = SYMBOL[i.op]!
+  const x = w.typeOf(i.b)
+  const y = withInt ? undefined : w.typeOf(i.c)
+  if (x === FLOAT || y === FLOAT) {
+    let before = ''
+    let left = x === FLOAT ? w.raw(i.b) : w.isNumber(i.b) ? w.any(i.b) : ''
+    if (left === '') {
+      before += toDouble(w, i, i.b, 'g')
+      left = 'g'
+    }
+    let right = withInt ? number(i.c) : y === FLOAT ? w.raw(i.c) : w.isNumber(i.c) ? w.any(i.c) : ''
+    if (right === '') {
+      before += toDouble(w, i, i.c, 'h')
+      right = 'h'
+    }
+    return `${before}${w.raw(i.a)}=${left}${symbol}${right};`
+  }
+  const left = w.any(i.b)
+  const right = withInt ? number(i.c) : w.any(i.c)
+  if (i.kind === SAW_FLOATS && !w.isNumber(i.b) && !w.isBool(i.b)) {
+    if (withInt) return `if(!(${left} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=${left}.v${symbol}${right};`
+    if (!w.isNumber(i.c) && !w.isBool(i.c))
+      return `if(!(${left} instanceof F&&${right} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=${left}.v${symbol}${right}.v;`
+  }
+  const a = w.any(i.a)
+  const tests = [
+    w.isNumber(i.b) ? '' : `typeof ${left}==="number"`,
+    withInt || w.isNumber(i.c) ? '' : `typeof ${right}==="number"`,
+  ]
+  const condition = tests.filter((each) => each !== '').join('&&')
+  const charge =
+    i.op === L.ADD || i.op === L.ADD_OWNED
+      ? `m.chargeJoin(${left},${right});`
+      : i.op === L.MUL
+        ? `if(typeof ${left}==="string"||typeof ${right}==="string")m.chargeRepeat(${left},${right});`
+        : i.op === L.MULK
+          ? `if(typeof ${left}==="string")m.chargeRepeat(${left},${right});`
+          : ''
+  const slow = (before: string): string =>
+    `${before}t=${SLOW[i.op]!}(${left},${right});if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t;`
+  if (i.op === L.DIV) {
+    const fast = `if(${condition === '' ? '' : `${condition}&&`}${right}!==0){g=${left}/${right};${a}=g>-2147483649&&g<2147483648?g|0:Math.trunc(g)+0}`
+    return `${fast}else{${slow('')}}`
+  }
+  // Past the exact range with ints, the slow function goes on with bigints and charges nothing: as the base tier does.
+  const fast = `g=${left}${symbol}${right};q=g|0;if(q===g)${a}=q;else if(g<=9007199254740991&&g>=-9007199254740991)${a}=g;else{t=${SLOW[i.op]!}(${left},${right});${a}=t}`
+  if (condition === '') return fast
+  const isJoin = i.op === L.ADD || i.op === L.ADD_OWNED
+  // Two floats join without a charge (loop.ts); so the charge is for everything else.
+  const charged = isJoin ? `if(!(${left} instanceof F&&${right} instanceof F)){${charge}}` : charge
+  return `if(${condition}){${fast}}else{${slow(charged)}}`
+}
+
+function remainder(x: string, y: string, yIsPositive: boolean): string {
+  return yIsPositive ? `(${x}|0)===${x}&&${x}>=0?(${x}|0)%${y}:${x}%${y}+0` : `${x}%${y}+0`
+}
+
+function modulo(w: UnitWriter, i: Instr, x: string, y: string, isQuick: boolean, isSlot: boolean): string {
+  if (!isQuick) return ''
+  const tests = [w.isNumber(i.b) ? '' : `typeof ${x}==="number"`]
+  if (isSlot) tests.push(w.isNumber(i.c) ? '' : `typeof ${y}==="number"`, `${y}!==0`)
+  const condition = tests.filter((each) => each !== '').join('&&')
+  const quick = isSlot
+    ? `(${x}|0)===${x}&&(${y}|0)===${y}&&${x}>=0?(${x}|0)%(${y}|0):${x}%${y}+0`
+    : `(${x}|0)===${x}&&${x}>=0?(${x}|0)%${number(i.c)}:${x}%${number(i.c)}+0`
+  return `if(${condition})${w.any(i.a)}=${quick};else `
+}
+
+function slowModulo(w: UnitWriter, i: Instr, block: Block, y: string): string {
+  return `{t=modulo(${w.value(i.b)},${y});if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t}`
+}
+
+/** `y` is the text of the right operand in general form, of the type given; its slot is for its raw form. */
+function test(w: UnitWriter, op: number, slot: number, y: string, yType: number, ySlot: number): string {
+  const x = w.typeOf(slot)
+  if (x === FLOAT || yType === FLOAT) {
+    const left = x === FLOAT ? w.raw(slot) : w.any(slot)
+    const right = yType === FLOAT ? w.raw(ySlot) : w.any(ySlot)
+    const leftIsRaw = x === FLOAT || w.isNumber(slot)
+    const rightIsRaw = yType === FLOAT || w.isNumber(ySlot)
+    if (leftIsRaw && rightIsRaw) return `(${FLOAT_TEST[op]!(left, right)})`
+    const other = leftIsRaw ? right : left
+    const put = (text: string): string => (leftIsRaw ? FLOAT_TEST[op]!(left, text) : FLOAT_TEST[op]!(text, right))
+    return `(typeof ${other}==="number"?${put(other)}:${other} instanceof F?${put(`${other}.v`)}:${SLOW_TEST[op]!(w.value(slot), y)})`
+  }
+  const left = w.any(slot)
+  const tests = [w.isNumber(slot) ? '' : `typeof ${left}==="number"`, w.isNumber(ySlot) ? '' : `typeof ${y}==="number"`]
+  const condition = tests.filter((each) => each !== '').join('&&')
+  const fast = `${left}${TEST_TEXT[op]!}${y}`
+  return condition === '' ? `(${fast})` : `(${condition}?${fast}:${SLOW_TEST[op]!(left, y)})`
+}
+
+function testInt(w: UnitWriter, op: number, slot: number, constant: number): string {
+  const y = number(constant)
+  if (w.typeOf(slot) === FLOAT) return `(${FLOAT_TEST[op]!(w.raw(slot), y)})`
+  const x = w.any(slot)
+  const fast = `${x}${TEST_TEXT[op]!}${y}`
+  return w.isNumber(slot) ? `(${fast})` : `(typeof ${x}==="number"?${fast}:${SLOW_TEST[op]!(x, y)})`
+}
+
+// ---- texts, checks, iteration
+
+function text(w: UnitWriter, i: Instr): string {
+  const parts = Array.from({ length: i.c }, (_, at) => {
+    const slot = i.b + at
+    if (w.typeOf(slot) === FLOAT) return `display(${w.value(slot)})`
+    const x = w.any(slot)
+    return `(typeof ${x}==="string"?${x}:display(${x}))`
+  })
+  return `t=${parts.length === 0 ? '""' : parts.length === 1 ? parts[0]! : parts.join('+')};m.chargeHeap(16+t.length);${w.any(i.a)}=t;`
+}
+
+const QUICK_CHECK: Readonly<Record<string, (x: string) => string>> = {
+  int: (x) => `typeof ${x}==="number"||${x} instanceof F||typeof ${x}==="bigint"`,
+  float: (x) => `${x} instanceof F||typeof ${x}==="number"||typeof ${x}==="bigint"`,
+  string: (x) => `typeof ${x}==="string"`,
+  bool: (x) => `typeof ${x}==="boolean"`,
+  list: (x) => `${x} instanceof List`,
+  dict: (x) => `${x} instanceof Dict||${x} instanceof Struct`,
+  nil: (x) => `${x}===null`,
+  closure: (x) => `${x} instanceof Closure`,
+}
+
+function checkParam(w: UnitWriter, i: Instr, block: Block): string {
+  const { check } = i.k as ParameterCheck
+  const isNumeric = check.kind === 'prim' && (check.name === 'int' || check.name === 'float')
+  if (isNumeric && (w.typeOf(i.b) === FLOAT || w.isNumber(i.b))) return ''
+  const quick = check.kind === 'prim' && w.typeOf(i.b) !== FLOAT ? QUICK_CHECK[check.name] : undefined
+  const slow = `t=checkParameter(${w.value(i.b)},${w.constant(i.k)});if(t!==null){${w.fault(i, block, 't')}}`
+  return quick === undefined ? slow : `if(!(${quick(w.any(i.b))})){${slow}}`
+}
+
+function next(w: UnitWriter, i: Instr, block: Block): string {
+  const [end, item] = block.successors
+  const iter = w.any(i.b)
+  const goEnd = `${w.any(i.a)}=END;${w.go(block, end!, i.a)}`
+  const goItem = w.go(block, item!, i.d)
+  // One way to an item and one to the end, whatever is iterated: `v` is the item, or undefined.
+  return (
+    `t=${iter}.state;` +
+    `if(${iter}.op==="range"&&typeof (g=t[1])==="number"){v=t[0];if(v.exclusive?g<v.end:g<=v.end){t[1]=g+1;v=g}else v=undefined}` +
+    `else if(${iter}.op==="list"){v=t[0];g=t[1];if(g<v.length){t[1]=g+1;v=v.items[g]}else v=undefined}` +
+    `else{v=nextSimple(${iter});if(v===undefined){${w.exit(i)}}if(v===END)v=undefined}` +
+    `if(v===undefined){${iter}.done=true;${goEnd}}${w.any(i.d)}=v;${goItem}`
+  )
+}
+
+// ---- calls
+
+function selfCall(w: UnitWriter, i: Instr, block: Block): string {
+  const { code } = w
+  if (i.c !== code.exactCount) return call(w, i, block, 'c')
+  const callee = w.isWhole ? 'f' : 'c.code.jit'
+  return (
+    `if(d>=m.deepest||--m.fuel<0){${w.restart(i)}}` +
+    `v=${callee}(m,c,d+1${more(run(w, i.d, i.c))});if(v===undefined)${w.afterCall(i, block)}${w.any(i.a)}=v;`
+  )
+}
+
+function more(list: string): string {
+  return list === '' ? '' : `,${list}`
+}
+
+function call(w: UnitWriter, i: Instr, block: Block, self = ''): string {
+  const callee = self === '' ? w.value(i.b) : self
+  return (
+    `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||d>=m.deepest||--m.fuel<0){${w.restart(i)}}` +
+    `v=t.jit(m,${callee},d+1${more(run(w, i.d, i.c))});if(v===undefined)${w.afterCall(i, block)}${w.any(i.a)}=v;`
+  )
+}
+
+/** Fuel as `Machine.enter` takes it. */
+function pipe(w: UnitWriter, i: Instr, block: Block): string {
+  const callee = w.value(i.b + 1)
+  return (
+    `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===1)||d>=m.deepest||m.fuel<=0){${w.exit(i)}}m.fuel--;` +
+    `v=t.jit(m,${callee},d+1,${w.value(i.b)});if(v===undefined)${w.afterCall(i, block)}${w.any(i.a)}=v;`
+  )
+}
+
+function tailCall(w: UnitWriter, i: Instr): string {
+  const callee = w.value(i.b)
+  return (
+    `if(!(${callee} instanceof Closure&&(t=${callee}.code).jitCount===${i.c})||m.tails>=100||--m.fuel<0){${w.restart(i)}}` +
+    `m.tails++;v=t.jit(m,${callee},d${more(run(w, i.d, i.c))});m.tails--;return v;`
+  )
+}
+
+function builtin(w: UnitWriter, i: Instr, block: Block, given: readonly string[]): string {
+  const def = i.k as BuiltinDef
+  const count = def.rest ? Math.max(given.length, def.arity) : def.arity
+  const args = Array.from({ length: count }, (_, at) => given[at] ?? 'null')
+  return `m.context.argc=${given.length};t=${w.constant(def)}.run(m.context${more(args.join(','))});${control(w, i, block)}${w.any(i.a)}=t;`
+}
+
+/** `t` is what a builtin gave: a value, a fault, or something that only the base tier can go on with. */
+function control(w: UnitWriter, i: Instr, block: Block): string {
+  return `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.fault(i, block, 'asked(m)')}}${w.wait(i)}}`
+}
+
+function callMethod(w: UnitWriter, i: Instr, block: Block): string {
+  const receiver = w.value(i.b)
+  const site = w.constant(i)
+  const { name } = i.k as { readonly name: string }
+  const args = run(w, i.b + 1, i.c)
+  const builtinCall = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${site},${receiver}${more(args)});if(t===undefined){${w.exit(i)}}${control(w, i, block)}${w.any(i.a)}=t;`
+  if (w.typeOf(i.b) === FLOAT) return builtinCall
+  return (
+    `if(${receiver} instanceof Struct){t=structMethod(m,${receiver},${w.constant(name)});` +
+    `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
+    `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${more(args)});m.deepest=q;` +
+    `if(v===undefined)${w.afterCall(i, block, true)}${w.any(i.a)}=v;}else{${builtinCall}}`
+  )
+}

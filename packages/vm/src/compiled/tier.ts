@@ -1,0 +1,278 @@
+// The compiled tier as a machine sees it: when to compile, how to enter from the base tier, and how activations that leave become
+// frames again (design §4.2–4.3). The base tier is always right and always there; whatever compiled code cannot do it hands over,
+// at an instruction of which nothing has happened yet, with the same slots, the same fuel and the same heap units.
+//
+// Compiled activations have no frame on the coroutine. When they leave, each pushes what its frame would hold (`Machine.leaving`,
+// inner ones first), and `settle` lays the frames out. A fault that passes through them leaves no frames at all.
+
+import { HarnFloat } from '../values/scalars.js'
+import { graphOf, Irreducible } from './graph.js'
+import { HELPERS } from './runtime.js'
+import { Site } from './site.js'
+import { refused } from './state.js'
+import { Refusal, UnitWriter } from './writer.js'
+import { forget } from './feedback.js'
+import { control } from '../interpreter/activations.js'
+import { LINKED } from '../interpreter/linked.js'
+import { raiseFault } from '../interpreter/unwind.js'
+import type { Compiled, Enter, LoopUnit, Profit } from './state.js'
+import type { UnitText } from './writer.js'
+import type { Coroutine, Task } from '../scheduler/task.js'
+import type { Instr } from '../interpreter/linked.js'
+import type { FunctionCode } from '../interpreter/module.js'
+import type { HarnClosure } from '../values/callable.js'
+import type { Value } from '../values/value.js'
+import type { Machine } from '../vm.js'
+
+export interface TierOptions {
+  /** Calls of a function from the base tier after which it is compiled. */
+  readonly calls: number
+  /** Turns of a loop in the base tier after which it is compiled and entered. */
+  readonly turns: number
+}
+
+/** Low, because even a first run in a fresh process is faster compiled once loops take a few hundred turns (design §4). */
+export const DEFAULT_TIER: TierOptions = { calls: 200, turns: 300 }
+
+/** Activations of compiled code on the JavaScript stack above one entry from the base tier; past it they become frames. */
+const MAX_NESTED = 150
+
+/** A unit is given up when after this many exits it did less than PAYING units of work between them. */
+const TRIAL_EXITS = 64
+const PAYING_WORK = 12
+
+/** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */
+const NEVER = -(2 ** 30)
+
+let canGenerate: boolean | null = null
+
+/** Whether the host lets us make functions from text. */
+export function canGenerateCode(): boolean {
+  if (canGenerate === null) {
+    try {
+      canGenerate = fromText('return 1')() === 1
+    } catch {
+      canGenerate = false
+    }
+  }
+  return canGenerate
+}
+
+/** The one place where text becomes code. The text is ours; what it says of a script are numbers and JSON. */
+function fromText(...parts: string[]): (...args: unknown[]) => unknown {
+  // oxlint-disable-next-line no-implied-eval -- what this tier is about; hosts that forbid it run the base tier
+  return new Function(...parts) as (...args: unknown[]) => unknown
+}
+
+export class Tier {
+  readonly calls: number
+  readonly turns: number
+  private readonly m: Machine
+  /** Entries from the base tier: what shows that compiled code ran. */
+  entered = 0
+
+  constructor(m: Machine, { calls, turns }: TierOptions) {
+    this.m = m
+    this.calls = calls
+    this.turns = turns
+  }
+
+  /** Compiles a function whose arguments lie at `from`; null where it stays in the base tier. */
+  compile(code: FunctionCode, regs: readonly Value[], from: number): Enter | null {
+    compileFunction(code, (slot) => (slot < code.paramCount ? regs[from + slot] : undefined))
+    return code.enter
+  }
+
+  /** Runs a compiled function for the call that `co` stands at; its arguments lie at `from`. Undefined: see `settle`. */
+  call(co: Coroutine, enter: Enter, callee: HarnClosure, from: number): Value | undefined {
+    const { m } = this
+    const depth = co.fp + 1
+    this.begin(co, depth)
+    const fuel = m.fuel
+    const value = enter(m, callee, depth, co.regs, from)
+    if (value === undefined && m.leaving.length > 0) {
+      this.judge(callee.code.compiled.profit, fuel, () => giveUp(callee.code))
+      co.returns[depth] = co.instr
+      this.layOut(co, depth, from)
+    }
+    return value
+  }
+
+  /** As call, where the callee takes the top frame over: the arguments lie at its base. */
+  tailCall(co: Coroutine, enter: Enter, callee: HarnClosure): Value | undefined {
+    const { m } = this
+    this.begin(co, co.fp)
+    const value = enter(m, callee, co.fp, co.regs, co.base)
+    if (value !== undefined) return value
+    if (m.leaving.length > 0) this.layOut(co, co.fp, co.base)
+    else {
+      // The frame whose place is in the trace already; the fault goes on from there.
+      co.frames[co.fp] = m.raisedIn!
+      co.instr = m.raisedAt!.instr
+      m.passing = false
+    }
+    return value
+  }
+
+  /**
+   * A turn of a loop that is hot: `co` stands at the loop's start. Undefined: the base tier goes on where `co` stands after
+   * `settle`. A value is what the function returned.
+   */
+  loop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined {
+    const { m } = this
+    const unit = (loop.cache as LoopUnit | null) ?? compileLoop(closure.code, loop, co.regs, co.base)
+    if (unit === null) return undefined
+    for (const slot of unit.floatSlots) {
+      if (co.regs[co.base + slot] instanceof HarnFloat) continue
+      closure.code.compiled.guesses = false
+      forget(closure.code)
+      return undefined
+    }
+    this.begin(co, co.fp)
+    const fuel = m.fuel
+    const value = unit.enter(m, closure, co.fp, co.regs, co.base)
+    if (value === undefined && m.leaving.length > 0) {
+      this.judge(unit.profit, fuel, () => {
+        loop.cache = null
+        loop.kind = NEVER
+      })
+      this.layOut(co, co.fp, co.base)
+    }
+    return value
+  }
+
+  /** After compiled code answered undefined: raises the fault or carries out what a builtin asked for. Whether the task goes on. */
+  settle(task: Task): boolean {
+    const { m } = this
+    const fault = m.raised
+    if (fault !== null) {
+      m.raised = null
+      const { passing } = m
+      m.passing = true
+      return raiseFault(m, task, fault, passing)
+    }
+    return m.context.action === null || control(m, task)
+  }
+
+  /** A call from compiled code of a function that is not compiled. */
+  firstCall(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined {
+    const { code } = closure
+    if (compileFunction(code, (slot) => args[slot])) return code.jit(this.m, closure, depth, ...args)
+    return this.leaveAtEntry(closure, args)
+  }
+
+  /** The base tier runs the function from its first instruction on. */
+  leaveAtEntry(closure: HarnClosure, args: readonly Value[]): undefined {
+    const { code } = closure
+    const slots = Array.from({ length: args.length }, (_, at) => at)
+    this.m.leaving.push({ site: new Site(code, code.entry, slots), closure, values: args })
+  }
+
+  private begin(co: Coroutine, depth: number): void {
+    const { m } = this
+    this.entered++
+    m.floor = depth + MAX_NESTED
+    m.deepest = Math.min(m.floor, co.limit - 1)
+    m.tails = 0
+    m.passing = true
+  }
+
+  private judge(profit: Profit, fuelBefore: number, drop: () => void): void {
+    const { m } = this
+    // The end of a slice says nothing of the code.
+    if (m.fuel <= 0) return
+    profit.leaves++
+    profit.work += Math.max(0, fuelBefore - m.fuel)
+    if (profit.leaves < TRIAL_EXITS) return
+    if (profit.work < profit.leaves * PAYING_WORK) drop()
+    profit.leaves = profit.work = 0
+  }
+
+  /** Makes frames of the activations that left: the outermost becomes frame `depth` with its registers at `from`. */
+  private layOut(co: Coroutine, depth: number, from: number): void {
+    const { leaving } = this.m
+    let fp = depth
+    let base = from
+    for (let at = leaving.length - 1; at >= 0; at--) {
+      const { site, closure, values } = leaving[at]!
+      const { instr, slots } = site
+      co.reserve(base + closure.code.frameSize + 16)
+      co.frames[fp] = closure
+      co.bases[fp] = base
+      for (let which = 0; which < slots.length; which++) co.regs[base + slots[which]!] = values[which]!
+      co.stand(fp, base, instr)
+      if (at === 0) break
+      fp++
+      co.returns[fp] = instr
+      base += instr.op === LINKED.CALL_METHOD || instr.op === LINKED.PIPE ? instr.b : instr.d
+      if (instr.op === LINKED.CALL_METHOD) {
+        co.fp = fp
+        co.openRun()
+      }
+    }
+    leaving.length = 0
+  }
+}
+
+// ---- making code
+
+/** Whether there is compiled code now. */
+function compileFunction(code: FunctionCode, sample: (slot: number) => unknown): boolean {
+  const unit = attempt(() => {
+    if (!code.plain) throw new Refusal('no plain function')
+    return new UnitWriter(graphOf(code), null, sample, code.compiled.guesses).write()
+  })
+  if (unit === null) {
+    giveUp(code)
+    return false
+  }
+  const [jit, enter] = instantiate(unit) as [Compiled, Enter]
+  code.jit = jit
+  code.enter = enter
+  return true
+}
+
+function compileLoop(code: FunctionCode, loop: Instr, regs: readonly Value[], base: number): LoopUnit | null {
+  const unit = attempt(() => {
+    const graph = graphOf(code)
+    const header = graph.blockOf(loop.target)
+    if (header === undefined) throw new Refusal('no block at the start of the loop')
+    return new UnitWriter(graph, header, (slot) => regs[base + slot], code.compiled.guesses).write()
+  })
+  if (unit === null) {
+    loop.kind = NEVER
+    return null
+  }
+  const made: LoopUnit = {
+    enter: instantiate(unit) as Enter,
+    floatSlots: unit.floatSlots,
+    profit: { leaves: 0, work: 0 },
+  }
+  loop.cache = made
+  code.compiled.loops.push(loop)
+  return made
+}
+
+function attempt(write: () => UnitText): UnitText | null {
+  try {
+    return write()
+  } catch (cause) {
+    if (cause instanceof Refusal || cause instanceof Irreducible) return null
+    throw cause
+  }
+}
+
+function giveUp(code: FunctionCode): void {
+  code.heat = NEVER
+  code.enter = null
+  code.jit = refused
+  code.compiled.first = refused
+}
+
+const HELPER_NAMES: ReadonlySet<string> = new Set(Object.keys(HELPERS))
+
+function instantiate({ text, sites, constants }: UnitText): unknown {
+  const names = [...new Set(text.match(/[A-Za-z]\w*/g))].filter((name) => HELPER_NAMES.has(name))
+  const make = fromText('H', 'S', 'K', `"use strict";const {${names.join(',')}}=H;${text}`)
+  return make(HELPERS, sites, constants)
+}

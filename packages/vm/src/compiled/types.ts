@@ -1,0 +1,150 @@
+// What is known of a slot's value at each place of a region: a raw double, an int that is a number, a bool, or nothing. Floats are
+// what this is for: a slot whose value is a float on every path is kept as a raw double in a variable of its own, and the object
+// that a float is elsewhere is never made. V8's own feedback does the rest for ints.
+//
+// Facts come from constants and operators; from what the base tier saw an operator work on (Instr.kind), behind a guard; and from
+// the values that were there when the code was compiled, behind a guard at the entry.
+
+import { HarnFloat } from '../values/scalars.js'
+import { LINKED } from '../interpreter/linked.js'
+import { mayFault, readsOf, writeOf } from './operands.js'
+import type { Instr } from '../interpreter/linked.js'
+import type { Block, Region } from './graph.js'
+
+/** 0: no value or a dead one. */
+export const UNSET = 0
+/** Any value, in the form that lists and fields hold. */
+export const ANY = 1
+/** A float, raw. */
+export const FLOAT = 2
+/** An int that is a number. */
+export const NUMBER = 3
+export const BOOL = 4
+
+/** `Instr.kind` of an arithmetic operation: both operands were floats; or a guess that they are has failed. */
+export const SAW_FLOATS = 1
+export const SAW_OTHERS = 2
+
+export type Types = Uint8Array
+
+const L = LINKED
+
+const ARITHMETIC: ReadonlySet<number> = new Set([L.ADD, L.ADD_OWNED, L.SUB, L.MUL, L.DIV])
+const WITH_INT: ReadonlySet<number> = new Set([L.ADDK, L.SUBK, L.MULK])
+const MOVES: ReadonlySet<number> = new Set([L.MOVE, L.SHARE])
+const TESTS: ReadonlySet<number> = new Set([
+  L.NOT,
+  L.EQ,
+  L.NE,
+  L.LT,
+  L.LE,
+  L.GT,
+  L.GE,
+  L.IN,
+  L.NOT_IN,
+  L.EQK,
+  L.NEK,
+  L.LTK,
+  L.LEK,
+  L.GTK,
+  L.GEK,
+  L.IS_ENUM,
+  L.IS_DICT,
+  L.IS_LIST,
+  L.CATCH_IS,
+])
+
+export function isArithmetic(op: number): boolean {
+  return ARITHMETIC.has(op)
+}
+
+/** Arithmetic with a small int on the right. */
+export function takesInt(op: number): boolean {
+  return WITH_INT.has(op) || op === L.NEG
+}
+
+/** Whether a guess that an `ANY` operand is a float pays: it takes part in arithmetic or an order test. */
+export function usesAsNumber(i: Instr, slot: number): boolean {
+  const { op } = i
+  const counts =
+    ARITHMETIC.has(op) || WITH_INT.has(op) || op === L.NEG || (op >= L.LT && op <= L.GE) || (op >= L.JNLT && op <= L.JNGE)
+  return counts && readsOf(i).includes(slot)
+}
+
+/** What `i` leaves in its result slot. */
+export function resultType(i: Instr, types: Types): number {
+  const { op } = i
+  if (MOVES.has(op)) return types[i.b]!
+  if (op === L.LOADK)
+    return i.k instanceof HarnFloat ? FLOAT : typeof i.k === 'number' ? NUMBER : typeof i.k === 'boolean' ? BOOL : ANY
+  if (TESTS.has(op)) return BOOL
+  if (ARITHMETIC.has(op)) {
+    const x = types[i.b]!
+    const y = types[i.c]!
+    if (x === FLOAT || y === FLOAT) return FLOAT
+    return x === ANY && y === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
+  }
+  if (WITH_INT.has(op) || op === L.NEG) {
+    if (types[i.b] === FLOAT) return FLOAT
+    return types[i.b] === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
+  }
+  if (op === L.MODK) return types[i.b] === NUMBER && i.c !== 0 ? NUMBER : ANY
+  return ANY
+}
+
+/** The state behind `i` where control goes on at its `next`. */
+export function afterInstr(i: Instr, types: Types): void {
+  const result = writeOf(i)
+  if (result < 0) return
+  types[result] = resultType(i, types)
+}
+
+function join(one: number, other: number): number {
+  if (one === other || other === UNSET) return one
+  return one === UNSET ? other : ANY
+}
+
+/** Types at the start of each block of a region, from those at its entry. Slots that are dead there are UNSET. */
+export function solveTypes(region: Region, entryTypes: Types, isExit: (i: Instr) => boolean): Map<Block, Types> {
+  const states = new Map<Block, Types>()
+  const pending = new Set<Block>()
+  const flow = (to: Block, types: Types, written: number, value: number): void => {
+    if (!region.rank.has(to)) return
+    const known = states.get(to)
+    const state = known ?? new Uint8Array(types.length)
+    let changed = known === undefined
+    for (let slot = 0; slot < state.length; slot++) {
+      if (to.live[slot] === 0) continue
+      const joined = join(state[slot]!, slot === written ? value : types[slot]!)
+      if (joined !== state[slot]) {
+        state[slot] = joined
+        changed = true
+      }
+    }
+    states.set(to, state)
+    if (changed) pending.add(to)
+  }
+  flow(region.entry, entryTypes, -1, UNSET)
+  while (pending.size > 0) {
+    const block = region.order.find((each) => pending.has(each))!
+    pending.delete(block)
+    const types = states.get(block)!.slice()
+    let open = true
+    for (const i of block.instrs) {
+      if (block.handler !== null && mayFault(i)) flow(block.handler, types, block.handler.faultSlot, ANY)
+      if (isExit(i)) {
+        open = false
+        break
+      }
+      if (i !== block.last || block.successors.length <= 1) afterInstr(i, types)
+    }
+    if (!open) continue
+    const { last } = block
+    block.successors.forEach((to, which) => {
+      const isResult = last.op === L.NEXT || last.op === L.PROPAGATE
+      const written = !isResult ? -1 : which === 0 ? last.a : last.op === L.NEXT ? last.d : -1
+      flow(to, types, written, ANY)
+    })
+  }
+  return states
+}

@@ -1,0 +1,334 @@
+// Writes the JavaScript text of one unit: a whole function, or one loop that is entered in mid-run. Blocks become structured
+// code along the dominator tree (Ramsey, "Beyond Relooper"): a block with several ways in gets a label in front of which the
+// ways to it break; what follows a loop stands behind it, not inside.
+//
+// Slots are variables: `r3` holds any value, `f3` a raw float. Where a fact ends (a join, a call, an exit), the value is put into
+// its general form. No script text gets into the text but through JSON.
+
+import { HarnFloat } from '../values/scalars.js'
+import { Region } from './graph.js'
+import { mayFault } from './operands.js'
+import { afterInstr, ANY, BOOL, FLOAT, NUMBER, solveTypes, UNSET, usesAsNumber } from './types.js'
+import { leavesCode, writeInstr } from './templates.js'
+import { Site } from './site.js'
+import type { Block, FlowGraph } from './graph.js'
+import type { Instr } from '../interpreter/linked.js'
+import type { FunctionCode } from '../interpreter/module.js'
+import type { Types } from './types.js'
+
+/** Text with what it refers to by number. */
+export interface UnitText {
+  readonly text: string
+  readonly sites: Site[]
+  readonly constants: unknown[]
+  /** Slots that have to hold a float where the unit is entered. */
+  readonly floatSlots: readonly number[]
+}
+
+/** Past this V8 would not optimise the result, and compiling would hold the run up. */
+const MAX_INSTRS = 1200
+const MAX_SLOTS = 120
+
+/** Why a piece of code stays in the base tier. */
+export class Refusal extends Error {}
+
+export class UnitWriter {
+  readonly code: FunctionCode
+  readonly sites: Site[] = []
+  readonly constants: unknown[] = []
+  private readonly graph: FlowGraph
+  private readonly region: Region
+  private readonly states: Map<Block, Types>
+  private readonly isLoop: boolean
+  private readonly floatSlots: readonly number[]
+  private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
+  private readonly labelled = new Set<Block>()
+  private readonly constantTexts = new Map<unknown, string>()
+  /** Variables beside those of slots are declared always; those of slots when they are used. */
+  private readonly slotsUsed = new Set<string>()
+  /** Facts at the instruction being written. */
+  types: Types = new Uint8Array(0)
+
+  /** `sample` gives the value of a slot where the unit is entered, for guesses; `loop` is null for a whole function. */
+  constructor(graph: FlowGraph, loop: Block | null, sample: (slot: number) => unknown, guesses: boolean) {
+    this.graph = graph
+    this.code = graph.code
+    this.isLoop = loop !== null
+    if (this.code.frameSize > MAX_SLOTS) throw new Refusal('too many slots')
+    const entry = loop ?? graph.entry
+    const whole = new Region(entry, (block) => this.edgesOf(block))
+    const within = loop === null ? null : (whole.loops.get(loop) ?? null)
+    if (loop !== null && within === null) throw new Refusal('no way back to the start of the loop')
+    this.region = within === null ? whole : new Region(entry, (block) => this.edgesOf(block).filter((each) => within.has(each)))
+    let size = 0
+    for (const block of this.region.order) size += block.instrs.length
+    if (size > MAX_INSTRS) throw new Refusal('too many instructions')
+    const types = new Uint8Array(this.code.frameSize)
+    for (let slot = 0; slot < types.length; slot++) {
+      if (entry.live[slot] === 0) continue
+      types[slot] = guesses && sample(slot) instanceof HarnFloat && this.isUsedAsNumber(slot) ? FLOAT : ANY
+    }
+    this.states = solveTypes(this.region, types, leavesCode)
+    // A guess that does not hold on every way round is none.
+    const atEntry = this.states.get(entry)!
+    this.floatSlots = [...types.keys()].filter((slot) => types[slot] === FLOAT && atEntry[slot] === FLOAT)
+    this.placeBlocks()
+  }
+
+  /** Whether the text is that of a function, which can call itself by name. */
+  get isWhole(): boolean {
+    return !this.isLoop
+  }
+
+  private isUsedAsNumber(slot: number): boolean {
+    return this.region.order.some((block) => block.instrs.some((i) => usesAsNumber(i, slot)))
+  }
+
+  private edgesOf(block: Block): Block[] {
+    const leaving = block.instrs.findIndex(leavesCode)
+    const seen = leaving < 0 ? block.instrs : block.instrs.slice(0, leaving)
+    const edges = leaving < 0 ? [...block.successors] : []
+    if (block.handler !== null && seen.some(mayFault)) edges.push(block.handler)
+    return edges
+  }
+
+  /** Where each block's text goes: inside its dominator's, or behind the outermost loop that it is not part of. */
+  private placeBlocks(): void {
+    const { region } = this
+    const slot = (block: Block): { readonly inside: Block[]; readonly behind: Block[] } => {
+      const known = this.children.get(block)
+      if (known !== undefined) return known
+      const made = { inside: [], behind: [] }
+      this.children.set(block, made)
+      return made
+    }
+    for (const block of region.order) {
+      if (block === region.entry) continue
+      const dominator = region.dominator.get(block)!
+      let outermost: Block | null = null
+      for (let at = dominator; ; at = region.dominator.get(at)!) {
+        const loop = region.loops.get(at)
+        if (loop?.has(dominator) === true && !loop.has(block)) outermost = at
+        if (at === region.entry) break
+      }
+      if (outermost !== null) {
+        slot(outermost).behind.push(block)
+        this.labelled.add(block)
+      } else if ((region.forwardEdges.get(block) ?? 0) > 1) {
+        slot(dominator).inside.push(block)
+        this.labelled.add(block)
+      }
+    }
+  }
+
+  write(): UnitText {
+    const body = this.tree(this.region.entry)
+    const { paramCount } = this.code
+    const { entry } = this.region
+    const params = Array.from({ length: paramCount }, (_, at) => `r${at}`)
+    const starts: string[] = []
+    const given = new Set(this.isLoop ? [] : params)
+    if (this.isLoop) {
+      for (let slot = 0; slot < this.code.frameSize; slot++) {
+        if (entry.live[slot] === 0) continue
+        const isFloat = this.floatSlots.includes(slot)
+        given.add(`${isFloat ? 'f' : 'r'}${slot}`)
+        starts.push(`let ${isFloat ? 'f' : 'r'}${slot}=regs[b+${slot}]${isFloat ? '.v' : ''};`)
+      }
+    } else if (this.floatSlots.length > 0) {
+      this.types = new Uint8Array(this.code.frameSize).fill(ANY)
+      const test = this.floatSlots.map((slot) => `r${slot} instanceof F`).join('&&')
+      starts.push(`if(!(${test}))${this.guard(this.code.entry)}`)
+      for (const slot of this.floatSlots) starts.push(`${this.raw(slot)}=r${slot}.v;`)
+    }
+    const variables = [...this.slotsUsed].filter((name) => !given.has(name))
+    const head = [
+      ...variables.map((name) => `let ${name}=${name.startsWith('f') ? '0' : 'null'};`),
+      'let t,v,q=0,g=0,h=0;',
+      ...starts,
+    ].join('')
+    const constants = this.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
+    const text = this.isLoop
+      ? `${constants}return function(m,c,d,regs,b){${head}${body}}`
+      : `${constants}function f(${['m', 'c', 'd', ...params].join(',')}){${head}${body}}` +
+        `return [f,function(m,c,d,regs,b){return f(${['m', 'c', 'd', ...params.map((_, at) => `regs[b+${at}]`)].join(',')})}]`
+    return { text, sites: this.sites, constants: this.constants, floatSlots: this.floatSlots }
+  }
+
+  // ---- structure
+
+  private tree(block: Block): string {
+    const children = this.children.get(block)
+    const byRank = (blocks: readonly Block[]): Block[] =>
+      [...blocks].sort((one, other) => this.region.rank.get(one)! - this.region.rank.get(other)!)
+    let text = this.within(block, byRank(children?.inside ?? []))
+    if (this.region.loops.has(block)) text = `L${block.index}:for(;;){${text}}`
+    for (const each of byRank(children?.behind ?? [])) text = `B${each.index}:{${text}}${this.tree(each)}`
+    return text
+  }
+
+  private within(block: Block, inside: readonly Block[]): string {
+    let text = this.block(block)
+    for (const each of inside) text = `B${each.index}:{${text}}${this.tree(each)}`
+    return text
+  }
+
+  private block(block: Block): string {
+    this.types = this.states.get(block)!.slice()
+    const parts: string[] = []
+    for (const i of block.instrs) {
+      if (leavesCode(i)) {
+        parts.push(this.exit(i))
+        return parts.join('')
+      }
+      if (i === block.last && block.successors.length !== 1) {
+        parts.push(writeInstr(this, i, block))
+        return parts.join('')
+      }
+      parts.push(writeInstr(this, i, block))
+      afterInstr(i, this.types)
+    }
+    parts.push(this.go(block, block.successors[0]!))
+    return parts.join('')
+  }
+
+  /** Control goes on at `to`; the text of a block with one way in stands right here. `written` is a slot that was just set. */
+  go(from: Block, to: Block, written = -1): string {
+    const before = this.types
+    if (written >= 0) {
+      this.types = before.slice()
+      this.types[written] = ANY
+    }
+    const text = this.goOn(from, to)
+    this.types = before
+    return text
+  }
+
+  private goOn(from: Block, to: Block): string {
+    const { region } = this
+    if (!region.rank.has(to)) return this.exit(to.first)
+    const state = this.states.get(to)!
+    let text = ''
+    for (let slot = 0; slot < state.length; slot++) {
+      if (state[slot] !== UNSET && state[slot] !== FLOAT && this.types[slot] === FLOAT)
+        text += `${this.any(slot)}=new F(${this.raw(slot)});`
+    }
+    if (region.loops.has(to) && region.rank.get(to)! <= region.rank.get(from)!) return `${text}continue L${to.index};`
+    if (this.labelled.has(to)) return `${text}break B${to.index};`
+    return text + this.tree(to)
+  }
+
+  // ---- values
+
+  /** The variable of any value. */
+  any(slot: number): string {
+    const name = `r${slot}`
+    this.slotsUsed.add(name)
+    return name
+  }
+
+  /** The variable of a raw float. */
+  raw(slot: number): string {
+    const name = `f${slot}`
+    this.slotsUsed.add(name)
+    return name
+  }
+
+  typeOf(slot: number): number {
+    return this.types[slot]!
+  }
+
+  /** A value in its general form. */
+  value(slot: number): string {
+    return this.types[slot] === FLOAT ? `new F(${this.raw(slot)})` : this.any(slot)
+  }
+
+  isNumber(slot: number): boolean {
+    return this.types[slot] === NUMBER
+  }
+
+  isBool(slot: number): boolean {
+    return this.types[slot] === BOOL
+  }
+
+  /** The text that stands for a constant that is no number, bool or nil. */
+  constant(value: unknown): string {
+    if (typeof value === 'string' && value.length < 80) return JSON.stringify(value)
+    let text = this.constantTexts.get(value)
+    if (text === undefined) {
+      text = `k${this.constants.push(value) - 1}`
+      this.constantTexts.set(value, text)
+    }
+    return text
+  }
+
+  // ---- leaving
+
+  private site(i: Instr, before: boolean): string {
+    const live = before ? this.graph.liveBefore(i) : this.graph.liveWhileWaiting(i)
+    if (live === undefined) throw new Refusal('code that no path reaches')
+    const slots = [...live.keys()].filter((slot) => live[slot] === 1)
+    return `S[${this.sites.push(new Site(this.code, i, slots)) - 1}]`
+  }
+
+  private saved(site: Site): string {
+    return site.slots.map((slot) => this.value(slot)).join(',')
+  }
+
+  private leave(helper: string, i: Instr, before: boolean, more = ''): string {
+    const site = this.site(i, before)
+    const saved = this.saved(this.sites[this.sites.length - 1]!)
+    return `return ${helper}(m,${site},c${more}${saved === '' ? '' : `,${saved}`});`
+  }
+
+  /** The base tier goes on before `i`, of which nothing has happened. */
+  exit(i: Instr): string {
+    return this.leave('X', i, true)
+  }
+
+  /** As exit, because a guess was wrong. */
+  guard(i: Instr): string {
+    return this.leave('G', i, true)
+  }
+
+  /** As exit, from a call that may have taken the unit of fuel that was missing. */
+  restart(i: Instr): string {
+    return this.leave('XF', i, true)
+  }
+
+  /** A call or builtin stopped in the middle of `i`: its result comes later. */
+  wait(i: Instr): string {
+    return this.leave('X', i, false)
+  }
+
+  /** A call that a fault came out of, or that stopped. */
+  afterCall(i: Instr, block: Block, fromRun = false): string {
+    const left = fromRun ? 'leaveRun(m);' : ''
+    let out: string
+    if (this.isCaught(block)) out = this.catchWith(block, `passed(m,${this.place(i)})`)
+    else if (this.isLoop) out = this.leave('XP', i, true)
+    else out = `return P(m,${this.place(i)},c);`
+    return `{if(m.raised!==null){${left}${out}}${this.wait(i)}}`
+  }
+
+  /** `text` is a fault of `i`. */
+  fault(i: Instr, block: Block, text: string): string {
+    if (this.isCaught(block)) return this.catchWith(block, `caught(${this.place(i)},${text})`)
+    if (this.isLoop) return this.leave('XR', i, true, `,${text}`)
+    return `return R(m,${this.place(i)},c,${text});`
+  }
+
+  private isCaught({ handler }: Block): boolean {
+    return handler !== null && this.region.rank.has(handler)
+  }
+
+  private catchWith(block: Block, text: string): string {
+    const { handler } = block
+    return `${this.any(handler!.faultSlot)}=${text};${this.go(block, handler!, handler!.faultSlot)}`
+  }
+
+  /** A site that is only asked for its place. */
+  private place(i: Instr): string {
+    return `S[${this.sites.push(new Site(this.code, i, [])) - 1}]`
+  }
+}
