@@ -5,10 +5,25 @@
 import { Command, CommanderError, Option } from 'commander'
 import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
 import { VERSION } from './version.js'
+import type { ReplayFlags } from './commands/replay.js'
+import type { ResumeFlags } from './commands/resume.js'
+import type { SnapshotFlags } from './commands/snapshot.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { TestFlags } from './commands/test.js'
 
 const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay', 'all']
+
+const REPLAY_HELP = `
+Without FILE the script is the one that was recorded: as it is now, or as it was then when its file is gone.
+Calls are numbered from 1 in the order in which the run makes them; --list shows them.
+Exit code: that of the recorded run, 1 when the replay goes another way, 0 when it was stopped by --until.
+`
+
+const SNAPSHOT_HELP = `
+Without --at and --on-interrupt it stops where the run first waits: for a call that takes time, or a timer. What is under way
+there is given up and asked for again by \`bridle resume\`. Given a snapshot, it goes on from that one.
+Exit code: 0 when the snapshot was written, 130 when that was on an interrupt; otherwise that of the run, which ended before.
+`
 
 /** Words after `--` belong to the script, whatever they look like; commander sees only what is before them. */
 function splitArguments(words: readonly string[]): { readonly own: string[]; readonly script: string[] } {
@@ -32,6 +47,7 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
     .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
+    .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
     .action(async (file: string | undefined, options: RunFlags) => {
       const { runCommand } = await import('./commands/run.js')
@@ -40,9 +56,49 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
 
   add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed')
     .option('-e, --eval <code>', 'the recorded text, when it was given by -e')
-    .action(async (recording: string, file: string | undefined, options: { eval?: string }) => {
+    .option('--recorded', 'the script as it was when it was recorded, not as it is now')
+    .addOption(new Option('--until <n>', 'answer so many calls and stop in front of the next').argParser(wholeNumber('calls', 0)))
+    .option('--edit <n=json...>', 'answer call N with this instead of what was recorded')
+    .option('-o, --out <file>', 'with --until: write a snapshot of that place, for `bridle resume`')
+    .option('--list', 'list the recorded calls with their answers and run nothing')
+    .option('--json', 'print one JSON document instead of the output')
+    .addHelpText('after', REPLAY_HELP)
+    .action(async (recording: string, file: string | undefined, options: ReplayFlags) => {
       const { replayCommand } = await import('./commands/replay.js')
       done(await replayCommand(recording, file, options))
+    })
+
+  add('snapshot [file]', 'run to a place where the run waits, and write it down there')
+    .usage('[options] -o SNAPSHOT FILE|-|-e CODE|SNAPSHOT [-- ARGS]')
+    .requiredOption('-o, --out <file>', 'where to write the snapshot')
+    .addOption(
+      new Option('--at <n>', 'stop in front of call N of the run; nothing behind it is performed').argParser(
+        wholeNumber('calls', 1),
+      ),
+    )
+    .option('--on-interrupt', 'run on until the interrupt key, and write the run down then')
+    .option('-e, --eval <code>', 'run this text instead of a file')
+    .option('--input <json>', 'input of the run as JSON, or @file')
+    .option('--json', 'print one JSON document instead of the output')
+    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
+    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
+    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .addHelpText('after', SNAPSHOT_HELP)
+    .action(async (file: string | undefined, options: Omit<SnapshotFlags, 'scriptArguments'>) => {
+      const { snapshotCommand } = await import('./commands/snapshot.js')
+      done(await snapshotCommand(file, { ...options, scriptArguments }))
+    })
+
+  add('resume <snapshot>', 'go on with a run that was written down')
+    .option('--json', 'print one JSON document about the run instead of its output')
+    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
+    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
+    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .option('--snapshot <file>', 'write the run down when it is interrupted')
+    .addHelpText('after', '\nWhat was under way is asked for again; what was printed before is not printed again.\n')
+    .action(async (file: string, options: ResumeFlags) => {
+      const { resumeCommand } = await import('./commands/resume.js')
+      done(await resumeCommand(file, options))
     })
 
   add('check <path...>', 'parse and check scripts without running them')
@@ -133,6 +189,7 @@ export interface RunFlags {
   readonly timeout?: number
   readonly maxHeap?: number
   readonly record?: string
+  readonly snapshot?: string
 }
 
 export interface ConformanceFlags {

@@ -3,6 +3,7 @@ import type { Effect, EffectOutcome } from '@bridle/vm'
 import { VirtualClock } from './clock.js'
 import { Driver, NotSuspendedError } from './driver.js'
 import type { DriveOptions } from './driver.js'
+import { hashHex } from './hash.js'
 import { MemoryJournal } from './journal.js'
 import { answered } from './providers/provider.js'
 import type { EffectCall, PerformEffect } from './providers/provider.js'
@@ -293,7 +294,7 @@ async function record() {
 
 test('a replay performs nothing and gives the same output', async () => {
   const { entries, output } = await record()
-  const end = replay({ machine: (answer) => new ScriptedMachine(RECORDED, answer), entries })
+  const end = replay({ machine: (answer) => new ScriptedMachine(RECORDED, answer), entries, hashHex })
   expect(end).toMatchObject({ kind: 'ended', end: { kind: 'done', value: 'end' }, output })
 })
 
@@ -336,7 +337,7 @@ test.each<[string, Step, object]>([
   ],
 ])('a replay reports %s', async (_, step, divergence) => {
   const { entries } = await record()
-  expect(replay({ machine: (answer) => new ScriptedMachine([step, () => done()], answer), entries })).toMatchObject({
+  expect(replay({ machine: (answer) => new ScriptedMachine([step, () => done()], answer), entries, hashHex })).toMatchObject({
     kind: 'diverged',
     divergence,
   })
@@ -348,7 +349,7 @@ test('a replay that outlives its recording is exhausted', async () => {
     0,
     entries.findIndex((entry) => entry.type === 'resume'),
   )
-  expect(replay({ machine: (answer) => new ScriptedMachine(RECORDED, answer), entries: cut })).toMatchObject({
+  expect(replay({ machine: (answer) => new ScriptedMachine(RECORDED, answer), entries: cut, hashHex })).toMatchObject({
     kind: 'diverged',
     divergence: { code: 'replay_exhausted' },
   })

@@ -7,10 +7,12 @@
 // and the loop waits until all of them have settled: nothing outlives its run.
 
 import { fromPlain, runtimeFault } from '@bridle/vm'
-import type { Effect, EffectOutcome, Fault, LimitName, Plain, RunExit, Value } from '@bridle/vm'
+import type { Effect, EffectOutcome, Fault, LimitName, Limits, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
 import { nextTurn } from './clock.js'
 import type { Clock } from './clock.js'
 import type { Journal, JournalEntry } from './journal.js'
+import { TraceHash } from './journal-trace.js'
+import type { HashHex } from './journal-trace.js'
 import { categorizedError, messageOf } from './providers/provider.js'
 import type { EffectCall, PerformEffect } from './providers/provider.js'
 
@@ -19,6 +21,8 @@ export interface DrivenMachine {
   start(input: Value, now: number): RunExit
   resume(answer: { readonly id: number; readonly outcome: EffectOutcome } | null, now: number): RunExit
   snapshot(): Uint8Array
+  /** Where the task that asks for an effect stands. */
+  readonly place?: ScriptPlace | null
   /** Effects that were asked for and not answered, in order: what a restored run asks for again. */
   pendingEffects?(): readonly { readonly id: number; readonly effect: Effect }[]
   /** Effects that tasks still wait for. A deadline or a cancelled task abandons what it asked for. */
@@ -49,19 +53,31 @@ export interface DriveObserver {
   readonly outcome?: (id: number, effect: Effect, outcome: EffectOutcome) => void
   /** After every exit of the machine, before it is entered again; the place to take a snapshot. */
   readonly exit?: (kind: RunExit['kind']) => void
+  /** Nothing can go on before an answer or a timer comes. */
+  readonly waiting?: (pending: readonly number[], wakeAt: number | null) => void
+}
+
+/** What a start is recorded with beside its input. */
+export interface StartFacts {
+  readonly globals?: { readonly [name: string]: Plain }
+  readonly limits?: Limits
 }
 
 export interface DriveOptions {
   readonly machine: (answer: AnswerEffect) => DrivenMachine
   /** A fresh run with its input, or one restored from a snapshot, with the answers that had arrived, in order. */
   readonly begin:
-    | { readonly kind: 'start'; readonly input: Plain }
+    | { readonly kind: 'start'; readonly input: Plain; readonly globals?: StartFacts['globals']; readonly limits?: Limits }
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly perform: PerformEffect
   readonly clock: Clock
   readonly runId: string
   readonly journal?: Journal | undefined
+  /** For the trace hash at the end of a journal; none is written without it. */
+  readonly hashHex?: HashHex | undefined
   readonly signal?: AbortSignal | undefined
+  /** Calls from this number on are asked for and not performed: the run waits in front of them, for a snapshot. */
+  readonly holdFrom?: number | undefined
   readonly observer?: DriveObserver | undefined
 }
 
@@ -88,9 +104,15 @@ export class Driver {
   private exitCode: number | null = null
   private phase: 'new' | 'running' | 'ended' = 'new'
   private snapshotWaiters: (() => void)[] = []
+  /** Of the journal; null without one. */
+  private readonly trace: TraceHash | null
+  /** Printed so far, for the trace. */
+  private output = ''
 
   constructor(options: DriveOptions) {
     this.options = options
+    const { journal, hashHex } = options
+    this.trace = journal === undefined || hashHex === undefined ? null : new TraceHash(hashHex)
     this.machine = options.machine((effect, id) => this.answer(effect, id))
   }
 
@@ -103,7 +125,7 @@ export class Driver {
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
       const end = await this.loop()
-      this.log({ type: 'end', kind: end.kind })
+      this.log({ type: 'end', kind: end.kind, ...(this.trace === null ? {} : { trace: this.trace.finish(this.output) }) })
       return end
     } finally {
       this.phase = 'ended'
@@ -126,11 +148,15 @@ export class Driver {
     return { machine: this.machine.snapshot(), arrived, now: this.options.clock.now() }
   }
 
+  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
+    return this.machine.pendingEffects?.() ?? []
+  }
+
   private async loop(): Promise<DriveEnd> {
     const { options } = this
     let exit = this.begin()
     for (;;) {
-      if (exit.output !== '') options.observer?.output?.(exit.output)
+      this.print(exit.output)
       options.observer?.exit?.(exit.kind)
       if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
       switch (exit.kind) {
@@ -159,8 +185,15 @@ export class Driver {
     if (signal?.aborted === true) return { kind: 'yielded', output: '', effects: [] }
     const now = clock.now()
     if (begin.kind === 'start') {
-      this.log({ type: 'start', now, input: begin.input })
-      return this.enter(() => this.machine.start(fromPlain(begin.input), now))
+      const { input, globals, limits } = begin
+      this.log({
+        type: 'start',
+        now,
+        input,
+        ...(globals === undefined ? {} : { globals }),
+        ...(limits === undefined ? {} : { limits }),
+      })
+      return this.enter(() => this.machine.start(fromPlain(input), now))
     }
     this.log({ type: 'restore', now })
     for (const { id, outcome } of begin.arrived) {
@@ -168,7 +201,7 @@ export class Driver {
       this.arrived.push(id)
     }
     for (const { id, effect } of this.machine.pendingEffects?.() ?? []) {
-      if (this.pending.has(id)) continue
+      if (this.pending.has(id) || this.isHeld(id)) continue
       this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
       const result = this.perform(effect, id)
       if (result instanceof Promise) this.keepPending(id, effect, result)
@@ -200,6 +233,7 @@ export class Driver {
 
   /** Called by the machine, from inside `enter`. */
   private answer(effect: Effect, id: number): EffectOutcome | null {
+    if (this.isHeld(id)) return null
     this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
     this.options.observer?.effect?.(id, effect)
     const result = this.perform(effect, id)
@@ -210,6 +244,12 @@ export class Driver {
     this.log({ type: 'answer', id, outcome: result })
     this.options.observer?.outcome?.(id, effect, result)
     return result
+  }
+
+  private isHeld(id: number): boolean {
+    if (id < (this.options.holdFrom ?? Infinity)) return false
+    this.pending.set(id, null)
+    return true
   }
 
   private perform(effect: Effect, id: number): EffectOutcome | Promise<EffectOutcome> {
@@ -267,6 +307,7 @@ export class Driver {
       for (let turn = 0; turn < VIRTUAL_PATIENCE_TURNS && this.pending.size > 0 && mustWait(); turn++) await nextTurn()
     }
     if (!mustWait() || (this.isStuck(wakeAt) && this.exitCode === null)) return
+    this.options.observer?.waiting?.([...this.pending.keys()], wakeAt)
     const arrival = new Promise<void>((resolve) => {
       this.wake = resolve
     })
@@ -287,13 +328,19 @@ export class Driver {
   private cancelled(signal: AbortSignal): DriveEnd {
     const reason = signal.reason === undefined ? 'cancelled' : messageOf(signal.reason)
     this.log({ type: 'cancel', reason, now: this.options.clock.now() })
-    const output = this.machine.cancel?.(reason).output ?? ''
-    if (output !== '') this.options.observer?.output?.(output)
+    this.print(this.machine.cancel?.(reason).output ?? '')
     return { kind: 'cancelled', reason }
   }
 
   private log(entry: JournalEntry): void {
+    this.trace?.add(entry)
     this.options.journal?.append(entry)
+  }
+
+  private print(text: string): void {
+    if (text === '') return
+    if (this.trace !== null) this.output += text
+    this.options.observer?.output?.(text)
   }
 
   private serveSnapshots(): void {

@@ -1,9 +1,9 @@
 // `@bridle/stdlib-tools`: embed Bridle. Safe for browsers: what needs Node is in `/node` and `/mcp`.
 
 export { CompileError, EffectCeilingError, Module, RunStopped, Runtime, createRuntime, valueOf } from './runtime.js'
-export type { CompileSettings, MachineMakers, RuntimeOptions, StartOptions } from './runtime.js'
+export type { CompileSettings, MachineMakers, ReplayResult, ReplaySettings, RuntimeOptions, StartOptions } from './runtime.js'
 export { Run, ScriptError } from './run.js'
-export type { RunResult, SnapshotOptions } from './run.js'
+export type { RunResult, SnapshotOptions, Wait } from './run.js'
 export type { RunEvent } from './events.js'
 export { Grants, GrantError } from './authority.js'
 export type { Grant } from './authority.js'
@@ -74,8 +74,11 @@ export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine
 export { JOURNAL_FORMAT, JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry } from './journal.js'
 export type { Journal, JournalEntry } from './journal.js'
 export { CodecError, decodePlain, encodePlain } from './journal-codec.js'
-export { replay } from './replay.js'
-export type { Divergence, RecordedCall, ReplayEnd, ReplayOptions } from './replay.js'
+export { TraceHash } from './journal-trace.js'
+export { callOf, listCalls, replay } from './replay.js'
+export type { Divergence, ListedCall, RecordedCall, ReplayEnd, ReplayOptions } from './replay.js'
+export { describeSnapshot } from './snapshot.js'
+export type { SnapshotFacts } from './snapshot.js'
 export { SnapshotError } from '@bridle/vm'
 export type { Refusal } from '@bridle/vm'
 

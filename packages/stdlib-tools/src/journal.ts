@@ -6,22 +6,40 @@
 // answer of a pending effect, in order of delivery, or with none for a timer or the next slice. `now` is what the machine
 // was told, because timers fire by it.
 
-import type { EffectOutcome, Plain } from '@bridle/vm'
+import { DEFAULT_LIMITS } from '@bridle/vm'
+import type { EffectOutcome, Limits, Plain } from '@bridle/vm'
 import { plainFromJson, plainToJson } from './journal-codec.js'
+import { parseSources } from './modules.js'
+import type { ProgramSources } from './modules.js'
 
 export const JOURNAL_FORMAT = 1
 
 export type JournalEntry =
-  /** First entry. `program` identifies the code (hash of its sources), `label` is for people. */
-  | { readonly type: 'run'; readonly format: number; readonly runId: string; readonly program: string; readonly label: string }
-  | { readonly type: 'start'; readonly now: number; readonly input: Plain }
+  /** First entry. `program` identifies the code (hash of its sources), `label` is for people, `sources` are for who lost them. */
+  | {
+      readonly type: 'run'
+      readonly format: number
+      readonly runId: string
+      readonly program: string
+      readonly label: string
+      readonly sources?: ProgramSources
+    }
+  /** `globals` and `limits` are what else decides how the run goes. */
+  | {
+      readonly type: 'start'
+      readonly now: number
+      readonly input: Plain
+      readonly globals?: { readonly [name: string]: Plain }
+      readonly limits?: Limits
+    }
   /** The run goes on from a snapshot; only the part behind it can be replayed, from that snapshot. */
   | { readonly type: 'restore'; readonly now: number }
   | { readonly type: 'effect'; readonly id: number; readonly kind: string; readonly args: Plain }
   | { readonly type: 'answer'; readonly id: number; readonly outcome: EffectOutcome }
   | { readonly type: 'resume'; readonly id: number | null; readonly outcome: EffectOutcome | null; readonly now: number }
   | { readonly type: 'cancel'; readonly reason: string; readonly now: number }
-  | { readonly type: 'end'; readonly kind: string }
+  /** `trace`: journal-trace.ts. */
+  | { readonly type: 'end'; readonly kind: string; readonly trace?: string }
 
 export interface Journal {
   /** Must be durable when it returns, as far as the implementation promises durability at all. May throw. */
@@ -45,7 +63,11 @@ export class JournalFormatError extends Error {
 export function encodeEntry(entry: JournalEntry): string {
   switch (entry.type) {
     case 'start':
-      return JSON.stringify({ ...entry, input: plainToJson(entry.input) })
+      return JSON.stringify({
+        ...entry,
+        input: plainToJson(entry.input),
+        ...(entry.globals === undefined ? {} : { globals: plainToJson(entry.globals) }),
+      })
     case 'effect':
       return JSON.stringify({ ...entry, args: plainToJson(entry.args) })
     case 'answer':
@@ -78,10 +100,18 @@ export function decodeEntry(line: string): JournalEntry {
     case 'run': {
       if (number('format') !== JOURNAL_FORMAT)
         throw new JournalFormatError(`journal format ${number('format')} is not ${JOURNAL_FORMAT}`)
-      return { type: 'run', format: JOURNAL_FORMAT, runId: text('runId'), program: text('program'), label: text('label') }
+      const sources = parseSources(raw['sources'])
+      const known = { runId: text('runId'), program: text('program'), label: text('label') }
+      return { type: 'run', format: JOURNAL_FORMAT, ...known, ...(sources === null ? {} : { sources }) }
     }
     case 'start':
-      return { type: 'start', now: number('now'), input: plainFromJson(raw['input'] ?? null) }
+      return {
+        type: 'start',
+        now: number('now'),
+        input: plainFromJson(raw['input'] ?? null),
+        ...(raw['globals'] === undefined ? {} : { globals: recordOf(plainFromJson(raw['globals'])) }),
+        ...(raw['limits'] === undefined ? {} : { limits: limitsOf(raw['limits']) }),
+      }
     case 'restore':
       return { type: 'restore', now: number('now') }
     case 'effect':
@@ -95,10 +125,25 @@ export function decodeEntry(line: string): JournalEntry {
     case 'cancel':
       return { type: 'cancel', reason: text('reason'), now: number('now') }
     case 'end':
-      return { type: 'end', kind: text('kind') }
+      return { type: 'end', kind: text('kind'), ...(raw['trace'] === undefined ? {} : { trace: text('trace') }) }
     default:
       throw new JournalFormatError(`unknown journal entry ${JSON.stringify(raw['type'])}`)
   }
+}
+
+function recordOf(data: Plain): { readonly [name: string]: Plain } {
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new JournalFormatError('the globals of a journal are no record')
+  return data as { readonly [name: string]: Plain }
+}
+
+function limitsOf(raw: unknown): Limits {
+  const limits: Record<string, number> = { ...DEFAULT_LIMITS }
+  for (const name of Object.keys(DEFAULT_LIMITS)) {
+    const value = (raw as { readonly [name: string]: unknown } | null)?.[name]
+    if (typeof value === 'number') limits[name] = value
+  }
+  return limits as unknown as Limits
 }
 
 /** A half-written last line is what a crash leaves: it was never acted upon, so it is dropped. */

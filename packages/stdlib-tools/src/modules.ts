@@ -86,7 +86,28 @@ export class SourceCollector {
   }
 }
 
-/** What a snapshot carries of the sources. */
+/** Sources that were written down, checked field by field; null for anything else. */
+export function parseSources(raw: unknown): ProgramSources | null {
+  const data = raw as { [Name in keyof ProgramSources]?: unknown } | null
+  if (typeof data !== 'object' || data === null || !isSource(data.entry)) return null
+  const { entry, pipeline, modules, imports } = data
+  if (!Array.isArray(modules) || !modules.every(isSource) || !Array.isArray(imports) || !imports.every(isImport)) return null
+  if (pipeline !== undefined && typeof pipeline !== 'string') return null
+  return { entry, ...(pipeline === undefined ? {} : { pipeline }), modules, imports }
+}
+
+function isSource(raw: unknown): raw is ModuleSource {
+  const { key, text } = (raw ?? {}) as { readonly key?: unknown; readonly text?: unknown }
+  return typeof key === 'string' && typeof text === 'string'
+}
+
+function isImport(raw: unknown): raw is ProgramSources['imports'][number] {
+  if (!Array.isArray(raw)) return false
+  const [from, path, key, message] = raw as unknown[]
+  return [from, path, message].every((each) => typeof each === 'string') && (key === null || typeof key === 'string')
+}
+
+/** What a snapshot or a journal carries of the sources. */
 export function withoutStd(sources: ProgramSources): ProgramSources {
   return {
     ...sources,

@@ -1,16 +1,25 @@
 // Replay: the same program, fed from a journal instead of the world. Nothing is performed and nothing is awaited. The first
-// place where the program asks for something else than it did then is reported with both calls; what the recording did not
-// reach is reported as exhausted.
+// place where the program asks for something else than it did then is reported with both calls and the place in the source; what
+// the recording did not reach is reported as exhausted.
+//
+// Calls are numbered from 1 in the order in which the program makes them, which is their id in the journal. A replay can stop
+// in front of any call (`until`), and can give a call another answer than it had (`edits`), to see where the run goes then.
 
 import { fromPlain } from '@bridle/vm'
-import type { Effect, EffectOutcome, RunExit } from '@bridle/vm'
+import type { Effect, EffectOutcome, RunExit, ScriptPlace } from '@bridle/vm'
 import { stuckFault } from './driver.js'
 import type { AnswerEffect, DriveEnd, DrivenMachine } from './driver.js'
 import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
+import { TraceHash } from './journal-trace.js'
+import type { HashHex } from './journal-trace.js'
 
 export interface RecordedCall {
+  /** Number of the call within the run. */
+  readonly id: number
   readonly kind: string
+  /** What a person calls it: the tool, the operation of the host, or the kind. */
+  readonly name: string
   /** Arguments in the tagged JSON of journal-codec.ts. */
   readonly args: string
 }
@@ -24,55 +33,113 @@ export interface Divergence {
   readonly expected: RecordedCall | null
   /** The call the program made, null when it made none where the recording has one. */
   readonly actual: RecordedCall | null
+  /** Where the program made its call, null when it made none. */
+  readonly place: ScriptPlace | null
 }
 
 export type ReplayEnd =
-  | { readonly kind: 'ended'; readonly end: DriveEnd; readonly output: string }
+  | {
+      readonly kind: 'ended'
+      readonly end: DriveEnd
+      readonly output: string
+      /** See journal-trace.ts. */
+      readonly trace: string
+    }
   | { readonly kind: 'diverged'; readonly divergence: Divergence; readonly output: string }
+  /** In front of the call `next`, which is not answered. `machine` is null when the run ended without waiting for it. */
+  | {
+      readonly kind: 'stopped'
+      readonly next: RecordedCall
+      readonly place: ScriptPlace | null
+      readonly machine: DrivenMachine | null
+      readonly output: string
+    }
 
 export interface ReplayOptions {
   readonly machine: (answer: AnswerEffect) => DrivenMachine
   readonly entries: readonly JournalEntry[]
+  readonly hashHex: HashHex
   /** Called with each piece of output. */
   readonly output?: (text: string) => void
   /** After each exit; the machine to go on with (the conformance runner swaps in a restored one). */
   readonly afterExit?: (machine: DrivenMachine, exit: RunExit, answer: AnswerEffect) => DrivenMachine
+  /** Answers so many calls and stops in front of the next. */
+  readonly until?: number
+  /** By number of the call: what it is answered instead of what was recorded. */
+  readonly edits?: ReadonlyMap<number, EffectOutcome>
 }
 
 export function replay(options: ReplayOptions): ReplayEnd {
   return new Replayer(options).run()
 }
 
+/** One call of a recording with its answer, for lists. */
+export interface ListedCall extends RecordedCall {
+  /** Null when the run ended before it was answered. */
+  readonly outcome: EffectOutcome | null
+}
+
+export function listCalls(entries: readonly JournalEntry[]): ListedCall[] {
+  const outcomes = new Map<number, EffectOutcome>()
+  for (const entry of entries) {
+    if (entry.type === 'answer') outcomes.set(entry.id, entry.outcome)
+    else if (entry.type === 'resume' && entry.id !== null) outcomes.set(entry.id, entry.outcome!)
+  }
+  return entries.flatMap((entry) =>
+    entry.type === 'effect' ? [{ ...callOf(entry.id, entry), outcome: outcomes.get(entry.id) ?? null }] : [],
+  )
+}
+
+/** How a call is shown and compared. */
+export function callOf(id: number, effect: { readonly kind: string; readonly args: unknown }): RecordedCall {
+  const args = effect.args as Effect['args']
+  const { tool, name, op } = args as { readonly tool?: unknown; readonly name?: unknown; readonly op?: unknown }
+  const named = [tool, name, op].find((each) => typeof each === 'string')
+  return {
+    id,
+    kind: effect.kind,
+    name: named === undefined ? effect.kind : `${effect.kind} ${String(named)}`,
+    args: encodePlain(args),
+  }
+}
+
 class Replayer {
   private readonly options: ReplayOptions
   private readonly entries: readonly JournalEntry[]
+  private readonly trace: TraceHash
+  private machine: DrivenMachine
   private at = 0
   private divergence: Divergence | null = null
+  private stop: { readonly next: RecordedCall; readonly place: ScriptPlace | null } | null = null
   private exitCode: number | null = null
   private output = ''
 
   constructor(options: ReplayOptions) {
     this.options = options
     this.entries = options.entries
+    this.trace = new TraceHash(options.hashHex)
+    this.machine = options.machine((effect, id) => this.answer(effect, id))
   }
 
   run(): ReplayEnd {
-    const answer: AnswerEffect = (effect) => this.answer(effect)
-    let machine = this.options.machine(answer)
+    const answer: AnswerEffect = (effect, id) => this.answer(effect, id)
     if (this.peek()?.type === 'run') this.at++
     const first = this.peek()
+    if (first?.type === 'restore') {
+      return this.exhausted('the recording begins in the middle of a run, which was resumed from a snapshot')
+    }
     if (first?.type !== 'start') return this.exhausted('the journal does not begin with a start')
-    this.at++
-    let exit = machine.start(fromPlain(first.input), first.now)
+    this.take(first)
+    let exit = this.machine.start(fromPlain(first.input), first.now)
     for (;;) {
-      this.output += exit.output
-      if (exit.output !== '') this.options.output?.(exit.output)
+      this.print(exit.output)
       if (this.divergence !== null) return { kind: 'diverged', divergence: this.divergence, output: this.output }
+      const isOver = exit.kind !== 'suspended' && exit.kind !== 'yielded'
+      if (this.stop !== null) return { kind: 'stopped', ...this.stop, machine: isOver ? null : this.machine, output: this.output }
       const next = this.peek()
       if (next?.type === 'cancel') {
-        const rest = machine.cancel?.(next.reason).output ?? ''
-        this.output += rest
-        if (rest !== '') this.options.output?.(rest)
+        this.take(next)
+        this.print(this.machine.cancel?.(next.reason).output ?? '')
         return this.ended({ kind: 'cancelled', reason: next.reason })
       }
       if (next?.type === 'end' && this.exitCode !== null) return this.ended({ kind: 'exit', code: this.exitCode })
@@ -89,75 +156,116 @@ class Replayer {
         return this.ended({ kind: 'failed', fault: stuckFault() })
       if (next === undefined || next.type !== 'resume')
         return this.exhausted(`the program waits, the journal has ${next === undefined ? 'ended' : `"${next.type}"`}`)
-      machine = this.options.afterExit?.(machine, exit, answer) ?? machine
+      this.machine = this.options.afterExit?.(this.machine, exit, answer) ?? this.machine
+      const resume = next.id === null ? next : { ...next, outcome: this.outcomeOf(next.id, next.outcome!) }
       this.at++
-      exit = machine.resume(next.id === null ? null : { id: next.id, outcome: next.outcome! }, next.now)
+      this.trace.add(resume)
+      exit = this.machine.resume(resume.id === null ? null : { id: resume.id, outcome: resume.outcome! }, resume.now)
     }
   }
 
-  private answer(effect: Effect): EffectOutcome | null {
+  private answer(effect: Effect, id: number): EffectOutcome | null {
     // The machine may go on with other tasks after a mismatch; what it asks then is not answered and not judged.
-    if (this.divergence !== null) return null
-    const actual: RecordedCall = { kind: effect.kind, args: encodePlain(effect.args) }
+    if (this.divergence !== null || this.stop !== null) return null
+    const actual = callOf(id, effect)
+    const place = this.machine.place ?? null
+    if (id > (this.options.until ?? Infinity)) {
+      this.stop = { next: actual, place }
+      return null
+    }
     const next = this.peek()
     if (next?.type !== 'effect') {
       this.diverge(
         next === undefined ? 'replay_exhausted' : 'replay_mismatch',
-        `${actual.kind} was called, but the recording has no call here`,
+        `${actual.name} was called, but the recording has no call here`,
         null,
         actual,
+        place,
       )
       return null
     }
-    const expected: RecordedCall = { kind: next.kind, args: encodePlain(next.args) }
+    const expected = callOf(next.id, next)
     if (expected.kind !== actual.kind) {
-      this.diverge('replay_mismatch', `${actual.kind} was called where the recording has ${expected.kind}`, expected, actual)
+      const message = `${actual.name} was called where the recording has ${expected.name}`
+      this.diverge('replay_mismatch', message, expected, actual, place)
       return null
     }
     if (expected.args !== actual.args) {
-      this.diverge('replay_mismatch', `${actual.kind} was called with other arguments than recorded`, expected, actual)
+      this.diverge('replay_mismatch', `${actual.name} was called with other arguments than recorded`, expected, actual, place)
       return null
     }
-    this.at++
+    this.take(next)
     const args = effect.args as { readonly op?: unknown; readonly code?: unknown }
     if (effect.kind === 'process.set' && args.op === 'exit')
       this.exitCode = Math.min(255, Math.max(0, Math.trunc(Number(args.code))))
     const behind = this.peek()
     if (behind?.type !== 'answer' || behind.id !== next.id) return null
+    const outcome = this.outcomeOf(behind.id, behind.outcome)
     this.at++
-    return behind.outcome
+    this.trace.add({ ...behind, outcome })
+    return outcome
+  }
+
+  private outcomeOf(id: number, recorded: EffectOutcome): EffectOutcome {
+    return this.options.edits?.get(id) ?? recorded
   }
 
   private peek(): JournalEntry | undefined {
     return this.entries[this.at]
   }
 
+  private take(entry: JournalEntry): void {
+    this.at++
+    this.trace.add(entry)
+  }
+
+  private print(text: string): void {
+    if (text === '') return
+    this.output += text
+    this.options.output?.(text)
+  }
+
   private finish(end: DriveEnd): ReplayEnd {
     const next = this.peek()
     if (next !== undefined && next.type !== 'end') {
-      const expected = next.type === 'effect' ? { kind: next.kind, args: encodePlain(next.args) } : null
+      const expected = next.type === 'effect' ? callOf(next.id, next) : null
       this.diverge(
         'replay_mismatch',
-        `the program ended (${end.kind}) where the recording goes on with "${expected?.kind ?? next.type}"`,
+        `the program ended (${end.kind}) where the recording goes on with "${expected?.name ?? next.type}"`,
         expected,
+        null,
         null,
       )
     } else if (next !== undefined && next.kind !== end.kind) {
-      this.diverge('replay_mismatch', `the program ended as "${end.kind}", the recording as "${next.kind}"`, null, null)
+      this.diverge('replay_mismatch', `the program ended as "${end.kind}", the recording as "${next.kind}"`, null, null, null)
     }
     return this.divergence === null ? this.ended(end) : { kind: 'diverged', divergence: this.divergence, output: this.output }
   }
 
   private ended(end: DriveEnd): ReplayEnd {
-    return { kind: 'ended', end, output: this.output }
+    const trace = this.trace.finish(this.output)
+    const last = this.peek()
+    // All calls were the same, so it is the output that differs: the script prints something else than it did.
+    if (last?.type === 'end' && last.trace !== undefined && last.trace !== trace && (this.options.edits?.size ?? 0) === 0) {
+      const message = 'every call was as recorded, but the program printed something else'
+      this.diverge('replay_mismatch', message, null, null, null)
+      return { kind: 'diverged', divergence: this.divergence!, output: this.output }
+    }
+    return { kind: 'ended', end, output: this.output, trace }
   }
 
   private exhausted(message: string): ReplayEnd {
-    this.diverge('replay_exhausted', message, null, null)
+    this.diverge('replay_exhausted', message, null, null, null)
     return { kind: 'diverged', divergence: this.divergence!, output: this.output }
   }
 
-  private diverge(code: Divergence['code'], message: string, expected: RecordedCall | null, actual: RecordedCall | null): void {
-    this.divergence ??= { at: this.at, code, message, expected, actual }
+  private diverge(
+    code: Divergence['code'],
+    message: string,
+    expected: RecordedCall | null,
+    actual: RecordedCall | null,
+    place: ScriptPlace | null,
+  ): void {
+    this.divergence ??= { at: this.at, code, message, expected, actual, place }
   }
 }

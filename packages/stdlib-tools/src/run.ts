@@ -2,14 +2,14 @@
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
 import { toPlain } from '@bridle/vm'
-import type { Fault, Limits, Plain, TraceEntry, Value } from '@bridle/vm'
+import type { Effect, Fault, Limits, Plain, TraceEntry, Value } from '@bridle/vm'
 import { authorized, providerTable, refusal } from './authority.js'
 import type { Grants } from './authority.js'
 import type { HostBridge } from './bridge/host-bridge.js'
 import { systemClock } from './clock.js'
 import type { Clock } from './clock.js'
 import { Driver } from './driver.js'
-import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine } from './driver.js'
+import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine, StartFacts } from './driver.js'
 import { dryRunning } from './dry-run.js'
 import type { DryRunEntry } from './dry-run.js'
 import { EventStream } from './events.js'
@@ -21,6 +21,9 @@ import { withinManifest } from './manifest-guard.js'
 import type { ManifestGuard } from './manifest-guard.js'
 import { JOURNAL_FORMAT } from './journal.js'
 import type { Journal } from './journal.js'
+import type { HashHex } from './journal-trace.js'
+import { withoutStd } from './modules.js'
+import type { ProgramSources } from './modules.js'
 import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
 import type { RandomSource } from './providers/basics.js'
 import { answered } from './providers/provider.js'
@@ -63,10 +66,10 @@ export type RunResult = Ended &
 /** What a run is made of; createRuntime and its methods put it together. */
 export interface RunParts {
   readonly runId: string
-  readonly program: { readonly hash: string; readonly label: string }
+  readonly program: { readonly hash: string; readonly label: string; readonly sources: ProgramSources }
   readonly machine: (answer: AnswerEffect) => DrivenMachine
   readonly begin:
-    | { readonly kind: 'start'; readonly input: Plain }
+    | ({ readonly kind: 'start'; readonly input: Plain } & StartFacts)
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly input: Plain
   readonly host: Host
@@ -81,8 +84,11 @@ export interface RunParts {
   readonly random?: RandomSource | undefined
   readonly trace?: ((name: string, attributes: unknown) => void) | undefined
   readonly journal?: Journal | undefined
+  readonly hashHex?: HashHex | undefined
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
+  readonly onWaiting?: ((wait: Wait) => void) | undefined
+  readonly holdFrom?: number | undefined
   /** Output before the snapshot that the run goes on from. */
   readonly outputBefore: string
   readonly dryRunBefore: readonly DryRunEntry[]
@@ -90,6 +96,14 @@ export interface RunParts {
   readonly startedAt: number | null
   /** Wraps what the driver knows into the bytes of a snapshot. */
   readonly pack: (state: RunState, options: SnapshotOptions) => Uint8Array
+}
+
+/** What a run waits for. */
+export interface Wait {
+  /** Numbers of the calls that were made and not answered yet. */
+  readonly pending: readonly number[]
+  /** The earliest timer, milliseconds since 1970; null without one. */
+  readonly wakeAt: number | null
 }
 
 export interface SnapshotOptions {
@@ -134,8 +148,11 @@ export class Run {
       clock,
       runId: parts.runId,
       journal: parts.journal,
+      hashHex: parts.hashHex,
       signal: this.abort.signal,
+      holdFrom: parts.holdFrom,
       observer: {
+        waiting: (pending, wakeAt) => parts.onWaiting?.({ pending, wakeAt }),
         output: (text) => {
           this.text += text
           this.emit({ type: 'output', text })
@@ -176,6 +193,11 @@ export class Run {
     this.abort.abort(new Error(reason))
   }
 
+  /** Calls that were made and not answered yet, in order; only between exits of the machine, as in `onWaiting`. */
+  pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
+    return this.driver.pendingCalls()
+  }
+
   /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
   async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array> {
     const { machine, arrived } = await this.driver.snapshot()
@@ -197,7 +219,14 @@ export class Run {
     if (signal?.aborted === true) onAbort()
     else signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      journal?.append({ type: 'run', format: JOURNAL_FORMAT, runId, program: program.hash, label: program.label })
+      journal?.append({
+        type: 'run',
+        format: JOURNAL_FORMAT,
+        runId,
+        program: program.hash,
+        label: program.label,
+        sources: withoutStd(program.sources),
+      })
       const result = this.resultOf(await this.driver.run())
       this.emit({ type: 'end', status: result.status })
       return result

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { writeDocument } from '@bridle/vm'
+import { fromPlain, writeDocument } from '@bridle/vm'
 import type { EffectKind } from '@bridle/vm'
 import { VirtualClock } from './clock.js'
 import type { DriveEnd } from './driver.js'
@@ -10,6 +10,7 @@ import { memoryModules } from './modules.js'
 import { seededRandom } from './providers/basics.js'
 import { MemoryFs, MemoryStore, MemoryTerminal, memoryProcess, scriptedHttp } from './providers/memory.js'
 import type { Provider } from './providers/provider.js'
+import { listCalls } from './replay.js'
 import { ScriptError } from './run.js'
 import { CompileError, RunStopped, createRuntime } from './runtime.js'
 import type { RuntimeOptions } from './runtime.js'
@@ -554,10 +555,51 @@ println(await(t))
     const run = host.start(module, { journal })
     setImmediate(() => run.cancel('stop'))
     await run.result
-    expect(host.replay(module, journal.entries)).toEqual({
+    expect(host.replay(module, journal.entries)).toMatchObject({
       kind: 'ended',
       end: { kind: 'cancelled', reason: 'stop' },
       output: 'on\n',
+    })
+  })
+
+  test('a recording replays from itself, with the globals and limits of the run, to the same trace hash', async () => {
+    const journal = new MemoryJournal()
+    const host = runtime({ globals: ['argv'] })
+    const text = 'println(argv)\nvar n = 0\nwhile true { n = n + 1 }'
+    const result = await host.start(host.compile(text), {
+      journal,
+      globals: { argv: fromPlain(['a']) },
+      limits: { fuel: 1000, sliceFuel: 70 },
+    }).result
+    expect(result).toMatchObject({ status: 'limit', output: '[a]\n' })
+    const entries = decodeJournal(journal.entries.map(encodeEntry).join('\n'))
+    const replayed = host.replay(host.moduleOfRecording(entries), entries)
+    expect(replayed).toMatchObject({ kind: 'ended', end: { kind: 'limit', limit: 'fuel' }, output: '[a]\n' })
+    expect(replayed.kind === 'ended' && replayed.trace).toBe((entries.at(-1) as { trace?: string }).trace)
+  })
+
+  test('a replay stops in front of any call and goes on from there as a run of its own', async () => {
+    const { journal, host, module, result } = await recorded()
+    const calls = listCalls(journal.entries)
+    expect(calls.map(({ id }) => id)).toEqual(calls.map((_, at) => at + 1))
+    for (const { id, name } of calls) {
+      const stopped = host.replay(module, journal.entries, { until: id - 1 })
+      if (stopped.kind !== 'stopped') throw new Error(`${stopped.kind} in front of ${name}`)
+      expect(stopped.next).toMatchObject({ id, name })
+      expect(stopped.place).toMatchObject({ file: 'script.harn' })
+      expect(result.output.startsWith(stopped.output)).toBe(true)
+      const resumed = await host.resume(stopped.snapshot!()).result
+      expect(resumed).toMatchObject({ status: 'done', output: result.output })
+    }
+  })
+
+  test('an edited answer takes the run another way', async () => {
+    const { journal, host, module } = await recorded()
+    const read = listCalls(journal.entries).find((call) => call.kind === 'fs.read')!
+    const edits = new Map([[read.id, { ok: true as const, value: { data: 'edited', path: '/a.txt' } }]])
+    expect(host.replay(module, journal.entries, { edits })).toMatchObject({
+      kind: 'ended',
+      output: expect.stringContaining('edited\n') as string,
     })
   })
 })

@@ -5,7 +5,7 @@ import { compileProgram, withBuiltins } from '@bridle/compiler'
 import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
 import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, Extension, SourceFile } from '@bridle/parser'
-import { Machine, SnapshotError, createRegistry, linkProgram, signaturesOf } from '@bridle/vm'
+import { DEFAULT_LIMITS, Machine, SnapshotError, createRegistry, fromPlain, linkProgram, signaturesOf, toPlain } from '@bridle/vm'
 import type {
   BuiltinFamily,
   GrantCeiling,
@@ -28,6 +28,7 @@ import type { RunEvent } from './events.js'
 import { PendingResults } from './executors/index.js'
 import type { ScriptTool, ToolOutcome } from './executors/index.js'
 import { hashHex as nobleHash, hashTexts, toHex } from './hash.js'
+import { JournalFormatError } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
 import { SourceCollector, recordedResolver, stdModule, withoutStd } from './modules.js'
 import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
@@ -35,9 +36,9 @@ import { systemRandom } from './providers/basics.js'
 import type { RandomSource } from './providers/basics.js'
 import type { ProviderSource } from './providers/provider.js'
 import { replay } from './replay.js'
-import type { ReplayEnd } from './replay.js'
+import type { ReplayEnd, ReplayOptions } from './replay.js'
 import { Run } from './run.js'
-import type { RunParts, RunResult } from './run.js'
+import type { RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
 import { grantScope } from './policy/grants.js'
 import type { ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
@@ -78,6 +79,17 @@ export interface RuntimeOptions extends HostParts {
   readonly scripts?: { readonly [name: string]: ScriptTool }
 }
 
+export interface ReplaySettings
+  extends Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine'>, Pick<ReplayOptions, 'until' | 'edits' | 'output'> {}
+
+/** As ReplayEnd; a replay that was stopped can go on as a run of its own: `runtime.resume(result.snapshot())`. */
+export type ReplayResult =
+  | Exclude<ReplayEnd, { readonly kind: 'stopped' }>
+  | (Omit<Extract<ReplayEnd, { readonly kind: 'stopped' }>, 'machine'> & {
+      /** Null when the run ended without waiting for the call. */
+      readonly snapshot: (() => Uint8Array) | null
+    })
+
 export interface CompileSettings {
   /** Name in messages and base of relative imports; a path for hosts with files. */
   readonly file?: string
@@ -104,6 +116,10 @@ export interface StartOptions {
   /** Carries out what reads and writes down the rest; the list is `result.wouldHaveDone`. */
   readonly dryRun?: boolean
   readonly onEvent?: (event: RunEvent) => void
+  /** Called whenever nothing can go on before an answer or a timer comes: the place to take a snapshot by. */
+  readonly onWaiting?: (wait: Wait) => void
+  /** Calls from this number on are not performed: the run waits in front of them, for a snapshot to be taken. */
+  readonly holdFrom?: number
   readonly globals?: { readonly [name: string]: Value }
   /** A builtin that the run goes on with when the program has ended well (vm.ts). */
   readonly epilogue?: string
@@ -232,7 +248,7 @@ export class Runtime {
     const collector = new SourceCollector(this.host, this.std, this.options.resolve ?? null)
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
     const result = this.compileWith(entry, collector.resolve, settings)
-    const module = this.moduleOf(result, collector.sources(entry, settings.pipeline))
+    const module = this.linked(result, collector.sources(entry, settings.pipeline))
     if (settings.allowEffects !== undefined) module.checkCeiling(settings.allowEffects)
     return module
   }
@@ -240,9 +256,10 @@ export class Runtime {
   start(module: Module, options: StartOptions = {}): Run {
     const input = plainFromHost(options.input ?? null)
     const runId = options.runId ?? this.makeRunId()
+    const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
     return this.launch(
       module,
-      { kind: 'start', input },
+      { kind: 'start', input, globals, limits: { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits } },
       { input, runId, output: '', entries: [], startedAt: null, machine: null },
       options,
     )
@@ -261,31 +278,51 @@ export class Runtime {
    */
   resume(bytes: Uint8Array, options: Omit<StartOptions, 'input' | 'runId'> & { readonly module?: Module } = {}): Run {
     const snapshot = unpackSnapshot(bytes)
-    const module = options.module ?? this.moduleOfSnapshot(snapshot)
-    const merged: StartOptions = { ...options, dryRun: options.dryRun ?? snapshot.dryRun }
+    const module = options.module ?? this.moduleOf(snapshot.sources)
+    const { dryRun, globals, epilogue } = snapshot
+    const merged: StartOptions = { globals, ...(epilogue === null ? {} : { epilogue }), dryRun, ...options }
     return this.launch(module, { kind: 'restored', arrived: snapshot.arrived }, snapshot, merged)
   }
 
-  private moduleOfSnapshot({ sources }: RunSnapshot): Module {
-    if (sources === null)
-      throw new SnapshotError('program', 'the snapshot was taken without its sources; it can be resumed with the module only')
-    const result = this.compileWith(
-      sources.entry,
-      recordedResolver(sources, (path) => stdModule(path, this.std)),
-      sources.pipeline === undefined ? {} : { pipeline: sources.pipeline },
-    )
-    return this.moduleOf(result, sources)
+  /** The program of a snapshot, from the sources in it. Raises SnapshotError and CompileError. */
+  moduleOfSnapshot(bytes: Uint8Array): Module {
+    return this.moduleOf(unpackSnapshot(bytes).sources)
+  }
+
+  /** The program of a recording, from the sources in it. Raises CompileError, and JournalFormatError when it has none. */
+  moduleOfRecording(entries: readonly JournalEntry[]): Module {
+    const [first] = entries
+    if (first?.type !== 'run' || first.sources === undefined) throw new JournalFormatError('the journal has no sources')
+    return this.moduleOf(first.sources)
   }
 
   /** Runs a module from a journal: nothing is performed, and the first difference is reported. */
-  replay(module: Module, entries: readonly JournalEntry[], options: ReplaySettings = {}): ReplayEnd {
-    return replay({
+  replay(module: Module, entries: readonly JournalEntry[], options: ReplaySettings = {}): ReplayResult {
+    const first = entries.find((entry) => entry.type === 'start')
+    const recorded = first?.type === 'start' ? first : null
+    const settings: MachineSettings = {
+      ...(options.tier === undefined ? {} : { tier: options.tier }),
+      globals: options.globals ?? mapValues(recorded?.globals ?? {}, fromPlain),
+      limits: { ...recorded?.limits, ...options.limits },
+    }
+    const end = replay({
+      ...options,
       machine: (answer) => {
-        const makers = this.makers(module, options, answer)
+        const makers = this.makers(module, settings, answer)
         return options.machine?.(makers) ?? makers.fresh()
       },
       entries,
+      hashHex: this.hashHex,
     })
+    if (end.kind !== 'stopped') return end
+    const { machine, ...stopped } = end
+    const [run] = entries
+    const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
+    const from = { runId: run?.type === 'run' ? run.runId : this.makeRunId(), input: recorded?.input ?? null }
+    return {
+      ...stopped,
+      snapshot: machine === null ? null : () => this.pack(module, from, settings, { ...state, machine: machine.snapshot() }),
+    }
   }
 
   /** Delivers the result of a tool call that answered `pending(token)`. */
@@ -314,7 +351,19 @@ export class Runtime {
     return result
   }
 
-  private moduleOf(result: CompileResult, sources: ProgramSources): Module {
+  /** Compiles what a snapshot or a journal carries. */
+  private moduleOf(sources: ProgramSources | null): Module {
+    if (sources === null)
+      throw new SnapshotError('program', 'the snapshot was taken without its sources; it can be resumed with the module only')
+    const result = this.compileWith(
+      sources.entry,
+      recordedResolver(sources, (path) => stdModule(path, this.std)),
+      sources.pipeline === undefined ? {} : { pipeline: sources.pipeline },
+    )
+    return this.linked(result, sources)
+  }
+
+  private linked(result: CompileResult, sources: ProgramSources): Module {
     const hash = hashTexts(this.hashHex, [
       sources.entry.text,
       ...(sources.pipeline === undefined ? [] : [sources.pipeline]),
@@ -329,7 +378,7 @@ export class Runtime {
     const dryRun = options.dryRun ?? false
     return new Run({
       runId,
-      program: { hash: module.hash, label: module.file },
+      program: { hash: module.hash, label: module.file, sources: module.sources },
       machine: (answer) => {
         const makers = this.makers(module, options, answer)
         if (options.machine !== undefined) return options.machine(makers)
@@ -349,23 +398,38 @@ export class Runtime {
       random: own.random,
       trace: own.trace,
       journal: options.journal,
+      hashHex: this.hashHex,
       signal: options.signal,
       onEvent: options.onEvent,
+      onWaiting: options.onWaiting,
+      holdFrom: options.holdFrom,
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,
-      pack: ({ machine, arrived, startedAt, output, dryRun: entries }, { sources = 'embed' }) =>
-        packSnapshot({
-          runId,
-          sources: sources === 'embed' ? withoutStd(module.sources) : null,
-          input,
-          startedAt,
-          machine,
-          arrived,
-          output,
-          dryRun,
-          entries,
-        }),
+      pack: (state, wanted) => this.pack(module, { runId, input }, options, state, wanted),
+    })
+  }
+
+  private pack(
+    module: Module,
+    { runId, input }: { readonly runId: string; readonly input: Plain },
+    { globals = {}, epilogue, dryRun = false }: Pick<StartOptions, 'globals' | 'epilogue' | 'dryRun'>,
+    { machine, arrived, startedAt, output, dryRun: entries }: RunState,
+    { sources = 'embed' }: SnapshotOptions = {},
+  ): Uint8Array {
+    const embedded = sources === 'embed' ? withoutStd(module.sources) : null
+    return packSnapshot({
+      runId,
+      sources: embedded,
+      input,
+      startedAt,
+      machine,
+      arrived,
+      output,
+      dryRun,
+      entries,
+      globals,
+      epilogue: epilogue ?? null,
     })
   }
 
@@ -417,7 +481,9 @@ export class Runtime {
 
 type MachineSettings = Pick<StartOptions, 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge' | 'tier'>
 
-type ReplaySettings = Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine'>
+function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+}
 
 type RunPerform = NonNullable<ConstructorParameters<typeof Machine>[1]['perform']>
 

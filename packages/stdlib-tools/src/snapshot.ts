@@ -6,9 +6,10 @@
 // because the seal shows damage and no intent.
 
 import { readDocument, SnapshotError, writeDocument } from '@bridle/vm'
-import type { EffectOutcome, Plain } from '@bridle/vm'
+import type { EffectOutcome, Plain, Value } from '@bridle/vm'
 import type { ArrivedAnswer } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
+import { parseSources } from './modules.js'
 import type { ProgramSources } from './modules.js'
 
 /** Of the bytes that `Run.snapshot` gives. Version 1 was JSON. */
@@ -27,19 +28,34 @@ export interface RunSnapshot {
   readonly output: string
   readonly dryRun: boolean
   readonly entries: readonly DryRunEntry[]
+  /** What the run was started with beside its input. */
+  readonly globals: { readonly [name: string]: Value }
+  readonly epilogue: string | null
 }
 
 export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
-  const { runId, sources, input, startedAt, machine, arrived, output, dryRun, entries } = snapshot
+  const { runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue } = snapshot
   return writeDocument(
-    [runId, sources, input, startedAt, machine, arrived.map(({ id, outcome }) => [id, outcome]), output, dryRun, entries],
+    [
+      runId,
+      sources,
+      input,
+      startedAt,
+      machine,
+      arrived.map(({ id, outcome }) => [id, outcome]),
+      output,
+      dryRun,
+      entries,
+      globals,
+      epilogue,
+    ],
     RUN_SNAPSHOT_VERSION,
   )
 }
 
 /** Raises SnapshotError with the reason of a refusal. */
 export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
-  const [runId, sources, input, startedAt, machine, arrived, output, dryRun, entries] = list(
+  const [runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue] = list(
     readDocument(bytes, RUN_SNAPSHOT_VERSION),
   )
   if (!(machine instanceof Uint8Array)) throw missing('the machine')
@@ -53,7 +69,28 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
     output: text(output),
     dryRun: dryRun === true,
     entries: list(entries).map((item) => object(item) as unknown as DryRunEntry),
+    globals: object(globals) as { readonly [name: string]: Value },
+    epilogue: epilogue === null ? null : text(epilogue),
   }
+}
+
+/** What a snapshot is of, for who keeps many. */
+export interface SnapshotFacts {
+  readonly runId: string
+  /** The script, null when the sources were left out. */
+  readonly file: string | null
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  /** Printed before. */
+  readonly output: string
+  readonly dryRun: boolean
+  readonly sizeBytes: number
+}
+
+/** Without compiling or restoring anything. Raises SnapshotError. */
+export function describeSnapshot(bytes: Uint8Array): SnapshotFacts {
+  const { runId, sources, startedAt, output, dryRun } = unpackSnapshot(bytes)
+  return { runId, file: sources?.entry.key ?? null, startedAt, output, dryRun, sizeBytes: bytes.length }
 }
 
 function answerOf(raw: unknown): ArrivedAnswer {
@@ -64,20 +101,9 @@ function answerOf(raw: unknown): ArrivedAnswer {
 }
 
 function sourcesOf(raw: unknown): ProgramSources {
-  const data = object(raw)
-  const source = (item: unknown): { key: string; text: string } => ({
-    key: text(object(item)['key']),
-    text: text(object(item)['text']),
-  })
-  return {
-    entry: source(data['entry']),
-    ...(data['pipeline'] === undefined ? {} : { pipeline: text(data['pipeline']) }),
-    modules: list(data['modules']).map(source),
-    imports: list(data['imports']).map((item) => {
-      const [from, path, key, message] = list(item)
-      return [text(from), text(path), key === null ? null : text(key), text(message)] as const
-    }),
-  }
+  const sources = parseSources(raw)
+  if (sources === null) throw missing('the program')
+  return sources
 }
 
 function object(raw: unknown): { readonly [key: string]: unknown } {

@@ -8,6 +8,7 @@
 import { CONTROL } from './builtins/builtin.js'
 import { HarnGenerator } from './values/handles.js'
 import { HarnClosure, HarnStruct } from './values/callable.js'
+import { scriptPlace } from './interpreter/place.js'
 import { HarnDict } from './values/dict.js'
 import { typeName } from './values/value.js'
 import { control } from './interpreter/activations.js'
@@ -37,6 +38,7 @@ import type { TraceRecord } from './effects/trace-records.js'
 import type { CallSite } from './interpreter/calls.js'
 import type { LimitName, Limits, RunExit } from './interpreter/exit.js'
 import type { Instr } from './interpreter/linked.js'
+import type { ScriptPlace } from './interpreter/place.js'
 import type { FunctionCode, LinkedProgram, Module } from './interpreter/module.js'
 import type { Value } from './values/value.js'
 
@@ -213,6 +215,14 @@ export class Machine {
   /** The earliest time at which a waiting task has something to do without an answer. */
   get wakeAt(): number | null {
     return this.waits.earliest
+  }
+
+  /**
+   * Where the running task stands: the innermost place in a file of the script, not in the library. Null before the start. While
+   * `perform` is asked for an effect, that is the call that asks.
+   */
+  get place(): ScriptPlace | null {
+    return this.tasks.size === 0 ? null : scriptPlace(this.running.current)
   }
 
   /** Effects that were asked for and not answered yet, in order: what a host answers first after a restore. */

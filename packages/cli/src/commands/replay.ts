@@ -1,56 +1,215 @@
-// `bridle replay RECORDING FILE`: runs a script from the journal of an earlier run. Nothing is performed; the first place where the
-// script does something else than it did then is shown.
+// `bridle replay RECORDING [FILE]`: runs a script from the journal of an earlier run. Nothing is performed; the first place where the
+// script does something else than it did then is shown, with the call and the line that makes it. The script is the one that was
+// recorded: as it is now, or as it was then when its file is gone.
 
-import type { JournalEntry } from '@bridle/stdlib-tools'
+import { existsSync } from 'node:fs'
+import { JournalFormatError, decodePlain, listCalls } from '@bridle/stdlib-tools'
+import type { Divergence, JournalEntry, ListedCall, Module, RecordedCall, ReplayResult, Runtime } from '@bridle/stdlib-tools'
 import { readJournal } from '@bridle/stdlib-tools/node'
-import { CommandError, EXIT_FAILURE } from '../errors.js'
+import type { EffectOutcome, ScriptPlace } from '@bridle/vm'
+import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { renderFault } from '../fault-report.js'
+import type { SourceLookup } from '../fault-report.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript, reasonOf, sourcesOf } from '../load.js'
+import type { Script } from '../load.js'
+import { writeWhole } from '../perform.js'
+import { identifierWidth, renderExcerpt } from '../source-excerpt.js'
 
-export async function replayCommand(
-  recording: string,
-  file: string | undefined,
-  options: { readonly eval?: string },
-): Promise<number> {
+export interface ReplayFlags {
+  readonly eval?: string
+  readonly recorded?: boolean
+  readonly until?: number
+  readonly edit?: readonly string[]
+  readonly out?: string
+  readonly list?: boolean
+  readonly json?: boolean
+}
+
+export async function replayCommand(recording: string, file: string | undefined, options: ReplayFlags): Promise<number> {
   const entries = readRecording(recording)
-  const script = await readScript(file, options.eval)
+  if (options.list === true) return list(listCalls(entries), options.json === true)
+  if (options.out !== undefined && options.until === undefined) throw new UsageError('--out needs --until: a place to stop at')
+  const edits = editsOf(options.edit ?? [], listCalls(entries))
+  const opened = await openProgram(recording, entries, file, options)
+  if (opened === null) return EXIT_FAILURE
+  const { runtime, module, script } = opened
+  const result = runtime.replay(module, entries, {
+    edits,
+    ...(options.until === undefined ? {} : { until: options.until }),
+    ...(options.json === true ? {} : { output: (text) => void process.stdout.write(text) }),
+  })
+  const sources = sourcesOf(module, script)
+  const ending = judge(result, { sources, isEdited: edits.size > 0 })
+  if (result.kind === 'stopped' && options.out !== undefined) {
+    if (result.snapshot === null) throw new CommandError('the run ended without waiting for that call; there is nothing to write')
+    writeWhole(options.out, result.snapshot())
+  }
+  if (options.json === true) process.stdout.write(`${JSON.stringify(documentOf(result, ending.code, options.out), null, 2)}\n`)
+  else process.stderr.write(ending.text)
+  return ending.code
+}
+
+// ---- what is run
+
+interface OpenedProgram {
+  readonly runtime: Runtime
+  readonly module: Module
+  readonly script: Script
+}
+
+async function openProgram(
+  recording: string,
+  entries: readonly JournalEntry[],
+  file: string | undefined,
+  options: ReplayFlags,
+): Promise<OpenedProgram | null> {
+  const [first] = entries
+  if (first?.type !== 'run') throw new CommandError(`${recording} is not the journal of a run`)
+  const named = file ?? (options.eval === undefined && existsSync(first.label) ? first.label : undefined)
+  const asRecorded = options.recorded === true || (named === undefined && options.eval === undefined)
+  if (asRecorded) {
+    if (first.sources === undefined) throw new CommandError(`${recording} has no sources; name the script that was recorded`)
+    const { key, text } = first.sources.entry
+    const runtime = commandRuntime({ script: key, terminal: false, args: [] })
+    return { runtime, module: runtime.moduleOfRecording(entries), script: { key, shown: key, text } }
+  }
+  const script = await readScript(named, options.eval)
   const runtime = commandRuntime({ script: script.key, terminal: false, args: [] })
   const module = compileScript(runtime, script)
-  if (module === null) return EXIT_FAILURE
-  const first = entries[0]
-  if (first?.type === 'run' && first.program !== module.hash)
+  if (module === null) return null
+  if (first.program !== module.hash)
     process.stderr.write(`warning: ${script.shown} has changed since ${recording} was recorded\n`)
-  const result = runtime.replay(module, entries)
-  process.stdout.write(result.output)
-  if (result.kind === 'diverged') {
-    const { code, message, expected, actual } = result.divergence
-    const shown = (call: typeof expected): string => (call === null ? 'nothing' : `${call.kind} ${call.args}`)
-    process.stderr.write(`error: ${code}: ${message}\n  recorded: ${shown(expected)}\n       now: ${shown(actual)}\n`)
-    return EXIT_FAILURE
-  }
-  const { end } = result
-  switch (end.kind) {
-    case 'done':
-      return 0
-    case 'exit':
-      return end.code
-    case 'failed':
-      process.stderr.write(renderFault(end.fault, sourcesOf(module, script)))
-      return EXIT_FAILURE
-    case 'limit':
-      process.stderr.write(`error: ${end.message}\n`)
-      return EXIT_FAILURE
-    case 'cancelled':
-      process.stderr.write(`error: the recorded run was cancelled here: ${end.reason}\n`)
-      return EXIT_FAILURE
-  }
+  return { runtime, module, script }
 }
 
 function readRecording(path: string): JournalEntry[] {
   try {
     return readJournal(path)
   } catch (cause) {
+    if (cause instanceof JournalFormatError) throw new CommandError(`${path} is not a journal: ${cause.message}`)
     throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+  }
+}
+
+/** `N=JSON`, in the tagged JSON of journals. */
+function editsOf(texts: readonly string[], calls: readonly ListedCall[]): Map<number, EffectOutcome> {
+  const edits = new Map<number, EffectOutcome>()
+  for (const text of texts) {
+    const match = /^(\d+)=(.*)$/s.exec(text)
+    if (match === null) throw new UsageError(`--edit takes N=JSON, not ${JSON.stringify(text)}`)
+    const id = Number(match[1])
+    if (calls.every((call) => call.id !== id)) throw new UsageError(`--edit ${id}: the recording has ${calls.length} calls`)
+    try {
+      edits.set(id, { ok: true, value: decodePlain(match[2]!) })
+    } catch (cause) {
+      throw new UsageError(`--edit ${id}: ${cause instanceof Error ? cause.message : String(cause)}`)
+    }
+  }
+  return edits
+}
+
+// ---- what is told
+
+function judge(
+  result: ReplayResult,
+  { sources, isEdited }: { readonly sources: SourceLookup; readonly isEdited: boolean },
+): { readonly code: number; readonly text: string } {
+  switch (result.kind) {
+    case 'diverged':
+      return { code: EXIT_FAILURE, text: renderDivergence(result.divergence, sources, isEdited) }
+    case 'stopped':
+      return { code: 0, text: `bridle: stopped in front of ${shown(result.next)}\n${renderPlace(result.place, sources)}` }
+    case 'ended': {
+      const { end } = result
+      switch (end.kind) {
+        case 'done':
+          return { code: 0, text: '' }
+        case 'exit':
+          return { code: end.code, text: '' }
+        case 'failed':
+          return { code: EXIT_FAILURE, text: renderFault(end.fault, sources) }
+        case 'limit':
+          return { code: EXIT_FAILURE, text: `error: ${end.message}\n` }
+        case 'cancelled':
+          return { code: EXIT_FAILURE, text: `error: the recorded run was cancelled here: ${end.reason}\n` }
+      }
+    }
+  }
+}
+
+function renderDivergence(
+  { code, message, expected, actual, place }: Divergence,
+  sources: SourceLookup,
+  isEdited: boolean,
+): string {
+  const lines = [`error: ${code}: ${message}`, renderPlace(place, sources).trimEnd()].filter((line) => line !== '')
+  if (expected !== null || actual !== null) lines.push(`  recorded: ${shown(expected)}`, `       now: ${shown(actual)}`)
+  if (isEdited) lines.push('  = note: answers were edited; from here the run goes its own way')
+  return `${lines.join('\n')}\n`
+}
+
+function renderPlace(place: ScriptPlace | null, sources: SourceLookup): string {
+  if (place === null) return ''
+  const { file, line, column } = place
+  const text = sources.text(file)?.split(/\r?\n/)[line - 1] ?? null
+  const width = text === null ? 0 : identifierWidth(text, column)
+  return `${renderExcerpt({ file: sources.show(file), line, column, text, width }).lines.join('\n')}\n`
+}
+
+function shown(call: RecordedCall | null): string {
+  return call === null ? 'nothing' : `call ${call.id}, ${call.name} ${call.args}`
+}
+
+function list(calls: readonly ListedCall[], json: boolean): number {
+  if (json) {
+    const answers = calls.map(({ outcome, ...call }) => ({
+      ...call,
+      args: JSON.parse(call.args) as unknown,
+      answer: answerOf(outcome),
+    }))
+    process.stdout.write(`${JSON.stringify({ calls: answers }, jsonValue, 2)}\n`)
+    return 0
+  }
+  for (const call of calls) {
+    const answer = JSON.stringify(answerOf(call.outcome), jsonValue)
+    process.stdout.write(`${String(call.id).padStart(4)}  ${call.name} ${short(call.args)}\n      ${short(answer)}\n`)
+  }
+  return 0
+}
+
+function answerOf(outcome: EffectOutcome | null): unknown {
+  if (outcome === null) return { unanswered: true }
+  return outcome.ok ? outcome.value : { error: outcome.error.message }
+}
+
+function jsonValue(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+}
+
+const LONGEST_SHOWN = 200
+
+function short(text: string): string {
+  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}… (${text.length} characters)`
+}
+
+function documentOf(result: ReplayResult, code: number, out: string | undefined): Readonly<Record<string, unknown>> {
+  const common = { exit_code: code, output: result.output }
+  switch (result.kind) {
+    case 'diverged':
+      return { status: 'diverged', ...common, divergence: result.divergence }
+    case 'stopped':
+      return {
+        status: 'stopped',
+        ...common,
+        next: result.next,
+        place: result.place,
+        ...(out === undefined ? {} : { snapshot: out }),
+      }
+    case 'ended': {
+      const { end, trace } = result
+      const error = end.kind === 'failed' ? end.fault.text : end.kind === 'limit' ? end.message : undefined
+      return { status: end.kind, ...common, trace, ...(error === undefined ? {} : { error: { message: error } }) }
+    }
   }
 }

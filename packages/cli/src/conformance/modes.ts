@@ -14,7 +14,7 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { CompileError, decodeEntry, encodeEntry, MemoryJournal } from '@bridle/stdlib-tools'
 import type { DriveEnd, DrivenMachine, JournalEntry, MachineMakers, Module, RunResult, Runtime } from '@bridle/stdlib-tools'
 import { canGenerateCode, LinkError } from '@bridle/vm'
-import type { Machine, RunExit, TierOptions, Value } from '@bridle/vm'
+import type { Machine, RunExit, ScriptPlace, TierOptions, Value } from '@bridle/vm'
 import { commandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
@@ -145,8 +145,9 @@ function replayOnce(script: Script, entries: readonly JournalEntry[], options: O
   const result = script.runtime.replay(script.module, entries, options)
   const output = script.warnings + result.output
   if (result.kind === 'ended') return outcomeOf(result.end, output)
+  if (result.kind === 'stopped') throw new Error('the replay stopped without being told to')
   const { code, message, at, expected, actual } = result.divergence
-  const shown = (call: typeof expected): string => (call === null ? 'nothing' : `${call.kind} ${call.args}`)
+  const shown = (call: typeof expected): string => (call === null ? 'nothing' : `${call.name} ${call.args}`)
   return {
     kind: 'failed',
     output,
@@ -251,6 +252,10 @@ class RestoredMachine implements DrivenMachine {
 
   snapshot(): Uint8Array {
     return this.machine.snapshot()
+  }
+
+  get place(): ScriptPlace | null {
+    return this.machine.place ?? null
   }
 
   private limits(): { readonly sliceFuel?: number } {

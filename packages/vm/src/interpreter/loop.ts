@@ -878,13 +878,12 @@ export function execute(m: Machine, task: Task): void {
       case 103 satisfies L['BUILTIN1']:
       case 104 satisfies L['BUILTIN2']: {
         const def = i.k as BuiltinDef
-        co.instr = i
+        // A builtin may ask where it was called, and so may whoever carries out its effect.
+        co.stand(fp, base, i)
         m.context.argc = def.arity
         const result: Result =
           i.op === 103 ? def.run(m.context, regs[base + i.b]!) : def.run(m.context, regs[base + i.b]!, regs[base + i.c]!)
         if (result === CONTROL) {
-          co.fp = fp
-          co.base = base
           if (!control(m, task)) return
           break
         }

@@ -1,0 +1,73 @@
+// `bridle snapshot FILE -o SNAPSHOT`: runs a script, or goes on with a snapshot, to a place where it waits, and writes it down there.
+// `bridle resume` goes on from the file, as often as wanted.
+
+import { fromPlain } from '@bridle/vm'
+import { EXIT_FAILURE } from '../errors.js'
+import { commandRuntime } from '../host.js'
+import { compileScript, readScript } from '../load.js'
+import { performUntil, savedLine } from '../perform.js'
+import type { Performance } from '../perform.js'
+import type { RunFlags } from '../main.js'
+import { openSnapshot, readBytes, refusing } from './resume.js'
+import { limitsOf, readInput } from './run.js'
+
+export interface SnapshotFlags extends Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap'> {
+  readonly out: string
+  /** Number of the call in front of which to stop. */
+  readonly at?: number
+  readonly onInterrupt?: boolean
+  readonly scriptArguments: readonly string[]
+}
+
+/** The first byte of a snapshot; no script begins with it. */
+const SNAPSHOT_MARK = 0x89
+
+export async function snapshotCommand(file: string | undefined, options: SnapshotFlags): Promise<number> {
+  const begun = isSnapshot(file) ? continued(file!, options) : await fresh(file, options)
+  if (begun === null) return EXIT_FAILURE
+  const { code, saved } = await performUntil(
+    { ...begun, dryRun: false, json: options.json === true, timeoutMs: options.timeout ?? null, snapshotFile: options.out },
+    { holdFrom: options.at ?? null, untilInterrupted: options.onInterrupt === true },
+  )
+  if (saved === null) {
+    if (options.json !== true) process.stderr.write('bridle: the run ended before that; no snapshot was written\n')
+    return code
+  }
+  if (options.json === true) {
+    const document = {
+      status: 'suspended',
+      exit_code: code,
+      snapshot: options.out,
+      size_bytes: saved.sizeBytes,
+      calls: saved.calls,
+    }
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+  } else process.stderr.write(savedLine(options.out, saved))
+  return code
+}
+
+type Begun = Pick<Performance, 'module' | 'script' | 'launch'>
+
+async function fresh(file: string | undefined, options: SnapshotFlags): Promise<Begun | null> {
+  const input = readInput(options.input)
+  const script = await readScript(file, options.eval)
+  const { scriptArguments } = options
+  const runtime = commandRuntime({ script: script.key, terminal: true, args: scriptArguments, limits: limitsOf(options) })
+  const module = compileScript(runtime, script)
+  if (module === null) return null
+  const globals = { argv: fromPlain([...scriptArguments]) }
+  return { module, script, launch: (start) => runtime.start(module, { ...start, input, globals }) }
+}
+
+function continued(file: string, options: SnapshotFlags): Begun {
+  const { bytes, runtime, module, script } = openSnapshot(file, options)
+  return {
+    module,
+    script,
+    launch: ({ dryRun: _, ...start }) => refusing(file, () => runtime.resume(bytes, { ...start, module })),
+  }
+}
+
+function isSnapshot(file: string | undefined): boolean {
+  return file !== undefined && file !== '-' && readBytes(file)[0] === SNAPSHOT_MARK
+}

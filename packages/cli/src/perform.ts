@@ -1,0 +1,115 @@
+// What `run`, `resume` and `snapshot` have in common: a run that prints as it goes, can be stopped from outside, and can be
+// written down on the way.
+
+import { renameSync, writeFileSync } from 'node:fs'
+import { callOf } from '@bridle/stdlib-tools'
+import type { Module, RecordedCall, Run, RunResult, StartOptions } from '@bridle/stdlib-tools'
+import { CommandError } from './errors.js'
+import { reasonOf } from './load.js'
+import type { Script } from './load.js'
+import { report } from './run-report.js'
+import { Stop } from './stop.js'
+
+export interface Performance {
+  readonly module: Module
+  readonly script: Script
+  readonly launch: (options: StartOptions) => Run
+  readonly json: boolean
+  readonly dryRun: boolean
+  readonly timeoutMs: number | null
+  /** Where the run is written to when it is stopped from outside, null for nowhere. */
+  readonly snapshotFile: string | null
+}
+
+/** Runs to the end and gives the exit code. */
+export async function perform(performance: Performance): Promise<number> {
+  const stop = new Stop(performance.timeoutMs)
+  try {
+    const run = start(performance, stop, {})
+    const file = performance.snapshotFile
+    if (file !== null) {
+      stop.beforeCancel = async () => {
+        const saved = await save(run, file)
+        process.stderr.write(savedLine(file, saved))
+      }
+    }
+    return report(await run.result, { ...performance, stop })
+  } finally {
+    stop.end()
+  }
+}
+
+export interface Saved {
+  readonly sizeBytes: number
+  /** What the run waits for. */
+  readonly calls: readonly RecordedCall[]
+}
+
+/** Runs until `isPlace` says that the run waits in the right place, or it is stopped, and writes it to a file. */
+export async function performUntil(
+  performance: Performance & { readonly snapshotFile: string },
+  options: { readonly holdFrom: number | null; readonly untilInterrupted: boolean },
+): Promise<{ readonly code: number; readonly saved: Saved | null }> {
+  const { snapshotFile } = performance
+  const { holdFrom } = options
+  const stop = new Stop(performance.timeoutMs)
+  let saving: Promise<Saved> | null = null
+  try {
+    const run = start(performance, stop, {
+      ...(holdFrom === null ? {} : { holdFrom }),
+      onWaiting: ({ pending }) => {
+        if (options.untilInterrupted || saving !== null) return
+        // What was performed in part would be asked for again: those before the place may end first.
+        if (holdFrom !== null && (pending.length === 0 || pending.some((id) => id < holdFrom))) return
+        saving = save(run, snapshotFile)
+        // The failure is looked at below.
+        saving.then(
+          () => run.cancel('the run was written down'),
+          () => run.cancel('the run could not be written down'),
+        )
+      },
+    })
+    stop.beforeCancel = async () => {
+      saving ??= save(run, snapshotFile)
+      await saving
+    }
+    const result: RunResult = await run.result
+    const saved = await (saving as Promise<Saved> | null)
+    if (saved !== null) return { code: stop.signal.aborted ? stop.code : 0, saved }
+    return { code: report(result, { ...performance, stop }), saved: null }
+  } finally {
+    stop.end()
+  }
+}
+
+function start({ launch, json, dryRun }: Performance, stop: Stop, more: Partial<StartOptions>): Run {
+  return launch({
+    ...more,
+    signal: stop.signal,
+    dryRun,
+    onEvent: (event) => {
+      if (event.type === 'output' && !json) process.stdout.write(event.text)
+    },
+  })
+}
+
+async function save(run: Run, file: string): Promise<Saved> {
+  const bytes = await run.snapshot()
+  writeWhole(file, bytes)
+  return { sizeBytes: bytes.length, calls: run.pendingCalls().map(({ id, effect }) => callOf(id, effect)) }
+}
+
+/** A file that is there is whole, and an old one stays until the new one is. */
+export function writeWhole(file: string, bytes: Uint8Array): void {
+  try {
+    writeFileSync(`${file}.part`, bytes)
+    renameSync(`${file}.part`, file)
+  } catch (cause) {
+    throw new CommandError(`cannot write ${file}: ${reasonOf(cause)}`)
+  }
+}
+
+export function savedLine(file: string, { sizeBytes, calls }: Saved): string {
+  const waits = calls.length === 0 ? 'a timer' : calls.map((call) => `call ${call.id}, ${call.name}`).join('; ')
+  return `bridle: wrote ${file}, ${sizeBytes} bytes; the run waits for ${waits}\n`
+}

@@ -1,0 +1,87 @@
+// How a run ended, as the command tells it: exit code, complaint on standard error, or one JSON document.
+
+import type { DryRunEntry, Module, RunResult } from '@bridle/stdlib-tools'
+import { display, HarnEnum, HarnFloat } from '@bridle/vm'
+import type { Value } from '@bridle/vm'
+import { EXIT_FAILURE } from './errors.js'
+import { renderFault } from './fault-report.js'
+import { sourcesOf } from './load.js'
+import type { Script } from './load.js'
+import type { Stop } from './stop.js'
+
+export interface Ending {
+  readonly module: Module
+  readonly script: Script
+  readonly stop: Stop
+  readonly json: boolean
+  readonly dryRun: boolean
+}
+
+export function report(result: RunResult, ending: Ending): number {
+  const { code, complaint } = judge(result, ending)
+  if (ending.json) {
+    process.stdout.write(`${JSON.stringify(documentOf(result, code, ending.stop), jsonValue, 2)}\n`)
+    return code
+  }
+  if (complaint !== '') process.stderr.write(complaint)
+  if (ending.dryRun) process.stdout.write(renderDryRun(result.wouldHaveDone))
+  return code
+}
+
+function judge(result: RunResult, { module, script, stop }: Ending): { readonly code: number; readonly complaint: string } {
+  switch (result.status) {
+    case 'done':
+      return statusOf(result.raw)
+    case 'failed':
+      return { code: EXIT_FAILURE, complaint: renderFault(result.error.fault, sourcesOf(module, script)) }
+    case 'limit':
+      return { code: EXIT_FAILURE, complaint: `error: ${result.message}\n` }
+    case 'exit':
+      return { code: result.code, complaint: '' }
+    case 'cancelled':
+      return { code: stop.code, complaint: stop.complaint }
+  }
+}
+
+/** An int is the exit status, `Result.Err` a failure that says why, everything else a success. */
+function statusOf(value: Value): { readonly code: number; readonly complaint: string } {
+  if (typeof value === 'number') return { code: Math.min(255, Math.max(0, value)), complaint: '' }
+  if (typeof value === 'bigint') return { code: value > 0n ? 255 : 0, complaint: '' }
+  if (value instanceof HarnEnum && value.enumName === 'Result' && value.variant === 'Err') {
+    return { code: EXIT_FAILURE, complaint: `${display(value.fields[0] ?? null)}\n` }
+  }
+  return { code: 0, complaint: '' }
+}
+
+function renderDryRun(entries: readonly DryRunEntry[]): string {
+  if (entries.length === 0) return '\nDry run: nothing would have been changed.\n'
+  const lines = entries.map(
+    (entry, at) =>
+      `${String(at + 1).padStart(4)}. ${entry.summary} [${entry.sideEffect}]${entry.performed ? ' (done even now)' : ''}`,
+  )
+  return `\nDry run: this would have happened.\n${lines.join('\n')}\n`
+}
+
+function documentOf(result: RunResult, exitCode: number, stop: Stop): Readonly<Record<string, unknown>> {
+  const common = { status: result.status, exit_code: exitCode, output: result.output, would_have_done: result.wouldHaveDone }
+  switch (result.status) {
+    case 'done':
+      return { ...common, value: result.value }
+    case 'failed':
+      return { ...common, error: { message: result.error.message, value: result.error.value, trace: result.error.trace } }
+    case 'limit':
+      return { ...common, error: { message: result.message, limit: result.limit } }
+    case 'exit':
+      return common
+    case 'cancelled':
+      return { ...common, error: { message: stop.complaint.replace(/^error: /, '').trimEnd() || result.reason } }
+  }
+}
+
+/** What JSON has no form for: exact ints beyond the doubles and bytes are given as text, marked floats as numbers. */
+function jsonValue(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (value instanceof HarnFloat) return value.v
+  return value
+}

@@ -1,0 +1,236 @@
+// Runs that are recorded, replayed, written down and resumed, as a person does it: by the command, in one process after the other.
+
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bundledCommand } from './test-support/bundled-command.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'bridle-suspend-'))
+let command: Awaited<ReturnType<typeof bundledCommand>>
+
+beforeAll(async () => {
+  command = await bundledCommand()
+})
+
+afterAll(() => {
+  for (const each of [folder, command.folder]) rmSync(each, { recursive: true, force: true })
+})
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** `interruptAt`: the interrupt key is pressed once this was printed. */
+function bridle(words: readonly string[], interruptAt?: string): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [command.path, ...words], { cwd: folder, stdio: 'pipe' })
+    let stdout = ''
+    let stderr = ''
+    let interrupted = false
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+      if (interruptAt === undefined || interrupted || !stdout.includes(interruptAt)) return
+      interrupted = true
+      child.kill('SIGINT')
+    })
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+    child.stdin.end()
+  })
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+describe.concurrent('record and replay', () => {
+  const text = `
+println("start \${argv}")
+let data = read_file("${join(folder, 'data.txt')}")
+println(data)
+sleep(5)
+println(random_int(1, 1000000000))
+println(exec("echo", "hello").stdout)
+`
+
+  test('a replay performs nothing and is the same run, by its trace hash', async () => {
+    const script = file('same.harn', text.replace('data.txt', 'same.txt'))
+    const data = file('same.txt', 'as it was')
+    const journal = join(folder, 'same.jsonl')
+    const recorded = await bridle(['run', script, '--record', journal, '--', 'x'])
+    expect(recorded).toMatchObject({ code: 0, stderr: '' })
+    // Nothing that the run touched is left, the script neither: the recording has all of it.
+    rmSync(data)
+    rmSync(script)
+    const [replayed, document] = await Promise.all([bridle(['replay', journal]), bridle(['replay', journal, '--json'])])
+    expect(replayed).toEqual(recorded)
+    const { trace } = JSON.parse(readFileSync(journal, 'utf8').trimEnd().split('\n').at(-1)!) as { trace: string }
+    expect(trace).toMatch(/^[0-9a-f]{64}$/)
+    expect(JSON.parse(document.stdout)).toEqual({ status: 'done', exit_code: 0, output: recorded.stdout, trace })
+  })
+
+  test('a changed argument stops the replay at the call, with its place', async () => {
+    const script = file('changed.harn', text.replace('data.txt', 'changed.txt'))
+    file('changed.txt', 'x')
+    const journal = join(folder, 'changed.jsonl')
+    expect(await bridle(['run', script, '--record', journal])).toMatchObject({ code: 0 })
+    file('changed.harn', text.replace('data.txt', 'other.txt'))
+    const [ended, asRecorded] = await Promise.all([
+      bridle(['replay', journal, script]),
+      bridle(['replay', journal, '--recorded']),
+    ])
+    expect(ended.code).toBe(1)
+    expect(ended.stdout).toBe('start []\n')
+    expect(ended.stderr).toContain('has changed since')
+    expect(ended.stderr).toContain('replay_mismatch: fs.read was called with other arguments than recorded')
+    expect(ended.stderr).toContain('changed.harn:3:12')
+    expect(ended.stderr).toContain('let data = read_file(')
+    expect(ended.stderr).toMatch(/recorded: call 1, fs\.read \{.*changed\.txt"\}\n +now: call 1, fs\.read \{.*other\.txt"\}/)
+    expect(asRecorded.code).toBe(0)
+  })
+
+  test('a change that touches no call is seen in what is printed', async () => {
+    const script = file('printed.harn', 'println("one")\nsleep(1)')
+    const journal = join(folder, 'printed.jsonl')
+    expect(await bridle(['run', script, '--record', journal])).toMatchObject({ code: 0 })
+    file('printed.harn', 'println("two")\nsleep(1)')
+    expect((await bridle(['replay', journal])).stderr).toContain('the program printed something else')
+  })
+
+  test('a replay stops in front of a call, goes on from there for real, or with another answer', async () => {
+    const script = file('until.harn', text.replace('data.txt', 'until.txt'))
+    file('until.txt', 'recorded')
+    const journal = join(folder, 'until.jsonl')
+    const snapshot = join(folder, 'until.snap')
+    const recorded = await bridle(['run', script, '--record', journal])
+    expect(recorded.code).toBe(0)
+    file('until.txt', 'not read again')
+    const [listed, stopped, edited, wrong] = await Promise.all([
+      bridle(['replay', journal, '--list']),
+      bridle(['replay', journal, '--until', '2', '-o', snapshot]),
+      bridle(['replay', journal, '--edit', '1={"data": "edited"}']),
+      bridle(['replay', journal, '--edit', '9=1']),
+    ])
+    expect(listed.stdout.match(/^ +\d+ {2}\S+/gm)).toEqual(['   1  fs.read', '   2  random.bytes', '   3  process.exec'])
+    expect(stopped).toMatchObject({ code: 0, stdout: recorded.stdout.replace('hello\n\n', '') })
+    expect(stopped.stderr).toContain('stopped in front of call 3, process.exec')
+    expect(await bridle(['resume', snapshot])).toEqual({ code: 0, stdout: 'hello\n\n', stderr: '' })
+    expect(edited).toMatchObject({ code: 0, stdout: recorded.stdout.replace('recorded', 'edited') })
+    expect(wrong).toMatchObject({ code: 2, stderr: 'error: --edit 9: the recording has 3 calls\n' })
+  })
+
+  test('what is no journal is refused', async () => {
+    const ended = await bridle(['replay', file('none.jsonl', 'hello\nworld\n')])
+    expect(ended.code).toBe(1)
+    expect(ended.stderr).toContain('is not a journal')
+  })
+})
+
+describe.concurrent('snapshot and resume', () => {
+  // Everything that a machine can hold while it waits, in one script (05 §9, line 24).
+  const everything = `
+fn counted(n) { var i = 0
+  while i < n { yield i
+    i = i + 1 } }
+let gen = counted(5)
+let first = gen.next()
+let it = [1, 2, 3].iter().map({ x -> x * first })
+let ch = channel("c", 4)
+send(ch, "sent before")
+let factor = 3
+let scale = { x -> x * factor }
+let slow = spawn { sleep(40)
+  send(ch, "sent by a task")
+  scale(7) }
+println("before")
+let squares = parallel each [1, 2, 3] { x -> sleep(20 + x)
+  scale(x) }
+println(squares)
+let late = try { deadline 30ms { sleep(1000) } } catch (e) { "deadline: " + to_string(e) }
+println(late)
+println(await(slow))
+println(gen.next())
+println(receive(ch))
+let r = random_int(1, 2)
+println(receive(ch))
+println([3, 1, 2].sort_by({ x -> sleep(1)
+  0 - x }))
+`
+
+  test('a run with all kinds of state goes on in a fresh process, twice, and from there in the next', async () => {
+    const script = file('everything.harn', everything)
+    const [one, two] = [join(folder, 'one.snap'), join(folder, 'two.snap')]
+    const [whole, stopped] = await Promise.all([bridle(['run', script]), bridle(['snapshot', script, '-o', one])])
+    expect(whole).toMatchObject({ code: 0, stderr: '' })
+    expect(stopped).toMatchObject({ code: 0, stdout: 'before\n' })
+    expect(stopped.stderr).toMatch(/wrote .*one\.snap, \d+ bytes; the run waits for a timer/)
+    rmSync(script)
+    const rest = whole.stdout.replace('before\n', '')
+    const [again, onwards] = await Promise.all([
+      bridle(['resume', one]),
+      bridle(['snapshot', one, '-o', two, '--at', '1', '--json']),
+    ])
+    expect(again).toEqual({ code: 0, stdout: rest, stderr: '' })
+    expect(JSON.parse(onwards.stdout)).toMatchObject({ status: 'suspended', snapshot: two })
+    expect((await bridle(['resume', two])).stdout).toBe(rest.slice(rest.indexOf('sent by a task')))
+  })
+
+  test('--at performs nothing from that call on', async () => {
+    const path = join(folder, 'written.txt')
+    const script = file('at.harn', `println("a")\nwrite_file("${path}", "x")\nprintln(read_file("${path}"))`)
+    const snapshot = join(folder, 'at.snap')
+    const stopped = await bridle(['snapshot', script, '-o', snapshot, '--at', '1'])
+    expect(stopped).toMatchObject({ code: 0, stdout: 'a\n' })
+    expect(stopped.stderr).toContain('waits for call 1, fs.write write')
+    expect(existsSync(path)).toBe(false)
+    expect(await bridle(['resume', snapshot])).toEqual({ code: 0, stdout: 'x\n', stderr: '' })
+  })
+
+  test('nothing is lost by the interrupt key, neither in a wait nor in a loop', async () => {
+    const waits = file('waits.harn', 'println("one")\nsleep(600)\nprintln("two")')
+    const loops = file('loops.harn', 'println("on")\nvar n = 0\nwhile n < 20000000 { n = n + 1 }\nprintln(n)')
+    const [one, two] = [join(folder, 'waits.snap'), join(folder, 'loops.snap')]
+    const journal = join(folder, 'loops.jsonl')
+    const [first, second, recorded] = await Promise.all([
+      bridle(['run', waits, '--snapshot', one], 'one'),
+      bridle(['snapshot', loops, '-o', two, '--on-interrupt'], 'on'),
+      bridle(['run', loops, '--record', journal], 'on'),
+    ])
+    expect(first).toMatchObject({ code: 130, stdout: 'one\n' })
+    expect(second).toMatchObject({ code: 130, stdout: 'on\n' })
+    expect(recorded).toMatchObject({ code: 130, stdout: 'on\n', stderr: 'error: interrupted\n' })
+    expect(await bridle(['resume', one])).toEqual({ code: 0, stdout: 'two\n', stderr: '' })
+    expect(await bridle(['resume', two])).toEqual({ code: 0, stdout: '20000000\n', stderr: '' })
+    const replayed = await bridle(['replay', journal])
+    expect(replayed).toMatchObject({ code: 1, stdout: 'on\n' })
+    expect(replayed.stderr).toContain('the recorded run was cancelled here: interrupted')
+  })
+
+  test('damaged bytes and other files are refused with the reason', async () => {
+    const snapshot = join(folder, 'whole.snap')
+    await bridle(['snapshot', '-e', 'sleep(5)', '-o', snapshot])
+    const bytes = readFileSync(snapshot)
+    bytes[bytes.length - 3]! ^= 4
+    const damaged = join(folder, 'damaged.snap')
+    writeFileSync(damaged, bytes)
+    expect((await bridle(['resume', damaged])).stderr).toMatch(/is refused \(damaged\)/)
+    expect((await bridle(['resume', file('text.snap', 'text')])).stderr).toMatch(/is refused \(format\)/)
+    expect((await bridle(['resume', join(folder, 'none.snap')])).stderr).toMatch(/no such file/)
+  })
+
+  test('a run that ends before it waits leaves no snapshot', async () => {
+    const snapshot = join(folder, 'ended.snap')
+    const ended = await bridle(['snapshot', '-e', 'pipeline default() { return 7 }', '-o', snapshot])
+    expect(ended).toEqual({ code: 7, stdout: '', stderr: 'bridle: the run ended before that; no snapshot was written\n' })
+    expect(existsSync(snapshot)).toBe(false)
+  })
+})

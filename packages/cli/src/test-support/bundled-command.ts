@@ -1,0 +1,31 @@
+// The command as one file, bundled from source, for tests that start it many times: loaded as hundreds of modules through a
+// compiler each start takes seconds.
+
+import { mkdtempSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, URL } from 'node:url'
+import { build } from 'esbuild'
+import { entries, manifestOf, root } from '../../../../scripts/workspace.mjs'
+
+/** The path of the bundle and of its folder, which the caller removes. Below the package, where its dependencies are found. */
+export async function bundledCommand(): Promise<{ readonly path: string; readonly folder: string }> {
+  const cache = join(root, 'packages', 'cli', 'node_modules', '.cache')
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(cache, 'command-'))
+  await build({
+    entryPoints: [{ in: fileURLToPath(new URL('../main.ts', import.meta.url)), out: 'bridle' }],
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'warning',
+    external: Object.keys(manifestOf('cli').dependencies ?? {}),
+    alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
+    define: { BRIDLE_VERSION: JSON.stringify(manifestOf('cli').version) },
+    banner: { js: "import { createRequire as make } from 'node:module';const require = make(import.meta.url);" },
+  })
+  return { path: join(folder, 'bridle.mjs'), folder }
+}
