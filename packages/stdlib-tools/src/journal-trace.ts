@@ -1,8 +1,9 @@
 // The trace hash of a run: one number for everything that entered it and everything it printed. It stands in the last entry of a
 // journal; a replay works it out anew, so that equal hashes say "the same run, bit for bit" without comparing two journals.
 
-import { encodeEntry } from './journal.js'
+import type { EffectOutcome } from '@bridle/vm'
 import type { JournalEntry } from './journal.js'
+import { encodePlain } from './journal-codec.js'
 
 export type HashHex = (bytes: Uint8Array) => string
 
@@ -16,7 +17,7 @@ export class TraceHash {
 
   /** Every entry in order, but `run`, whose ids differ from run to run, and `end`. */
   add(entry: JournalEntry): void {
-    if (entry.type !== 'run' && entry.type !== 'end') this.mix(encodeEntry(entry))
+    if (entry.type !== 'run' && entry.type !== 'end') this.mix(JSON.stringify(canonical(entry)))
   }
 
   /** Lower-case hex. `output` is all that was printed. */
@@ -28,4 +29,28 @@ export class TraceHash {
   private mix(text: string): void {
     this.state = this.hashHex(new TextEncoder().encode(`${this.state}${text}`))
   }
+}
+
+/** Equal for an entry and for what became of it on its way through a file. */
+function canonical(entry: JournalEntry): readonly unknown[] {
+  switch (entry.type) {
+    case 'start':
+      return ['start', entry.now, encodePlain(entry.input)]
+    case 'effect':
+      return ['effect', entry.id, entry.kind, encodePlain(entry.args)]
+    case 'answer':
+      return ['answer', entry.id, ...outcomeParts(entry.outcome)]
+    case 'resume':
+      return ['resume', entry.id, entry.now, ...(entry.outcome === null ? [] : outcomeParts(entry.outcome))]
+    case 'cancel':
+      return ['cancel', entry.reason, entry.now]
+    default:
+      return [entry.type]
+  }
+}
+
+function outcomeParts(outcome: EffectOutcome): readonly unknown[] {
+  if (outcome.ok) return [encodePlain(outcome.value)]
+  const { kind, message, category = '', value } = outcome.error
+  return [kind, message, category, value === undefined ? '' : encodePlain(value)]
 }

@@ -42,7 +42,6 @@ import type { RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run
 import { grantScope } from './policy/grants.js'
 import type { ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
-import type { RunSnapshot } from './snapshot.js'
 import type { Capabilities } from './tools/define.js'
 import { plainFromHost } from './tools/edge.js'
 import { Host } from './tools/host.js'
