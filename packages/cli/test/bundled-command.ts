@@ -5,7 +5,7 @@ import { mkdtempSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
 import { build } from 'esbuild'
-import { entries, manifestOf, root } from '../../../../scripts/workspace.mjs'
+import { entries, manifestOf, root } from '../../../scripts/workspace.mjs'
 
 /** The path of the bundle and of its folder, which the caller removes. Below the package, where its dependencies are found. */
 export async function bundledCommand(): Promise<{ readonly path: string; readonly folder: string }> {
@@ -13,7 +13,7 @@ export async function bundledCommand(): Promise<{ readonly path: string; readonl
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'command-'))
   await build({
-    entryPoints: [{ in: fileURLToPath(new URL('../main.ts', import.meta.url)), out: 'bridle' }],
+    entryPoints: [{ in: fileURLToPath(new URL('../src/main.ts', import.meta.url)), out: 'bridle' }],
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
