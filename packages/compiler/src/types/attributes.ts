@@ -46,7 +46,7 @@ export function checkAttributes(decl: Declaration, context: CheckContext): void 
       context.report('N011', attribute.span, { name, target: placement.target })
     }
   }
-  if (decl.kind === 'FnDecl') checkPredicate(decl.attributes, context)
+  checkPredicate(decl.attributes, context)
 }
 
 function checkPredicate(attributes: readonly Attribute[], context: CheckContext): void {
@@ -61,7 +61,7 @@ function checkPredicate(attributes: readonly Attribute[], context: CheckContext)
     if (deterministic === undefined && semantic === undefined) context.report('N013', invariant.span, {})
     if (archivist === undefined) context.report('N014', invariant.span, {})
   } else {
-    if (archivist !== undefined) context.report('N015', archivist.span, { name: 'archivist' })
+    if (archivist !== undefined) context.report('N015', archivist.span, { name: 'archivist(...)' })
     if (retroactive !== undefined) context.report('N015', retroactive.span, { name: 'retroactive' })
   }
   if (archivist !== undefined) checkArchivist(archivist, context)

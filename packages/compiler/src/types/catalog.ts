@@ -73,10 +73,10 @@ export const CHECK_CATALOG = {
       'Flow `@invariant` is missing `@archivist(...)` provenance ' + '(evidence, confidence, source_date, coverage_examples)',
     doc: 'A predicate does not say where it comes from.',
   }),
-  N015: row<{ name: string }>({
+  N015: row<{ name: 'archivist(...)' | 'retroactive' }>({
     severity: 'warning',
     title: 'provenance on no predicate',
-    message: (a) => `\`@${a.name}(...)\` only applies to Flow predicates marked with \`@invariant\``,
+    message: (a) => `\`@${a.name}\` only applies to Flow predicates marked with \`@invariant\``,
     doc: 'Provenance stands on a function that is no predicate.',
   }),
   N016: row<None>({

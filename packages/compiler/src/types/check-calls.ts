@@ -27,7 +27,7 @@ export function checkCall(call: ExprOf<'Call'>, scope: Scope, context: CheckCont
     const signature = visibleFunction(name, scope)
     if (signature !== null && signature !== undefined) {
       if (signature.returns?.kind === 'never') checkNarrowed(`${name}()`, call.span, scope, context)
-      // A tool or pipeline is no function; its placeholder takes no arguments.
+      // A tool or pipeline of the file is no function; its placeholder takes no arguments.
       if (signature === PLACEHOLDER) checkArity(call, signature, scope, context)
       else checkSignature(call, signature, scope, context)
     } else if (signature === undefined && scope.variable(name) === undefined) {

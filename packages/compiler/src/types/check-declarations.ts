@@ -6,7 +6,7 @@ import { resolveHead } from './aliases.js'
 import { checkAttributes } from './attributes.js'
 import { IN_CLOSURE, survivingChanges } from './check-expressions.js'
 import type { CheckContext } from './context.js'
-import { PLACEHOLDER, registerType } from './declarations.js'
+import { registerType, toolSignature } from './declarations.js'
 import { boundNames, infer } from './infer.js'
 import { apply, refine } from './narrow.js'
 import { bareName, fits } from './relate.js'
@@ -18,7 +18,6 @@ import { checkVariance } from './variance.js'
 /** A declaration where it stands; at the top level its name is known already and `scope` is the outermost one or a copy. */
 export function checkDeclaration(decl: Declaration, scope: Scope, context: CheckContext): void {
   checkAttributes(decl, context)
-  const nested = scope.parent !== null && scope.parent !== scope.root
   switch (decl.kind) {
     case 'FnDecl':
       scope.declareFunction(decl.name.text, context.signature(decl))
@@ -26,7 +25,7 @@ export function checkDeclaration(decl: Declaration, scope: Scope, context: Check
       checkFunction(decl, context)
       return
     case 'ToolDecl':
-      if (nested) scope.declareFunction(decl.name.text, PLACEHOLDER)
+      scope.declareFunction(decl.name.text, toolSignature(decl)) // at the top level in a scope that is thrown away
       checkTool(decl, context)
       return
     case 'SkillDecl':
@@ -70,7 +69,8 @@ function checkFunction(decl: FnDecl, context: CheckContext): void {
   const scope = functionScope(decl, streamOf(decl, returns, context), context)
   for (const param of decl.params) bindParam(param, scope, context)
   context.checkBlock(decl.body, scope)
-  if (returns === null) return
+  // Only a written type is a promise; that a body yields says nothing about its `return`s.
+  if (returns === null || decl.returns === null) return
   const fresh = functionScope(decl, null, context)
   for (const param of decl.params) fresh.define(param.name.text, typeOrNull(param.type))
   checkReturns(decl.body.body, fresh, returns, context)

@@ -121,29 +121,30 @@ function registerTypeItem(stmt: Stmt, root: Scope, others: Set<string>): void {
  * Puts everything that may be called into the outermost scope: from the top level and, recursively, from the direct statements
  * of function-like bodies. `let` and `var` names land there untyped, so the type of a module-level binding is never known.
  */
-function registerCallables(items: readonly Stmt[], root: Scope, signature: CheckContext['signature']): void {
+function registerCallables(items: readonly Stmt[], root: Scope, signature: CheckContext['signature'], topLevel = true): void {
   for (const item of items) {
     switch (item.kind) {
       case 'FnDecl':
         root.declareFunction(item.name.text, signature(item))
-        registerCallables(item.body.body, root, signature)
+        registerCallables(item.body.body, root, signature, false)
         break
       case 'PipelineDecl':
       case 'ToolDecl':
         root.declareFunction(item.name.text, PLACEHOLDER)
-        registerCallables(item.body.body, root, signature)
+        registerCallables(item.body.body, root, signature, false)
         break
       case 'SkillDecl':
         root.define(item.name.text, null)
         break
       case 'EvalPackDecl':
         root.define(item.name.text, DICT)
-        registerCallables(item.body, root, signature)
+        registerCallables(item.body, root, signature, false)
         break
       case 'Let':
         if (item.binding.kind !== 'NameBinding') break
         root.define(item.binding.name.text, null)
-        if (item.mutable) root.markMutable(item.binding.name.text)
+        // Only of the file itself: a `var` of one function does not make another's parameter mutable.
+        if (item.mutable && topLevel) root.markMutable(item.binding.name.text)
         break
       default:
         break

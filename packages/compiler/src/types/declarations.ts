@@ -12,6 +12,7 @@ import type {
   Node,
   Param,
   StructDecl,
+  ToolDecl,
   TypeParam,
 } from '@bridle/parser'
 import type { EnumInfo, InterfaceInfo, Scope, StructInfo, Variance } from './scope.js'
@@ -32,6 +33,8 @@ export interface FnSignature {
   readonly returns: Known
   readonly typeParams: readonly string[]
   readonly bounds: readonly { readonly param: string; readonly bound: string }[]
+  /** Called like a function, but as a value it is a registry of tools. */
+  readonly isTool?: boolean
 }
 
 export type TypeDeclaration = Extract<Declaration, { kind: 'TypeDecl' | 'EnumDecl' | 'StructDecl' | 'InterfaceDecl' }>
@@ -44,6 +47,11 @@ export function signatureOf(decl: FnDecl): FnSignature {
     ...signature(decl.params, decl.typeParams, effectiveReturn(decl)),
     bounds: decl.where.map((clause) => ({ param: clause.param.text, bound: clause.bound.text })),
   }
+}
+
+/** A tool that is declared in a block; one of the file is a PLACEHOLDER. */
+export function toolSignature(decl: ToolDecl): FnSignature {
+  return { ...signature(decl.params, [], typeOrNull(decl.returns)), isTool: true }
 }
 
 function signature(params: readonly Param[], typeParams: readonly TypeParam[], returns: Known): FnSignature {

@@ -102,7 +102,7 @@ function identifierType(name: string, scope: Scope): Known {
   const variable = scope.variable(name)
   if (variable !== undefined) return variable.type
   const signature = scope.functionNamed(name)
-  if (signature === undefined || signature === PLACEHOLDER) return null // a tool is a registry, not a function
+  if (signature === undefined || signature === PLACEHOLDER || signature.isTool === true) return null // a tool is a registry, not a function
   return { kind: 'fn', params: signature.params.map((param) => param.type ?? WILDCARD), returns: signature.returns ?? NIL }
 }
 
@@ -290,37 +290,30 @@ function rest(name: { readonly text: string } | null): readonly string[] {
   return name === null ? [] : [name.text]
 }
 
+// From the last branch back, as nested `else` blocks would be: a branch of which nothing is known leaves nothing known when it is
+// the first of its `if`, and is passed over when it is the other one.
 function ifType(expr: IfExpr, scope: Scope): Known {
-  const types: Type[] = []
-  let complete = true
+  const branches: Known[] = []
   let at: Block | IfExpr | null = expr
   let around = scope
   while (at !== null && at.kind === 'If') {
     const { whenTrue, whenFalse } = refine(at.condition, around)
     const yes = around.child()
     apply(whenTrue, yes)
-    const type = blockType(at.then, yes)
-    if (type === null) return null
-    types.push(type)
+    branches.push(blockType(at.then, yes))
     around = around.child()
     apply(whenFalse, around)
     at = at.otherwise
   }
-  if (at !== null) {
-    const type = blockType(at, around)
-    if (type === null) complete = false
-    else types.push(type)
-  }
-  return complete ? joinBranches(types) : null
+  const last = at === null ? null : blockType(at, around)
+  return branches.reduceRight((other, one) => joinBranches(one, other), last)
 }
 
-// From the last branch back, as nested `else` blocks would be: `never` gives way, equal types are one, others make a union.
-function joinBranches(types: readonly Type[]): Known {
-  return types.reduceRight<Known>((other, one) => {
-    if (other === null || other.kind === 'never') return one
-    if (one.kind === 'never') return other
-    return sameType(one, other) ? one : { kind: 'union', members: [one, other] }
-  }, null)
+/** `never` gives way, equal types are one, others make a union. */
+function joinBranches(one: Known, other: Known): Known {
+  if (one === null || other === null || other.kind === 'never') return one
+  if (one.kind === 'never') return other
+  return sameType(one, other) ? one : { kind: 'union', members: [one, other] }
 }
 
 export interface ResultParts {

@@ -238,7 +238,8 @@ export function interfaceMismatch(
   if (methods === undefined) {
     return wanted.methods.size === 0 ? null : `missing method(s): ${[...wanted.methods.keys()].join(', ')}`
   }
-  const names = new Set([...wanted.params, ...wanted.assocTypes.map((assoc) => assoc.name)])
+  // Parameters of the interface are what the use of it says (`Box<int>`); only associated types are read off the methods.
+  const names = new Set(wanted.assocTypes.map((assoc) => assoc.name))
   const bound = new Map(bindings)
   const compare = new Comparison(scope, names, bound)
   for (const [method, asked] of wanted.methods) {
