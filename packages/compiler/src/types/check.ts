@@ -121,7 +121,7 @@ function registerTypeItem(stmt: Stmt, root: Scope, others: Set<string>): void {
  * Puts everything that may be called into the outermost scope: from the top level and, recursively, from the direct statements
  * of function-like bodies. `let` and `var` names land there untyped, so the type of a module-level binding is never known.
  */
-function registerCallables(items: readonly Stmt[], root: Scope, signature: CheckContext['signature'], topLevel = true): void {
+function registerCallables(items: readonly Stmt[], root: Scope, signature: CheckContext['signature'], outer = true): void {
   for (const item of items) {
     switch (item.kind) {
       case 'FnDecl':
@@ -131,7 +131,7 @@ function registerCallables(items: readonly Stmt[], root: Scope, signature: Check
       case 'PipelineDecl':
       case 'ToolDecl':
         root.declareFunction(item.name.text, PLACEHOLDER)
-        registerCallables(item.body.body, root, signature, false)
+        registerCallables(item.body.body, root, signature, item.kind === 'PipelineDecl')
         break
       case 'SkillDecl':
         root.define(item.name.text, null)
@@ -143,8 +143,8 @@ function registerCallables(items: readonly Stmt[], root: Scope, signature: Check
       case 'Let':
         if (item.binding.kind !== 'NameBinding') break
         root.define(item.binding.name.text, null)
-        // Only of the file itself: a `var` of one function does not make another's parameter mutable.
-        if (item.mutable && topLevel) root.markMutable(item.binding.name.text)
+        // Of the file, and of pipelines, whose bodies others may extend; a `var` of one function leaves another's names alone.
+        if (item.mutable && outer) root.markMutable(item.binding.name.text)
         break
       default:
         break
