@@ -1,6 +1,7 @@
 // THE list of builtin families that belong to the language itself. Families that need a provider outside the machine are in
 // @bridle/stdlib-tools; a host may add its own.
 
+import { agentLoopFamily } from './agent-loop.js'
 import { agentStateFamily } from './agent-state.js'
 import { artifactsFamily } from './artifacts.js'
 import { atomicsFamily } from './atomics.js'
@@ -9,6 +10,7 @@ import { channelsFamily } from './channels.js'
 import { circuitFamily } from './circuit.js'
 import { codecsFamily } from './codecs.js'
 import { commandPolicyFamily } from './command-policy.js'
+import { compactionFamily } from './compaction.js'
 import { compressFamily } from './compress.js'
 import { coreFamily } from './core.js'
 import { cryptoFamily } from './crypto.js'
@@ -51,6 +53,7 @@ import { regexFamily } from './regex.js'
 import { resultsFamily } from './results.js'
 import { runtimeContextFamily } from './runtime-context.js'
 import { schemaFamily } from './schema.js'
+import { sessionsFamily } from './sessions.js'
 import { setsFamily } from './sets.js'
 import { sharedFamily } from './shared.js'
 import { skillsFamily } from './skills.js'
@@ -74,6 +77,7 @@ import { websocketFamily } from './websocket.js'
 import type { BuiltinFamily } from './registry.js'
 
 export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
+  agentLoopFamily,
   agentStateFamily,
   artifactsFamily,
   atomicsFamily,
@@ -82,6 +86,7 @@ export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   circuitFamily,
   codecsFamily,
   commandPolicyFamily,
+  compactionFamily,
   compressFamily,
   coreFamily,
   cryptoFamily,
@@ -124,6 +129,7 @@ export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   resultsFamily,
   runtimeContextFamily,
   schemaFamily,
+  sessionsFamily,
   setsFamily,
   sharedFamily,
   skillsFamily,

@@ -5,7 +5,7 @@
 //   {allowed: false, stage, reason, args, events}   `stage` is policy, permissions, approval or hook
 // `events` are the transcript events of 04a §2.3, for those who keep a transcript.
 
-import { builtin } from './builtin.js'
+import { builtin, family } from './builtin.js'
 import { currentApprovalPolicy, declaredPaths, decideApproval, mutationOf } from './approval-policy.js'
 import { hasToolHooks, runPostToolUse, runPreToolUse } from './hooks.js'
 import { wallMs } from './identity.js'
@@ -156,6 +156,25 @@ export function isGated(ctx: Context): boolean {
     scopesOf(ctx, 'ceilings').length > 0 ||
     hasToolHooks(ctx)
   )
+}
+
+/**
+ * Calls that passed the gate already, between the verdict and their dispatch. It lies here and not in an option of the call,
+ * because options come from scripts, which must not say that a call was judged.
+ */
+const passes = family<{ pass: { readonly tool: Value; readonly args: Value } | null }>('gate_passes', () => ({ pass: null }))
+
+/** The next dispatch of exactly this tool with exactly these arguments is not judged again. */
+export function grantPass(ctx: Context, tool: Value, args: Value): void {
+  ctx.state(passes).pass = { tool, args }
+}
+
+/** Whether this call was judged; a pass is good once. */
+export function takePass(ctx: Context, tool: Value, args: Value): boolean {
+  const state = ctx.state(passes)
+  const { pass } = state
+  state.pass = null
+  return pass !== null && pass.tool === tool && pass.args === args
 }
 
 /** Goes on as the gate; the frame's result is the verdict. `options` may have `call_id` and `session_id`. */

@@ -31,7 +31,7 @@ import {
   withDefaults,
 } from './tool-arguments.js'
 import { normalizePlan } from './plan.js'
-import { isGated, startGate, startPostHooks } from './policy-gate.js'
+import { isGated, startGate, startPostHooks, takePass } from './policy-gate.js'
 import { codeRow, errorFromFault, isInterruption, toolError } from './tool-errors.js'
 import { cappedPolicy, mayRetry, millisOf, retryDelay, retryPolicy } from './tool-retry.js'
 import { bytesToHex, debugQuoted, sortedJson, utf8 } from './tools-json.js'
@@ -231,7 +231,7 @@ function executorOf(entry: HarnDict): string {
  * parameter names being exactly those of the entry, and for a single parameter by its own name too, because a dict parameter
  * may well be called like the only argument.
  */
-function handlerArguments(entry: HarnDict, handler: Value, args: HarnDict): Value[] {
+export function handlerArguments(entry: HarnDict, handler: Value, args: HarnDict): Value[] {
   if (!(handler instanceof HarnClosure)) return [args]
   const names = handler.code.paramNames
   const parameters = parametersOf(entry)
@@ -434,6 +434,7 @@ function accept(ctx: Context, state: DispatchState, raw: Value): Result {
 // --- the frame ----------------------------------------------------------------------------------------------------------
 
 function begin(ctx: Context, state: DispatchState): Result {
+  const judged = takePass(ctx, state.tool, state.args)
   const entry = resolve(ctx, state)
   if (typeof entry === 'string') {
     state.name = state.tool instanceof HarnDict ? '' : display(state.tool)
@@ -461,7 +462,7 @@ function begin(ctx: Context, state: DispatchState): Result {
   identify(ctx, state, args)
   const broken = refusalByGrants(state.applied, args, tool, grantFacts(state))
   if (broken !== null) return refuse(ctx, state, broken)
-  if (!isGated(ctx)) return firstAttempt(ctx, state)
+  if (judged || !isGated(ctx)) return firstAttempt(ctx, state)
   state.stage = 'gate'
   return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId }))
 }

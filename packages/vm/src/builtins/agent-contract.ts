@@ -1,0 +1,120 @@
+// The texts that an agent loop puts around a task (reference 04b §5.8): how to call tools, which there are, and what a
+// persistent loop expects. Wording is our own; the marks that scripts and the mocked model look for are not.
+
+import { isRequired } from './tools-validate.js'
+import { present, textAt } from './tools-registry.js'
+import { toolName } from './llm-tools.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { compareText } from '../values/text-order.js'
+import type { Value } from '../values/value.js'
+
+const TAGS = `
+## Response protocol
+
+Answer with these blocks only, one after the other, and nothing between them but white space:
+
+<tool_call>
+name({ key: value })
+</tool_call>
+
+<assistant_prose>
+A short remark, if one is needed.
+</assistant_prose>
+
+<user_response>
+The answer for the person, if there is one.
+</user_response>
+
+<done>SENTINEL</done>
+
+- Put exactly one bare call in each <tool_call>. Long text goes in a heredoc: <<TAG, the lines, and TAG at the start of a line.
+- Keep remarks short; code, file contents and plans belong into calls.
+- Emit <done>SENTINEL</done> once the work is complete, not before.
+- Do not put labels before calls, and no code fences around them.`
+
+/** The contract for a loop with tools. */
+export function toolContract(mode: string, tools: readonly HarnDict[], sentinel: string): string {
+  const head = `## Tool Calling Contract\nActive mode: \`${mode}\`. It holds even if earlier text names another way to call.`
+  if (mode === 'native') return `${head}\n\nCall through the provider's own tool channel, with arguments that fit the schemas.`
+  const declared = [...tools].sort((a, b) => compareText(toolName(a), toolName(b)))
+  return [`${head}\n${TAGS.replaceAll('SENTINEL', sentinel)}\n\n## Available tools`, ...declared.map(declaration)].join('\n\n')
+}
+
+/** What a persistent loop adds. */
+export function persistence(mode: string, hasTools: boolean, sentinel: string): string {
+  const mark = mode !== 'native' && hasTools ? `emit \`<done>${sentinel}</done>\` as a block of its own` : `write ${sentinel}`
+  return `Keep working until the request is complete, and act rather than explain. When all is done, ${mark}.`
+}
+
+function declaration(tool: HarnDict): string {
+  const name = toolName(tool)
+  const description = display(tool.get('description') ?? '')
+  if (tool.get('compact') === true) return `- \`${name}(${argumentsOf(tool)})\`: ${description}`
+  return `declare function ${name}(args: ${argumentsOf(tool)}): string;\n/**\n * ${description.replaceAll('\n', '\n * ')}\n */`
+}
+
+function argumentsOf(tool: HarnDict): string {
+  const parameters = present(tool, 'parameters')
+  if (!(parameters instanceof HarnDict) || parameters.size === 0) return '{}'
+  const parts = parameters.keys().map((name) => {
+    const spec = parameters.get(name)!
+    const note = spec instanceof HarnDict ? textAt(spec, 'description') : null
+    const required = isRequired(spec)
+    const why = `${required ? 'required' : 'optional'}${note === null ? '' : ` — ${note}`}`
+    return `${name}${required ? '' : '?'}: ${typeText(spec)} /* ${why} */`
+  })
+  return `{ ${parts.join('; ')} }`
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  int: 'number',
+  integer: 'number',
+  float: 'number',
+  number: 'number',
+  bool: 'boolean',
+  boolean: 'boolean',
+  list: 'any[]',
+  array: 'any[]',
+  dict: 'object',
+  object: 'object',
+  any: 'any',
+}
+
+function typeText(spec: Value): string {
+  if (spec instanceof HarnDict) {
+    const choices = spec.get('enum')
+    if (choices instanceof HarnList)
+      return choices
+        .view()
+        .map((choice) => JSON.stringify(display(choice)))
+        .join(' | ')
+    return typeText(spec.get('type') ?? 'string')
+  }
+  return TYPES[display(spec)] ?? 'string'
+}
+
+/** A message of the runtime to the model. */
+export function feedback(kind: string, text: string): HarnDict {
+  const safe = kind.replace(/[&<>"]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[char]!)
+  return HarnDict.of({
+    role: 'user',
+    content: `<runtime_feedback kind="${safe}">\n${text.trim()}\n</runtime_feedback>`,
+  })
+}
+
+export function violationText(violations: readonly string[], sentinel: string): string {
+  return (
+    `Your response violated the tagged response protocol. Each issue:\n${violations.map((each) => `- ${each}`).join('\n')}\n\n` +
+    'Use only <tool_call>, <assistant_prose>, <user_response> and <done> at top level; ' +
+    `finish with <done>${sentinel}</done> when the work is complete.`
+  )
+}
+
+export function parseGuidance(errors: readonly string[]): string {
+  return (
+    `Your tool call could not be parsed: ${errors.join('; ')}\n` +
+    'Write name({ key: value }) with an object literal; for text of several lines use a heredoc: key: <<EOF, the lines, EOF.'
+  )
+}

@@ -1,0 +1,441 @@
+// One tool call of an agent loop (reference 04b §5.4): the gate, required arguments, loop detection, the backend, and the text
+// that the model gets. Whatever goes wrong becomes a text; only limits and cancelling end the loop.
+
+import { microCompact } from './micro-compact.js'
+import { runPostToolUse } from './hooks.js'
+import { RUNTIME_TOOLS } from './agent-options.js'
+import type { LoopOptions } from './agent-options.js'
+import { traceEvent, pause } from './llm-call.js'
+import { toolName } from './llm-tools.js'
+import { here, tryCallBack } from './scripted.js'
+import type { Script } from './scripted.js'
+import { grantPass } from './policy-gate.js'
+import { normalizePlan, planEntries, renderPlan } from './plan.js'
+import { isInterruption } from './tool-errors.js'
+import { handlerArguments } from './tool-dispatch.js'
+import { sortedJson } from './tools-json.js'
+import { present, textAt } from './tools-registry.js'
+import { isRequired } from './tools-validate.js'
+import { dictsOf, makeEvent } from './transcript-shape.js'
+import { Fault } from '../interpreter/fault.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnEnum } from '../values/scalars.js'
+import { isCallable, isInt } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: HarnDict
+}
+
+export interface Dispatched {
+  readonly name: string
+  readonly status: 'ok' | 'error' | 'rejected'
+  readonly text: string
+  /** False when it was refused before anything was tried; such calls are not counted. */
+  readonly attempted: boolean
+  /** True for calls that loop detection left out: they have no result of their own. */
+  readonly skipped: boolean
+  readonly events: readonly HarnDict[]
+}
+
+export interface DispatchContext {
+  readonly options: LoopOptions
+  readonly tools: ReadonlyMap<string, HarnDict>
+  readonly sessionId: string
+  readonly iteration: number
+  /** Results of identical calls so far, by name and arguments. */
+  readonly seen: Map<string, { result: string; count: number }>
+  /** Tells subscribers. */
+  readonly emit: (fields: Readonly<Record<string, Value>>) => Script<null>
+}
+
+const INT_KEYS = new Set(['range_start', 'range_end', 'offset', 'limit', 'timeout', 'line', 'start_line', 'end_line', 'count'])
+
+/** Numbers that models write as texts. */
+function normalized(value: Value, key: string | null): Value {
+  if (typeof value === 'string') return key !== null && INT_KEYS.has(key) && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+  if (value instanceof HarnList) return new HarnList(value.view().map((item) => normalized(item, key)))
+  if (!(value instanceof HarnDict)) return value
+  const copy = new HarnDict()
+  for (const name of value.keys()) copy.set(name, normalized(value.get(name)!, name))
+  return copy
+}
+
+/** Arguments under the names that the tool's annotations give them. */
+function unaliased(tool: HarnDict | undefined, args: HarnDict): HarnDict {
+  const annotations = tool === undefined ? null : present(tool, 'annotations')
+  const schema = annotations instanceof HarnDict ? annotations.get('arg_schema') : null
+  const aliases = schema instanceof HarnDict ? schema.get('arg_aliases') : null
+  if (!(aliases instanceof HarnDict)) return args
+  const renamed = args.copy()
+  for (const alias of aliases.keys()) {
+    const name = display(aliases.get(alias)!)
+    if (!renamed.has(alias) || renamed.has(name)) continue
+    renamed.set(name, renamed.get(alias)!)
+    renamed.delete(alias)
+  }
+  return renamed
+}
+
+function missingParameters(tool: HarnDict | undefined, args: HarnDict): string[] {
+  const parameters = tool === undefined ? null : present(tool, 'parameters')
+  if (!(parameters instanceof HarnDict)) return []
+  return parameters.keys().filter((name) => {
+    const spec = parameters.get(name)!
+    if ((args.get(name) ?? null) !== null || !isRequired(spec)) return false
+    return !(spec instanceof HarnDict && spec.has('default'))
+  })
+}
+
+function denial(tool: string, reason: string): string {
+  return sortedJson(HarnDict.of({ error: 'permission_denied', reason, tool }), 2)
+}
+
+const NO_RETRY = ' Do not retry this tool.'
+const POLICY_HINT = ". Use one of the declared tools exactly as named and put extra fields inside that tool's arguments."
+
+export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<Dispatched> {
+  const { options } = context
+  const tool = context.tools.get(call.name)
+  const args = normalized(unaliased(tool, call.arguments), null) as HarnDict
+  const parseError = args.get('__parse_error') ?? null
+  if (parseError !== null) return yield* refused(call, args, `ERROR: ${display(parseError)}`, 'error', {})
+
+  const verdict = (yield* callBuiltin(
+    '__tool_gate',
+    call.name,
+    args,
+    HarnDict.of({ session_id: context.sessionId, call_id: call.id }),
+  )) as HarnDict | Fault
+  if (verdict instanceof Fault) throw verdict
+  const events: HarnDict[] = []
+  for (const event of dictsOf(verdict.get('events'))) events.push(yield* eventOf(event))
+  if (verdict.get('allowed') !== true) return yield* denied(call, args, verdict, events)
+  const allowed = verdict.get('args') as HarnDict
+
+  const missing = missingParameters(tool, allowed)
+  if (missing.length > 0) {
+    const text =
+      `ERROR: Tool '${call.name}' is missing required parameter(s): ${missing.join(', ')}. ` +
+      'Provide all required parameters and try again.'
+    const answer = yield* refused(call, allowed, text, 'error', { error_category: 'schema_validation' })
+    return { ...answer, events: [...events, ...answer.events] }
+  }
+  const intent = HarnDict.of({ arguments: allowed, tool_use_id: call.id })
+  events.push(yield* makeEvent('tool_intent', 'assistant', 'internal', call.name, intent))
+  yield* context.emit({
+    type: 'tool_call',
+    tool_call_id: `tool-${call.id}`,
+    tool_name: call.name,
+    kind: kindOf(tool),
+    status: 'pending',
+    raw_input: allowed,
+  })
+  const key = `${call.name}\n${sortedJson(allowed)}`
+  const before = context.seen.get(key)
+  if (options.warnAt > 0 && before !== undefined && before.count >= options.skipAt - 1) {
+    const repeated = before.count + 1
+    const text =
+      `BLOCKED: ${call.name}() was NOT executed (repeated ${repeated} times identically). This call will not be executed ` +
+      'again with these arguments. You MUST change your approach NOW.'
+    yield* intervention(call.name, 'block', repeated, context.iteration)
+    events.push(
+      yield* executionEvent(call, text, 'rejected', {
+        error_category: 'rejected_loop',
+        loop_skipped: true,
+        repeat_count: repeated,
+      }),
+    )
+    return { name: call.name, status: 'rejected', text, attempted: true, skipped: true, events }
+  }
+  const outcome = yield* execute(call, tool, allowed, context)
+  let text = yield* capped(call.name, outcome.text, options)
+  text = yield* runPostToolUse(call.name, allowed, text)
+  text = yield* withLoopDetection(call, key, text, context)
+  const status = outcome.rejected ? 'rejected' : /^(?:Error:|ERROR:)/.test(text) ? 'error' : 'ok'
+  const category = outcome.category === null ? {} : { error_category: outcome.category }
+  events.push(yield* executionEvent(call, text, status, category))
+  if (outcome.plan !== null) events.push(yield* planEvent(call, outcome.plan))
+  yield* context.emit({
+    type: 'tool_call_update',
+    tool_call_id: `tool-${call.id}`,
+    tool_name: call.name,
+    status: status === 'ok' ? 'completed' : 'failed',
+    raw_output: text,
+    error: status === 'ok' ? null : text,
+    ...category,
+  })
+  yield* traceEvent({
+    type: status === 'rejected' ? 'tool_rejected' : 'tool_execution',
+    tool_name: call.name,
+    tool_use_id: call.id,
+    duration_ms: 0,
+    status,
+    classification: 'other',
+    iteration: context.iteration,
+  })
+  return { name: call.name, status, text, attempted: true, skipped: false, events }
+}
+
+function kindOf(tool: HarnDict | undefined): string {
+  const annotations = tool === undefined ? null : present(tool, 'annotations')
+  return (annotations instanceof HarnDict ? textAt(annotations, 'kind') : null) ?? 'other'
+}
+
+/** An event of the gate as a transcript keeps it. */
+function* eventOf(event: HarnDict): Script<HarnDict> {
+  const metadata = event.get('metadata')
+  return yield* makeEvent(
+    display(event.get('kind')!),
+    display(event.get('role')!),
+    display(event.get('visibility')!),
+    display(event.get('text')!),
+    metadata instanceof HarnDict ? metadata : null,
+  )
+}
+
+function* executionEvent(
+  call: ToolCall,
+  text: string,
+  status: Dispatched['status'],
+  more: Readonly<Record<string, Value>>,
+): Script<HarnDict> {
+  const metadata = HarnDict.of({
+    tool_name: call.name,
+    tool_use_id: call.id,
+    rejected: status === 'rejected',
+    ...more,
+  })
+  return yield* makeEvent('tool_execution', 'tool', 'internal', text, metadata)
+}
+
+/** A call that was stopped before anything was tried. */
+function* refused(
+  call: ToolCall,
+  args: HarnDict,
+  text: string,
+  status: 'error' | 'rejected',
+  more: Readonly<Record<string, Value>>,
+): Script<Dispatched> {
+  const event = yield* executionEvent(call, text, 'rejected', { arguments: args, ...more })
+  return { name: call.name, status, text, attempted: false, skipped: false, events: [event] }
+}
+
+function* denied(call: ToolCall, args: HarnDict, verdict: HarnDict, events: HarnDict[]): Script<Dispatched> {
+  const stage = display(verdict.get('stage') ?? '')
+  const reason = display(verdict.get('reason') ?? '')
+  const policy = stage === 'policy'
+  const shown = policy && !reason.startsWith('Error [') ? `Error [tool_rejected]: ${reason}` : reason
+  if (stage !== 'hook' && !events.some((event) => event.get('kind') === 'PermissionDeny')) {
+    const metadata = HarnDict.of({ tool_name: call.name, arguments: args, reason: shown, escalated: false })
+    events.push(yield* makeEvent('PermissionDeny', 'tool', 'internal', shown, metadata))
+  }
+  const escalated = events.some((event) => event.get('kind') === 'PermissionEscalation')
+  const how: Readonly<Record<string, Value>> =
+    stage === 'permissions'
+      ? { permission: 'denied', escalated }
+      : stage === 'approval'
+        ? { approval: reason.includes('deny pattern') || reason.includes('allowlist') ? 'auto_denied' : 'host_denied' }
+        : {}
+  const facts = stage === 'hook' ? {} : { arguments: args }
+  const text = denial(call.name, policy ? `${shown}${POLICY_HINT}` : shown)
+  events.push(yield* executionEvent(call, text, 'rejected', { ...facts, error_category: 'permission_denied', ...how }))
+  yield* traceEvent({ type: 'tool_rejected', tool_name: call.name, reason: shown })
+  return { name: call.name, status: 'rejected', text, attempted: false, skipped: false, events }
+}
+
+function* planEvent(call: ToolCall, plan: HarnDict): Script<HarnDict> {
+  const metadata = HarnDict.of({
+    plan,
+    entries: planEntries(plan),
+    tool_name: call.name,
+    tool_use_id: call.id,
+  })
+  return yield* makeEvent('plan', 'assistant', 'public', renderPlan(plan), metadata)
+}
+
+// ---------------------------------------------------------------------------------------------------------------- backends
+
+interface Outcome {
+  readonly text: string
+  readonly rejected: boolean
+  readonly category: string | null
+  readonly plan: HarnDict | null
+}
+
+function good(text: string, plan: HarnDict | null = null): Outcome {
+  return { text, rejected: false, category: null, plan }
+}
+
+function bad(text: string, category: string): Outcome {
+  return { text, rejected: false, category, plan: null }
+}
+
+function rejection(tool: string, reason: string): Outcome {
+  return { text: denial(tool, reason + NO_RETRY), rejected: true, category: 'permission_denied', plan: null }
+}
+
+function* execute(call: ToolCall, tool: HarnDict | undefined, args: HarnDict, context: DispatchContext): Script<Outcome> {
+  const { options } = context
+  for (let made = 0; ; made++) {
+    const outcome = yield* executeOnce(call, tool, args)
+    if (outcome.category === null || outcome.rejected || made >= options.toolRetries) return outcome
+    yield* pause(options.toolBackoffMs * 2 ** Math.min(made, 4))
+  }
+}
+
+function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict): Script<Outcome> {
+  const { name } = call
+  const executor = tool === undefined ? null : textAt(tool, 'executor')
+  if (executor === 'provider_native') {
+    return rejection(
+      name,
+      `tool '${name}' is declared executor: "provider_native" — the runtime does not dispatch these locally; the provider ` +
+        'must have already executed the call',
+    )
+  }
+  if (tool !== undefined && (executor === 'host_bridge' || executor === 'mcp_server' || textAt(tool, '_mcp_server') !== null)) {
+    return yield* outside(name, tool, args)
+  }
+  if (RUNTIME_TOOLS.includes(name)) return yield* runtimeTool(name, args)
+  const handler = tool === undefined ? null : present(tool, 'handler')
+  if (isCallable(handler)) {
+    const value = yield* tryCallBack(handler, ...handlerArguments(tool!, handler, args))
+    return value instanceof Fault ? faultOutcome(value, name) : good(display(value))
+  }
+  return rejection(
+    name,
+    `Tool '${name}' is not available in the current environment. Use only the tools listed in the tool-calling contract.`,
+  )
+}
+
+function faultOutcome(fault: Fault, tool: string): Outcome {
+  if (isInterruption(fault)) throw fault
+  if (fault.kind === 'categorized' && fault.category === 'tool_rejected') return rejection(tool, fault.text)
+  return bad(`Error: ${fault.text}`, 'tool_error')
+}
+
+/** Through the one dispatch of tools outside the script; the gate has spoken already. */
+function* outside(name: string, tool: HarnDict, args: HarnDict): Script<Outcome> {
+  yield* here((ctx) => {
+    grantPass(ctx, tool, args)
+    return null
+  })
+  const result = yield* callBuiltin('__tool_try', null, tool, args)
+  if (result instanceof Fault) return faultOutcome(result, name)
+  const payload = result instanceof HarnEnum ? (result.fields[0] ?? null) : result
+  if (result instanceof HarnEnum && result.variant === 'Ok') {
+    if (payload === null) return good('(no output)')
+    return good(typeof payload === 'string' ? payload : sortedJson(payload, 2))
+  }
+  const message = payload instanceof HarnDict ? display(payload.get('message') ?? '') : display(payload)
+  const code = payload instanceof HarnDict ? display(payload.get('code') ?? '') : ''
+  if (code === 'executor_unavailable' || code === 'host_unavailable' || code === 'not_registered') return rejection(name, message)
+  return bad(`Error: ${message}`, code === 'timeout' ? 'timeout' : 'tool_error')
+}
+
+/** A builtin by name; its fault is an answer. */
+function* callBuiltin(name: string, ...args: Value[]): Script<Value | Fault> {
+  const callee = yield* here((ctx) => ctx.builtinValue(name))
+  return yield* tryCallBack(callee, ...args)
+}
+
+const MOST_LINES = 2000
+
+function* runtimeTool(name: string, args: HarnDict): Script<Outcome> {
+  if (name === 'emit_plan' || name === 'update_plan') {
+    const plan = normalizePlan(args, name)
+    return good(sortedJson(plan, 2), plan)
+  }
+  if (name === 'list_directory') return yield* listDirectory(args)
+  const given = args.get('path') ?? args.get('name') ?? null
+  const path = given === null ? '' : display(given)
+  if (path === '') return bad('Error: missing path parameter', 'schema_validation')
+  const text = yield* callBuiltin('read_file', path)
+  if (text instanceof Fault) {
+    const listed = yield* listDirectory(HarnDict.of({ path }))
+    return listed.category === null ? listed : bad(`Error: cannot read file '${path}': ${reasonOf(text)}`, 'tool_error')
+  }
+  const lines = display(text).replace(/\n$/, '').split('\n')
+  const from = Math.max(1, intArg(args, 'offset', 1))
+  const count = Math.min(MOST_LINES, Math.max(1, intArg(args, 'limit', MOST_LINES)))
+  const shown = lines.slice(from - 1, from - 1 + count)
+  const left = lines.length - (from - 1) - shown.length
+  const more = left > 0 ? `\n\n[... ${left} more lines not shown. Use offset=${from + shown.length} to continue reading]` : ''
+  return good(shown.map((line, at) => `${from + at}\t${line}`).join('\n') + more)
+}
+
+function intArg(args: HarnDict, key: string, fallback: number): number {
+  const value = args.get(key) ?? null
+  return isInt(value) ? Number(value) : fallback
+}
+
+/** What the system said, without the builtin's own words before it. */
+function reasonOf(fault: Fault): string {
+  return fault.message.replace(/^Failed to \w+ (?:file|directory) .*?: /, '')
+}
+
+function* listDirectory(args: HarnDict): Script<Outcome> {
+  const given = args.get('path') ?? null
+  const path = given === null || display(given) === '' ? '.' : display(given)
+  const names = yield* callBuiltin('list_dir', path)
+  if (names instanceof Fault || !(names instanceof HarnList)) {
+    const reason = names instanceof Fault ? reasonOf(names) : 'not a directory'
+    return bad(`Error: cannot list directory '${path}': ${reason}`, 'tool_error')
+  }
+  const shown: string[] = []
+  for (const item of names.view()) {
+    const name = display(item)
+    const facts = yield* callBuiltin('stat', path === '.' ? name : `${path}/${name}`)
+    shown.push(facts instanceof HarnDict && facts.get('is_dir') === true ? `${name}/` : name)
+  }
+  return good(shown.join('\n'))
+}
+
+// --------------------------------------------------------------------------------------------------- what is done to the text
+
+function* capped(name: string, text: string, options: LoopOptions): Script<string> {
+  if (text.length <= options.outputCap) return text
+  if (isCallable(options.compress)) {
+    const asked = HarnDict.of({ tool_name: name, output: text, max_chars: options.outputCap })
+    const answer = yield* tryCallBack(options.compress, asked)
+    if (typeof answer === 'string' && answer !== '') return answer
+  }
+  return microCompact(text, options.outputCap)
+}
+
+function* intervention(tool: string, kind: string, count: number, iteration: number): Script<null> {
+  return yield* traceEvent({ type: 'loop_intervention', tool_name: tool, kind, count, iteration })
+}
+
+/** Counts identical calls with identical results, and says so. */
+function* withLoopDetection(call: ToolCall, key: string, text: string, context: DispatchContext): Script<string> {
+  const { options, seen, iteration } = context
+  if (options.warnAt <= 0) return text
+  const before = seen.get(key)
+  const count = before !== undefined && before.result === text ? before.count + 1 : 1
+  seen.set(key, { result: text, count })
+  if (count >= options.blockAt) {
+    yield* intervention(call.name, 'block', count, iteration)
+    return (
+      `BLOCKED: ${call.name}() has failed ${count} times identically. You MUST use a different approach. Pick a different ` +
+      'available tool or change your parameters.'
+    )
+  }
+  if (count < options.warnAt) return text
+  yield* intervention(call.name, 'warn', count, iteration)
+  const first = text.split('\n')[0]!
+  return (
+    `${text}\n[LOOP DETECTED] This exact ${call.name}() call has produced the same result ${count} times. The result says: ` +
+    `"${first}". Try a DIFFERENT tool or DIFFERENT parameters.`
+  )
+}
+
+/** Tools by name. */
+export function toolsByName(tools: readonly HarnDict[]): ReadonlyMap<string, HarnDict> {
+  return new Map(tools.map((tool) => [toolName(tool), tool]))
+}

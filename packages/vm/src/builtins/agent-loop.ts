@@ -1,0 +1,812 @@
+// The agent loop (reference 04b §5): asks a model, carries out the tools that it calls, tells it what they gave, and goes on
+// until the work is done or a limit is reached. A scripted builtin inside a frame that holds the loop's policies, its registry
+// and its session, so that however the loop ends, they end with it.
+
+import { builtin, family, frame } from './builtin.js'
+import type { Context, FrameState, Result } from './builtin.js'
+import { feedback, parseGuidance, persistence, toolContract, violationText } from './agent-contract.js'
+import { dispatchCall, toolsByName } from './agent-dispatch.js'
+import type { Dispatched, DispatchContext, ToolCall } from './agent-dispatch.js'
+import { readLoopOptions, requireExecutable } from './agent-options.js'
+import type { LoopOptions } from './agent-options.js'
+import { compact, estimateTokens } from './compaction.js'
+import { notifyHooks } from './hooks.js'
+import { timeOrderedId } from './identity.js'
+import {
+  account,
+  answerEvents,
+  budgetProblem,
+  callsOf,
+  experimented,
+  failWithFailure,
+  isFailure,
+  nativeAssistant,
+  prepare,
+  traceEvent,
+  transport,
+} from './llm-call.js'
+import type { LlmRequest } from './llm-options.js'
+import { llmState } from './llm-state.js'
+import type { LlmResponse } from './llm-state.js'
+import { expectsData, judge, nudgeText } from './llm-structured.js'
+import { closeScopes, openScopes } from './policy.js'
+import type { ScopeKind } from './policy-scopes.js'
+import { failRuntime, here, scripts, tryCallBack } from './scripted.js'
+import type { Script } from './scripted.js'
+import { currentSession, openSession, setCurrentSession, touch } from './sessions.js'
+import { parseTagged, visibleText } from './tagged-response.js'
+import type { TaggedResponse } from './tagged-response.js'
+import { boundRegistry, isRegistry } from './tools-registry.js'
+import { validateSurface } from './tools-surface.js'
+import { utf8 } from './tools-json.js'
+import { dictsOf, makeEvent, makeTranscript, storedMessage } from './transcript-shape.js'
+import type { BuiltinFamily } from './registry.js'
+import { Fault } from '../interpreter/fault.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { isCallable, isTruthy } from '../values/value.js'
+import type { Value } from '../values/value.js'
+
+interface LoopState {
+  /** Feedback that waits for the next turn of a session. */
+  readonly injected: Map<string, { kind: string; content: string }[]>
+  /** Closures that listen to a session. */
+  readonly subscribers: Map<string, Value[]>
+}
+
+const loopState = family<LoopState>('agent_loops', () => ({ injected: new Map(), subscribers: new Map() }))
+
+// -------------------------------------------------------------------------------------------------------------- the loop
+
+/** What a loop knows while it runs. Made again from the answers after a restore, so it holds nothing that is not told. */
+interface Loop {
+  readonly options: LoopOptions
+  readonly given: HarnDict
+  readonly system: string | null
+  readonly tools: readonly HarnDict[]
+  readonly sessionId: string
+  readonly stored: boolean
+  messages: HarnDict[]
+  readonly events: HarnDict[]
+  summary: string | null
+  text: string
+  lastText: string
+  status: string
+  readonly called: string[]
+  readonly successful: string[]
+  readonly rejected: string[]
+  readonly seen: DispatchContext['seen']
+  verified: boolean
+  actedOnce: boolean
+  textTurns: number
+  fallbacks: number
+  singleToolTurns: number
+  readonly deferred: string[]
+}
+
+function addOnce(list: string[], name: string): void {
+  if (!list.includes(name)) list.push(name)
+}
+
+function* emit(loop: Loop, fields: Readonly<Record<string, Value>>): Script<null> {
+  const listeners = yield* here((ctx) => [...(ctx.state(loopState).subscribers.get(loop.sessionId) ?? [])])
+  if (listeners.length === 0) return null
+  const event = HarnDict.of({ ...fields, session_id: loop.sessionId })
+  for (const listener of listeners) yield* tryCallBack(listener, event)
+  return null
+}
+
+function* tell(loop: Loop, kind: string, text: string): Script<null> {
+  loop.messages.push(feedback(kind, text))
+  return yield* emit(loop, { type: 'feedback_injected', kind, content: text })
+}
+
+/** Messages that others put into the session's queue. */
+function* takeInjected(loop: Loop): Script<string | null> {
+  const waiting = yield* here((ctx) => {
+    const { injected } = ctx.state(loopState)
+    const items = injected.get(loop.sessionId) ?? []
+    injected.delete(loop.sessionId)
+    return items
+  })
+  let prefill: string | null = null
+  for (const { kind, content } of waiting) {
+    if (kind === 'prefill_assistant') prefill = content
+    else yield* tell(loop, kind, content)
+  }
+  return prefill
+}
+
+function systemPrompt(loop: Loop): string | null {
+  const { options } = loop
+  const parts = [loop.system ?? '']
+  if (loop.tools.length > 0) parts.push(toolContract(options.toolFormat, loop.tools, options.sentinel))
+  if (options.persistent) parts.push(persistence(options.toolFormat, loop.tools.length > 0, options.sentinel))
+  const text = parts
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .join('\n\n')
+  return text === '' ? null : text
+}
+
+function* compactWhen(loop: Loop, mode: 'preflight' | 'auto', system: string | null): Script<null> {
+  const policy = loop.options.compaction
+  if (policy === null) return null
+  const size = estimateTokens(loop.messages)
+  const over = mode === 'preflight' ? size + utf8(system ?? '').length / 4 >= policy.threshold : size > policy.threshold
+  if (!over) return null
+  const compacted = yield* compact(loop.messages, policy.engine)
+  if (compacted === null) return null
+  loop.messages = [...compacted.messages]
+  loop.summary = loop.summary === null ? compacted.summary : `${loop.summary}\n\n${compacted.summary}`
+  const facts = {
+    mode,
+    strategy: policy.label,
+    archived_messages: compacted.archived,
+    estimated_tokens_before: compacted.before,
+    estimated_tokens_after: compacted.after,
+  }
+  const metadata = HarnDict.of({
+    ...facts,
+    engine_strategy: policy.engine.strategy,
+    keep_first: policy.engine.keepFirst,
+    keep_last: policy.engine.keepLast,
+  })
+  const text = mode === 'preflight' ? 'Transcript compacted before agent LLM call' : 'Transcript compacted during agent loop'
+  loop.events.push(yield* makeEvent('compaction', 'system', 'internal', text, metadata))
+  yield* traceEvent({ type: 'context_compaction', archived_messages: compacted.archived, iteration: 0 })
+  return yield* emit(loop, { type: 'transcript_compacted', ...facts })
+}
+
+/** Options of one model call in the loop. */
+function callOptions(loop: Loop, prefill: string | null): HarnDict {
+  const { options } = loop
+  const call = loop.given.copy()
+  for (const key of ['session_id', 'llm_retries', 'schema_retries', 'profile']) call.delete(key)
+  call.set('messages', new HarnList([...loop.messages]))
+  call.set('llm_retries', options.llmRetries)
+  call.set('llm_backoff_ms', options.llmBackoffMs)
+  call.set('schema_retries', options.schemaRetries)
+  call.set('tool_format', options.toolFormat)
+  if (prefill !== null) call.set('prefill', prefill)
+  // In text mode the contract tells of the tools; the request carries none.
+  if (options.toolFormat !== 'native') call.delete('tools')
+  return call
+}
+
+interface Answer {
+  readonly request: LlmRequest
+  readonly response: LlmResponse
+  readonly tagged: TaggedResponse
+}
+
+/** The model's answer to the conversation, or null when a budget forbids asking. */
+function* askModel(loop: Loop, iteration: number, prefill: string | null): Script<Answer | null> {
+  const system = systemPrompt(loop)
+  yield* compactWhen(loop, 'preflight', system)
+  for (let attempts = 1; ; attempts++) {
+    const prepared = yield* prepare(null, system, callOptions(loop, prefill))
+    if (prepared instanceof Fault) throw prepared
+    const refused = yield* here((ctx) => {
+      const state = ctx.state(llmState)
+      return budgetProblem(prepared, state.cost, state.ceiling)
+    })
+    if (refused !== null) return null
+    const { request, record } = yield* experimented(prepared, iteration)
+    const response = yield* transport(request)
+    if (isFailure(response)) return failWithFailure(response, request)
+    yield* account(response, iteration)
+    const names = loop.tools.map((tool) => display(tool.get('name') ?? ''))
+    const used = loop.tools.length > 0 || response.toolCalls.length > 0
+    const tagged = parseTagged(response.text, names)
+    loop.events.push(...(yield* answerEvents(response, record, { tool_calling_mode: loop.options.toolFormat })))
+    const answer = { request, response, tagged: used ? tagged : { ...tagged, violations: [], errors: [], calls: [] } }
+    if (!expectsData(request)) return answer
+    const judged = judge(request, response, [])
+    if (judged.errors.length === 0 || attempts > loop.options.schemaRetries) return answer
+    const nudge = nudgeText(request, judged.errors)
+    if (nudge !== null) yield* tell(loop, 'schema_retry', nudge)
+    yield* traceEvent({
+      type: 'schema_retry',
+      attempt: attempts,
+      errors: new HarnList([...judged.errors]),
+      nudge_used: nudge !== null,
+      correction_prompt: nudge ?? '',
+    })
+  }
+}
+
+function asCall(dict: HarnDict): ToolCall {
+  const args = dict.get('arguments')
+  return {
+    id: display(dict.get('id') ?? ''),
+    name: display(dict.get('name') ?? ''),
+    arguments: args instanceof HarnDict ? args : new HarnDict(),
+  }
+}
+
+/** The calls of an answer; a text call in native mode is taken as the fallback policy says. */
+function* callsIn(loop: Loop, answer: Answer, iteration: number): Script<ToolCall[]> {
+  const { response, tagged } = answer
+  const calls = callsOf(response, tagged).map(asCall)
+  const fallback = loop.options.toolFormat === 'native' && response.toolCalls.length === 0 && tagged.calls.length > 0
+  if (!fallback) return calls
+  loop.fallbacks += 1
+  const { fallback: policy } = loop.options
+  const accepted = policy === 'allow' || (policy === 'allow_once' && loop.fallbacks === 1)
+  const facts = {
+    accepted,
+    policy,
+    fallback_index: loop.fallbacks,
+    tool_call_count: calls.length,
+    tool_parse_error_count: tagged.errors.length,
+  }
+  loop.events.push(yield* makeEvent('native_tool_fallback', 'assistant', 'internal', '', HarnDict.of(facts)))
+  yield* traceEvent({ type: 'native_tool_fallback', iteration, ...facts })
+  if (accepted) return calls
+  yield* tell(
+    loop,
+    'native_tool_contract',
+    'Tool calls written as text are not carried out here. Call tools through the native tool channel.',
+  )
+  return []
+}
+
+interface Turn {
+  readonly answer: Answer
+  readonly calls: readonly ToolCall[]
+  readonly iteration: number
+}
+
+/** Whether the answer asks for the end of the work. */
+function wantsEnd(loop: Loop, { answer }: Turn): boolean {
+  const { options } = loop
+  const { response, tagged } = answer
+  const hasTools = loop.tools.length > 0
+  if (hasTools && tagged.doneMarker === options.sentinel) return true
+  if (options.toolFormat === 'native' && response.text.includes(options.sentinel)) return true
+  const prose = tagged.prose === '' ? response.text : tagged.prose
+  if (!hasTools && prose.includes(options.sentinel)) return true
+  return options.turnPolicy?.allowSentinel !== false && tagged.hasUserResponse
+}
+
+function phaseEnds(loop: Loop, text: string): boolean {
+  const wanted = loop.options.breakUnlessPhase
+  if (wanted === null) return false
+  const phases = [...text.matchAll(/^\s*next_phase:\s*(\S+)/gm)]
+  const last = phases.at(-1)?.[1]
+  return last !== undefined && last !== wanted
+}
+
+/** The end of a persistent loop, when nothing speaks against it; otherwise the model is told what does. */
+function* mayEnd(loop: Loop, turn: Turn): Script<boolean> {
+  if (!loop.options.persistent) return false
+  if (phaseEnds(loop, turn.answer.response.text)) return true
+  if (!wantsEnd(loop, turn)) return false
+  if (loop.tools.length > 0 && !loop.actedOnce) {
+    yield* tell(
+      loop,
+      'sentinel_without_action',
+      'You asked to finish before any tool was called. Do the work with the tools, then finish.',
+    )
+    return false
+  }
+  if (loop.options.exitWhenVerified && !loop.verified) {
+    yield* tell(loop, 'verification_gate', 'Run a verifying command that succeeds before you finish.')
+    return false
+  }
+  return true
+}
+
+function assistantOf(loop: Loop, { answer, calls }: Turn): HarnDict {
+  const { response, tagged } = answer
+  if (loop.options.toolFormat === 'native' || response.toolCalls.length > 0) {
+    if (calls.length === 0) {
+      return HarnDict.of({ role: 'assistant', content: tagged.canonical === '' ? response.text : tagged.canonical })
+    }
+    const written = calls.map((call) => HarnDict.of({ id: call.id, name: call.name, arguments: call.arguments }))
+    return nativeAssistant(response.text, written, response.thinking)
+  }
+  if (tagged.errors.length > 0 && calls.length > 0) {
+    const names = calls.map((call) => call.name).join(', ')
+    return HarnDict.of({
+      role: 'assistant',
+      content:
+        `<assistant turn partially elided: ${calls.length} tool call(s) executed successfully (${names}), ` +
+        `${tagged.errors.length} malformed tool call(s) rejected. See tool results and parse errors that follow.>`,
+    })
+  }
+  return HarnDict.of({ role: 'assistant', content: tagged.canonical === '' ? response.text.trim() : tagged.canonical })
+}
+
+const VERIFIED = /exit_code=0|Command succeeded|success=true/
+
+/** Carries out the calls of a turn. Answers whether the loop ends. */
+function* toolTurn(loop: Loop, turn: Turn): Script<boolean> {
+  const { options } = loop
+  loop.textTurns = 0
+  loop.messages.push(assistantOf(loop, turn))
+  const context: DispatchContext = {
+    options,
+    tools: toolsByName(loop.tools),
+    sessionId: loop.sessionId,
+    iteration: turn.iteration,
+    seen: loop.seen,
+    emit: (fields) => emit(loop, fields),
+  }
+  const native = options.toolFormat === 'native' || turn.answer.response.toolCalls.length > 0
+  const results: Dispatched[] = []
+  const texts: string[] = []
+  for (const call of turn.calls) {
+    const done = yield* dispatchCall(call, context)
+    results.push(done)
+    loop.events.push(...done.events)
+    if (done.attempted) {
+      loop.called.push(call.name)
+      loop.actedOnce = true
+    }
+    if (done.status === 'ok') addOnce(loop.successful, call.name)
+    if (done.status === 'rejected' && !done.skipped) addOnce(loop.rejected, call.name)
+    if (call.name === 'run' && VERIFIED.test(done.text)) loop.verified = true
+    if (native) loop.messages.push(HarnDict.of({ role: 'tool', tool_call_id: call.id, content: done.text }))
+    else texts.push(`[result of ${call.name}]\n${done.text}\n[end of ${call.name} result]\n\n`)
+  }
+  if (texts.length > 0) yield* tell(loop, 'tool_results', texts.join(''))
+  return yield* afterTools(loop, turn, results)
+}
+
+function* afterTools(loop: Loop, turn: Turn, results: readonly Dispatched[]): Script<boolean> {
+  const { options } = loop
+  const info = turnInfo(loop, turn, results)
+  yield* notifyHooks('PostAgentTurn', hookPayload(loop, 'PostAgentTurn', info))
+  yield* emit(loop, { type: 'turn_end', iteration: turn.iteration, turn_info: info })
+  let stop = results.some((each) => each.status === 'ok' && options.stopAfter.includes(each.name))
+  if (!stop && isCallable(options.postTurn)) stop = yield* postTurn(loop, info)
+  if (stop) {
+    loop.status = 'done'
+    return true
+  }
+  yield* compactWhen(loop, 'auto', null)
+  if (yield* mayEnd(loop, turn)) {
+    loop.status = 'done'
+    return true
+  }
+  return false
+}
+
+function hookPayload(loop: Loop, event: string, turn: HarnDict): HarnDict {
+  return HarnDict.of({ event, session: HarnDict.of({ id: loop.sessionId }), turn })
+}
+
+function turnInfo(loop: Loop, turn: Turn, results: readonly Dispatched[]): HarnDict {
+  const names = turn.calls.map((call) => call.name)
+  loop.singleToolTurns = names.length === 1 ? loop.singleToolTurns + 1 : 0
+  const reported = results.filter((each) => each.attempted && !each.skipped)
+  const rows = reported.map((each) =>
+    HarnDict.of({ tool_name: each.name, status: each.status, rejected: each.status === 'rejected' }),
+  )
+  return HarnDict.of({
+    tool_names: new HarnList(names),
+    tool_results: new HarnList(rows),
+    successful_tool_names: new HarnList(results.filter((each) => each.status === 'ok').map((each) => each.name)),
+    tool_count: names.length,
+    iteration: turn.iteration,
+    failed: results.some((each) => each.status !== 'ok'),
+    consecutive_single_tool_turns: loop.singleToolTurns,
+    session_tools_used: new HarnList([...loop.called]),
+    session_successful_tools: new HarnList([...loop.successful]),
+  })
+}
+
+/** The script's own word after a turn. */
+function* postTurn(loop: Loop, info: HarnDict): Script<boolean> {
+  const answer = yield* tryCallBack(loop.options.postTurn, info)
+  if (answer instanceof Fault) throw answer
+  if (typeof answer === 'boolean') return answer
+  if (typeof answer === 'string') {
+    if (answer !== '') yield* tell(loop, 'post_turn_callback', answer)
+    return false
+  }
+  if (!(answer instanceof HarnDict)) return false
+  const message = answer.get('message') ?? null
+  if (message !== null && display(message) !== '') yield* tell(loop, 'post_turn_callback', display(message))
+  return isTruthy(answer.get('stop') ?? false)
+}
+
+/** Tells the model what was wrong with the form of its answer, before the answer is kept. */
+function* correct(loop: Loop, { tagged }: Answer): Script<null> {
+  if (loop.tools.length === 0) return null
+  if (tagged.errors.length > 0) yield* tell(loop, 'parse_guidance', parseGuidance(tagged.errors))
+  if (tagged.violations.length > 0 && loop.options.toolFormat !== 'native') {
+    yield* tell(loop, 'protocol_violation', violationText(tagged.violations, loop.options.sentinel))
+  }
+  return null
+}
+
+/** A turn without calls. Answers whether the loop ends. */
+function* textTurn(loop: Loop, turn: Turn): Script<boolean> {
+  const { options } = loop
+  const { tagged } = turn.answer
+  if (yield* mayEnd(loop, turn)) {
+    loop.messages.push(assistantOf(loop, turn))
+    loop.status = 'done'
+    return true
+  }
+  if (tagged.errors.length > 0) {
+    loop.messages.push(assistantOf(loop, turn))
+    return false
+  }
+  if (options.turnPolicy?.requireAction === true && options.toolFormat === 'native' && loop.called.length === 0) {
+    loop.textTurns += 1
+    if (loop.textTurns > options.maxNudges) return yield* stuck(loop, turn)
+    loop.messages.push(assistantOf(loop, turn))
+    yield* tell(loop, 'action_required', 'Call one of the tools before you answer.')
+    return false
+  }
+  loop.messages.push(assistantOf(loop, turn))
+  if (!options.persistent) {
+    loop.status = 'done'
+    return true
+  }
+  loop.textTurns += 1
+  if (loop.textTurns > options.maxNudges) return yield* stuck(loop, turn)
+  const usual = loop.tools.length > 0 ? 'Continue — use a tool call to make progress.' : 'Continue — make progress in your reply.'
+  yield* tell(loop, 'nudge', options.nudge ?? usual)
+  return false
+}
+
+function* stuck(loop: Loop, turn: Turn): Script<boolean> {
+  loop.status = 'stuck'
+  yield* emit(loop, {
+    type: 'loop_stuck',
+    max_nudges: loop.options.maxNudges,
+    last_iteration: turn.iteration,
+    tail_excerpt: turn.answer.response.text.slice(-200),
+  })
+  return true
+}
+
+// ---------------------------------------------------------------------------------------------------------------- the run
+
+function* store(loop: Loop): Script<null> {
+  if (!loop.stored) return null
+  const { messages, events, summary, sessionId } = loop
+  return yield* here((ctx) => {
+    const session = touch(ctx, sessionId) ?? openSession(ctx, sessionId)
+    session.messages = messages.map(storedMessage)
+    session.events = [...events]
+    session.summary = summary
+    return null
+  })
+}
+
+interface TraceTotals {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+function* traceTotals(): Script<TraceTotals> {
+  return yield* here((ctx) => {
+    const calls = ctx.state(llmState).trace.filter((event) => event.get('type') === 'llm_call')
+    const sum = (key: string): number => calls.reduce((total, event) => total + Number(event.get(key) ?? 0), 0)
+    return { inputTokens: sum('input_tokens'), outputTokens: sum('output_tokens') }
+  })
+}
+
+function* startLoop(prompt: Value, system: Value, given: HarnDict): Script<Loop> {
+  const probe = yield* prepare(prompt, system, given)
+  if (probe instanceof Fault) throw probe
+  const options = readLoopOptions(given, 'agent_loop', probe.model)
+  requireExecutable(options.tools, options.label)
+  const registry = given.get('tools')
+  if (options.tools.length > 0 && registry instanceof HarnDict && isRegistry(registry)) checkSurface(registry, options)
+  const sessionId = options.sessionId ?? `agent_session_${yield* timeOrderedId()}`
+  const stored = options.sessionId !== null
+  const before = yield* here((ctx) => {
+    setCurrentSession(ctx, sessionId)
+    const session = stored ? openSession(ctx, sessionId) : null
+    return session === null ? null : { messages: [...session.messages], events: [...session.events], summary: session.summary }
+  })
+  const messages = [...(before?.messages ?? [])]
+  const summary = before?.summary ?? null
+  if (summary !== null && messages[0]?.get('content') !== summary) {
+    messages.unshift(HarnDict.of({ role: 'user', content: summary }))
+  }
+  messages.push(
+    ...(given.get('messages') instanceof HarnList
+      ? probe.messages
+      : [HarnDict.of({ role: 'user', content: display(prompt ?? '') })]),
+  )
+  return {
+    options,
+    given,
+    system: system === null ? null : display(system),
+    tools: options.tools,
+    sessionId,
+    stored,
+    messages,
+    events: [...(before?.events ?? [])],
+    summary,
+    text: '',
+    lastText: '',
+    status: '',
+    called: [],
+    successful: [],
+    rejected: [],
+    seen: new Map(),
+    verified: false,
+    actedOnce: false,
+    textTurns: 0,
+    fallbacks: 0,
+    singleToolTurns: 0,
+    deferred: [],
+  }
+}
+
+function checkSurface(registry: HarnDict, options: LoopOptions): void {
+  const report = validateSurface(HarnDict.of({ tools: registry }), null)
+  for (const diagnostic of dictsOf(report.get('diagnostics'))) {
+    if (diagnostic.get('severity') !== 'error') continue
+    const code = display(diagnostic.get('code') ?? '')
+    failRuntime(`${options.label} tool surface validation failed: ${code}: ${display(diagnostic.get('message') ?? '')}`)
+  }
+}
+
+function* runLoop(prompt: Value, system: Value, given: HarnDict): Script<HarnDict> {
+  const startMs = yield* here((ctx) => ctx.now)
+  const loop = yield* startLoop(prompt, system, given)
+  const { options } = loop
+  let iterations = 0
+  for (let iteration = 0; iteration < options.maxIterations && loop.status === ''; iteration++) {
+    yield* notifyHooks('PreAgentTurn', hookPayload(loop, 'PreAgentTurn', HarnDict.of({ iteration })))
+    yield* emit(loop, { type: 'turn_start', iteration })
+    const prefill = yield* takeInjected(loop)
+    const answer = yield* askModel(loop, iteration, prefill)
+    if (answer === null) {
+      loop.status = 'budget_exhausted'
+      break
+    }
+    iterations = iteration + 1
+    loop.text += answer.response.text
+    const { prose, doneMarker } = answer.tagged
+    loop.lastText = (prose === '' ? answer.response.text : prose) + (doneMarker === null ? '' : `\n\n<done>${doneMarker}</done>`)
+    yield* correct(loop, answer)
+    const calls = yield* callsIn(loop, answer, iteration)
+    const turn: Turn = { answer, calls, iteration }
+    const ends = calls.length > 0 ? yield* toolTurn(loop, turn) : yield* textTurn(loop, turn)
+    yield* store(loop)
+    if (options.tokenBudget !== null) {
+      const spent = yield* traceTotals()
+      if (spent.inputTokens + spent.outputTokens >= options.tokenBudget) loop.status = 'budget_exhausted'
+    }
+    if (ends) break
+  }
+  if (loop.status === '') {
+    loop.status = 'budget_exhausted'
+    yield* emit(loop, { type: 'budget_exhausted', max_iterations: options.maxIterations })
+  }
+  const needed = options.requireSuccessful
+  if (loop.status === 'done' && needed.length > 0 && !needed.some((name) => loop.successful.includes(name))) {
+    loop.status = 'failed'
+  }
+  const durationMs = Math.trunc((yield* here((ctx) => ctx.now)) - startMs)
+  yield* traceEvent({
+    type: 'loop_complete',
+    status: loop.status,
+    iterations,
+    total_duration_ms: durationMs,
+    tools_used: new HarnList([...loop.called]),
+    successful_tools: new HarnList([...loop.successful]),
+  })
+  yield* store(loop)
+  return yield* loopResult(loop, iterations, durationMs)
+}
+
+function* loopResult(loop: Loop, iterations: number, durationMs: number): Script<HarnDict> {
+  const totals = yield* traceTotals()
+  const trace = yield* here((ctx) => traceSummary(ctx))
+  const transcript = yield* makeTranscript({
+    id: loop.sessionId,
+    messages: loop.messages,
+    events: loop.events,
+    summary: loop.summary,
+    state: loop.status === 'done' ? 'active' : 'paused',
+  })
+  const sanitised = visibleText(loop.lastText)
+  return HarnDict.of({
+    status: loop.status,
+    daemon_state: loop.status,
+    daemon_snapshot_path: null,
+    text: loop.text,
+    visible_text: sanitised,
+    llm: HarnDict.of({
+      iterations,
+      duration_ms: durationMs,
+      input_tokens: totals.inputTokens,
+      output_tokens: totals.outputTokens,
+    }),
+    tools: HarnDict.of({
+      calls: new HarnList([...loop.called]),
+      successful: new HarnList([...loop.successful]),
+      rejected: new HarnList([...loop.rejected]),
+      mode: loop.options.toolFormat,
+    }),
+    deferred_user_messages: new HarnList([...loop.deferred]),
+    task_ledger: readLedger(loop.given),
+    ledger_done_rejections: 0,
+    trace,
+    transcript,
+  })
+}
+
+function readLedger(given: HarnDict): HarnDict {
+  const ledger = given.get('task_ledger')
+  if (ledger instanceof HarnDict) return ledger
+  const texts = given.get('deliverables')
+  const rows = texts instanceof HarnList ? texts.view() : []
+  const root = given.get('root_task') ?? null
+  return HarnDict.of({
+    root_task: root === null ? '' : display(root),
+    deliverables: new HarnList(
+      rows.map((text, at) => HarnDict.of({ id: `deliverable-${at + 1}`, text: display(text), status: 'open', note: null })),
+    ),
+    rationale: '',
+    observations: new HarnList([]),
+  })
+}
+
+// ------------------------------------------------------------------------------------------------------------------ trace
+
+/** Totals over all events of the trace (04b §5.7). */
+function traceSummary(ctx: Context): HarnDict {
+  const events = ctx.state(llmState).trace
+  const of = (type: string): HarnDict[] => events.filter((event) => event.get('type') === type)
+  const sum = (rows: readonly HarnDict[], key: string): number =>
+    rows.reduce((total, row) => total + Number(row.get(key) ?? 0), 0)
+  const calls = of('llm_call')
+  const loops = of('loop_complete')
+  const tools = of('tool_execution')
+  const fallbacks = of('native_tool_fallback')
+  const last = loops.at(-1)
+  const used: string[] = []
+  for (const tool of tools) addOnce(used, display(tool.get('tool_name') ?? ''))
+  return HarnDict.of({
+    status: last?.get('status') ?? 'unknown',
+    iterations: Number(last?.get('iterations') ?? 0),
+    total_duration_ms: Number(last?.get('total_duration_ms') ?? 0),
+    llm_calls: calls.length,
+    tool_executions: tools.length,
+    tool_rejections: of('tool_rejected').length,
+    interventions: of('loop_intervention').length,
+    compactions: of('context_compaction').length,
+    native_text_tool_fallbacks: fallbacks.length,
+    native_text_tool_fallback_rejections: fallbacks.filter((event) => event.get('accepted') === false).length,
+    empty_completion_retries: of('empty_completion_retry').length,
+    total_input_tokens: sum(calls, 'input_tokens'),
+    total_output_tokens: sum(calls, 'output_tokens'),
+    total_llm_duration_ms: sum(calls, 'duration_ms'),
+    total_tool_duration_ms: sum(tools, 'duration_ms'),
+    tools_used: new HarnList(used),
+  })
+}
+
+// ------------------------------------------------------------------------------------------------------------------ frames
+
+const machine = scripts('agent_loop.script', {
+  *run(prompt, system, options) {
+    return yield* runLoop(prompt!, system!, options as HarnDict)
+  },
+})
+
+interface ScopeState extends FrameState {
+  stage: 'open' | 'body'
+  readonly prompt: Value
+  readonly system: Value
+  readonly options: HarnDict
+  opened: ScopeKind[]
+  registry: Value
+  session: string | null
+}
+
+/** Holds what the loop installs: policies, the bound registry, the current session. */
+const scopeFrame = frame<ScopeState>({
+  kind: 'agent_loop.scope',
+  output: 'drop',
+  step: (ctx, state) => {
+    if (state.stage === 'body') return ctx.result
+    const opened = openScopes(ctx, state.options, 'agent_loop')
+    if (!Array.isArray(opened)) return opened
+    state.opened = opened
+    state.registry = ctx.state(boundRegistry).registry
+    state.session = currentSession(ctx)
+    state.stage = 'body'
+    const tools = state.options.get('tools')
+    if (tools instanceof HarnDict && isRegistry(tools)) ctx.state(boundRegistry).registry = tools
+    return ctx.call(ctx.builtinValue('__agent_loop_body'), [state.prompt, state.system, state.options])
+  },
+  onLeave: (ctx, state) => {
+    if (state.stage !== 'body') return
+    closeScopes(ctx, state.opened)
+    ctx.state(boundRegistry).registry = state.registry
+    setCurrentSession(ctx, state.session)
+  },
+})
+
+function agentLoop(ctx: Context, prompt: Value, system: Value, options: Value): Result {
+  const given = options instanceof HarnDict ? options : new HarnDict()
+  return ctx.frame('agent_loop.scope', {
+    stage: 'open',
+    prompt,
+    system,
+    options: given,
+    opened: [],
+    registry: null,
+    session: null,
+  } satisfies ScopeState)
+}
+
+const EFFECTS = [
+  'llm.call',
+  'tool.call',
+  'process.info',
+  'random.bytes',
+  'clock.now',
+  'approval.ask',
+  'fs.read',
+  'fs.query',
+  'callback',
+]
+
+export const agentLoopFamily: BuiltinFamily = {
+  name: 'agent-loop',
+  frames: [machine.frame, scopeFrame],
+  builtins: [
+    builtin(
+      'agent_loop(prompt: string, system?: string, options?: dict) -> dict',
+      { doc: 'Lets a model work on a task with tools, turn by turn, until it is done or a limit is reached.', effects: EFFECTS },
+      (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
+    ),
+    builtin(
+      '__agent_loop_body(prompt: string, system?: string, options?: dict) -> dict',
+      { doc: 'The turns of an agent loop inside the scope of its policies.', effects: EFFECTS },
+      (ctx, prompt, system, options) =>
+        machine.start(ctx, 'run', prompt!, system!, options instanceof HarnDict ? options : new HarnDict()),
+    ),
+    builtin(
+      'agent_trace() -> list',
+      { doc: 'What model calls and loops did so far.', effects: [] },
+      (ctx) => new HarnList([...ctx.state(llmState).trace]),
+    ),
+    builtin('agent_trace_summary() -> dict', { doc: 'Totals of the agent trace.', effects: [] }, (ctx) => traceSummary(ctx)),
+    builtin(
+      'agent_subscribe(session_id: string, callback: closure) -> nil',
+      { doc: 'Calls a function with each event of the loops of a session.', effects: [] },
+      (ctx, id, callback) => {
+        const label = 'agent_subscribe(session_id, callback)'
+        if (typeof id !== 'string') return ctx.runtime(`${label}: session_id must be a string`)
+        if (ctx.argc < 2 || callback === null) return ctx.runtime(`${label}: callback closure required`)
+        if (!isCallable(callback!)) return ctx.runtime(`${label}: callback must be a closure`)
+        openSession(ctx, id)
+        ctx.charge(1, 64)
+        const { subscribers } = ctx.state(loopState)
+        subscribers.set(id, [...(subscribers.get(id) ?? []), callback])
+        return null
+      },
+    ),
+    builtin(
+      'agent_inject_feedback(session_id: string, kind: string, content: string) -> nil',
+      { doc: 'Puts a message of the runtime into the next turn of a session.', effects: [] },
+      (ctx, id, kind, content) => {
+        const label = 'agent_inject_feedback(session_id, kind, content)'
+        if (typeof id !== 'string') return ctx.runtime(`${label}: session_id must be a string`)
+        if (typeof kind !== 'string') return ctx.runtime(`${label}: kind must be a string`)
+        if (typeof content !== 'string') return ctx.runtime(`${label}: content must be a string`)
+        ctx.charge(1, 64 + 2 * content.length)
+        const { injected } = ctx.state(loopState)
+        injected.set(id, [...(injected.get(id) ?? []), { kind, content }])
+        return null
+      },
+    ),
+  ],
+}
