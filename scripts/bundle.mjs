@@ -1,59 +1,190 @@
-// Bundles the command line into packages/cli/dist/bridle.js with esbuild, from source: one start-up file instead of several
-// hundred halves the start time. What is imported dynamically (MCP, parsers of data formats) becomes chunks beside it that are
-// read on first use. blake3-wasm stays outside, because it finds its .wasm file by its own location.
-// The bundle copies other people's code, so their licence texts are collected beside it.
+// Bundles the command line into packages/cli/dist with esbuild, from source, so that it starts fast:
+//
+//   bridle.js              the entry: loads the rest through V8's code cache (packages/cli/src/start.ts)
+//   lib/                   the bundle in CommonJS, each file wrapped as a function: main.js, a file for each worker, chunks that are
+//                          read on first use (MCP, other commands)
+//   lib/vendor-*.js        libraries that most runs do not use; imports of them load at the first touch (scripts/lazy-modules.mjs)
+//   compiled/              the code cache, filled by one run at the end; made anew by every Node that needs it, and not published
+//
+// blake3-wasm stays outside, because it finds its .wasm file by its own location. The bundle copies other people's code, so their
+// licence texts are collected beside it. Hot code stays in one flat scope: chunks are cut by esbuild's splitting, which wants ES
+// modules, and only then turned into CommonJS, one by one; wrapped modules would make the constants of the interpreter variables.
 
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { build } from 'esbuild'
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Script } from 'node:vm'
+import { build, transform } from 'esbuild'
+import { lazyModules, vendorFile } from './lazy-modules.mjs'
 import { entries, layers, manifestOf, readJson, root } from './workspace.mjs'
 
 const source = join(root, 'packages', 'cli', 'src')
 const target = join(root, 'packages', 'cli', 'dist')
+const library = join(target, 'lib')
 
-// CommonJS dependencies inside an ES module still call `require` for Node's own modules. The `#!` line is the entry's own.
-const banner =
-  "import { createRequire as bridleCreateRequire } from 'node:module';const require = bridleCreateRequire(import.meta.url);"
-const shebang = '#!/usr/bin/env node'
-
-const external = Object.keys(manifestOf('cli').dependencies)
+/** Loaded at the first touch, and only once there is a use for them. */
+const LAZY_PACKAGES = [
+  '@noble/curves/ed25519.js',
+  '@noble/curves/nist.js',
+  'fflate/browser',
+  'fzstd',
+  'ipaddr.js',
+  'papaparse',
+  're2js',
+  'smol-toml',
+  'yaml',
+  'zod',
+]
+const LAZY_BUILTINS = ['node:child_process', 'node:crypto', 'node:dns', 'node:http', 'node:https', 'node:net', 'node:zlib']
+const unbundled = Object.keys(manifestOf('cli').dependencies)
 
 for (const name of existsSync(target) ? readdirSync(target) : []) {
-  if (/\.(js|map|txt)$/.test(name)) rmSync(join(target, name))
+  if (/\.(js|map|txt)$/.test(name) || name === 'lib' || name === 'compiled') rmSync(join(target, name), { recursive: true })
 }
 
-if (!readFileSync(join(source, 'main.ts'), 'utf8').startsWith(`${shebang}\n`)) {
-  process.stderr.write(`bundle: packages/cli/src/main.ts must begin with ${shebang}\n`)
-  process.exit(1)
-}
+/** @type {Map<string, string>} */
+const vendors = new Map()
+/** @type {Set<string>} */
+const bundledFiles = new Set()
+/** @type {Map<string, string>} */
+const files = new Map()
 
-const result = await build({
-  entryPoints: entryPoints(),
-  outdir: target,
-  chunkNames: 'chunk-[hash]',
+const shared = /** @type {const} */ ({
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   minifySyntax: true,
-  sourcemap: 'linked',
+  minifyWhitespace: true,
+  sourcemap: 'inline',
   sourcesContent: false,
   legalComments: 'none',
-  external,
-  alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
-  define: { BRIDLE_VERSION: JSON.stringify(manifestOf('cli').version) },
-  banner: { js: banner },
   metafile: true,
+  write: false,
+  outdir: library,
   logLevel: 'warning',
+  supported: { 'dynamic-import': true },
 })
 
+const bundle = await build({
+  ...shared,
+  entryPoints: entryPoints(),
+  chunkNames: 'chunk-[hash]',
+  splitting: true,
+  format: 'esm',
+  external: unbundled,
+  alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
+  define: { BRIDLE_VERSION: JSON.stringify(manifestOf('cli').version) },
+  plugins: [
+    lazyModules({
+      packages: LAZY_PACKAGES,
+      external: [...LAZY_BUILTINS, ...unbundled],
+      applies: (importer) =>
+        /[\\/]packages[\\/]\w[\w-]*[\\/]src[\\/]|[\\/]commander[\\/]/.test(importer) && !importer.includes('test-support'),
+      found: (specifier, resolved) => vendors.set(specifier, resolved),
+    }),
+  ],
+})
+await addFiles(bundle)
+for (const [specifier, resolved] of vendors) {
+  const entry = { in: resolved, out: vendorFile(specifier).slice(0, -3) }
+  await addFiles(await build({ ...shared, entryPoints: [entry], format: 'cjs' }))
+  await checkVendor(vendorFile(specifier), resolved)
+}
+
+mkdirSync(library, { recursive: true })
+const hash = createHash('sha256')
+for (const [name, text] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  writeFileSync(join(library, name), text)
+  hash.update(name).update(text)
+}
+const buildHash = hash.digest('hex').slice(0, 16)
+// Nothing in dist is an ES module, whatever the package says.
+writeFileSync(join(target, 'package.json'), '{ "type": "commonjs" }\n')
+await writeStarter('bridle', 'main.js', '#!/usr/bin/env node')
 chmodSync(join(target, 'bridle.js'), 0o755)
-writeFileSync(join(target, 'THIRD-PARTY.txt'), thirdPartyNotices(Object.keys(result.metafile.inputs)))
+for (const { out } of entryPoints()) if (out !== 'main') await writeStarter(out, `${out}.js`, '')
+writeFileSync(join(target, 'THIRD-PARTY.txt'), thirdPartyNotices([...bundledFiles]))
+fillCache()
+
+/**
+ * Keeps the outputs of a build as the text of wrapped CommonJS files.
+ * @param {import('esbuild').BuildResult<{ metafile: true, write: false }>} result
+ */
+async function addFiles({ outputFiles, metafile }) {
+  for (const input of Object.keys(metafile.inputs)) bundledFiles.add(input)
+  for (const { path, text } of outputFiles) {
+    const name = basename(path)
+    if (!name.endsWith('.js')) continue
+    const { code, map } = await transform(text, {
+      format: 'cjs',
+      platform: 'node',
+      target: 'node20',
+      minifySyntax: true,
+      minifyWhitespace: true,
+      sourcemap: 'external',
+      sourcesContent: false,
+      sourcefile: name,
+      supported: { 'dynamic-import': false },
+      define: { 'import.meta.url': 'bridleUrl' },
+      logOverride: { 'empty-import-meta': 'silent' },
+      banner:
+        '(function(exports,require,module,__filename,__dirname){const bridleUrl=require("node:url").pathToFileURL(__dirname).href;',
+      footer: '})',
+    })
+    if (/[^\x00-\x7f]/.test(code)) throw new Error(`bundle: ${name} is not ASCII, which start.ts relies on`)
+    files.set(name, code)
+    files.set(`${name}.map`, map)
+  }
+}
+
+/**
+ * Every export that a stand-in may ask for is there.
+ * @param {string} name @param {string} resolved
+ */
+async function checkVendor(name, resolved) {
+  const module = { exports: {} }
+  const run = new Script(files.get(name) ?? '', { filename: name }).runInThisContext()
+  run(module.exports, createRequire(resolved), module, resolved, library)
+  const missing = Object.keys(await import(pathToFileURL(resolved).href)).filter(
+    (key) => key !== 'default' && key !== 'module.exports' && !(key in module.exports),
+  )
+  if (missing.length > 0) throw new Error(`bundle: ${name} lacks ${missing.join(', ')}`)
+}
+
+/** @param {string} name @param {string} entry @param {string} shebang */
+async function writeStarter(name, entry, shebang) {
+  await build({
+    entryPoints: [{ in: join(source, 'start.ts'), out: name }],
+    outdir: target,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    minifySyntax: true,
+    define: { BRIDLE_ENTRY: JSON.stringify(entry), BRIDLE_BUILD: JSON.stringify(buildHash) },
+    ...(shebang === '' ? {} : { banner: { js: shebang } }),
+    logLevel: 'warning',
+  })
+}
+
+/** Runs a script that uses what scripts commonly use; the code that this compiles is what later runs find compiled. */
+function fillCache() {
+  const script =
+    'fn greet(name, times = 1) { return "hello ${name} ${times}" }\npipeline main() {\n  let found = ["a", "b"].map({ x -> greet(x) })\n  println(found.join(", "))\n}\n'
+  const env = { ...process.env, BRIDLE_COMPILE_CACHE: '', NODE_OPTIONS: '' }
+  const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), 'run', '-e', script], {
+    env,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`bundle: the bundle does not run:\n${stderr}`)
+}
 
 /** The command itself, and each `worker.ts`: a worker thread starts from a file of its own, named after its folder. */
 function entryPoints() {
-  const points = [{ in: join(source, 'main.ts'), out: 'bridle' }]
+  const points = [{ in: join(source, 'main.ts'), out: 'main' }]
   for (const name of readdirSync(source)) {
     const worker = join(source, name, 'worker.ts')
     if (existsSync(worker)) points.push({ in: worker, out: `${name}-worker` })

@@ -138,6 +138,7 @@ function checkUnusedSources(): Complaint[] {
   const starts = [
     ...entries().map((entry) => entry.source),
     'packages/cli/src/main.ts',
+    'packages/cli/src/start.ts',
     ...shipped.filter((path) => path.endsWith('/worker.ts')),
     ...generators,
   ]

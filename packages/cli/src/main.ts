@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // The `bridle` command: reads the arguments, loads the one command they name and turns its result into an exit code. Commands are
 // imported on use, because start-up time is part of every run.
 
@@ -236,4 +235,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 // Not process.exit: text that is still on its way through a pipe would be cut off.
-process.exitCode = await main()
+// No top-level await: the bundle is CommonJS.
+void main().then((code) => {
+  process.exitCode = code
+})

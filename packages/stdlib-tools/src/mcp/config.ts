@@ -23,20 +23,22 @@ export interface McpServerDeclaration {
   readonly keepAliveMs?: number
 }
 
-const specSchema = z.object({
-  name: z.string().optional(),
-  transport: z.enum(['stdio', 'http']).default('stdio'),
-  command: z.string().default(''),
-  args: z.array(z.string()).default([]),
-  env: z.record(z.string(), z.string()).default({}),
-  url: z.string().default(''),
-  auth_token: z.string().nullish(),
-  proxy_server_name: z.string().nullish(),
-})
+// Made when asked for: loading zod is a good part of the start of a run that reads no spec.
+const specSchema = () =>
+  z.object({
+    name: z.string().optional(),
+    transport: z.enum(['stdio', 'http']).default('stdio'),
+    command: z.string().default(''),
+    args: z.array(z.string()).default([]),
+    env: z.record(z.string(), z.string()).default({}),
+    url: z.string().default(''),
+    auth_token: z.string().nullish(),
+    proxy_server_name: z.string().nullish(),
+  })
 
 /** Throws McpFailure with the text of 04a for a malformed spec. */
 export function readServerConfig(name: string, spec: Plain): McpServerConfig {
-  const parsed = specSchema.safeParse(spec)
+  const parsed = specSchema().safeParse(spec)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
     throw invalid(`${issue.path.length === 0 ? '' : `${issue.path.join('.')}: `}${issue.message}`)

@@ -26,22 +26,24 @@ export class ManifestError extends Error {
 const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** Milliseconds as a number, or a duration such as `30s`. */
-const duration = z.union([z.number().nonnegative(), z.string().regex(/^\d+(ms|s|m|h)$/, 'expected a duration such as 30s')])
+const duration = () => z.union([z.number().nonnegative(), z.string().regex(/^\d+(ms|s|m|h)$/, 'expected a duration such as 30s')])
 
-const serverSchema = z.object({
-  name: z.string().min(1),
-  transport: z.enum(['stdio', 'http']).optional(),
-  command: z.string().optional(),
-  args: z.array(z.string()).optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  url: z.string().optional(),
-  auth_token: z.string().optional(),
-  proxy_server_name: z.string().optional(),
-  lazy: z.boolean().default(false),
-  card: z.string().optional(),
-  keep_alive: duration.optional(),
-  keep_alive_ms: z.number().nonnegative().optional(),
-})
+// Made when asked for: loading zod is a good part of the start of a run without a manifest.
+const serverSchema = () =>
+  z.object({
+    name: z.string().min(1),
+    transport: z.enum(['stdio', 'http']).optional(),
+    command: z.string().optional(),
+    args: z.array(z.string()).optional(),
+    env: z.record(z.string(), z.string()).optional(),
+    url: z.string().optional(),
+    auth_token: z.string().optional(),
+    proxy_server_name: z.string().optional(),
+    lazy: z.boolean().default(false),
+    card: z.string().optional(),
+    keep_alive: duration().optional(),
+    keep_alive_ms: z.number().nonnegative().optional(),
+  })
 
 /** The manifest of the folder or of the nearest one above it; null when there is none. Throws ManifestError. */
 export function findManifest(folder: string): Manifest | null {
@@ -75,7 +77,7 @@ export function readManifest(path: string, text: string): Manifest {
 function mcpServersOf(path: string, given: unknown): { readonly [name: string]: McpServerDeclaration } {
   const servers: { [name: string]: McpServerDeclaration } = Object.create(null) as { [name: string]: McpServerDeclaration }
   if (given === undefined) return servers
-  const parsed = z.array(serverSchema).safeParse(given)
+  const parsed = z.array(serverSchema()).safeParse(given)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!
     throw new ManifestError(

@@ -8,32 +8,34 @@ import type { EffectCall, Provider } from '../providers/provider.js'
 export function terminalProvider(
   streams: { readonly stdin?: NodeJS.ReadStream; readonly stderr?: NodeJS.WriteStream } = {},
 ): Provider {
-  const stdin = streams.stdin ?? process.stdin
-  const stderr = streams.stderr ?? process.stderr
-  const reader = new LineReader(stdin)
+  // Node opens the standard streams when they are first asked for, which takes longer than a small script.
+  const stdin = (): NodeJS.ReadStream => streams.stdin ?? process.stdin
+  const stderr = (): NodeJS.WriteStream => streams.stderr ?? process.stderr
+  let opened: LineReader | null = null
+  const reader = (): LineReader => (opened ??= new LineReader(stdin()))
   return {
     kinds: ['terminal.read', 'terminal.write'],
     perform(effect, call) {
       if (effect.kind === 'terminal.write') {
-        stderr.write(String(effect.args['text'] ?? ''))
+        stderr().write(String(effect.args['text'] ?? ''))
         return answered(null)
       }
       switch (effect.args['op']) {
         case 'line':
-          return reader.line(call)
+          return reader().line(call)
         case 'all':
-          return reader.all(call)
+          return reader().all(call)
         case 'password':
-          return reader.password(call)
+          return reader().password(call)
         case 'tty': {
           const { stream } = effect.args
-          return answered((stream === 'stdout' ? process.stdout : stream === 'stderr' ? stderr : stdin).isTTY === true)
+          return answered((stream === 'stdout' ? process.stdout : stream === 'stderr' ? stderr() : stdin()).isTTY === true)
         }
         default:
           return runtimeError(`terminal.read: unknown operation ${JSON.stringify(effect.args['op'] ?? null)}`)
       }
     },
-    close: () => reader.close(),
+    close: () => opened?.close(),
   }
 }
 

@@ -42,18 +42,18 @@ function objectId(hex: string): Der {
   )
 }
 
-const EC_PUBLIC_KEY = objectId('2a8648ce3d0201')
-const P256 = objectId('2a8648ce3d030107')
-const ECDSA_SHA256 = objectId('2a8648ce3d040302')
-const COMMON_NAME = objectId('550403')
-const ALTERNATIVE_NAMES = objectId('551d11')
+const EC_PUBLIC_KEY = '2a8648ce3d0201'
+const P256 = '2a8648ce3d030107'
+const ECDSA_SHA256 = '2a8648ce3d040302'
+const COMMON_NAME = '550403'
+const ALTERNATIVE_NAMES = '551d11'
 
 function time(millis: number): Der {
   return element(0x17, utf8(`${new Date(millis).toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`))
 }
 
 function name(text: string): Der {
-  return sequence(set(sequence(COMMON_NAME, element(0x0c, utf8(text)))))
+  return sequence(set(sequence(objectId(COMMON_NAME), element(0x0c, utf8(text)))))
 }
 
 /** DNS names and IPv4 addresses. */
@@ -83,9 +83,9 @@ export function selfSigned(
   const serial = random.slice(32, 48)
   serial[0] = (serial[0]! & 0x7f) | 0x40
   const subject = name(hosts[0] ?? 'localhost')
-  const algorithm = sequence(ECDSA_SHA256)
-  const publicKey = sequence(sequence(EC_PUBLIC_KEY, P256), bits(point))
-  const names = sequence(sequence(ALTERNATIVE_NAMES, octets(sequence(...hosts.map(alternativeName)))))
+  const algorithm = sequence(objectId(ECDSA_SHA256))
+  const publicKey = sequence(sequence(objectId(EC_PUBLIC_KEY), objectId(P256)), bits(point))
+  const names = sequence(sequence(objectId(ALTERNATIVE_NAMES), octets(sequence(...hosts.map(alternativeName)))))
   const body = sequence(
     element(0xa0, integer(Uint8Array.of(2))),
     integer(serial),
@@ -100,6 +100,9 @@ export function selfSigned(
   const privateKey = sequence(integer(Uint8Array.of(1)), octets(secret), element(0xa1, bits(point)))
   return {
     certificate: pem('CERTIFICATE', sequence(body, algorithm, bits(signature))),
-    key: pem('PRIVATE KEY', sequence(integer(Uint8Array.of(0)), sequence(EC_PUBLIC_KEY, P256), octets(privateKey))),
+    key: pem(
+      'PRIVATE KEY',
+      sequence(integer(Uint8Array.of(0)), sequence(objectId(EC_PUBLIC_KEY), objectId(P256)), octets(privateKey)),
+    ),
   }
 }

@@ -42,7 +42,10 @@ function authenticator(name: string, doc: string, encode: (bytes: Uint8Array) =>
   })
 }
 
-const CURVES = { ed25519: ed25519.getPublicKey, x25519: x25519.getPublicKey } as const
+const CURVES = {
+  ed25519: (secret: Uint8Array) => ed25519.getPublicKey(secret),
+  x25519: (secret: Uint8Array) => x25519.getPublicKey(secret),
+} as const
 
 interface KeypairState extends FrameState {
   curve: keyof typeof CURVES

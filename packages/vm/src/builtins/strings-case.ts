@@ -5,11 +5,12 @@ interface CaseFunction {
   readonly map: (text: string) => string
 }
 
-// One instance: building a segmenter costs more than most texts. It holds no state between calls.
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+// One instance, made at the first use: building a segmenter takes milliseconds. It holds no state between calls.
+let segmenter: Intl.Segmenter | null = null
 
 /** Extended grapheme clusters. */
 export function graphemes(text: string): string[] {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   return Array.from(segmenter.segment(text), (part) => part.segment)
 }
 

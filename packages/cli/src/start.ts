@@ -1,0 +1,90 @@
+// What `bridle` begins with, before any of its own code: loads the bundle (scripts/bundle.mjs) through V8's code cache. Compiling
+// the bundle takes several times as long as starting Node; with the code of the last run at hand it is not compiled at all.
+//
+// - The bundle is CommonJS in `lib/`, each file wrapped as a function, because Node 20 takes cached code for scripts only.
+// - The cache lies beside the bundle, or where that cannot be written, in the user's cache folder. Its folder is named after the
+//   content of the bundle and the version of Node; V8 refuses code that was made under other flags, and it is compiled as usual.
+// - It is written at the end of a run that had to compile. `BRIDLE_COMPILE_CACHE` names another folder, or is `off`.
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { Script } from 'node:vm'
+
+/** Defined by the bundler: the file in `lib/` to begin with, and a hash of all files there. */
+declare const BRIDLE_ENTRY: string
+declare const BRIDLE_BUILD: string
+
+interface Module {
+  exports: unknown
+}
+
+const library = join(__dirname, 'lib')
+const requireOutside = createRequire(__filename)
+const modules = new Map<string, Module>()
+const compiled: { readonly name: string; readonly script: Script }[] = []
+
+function load(name: string): unknown {
+  const known = modules.get(name)
+  if (known !== undefined) return known.exports
+  const module: Module = { exports: {} }
+  modules.set(name, module)
+  const filename = join(library, name)
+  const cachedData = cachedCode(name)
+  // The bundler writes ASCII only.
+  const script = new Script(readFileSync(filename, 'latin1'), { filename, ...(cachedData === null ? {} : { cachedData }) })
+  if (cachedData === null) compiled.push({ name, script })
+  const run = script.runInThisContext() as (...args: readonly unknown[]) => void
+  run(module.exports, requireInside, module, filename, library)
+  return module.exports
+}
+
+function requireInside(specifier: string): unknown {
+  return specifier.startsWith('./') ? load(specifier.slice(2)) : requireOutside(specifier)
+}
+
+function cacheFolders(): readonly string[] {
+  const setting = process.env['BRIDLE_COMPILE_CACHE']
+  if (setting === 'off') return []
+  const name = `${BRIDLE_BUILD}-${process.version}-${process.arch}`
+  if (setting !== undefined && setting !== '') return [join(setting, name)]
+  const caches = process.env['XDG_CACHE_HOME'] ?? process.env['LOCALAPPDATA'] ?? join(homedir(), '.cache')
+  return [join(__dirname, 'compiled', name), join(caches, 'bridle', 'compiled', name)]
+}
+
+function cachedCode(name: string): Buffer | null {
+  for (const folder of cacheFolders()) {
+    try {
+      return readFileSync(join(folder, `${name}.bin`))
+    } catch {
+      // Not there, or not for us: the next folder, or none.
+    }
+  }
+  return null
+}
+
+/** Other flags make other code, which would be refused by every run without them. */
+function isPlainProcess(): boolean {
+  return process.execArgv.length === 0 && (process.env['NODE_OPTIONS'] ?? '') === ''
+}
+
+function writeCache(): void {
+  for (const folder of cacheFolders()) {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      for (const { name, script } of compiled) {
+        // Whole or not at all, also when several processes end together.
+        const temporary = join(folder, `${name}.${process.pid}.tmp`)
+        writeFileSync(temporary, script.createCachedData(), { mode: 0o600 })
+        renameSync(temporary, join(folder, `${name}.bin`))
+      }
+      return
+    } catch {
+      // Cannot be written: a cache is no reason to fail.
+    }
+  }
+}
+
+load(BRIDLE_ENTRY)
+if (compiled.length > 0 && isPlainProcess()) process.once('exit', writeCache)
