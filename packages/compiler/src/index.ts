@@ -21,3 +21,6 @@ export type { EffectManifest, FunctionEffects, GrantReport, ScriptEffects } from
 export type { ToolUse, ToolVia } from './effects/infer.js'
 export { lowerGrants } from './grants/lower.js'
 export type { GrantDeclarations, ToolAlias } from './grants/lower.js'
+export { DEFAULT_COMPLEXITY_THRESHOLD, lintProgram } from './lint/lint.js'
+export type { LintOptions } from './lint/lint.js'
+export { LINT_CATALOG, lintRule, lintRuleNames } from './lint/catalog.js'

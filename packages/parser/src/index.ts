@@ -15,8 +15,9 @@ export {
   explainCode,
 } from './diagnostics/catalog.js'
 export { BINARY_OPERATORS, LEVEL, type OperatorRow } from './operators.js'
+export { docBlock } from './format/comments.js'
 export { dedent, docText, escape, plainDecimal, readDuration, readInt, writeFloat } from './literals.js'
-export { isKeyword, KEYWORDS } from './tokens.js'
+export { isKeyword, KEYWORDS, TOKEN } from './tokens.js'
 export { suggest, suggestWithin, editDistance } from './diagnostics/suggest.js'
 export {
   diagnosticToJson,

@@ -1,7 +1,7 @@
 // Walking the tree without knowing every node: the children of a node in source order, and a walk that uses no recursion, so that
 // the depth of a tree does not matter to it. Types, names and attributes are no nodes and are not visited.
 
-import type { Argument, Binding, DictEntry, Node, Param, Stmt } from './ast.js'
+import type { Argument, Binding, Declaration, DictEntry, Node, Param, Stmt } from './ast.js'
 
 /** Direct children in source order. */
 export function childrenOf(node: Node): Node[] {
@@ -216,7 +216,7 @@ function forEachDefault(binding: Binding, visit: (child: Node) => void): void {
 }
 
 /** Whether a statement is a declaration, and so binds its name for more than the code after it. */
-export function isDeclaration(stmt: Stmt): boolean {
+export function isDeclaration(stmt: Stmt): stmt is Declaration {
   return stmt.kind.endsWith('Decl')
 }
 

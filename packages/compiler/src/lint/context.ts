@@ -1,0 +1,124 @@
+// What the rules share: the file, where to report, and edits of its text.
+
+import type { Comment, Declaration, Diagnostic, Expr, SourceFile, Span } from '@bridle/parser'
+import { LINT_CATALOG, type LintArgs, type LintCode, type LintRow } from './catalog.js'
+
+export type Fix = NonNullable<Diagnostic['fix']>
+export type Edit = Fix['edits'][number]
+
+export interface LintContext {
+  readonly file: SourceFile
+  readonly comments: readonly Comment[]
+  readonly report: <C extends LintCode>(code: C, span: Span, args: LintArgs<C>, edits?: readonly Edit[] | null) => void
+  readonly complexityThreshold: number
+}
+
+/** Appends to `findings` what rules that are on report. `off` holds names of rules. */
+export function lintReporter(
+  findings: Diagnostic[],
+  off: ReadonlySet<string>,
+  isOn: (row: LintRow<never>) => boolean,
+): LintContext['report'] {
+  return <C extends LintCode>(code: C, span: Span, args: LintArgs<C>, edits: readonly Edit[] | null = null): void => {
+    const row = LINT_CATALOG[code] as unknown as LintRow<LintArgs<C>> // the row of `code` takes the arguments of `code`
+    if (off.has(row.rule) || (row.alias !== undefined && off.has(row.alias)) || !isOn(row)) return
+    const hint = row.hint?.(args) ?? null
+    const fix = edits === null || edits.length === 0 ? null : { title: hint ?? row.title, edits }
+    findings.push({ code, severity: row.severity, message: row.message(args), span, hint, related: [], fix })
+  }
+}
+
+export function textOf(context: LintContext, span: Span): string {
+  return context.file.text.slice(span.start, span.end)
+}
+
+/**
+ * Text of an expression for use as an operand. Its span leaves out parentheses around it, so what binds more loosely than a
+ * postfix operator gets its own.
+ */
+export function operandText(context: LintContext, expr: Expr): string {
+  const text = textOf(context, expr.span)
+  return ATOMS.has(expr.kind) ? text : `(${text})`
+}
+
+const ATOMS: ReadonlySet<Expr['kind']> = new Set([
+  'Int',
+  'Float',
+  'Bool',
+  'Nil',
+  'Duration',
+  'String',
+  'Interpolation',
+  'Identifier',
+  'List',
+  'Dict',
+  'Call',
+])
+
+/**
+ * One edit that replaces a span, or none when the span has parentheses without their partners: those around the first or the
+ * last operand are outside of it.
+ */
+export function replace(context: LintContext, span: Span, text: string): readonly Edit[] | null {
+  return isBalanced(textOf(context, span)) ? [{ span, text }] : null
+}
+
+function isBalanced(text: string): boolean {
+  let open = 0
+  for (const char of text.replace(/"(?:[^"\\\n]|\\.)*"/g, '')) {
+    if (char === '(') open += 1
+    else if (char === ')') open -= 1
+    if (open < 0) return false
+  }
+  return open === 0
+}
+
+/** A declaration without its attributes and `pub`: where findings about it point. */
+export function bareSpan(decl: Declaration, { file }: LintContext): Span {
+  const last = decl.attributes.at(-1)
+  if (last === undefined) return decl.span
+  const rest = file.text.slice(last.span.end, decl.span.end)
+  const skipped = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*(?:pub\b\s*)?/.exec(rest)?.[0].length ?? 0
+  return { start: last.span.end + skipped, end: decl.span.end }
+}
+
+/** Whether evaluating it does nothing else (reference 02 §17.7). */
+export function isPure(expr: Expr): boolean {
+  switch (expr.kind) {
+    case 'Int':
+    case 'Float':
+    case 'Bool':
+    case 'Nil':
+    case 'Duration':
+    case 'String':
+    case 'Identifier':
+      return true
+    case 'Unary':
+      return isPure(expr.operand)
+    case 'Binary':
+      return isPure(expr.left) && isPure(expr.right)
+    case 'Ternary':
+      return isPure(expr.condition) && isPure(expr.whenTrue) && isPure(expr.whenFalse)
+    case 'Range':
+      return isPure(expr.from) && isPure(expr.to)
+    case 'Member':
+      return isPure(expr.object)
+    case 'Index':
+      return isPure(expr.object) && isPure(expr.index)
+    case 'Slice':
+      return isPure(expr.object) && (expr.start === null || isPure(expr.start)) && (expr.end === null || isPure(expr.end))
+    default:
+      return false
+  }
+}
+
+/** Trees are equal when their texts are, blanks and quotes aside; places do not count. */
+export function isSameTree(one: unknown, other: unknown): boolean {
+  return fingerprint(one) === fingerprint(other)
+}
+
+export function fingerprint(value: unknown): string {
+  return JSON.stringify(value, (key: string, part: unknown) =>
+    /span$/i.test(key) || key === 'quote' || key === 'quoted' ? undefined : typeof part === 'bigint' ? `${part}n` : part,
+  )
+}

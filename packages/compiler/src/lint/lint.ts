@@ -1,0 +1,46 @@
+// Lint: what a program may do and a careful author would not (reference 02 §17). It works on the tree and the text; types are
+// unknown to it. The order of what it finds: rules about the text, then the tree as it stands, then names of the whole file.
+
+import { type Diagnostic, lex, type Program, type SourceFile } from '@bridle/parser'
+import { BUILTINS, type BuiltinSignatures } from '../types/builtins.js'
+import type { Imports } from '../types/module-interface.js'
+import { type LintContext, lintReporter } from './context.js'
+import { lintNames } from './names.js'
+import { lintFileHeader, lintText } from './text.js'
+import { lintTree } from './tree.js'
+
+export interface LintOptions {
+  readonly file: SourceFile
+  /** Names of rules that are off. */
+  readonly disabled?: Iterable<string>
+  /** Turns the rule about file headers on. */
+  readonly requireFileHeader?: boolean
+  /** 25 when left out. */
+  readonly complexityThreshold?: number
+  readonly signatures?: BuiltinSignatures
+  /** Interface of an imported path; null when it cannot be resolved, which turns the rule about unknown functions off. */
+  readonly imports?: Imports
+  /** Names that other linted files import from this one by name. */
+  readonly importedElsewhere?: ReadonlySet<string>
+}
+
+export const DEFAULT_COMPLEXITY_THRESHOLD = 25
+
+export function lintProgram(program: Program, options: LintOptions): Diagnostic[] {
+  const findings: Diagnostic[] = []
+  const context: LintContext = {
+    file: options.file,
+    comments: lex(options.file.text).comments,
+    report: lintReporter(findings, new Set(options.disabled), (row) => row.optIn !== true || options.requireFileHeader === true),
+    complexityThreshold: options.complexityThreshold ?? DEFAULT_COMPLEXITY_THRESHOLD,
+  }
+  lintText(program, context)
+  lintTree(program, context)
+  lintFileHeader(context)
+  lintNames(program, context, {
+    signatures: options.signatures ?? BUILTINS,
+    imports: options.imports ?? (() => null),
+    importedElsewhere: options.importedElsewhere ?? new Set(),
+  })
+  return findings
+}

@@ -1,0 +1,378 @@
+// Rules about names of the whole file. They go by the name alone and not by scope, so a name that is used anywhere is used
+// everywhere: such a rule is silent too often and never wrong.
+
+import {
+  type Binding,
+  type Declaration,
+  type Expr,
+  forEachChild,
+  type Name,
+  type Node,
+  type Param,
+  type Program,
+  type Span,
+  type Stmt,
+  type TypeExpr,
+} from '@bridle/parser'
+import { type BuiltinSignatures, isReservedCallName } from '../types/builtins.js'
+import type { Imports } from '../types/module-interface.js'
+import { closest } from '../types/suggest.js'
+import { bareSpan, type Edit, type LintContext, textOf } from './context.js'
+
+export interface NameOptions {
+  readonly signatures: BuiltinSignatures
+  readonly imports: Imports
+  readonly importedElsewhere: ReadonlySet<string>
+}
+
+type ImportDecl = Extract<Declaration, { kind: 'ImportDecl' }>
+
+interface Declared {
+  readonly name: Name
+  /** What a finding points at: the whole statement or declaration. */
+  readonly span: Span
+}
+
+export function lintNames(program: Program, context: LintContext, options: NameOptions): void {
+  const names = new Names(context)
+  for (const item of program.items) names.stmt(item, 'file')
+  reportVariables(names, context)
+  for (const { name, span } of names.params) {
+    if (isUnused(name.text, names.used)) context.report('L052', span, { name: name.text })
+  }
+  reportImports(names, context)
+  for (const { name, span, keyword } of names.mutable) {
+    if (names.assigned.has(name.text)) continue
+    context.report('L054', span, { name: name.text }, [{ span: keyword, text: 'let' }])
+  }
+  for (const { name, span } of names.functions) {
+    if (isUnused(name.text, names.used) && !options.importedElsewhere.has(name.text))
+      context.report('L055', span, { name: name.text })
+  }
+  for (const { name, span, kind } of names.types) {
+    if (isUnused(name.text, names.usedTypes) && !options.importedElsewhere.has(name.text)) {
+      context.report('L056', span, { kind, name: name.text })
+    }
+  }
+  reportUndefined(program, names, context, options)
+}
+
+function isUnused(name: string, used: ReadonlySet<string>): boolean {
+  return !name.startsWith('_') && !used.has(name)
+}
+
+function reportVariables(names: Names, context: LintContext): void {
+  for (const { name, span, isPattern } of names.variables) {
+    if (!isUnused(name.text, names.used)) continue
+    if (isPattern) context.report('L051', span, { name: name.text })
+    else context.report('L050', span, { name: name.text }, [{ span: name.span, text: `_${name.text}` }])
+  }
+}
+
+function reportImports(names: Names, context: LintContext): void {
+  for (const decl of names.imports) {
+    const list = decl.names ?? []
+    const unused = list.map((name) => isUnused(name.text, names.used) && !names.usedTypes.has(name.text))
+    for (const [at, name] of list.entries()) {
+      if (!unused[at]!) continue
+      context.report('L053', decl.span, { name: name.text }, [
+        unused.every(Boolean) ? wholeLine(decl, context) : without(list, unused, at),
+      ])
+    }
+  }
+}
+
+function wholeLine(decl: ImportDecl, { file }: LintContext): Edit {
+  const end = file.text.indexOf('\n', decl.span.end)
+  const isAlone = end >= 0 && file.text.slice(decl.span.end, end).trim() === ''
+  return { span: { start: decl.span.start, end: isAlone ? end + 1 : decl.span.end }, text: '' }
+}
+
+/** Removes one name and a comma, such that the edits of several names do not touch. */
+function without(list: readonly Name[], unused: readonly boolean[], at: number): Edit {
+  const { span } = list[at]!
+  const opensList = unused.slice(0, at).every(Boolean)
+  return opensList
+    ? { span: { start: span.start, end: list[at + 1]!.span.start }, text: '' } // not all are unused
+    : { span: { start: list[at - 1]!.span.end, end: span.end }, text: '' }
+}
+
+function reportUndefined(program: Program, names: Names, context: LintContext, options: NameOptions): void {
+  const known = new Set(names.declared)
+  for (const item of program.items) {
+    if (item.kind !== 'ImportDecl') continue
+    if (item.names !== null) for (const name of item.names) known.add(name.text)
+    else {
+      const found = options.imports(item.path)
+      if (found === null) return
+      for (const name of found.exports) known.add(name)
+    }
+  }
+  const candidates = [...[...options.signatures.keys()].filter((name) => !name.includes('.')), ...[...known].sort()]
+  for (const { name, span } of names.calls) {
+    const { text } = name
+    if (options.signatures.has(text) || known.has(text) || isReservedCallName(text)) continue
+    context.report('L057', span, { name: text, suggestion: closest(text, candidates) })
+  }
+}
+
+/** What a file declares and what it mentions. */
+class Names {
+  readonly used = new Set<string>()
+  readonly usedTypes = new Set<string>()
+  readonly assigned = new Set<string>()
+  /** Everything that a call may name. */
+  readonly declared = new Set<string>()
+  readonly variables: (Declared & { readonly isPattern: boolean })[] = []
+  readonly params: Declared[] = []
+  readonly mutable: (Declared & { readonly keyword: Span })[] = []
+  readonly functions: Declared[] = []
+  readonly types: (Declared & { readonly kind: string })[] = []
+  readonly imports: ImportDecl[] = []
+  readonly calls: Declared[] = []
+  private readonly context: LintContext
+
+  constructor(context: LintContext) {
+    this.context = context
+  }
+
+  stmt(stmt: Stmt, place: 'file' | 'body' | 'impl'): void {
+    switch (stmt.kind) {
+      case 'Let':
+        return this.binding(stmt)
+      case 'Assign': {
+        const root = rootOf(stmt.target)
+        if (root !== null) this.assigned.add(root)
+        break
+      }
+      case 'For':
+        for (const name of namesOf(stmt.binding)) this.mention(name)
+        break
+      case 'Select':
+        for (const arm of stmt.arms) if (arm.kind === 'receive') this.mention(arm.variable)
+        break
+      case 'FnDecl':
+        this.callable(stmt, place)
+        for (const bound of stmt.where) this.usedTypes.add(bound.bound.text)
+        this.type(stmt.returns)
+        this.parameters(stmt.params, bareSpan(stmt, this.context))
+        break
+      case 'ToolDecl':
+        this.callable(stmt, place)
+        this.type(stmt.returns)
+        this.parameters(stmt.params, bareSpan(stmt, this.context))
+        break
+      case 'SkillDecl':
+      case 'EvalPackDecl':
+        this.callable(stmt, place)
+        break
+      case 'PipelineDecl':
+        this.declared.add(stmt.name.text)
+        if (stmt.parent !== null) this.used.add(stmt.parent.text)
+        for (const param of stmt.params) this.mention(param)
+        this.type(stmt.returns)
+        break
+      case 'OverrideDecl':
+        for (const param of stmt.params) this.mention(param)
+        break
+      case 'ImportDecl':
+        if (!stmt.isPublic && stmt.names !== null) this.imports.push(stmt)
+        return
+      case 'TypeDecl':
+        this.declared.add(stmt.name.text)
+        return this.type(stmt.type)
+      case 'StructDecl':
+        this.typeDeclaration(stmt, 'struct')
+        for (const field of stmt.fields) this.type(field.type)
+        return
+      case 'EnumDecl':
+        this.typeDeclaration(stmt, 'enum')
+        for (const variant of stmt.variants) for (const param of variant.params) this.type(param.type)
+        return
+      case 'InterfaceDecl':
+        this.typeDeclaration(stmt, 'interface')
+        for (const assoc of stmt.assocTypes) this.type(assoc.type)
+        for (const method of stmt.methods) {
+          this.type(method.returns)
+          for (const param of method.params) this.type(param.type)
+        }
+        return
+      case 'ImplDecl':
+        this.usedTypes.add(stmt.name.text)
+        for (const method of stmt.methods) this.stmt(method, 'impl')
+        return
+      case 'UseTool':
+        if (stmt.alias !== null) this.mention(stmt.alias)
+        return
+      case 'Grant':
+      case 'BindEffect':
+        this.used.add(stmt.alias.text)
+        return
+      default:
+        break
+    }
+    this.children(stmt)
+  }
+
+  private children(node: Node): void {
+    forEachChild(node, (child) => this.node(child))
+  }
+
+  private node(node: Node): void {
+    switch (node.kind) {
+      case 'Block':
+        for (const stmt of node.body) this.stmt(stmt, 'body')
+        return
+      case 'Program':
+        return
+      case 'Identifier':
+        this.used.add(node.name)
+        return
+      case 'Interpolation':
+        // Code in strings is not looked into, but each word of it counts.
+        for (const part of node.parts) if (typeof part !== 'string') this.words(textOf(this.context, part.span))
+        return
+      case 'Call':
+        this.used.add(node.callee.text)
+        this.usedTypes.add(node.callee.text)
+        this.calls.push({ name: node.callee, span: node.span })
+        for (const type of node.typeArgs) this.type(type)
+        break
+      case 'StructLiteral':
+        this.used.add(node.name.text)
+        this.usedTypes.add(node.name.text)
+        break
+      case 'Closure':
+        this.parameters(node.params, node.span)
+        break
+      case 'Match':
+        for (const arm of node.arms) for (const pattern of arm.patterns) this.pattern(pattern)
+        break
+      case 'Try':
+        if (node.handler?.variable !== null && node.handler?.variable !== undefined) this.mention(node.handler.variable)
+        this.type(node.handler?.type ?? null)
+        break
+      case 'Parallel':
+        if (node.variable !== null) this.mention(node.variable)
+        break
+      default:
+        if (isStatement(node)) return this.stmt(node, 'body')
+        break
+    }
+    this.children(node)
+  }
+
+  private words(text: string): void {
+    for (const word of text.match(/[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*/gu) ?? []) this.used.add(word)
+  }
+
+  /** A name that is bound where nobody asks whether it is used. */
+  private mention(name: Name): void {
+    this.declared.add(name.text)
+    this.used.add(name.text)
+  }
+
+  /** Names that a pattern binds may be called. */
+  private pattern(pattern: Node): void {
+    if (pattern.kind === 'Identifier') this.declared.add(pattern.name)
+    forEachChild(pattern, (child) => this.pattern(child))
+  }
+
+  private binding(stmt: Extract<Stmt, { kind: 'Let' }>): void {
+    const { binding, mutable, span } = stmt
+    const isPattern = binding.kind !== 'NameBinding'
+    for (const name of namesOf(binding)) {
+      this.declared.add(name.text)
+      if (name.text === '_') continue
+      this.variables.push({ name, span, isPattern })
+      if (mutable) this.mutable.push({ name, span, keyword: { start: span.start, end: span.start + 'var'.length } })
+    }
+    if (binding.kind === 'NameBinding') this.type(binding.type)
+    this.children(stmt)
+  }
+
+  private callable(
+    decl: Extract<Declaration, { kind: 'FnDecl' | 'ToolDecl' | 'SkillDecl' | 'EvalPackDecl' }>,
+    place: string,
+  ): void {
+    this.declared.add(decl.name.text)
+    if (!decl.isPublic && place !== 'impl') this.functions.push({ name: decl.name, span: bareSpan(decl, this.context) })
+  }
+
+  private parameters(params: readonly Param[], span: Span): void {
+    for (const { name, type } of params) {
+      this.declared.add(name.text)
+      this.type(type)
+      if (name.text !== '_') this.params.push({ name, span })
+    }
+  }
+
+  private typeDeclaration(decl: Extract<Declaration, { kind: 'StructDecl' | 'EnumDecl' | 'InterfaceDecl' }>, kind: string): void {
+    this.declared.add(decl.name.text)
+    this.types.push({ name: decl.name, span: bareSpan(decl, this.context), kind })
+  }
+
+  private type(type: TypeExpr | null): void {
+    switch (type?.kind) {
+      case 'NamedType':
+        this.usedTypes.add(type.name.text)
+        for (const arg of type.args) this.type(arg)
+        return
+      case 'ShapeType':
+        for (const field of type.fields) this.type(field.type)
+        return
+      case 'ListType':
+        return this.type(type.element)
+      case 'FnType':
+        for (const param of type.params) this.type(param)
+        return this.type(type.returns)
+      case 'UnionType':
+        for (const member of type.members) this.type(member)
+        return
+      default:
+        return
+    }
+  }
+}
+
+function isStatement(node: Node): node is Stmt {
+  return (
+    node.kind.endsWith('Decl') ||
+    node.kind.endsWith('Stmt') ||
+    [
+      'Let',
+      'Assign',
+      'While',
+      'For',
+      'Return',
+      'Throw',
+      'Yield',
+      'Emit',
+      'Guard',
+      'Require',
+      'Defer',
+      'Mutex',
+      'Select',
+    ].includes(node.kind)
+  )
+}
+
+/** The variable that an assignment changes, as in `a.b[0] = 1`. */
+function rootOf(target: Expr): string | null {
+  let at = target
+  while (at.kind === 'Member' || at.kind === 'Index') at = at.object
+  return at.kind === 'Identifier' ? at.name : null
+}
+
+function namesOf(binding: Binding): readonly Name[] {
+  switch (binding.kind) {
+    case 'NameBinding':
+      return [binding.name]
+    case 'PairBinding':
+      return [binding.first, binding.second]
+    case 'ListBinding':
+      return [...binding.items.map((item) => item.name), ...(binding.rest === null ? [] : [binding.rest])]
+    case 'DictBinding':
+      return [...binding.fields.map((field) => field.alias ?? field.key), ...(binding.rest === null ? [] : [binding.rest])]
+  }
+}
