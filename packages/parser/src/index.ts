@@ -4,6 +4,7 @@ export * from './ast.js'
 export { parse, parseExpression, type ParsedExpression, type ParseOptions, type ParseResult } from './parse.js'
 export type { Extension } from './grant-syntax.js'
 export { type Position, SourceFile, type Span } from './source.js'
+export { applyFixes, type Fixed } from './diagnostics/fixes.js'
 export type { Diagnostic, Severity } from './diagnostics/diagnostic.js'
 export {
   CATALOG,

@@ -1,0 +1,40 @@
+// What `check` and `lint` found, as text for people and as data for programs.
+
+import { type Diagnostic, diagnosticToJson, type JsonDiagnostic, renderDiagnostic, type SourceFile } from '@bridle/parser'
+import { lintRule } from '@bridle/compiler'
+
+export interface Finding {
+  readonly diagnostic: Diagnostic
+  /** The file that it is in, by the name that people are shown. */
+  readonly file: SourceFile
+}
+
+export function showFindings(findings: readonly Finding[]): void {
+  const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
+  for (const { diagnostic, file } of findings) {
+    const label = labelOf(diagnostic.code)
+    process.stderr.write(renderDiagnostic(diagnostic, file, { color, ...(label === null ? {} : { label }) }))
+  }
+}
+
+/** Words behind the carets: which rule or check it was. */
+function labelOf(code: string): string | null {
+  const rule = lintRule(code)
+  if (rule !== null) return `lint[${rule}]`
+  return code.startsWith('H') ? 'preflight' : null
+}
+
+export interface JsonFinding extends Omit<JsonDiagnostic, 'file'> {
+  readonly path: string
+  /** Name of the lint rule; null for other findings. */
+  readonly rule: string | null
+}
+
+export function findingToJson({ diagnostic, file }: Finding): JsonFinding {
+  const { file: path, ...rest } = diagnosticToJson(diagnostic, file)
+  return { path, rule: lintRule(diagnostic.code), ...rest }
+}
+
+export function isError({ diagnostic }: Finding): boolean {
+  return diagnostic.severity === 'error'
+}

@@ -1,0 +1,20 @@
+// The scripts that a command is to look at: files as named, folders with everything below them.
+
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from './errors.js'
+
+/** Sorted and each once. */
+export function scriptsAt(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths.flatMap(scriptsBelow))].sort()
+}
+
+function scriptsBelow(path: string): string[] {
+  if (!existsSync(path)) throw new UsageError(`${path} does not exist`)
+  if (statSync(path).isFile()) return [path]
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const below = join(path, entry.name)
+    if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === '.git' ? [] : scriptsBelow(below)
+    return entry.isFile() && entry.name.endsWith('.harn') ? [below] : []
+  })
+}
