@@ -3,10 +3,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CHECK_CATALOG, EFFECT_CATALOG } from '@bridle/compiler'
 import { OPCODES } from '@bridle/compiler/bytecode'
-import { CATALOG } from '@bridle/parser'
 import { ERROR_CODES } from '../packages/cli/src/error-codes.js'
+import { FINDING_CODES } from '../packages/cli/src/finding-codes.js'
 import { commandRuntime } from '../packages/cli/src/host.js'
 import { root } from './workspace.mjs'
 import type { BuiltinDef } from '@bridle/vm'
@@ -109,12 +108,11 @@ ${table(['code', 'name', 'operands', 'effect', 'control'], rows)}
 // ---- diagnostics
 
 function diagnosticsPage(): string {
-  const found = { ...CATALOG, ...CHECK_CATALOG, ...EFFECT_CATALOG } as Readonly<
-    Record<string, { severity: string; title: string; doc: string }>
-  >
-  const findings = Object.entries(found)
+  const findings = Object.entries(FINDING_CODES)
     .sort(([x], [y]) => compareText(x, y))
-    .map(([name, { severity, title, doc }]) => row(code(name), severity, title, doc))
+    .map(([name, { severity, title, doc, rule }]) =>
+      row(code(name), severity, rule === undefined ? title : `${code(rule)}: ${title}`, doc),
+    )
   const errors = Object.entries(ERROR_CODES)
     .sort(([x], [y]) => compareText(x, y))
     .map(([name, { category, doc }]) => row(code(name), category, doc))
@@ -123,8 +121,10 @@ function diagnosticsPage(): string {
 
 ## Findings before a run
 
-P: the text is not a program. N: names and declarations. T: types. An error stops the program before it starts; a warning is
-printed and the program runs.
+P: the text is not a program. N: names and declarations. T: types. E: effects and grants. C: compiling. An error of these stops the
+program before it starts; a warning is printed and the program runs. L: lint, which \`bridle lint\` and \`bridle check\` report and a
+run does not. H: preflight, what a script refers to outside of itself, and I: invariants of handlers; \`bridle check\` reports both.
+A lint rule is switched off by its name, in \`harn.toml\`: \`[lint] disabled = ["unused-variable"]\`.
 
 ${table(['code', 'severity', 'what', 'meaning'], findings)}
 

@@ -7,6 +7,9 @@ import { VERSION } from './version.js'
 import type { ReplayFlags } from './commands/replay.js'
 import type { ResumeFlags } from './commands/resume.js'
 import type { SnapshotFlags } from './commands/snapshot.js'
+import type { CheckFlags } from './commands/check.js'
+import type { FmtFlags } from './commands/fmt.js'
+import type { LintFlags } from './commands/lint.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { TestFlags } from './commands/test.js'
 
@@ -100,16 +103,45 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       done(await resumeCommand(file, options))
     })
 
-  add('check <path...>', 'parse and check scripts without running them')
+  add('check [path...]', 'check scripts without running them: syntax, types, lint, what they refer to')
     .option('--json', 'print the findings as JSON')
+    .option('--fix', 'repair what can be repaired mechanically')
+    .option('--strict', 'strict types, and warnings fail')
+    .option('--strict-types', 'warn where values from outside are used before their shape is known')
+    .option('--workspace', 'check what `[workspace].pipelines` of harn.toml names')
+    .option('--host-capabilities <file>', 'further operations of the host, as JSON or TOML')
+    .option('--bundle-root <folder>', 'second folder in which templates are looked for')
+    .addOption(
+      new Option('--preflight <severity>', 'of what a script refers to and is missing').choices(['error', 'warning', 'off']),
+    )
+    .option('--invariants', 'check what `@invariant(...)` promises')
     .option('--effects', 'print what each function and the whole script can reach: effects, tools, grants')
-    .action(async (paths: string[], options: { json?: boolean; effects?: boolean }) => {
+    .action(async (paths: string[], options: CheckFlags & { effects?: boolean }) => {
       if (options.effects === true) {
         const { effectsCommand } = await import('./commands/effects.js')
         return done(await effectsCommand(paths, options))
       }
       const { checkCommand } = await import('./commands/check.js')
-      done(await checkCommand(paths, options))
+      done(checkCommand(paths, options))
+    })
+
+  add('lint <path...>', 'find what a careful author would write differently')
+    .option('--fix', 'repair what can be repaired mechanically')
+    .option('--json', 'print the findings as JSON')
+    .option('--require-file-header', 'ask for a `/** … */` block at the beginning of each file')
+    .action(async (paths: string[], options: LintFlags) => {
+      const { lintCommand } = await import('./commands/lint.js')
+      done(lintCommand(paths, options))
+    })
+
+  add('fmt [path...]', 'write scripts in the one layout')
+    .option('--check', 'change nothing; fail when something would be changed')
+    .option('--stdin', 'format standard input to standard output')
+    .addOption(new Option('--line-width <n>', 'bytes of a line; 100 by default').argParser(wholeNumber('bytes', 1)))
+    .addOption(new Option('--separator-width <n>', 'bytes of a `// ----` bar; 80 by default').argParser(wholeNumber('bytes', 1)))
+    .action(async (paths: string[], options: FmtFlags) => {
+      const { fmtCommand } = await import('./commands/fmt.js')
+      done(await fmtCommand(paths, options))
     })
 
   add('disasm <file>', 'print the bytecode of a script').action(async (file: string) => {

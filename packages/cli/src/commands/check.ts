@@ -1,69 +1,68 @@
-// `bridle check PATH…`: parses and checks scripts without running them. Findings go to stderr as excerpts (or to stdout as JSON),
-// a clean file is named on stdout. Exit 1 when any file has an error.
+// `bridle check PATH…`: everything that can be said about scripts without running them: syntax, types, lint, preflight (does what
+// they refer to exist?) and, on request, invariants. Findings go to stderr as excerpts or to stdout as JSON; a file without any
+// is named on stdout. Exit 1 when any file has an error, under `--strict` also for a warning.
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { CompileError } from '@bridle/stdlib-tools'
-import type { Runtime } from '@bridle/stdlib-tools'
-import { renderDiagnostic } from '@bridle/parser'
-import type { Diagnostic, SourceFile } from '@bridle/parser'
+import { dirname, join, resolve } from 'node:path'
+import { Analysis, compileFindings, type Parsed, parseTarget } from '../checking/analyze.js'
+import { ModuleFinder } from '../checking/imports.js'
+import { type Config, configCache, configFor, type PreflightSeverity } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
+import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
 import { commandRuntime } from '../host.js'
-import { readScript } from '../load.js'
+import { fixed, readTargets } from './lint.js'
 
-export async function checkCommand(paths: readonly string[], options: { readonly json?: boolean }): Promise<number> {
-  const files = [...new Set(paths.flatMap(scriptsAt))].sort()
-  if (files.length === 0) throw new UsageError('no .harn files found under the given paths')
-  const runtime = commandRuntime({ script: resolve(files[0]!), terminal: false, args: [] })
-  const findings: Finding[] = []
-  for (const path of files) findings.push(await checkFile(runtime, path))
-  if (options.json === true) process.stdout.write(`${JSON.stringify(findings.flatMap(toJson), null, 2)}\n`)
-  else for (const finding of findings) show(finding)
-  return findings.some((finding) => finding.diagnostics.some((each) => each.severity === 'error')) ? EXIT_FAILURE : 0
+export interface CheckFlags {
+  readonly json?: boolean
+  readonly fix?: boolean
+  /** Warnings fail, and strict types. */
+  readonly strict?: boolean
+  readonly strictTypes?: boolean
+  readonly workspace?: boolean
+  readonly preflight?: PreflightSeverity
+  readonly hostCapabilities?: string
+  readonly bundleRoot?: string
+  readonly invariants?: boolean
 }
 
-interface Finding {
-  readonly path: string
-  readonly file: SourceFile | null
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-async function checkFile(runtime: Runtime, path: string): Promise<Finding> {
-  const script = await readScript(path, undefined)
-  try {
-    const module = runtime.compile(script.text, { file: script.key })
-    return { path, file: module.files.get(script.key) ?? null, diagnostics: module.warnings }
-  } catch (cause) {
-    if (!(cause instanceof CompileError)) throw cause
-    return { path, file: cause.file, diagnostics: cause.diagnostics }
+export function checkCommand(paths: readonly string[], flags: CheckFlags): number {
+  const files = readTargets(targetsOf(paths, flags)).map(parseTarget)
+  const configOf = configCache()
+  const finder = new ModuleFinder()
+  const analysis = new Analysis(finder, files)
+  const runtime = commandRuntime({ script: resolve(files[0]!.target.path), terminal: false, args: [] })
+  const check = (parsed: Parsed): readonly Finding[] => {
+    const config = configOf(parsed.target.path)
+    const compiled = compileFindings(runtime, parsed, flags.strict ?? flags.strictTypes ?? config.check.strict_types)
+    const lint = analysis.lint(parsed, { disabled: config.check.disable_rules })
+    // What lint says is an error is what does not compile, said with a rule and a place.
+    const own = lint.some(isError) ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled
+    return [...own, ...lint]
   }
+  const all: Finding[] = []
+  let failed = false
+  for (const parsed of files) {
+    const found = flags.fix === true ? fixed(parsed, check, flags.json === true) : check(parsed)
+    all.push(...found)
+    const warningsFail = flags.strict ?? configOf(parsed.target.path).check.strict
+    failed ||= found.some(isError) || (warningsFail && found.some(({ diagnostic }) => diagnostic.severity === 'warning'))
+    if (flags.json === true) continue
+    if (found.length === 0) process.stdout.write(`${parsed.target.path}: ok\n`)
+    showFindings(found)
+  }
+  if (flags.json === true) process.stdout.write(`${JSON.stringify(all.map(findingToJson), null, 2)}\n`)
+  return failed ? EXIT_FAILURE : 0
 }
 
-function show({ path, file, diagnostics }: Finding): void {
-  if (diagnostics.length === 0) process.stdout.write(`${path}: ok\n`)
-  if (file === null) return
-  const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
-  for (const diagnostic of diagnostics)
-    process.stderr.write(renderDiagnostic(diagnostic, file, { color }).replaceAll(file.name, path))
-}
-
-function toJson({ path, file, diagnostics }: Finding): readonly unknown[] {
-  return diagnostics.map(({ code, severity, message, span, hint }) => ({
-    path,
-    code,
-    severity,
-    message,
-    ...file?.position(span.start),
-    hint,
-  }))
-}
-
-function scriptsAt(path: string): string[] {
-  if (!existsSync(path)) throw new UsageError(`${path} does not exist`)
-  if (statSync(path).isFile()) return [path]
-  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
-    const below = join(path, entry.name)
-    if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === '.git' ? [] : scriptsAt(below)
-    return entry.isFile() && entry.name.endsWith('.harn') ? [below] : []
-  })
+/** The paths that were named, and with `--workspace` those of the manifest. */
+function targetsOf(paths: readonly string[], flags: CheckFlags): readonly string[] {
+  if (flags.workspace !== true) {
+    if (paths.length > 0) return paths
+    throw new UsageError('`bridle check` requires at least one target path, or `--workspace` with `[workspace].pipelines`')
+  }
+  const config: Config = configFor(paths[0] ?? '.')
+  if (config.path === null) throw new UsageError('--workspace could not find a harn.toml walking up from the target(s)')
+  const { pipelines } = config.workspace
+  if (pipelines.length === 0) throw new UsageError('--workspace requires `[workspace].pipelines` in the nearest harn.toml')
+  const folder = dirname(config.path)
+  return [...paths, ...pipelines.map((path) => join(folder, path))]
 }

@@ -1,0 +1,84 @@
+// Everything that can be said about a script without running it: syntax, types, lint, preflight, invariants, in this order. One
+// analysis serves `check`, `lint` and editors; it holds what the files of one command share.
+
+import { type LintOptions, lintProgram } from '@bridle/compiler'
+import { type Diagnostic, parse, type Program, SourceFile } from '@bridle/parser'
+import { CompileError } from '@bridle/stdlib-tools'
+import type { Runtime } from '@bridle/stdlib-tools'
+import type { Config } from '../config.js'
+import type { Finding } from '../findings.js'
+import { type ModuleFinder, selectiveImports } from './imports.js'
+
+export interface Target {
+  /** As people are shown it. */
+  readonly path: string
+  /** As modules name it: the real path. */
+  readonly key: string
+  readonly text: string
+}
+
+export interface Parsed {
+  readonly target: Target
+  readonly file: SourceFile
+  /** null when it does not parse; `diagnostics` say why then. */
+  readonly program: Program | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export function parseTarget(target: Target): Parsed {
+  const file = new SourceFile(target.path, target.text)
+  return { target, file, ...parse(file) }
+}
+
+export interface LintSettings {
+  readonly disabled: readonly string[]
+  readonly requireFileHeader?: boolean
+  readonly complexityThreshold?: number | undefined
+}
+
+export class Analysis {
+  private readonly finder: ModuleFinder
+  private readonly importedNames: ReadonlyMap<string, ReadonlySet<string>>
+
+  constructor(finder: ModuleFinder, files: readonly Parsed[]) {
+    this.finder = finder
+    this.importedNames = selectiveImports(
+      files.map(({ target, program }) => ({ key: target.key, program })),
+      finder,
+    )
+  }
+
+  lint({ target, file, program }: Parsed, settings: LintSettings): readonly Finding[] {
+    if (program === null) return []
+    const options: LintOptions = {
+      file,
+      disabled: settings.disabled,
+      imports: this.finder.importsOf(target.key),
+      importedElsewhere: this.importedNames.get(target.key) ?? new Set(),
+      requireFileHeader: settings.requireFileHeader ?? false,
+      ...(settings.complexityThreshold === undefined ? {} : { complexityThreshold: settings.complexityThreshold }),
+    }
+    return lintProgram(program, options).map((diagnostic) => ({ diagnostic, file }))
+  }
+}
+
+/** Rules that are off when a file is linted by itself, and when it is checked. */
+export function lintSettings({ check, lint }: Config): LintSettings {
+  return {
+    disabled: [...check.disable_rules, ...lint.disabled],
+    requireFileHeader: lint.require_file_header,
+    complexityThreshold: lint.complexity_threshold,
+  }
+}
+
+/** Syntax, types and what else keeps it from being compiled. */
+export function compileFindings(runtime: Runtime, { target, file }: Parsed, strict: boolean): readonly Finding[] {
+  let diagnostics: readonly Diagnostic[]
+  try {
+    diagnostics = runtime.compile(target.text, { file: target.key, strict }).warnings
+  } catch (cause) {
+    if (!(cause instanceof CompileError)) throw cause
+    diagnostics = cause.diagnostics
+  }
+  return diagnostics.map((diagnostic) => ({ diagnostic, file }))
+}

@@ -1,0 +1,81 @@
+// What imported modules offer, for the rules of lint that ask: found as a run would find them, parsed when first asked for.
+
+import { dirname, resolve as resolvePath } from 'node:path'
+import { type ImportedInterface, interfaceOf, type Resolution } from '@bridle/compiler'
+import { parse, type Program, SourceFile } from '@bridle/parser'
+import { STD_MODULES } from '@bridle/stdlib-tools'
+import { fileModules } from '@bridle/stdlib-tools/node'
+
+export interface ResolvedModule {
+  readonly key: string
+  /** Under the path that people are shown. */
+  readonly file: SourceFile
+  /** null when it does not parse. */
+  readonly program: Program | null
+}
+
+export class ModuleFinder {
+  private readonly files = fileModules({ root: process.cwd() })
+  private readonly modules = new Map<string, ResolvedModule>()
+  private readonly interfaces = new Map<string, ImportedInterface | null>()
+
+  /** The module of an import; null when there is none. `from` is the key of the importing module. */
+  find(path: string, from: string): ResolvedModule | null {
+    const found = this.resolve(path, from)
+    if (found.kind === 'error') return null
+    const known = this.modules.get(found.key)
+    if (known !== undefined) return known
+    const file = new SourceFile(found.key, found.text)
+    const module = { key: found.key, file, program: parse(file).program }
+    this.modules.set(found.key, module)
+    return module
+  }
+
+  /** For a file of the given key: path → what an import of it brings; null for what cannot be found or does not parse. */
+  importsOf(from: string): (path: string) => ImportedInterface | null {
+    return (path) => {
+      const module = this.find(path, from)
+      if (module === null || module.program === null) return null
+      const known = this.interfaces.get(module.key)
+      if (known !== undefined) return known
+      this.interfaces.set(module.key, null) // for a module that imports itself by a detour
+      const made = interfaceOf(module.program, this.importsOf(module.key))
+      this.interfaces.set(module.key, made)
+      return made
+    }
+  }
+
+  private resolve(path: string, from: string): Resolution {
+    if (path.startsWith('std/')) {
+      const text = STD_MODULES.get(path.slice('std/'.length))
+      return text === undefined
+        ? { kind: 'error', message: `Unknown stdlib module: ${path}` }
+        : { kind: 'source', key: `<stdlib>/${path.slice('std/'.length)}.harn`, text }
+    }
+    return this.files(path, from) ?? { kind: 'error', message: `Import error: cannot read '${path}'` }
+  }
+}
+
+/** Names that files import by name from each other, by the key of the module they come from. */
+export function selectiveImports(
+  files: readonly { readonly key: string; readonly program: Program | null }[],
+  finder: ModuleFinder,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const names = new Map<string, Set<string>>()
+  for (const { key, program } of files) {
+    for (const item of program?.items ?? []) {
+      if (item.kind !== 'ImportDecl' || item.names === null || item.path.startsWith('std/')) continue
+      const target = finder.find(item.path, key)
+      if (target === null) continue
+      const known = names.get(target.key) ?? new Set()
+      names.set(target.key, known)
+      for (const name of item.names) known.add(name.text)
+    }
+  }
+  return names
+}
+
+/** Folder that relative paths in a module are meant from. */
+export function folderOf(key: string): string {
+  return key.startsWith('<') ? process.cwd() : dirname(resolvePath(key))
+}

@@ -1,0 +1,65 @@
+// `bridle lint PATH…`: what a careful author would write differently. Findings go to stderr as excerpts or to stdout as JSON; a
+// file without any is named on stdout. Exit 1 when something does not parse or a rule says error; 0 after `--fix`.
+
+import { realpathSync, readFileSync, writeFileSync } from 'node:fs'
+import { applyFixes } from '@bridle/parser'
+import { Analysis, lintSettings, type Parsed, parseTarget, type Target } from '../checking/analyze.js'
+import { ModuleFinder } from '../checking/imports.js'
+import { configCache } from '../config.js'
+import { EXIT_FAILURE, UsageError } from '../errors.js'
+import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
+import { scriptsAt } from '../targets.js'
+
+export interface LintFlags {
+  readonly fix?: boolean
+  readonly json?: boolean
+  readonly requireFileHeader?: boolean
+}
+
+export function lintCommand(paths: readonly string[], flags: LintFlags): number {
+  const files = readTargets(paths).map(parseTarget)
+  const configOf = configCache()
+  const finder = new ModuleFinder()
+  const analysis = new Analysis(finder, files)
+  const lint = (parsed: Parsed): readonly Finding[] => {
+    if (parsed.program === null) return parsed.diagnostics.map((diagnostic) => ({ diagnostic, file: parsed.file }))
+    const settings = lintSettings(configOf(parsed.target.path))
+    return analysis.lint(parsed, {
+      ...settings,
+      requireFileHeader: flags.requireFileHeader ?? settings.requireFileHeader ?? false,
+    })
+  }
+  const all: Finding[] = []
+  for (const parsed of files) {
+    const found = flags.fix === true ? fixed(parsed, lint, flags.json === true) : lint(parsed)
+    all.push(...found)
+    if (flags.json === true) continue
+    if (found.length === 0) process.stdout.write(`${parsed.target.path}: no issues found\n`)
+    showFindings(found)
+  }
+  if (flags.json === true) process.stdout.write(`${JSON.stringify(all.map(findingToJson), null, 2)}\n`)
+  const broken = files.some(({ program }) => program === null)
+  return broken || (flags.fix !== true && all.some(isError)) ? EXIT_FAILURE : 0
+}
+
+/** Applies what can be repaired, writes the file, and gives what is left. */
+export function fixed(parsed: Parsed, analyse: (parsed: Parsed) => readonly Finding[], quiet: boolean): readonly Finding[] {
+  const { path, text } = parsed.target
+  const found = analyse(parsed)
+  // What was found in other files has its places there.
+  const own = found.filter(({ file }) => file === parsed.file).map(({ diagnostic }) => diagnostic)
+  const result = applyFixes(text, own)
+  if (result.count === 0) return found
+  const again = parseTarget({ ...parsed.target, text: result.text })
+  // A repair that does not parse would be a bug of ours; nothing is written then.
+  if (again.program === null) return found
+  writeFileSync(path, result.text)
+  if (!quiet) process.stdout.write(`${path}: applied ${result.count} fix(es)\n`)
+  return analyse(again)
+}
+
+export function readTargets(paths: readonly string[]): readonly Target[] {
+  const files = scriptsAt(paths)
+  if (files.length === 0) throw new UsageError('no .harn files found under the given target(s)')
+  return files.map((path) => ({ path, key: realpathSync(path), text: readFileSync(path, 'utf8') }))
+}
