@@ -2,6 +2,7 @@
 
 import { CHECK_CATALOG, EFFECT_CATALOG, LINT_CATALOG } from '@bridle/compiler'
 import { CATALOG } from '@bridle/parser'
+import { PREFLIGHT_CATALOG } from './preflight/catalog.js'
 
 export interface FindingCode {
   readonly severity: string
@@ -21,6 +22,7 @@ export const FINDING_CODES: Readonly<Record<string, FindingCode>> = {
   },
   ...EFFECT_CATALOG,
   ...LINT_CATALOG,
+  ...PREFLIGHT_CATALOG,
 }
 
 /** The code that is named, or whose lint rule is. */

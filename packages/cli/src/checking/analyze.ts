@@ -5,8 +5,9 @@ import { type LintOptions, lintProgram } from '@bridle/compiler'
 import { type Diagnostic, parse, type Program, SourceFile } from '@bridle/parser'
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
-import type { Config } from '../config.js'
+import type { Config, PreflightSeverity } from '../config.js'
 import type { Finding } from '../findings.js'
+import { preflight } from '../preflight/preflight.js'
 import { type ModuleFinder, selectiveImports } from './imports.js'
 
 export interface Target {
@@ -60,6 +61,28 @@ export class Analysis {
     }
     return lintProgram(program, options).map((diagnostic) => ({ diagnostic, file }))
   }
+
+  /** Everything that `check` reports about a file. */
+  check(runtime: Runtime, parsed: Parsed, settings: CheckSettings): readonly Finding[] {
+    const { target, file, program } = parsed
+    const compiled = compileFindings(runtime, parsed, settings.strictTypes)
+    if (program === null) return compiled
+    const lint = this.lint(parsed, { disabled: settings.config.check.disable_rules })
+    // What lint calls an error is what does not compile, said with a rule and a place.
+    const isSaidBetter = lint.some(({ diagnostic }) => diagnostic.severity === 'error')
+    const own = isSaidBetter ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled
+    const { config, preflight: severity, bundleRoot, hostCapabilities } = settings
+    const options = { config, finder: this.finder, severity, bundleRoot, hostCapabilities }
+    return [...own, ...lint, ...preflight({ key: target.key, file, program }, options)]
+  }
+}
+
+export interface CheckSettings {
+  readonly config: Config
+  readonly strictTypes: boolean
+  readonly preflight: PreflightSeverity
+  readonly bundleRoot: string | null
+  readonly hostCapabilities: string | null
 }
 
 /** Rules that are off when a file is linted by itself, and when it is checked. */

@@ -3,7 +3,7 @@
 // is named on stdout. Exit 1 when any file has an error, under `--strict` also for a warning.
 
 import { dirname, join, resolve } from 'node:path'
-import { Analysis, compileFindings, type Parsed, parseTarget } from '../checking/analyze.js'
+import { Analysis, type Parsed, parseTarget } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
 import { type Config, configCache, configFor, type PreflightSeverity } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
@@ -32,11 +32,13 @@ export function checkCommand(paths: readonly string[], flags: CheckFlags): numbe
   const runtime = commandRuntime({ script: resolve(files[0]!.target.path), terminal: false, args: [] })
   const check = (parsed: Parsed): readonly Finding[] => {
     const config = configOf(parsed.target.path)
-    const compiled = compileFindings(runtime, parsed, flags.strict ?? flags.strictTypes ?? config.check.strict_types)
-    const lint = analysis.lint(parsed, { disabled: config.check.disable_rules })
-    // What lint says is an error is what does not compile, said with a rule and a place.
-    const own = lint.some(isError) ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled
-    return [...own, ...lint]
+    return analysis.check(runtime, parsed, {
+      config,
+      strictTypes: flags.strict ?? flags.strictTypes ?? config.check.strict_types,
+      preflight: flags.preflight ?? config.check.preflight_severity,
+      bundleRoot: bundleRootOf(flags, config),
+      hostCapabilities: capabilitiesOf(flags, config),
+    })
   }
   const all: Finding[] = []
   let failed = false
@@ -65,4 +67,19 @@ function targetsOf(paths: readonly string[], flags: CheckFlags): readonly string
   if (pipelines.length === 0) throw new UsageError('--workspace requires `[workspace].pipelines` in the nearest harn.toml')
   const folder = dirname(config.path)
   return [...paths, ...pipelines.map((path) => join(folder, path))]
+}
+
+/** Flags are relative to the working folder, what a manifest says to its own. */
+function bundleRootOf(flags: CheckFlags, config: Config): string | null {
+  if (flags.bundleRoot !== undefined) return resolve(flags.bundleRoot)
+  return beside(config, config.check.bundle_root)
+}
+
+function capabilitiesOf(flags: CheckFlags, config: Config): string | null {
+  if (flags.hostCapabilities !== undefined) return resolve(flags.hostCapabilities)
+  return beside(config, config.check.host_capabilities_path ?? config.check.host_capabilities_file)
+}
+
+function beside(config: Config, path: string | undefined): string | null {
+  return path === undefined || config.path === null ? null : resolve(dirname(config.path), path)
 }

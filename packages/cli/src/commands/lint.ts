@@ -3,11 +3,12 @@
 
 import { realpathSync, readFileSync, writeFileSync } from 'node:fs'
 import { applyFixes } from '@bridle/parser'
-import { Analysis, lintSettings, type Parsed, parseTarget, type Target } from '../checking/analyze.js'
+import { Analysis, compileFindings, lintSettings, type Parsed, parseTarget, type Target } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
 import { configCache } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
+import { commandRuntime } from '../host.js'
 import { scriptsAt } from '../targets.js'
 
 export interface LintFlags {
@@ -29,9 +30,12 @@ export function lintCommand(paths: readonly string[], flags: LintFlags): number 
       requireFileHeader: flags.requireFileHeader ?? settings.requireFileHeader ?? false,
     })
   }
+  // What the type checker can repair is repaired too, though lint does not report it.
+  const typeFixes = (parsed: Parsed): readonly Finding[] =>
+    compileFindings(commandRuntime({ script: parsed.target.key, terminal: false, args: [] }), parsed, false)
   const all: Finding[] = []
   for (const parsed of files) {
-    const found = flags.fix === true ? fixed(parsed, lint, flags.json === true) : lint(parsed)
+    const found = flags.fix === true ? fixed(parsed, lint, flags.json === true, typeFixes) : lint(parsed)
     all.push(...found)
     if (flags.json === true) continue
     if (found.length === 0) process.stdout.write(`${parsed.target.path}: no issues found\n`)
@@ -43,11 +47,16 @@ export function lintCommand(paths: readonly string[], flags: LintFlags): number 
 }
 
 /** Applies what can be repaired, writes the file, and gives what is left. */
-export function fixed(parsed: Parsed, analyse: (parsed: Parsed) => readonly Finding[], quiet: boolean): readonly Finding[] {
+export function fixed(
+  parsed: Parsed,
+  analyse: (parsed: Parsed) => readonly Finding[],
+  quiet: boolean,
+  further: (parsed: Parsed) => readonly Finding[] = () => [],
+): readonly Finding[] {
   const { path, text } = parsed.target
   const found = analyse(parsed)
   // What was found in other files has its places there.
-  const own = found.filter(({ file }) => file === parsed.file).map(({ diagnostic }) => diagnostic)
+  const own = [...found, ...further(parsed)].filter(({ file }) => file === parsed.file).map(({ diagnostic }) => diagnostic)
   const result = applyFixes(text, own)
   if (result.count === 0) return found
   const again = parseTarget({ ...parsed.target, text: result.text })

@@ -1,0 +1,72 @@
+// Where templates and folders that a script names by a literal would be.
+
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
+import type { Config } from '../config.js'
+
+export type AssetPlaces =
+  | { readonly kind: 'places'; readonly candidates: readonly string[] }
+  /** Words of a finding. */
+  | { readonly kind: 'problem'; readonly problem: string }
+
+/** The files that `path` may mean in a script of `folder`. */
+export function assetPlaces(path: string, folder: string, config: Config, bundleRoot: string | null): AssetPlaces {
+  const match = /^@([^/]*)\/(.*)$/.exec(path)
+  if (match === null) {
+    const own = isAbsolute(path) ? path : `${folder}/${path}`
+    return { kind: 'places', candidates: bundleRoot === null || isAbsolute(path) ? [own] : [own, join(bundleRoot, path)] }
+  }
+  const [, alias = '', rest = ''] = match
+  const problem = (text: string): AssetPlaces => ({ kind: 'problem', problem: text })
+  if (config.path === null) {
+    return problem(`package-root prompt path '${path}' has no project root: no harn.toml found above ${folder}`)
+  }
+  const root = dirname(config.path)
+  if (alias === '') {
+    if (!isSafe(rest)) return problem(`invalid project-root asset path '@/${rest}'`)
+    return { kind: 'places', candidates: [join(root, rest)] }
+  }
+  const target = Object.hasOwn(config.asset_roots, alias) ? config.asset_roots[alias] : undefined
+  if (target === undefined) return problem(`asset alias '${alias}' is not defined in [asset_roots] of ${config.path}`)
+  if (!isSafe(target)) {
+    return problem(
+      `asset alias '${alias}' resolves to an unsafe path '${target}' (must be a project-relative directory without \`..\` segments)`,
+    )
+  }
+  if (!isSafe(rest)) return problem(`invalid asset path '@${alias}/${rest}'`)
+  return { kind: 'places', candidates: [join(root, target, rest)] }
+}
+
+function isSafe(path: string): boolean {
+  return path !== '' && !isAbsolute(path) && !path.split(/[\\/]/).includes('..')
+}
+
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+export function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory()
+}
+
+const SKIPPED: ReadonlySet<string> = new Set(['target', 'node_modules', 'dist', 'build', 'out', '.harn-runs'])
+const DEEPEST = 8
+
+/** `did you mean 'x'? …` when the project holds just one file of that name, elsewhere; '' otherwise. */
+export function foundElsewhere(path: string, folder: string, config: Config): string {
+  if (config.path === null) return ''
+  const wanted = basename(path)
+  const found: string[] = []
+  const search = (at: string, depth: number): void => {
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      if (entry.isFile() && entry.name === wanted) found.push(join(at, entry.name))
+      else if (entry.isDirectory() && depth < DEEPEST && !entry.name.startsWith('.') && !SKIPPED.has(entry.name)) {
+        search(join(at, entry.name), depth + 1)
+      }
+    }
+  }
+  search(dirname(config.path), 0)
+  const [only, more] = found
+  if (only === undefined || more !== undefined || dirname(only) === folder) return ''
+  return `did you mean '${relative(folder, only).split(sep).join('/')}'? (found at ${only}). Otherwise: `
+}

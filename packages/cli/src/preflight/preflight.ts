@@ -1,0 +1,290 @@
+// Preflight: does what a script refers to exist? Imports, templates, folders, operations of the host, tools that prompts speak of.
+// It looks at literals only, in the file and in every module of files that it imports; what is computed is left to the run.
+
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Argument, type Expr, type ExprOf, type Program, SourceFile, type Span, walk } from '@bridle/parser'
+import { parseTemplate, TemplateError } from '@bridle/vm'
+import { folderOf, type ModuleFinder } from '../checking/imports.js'
+import type { Config, PreflightSeverity } from '../config.js'
+import type { Finding } from '../findings.js'
+import { assetPlaces, foundElsewhere, isFile, isFolder } from './assets.js'
+import { type Capabilities, capabilities, readCapabilities } from './capabilities.js'
+import { type PreflightArgs, type PreflightCode, preflightDiagnostic } from './catalog.js'
+import { checkCollisions, checkReexports } from './collisions.js'
+import { toolMentions } from './prompts.js'
+
+export interface PreflightOptions {
+  readonly config: Config
+  readonly finder: ModuleFinder
+  readonly severity: PreflightSeverity
+  readonly bundleRoot: string | null
+  /** File of further capabilities. */
+  readonly hostCapabilities: string | null
+}
+
+export interface PreflightModule {
+  readonly key: string
+  readonly file: SourceFile
+  readonly program: Program
+}
+
+export function preflight(root: PreflightModule, options: PreflightOptions): readonly Finding[] {
+  if (options.severity === 'off') return []
+  const run = new Preflight(options, options.severity)
+  run.module(root)
+  checkReexports(root, run)
+  checkCollisions(root, options.finder, run)
+  run.prompts(root)
+  return run.findings
+}
+
+/** One part of a call to look at. */
+type Literal = { readonly text: string; readonly span: Span }
+
+export class Preflight {
+  readonly findings: Finding[] = []
+  private readonly options: PreflightOptions
+  private readonly severity: 'error' | 'warning'
+  private readonly seen = new Set<string>()
+  private known: Capabilities = new Map()
+
+  constructor(options: PreflightOptions, severity: 'error' | 'warning') {
+    this.options = options
+    this.severity = severity
+  }
+
+  /** `tag` is what `[check].preflight_allow` can name. */
+  report<C extends PreflightCode>(
+    file: SourceFile,
+    code: C,
+    span: Span,
+    args: PreflightArgs<C>,
+    tag: string | null = null,
+  ): void {
+    if (tag !== null && this.isAllowed(tag)) return
+    this.findings.push({ file, diagnostic: preflightDiagnostic(code, span, args, this.severity) })
+  }
+
+  private isAllowed(tag: string): boolean {
+    const [capability] = tag.split('.')
+    return this.options.config.check.preflight_allow.some(
+      (entry) => entry === '*' || entry === tag || entry === capability || entry === `${capability}.*`,
+    )
+  }
+
+  /** A module and those that it imports, each once. */
+  module(module: PreflightModule): void {
+    if (this.seen.size === 0) this.known = this.knownCapabilities(module)
+    if (this.seen.has(module.key)) return
+    this.seen.add(module.key)
+    for (const item of module.program.items) {
+      if (item.kind !== 'ImportDecl' || item.path.startsWith('std/') || item.path.startsWith('host/')) continue
+      const found = this.options.finder.find(item.path, module.key)
+      if (found === null) this.report(module.file, 'H001', item.span, { path: item.path })
+      else if (found.program !== null) this.module({ key: found.key, file: found.file, program: found.program })
+    }
+    walk(module.program, {
+      enter: (node) => {
+        if (node.kind === 'Call') this.call(node, module)
+      },
+    })
+  }
+
+  // ---- calls ------------------------------------------------------------------------------------------------------
+
+  private call(call: ExprOf<'Call'>, module: PreflightModule): void {
+    const { text: name } = call.callee
+    const first = literal(call.args[0])
+    switch (name) {
+      case 'render':
+      case 'render_prompt':
+        if (first !== null) this.template(name, first, module)
+        return
+      case 'exec_at':
+      case 'shell_at':
+        if (first !== null) this.folder('execution directory', first.text, first.span, module)
+        return
+      case 'spawn_agent':
+        return this.worker(call, module)
+      case 'host_invoke':
+        return this.report(module.file, 'H006', call.span, {})
+      case 'host_call':
+        return this.hostCall(call, first, module)
+      case 'tool_define':
+        return this.tool(call, module)
+      default:
+        return
+    }
+  }
+
+  private template(builtin: string, target: Literal, { file, key }: PreflightModule): void {
+    const places = this.places(target, file, key)
+    if (places === null) return
+    const found = places.find(isFile)
+    const { text: path, span } = target
+    if (found === undefined) {
+      const elsewhere = foundElsewhere(path, folderOf(key), this.options.config)
+      return this.report(file, 'H002', span, { builtin, path, candidates: places, elsewhere })
+    }
+    try {
+      parseTemplate(readFileSync(found, 'utf8'))
+    } catch (cause) {
+      if (!(cause instanceof TemplateError)) throw cause
+      const { line, column } = cause.place
+      this.report(file, 'H003', span, { path, error: `at ${line}:${column}: ${cause.message}` })
+    }
+  }
+
+  private places({ text, span }: Literal, file: SourceFile, key: string): readonly string[] | null {
+    const places = assetPlaces(text, folderOf(key), this.options.config, this.options.bundleRoot)
+    if (places.kind === 'places') return places.candidates
+    this.report(file, 'H004', span, { problem: places.problem })
+    return null
+  }
+
+  private folder(what: string, folder: string, span: Span, { file, key }: PreflightModule): void {
+    const path = resolve(folderOf(key), folder)
+    if (!isFolder(path)) this.report(file, 'H005', span, { what, folder, path })
+  }
+
+  private worker(call: ExprOf<'Call'>, module: PreflightModule): void {
+    const execution = field(call.args[0]?.value, 'execution')
+    if (execution === null) return
+    const cwd = literalField(execution, 'cwd')
+    if (cwd !== null) this.folder('worker execution cwd', cwd.text, execution.span, module)
+    const worktree = field(execution, 'worktree')
+    const repo = worktree === null ? null : literalField(worktree, 'repo')
+    if (worktree !== null && repo !== null) this.folder('worker worktree repo', repo.text, worktree.span, module)
+  }
+
+  private hostCall(call: ExprOf<'Call'>, first: Literal | null, { file, key }: PreflightModule): void {
+    const dot = first?.text.indexOf('.') ?? -1
+    if (first === null || dot < 0) return this.report(file, 'H008', call.args[0]?.span ?? call.span, {})
+    const [capability, operation] = [first.text.slice(0, dot), first.text.slice(dot + 1)]
+    if (this.known.get(capability)?.has(operation) !== true) {
+      return this.report(file, 'H007', call.span, { capability, operation }, first.text)
+    }
+    const params = call.args[1]
+    const target = first.text === 'template.render' && params !== undefined ? literalField(params.value, 'path') : null
+    if (target === null || params === undefined) return
+    const places = this.places({ text: target.text, span: params.span }, file, key)
+    if (places !== null && !places.some(isFile)) {
+      this.report(file, 'H009', params.span, { path: target.text, candidates: places })
+    }
+  }
+
+  private tool(call: ExprOf<'Call'>, { file }: PreflightModule): void {
+    const config = call.args[3]?.value
+    const executor = literalField(config, 'executor')
+    if (executor === null) return
+    const name = literal(call.args[1])?.text ?? '<dynamic>'
+    if (!EXECUTORS.has(executor.text)) return this.report(file, 'H010', executor.span, { name, executor: executor.text })
+    if (executor.text !== 'host_bridge') return
+    if (field(config, 'host_capability') === null) return this.report(file, 'H011', call.span, { name })
+    const bound = literalField(config, 'host_capability')
+    if (bound === null) return
+    const dot = bound.text.indexOf('.')
+    if (dot < 0) return this.report(file, 'H012', bound.span, { name, capability: bound.text })
+    const [capability, operation] = [bound.text.slice(0, dot), bound.text.slice(dot + 1)]
+    if (this.known.get(capability)?.has(operation) !== true) {
+      this.report(file, 'H013', bound.span, { name, capability, operation }, bound.text)
+    }
+  }
+
+  private knownCapabilities(root: PreflightModule): Capabilities {
+    const { config, hostCapabilities } = this.options
+    return capabilities(
+      Object.entries(config.check.host_capabilities),
+      hostCapabilities === null ? [] : readCapabilities(hostCapabilities),
+      mockedOperations(root, this.options.finder),
+    )
+  }
+
+  // ---- prompts ----------------------------------------------------------------------------------------------------
+
+  /** Tools that literal prompts of the root file speak of, when the file defines any. */
+  prompts({ file, key, program }: PreflightModule): void {
+    const tools = new Map<string, { readonly deferred: boolean }>()
+    const prompts: Literal[] = []
+    let canSearch = false
+    walk(program, {
+      enter: (node) => {
+        if (node.kind !== 'Call') return
+        const first = literal(node.args[0])
+        switch (node.callee.text) {
+          case 'tool_define': {
+            const name = literal(node.args[1])
+            const deferred = field(node.args[3]?.value, 'defer_loading')
+            if (name !== null) tools.set(name.text, { deferred: deferred?.kind === 'Bool' && deferred.value })
+            break
+          }
+          case 'render_prompt':
+            if (first !== null) prompts.push(first)
+            break
+          case 'agent_loop':
+          case 'llm_call': {
+            const search = field(node.args[2]?.value, 'tool_search')
+            if (search !== null && search.kind !== 'Nil' && !(search.kind === 'Bool' && !search.value)) canSearch = true
+            break
+          }
+          default:
+            break
+        }
+      },
+    })
+    if (tools.size === 0) return
+    const place = { start: 0, end: 1 }
+    for (const { text: path } of prompts) {
+      const places = assetPlaces(path, folderOf(key), this.options.config, this.options.bundleRoot)
+      const found = places.kind === 'places' ? places.candidates.find(isFile) : undefined
+      if (found === undefined) continue
+      for (const tool of toolMentions(readFileSync(found, 'utf8'))) {
+        const known = tools.get(tool)
+        if (known === undefined) this.report(file, 'H016', place, { path, tool })
+        else if (known.deferred && !canSearch) this.report(file, 'H017', place, { path, tool })
+      }
+    }
+  }
+}
+
+const EXECUTORS: ReadonlySet<string> = new Set(['harn', 'harn_builtin', 'host_bridge', 'mcp_server', 'provider_native'])
+
+function literal(arg: Argument | undefined): Literal | null {
+  return arg !== undefined && !arg.spread && arg.value.kind === 'String' ? { text: arg.value.value, span: arg.value.span } : null
+}
+
+/** Value of a field of a dict literal; null when there is none. */
+function field(expr: Expr | undefined, name: string): Expr | null {
+  if (expr?.kind !== 'Dict') return null
+  for (const entry of expr.entries) if (entry.kind === 'named' && entry.key.text === name) return entry.value
+  return null
+}
+
+function literalField(expr: Expr | undefined, name: string): Literal | null {
+  const value = field(expr, name)
+  return value?.kind === 'String' ? { text: value.value, span: value.span } : null
+}
+
+/** What `host_mock("capability", "operation", …)` adds, here and in the modules of files that are imported. */
+function mockedOperations(root: PreflightModule, finder: ModuleFinder): readonly (readonly [string, readonly string[]])[] {
+  const found: (readonly [string, readonly string[]])[] = []
+  const seen = new Set<string>()
+  const visit = (key: string, program: Program): void => {
+    if (seen.has(key)) return
+    seen.add(key)
+    walk(program, {
+      enter: (node) => {
+        if (node.kind === 'ImportDecl' && !node.path.startsWith('std/')) {
+          const module = finder.find(node.path, key)
+          if (module !== null && module.program !== null) visit(module.key, module.program)
+        }
+        if (node.kind !== 'Call' || node.callee.text !== 'host_mock') return
+        const [capability, operation] = [literal(node.args[0]), literal(node.args[1])]
+        if (capability !== null && operation !== null) found.push([capability.text, [operation.text]])
+      },
+    })
+  }
+  visit(root.key, root.program)
+  return found
+}
