@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Argument, type Expr, type ExprOf, type Program, SourceFile, type Span, walk } from '@bridle/parser'
+import { type Argument, type Expr, type ExprOf, type Program, type SourceFile, type Span, walk } from '@bridle/parser'
 import { parseTemplate, TemplateError } from '@bridle/vm'
 import { folderOf, type ModuleFinder } from '../checking/imports.js'
 import type { Config, PreflightSeverity } from '../config.js'
