@@ -42,7 +42,7 @@ import { checkParameter } from '../interpreter/param-check.js'
 import { MAX_NESTED_CALLS } from '../scheduler/task.js'
 import { isDirect } from './templates.js'
 import { missed } from './feedback.js'
-import type { BuiltinDef, Result } from '../builtins/builtin.js'
+import type { BuiltinDef, FrameState, Result } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Site } from './site.js'
 import type { Machine } from '../vm.js'
@@ -108,6 +108,13 @@ function passed(m: Machine, site: Site): Fault {
 
 function leaveRun(m: Machine): void {
   m.raised = leavingRun(m.raised!)
+}
+
+/** The native frame of a list method whose loop left (callbacks.ts). */
+function native(m: Machine, frame: string, state: FrameState, at: number, acc: Value, result: Value): Left {
+  state['at'] = at
+  state['acc'] = acc
+  m.leaving.push({ site: null, frame, state, result })
 }
 
 /** The fault a builtin asked for. */
@@ -273,6 +280,7 @@ export const HELPERS = {
   passed,
   asked,
   leaveRun,
+  native,
   catches,
   iterate,
   nextSimple,

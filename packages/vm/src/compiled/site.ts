@@ -1,5 +1,6 @@
 // A place at which compiled code can hand over to the base tier: the instruction to go on with and the slots that it needs.
 
+import type { FrameState } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { HarnClosure } from '../values/callable.js'
@@ -18,8 +19,7 @@ export class Site {
 }
 
 /** One activation that compiled code left: what becomes a frame. Inner ones come first. */
-export interface Leaving {
-  readonly site: Site
-  readonly closure: HarnClosure
-  readonly values: readonly Value[]
-}
+export type Leaving =
+  | { readonly site: Site; readonly closure: HarnClosure; readonly values: readonly Value[] }
+  /** A native frame: a builtin that was carried out in compiled code. `result` is what its last call gave. */
+  | { readonly site: null; readonly frame: string; readonly state: FrameState; readonly result: Value }

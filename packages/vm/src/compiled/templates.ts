@@ -4,7 +4,10 @@
 // A template may not write a slot before the last point at which it can leave: the base tier would do it again.
 
 import { LINKED } from '../interpreter/linked.js'
+import { HarnDict } from '../values/dict.js'
+import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
+import { loopFrameOf, loopText } from './callbacks.js'
 import { FLOAT, isArithmetic, SAW_FLOATS } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
@@ -589,15 +592,44 @@ function control(w: UnitWriter, i: Instr, block: Block): string {
 
 function callMethod(w: UnitWriter, i: Instr, block: Block): string {
   const receiver = w.value(i.b)
-  const site = w.constant(i)
   const { name } = i.k as { readonly name: string }
-  const args = run(w, i.b + 1, i.c)
-  const builtinCall = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${site},${receiver}${more(args)});if(t===undefined){${w.exit(i)}}${control(w, i, block)}${w.any(i.a)}=t;`
+  const args = Array.from({ length: i.c }, (_, at) => w.value(i.b + 1 + at))
+  const builtinCall = `${builtinMethod(w, i, receiver, args)}${methodControl(w, i, block, name)}${w.any(i.a)}=t;`
   if (w.typeOf(i.b) === FLOAT) return builtinCall
   return (
     `if(${receiver} instanceof Struct){t=structMethod(m,${receiver},${w.constant(name)});` +
     `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
-    `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${more(args)});m.deepest=q;` +
+    `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${more(args.join(','))});m.deepest=q;` +
     `if(v===undefined)${w.afterCall(i, block, true)}${w.any(i.a)}=v;}else{${builtinCall}}`
+  )
+}
+
+/** Statements that leave in `t` what a builtin method gives. The kind of receiver that the base tier saw has a call of its own. */
+function builtinMethod(w: UnitWriter, i: Instr, receiver: string, args: readonly string[]): string {
+  const any = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${more(args.join(','))});if(t===undefined){${w.exit(i)}}`
+  const def = i.cache as BuiltinDef | null
+  const test =
+    i.seen === 'string'
+      ? `typeof ${receiver}==="string"`
+      : i.seen === HarnList
+        ? `${receiver} instanceof List`
+        : i.seen === HarnDict
+          ? `${receiver} instanceof Dict`
+          : null
+  if (def === null || test === null || !isDirect(def) || w.typeOf(i.b) === FLOAT) return any
+  const count = def.rest ? Math.max(args.length, def.arity) : def.arity
+  const given = Array.from({ length: count }, (_, at) => args[at] ?? 'null')
+  return `if(${test}){m.context.argc=${args.length};t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))})}else{${any}}`
+}
+
+/** As control; a method that calls a function for every element goes on right here. */
+function methodControl(w: UnitWriter, i: Instr, block: Block, name: string): string {
+  const frame = loopFrameOf(name)
+  if (frame === undefined) return control(w, i, block)
+  const loop = w.inner((own) => loopText(own, frame))
+  return (
+    `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.fault(i, block, 'asked(m)')}}` +
+    `if(m.context.action.frame!==${JSON.stringify(frame)}||(t=${loop}(m,d))===CONTROL){${w.wait(i)}}` +
+    `if(t===undefined)${w.afterCall(i, block)}}`
   )
 }

@@ -13,9 +13,11 @@ import { refused } from './state.js'
 import { Refusal, UnitWriter } from './writer.js'
 import { forget } from './feedback.js'
 import { control } from '../interpreter/activations.js'
-import { LINKED } from '../interpreter/linked.js'
+import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
+import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { raiseFault } from '../interpreter/unwind.js'
 import type { Compiled, Enter, LoopUnit, Profit } from './state.js'
+import type { Leaving } from './site.js'
 import type { UnitText } from './writer.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Instr } from '../interpreter/linked.js'
@@ -194,7 +196,16 @@ export class Tier {
     let fp = depth
     let base = from
     for (let at = leaving.length - 1; at >= 0; at--) {
-      const { site, closure, values } = leaving[at]!
+      const one = leaving[at]!
+      if (one.site === null) {
+        this.layOutNative(co, one, fp, base)
+        if (at === 0) break
+        fp++
+        co.returns[fp] = NATIVE_RETURN
+        base++
+        continue
+      }
+      const { site, closure, values } = one
       const { instr, slots } = site
       co.reserve(base + closure.code.frameSize + 16)
       co.frames[fp] = closure
@@ -204,6 +215,10 @@ export class Tier {
       if (at === 0) break
       fp++
       co.returns[fp] = instr
+      if (leaving[at - 1]!.site === null) {
+        base += closure.code.frameSize
+        continue
+      }
       base += instr.op === LINKED.CALL_METHOD || instr.op === LINKED.PIPE ? instr.b : instr.d
       if (instr.op === LINKED.CALL_METHOD) {
         co.fp = fp
@@ -211,6 +226,17 @@ export class Tier {
       }
     }
     leaving.length = 0
+  }
+
+  /** KEEP WITH: pushNative. */
+  private layOutNative(co: Coroutine, one: Extract<Leaving, { site: null }>, fp: number, base: number): void {
+    const def = this.m.registry.frames.get(one.frame)!
+    co.reserve(base + 8)
+    co.frames[fp] = new NativeActivation(def, one.state, co.limit)
+    co.bases[fp] = base
+    co.regs[base] = one.result
+    co.limit = fp + 1 + MAX_NESTED_CALLS
+    co.stand(fp, base, NATIVE_STEP)
   }
 }
 

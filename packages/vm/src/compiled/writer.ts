@@ -46,6 +46,7 @@ export class UnitWriter {
   private readonly constantTexts = new Map<unknown, string>()
   /** Variables beside those of slots are declared always; those of slots when they are used. */
   private readonly slotsUsed = new Set<string>()
+  private readonly functions: string[] = []
   /** Facts at the instruction being written. */
   types: Types = new Uint8Array(0)
 
@@ -148,9 +149,10 @@ export class UnitWriter {
       ...starts,
     ].join('')
     const constants = this.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
+    const inner = this.functions.join('')
     const text = this.isLoop
-      ? `${constants}return function(m,c,d,regs,b){${head}${body}}`
-      : `${constants}function f(${['m', 'c', 'd', ...params].join(',')}){${head}${body}}` +
+      ? `${constants}${inner}return function(m,c,d,regs,b){${head}${body}}`
+      : `${constants}${inner}function f(${['m', 'c', 'd', ...params].join(',')}){${head}${body}}` +
         `return [f,function(m,c,d,regs,b){return f(${['m', 'c', 'd', ...params.map((_, at) => `regs[b+${at}]`)].join(',')})}]`
     return { text, sites: this.sites, constants: this.constants, floatSlots: this.floatSlots }
   }
@@ -260,6 +262,13 @@ export class UnitWriter {
       this.constantTexts.set(value, text)
     }
     return text
+  }
+
+  /** A function of the unit's own; `write` is given its name, which is the answer. */
+  inner(write: (name: string) => string): string {
+    const name = `i${this.functions.length}`
+    this.functions.push(write(name))
+    return name
   }
 
   // ---- leaving

@@ -10,6 +10,8 @@ import { OPCODE_BY_CODE, RAISE_KINDS } from '@bridle/compiler/bytecode'
 import type { Constant, OpcodeName } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { Instr, LINKED } from './linked.js'
+import { quickCheckOf } from './param-check.js'
+import type { ParameterCheck } from './param-check.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { FunctionCode } from './module.js'
 import type { Value } from '../values/value.js'
@@ -383,7 +385,7 @@ class Decoder {
       }
       case 'CHECK_PARAM':
         this.protect(o[0]!)
-        this.emit(LINKED.CHECK_PARAM, 0, o[0]!, 0, 0, JSON.parse((this.constant(o[1]!) as { json: string }).json))
+        this.checkParam(o[0]!, JSON.parse((this.constant(o[1]!) as { json: string }).json) as ParameterCheck)
         return
 
       case 'BUILD_LIST':
@@ -559,6 +561,10 @@ class Decoder {
       default:
         throw new Error(`decode: no case for ${name}`)
     }
+  }
+
+  private checkParam(slot: number, parameter: ParameterCheck): void {
+    this.emit(LINKED.CHECK_PARAM, 0, slot, quickCheckOf(parameter), 0, parameter)
   }
 
   private binary(op: number): void {

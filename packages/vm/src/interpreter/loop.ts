@@ -21,6 +21,7 @@ import { getIndex, getProperty, setIndex, setProperty, share } from './access.js
 import { control, nextItem, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
 import { Fault, thrown } from './fault.js'
+import { passesQuickly } from './param-check.js'
 import { NATIVE_STEP, RETURN_FIRST } from './linked.js'
 import { endCoroutine } from '../scheduler/transitions.js'
 import type { NativeActivation } from '../scheduler/task.js'
@@ -534,6 +535,15 @@ export function execute(m: Machine, task: Task): void {
         i = (typeof x === 'number' ? x === i.c : equals(x, i.c)) ? i.target : i.next
         continue
       }
+
+      case 70 satisfies L['CHECK_PARAM']:
+        if (passesQuickly(regs[base + i.b]!, i.c)) {
+          i = i.next
+          continue
+        }
+        co.stand(fp, base, i)
+        if (!m.rare(task, i, closure)) return
+        break
 
       case 71 satisfies L['BUILD_LIST']: {
         const items: Value[] = []

@@ -21,6 +21,33 @@ export interface ParameterCheck {
   readonly check: RuntimeCheck
 }
 
+// The checks that most parameters have, by number; 0 for every other.
+const QUICK: Readonly<Partial<Record<string, number>>> = { int: 1, float: 1, string: 2, bool: 3, list: 4, dict: 5, closure: 6 }
+
+export function quickCheckOf({ check }: ParameterCheck): number {
+  return check.kind === 'prim' ? (QUICK[check.name] ?? 0) : 0
+}
+
+/** Whether a value surely passes a check that has a number; false also where the whole check has to be made. */
+export function passesQuickly(value: Value, quick: number): boolean {
+  switch (quick) {
+    case 1:
+      return typeof value === 'number' || value instanceof HarnFloat
+    case 2:
+      return typeof value === 'string'
+    case 3:
+      return typeof value === 'boolean'
+    case 4:
+      return value instanceof HarnList
+    case 5:
+      return value instanceof HarnDict || value instanceof HarnStruct
+    case 6:
+      return value instanceof HarnClosure
+    default:
+      return false
+  }
+}
+
 /** The fault of an argument that does not fit, null for one that does. */
 export function checkParameter(value: Value, parameter: ParameterCheck): Fault | null {
   const { name, check } = parameter
