@@ -1,4 +1,4 @@
-// The scripts of docs/language/ and docs/divergences/ do what the pages say: a ```harn block prints the ```output that comes before the
+// The scripts of docs/ do what the pages say: a ```harn block prints the ```output that comes before the
 // next one, or fails with the ```error. ```harn file=NAME blocks are modules that later scripts of the page can import.
 
 import { readFileSync, readdirSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 
 const docs = fileURLToPath(new URL('../../../docs', import.meta.url))
-const folders = ['language', 'divergences']
+const folders = ['language', 'divergences', 'embedding', 'tools']
 
 interface Example {
   readonly name: string

@@ -1,6 +1,7 @@
 // An embedding program that lives in another process, as the runs of this one see it: its tools, its capability operations, the
 // people behind it. `HostBridge` is what a run needs; `remoteHost` makes one of a JSON-RPC connection in the messages of 04a §4.
 
+import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, HostCapabilities, Plain } from '@bridle/vm'
 import type { AskPerson } from '../policy/approval.js'
 import { answered, categorizedError, runtimeError } from '../providers/provider.js'
@@ -91,8 +92,10 @@ function failureOf(cause: unknown): EffectOutcome {
 /** Data as JSON has it: large ints become doubles, bytes have no form. */
 function wire(data: Plain): unknown {
   return JSON.parse(
-    JSON.stringify(data ?? null, (_key, value: unknown) =>
-      typeof value === 'bigint' ? Number(value) : value instanceof Uint8Array ? null : value,
-    ),
+    JSON.stringify(data ?? null, (_key, value: unknown) => {
+      if (typeof value === 'bigint') return Number(value)
+      if (value instanceof HarnFloat) return value.v
+      return value instanceof Uint8Array ? null : value
+    }),
   )
 }

@@ -6,6 +6,7 @@
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
+import { HarnFloat } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import type { ApprovalDesk } from '../policy/approval.js'
 
@@ -327,6 +328,7 @@ export function json(value: Plain): Json {
   return JSON.parse(
     JSON.stringify(value, (_key, each: unknown) => {
       if (typeof each === 'bigint') return String(each)
+      if (each instanceof HarnFloat) return each.v
       if (each instanceof Uint8Array) return Buffer.from(each).toString('base64')
       return each
     }),

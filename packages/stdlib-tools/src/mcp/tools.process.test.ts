@@ -61,6 +61,7 @@ test('tools of a host as a server, and back', async () => {
     await using set = await fromMcpServer({ url: server.url })
     const registry = createRegistry(set.tools)
     const heard: unknown[] = []
+    expect(await registry.call('add', { a: 1, b: 0.5 })).toEqual({ sum: 1.5 })
     expect(await registry.call('add', { a: 1, b: 2 }, { progress: (data) => heard.push(data) })).toEqual({ sum: 3 })
     expect(heard).toMatchObject([{ progress: 1, message: 'adding' }])
     expect(registry.get('add')).toMatchObject({ sideEffect: 'read_only', recovery: 'safe', description: 'Adds' })

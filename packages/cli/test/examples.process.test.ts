@@ -1,0 +1,94 @@
+// Every example starts and does what its first lines say. They use the built packages, as an embedder does.
+
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { McpConnections } from '@bridle/stdlib-tools/mcp'
+import { createRuntime } from '@bridle/stdlib-tools'
+
+const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
+const running: ChildProcess[] = []
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill()
+})
+
+function start(...words: string[]): ChildProcess {
+  const child = spawn(process.execPath, words, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  running.push(child)
+  return child
+}
+
+/** What it prints until it ends, or until `isEnough`. */
+async function printed(child: ChildProcess, isEnough: (text: string) => boolean = () => false): Promise<string> {
+  let text = ''
+  for await (const chunk of child.stdout!) {
+    text += String(chunk)
+    if (isEnough(text)) break
+  }
+  return text
+}
+
+test('embed.mjs freezes a run and goes on from the bytes', async () => {
+  expect(await printed(start(join('examples', 'embed.mjs')))).toBe(
+    'frozen while it waits: low on coffee\nlow on coffee\ncoffee: ordered\ndone: 1\n',
+  )
+})
+
+test('script-server.mjs runs foreign scripts within its grants and limits', async () => {
+  const text = await printed(start(join('examples', 'script-server.mjs'), '0'), (so) => so.includes('\n'))
+  const url = /http:\S+/.exec(text)![0]
+  const run = async (script: unknown, input?: unknown): Promise<unknown> => {
+    const response = await fetch(url, { method: 'POST', body: JSON.stringify({ script, input }) })
+    return { code: response.status, ...((await response.json()) as object) }
+  }
+  expect(await run('import { find } from "host/people"\nprintln("hi")\nreturn find({name: "Ada"})')).toEqual({
+    code: 200,
+    status: 'done',
+    output: 'hi\n',
+    value: { name: 'Ada', born: 1815 },
+  })
+  expect(
+    await run('import { runtime_pipeline_input } from "std/runtime"\nreturn runtime_pipeline_input().n * 2', { n: 4 }),
+  ).toMatchObject({
+    value: 8,
+  })
+  expect(await run('read_file("/etc/hostname")')).toMatchObject({ status: 'failed', error: expect.stringContaining('fs.read') })
+  expect(await run('while true {}')).toMatchObject({ status: 'limit' })
+  expect(await run('let x = ')).toMatchObject({ code: 422 })
+  expect(await run(7)).toMatchObject({ code: 400 })
+})
+
+test('notes-server.harn is an MCP server', async () => {
+  const servers = {
+    notes: {
+      command: process.execPath,
+      args: [
+        '--import',
+        'tsx',
+        join(root, 'packages', 'cli', 'src', 'main.ts'),
+        'serve',
+        'mcp',
+        join(root, 'examples', 'notes-server.harn'),
+      ],
+    },
+  }
+  const heard: string[] = []
+  const runtime = createRuntime({
+    providers: [() => new McpConnections({ servers, cwd: root, onNotification: (_server, method) => heard.push(method) })],
+    grants: ['mcp'],
+  })
+  const value = await runtime.run(`
+let notes = mcp_ensure_active("notes")
+let said = mcp_call(notes, "add_note", {title: "tea", text: "buy tea"})
+return [
+  said,
+  mcp_call(notes, "find_notes", {text: "buy"}),
+  mcp_read_resource(notes, "note://tea"),
+  mcp_get_prompt(notes, "summarize").messages[0].content.text,
+]
+`)
+  expect(value).toEqual(['noted: tea', '{count: 1, titles: [tea]}', 'buy tea', 'Summarize these notes:\ntea: buy tea'])
+  expect(heard).toContain('notifications/resources/list_changed')
+})

@@ -1,0 +1,67 @@
+// The programs of docs/embedding/ and docs/tools/: a ```ts block is a module of its own that runs without failing and prints the
+// ```output behind it. ```ts part blocks are excerpts, which are not run.
+
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test, vi } from 'vitest'
+
+const docs = fileURLToPath(new URL('../../../docs', import.meta.url))
+// Below a package, so that the modules find the libraries that an embedder has.
+const cache = fileURLToPath(new URL('../.cache/pages', import.meta.url))
+const BLOCKS = /^```(ts|output)\n([\s\S]*?)^```$/gm
+
+interface Program {
+  readonly name: string
+  readonly source: string
+  /** null when the page does not say what it prints. */
+  readonly output: string | null
+}
+
+function programsOf(page: string): Program[] {
+  const text = readFileSync(join(docs, page), 'utf8')
+  const found: { name: string; source: string; output: string | null; end: number }[] = []
+  for (const match of text.matchAll(BLOCKS)) {
+    const [block, kind, content = ''] = match
+    const line = text.slice(0, match.index).split('\n').length
+    const before = found.at(-1)
+    if (kind === 'ts') found.push({ name: `${page}:${line}`, source: content, output: null, end: match.index + block.length })
+    else if (before?.output === null && text.slice(before.end, match.index).trim() === '') before.output = content
+  }
+  return found
+}
+
+const programs = ['embedding', 'tools'].flatMap((folder) =>
+  readdirSync(join(docs, folder))
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .flatMap((name) => programsOf(`${folder}/${name}`)),
+)
+
+rmSync(cache, { recursive: true, force: true })
+mkdirSync(cache, { recursive: true })
+afterAll(() => rmSync(cache, { recursive: true, force: true }))
+
+test('the pages have programs', () => {
+  expect(programs.length).toBeGreaterThan(8)
+})
+
+test.each(programs.map((program) => [program.name, program] as const))('%s', async (_, { name, source, output }) => {
+  const file = join(cache, `${name.replace(/\W+/g, '-')}.ts`)
+  writeFileSync(file, source)
+  const printed: string[] = []
+  const log = vi
+    .spyOn(console, 'log')
+    .mockImplementation((...words: unknown[]) => void printed.push(`${words.map(shown).join(' ')}\n`))
+  try {
+    await import(/* @vite-ignore */ file)
+  } finally {
+    log.mockRestore()
+  }
+  if (output !== null) expect(printed.join('')).toBe(output)
+})
+
+/** Texts as they are, other values as JSON. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+}
