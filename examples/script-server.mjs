@@ -74,15 +74,16 @@ const server = createServer((request, response) => {
     if (size > MAX_BODY_BYTES) request.destroy()
     else chunks.push(chunk)
   })
-  request.on('end', async () => {
+  request.on('end', () => void respond(Buffer.concat(chunks).toString('utf8')))
+
+  /** @param {string} body */
+  async function respond(body) {
     const isRun = request.method === 'POST' && request.url === '/run'
-    const { status, document } = isRun
-      ? await answer(Buffer.concat(chunks).toString('utf8'))
-      : { status: 404, document: { error: 'POST /run {script, input}' } }
+    const { status, document } = isRun ? await answer(body) : { status: 404, document: { error: 'POST /run {script, input}' } }
     response.writeHead(status, { 'content-type': 'application/json' })
     // Exact large ints are bigints.
     response.end(`${JSON.stringify(document, (_key, value) => (typeof value === 'bigint' ? String(value) : value))}\n`)
-  })
+  }
 })
 
 server.listen(Number(process.argv[2] ?? 8080), '127.0.0.1', () => {
