@@ -3,6 +3,7 @@
 
 import type { EffectKind, Plain } from '@bridle/vm'
 import type { DryRunEntry } from './dry-run.js'
+import type { TraceEvent } from './trace/event.js'
 
 export type RunEvent =
   | { readonly type: 'output'; readonly text: string }
@@ -18,6 +19,8 @@ export type RunEvent =
     }
   | { readonly type: 'progress'; readonly callId: string; readonly tool: string; readonly data: unknown }
   | { readonly type: 'dry_run'; readonly entry: DryRunEntry }
+  /** Of a run that is traced; the first, `run_start`, comes before anyone can listen. */
+  | { readonly type: 'trace'; readonly event: TraceEvent }
   | { readonly type: 'end'; readonly status: string }
 
 export class EventStream {

@@ -68,6 +68,21 @@ export type {
 } from './executors/index.js'
 
 export type { HostBridge } from './bridge/host-bridge.js'
+export { MemoryTrace, TRACE_FORMAT, buildGraph, diffTraces, hashOfEvent, verifyTrace } from './trace/index.js'
+export type {
+  FieldDifference,
+  GraphEdge,
+  GraphNode,
+  RedactOptions,
+  TraceDifference,
+  TraceEvent,
+  TraceGraph,
+  TraceJson,
+  TraceKind,
+  TraceOptions,
+  TraceSink,
+  TraceVerdict,
+} from './trace/index.js'
 
 export { Driver, NotSuspendedError } from './driver.js'
 export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, ArrivedAnswer } from './driver.js'

@@ -2,7 +2,7 @@
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
 import { toPlain } from '@bridle/vm'
-import type { Effect, Fault, Limits, Plain, TraceEntry, Value } from '@bridle/vm'
+import type { Effect, Fault, Limits, Plain, TraceEntry, TraceRecord, Value } from '@bridle/vm'
 import { authorized, providerTable, refusal } from './authority.js'
 import type { Grants } from './authority.js'
 import type { HostBridge } from './bridge/host-bridge.js'
@@ -29,6 +29,8 @@ import type { RandomSource } from './providers/basics.js'
 import { answered } from './providers/provider.js'
 import type { PerformEffect, Provider, ProviderSource } from './providers/provider.js'
 import type { Host } from './tools/host.js'
+import { TraceRecorder } from './trace/recorder.js'
+import type { TraceOptions } from './trace/recorder.js'
 
 /** A script-level error that ended a run. */
 export class ScriptError extends Error {
@@ -67,7 +69,8 @@ export type RunResult = Ended &
 export interface RunParts {
   readonly runId: string
   readonly program: { readonly hash: string; readonly label: string; readonly sources: ProgramSources }
-  readonly machine: (answer: AnswerEffect) => DrivenMachine
+  readonly machine: (answer: AnswerEffect, trace: ((record: TraceRecord) => void) | null) => DrivenMachine
+  readonly tracing?: TraceOptions | undefined
   readonly begin:
     | ({ readonly kind: 'start'; readonly input: Plain } & StartFacts)
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
@@ -131,6 +134,7 @@ export class Run {
   private readonly providers: readonly Provider[]
   private readonly entries: DryRunEntry[]
   private readonly startedAt: number
+  private readonly recorder: TraceRecorder | null
   private text: string
 
   constructor(parts: RunParts) {
@@ -141,8 +145,25 @@ export class Run {
     const clock = parts.clock ?? systemClock()
     this.startedAt = parts.startedAt ?? clock.now()
     this.providers = this.makeProviders(clock)
+    this.recorder =
+      parts.tracing === undefined
+        ? null
+        : new TraceRecorder(
+            parts.tracing,
+            {
+              runId: parts.runId,
+              source: parts.program.sources.entry.text,
+              label: parts.program.label,
+              now: () => clock.now(),
+              resumed: parts.begin.kind === 'restored',
+            },
+            (event) => {
+              if (this.isWatched) this.emit({ type: 'trace', event })
+            },
+          )
+    const { recorder } = this
     this.driver = new Driver({
-      machine: parts.machine,
+      machine: (answer) => parts.machine(answer, recorder === null ? null : (record) => recorder.call(record)),
       begin: parts.begin,
       perform: this.performer(),
       clock,
@@ -228,6 +249,7 @@ export class Run {
         sources: withoutStd(program.sources),
       })
       const result = this.resultOf(await this.driver.run())
+      this.recorder?.end(result.status, complaintOf(result))
       this.emit({ type: 'end', status: result.status })
       return result
     } finally {
@@ -302,6 +324,20 @@ export class Run {
         this.emit({ type: 'dry_run', entry })
       },
     )
+  }
+}
+
+/** What ended a run that did not end well. */
+export function complaintOf(result: RunResult): string | null {
+  switch (result.status) {
+    case 'failed':
+      return result.error.message
+    case 'limit':
+      return result.message
+    case 'cancelled':
+      return result.reason
+    default:
+      return null
   }
 }
 

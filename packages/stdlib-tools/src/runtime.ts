@@ -15,6 +15,7 @@ import type {
   Plain,
   Registry,
   TierOptions,
+  TraceRecord,
   Value,
 } from '@bridle/vm'
 import { Grants } from './authority.js'
@@ -44,6 +45,8 @@ import type { ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from './tools/define.js'
 import { plainFromHost } from './tools/edge.js'
+import { TraceRecorder } from './trace/recorder.js'
+import type { TraceOptions } from './trace/recorder.js'
 import { Host } from './tools/host.js'
 import type { HostParts } from './tools/host.js'
 
@@ -68,6 +71,8 @@ export interface RuntimeOptions extends HostParts {
   /** BLAKE3 as lower-case hex; a faster one than the default is in the `/node` entry. */
   readonly hashHex?: (bytes: Uint8Array) => string
   readonly trace?: (name: string, attributes: unknown) => void
+  /** Where the trace of each run goes (docs/tools/trace.md); none when absent. */
+  readonly tracing?: (runId: string) => TraceOptions
   /** What tools may be used with, by alias, tool id, family or pattern (docs/tools/grants.md). Scripts can only narrow it. */
   readonly toolGrants?: ToolGrants
   /** Refuses every tool call that no key of `toolGrants` names. */
@@ -79,7 +84,9 @@ export interface RuntimeOptions extends HostParts {
 }
 
 export interface ReplaySettings
-  extends Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine'>, Pick<ReplayOptions, 'until' | 'edits' | 'output'> {}
+  extends
+    Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine' | 'tracing' | 'toolGrants' | 'defaultDeny'>,
+    Pick<ReplayOptions, 'until' | 'edits' | 'output'> {}
 
 /** As ReplayEnd; a replay that was stopped can go on as a run of its own: `runtime.resume(result.snapshot())`. */
 export type ReplayResult =
@@ -112,6 +119,8 @@ export interface StartOptions {
   readonly limits?: Partial<Limits>
   readonly signal?: AbortSignal
   readonly journal?: Journal
+  /** Traces the run, in place of what the runtime says. */
+  readonly tracing?: TraceOptions
   /** Carries out what reads and writes down the rest; the list is `result.wouldHaveDone`. */
   readonly dryRun?: boolean
   readonly onEvent?: (event: RunEvent) => void
@@ -303,16 +312,20 @@ export class Runtime {
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       globals: options.globals ?? mapValues(recorded?.globals ?? {}, fromPlain),
       limits: { ...recorded?.limits, ...options.limits },
+      ...(options.toolGrants === undefined ? {} : { toolGrants: options.toolGrants }),
+      ...(options.defaultDeny === undefined ? {} : { defaultDeny: options.defaultDeny }),
     }
+    const recorder = options.tracing === undefined ? null : replayRecorder(options.tracing, module, entries)
     const end = replay({
       ...options,
       machine: (answer) => {
-        const makers = this.makers(module, settings, answer)
+        const makers = this.makers(module, settings, answer, recorder === null ? null : (record) => recorder.call(record))
         return options.machine?.(makers) ?? makers.fresh()
       },
       entries,
       hashHex: this.hashHex,
     })
+    recorder?.end(...endOfReplay(end))
     if (end.kind !== 'stopped') return end
     const { machine, ...stopped } = end
     const [run] = entries
@@ -378,13 +391,14 @@ export class Runtime {
     return new Run({
       runId,
       program: { hash: module.hash, label: module.file, sources: module.sources },
-      machine: (answer) => {
-        const makers = this.makers(module, options, answer)
+      machine: (answer, trace) => {
+        const makers = this.makers(module, options, answer, trace)
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
       begin,
       input,
+      tracing: options.tracing ?? own.tracing?.(runId),
       host: this.host,
       bridge: options.bridge,
       providers: [...(own.providers ?? []), ...(options.providers ?? [])],
@@ -432,10 +446,10 @@ export class Runtime {
     })
   }
 
-  private makers(module: Module, options: MachineSettings, answer: RunPerform): MachineMakers {
+  private makers(module: Module, options: MachineSettings, answer: RunPerform, trace: TraceListener = null): MachineMakers {
     return {
-      fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits)),
-      restored: (bytes, limits) => Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits)),
+      fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits, trace)),
+      restored: (bytes, limits) => Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits, trace)),
     }
   }
 
@@ -443,6 +457,7 @@ export class Runtime {
     options: MachineSettings,
     perform: RunPerform,
     limits?: Partial<Limits>,
+    trace: TraceListener = null,
   ): ConstructorParameters<typeof Machine>[1] {
     return {
       limits: { ...this.options.limits, ...options.limits, ...limits },
@@ -450,6 +465,7 @@ export class Runtime {
       hashHex: this.hashHex,
       hostTools: this.host.entries,
       hasOtherHostTools: options.bridge !== undefined,
+      ...(trace === null ? {} : { trace }),
       ...this.ceilingOf(options),
       hostCapabilities: { ...this.capabilities, ...options.bridge?.capabilities },
       ...(options.tier === undefined ? {} : { tier: options.tier }),
@@ -484,6 +500,8 @@ function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
 }
 
+type TraceListener = ((record: TraceRecord) => void) | null
+
 type RunPerform = NonNullable<ConstructorParameters<typeof Machine>[1]['perform']>
 
 /** What a run begins with: nothing, or what a snapshot holds. */
@@ -494,6 +512,33 @@ interface Origin {
   readonly entries: readonly DryRunEntry[]
   readonly startedAt: number | null
   readonly machine: Uint8Array | null
+}
+
+/** A trace of a recorded run, with the run's own id and start. */
+function replayRecorder(tracing: TraceOptions, module: Module, entries: readonly JournalEntry[]): TraceRecorder {
+  const run = entries.find((entry) => entry.type === 'run')
+  const began = entries.find((entry) => entry.type === 'start' || entry.type === 'restore')
+  return new TraceRecorder(tracing, {
+    runId: run?.runId ?? '',
+    source: module.sources.entry.text,
+    label: module.file,
+    now: () => began?.now ?? 0,
+    resumed: false,
+  })
+}
+
+function endOfReplay(end: ReplayEnd): [status: string, message: string | null] {
+  if (end.kind !== 'ended') return ['diverged', end.kind === 'diverged' ? end.divergence.message : null]
+  switch (end.end.kind) {
+    case 'failed':
+      return ['failed', end.end.fault.text]
+    case 'limit':
+      return ['limit', end.end.message]
+    case 'cancelled':
+      return ['cancelled', end.end.reason]
+    default:
+      return [end.end.kind, null]
+  }
 }
 
 /** The value of a finished run; throws what ended it otherwise. */

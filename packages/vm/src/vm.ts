@@ -114,6 +114,8 @@ export class Machine {
   private tripped = 0
   /** Units in the tank when the running task got the machine. */
   private taskFuel = 0
+  /** When pending effects were asked for; kept for the trace only. */
+  readonly effectStarts = new Map<number, number>()
   /** Asked for since the last exit. */
   newEffects: PendingEffect[] = []
   private limitHit: { readonly limit: LimitName; readonly message: string } | null = null

@@ -181,8 +181,8 @@ export interface GrantedTool {
   /** Arguments that hold paths or URLs, beside the usual ones. */
   readonly pathArguments?: readonly string[]
   readonly urlArguments?: readonly string[]
-  /** Folder that relative paths count from. */
-  readonly base: string
+  /** Folder that relative paths count from; null when it is not known. */
+  readonly base: string | null
 }
 
 /** Arguments that a grant puts in where the call has none: pinned values and limits, when the schema has the property. */

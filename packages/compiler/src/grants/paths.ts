@@ -3,24 +3,31 @@
 
 const ENCODED_TRAVERSAL = /%(?:25)*(?:2e|2f|5c|00)/i
 
-/** The components of an absolute path without `.` and `..`; null when it climbs above the root or is malformed. */
-export function resolvePath(path: string, base: string): readonly string[] | null {
+/**
+ * The components of a path without `.` and `..`, with a mark in front when it is relative and there is no base. Null when it
+ * climbs above its root, or above where it starts, or is malformed.
+ */
+export function resolvePath(path: string, base: string | null): readonly string[] | null {
   if (path === '' || path.includes('\0') || ENCODED_TRAVERSAL.test(path)) return null
-  const absolute = path.startsWith('/') ? path : `${base}/${path}`
+  const isRelative = !path.startsWith('/') && base === null
+  const absolute = path.startsWith('/') || base === null ? path : `${base}/${path}`
   const parts: string[] = []
   for (const part of absolute.split('/')) {
     if (part === '' || part === '.') continue
     if (part !== '..') parts.push(part)
     else if (parts.pop() === undefined) return null
   }
-  return parts
+  return isRelative ? ['.', ...parts] : parts
 }
 
-/** `root` allows itself and what is below it; `*` stands for any text within one component, `**` for any number of components. */
-export function allowsPath(root: string, path: string, base: string): boolean {
+/**
+ * `root` allows itself and what is below it; `*` stands for any text within one component, `**` for any number of components.
+ * Without a base nobody knows where a relative path leads: it is compared with relative roots only.
+ */
+export function allowsPath(root: string, path: string, base: string | null): boolean {
   const wanted = resolvePath(path, base)
   const pattern = resolvePath(root, base)
-  return wanted !== null && pattern !== null && matches(pattern, wanted)
+  return wanted !== null && pattern !== null && (pattern[0] === '.') === (wanted[0] === '.') && matches(pattern, wanted)
 }
 
 function matches(pattern: readonly string[], path: readonly string[]): boolean {

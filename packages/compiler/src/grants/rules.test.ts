@@ -94,6 +94,20 @@ test.each<[string, string, boolean]>([
   expect(allowsPath(root, path, '/box/w')).toBe(allowed)
 })
 
+test.each<[string, string, boolean]>([
+  ['out', 'out/x', true],
+  ['out', './out/../out/x', true],
+  ['out', 'out/../../x', false],
+  ['.', 'anything', true],
+  ['.', '../x', false],
+  ['/w/out', 'out/x', false],
+  ['out', '/w/out/x', false],
+  ['/', 'x', false],
+  ['/', '/x', true],
+])('without a base: root %s, path %j: %s', (root, path, allowed) => {
+  expect(allowsPath(root, path, null)).toBe(allowed)
+})
+
 const TOOL: GrantedTool = {
   knows: (name) => ['url', 'timeout_ms', 'max_tokens', 'model', 'temperature', 'path'].includes(name),
   base: '/box/w',

@@ -80,3 +80,4 @@ export type { FileAccess, SandboxOptions, SandboxRoot, ViolationType } from './s
 export { fileStore } from './store.js'
 export { terminalProvider } from './terminal.js'
 export { Workspace } from './workspace.js'
+export { TraceFormatError, fileTrace, readTrace, readTraceBlob } from './trace-file.js'

@@ -36,8 +36,12 @@ export interface GrantScope {
   readonly defaultDeny?: boolean
 }
 
-/** Calls made under each budget, by the scope's id and key; and the numbers of scopes that were opened. */
-const grantState = family('grants', (): { scopes: number; spent: Map<string, number> } => ({ scopes: 0, spent: new Map() }))
+/** Calls made under each budget, by the scope's id and key; numbers of scopes opened and of effects refused. */
+const grantState = family('grants', (): { scopes: number; denied: number; spent: Map<string, number> } => ({
+  scopes: 0,
+  denied: 0,
+  spent: new Map(),
+}))
 
 /** One grant that applies to a call. `id` tells budgets apart. */
 export interface AppliedGrant {
@@ -247,7 +251,7 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
   const facts = { tool: call.tool, callId: null, attempt: 1, alias: null, secret: NO_SECRETS }
   const applied = grantsFor(ctx, { alias: null, tool: call.tool, own: [] })
   if (typeof applied === 'string')
-    return thrown(toolError('policy_violation', `policy violation for '${call.tool}': ${applied}`, facts))
+    return refused(ctx, call, toolError('policy_violation', `policy violation for '${call.tool}': ${applied}`, facts))
   const judged = applied.map((each) => ({
     ...each,
     grant: Object.fromEntries(
@@ -255,12 +259,40 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
     ),
   }))
   const args = fromPlain(call.args) as HarnDict
-  const refusal =
-    mode === 'count' ? null : refusalByGrants(judged, args, { knows: () => false, base: ctx.source.directory }, facts)
-  if (refusal !== null) return thrown(refusal)
+  const refusal = mode === 'count' ? null : refusalByGrants(judged, args, { knows: () => false, base: null }, facts)
+  if (refusal !== null) return refused(ctx, call, refusal)
   // Inside a tool call the call has been counted.
   const exhausted = mode === 'judge' || ctx.machine.task().fields.has('tool.call') ? null : reserveBudgets(ctx, applied, facts)
-  return exhausted === null ? null : thrown(exhausted)
+  return exhausted === null ? null : refused(ctx, call, exhausted)
+}
+
+/** Field of a task inside a standard tool, whose own record in the trace says it all. */
+export const UNTRACED = 'trace.covered'
+
+function refused(ctx: Context, { tool, args }: EffectAsCall, error: HarnDict): Fault {
+  const { traced } = ctx.machine
+  const { fields } = ctx.machine.task()
+  if (traced !== null && fields.get(UNTRACED) !== true) {
+    const parent = fields.get('tool.call')
+    traced({
+      kind: 'tool_call',
+      tool,
+      alias: null,
+      version: null,
+      executor: 'builtin',
+      callId: `denied_${++ctx.state(grantState).denied}`,
+      parent: typeof parent === 'string' ? parent : null,
+      task: ctx.machine.taskNumber,
+      args,
+      policy: null,
+      secret: [],
+      attempts: 0,
+      startedMs: ctx.now,
+      endedMs: ctx.now,
+      outcome: { ok: false, code: String(error.get('code')), message: String(error.get('message')), denied: true },
+    })
+  }
+  return thrown(error)
 }
 
 const NO_SECRETS: ReadonlySet<string> = new Set()

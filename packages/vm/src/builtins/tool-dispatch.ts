@@ -9,6 +9,7 @@ import type { GrantedTool } from '@bridle/compiler/grants'
 import { builtin, family, frame } from './builtin.js'
 import { admitByCircuit, reportToCircuit } from './circuit.js'
 import {
+  UNTRACED,
   aliasGrants,
   grantProblem,
   grantsFor,
@@ -91,6 +92,8 @@ interface DispatchState extends FrameState {
   limited: boolean
   /** Scopes of grants that hold for the builtin behind a standard tool. */
   pushed: number
+  /** Whether its effects are left out of the trace. */
+  covered: boolean
   attempt: number
   /** One dict a failed attempt. */
   history: Value[]
@@ -370,6 +373,8 @@ function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result
     pushScope(ctx, 'grants', HarnDict.of({ id: state.callId, grants: HarnDict.of({ [area]: fromPlain(kept as Plain) }) }))
     state.pushed++
   }
+  ctx.machine.task().fields.set(UNTRACED, true)
+  state.covered = true
   return ctx.call(ctx.builtinValue(call.builtin), call.args)
 }
 
@@ -383,6 +388,8 @@ function beginLimit(ctx: Context, state: DispatchState, entry: HarnDict): void {
 /** Takes back what an attempt put on its task; whether its own time limit had struck. */
 function endAttempt(ctx: Context, state: DispatchState): boolean {
   for (; state.pushed > 0; state.pushed--) popScope(ctx, 'grants')
+  if (state.covered) ctx.machine.task().fields.delete(UNTRACED)
+  state.covered = false
   if (!state.limited) return false
   state.limited = false
   return ctx.machine.endTimeLimit()
@@ -455,7 +462,7 @@ function begin(ctx: Context, state: DispatchState): Result {
   if (!(given instanceof HarnDict))
     return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
   const parameters = parametersOf(entry)
-  const tool = grantedTool(ctx, parameters)
+  const tool = grantedTool(parameters)
   const args = withDefaults(parameters, withPins(state.applied, given, tool))
   const wrong = checkArguments(parameters, args)
   if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
@@ -491,12 +498,12 @@ function applyGrants(ctx: Context, state: DispatchState, entry: HarnDict): Resul
   return null
 }
 
-function grantedTool(ctx: Context, parameters: HarnDict): GrantedTool {
+function grantedTool(parameters: HarnDict): GrantedTool {
   return {
     knows: (name) => knowsParameter(parameters, name),
     pathArguments: markedParameters(parameters, 'path'),
     urlArguments: markedParameters(parameters, 'url'),
-    base: ctx.source.directory,
+    base: null,
   }
 }
 
@@ -539,7 +546,7 @@ function admitted(ctx: Context, state: DispatchState, verdict: HarnDict): Result
     const wrong = checkArguments(parametersOf(state.entry!), args)
     if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
     identify(ctx, state, args)
-    const broken = refusalByGrants(state.applied, args, grantedTool(ctx, parametersOf(state.entry!)), grantFacts(state))
+    const broken = refusalByGrants(state.applied, args, grantedTool(parametersOf(state.entry!)), grantFacts(state))
     if (broken !== null) return refuse(ctx, state, broken)
   }
   return firstAttempt(ctx, state)
@@ -637,6 +644,7 @@ function start(ctx: Context, call: Pick<DispatchState, 'registry' | 'tool' | 'ar
     startedMs: 0,
     limited: false,
     pushed: 0,
+    covered: false,
     attempt: 0,
     history: [],
     value: null,

@@ -62,6 +62,10 @@ const CODE_OF_CATEGORY: Readonly<Record<string, string>> = {
   budget_exceeded: 'budget_exhausted',
 }
 
+export function codeOfCategory(category: string): string {
+  return Object.hasOwn(CODE_OF_CATEGORY, category) ? CODE_OF_CATEGORY[category]! : 'execution_failed'
+}
+
 export interface CallFacts {
   readonly tool: string
   readonly callId: string | null
@@ -110,13 +114,11 @@ export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
   const { caught } = fault
   if (isToolError(caught)) return completed(caught, facts)
   if (fault.kind === 'categorized') {
-    const code = Object.hasOwn(CODE_OF_CATEGORY, fault.category) ? CODE_OF_CATEGORY[fault.category]! : 'execution_failed'
-    return toolError(code, fault.message, facts)
+    return toolError(codeOfCategory(fault.category), fault.message, facts)
   }
   if (caught instanceof HarnDict) {
     const category = caught.get('category')
-    const code =
-      typeof category === 'string' && Object.hasOwn(CODE_OF_CATEGORY, category) ? CODE_OF_CATEGORY[category]! : 'execution_failed'
+    const code = codeOfCategory(typeof category === 'string' ? category : '')
     const message = caught.get('message')
     return toolError(code, message === undefined ? display(caught) : display(message), facts, null, caught)
   }

@@ -6,6 +6,7 @@ import { faultOfEffect } from '../builtins/grants.js'
 import { effectFault } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
+import { traceEffect } from '../scheduler/trace.js'
 import { requestCancel, wake } from '../scheduler/transitions.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnGenerator, HarnPermit } from '../values/handles.js'
@@ -117,8 +118,10 @@ export class MachineContext implements Context, MachineAccess {
       const pending: PendingEffect = { id, task: this.m.running.id, effect }
       this.m.newEffects.push(pending)
       this.m.pending.set(id, pending)
+      if (this.m.options.trace !== undefined) this.m.effectStarts.set(id, this.m.now)
       return this.ask({ kind: 'effect', id })
     }
+    if (this.m.options.trace !== undefined) traceEffect(this.m, this.m.running, id, effect, outcome)
     return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
   }
 

@@ -8,8 +8,10 @@ import { thrown } from '../interpreter/fault.js'
 import { placeArguments } from '../interpreter/frames.js'
 import { NATIVE_STEP } from '../interpreter/linked.js'
 import { outcomeDelivery } from '../effects/outcome.js'
+import { traceEffect } from './trace.js'
 import { Coroutine, NativeActivation } from './task.js'
 import { dueEvents } from './timers.js'
+import type { EffectOutcome } from '../effects/effect.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { Answer, Machine } from '../vm.js'
 import type { Value } from '../values/value.js'
@@ -47,10 +49,12 @@ export function wake(m: Machine, key: string): void {
 
 /** Gives the task that waits for it the answer to an effect; false when none does any more. */
 export function deliverAnswer(m: Machine, answer: Answer): boolean {
-  const task = m.tasks.get(m.pending.get(answer.id)?.task ?? -1)
+  const asked = m.pending.get(answer.id)
+  const task = m.tasks.get(asked?.task ?? -1)
   m.pending.delete(answer.id)
   if (task?.status !== 'waiting' || task.effectId !== answer.id) return false
   task.effectId = 0
+  if (m.options.trace !== undefined && asked !== undefined) traceEffect(m, task, answer.id, asked.effect, answer.outcome)
   makeReady(m, task, outcomeDelivery(answer.outcome))
   return true
 }
@@ -90,8 +94,15 @@ function interrupt(m: Machine, task: Task, fault: Fault): void {
   } else task.delivery = { kind: 'fault', fault }
 }
 
+const GIVEN_UP: EffectOutcome = {
+  ok: false,
+  error: { kind: 'categorized', category: 'cancelled', message: 'nobody waits for it any more' },
+}
+
 /** An answer that still comes for the effect of an interrupted task is ignored. */
 export function forgetEffect(m: Machine, task: Task): void {
+  const asked = m.pending.get(task.effectId)
+  if (m.options.trace !== undefined && asked !== undefined) traceEffect(m, task, task.effectId, asked.effect, GIVEN_UP)
   m.pending.delete(task.effectId)
   task.effectId = 0
 }

@@ -1,0 +1,59 @@
+// A trace in a file, one event a line; large texts beside it in `<file>.blobs/<hash>`, each once. A run that goes on from a
+// snapshot appends to the trace it had.
+
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { TraceEvent } from '../trace/event.js'
+import type { TraceSink } from '../trace/recorder.js'
+
+export class TraceFormatError extends Error {
+  override readonly name = 'TraceFormatError'
+}
+
+/** Starts the file anew, unless the run goes on. */
+export function fileTrace(path: string): TraceSink {
+  mkdirSync(dirname(path), { recursive: true })
+  let begun = false
+  return {
+    append(event) {
+      const line = `${JSON.stringify(event)}\n`
+      if (begun || event.seq > 1) appendFileSync(path, line)
+      else writeFileSync(path, line)
+      begun = true
+    },
+    blob(hash, text) {
+      const folder = `${path}.blobs`
+      mkdirSync(folder, { recursive: true })
+      const file = join(folder, hash.replace(':', '-'))
+      if (!existsSync(file)) writeFileSync(file, text)
+    },
+    last: () => (existsSync(path) ? (readTrace(path).at(-1) ?? null) : null),
+  }
+}
+
+/** Raises TraceFormatError for what is no trace. A half-written last line, as a crash leaves it, is dropped. */
+export function readTrace(path: string): TraceEvent[] {
+  const lines = readFileSync(path, 'utf8').split('\n')
+  const events: TraceEvent[] = []
+  for (const [at, line] of lines.entries()) {
+    if (line.trim() === '') continue
+    let event: unknown
+    try {
+      event = JSON.parse(line)
+    } catch {
+      if (at === lines.length - 1) break
+      throw new TraceFormatError(`${path}:${at + 1} is not JSON`)
+    }
+    const { seq, kind, hash } = (event ?? {}) as Partial<TraceEvent>
+    if (typeof seq !== 'number' || typeof kind !== 'string' || typeof hash !== 'string')
+      throw new TraceFormatError(`${path}:${at + 1} is not an event of a trace`)
+    events.push(event as TraceEvent)
+  }
+  return events
+}
+
+/** The text behind a `$blob`; null when it is gone. */
+export function readTraceBlob(path: string, hash: string): string | null {
+  const file = join(`${path}.blobs`, hash.replace(':', '-'))
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
+}

@@ -1,0 +1,43 @@
+// Tells the trace about effects that builtins ask for by themselves (a tool call tells by itself, builtins/tool-dispatch.ts): one
+// record each, when its outcome reaches the script.
+
+import { UNTRACED, effectAsCall } from '../builtins/grants.js'
+import { codeOfCategory } from '../builtins/tool-errors.js'
+import type { Effect, EffectOutcome } from '../effects/effect.js'
+import type { TraceRecord } from '../effects/trace-records.js'
+import type { Machine } from '../vm.js'
+import type { Task } from './task.js'
+
+export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, outcome: EffectOutcome): void {
+  const startedMs = m.effectStarts.get(id) ?? m.now
+  m.effectStarts.delete(id)
+  if (m.options.trace === undefined || task.fields.get(UNTRACED) === true) return
+  const call = effectAsCall(effect)
+  if (call === null) return
+  const parent = task.fields.get('tool.call')
+  m.options.trace({
+    kind: 'tool_call',
+    tool: call.tool,
+    alias: null,
+    version: null,
+    executor: 'builtin',
+    callId: `effect_${id}`,
+    parent: typeof parent === 'string' ? parent : null,
+    task: task.id,
+    args: call.args,
+    policy: null,
+    secret: [],
+    attempts: 1,
+    startedMs,
+    endedMs: m.now,
+    outcome: outcomeOf(outcome),
+  })
+}
+
+function outcomeOf(outcome: EffectOutcome): TraceRecord['outcome'] {
+  if (outcome.ok) return { ok: true, value: outcome.value }
+  const { category, message, value } = outcome.error
+  const record = value as { readonly code?: unknown } | null | undefined
+  const code = typeof record?.code === 'string' ? record.code : codeOfCategory(category ?? '')
+  return { ok: false, code, message, denied: category === 'tool_rejected' || category === 'egress_blocked' }
+}
