@@ -62,7 +62,7 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
       return attempt(workspace, path, () => write(workspace, path, bytesOf(args['data'] ?? ''), true))
     case 'mkdir':
       return attempt(workspace, path, () => {
-        mkdirSync(workspace.usable(path, 'create'), { recursive: true })
+        makeFolders(workspace.usable(path, 'create'))
         return { path: workspace.shown(path) }
       })
     case 'delete':
@@ -311,4 +311,21 @@ function copyOne(workspace: Workspace, source: string, target: string): void {
 
 function bytesOf(data: Plain): Uint8Array {
   return data instanceof Uint8Array ? data : Buffer.from(String(data))
+}
+
+/** With parents. Not Node's own `recursive`, which never returns where a parent can neither be made nor found (`/proc/x`). */
+function makeFolders(path: string): void {
+  const missing: string[] = []
+  for (let at = path; !statSync(at, { throwIfNoEntry: false })?.isDirectory(); at = dirname(at)) {
+    missing.push(at)
+    if (dirname(at) === at) break
+  }
+  for (const folder of missing.reverse()) {
+    try {
+      mkdirSync(folder)
+    } catch (cause) {
+      // Another program may have made it since.
+      if ((cause as { readonly code?: unknown }).code !== 'EEXIST' || !statSync(folder).isDirectory()) throw cause
+    }
+  }
 }

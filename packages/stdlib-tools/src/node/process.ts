@@ -180,21 +180,33 @@ class Collector {
   }
 }
 
-/** The shells that exist, best first, in the order of the record's comment. */
+type FoundShell = { readonly path: string; readonly source: string; readonly available: boolean }
+
+/** Paths of the shells that exist, best first. */
 export function shellsOf(env: NodeJS.ProcessEnv): string[] {
-  if (process.platform === 'win32') return [env['COMSPEC'] ?? 'cmd.exe']
-  const candidates = [
-    env['HARN_DEFAULT_SHELL'],
-    env['SHELL'],
-    loginShell(),
-    ...listedShells(),
-    '/bin/zsh',
-    '/bin/bash',
-    '/bin/sh',
+  return knownShells(env)
+    .filter((shell) => shell.available)
+    .map((shell) => shell.path)
+}
+
+/** In the order of the record's comment; the usual ones also when they do not exist. */
+function knownShells(env: NodeJS.ProcessEnv): FoundShell[] {
+  if (process.platform === 'win32') return [{ path: env['COMSPEC'] ?? 'cmd.exe', source: 'env', available: true }]
+  const candidates: readonly (readonly [source: string, paths: readonly (string | undefined)[]])[] = [
+    ['env', [env['HARN_DEFAULT_SHELL'], env['SHELL']]],
+    ['login', [loginShell()]],
+    ['etc_shells', listedShells()],
+    ['fallback', ['/bin/zsh', '/bin/bash', '/bin/sh']],
   ]
-  return [
-    ...new Set(candidates.filter((path): path is string => path !== undefined && path.startsWith('/') && isExecutable(path))),
-  ]
+  const found = new Map<string, FoundShell>()
+  for (const [source, paths] of candidates) {
+    for (const path of paths) {
+      if (path === undefined || !path.startsWith('/') || found.has(path)) continue
+      const available = isExecutable(path)
+      if (available || source === 'fallback') found.set(path, { path, source, available })
+    }
+  }
+  return [...found.values()]
 }
 
 function loginShell(): string | undefined {
@@ -251,11 +263,13 @@ function info(workspace: Workspace, options: ProcessOptions, effect: Effect): Ef
     case 'exe':
       return answered(process.execPath)
     case 'shells': {
-      const shells = shellsOf(workspace.environment())
-      const names = new Map(shells.map((path) => [path.slice(path.lastIndexOf('/') + 1), path]).reverse() as [string, string][])
+      const shells = knownShells(workspace.environment())
+      const nameOf = (shell: FoundShell): string => shell.path.slice(shell.path.lastIndexOf('/') + 1)
+      const names = new Map([...shells].reverse().map((shell) => [nameOf(shell), shell.path]))
       return answered({
-        shells: shells.filter((path) => names.get(path.slice(path.lastIndexOf('/') + 1)) === path),
-        default: shells[0] ?? null,
+        shells: shells.filter((shell) => names.get(nameOf(shell)) === shell.path),
+        default: shells.find((shell) => shell.available)?.path ?? null,
+        platform: process.platform,
       })
     }
     case 'pid':

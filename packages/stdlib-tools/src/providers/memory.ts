@@ -320,7 +320,7 @@ export function memoryProcess(
     temp: '/tmp',
     exe: '/bin/bridle',
     pid: 1,
-    shells: { shells: [], default: null },
+    shells: { shells: [], default: null, platform: 'unknown' },
     args: [...(options.args ?? [])],
   }
   return {

@@ -30,6 +30,10 @@ interface Shell {
   readonly id: string
   readonly path: string
   readonly isDefault: boolean
+  readonly isAvailable: boolean
+  /** Where it was found: env, login, etc_shells or fallback. */
+  readonly source: string
+  readonly platform: string
 }
 
 const OPERATIONS: ReadonlySet<string> = new Set([
@@ -78,13 +82,17 @@ function startArgv(ctx: Context, state: ProcessState): Result {
 
 function readShells(answer: Value): Shell[] {
   if (!(answer instanceof HarnDict)) return []
-  const paths = answer.get('shells')
+  const rows = answer.get('shells')
   const preferred = answer.get('default')
+  const platform = display(answer.get('platform') ?? 'unknown')
   const shells: Shell[] = []
-  for (const path of paths instanceof HarnList ? paths.view() : []) {
-    if (typeof path !== 'string') continue
+  for (const row of rows instanceof HarnList ? rows.view() : []) {
+    const path = row instanceof HarnDict ? (row.get('path') ?? null) : null
+    if (!(row instanceof HarnDict) || typeof path !== 'string') continue
     const id = path.slice(path.lastIndexOf('/') + 1)
-    if (!shells.some((shell) => shell.id === id)) shells.push({ id, path, isDefault: path === preferred })
+    if (shells.some((shell) => shell.id === id)) continue
+    const source = display(row.get('source') ?? 'fallback')
+    shells.push({ id, path, isDefault: path === preferred, isAvailable: row.get('available') !== false, source, platform })
   }
   return shells
 }
@@ -99,27 +107,30 @@ function wantedShell(params: HarnDict): string | null {
 function findShell(shells: readonly Shell[], wanted: string): Shell | null {
   const found = shells.find((shell) => shell.id === wanted || shell.path === wanted)
   if (found !== undefined) return found
-  return wanted.includes('/') ? { id: wanted.slice(wanted.lastIndexOf('/') + 1), path: wanted, isDefault: false } : null
+  if (!wanted.includes('/')) return null
+  const id = wanted.slice(wanted.lastIndexOf('/') + 1)
+  const platform = shells[0]?.platform ?? 'unknown'
+  return { id, path: wanted, isDefault: false, isAvailable: true, source: 'path', platform }
 }
 
 function defaultShell(ctx: Context, shells: readonly Shell[]): Shell | null {
   const { chosen } = ctx.state(hostProcess)
   const preferred = chosen === null ? null : findShell(shells, chosen)
-  return preferred ?? shells.find((shell) => shell.isDefault) ?? shells[0] ?? null
+  return preferred ?? shells.find((shell) => shell.isDefault) ?? shells.find((shell) => shell.isAvailable) ?? null
 }
 
-function describeShell(shell: Shell, isDefault: boolean): HarnDict {
+function describeShell(shell: Shell): HarnDict {
   return HarnDict.of({
     id: shell.id,
     label: shell.id,
     path: shell.path,
-    platform: 'unix',
-    available: true,
+    platform: shell.platform,
+    available: shell.isAvailable,
     supports_login: true,
     supports_interactive: true,
     default_args: new HarnList(['-c']),
     login_args: new HarnList(['-l', '-c']),
-    source: isDefault ? 'default' : 'system',
+    source: shell.source,
   })
 }
 
@@ -129,7 +140,7 @@ function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[])
   const usual = defaultShell(ctx, shells)
   if (operation === 'list_shells') {
     return HarnDict.of({
-      shells: new HarnList(shells.map((shell) => describeShell(shell, shell.id === usual?.id))),
+      shells: new HarnList(shells.map(describeShell)),
       default_shell_id: usual?.id ?? null,
     })
   }
@@ -138,16 +149,16 @@ function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[])
   switch (operation) {
     case 'set_default_shell':
       ctx.state(hostProcess).chosen = shell.path
-      return describeShell(shell, true)
+      return describeShell(shell)
     case 'get_default_shell':
-      return describeShell(shell, true)
+      return describeShell(shell)
     case 'shell_invocation': {
       const args = shellArguments(params)
       const command = params.get('command') ?? null
       const invocation = HarnDict.of({
         program: shell.path,
         command_arg_index: args.length,
-        shell: describeShell(shell, shell.id === usual?.id),
+        shell: describeShell(shell),
         args: new HarnList([...args, command === null ? '{command}' : display(command)]),
       })
       return invocation

@@ -9,7 +9,7 @@ import { faultOfEffect, isGuarded } from './grants.js'
 import { checkEgress, policyFromEnvironment } from './http-egress.js'
 import { encodeParts } from './http-options.js'
 import type { RequestPlan } from './http-options.js'
-import { httpState, isSensitiveHeader, mockedResponse } from './http-state.js'
+import { httpState, isMocked, isSensitiveHeader, mockedResponse } from './http-state.js'
 import type { HttpCall } from './http-state.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
@@ -241,7 +241,7 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 
 function answered(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result {
   const location = REDIRECTS.includes(response.status) ? header(response.headers, 'location') : null
-  if (location !== null && state.plan.redirects >= 0) {
+  if (location !== null && state.plan.redirects >= 0 && (!mocked || leadsToMock(ctx, state.plan, response.status, location))) {
     if (state.hops >= state.plan.redirects) return ctx.throw('http: request failed: too many redirects')
     if (!URL.canParse(location, state.plan.url)) return ctx.throw(`http: request failed: invalid redirect location '${location}'`)
     state.hops++
@@ -251,6 +251,13 @@ function answered(ctx: Context, state: ExchangeState, response: Response, mocked
   if (state.plan.retryStatuses.includes(response.status) && mayRetry(state))
     return pause(ctx, state, retryAfterMs(state.plan, response))
   return deliver(ctx, state, response, mocked)
+}
+
+/** A mock's redirect is an answer like any other, unless where it leads is mocked too: mocks never make a script reach the network. */
+function leadsToMock(ctx: Context, plan: RequestPlan, status: number, location: string): boolean {
+  if (!URL.canParse(location, plan.url)) return false
+  const { method, url } = redirected(plan, status, new URL(location, plan.url))
+  return isMocked(ctx.state(httpState), method, url)
 }
 
 /** Seconds of a Retry-After header on 429 and 503, as milliseconds; dates are not followed. */

@@ -80,14 +80,25 @@ function segmentsOf(path: string): string[] {
   return path.split('/').slice(1)
 }
 
+/** What is wrong with a handle as such, before any server is looked for; null when nothing is. */
+function handleProblem(name: string, handle: Value): string | null {
+  if (handle instanceof HarnDict) return handle.has('id') ? null : `${name}: handle dict must contain id`
+  return typeof handle === 'string' ? null : `${name}: first argument must be a handle string or dict`
+}
+
+/** The server behind a handle, or the message that says why there is none. */
+function findServer(ctx: Context, name: string, handle: Value): Server | string {
+  return handleProblem(name, handle) ?? serverOf(ctx, handle) ?? `${name}: unknown server '${handleId(handle)}'`
+}
+
 function addRoute(ctx: Context, handle: Value, method: Value, template: Value, handler: Value, given: Value): Result {
   const name = 'http_server_route'
   if (ctx.argc < 4) return ctx.throw(`${name}: requires server, method, path template, and handler`)
   if (!isCallable(handler)) return ctx.throw(`${name}: argument 4 must be a closure, got ${typeName(handler)}`)
   const path = display(template)
   if (!path.startsWith('/')) return ctx.throw(`${name}: path template must start with '/'`)
-  const server = serverOf(ctx, handle)
-  if (server === undefined) return ctx.throw(`${name}: unknown server '${handleId(handle)}'`)
+  const server = findServer(ctx, name, handle)
+  if (typeof server === 'string') return ctx.throw(server)
   const options = dictOf(given)
   server.routes.push({
     method: display(method).toUpperCase(),
@@ -102,9 +113,10 @@ function addRoute(ctx: Context, handle: Value, method: Value, template: Value, h
 /** A builtin that gives a server one more function. */
 function hook(name: string, doc: string, add: (server: Server, fn: Value) => void): BuiltinDef {
   return builtin(`${name}(server: dict, f: closure) -> dict`, { doc, effects: [] }, (ctx, handle, fn) => {
+    if (ctx.argc < 2) return ctx.throw(`${name}: requires server and handler`)
     if (!isCallable(fn ?? null)) return ctx.throw(`${name}: argument 2 must be a closure, got ${typeName(fn ?? null)}`)
-    const server = serverOf(ctx, handle ?? null)
-    if (server === undefined) return ctx.throw(`${name}: unknown server '${handleId(handle ?? null)}'`)
+    const server = findServer(ctx, name, handle ?? null)
+    if (typeof server === 'string') return ctx.throw(server)
     add(server, fn!)
     return handleValue(handleId(handle ?? null))
   })
@@ -210,13 +222,13 @@ function* isReady(handle: Value): Script<boolean> {
   return known.readiness === null || isTruthy(yield* callBack(known.readiness, handle))
 }
 
-function* serve(handle: Value, given: Value, name: string): Script<HarnDict> {
+function* serve(handle: Value, given: Value): Script<HarnDict> {
   const id = handleId(handle)
   const standing = yield* here((ctx) => {
     const server = serverOf(ctx, handle)
     return server === undefined ? 'unknown' : server.shutDown ? 'down' : 'up'
   })
-  if (standing === 'unknown') return failWith(`${name}: unknown server handle '${id}'`)
+  if (standing === 'unknown') return failWith(`http_server_request: unknown server handle '${id}'`)
   if (standing === 'down') return textResponse(503, 'server is shut down')
   if (!(yield* isReady(handleValue(id)))) return textResponse(503, 'server is not ready')
   const incoming = readIncoming(given)
@@ -237,8 +249,8 @@ function* serve(handle: Value, given: Value, name: string): Script<HarnDict> {
 }
 
 const machine = scripts('http_server.script', {
-  *serve(handle, request, name) {
-    return yield* serve(handle!, request ?? null, display(name!))
+  *serve(handle, request) {
+    return yield* serve(handle!, request ?? null)
   },
   *ready(handle) {
     return yield* isReady(handle!)
@@ -259,8 +271,20 @@ function asking(name: string): BuiltinDef {
   return builtin(
     `${name}(server: dict, request: dict) -> dict`,
     { doc: 'The response of a server to a request.', effects: ['callback'] },
-    (ctx, handle, request) => machine.start(ctx, 'serve', handle ?? null, request ?? null, name),
+    (ctx, handle, request) => {
+      if (ctx.argc < 2) return ctx.throw(`${name}: requires server and request`)
+      const problem = handleProblem(name, handle ?? null)
+      return problem === null ? machine.start(ctx, 'serve', handle ?? null, request ?? null) : ctx.throw(problem)
+    },
   )
+}
+
+/** Runs a script on a server that exists. */
+function onKnown(ctx: Context, script: 'ready' | 'shutdown', handle: Value): Result {
+  const name = `http_server_${script}`
+  if (ctx.argc === 0) return ctx.throw(`${name}: requires server`)
+  const server = findServer(ctx, name, handle)
+  return typeof server === 'string' ? ctx.throw(server) : machine.start(ctx, script, handle)
 }
 
 export const httpServerFamily: BuiltinFamily = {
@@ -296,8 +320,8 @@ export const httpServerFamily: BuiltinFamily = {
       'http_server_set_ready(server: dict, ready: bool) -> bool',
       { doc: 'Says whether the server is ready.', effects: [] },
       (ctx, handle, ready) => {
-        const server = serverOf(ctx, handle ?? null)
-        if (server === undefined) return ctx.throw(`http_server_set_ready: unknown server '${handleId(handle ?? null)}'`)
+        const server = findServer(ctx, 'http_server_set_ready', handle ?? null)
+        if (typeof server === 'string') return ctx.throw(server)
         server.ready = isTruthy(ready ?? null)
         return server.ready
       },
@@ -305,12 +329,12 @@ export const httpServerFamily: BuiltinFamily = {
     builtin(
       'http_server_ready(server: dict) -> bool',
       { doc: 'Whether the server answers requests.', effects: ['callback'] },
-      (ctx, handle) => machine.start(ctx, 'ready', handle ?? null),
+      (ctx, handle) => onKnown(ctx, 'ready', handle ?? null),
     ),
     builtin(
       'http_server_shutdown(server: dict) -> bool',
       { doc: 'Shuts the server down.', effects: ['callback'] },
-      (ctx, handle) => machine.start(ctx, 'shutdown', handle ?? null),
+      (ctx, handle) => onKnown(ctx, 'shutdown', handle ?? null),
     ),
     ...responseBuiltins,
     ...tlsBuiltins,

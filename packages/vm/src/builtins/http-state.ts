@@ -93,11 +93,17 @@ export function setMock(state: HttpState, method: string, pattern: string, respo
   else state.mocks[known] = mock
 }
 
+function mockFor(state: HttpState, method: string, url: string): HttpMock | undefined {
+  return state.mocks.find((each) => (each.method === '*' || each.method === method) && matchesPattern(each.pattern, url))
+}
+
+export function isMocked(state: HttpState, method: string, url: string): boolean {
+  return mockFor(state, method, url) !== undefined
+}
+
 /** The response of the first mock that fits, recorded as a call; null when none does. */
 export function mockedResponse(state: HttpState, call: HttpCall): Value {
-  const mock = state.mocks.find(
-    (each) => (each.method === '*' || each.method === call.method) && matchesPattern(each.pattern, call.url),
-  )
+  const mock = mockFor(state, call.method, call.url)
   if (mock === undefined) return null
   state.calls.push(call)
   const response = mock.responses[Math.min(mock.next, mock.responses.length - 1)]!

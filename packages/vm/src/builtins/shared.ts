@@ -166,7 +166,7 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_set(cell: dict, value: any)',
       'Sets a cell and gives the value before.',
-      operation('shared_cell', 'shared_set', 2, 'cell and value', (cell, value = null) => {
+      operation('shared_cell', 'shared_set', 1, 'cell and value', (cell, value = null) => {
         const before = cell.value
         write(cell, value)
         return before
@@ -180,7 +180,7 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_cas(cell: dict, expected_or_snapshot: any, value: any) -> bool',
       'Sets a cell if it still holds what is expected.',
-      operation('shared_cell', 'shared_cas', 3, 'cell, expected value and new value', (cell, expected = null, value = null) => {
+      operation('shared_cell', 'shared_cas', 3, 'handle, expected, and new value', (cell, expected = null, value = null) => {
         const holds = stillHolds(cell, cell.value, expected)
         if (holds) write(cell, value)
         return holds

@@ -349,7 +349,10 @@ export const sseFamily: BuiltinFamily = {
     builtin(
       'sse_event(event: any, options?: dict) -> string',
       { doc: 'The text of an event as servers send it.' },
-      (ctx, event, options) => eventOrFault(ctx, event ?? null, options ?? null),
+      (ctx, event, options) =>
+        ctx.argc === 0
+          ? ctx.throw('sse_event: requires event data or an event dict')
+          : eventOrFault(ctx, event ?? null, options ?? null),
     ),
     builtin(
       'sse_server_response(options?: dict) -> dict',

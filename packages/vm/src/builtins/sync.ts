@@ -205,8 +205,10 @@ export function releasePermit(ctx: Context, permit: HarnPermit): boolean {
   return lock !== undefined && giveBack(ctx, lock, permit.id)
 }
 
-function keyOf(value: Value): string {
-  return value === null ? '__default__' : display(value)
+/** The mutex that needs no name is that of `mutex` blocks; the other kinds have one of their own. */
+function keyOf(value: Value, kind: LockKind): string {
+  if (value !== null) return display(value)
+  return kind === 'mutex' ? '__default__' : 'default'
 }
 
 function timeoutOf(value: Value): number | null {
@@ -222,7 +224,7 @@ function semaphore(ctx: Context, key: Value, capacity: Value, permits: Value, ti
   return acquire(ctx, {
     builtin: 'sync_semaphore_acquire',
     kind: 'semaphore',
-    key: keyOf(key),
+    key: keyOf(key, 'semaphore'),
     capacity: countOf(capacity, 1),
     permits: countOf(permits, 1),
     timeoutMs: timeoutOf(timeout),
@@ -236,7 +238,7 @@ function rwlock(ctx: Context, key: Value, mode: Value, timeout: Value): Result {
   return acquire(ctx, {
     builtin: 'sync_rwlock_acquire',
     kind: 'rwlock',
-    key: keyOf(key),
+    key: keyOf(key, 'rwlock'),
     capacity: RWLOCK_CAPACITY,
     permits,
     timeoutMs: timeoutOf(timeout),
@@ -285,7 +287,7 @@ export const syncFamily: BuiltinFamily = {
         acquire(ctx, {
           builtin: 'sync_mutex_acquire',
           kind: 'mutex',
-          key: keyOf(key!),
+          key: keyOf(key!, 'mutex'),
           capacity: 1,
           permits: 1,
           timeoutMs: timeoutOf(timeout!),
@@ -303,7 +305,7 @@ export const syncFamily: BuiltinFamily = {
         acquire(ctx, {
           builtin: 'sync_gate_acquire',
           kind: 'gate',
-          key: keyOf(key!),
+          key: keyOf(key!, 'gate'),
           capacity: countOf(limit!, 1),
           permits: 1,
           timeoutMs: timeoutOf(timeout!),

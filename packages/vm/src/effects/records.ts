@@ -165,10 +165,14 @@ export type ProcessInfo =
       readonly result: string
     }
   | { readonly args: { readonly op: 'pid' }; readonly result: number }
-  /** Absolute paths of the shells that exist, each name once, and the one that commands run in (see ProcessExec). */
+  /** Shells by absolute path, each name once, with where each was found, and the one that commands run in (see ProcessExec). */
   | {
       readonly args: { readonly op: 'shells' }
-      readonly result: { readonly shells: readonly string[]; readonly default: string | null }
+      readonly result: {
+        readonly shells: readonly { readonly path: string; readonly source: string; readonly available: boolean }[]
+        readonly default: string | null
+        readonly platform: string
+      }
     }
   /** Arguments of the script. */
   | { readonly args: { readonly op: 'args' }; readonly result: readonly string[] }
