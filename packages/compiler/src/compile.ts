@@ -84,7 +84,7 @@ export function compileProgram(entry: { readonly key: string; readonly text: str
       ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
       ...(options.strict === undefined ? {} : { strict: options.strict }),
     }),
-    ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main.program)) ? effects.findings(mode === 'strict') : []),
+    ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main)) ? effects.findings(mode === 'strict') : []),
   ]
   if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, effects, file, files, grants }
 

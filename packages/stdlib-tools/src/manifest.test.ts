@@ -115,6 +115,41 @@ describe('tools', () => {
   })
 })
 
+describe('aliases of tools', () => {
+  const extended = '// @bridle grants\nuse tool http.get as Fetch\nuse tool mcp "https://example.com" as Server\n'
+
+  test('have the effect that is bound to them, else that of their grants, else external', () => {
+    const call = 'fn f(u) { return Fetch(url: u) }'
+    expect(effectsOf(`${extended}bind effect http.get to Fetch\n${call}`, 'f')).toEqual(['http'])
+    expect(effectsOf(`${extended}grant Fetch effect "llm"\n${call}`, 'f')).toEqual(['llm'])
+    expect(effectsOf(`${extended}${call}`, 'f')).toEqual(['external'])
+  })
+
+  test('are shown with their tool and their grants', () => {
+    const source = `${extended}grant Fetch timeout_ms 5\nfn f(u) { grant Fetch timeout_ms 2\nreturn [u].map(Fetch) }\n@grant("fs.read", path: "/x")\nfn g() {}`
+    const { functions, script } = manifest(source)
+    expect(functions[0]).toMatchObject({ name: 'f', tools: [{ via: 'tool', name: 'http.get', alias: 'Fetch' }], unknown: false })
+    expect(script.grants).toEqual([
+      { tool: 'Fetch', constraints: { timeout_ms: 5 }, effects: null, within: null },
+      { tool: 'fs.read', constraints: { path: '/x' }, effects: null, within: 'g' },
+    ])
+    expect(functions[1]).toMatchObject({ name: 'g', grants: [{ tool: 'fs.read' }] })
+  })
+
+  test('are contracts too', () => {
+    expect(findings(`${extended}bind effect http to Fetch\n@effects() fn f(u) { return Fetch(url: u) }`)).toEqual([
+      "E002 'f' calls tool Fetch, whose effect 'http' is not in the row of 'f'",
+    ])
+    expect(findings(`${extended}grant Fetch effect http\nfn f(u) { read_file(u)\nreturn Fetch(url: u) }`)).toEqual([
+      "E003 'f' has effect 'fs', and no grant in scope allows it",
+    ])
+    expect(findings(`${extended}grant Fetch timeout_ms 5\nfn f(u) { read_file(u)\nreturn Fetch(url: u) }`)).toEqual([])
+    expect(findings('@bind_effect(http, "Nobody") fn f() {}')).toEqual([
+      "E004 `@bind_effect` names tool 'Nobody', which is not declared",
+    ])
+  })
+})
+
 describe('the whole script', () => {
   test('starts at its pipeline, and counts what may be called by others', () => {
     const source =

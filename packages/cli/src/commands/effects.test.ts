@@ -19,7 +19,7 @@ pipeline default(task) { println(all(["a"], { x -> write_file("o", x) })) }
     effects  external, fs
     tools    Fetch
     powers   fs.write, tool.call
-    grant    Fetch domain "*.example.com" timeout_ms 500, on fetch
+    grant    Fetch domain "*.example.com" timeout_ms 500, in fetch
   fn fetch (line 2)          external; row: external; tools: Fetch; grant: Fetch domain "*.example.com" timeout_ms 500
   fn all (line 5)            external; and what it is given as action; tools: Fetch
   fn loose (line 6)          none; and whatever it finds at run time

@@ -61,7 +61,7 @@ export function renderManifest(path: string, { functions, script }: EffectManife
     `    effects  ${list(script.effects)}`,
     `    tools    ${list(script.tools.map(toolName))}`,
     `    powers   ${list(script.kinds)}`,
-    ...script.grants.map((grant) => `    grant    ${grantText(grant)}, on ${grant.scope}`),
+    ...script.grants.map((grant) => `    grant    ${grantText(grant)}${grant.within === null ? '' : `, in ${grant.within}`}`),
   ]
   const names = functions.map(({ kind, name, line }) => `${WORDS[kind]} ${name} (line ${line})`)
   const width = Math.max(0, ...names.map((name) => name.length))
@@ -91,8 +91,9 @@ function list(words: readonly string[]): string {
   return words.length === 0 ? 'none' : words.join(', ')
 }
 
-function toolName({ via, name }: ToolUse): string {
-  const shown = name === '*' ? 'any' : name
+function toolName({ via, name, alias }: ToolUse): string {
+  const plain = name === '*' ? 'any' : name
+  const shown = alias === undefined ? plain : `${alias} = ${plain}`
   switch (via) {
     case 'tool':
       return shown
@@ -110,8 +111,8 @@ function grantText({ tool, constraints, effects }: GrantReport): string {
   return [tool, ...entries, ...(effects === null ? [] : [`effects ${list(effects)}`])].join(' ')
 }
 
-function text(value: GrantReport['constraints'][string]): string {
-  if (Array.isArray(value)) return (value as readonly GrantReport['constraints'][string][]).map(text).join('|')
+function text(value: unknown): string {
+  if (Array.isArray(value)) return value.map(text).join('|')
   if (typeof value === 'object' && value !== null && 'float' in value) return String(value.float)
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

@@ -6,7 +6,7 @@ import type { LoadedModule } from '../modules.js'
 import type { Signatures } from '../signatures.js'
 import { checkCeiling, checkEffects } from './check.js'
 import { collectModule, type ModuleNames } from './collect.js'
-import { boundEffects } from './declared.js'
+import { boundEffects, grantsOf } from './declared.js'
 import { type Cause, Inference } from './infer.js'
 import { effectOf } from './kinds.js'
 import { type EffectManifest, manifestOf } from './report.js'
@@ -34,14 +34,14 @@ export class EffectAnalysis {
 
   get manifest(): EffectManifest {
     const { world, inference, entries } = this.work()
-    this.shown ??= manifestOf({ world, inference, main: this.main.file, entries })
+    this.shown ??= manifestOf({ world, inference, main: this.main.file, entries, grants: grantsOf(this.main.grants) })
     return this.shown
   }
 
   /** Broken contracts of the main file. */
   findings(strict: boolean): readonly Diagnostic[] {
     const { world, inference } = this.work()
-    return checkEffects({ world, inference, main: this.main.key, strict })
+    return checkEffects({ world, inference, main: this.main.key, grants: grantsOf(this.main.grants), strict })
   }
 
   /** What of the program exceeds the effects that a host allows. */
@@ -93,11 +93,12 @@ export class EffectAnalysis {
 }
 
 /** Whether a file says anything about effects that could be broken. */
-export function hasContracts(program: Program): boolean {
+export function hasContracts({ program, grants }: LoadedModule): boolean {
+  if (grants.aliases.length > 0 || grants.scoped.length > 0) return true
   return program.items.some((item) => 'attributes' in item && item.attributes.some(({ name }) => CONTRACTS.has(name.text)))
 }
 
-const CONTRACTS: ReadonlySet<string> = new Set(['effects', 'grant', 'bind_effect'])
+const CONTRACTS: ReadonlySet<string> = new Set(['effects', 'bind_effect'])
 
 /** The pipeline that a file is entered through (reference 02 §0.6); null in script mode. */
 function entryPipeline(program: Program): string | null {

@@ -31,12 +31,12 @@ export const EFFECT_CATALOG = {
       'The file declares grants, each limited to certain effects, and this function has an effect that none of those in its ' +
       'scope covers. A grant without an effect clause covers everything; a file without grants is never reported.',
   }),
-  E004: row<{ name: string; what: string }>({
+  E004: row<{ name: string }>({
     severity: 'error',
     title: 'UndefinedTool',
-    message: (a) => `\`@${a.what}\` names tool '${a.name}', which is not declared`,
+    message: (a) => `\`@bind_effect\` names tool '${a.name}', which is not declared`,
     hint: () => 'define the tool with `tool_define`, or correct the name',
-    doc: 'A grant or a bound effect is about a tool that the program neither defines nor calls.',
+    doc: 'An effect is bound to a tool that the program neither defines nor calls.',
   }),
   E005: row<{ fn: string; operation: string; effect: string }>({
     severity: 'warning',

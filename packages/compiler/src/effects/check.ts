@@ -3,9 +3,9 @@
 
 import type { CatalogRow, Diagnostic, Span } from '@bridle/parser'
 import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
-import { boundEffects, declaredRow, type Grant, grantsOf } from './declared.js'
+import { boundEffects, declaredRow, type Grant } from './declared.js'
 import type { Cause, Inference } from './infer.js'
-import { EFFECT_NAMES, effectOf, needsGrant } from './kinds.js'
+import { effectOf, needsGrant } from './kinds.js'
 import type { Unit, World } from './units.js'
 
 export interface EffectCheck {
@@ -13,6 +13,8 @@ export interface EffectCheck {
   readonly inference: Inference
   /** Key of the main module; only its declarations are reported on. */
   readonly main: string
+  /** Of the main file. */
+  readonly grants: readonly Grant[]
   /** Also what is only advice: effects that cannot occur, `@deterministic` functions that are not. */
   readonly strict: boolean
 }
@@ -32,11 +34,10 @@ const NONDETERMINISTIC: ReadonlySet<string> = new Set([
   'time',
 ])
 
-export function checkEffects({ world, inference, main, strict }: EffectCheck): readonly Diagnostic[] {
+export function checkEffects({ world, inference, main, grants, strict }: EffectCheck): readonly Diagnostic[] {
   const findings: Diagnostic[] = []
   const own = world.units.filter((unit) => unit.module === main && unit.kind !== 'module')
-  const grants = own.flatMap(grantsOf)
-  undefinedTools(world, inference, grants, findings)
+  undefinedTools(world, inference, findings)
   const bound = new Set(boundEffects(world).map(({ effect }) => effect))
   for (const unit of own) {
     const causes = causesByEffect(inference, unit)
@@ -108,7 +109,7 @@ function checkGrants(
   bound: ReadonlySet<string>,
   findings: Diagnostic[],
 ): void {
-  const inScope = grants.filter((grant) => grant.unit === unit)
+  const inScope = grants.filter((grant) => grant.within === null || grant.within === unit.name)
   if (inScope.length === 0) return
   for (const [effect, cause] of causes) {
     if (!needsGrant(effect) || bound.has(effect)) continue
@@ -117,18 +118,14 @@ function checkGrants(
   }
 }
 
-function undefinedTools(world: World, inference: Inference, grants: readonly Grant[], findings: Diagnostic[]): void {
+function undefinedTools(world: World, inference: Inference, findings: Diagnostic[]): void {
   const known = new Set(world.tools.keys())
   for (const unit of world.units) {
-    for (const { use } of inference.of(unit).tools.values()) known.add(use.name)
+    for (const { use } of inference.of(unit).tools.values()) known.add(use.alias ?? use.name)
   }
   if (world.dynamicTools || known.has('*')) return
-  // Ids, families and patterns are about builtins as well, and about tools that only the host knows.
-  const isGeneral = (tool: string): boolean => /[.*]/.test(tool) || Object.hasOwn(EFFECT_NAMES, tool)
-  for (const { tool, span } of grants)
-    if (!known.has(tool) && !isGeneral(tool)) report(findings, 'E004', span, { name: tool, what: 'grant' })
   for (const { tool, span } of boundEffects(world)) {
-    if (!known.has(tool)) report(findings, 'E004', span, { name: tool, what: 'bind_effect' })
+    if (!known.has(tool)) report(findings, 'E004', span, { name: tool })
   }
 }
 

@@ -260,7 +260,8 @@ class Collector {
     if (stmt.binding.kind === 'NameBinding' && !stmt.mutable) {
       const name = stmt.binding.name.text
       const value = this.value(stmt.value, names, name)
-      names.bind(name, isAlias(stmt.value) ? { kind: 'tool', name } : value)
+      const alias = isAlias(stmt.value) ? this.module.grants.aliases.find((each) => each.name === name) : undefined
+      names.bind(name, alias === undefined ? value : { kind: 'tool', alias })
       return
     }
     const value = this.value(stmt.value, names)

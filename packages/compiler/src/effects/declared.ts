@@ -1,8 +1,10 @@
 // What a file says about effects, in the portable form: attributes that other implementations of the language skip with a
-// warning. `@effects(http, fs)` is a row, `@grant("Fetch", domain: "*.example.com")` a grant for that declaration,
-// `@bind_effect(http, "Fetch")` names the effect of a tool. (`tool` is a keyword and cannot name an argument.)
+// warning. `@effects(http, fs)` is a row, `@bind_effect(http, "Fetch")` names the effect of a tool. Grants are read by the
+// grants extension (grants/lower.ts), which also has statements for both.
 
 import type { Attribute, AttributeValue, Span } from '@bridle/parser'
+import type { GrantRecord } from '../grants/constraints.js'
+import type { GrantDeclarations } from '../grants/lower.js'
 import { normalEffect } from './kinds.js'
 import type { Unit, World } from './units.js'
 
@@ -13,30 +15,33 @@ export function declaredRow(unit: Unit): readonly string[] | null {
   return [...new Set(rows.flatMap((row) => row.args.flatMap(({ value }) => namesIn(value))))].sort()
 }
 
+/** A grant as analysis looks at it. */
 export interface Grant {
+  /** Alias or tool id. */
   readonly tool: string
-  /** Constraints as written, without `tool`, `effect` and `effects`. */
-  readonly constraints: readonly (readonly [key: string, value: AttributeValue])[]
+  /** Constraints as written, without the effect clause. */
+  readonly constraints: GrantRecord
   /** Effects that the grant is limited to; null when it has no effect clause. */
   readonly effects: readonly string[] | null
-  /** The declaration that it stands on. */
-  readonly unit: Unit
-  readonly span: Span
+  /** Name of the declaration that it holds in; null for the whole file. */
+  readonly within: string | null
 }
 
-export function grantsOf(unit: Unit): readonly Grant[] {
-  return unit.attributes.flatMap((attribute) => {
-    const tool = attribute.name.text === 'grant' ? (textOf(attribute, 'tool') ?? positional(attribute, 0)) : null
-    if (tool === null) return []
-    const clauses = attribute.args.filter(({ name }) => name?.text === 'effect' || name?.text === 'effects')
-    const constraints = attribute.args.flatMap(({ name, value }) =>
-      name === null || name.text === 'tool' || clauses.some((clause) => clause.name === name)
-        ? []
-        : [[name.text, value] as const],
-    )
-    const effects = clauses.length === 0 ? null : clauses.flatMap(({ value }) => namesIn(value))
-    return [{ tool, constraints, effects, unit, span: attribute.span }]
-  })
+/** The grants of a file: those of its aliases, which hold everywhere, and those of a declaration. */
+export function grantsOf({ aliases, scoped }: GrantDeclarations): readonly Grant[] {
+  const ofAliases = aliases.flatMap(({ name, grant }) => (Object.keys(grant).length === 0 ? [] : [grantOf(name, grant, null)]))
+  return [...ofAliases, ...scoped.map(({ tool, grant, within }) => grantOf(tool, grant, within))]
+}
+
+function grantOf(tool: string, record: GrantRecord, within: string | null): Grant {
+  const { effect, effects, ...constraints } = record
+  const clauses = [effect, effects].filter((clause) => clause !== undefined)
+  return {
+    tool,
+    constraints,
+    effects: clauses.length === 0 ? null : clauses.flatMap((clause) => namesIn(clause as AttributeValue)),
+    within,
+  }
 }
 
 export interface Bound {

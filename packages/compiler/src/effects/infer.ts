@@ -6,8 +6,9 @@
 
 import type { Span } from '@bridle/parser'
 import type { BuiltinEffects, Signatures } from '../signatures.js'
+import type { ToolAlias } from '../grants/lower.js'
 import { declaredRow } from './declared.js'
-import { effectsByPrefix, effectsOfBuiltin, isKind, namedEffect } from './kinds.js'
+import { effectsByPrefix, effectsOfBuiltin, isKind, namedEffect, normalEffect } from './kinds.js'
 import { type ParamRef, paramKey, type Site, type Tracked, type Unit, type World } from './units.js'
 
 /** Why something is in a row: the place in the unit's own text, in words of reference 05 §2.13. */
@@ -25,6 +26,8 @@ export interface ToolUse {
   readonly via: ToolVia
   /** `*`: the name is known to the run only. */
   readonly name: string
+  /** What the file calls the tool, where it has an alias for it. */
+  readonly alias?: string
 }
 
 export interface Facts {
@@ -133,7 +136,7 @@ export class Inference {
         this.addCalled(facts, target.param)
         return
       case 'tool':
-        this.callTool(facts, target.name, span)
+        this.callAlias(facts, target.alias, span)
         return
       case 'unknown':
         this.addUnknown(facts, { text: 'call of a value that is not known here', span, callee: 'a value' })
@@ -201,7 +204,7 @@ export class Inference {
         this.addCalled(facts, value.param)
         return
       case 'tool':
-        this.callTool(facts, value.name, cause.span)
+        this.callAlias(facts, value.alias, cause.span)
         return
       case 'unknown':
         this.addUnknown(facts, cause)
@@ -257,10 +260,19 @@ export class Inference {
 
   // ---- tools ----------------------------------------------------------------------------------------------------------
 
-  private callTool(facts: Facts, name: string, span: Span): void {
-    const cause: Cause = { text: `tool call '${name}'`, span, callee: `tool ${name}` }
-    this.addToken(facts, 'tool.call', cause)
-    this.useTool(facts, 'tool', { kind: 'text', text: name }, span, cause)
+  /** An alias of a server calls any of its tools; an alias of a tool has the effects that the file binds to it. */
+  private callAlias(facts: Facts, alias: ToolAlias, span: Span): void {
+    const cause: Cause = { text: `tool call '${alias.name}'`, span, callee: `tool ${alias.name}` }
+    this.addBuiltin(facts, '__tool_alias_call', this.effectsOf('__tool_alias_call').tokens, cause)
+    const name = alias.server ? '*' : alias.tool
+    const key = `tool:${name}:${alias.name}`
+    if (!facts.tools.has(key)) {
+      facts.tools.set(key, { use: { via: 'tool', name, alias: alias.name }, cause })
+      this.changed = true
+    }
+    if (alias.effects === null)
+      this.toolEffects(facts, alias.server ? null : alias.tool, cause, alias.server ? 'mcp' : 'external')
+    else for (const effect of alias.effects) this.addToken(facts, namedEffect(normalEffect(effect) ?? effect), cause)
   }
 
   private useTool(facts: Facts, via: ToolVia, name: Tracked, span: Span, cause: Cause): void {
@@ -280,7 +292,7 @@ export class Inference {
   }
 
   /** The row of a tool: what is bound to it, else what its definition says, else its handler, else `external`. */
-  private toolEffects(facts: Facts, name: string | null, cause: Cause): void {
+  private toolEffects(facts: Facts, name: string | null, cause: Cause, otherwise = 'external'): void {
     const bound = name === null ? undefined : this.options.bound.get(name)
     if (bound !== undefined) {
       this.addToken(facts, namedEffect(bound), cause)
@@ -292,7 +304,7 @@ export class Inference {
     } else if (definition?.executor === 'harn' && definition.handler !== null) {
       this.invoke(facts, definition.handler, cause)
     } else {
-      this.addToken(facts, namedEffect('external'), cause)
+      this.addToken(facts, namedEffect(otherwise), cause)
     }
   }
 

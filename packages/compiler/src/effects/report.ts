@@ -2,20 +2,14 @@
 // under which grants. It is what a person reads before running code that a model wrote, what a host compares with its ceiling,
 // and what a run is held to: it is never less than what can happen.
 
-import type { AttributeValue, SourceFile } from '@bridle/parser'
-import { declaredRow, type Grant, grantsOf } from './declared.js'
+import type { SourceFile } from '@bridle/parser'
+import { declaredRow, type Grant } from './declared.js'
 import type { Facts, Inference, ToolUse } from './infer.js'
 import { effectOf, isKind } from './kinds.js'
 import type { Unit, World } from './units.js'
 
-export interface GrantReport {
-  readonly tool: string
-  readonly constraints: { readonly [key: string]: AttributeValue }
-  /** null: no effect clause. */
-  readonly effects: readonly string[] | null
-  /** Name of the declaration that the grant stands on. */
-  readonly scope: string
-}
+/** A grant: alias or tool id, constraints, effects that it is limited to (null: all), declaration (null: the whole file). */
+export type GrantReport = Grant
 
 export interface FunctionEffects {
   readonly name: string
@@ -56,11 +50,12 @@ export interface ManifestParts {
   readonly main: SourceFile
   /** Units that run by themselves: modules as they are loaded, the pipeline that the file enters through. */
   readonly entries: readonly Unit[]
+  /** Of the main file. */
+  readonly grants: readonly Grant[]
 }
 
-export function manifestOf({ world, inference, main, entries }: ManifestParts): EffectManifest {
+export function manifestOf({ world, inference, main, entries, grants }: ManifestParts): EffectManifest {
   const own = world.units.filter((unit) => unit.module === main.name)
-  const grants = own.flatMap(grantsOf)
   const functions = own.filter((unit) => isShown(unit)).sort((one, other) => one.span.start - other.span.start)
   const all = inference.reachable(entries)
   return {
@@ -70,7 +65,7 @@ export function manifestOf({ world, inference, main, entries }: ManifestParts): 
       effects: effectsIn(all),
       kinds: [...all.tokens.keys()].filter(isKind).sort(),
       tools: toolsIn(all, world),
-      grants: grants.map(grantReport),
+      grants,
     },
   }
 }
@@ -91,7 +86,7 @@ function functionEffects(unit: Unit, facts: Facts, grants: readonly Grant[], mai
     effects: effectsIn(facts),
     declared: declaredRow(unit),
     tools,
-    grants: grants.filter((grant) => grant.unit === unit).map(grantReport),
+    grants: grants.filter((grant) => grant.within === unit.name),
     callsParameters: [...facts.called.values()].flatMap((param) => {
       return param.unit === unit.id ? (unit.params[param.index] ?? []) : []
     }),
@@ -114,13 +109,4 @@ function toolsIn(facts: Facts, world: World | null): readonly ToolUse[] {
   for (const name of world?.tools.keys() ?? []) uses.set(`tool:${name}`, { via: 'tool', name })
   if (world?.dynamicTools === true) uses.set('tool:*', { via: 'tool', name: '*' })
   return [...uses].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, use]) => use)
-}
-
-function grantReport(grant: Grant): GrantReport {
-  return {
-    tool: grant.tool,
-    constraints: Object.fromEntries(grant.constraints),
-    effects: grant.effects,
-    scope: grant.unit.name,
-  }
 }

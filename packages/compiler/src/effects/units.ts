@@ -3,6 +3,7 @@
 // over the whole program in infer.ts.
 
 import type { Attribute, Span } from '@bridle/parser'
+import type { ToolAlias } from '../grants/lower.js'
 
 export interface Unit {
   readonly id: number
@@ -31,7 +32,7 @@ export type Tracked =
   | { readonly kind: 'param'; readonly param: ParamRef }
   | { readonly kind: 'text'; readonly text: string }
   /** An alias of a tool: calling it calls the tool. */
-  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'tool'; readonly alias: ToolAlias }
   /** Certainly nothing that can be called. */
   | { readonly kind: 'data' }
   | { readonly kind: 'unknown' }
@@ -41,7 +42,7 @@ export type Target =
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'param'; readonly param: ParamRef }
   | { readonly kind: 'method'; readonly name: string }
-  | { readonly kind: 'tool'; readonly name: string }
+  | { readonly kind: 'tool'; readonly alias: ToolAlias }
   /** A name that is found at run time only, in whoever called. */
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'unknown' }

@@ -41,5 +41,6 @@ function effectsOf(defs: readonly BuiltinDef[]): BuiltinEffects {
 
 /** Lazy sequences keep a function and call it later, which is all the same to whoever hands it over. */
 function takesFunction({ signature }: BuiltinDef): boolean {
-  return /\bclosure\b|\bfn\(/.test(signature)
+  const results = signature.lastIndexOf(') ->')
+  return /\bclosure\b|\bfn\(/.test(results < 0 ? signature : signature.slice(0, results))
 }
