@@ -1,7 +1,8 @@
 // The front door: source text → compiled program or diagnostics, through the phases of reference 01 §1.2. Pure: modules come
 // from the resolver, builtins are known by their signatures.
 
-import type { Diagnostic, Extension, SourceFile, TypeExpr } from '@bridle/parser'
+import { diagnose, MAX_NESTING, SourceFile } from '@bridle/parser'
+import type { Diagnostic, Extension, TypeExpr } from '@bridle/parser'
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
 import { emitProgram } from './emit/program.js'
@@ -48,7 +49,24 @@ export interface CompileResult {
   readonly grants: ReadonlyMap<string, GrantDeclarations>
 }
 
-export function compileProgram(entry: { readonly key: string; readonly text: string }, options: CompileOptions): CompileResult {
+interface Source {
+  readonly key: string
+  readonly text: string
+}
+
+/** Text that nests deeper than the stack of the host allows is refused with a diagnostic, wherever that comes to light. */
+export function compileProgram(entry: Source, options: CompileOptions): CompileResult {
+  try {
+    return compileSource(entry, options)
+  } catch (error) {
+    if (!(error instanceof Error) || !/call stack|too much recursion/i.test(error.message)) throw error
+    const file = new SourceFile(entry.key, entry.text)
+    const diagnostics = [diagnose('P013', { start: 0, end: 1 }, { limit: MAX_NESTING, at: null })]
+    return { program: null, diagnostics, effects: null, file, files: new Map([[entry.key, file]]), grants: new Map() }
+  }
+}
+
+function compileSource(entry: Source, options: CompileOptions): CompileResult {
   const loaded = loadModules(entry, options.resolve, options.extensions === undefined ? {} : { extensions: options.extensions })
   const { file } = loaded
   if (loaded.graph === null) {
