@@ -1,6 +1,8 @@
 // The did-you-mean of static checks. It is not the one of run-time lookups (reference 02 §12.3 and §12.4 differ): here any name
 // within two edits is offered, and the order of the candidates breaks ties.
 
+import { editDistance } from '@bridle/parser'
+
 const MAX_DISTANCE = 2
 
 const encoder = new TextEncoder()
@@ -8,32 +10,17 @@ const encoder = new TextEncoder()
 /** The first of the closest candidates within two edits; a candidate equal to `name` is none. */
 export function closest(name: string, candidates: Iterable<string>): string | null {
   const size = encoder.encode(name).length
-  const wanted = [...name]
   let best: string | null = null
   let bestDistance = MAX_DISTANCE + 1
   for (const candidate of candidates) {
     // No text is longer in UTF-8 than three times its UTF-16 length, so most candidates need no encoding.
     if (candidate === name || candidate.length > size + MAX_DISTANCE || candidate.length * 3 < size - MAX_DISTANCE) continue
     if (Math.abs(encoder.encode(candidate).length - size) > MAX_DISTANCE) continue
-    const distance = editDistance(wanted, [...candidate])
+    const distance = editDistance(name, candidate, MAX_DISTANCE)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance
     }
   }
   return best
-}
-
-/** Levenshtein distance over code points. */
-export function editDistance(one: readonly string[], other: readonly string[]): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (const [at, char] of one.entries()) {
-    const next = [at + 1]
-    for (const [column, otherChar] of other.entries()) {
-      const replaced = (row[column] ?? 0) + (char === otherChar ? 0 : 1)
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[other.length] ?? 0
 }

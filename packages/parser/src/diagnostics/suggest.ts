@@ -1,21 +1,25 @@
-// Did-you-mean. The distances allowed grow with the name: reference 01 §10.2.
+// Did-you-mean: the one edit distance of the product, and the ranking that faults and most diagnostics use. The distances allowed
+// grow with the name (reference 01 §10.2, 02 §12.4). An entry of its own, so that running needs nothing else of the parser.
 
 /** The candidate that `name` was most likely meant to be, or null. Names beginning with `__` are never suggested. */
 export function suggest(name: string, candidates: Iterable<string>): string | null {
-  const length = codePoints(name).length
-  const limit = length <= 2 ? 1 : length <= 5 ? 2 : 3
-  return suggestWithin(name, candidates, limit)
+  return closestOf(name, candidates, (candidate) => !candidate.startsWith('__'))
 }
 
-/** Like `suggest`, with the largest edit distance given. Ties go to the closest length, then to the alphabet. */
-export function suggestWithin(name: string, candidates: Iterable<string>, limit: number): string | null {
-  const length = codePoints(name).length
-  let best: { readonly text: string; readonly distance: number; readonly lengthGap: number } | null = null
-  for (const text of new Set(candidates)) {
-    if (text === name || text.startsWith('__')) continue
+/** The closest of the candidates that are `usable`: by edits, then by closeness of length, then by the alphabet. */
+export function closestOf(
+  name: string,
+  candidates: Iterable<string>,
+  usable: (candidate: string) => boolean = () => true,
+): string | null {
+  const { length } = [...name]
+  const limit = length <= 2 ? 1 : length <= 5 ? 2 : 3
+  let best: Ranked | null = null
+  for (const text of candidates) {
+    if (text === name || !usable(text)) continue
     const distance = editDistance(name, text, limit)
     if (distance > limit) continue
-    const one = { text, distance, lengthGap: Math.abs(codePoints(text).length - length) }
+    const one = { text, distance, lengthGap: Math.abs([...text].length - length) }
     if (best === null || isBetter(one, best)) best = one
   }
   return best?.text ?? null
@@ -35,8 +39,8 @@ function isBetter(one: Ranked, other: Ranked): boolean {
 
 /** Levenshtein distance in code points; past `limit` any number above it may be returned. */
 export function editDistance(from: string, to: string, limit = Number.POSITIVE_INFINITY): number {
-  const a = codePoints(from)
-  const b = codePoints(to)
+  const a = [...from]
+  const b = [...to]
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   let row = b.map((_, at) => at + 1)
   row.unshift(0)
@@ -53,8 +57,4 @@ export function editDistance(from: string, to: string, limit = Number.POSITIVE_I
     row = next
   }
   return row[b.length]!
-}
-
-function codePoints(text: string): string[] {
-  return [...text]
 }

@@ -4,7 +4,7 @@
 import { sortedJson } from './tools-json.js'
 import { isObjectSchema, isRequired, specSchema, validateSchema } from './tools-validate.js'
 import { present } from './tools-registry.js'
-import { editDistance } from '../interpreter/suggest.js'
+import { editDistance } from '@bridle/compiler/signatures'
 import { HarnDict } from '../values/dict.js'
 import { HarnChannel, HarnGenerator, HarnHandle, HarnIter, HarnTask } from '../values/handles.js'
 import { HarnList } from '../values/list.js'

@@ -21,7 +21,7 @@ import {
 } from './grants.js'
 import type { AppliedGrant } from './grants.js'
 import { popScope, pushScope } from './policy-scopes.js'
-import { closestOf } from '../interpreter/suggest.js'
+import { closestOf } from '@bridle/compiler/signatures'
 import { standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
 import {
   checkArguments,
