@@ -17,6 +17,8 @@ export interface CommandHostOptions {
   readonly script?: string
   /** Further names that the script can read everywhere; their values come with each run. */
   readonly globals?: readonly string[]
+  /** Hold runs to their manifests. Off: scripts started here may do what their user may. */
+  readonly enforceManifest?: boolean
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
 }
@@ -38,6 +40,7 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
       lazyMcpProvider({ cwd: root, env: 'inherit', stderr: options.terminal ? 'inherit' : 'ignore', servers }),
     ],
     grants: ['*'],
+    enforceManifest: options.enforceManifest ?? false,
     resolve: fileModules({ root }),
     hashHex,
     ...(isEager && options.globals?.includes('mcp') !== true ? { globalValues: { mcp: mcpGlobal(servers) } } : {}),

@@ -55,6 +55,11 @@ export interface RuntimeOptions extends HostParts {
   readonly providers?: readonly ProviderSource[]
   /** Which of these powers runs have: `['fs.read', 'http']`, `['*']`. None by default. */
   readonly grants?: readonly Grant[]
+  /**
+   * Whether runs are held to the manifest of their program (module.manifest): an effect or tool that the analysis of its text
+   * did not find is refused. True by default; false where the script has all the authority of whoever started it.
+   */
+  readonly enforceManifest?: boolean
   readonly limits?: Partial<Limits>
   /** Finds modules beside `std/` and `host/`. */
   readonly resolve?: ResolveModule
@@ -403,7 +408,7 @@ export class Runtime {
       bridge: options.bridge,
       providers: [...(own.providers ?? []), ...(options.providers ?? [])],
       grants: options.grants === undefined ? this.grants : this.grants.narrowedTo(options.grants),
-      guard: { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
+      guard: own.enforceManifest === false ? null : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
       pendingResults: this.pendingResults,
       scripts: own.scripts ?? {},
       dryRun,

@@ -38,7 +38,7 @@ export interface TestRun {
 /** null when the script does in every mode what its sibling file asks for; otherwise why not. */
 export async function runTest(test: ConformanceTest, modes: readonly Mode[], run: TestRun): Promise<string | null> {
   run.onMode?.(modes[0] ?? 'base')
-  const runtime = commandRuntime({ terminal: false })
+  const runtime = commandRuntime({ terminal: false, enforceManifest: process.env['BRIDLE_ENFORCE_MANIFEST'] === '1' })
   let module: Module
   try {
     module = runtime.compile(readFileSync(test.file, 'utf8'), { file: realpathSync(test.file) })

@@ -54,6 +54,9 @@ const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via:
 /** Builtins whose result calls tools of the host or of a server by a name that is data. */
 const SYNTHESIZES: ReadonlySet<string> = new Set(['tool_synthesize', 'tool_synth_invoke'])
 
+/** Builtins that call whatever tool a model asks for. */
+const LOOPS: ReadonlySet<string> = new Set(['agent_loop'])
+
 /** An operation of the host that is named in the text is not the one that starts programs, unless it says so. */
 function tokensOf(builtin: string, tokens: readonly string[], args: readonly Tracked[]): readonly string[] {
   const [operation] = args
@@ -243,6 +246,9 @@ export class Inference {
     this.addBuiltin(facts, name, tokensOf(name, effects.tokens, args), cause)
     if (SYNTHESIZES.has(name)) {
       for (const via of ['host', 'mcp'] as const) this.useTool(facts, via, UNKNOWN, span, cause)
+    }
+    if (LOOPS.has(name)) {
+      for (const via of ['tool', 'host', 'mcp'] as const) this.useTool(facts, via, UNKNOWN, span, cause)
     }
     if (effects.calls === 'arguments') this.invokeArguments(facts, args, cause)
     const tool = TOOL_ARGUMENT.get(name)

@@ -246,6 +246,13 @@ const mcpConnect = builtin(
   },
 )
 
+/** For agent loops: a server by the spec dict of 04a §3.1. */
+const mcpOpen = builtin(
+  '__mcp_open(name: string, spec: dict) -> any',
+  { doc: 'Connects to the MCP server that a spec dict describes, and gives the client.', effects: ['mcp.connect'] },
+  (ctx, name, spec) => open(ctx, name === null ? '' : display(name!), jsonDict(spec ?? null), ''),
+)
+
 const mcpEnsureActive = builtin(
   'mcp_ensure_active(name: string) -> any',
   {
@@ -623,6 +630,7 @@ export const mcpFamily: BuiltinFamily = {
   name: 'mcp',
   builtins: [
     mcpConnect,
+    mcpOpen,
     mcpEnsureActive,
     mcpRelease,
     mcpDisconnect,

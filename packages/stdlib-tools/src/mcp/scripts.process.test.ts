@@ -357,3 +357,28 @@ describe('streamable HTTP', () => {
     )
   })
 })
+
+describe('agent loops', () => {
+  test('tools of a server are called by their prefixed names, and the server is closed at the end', async () => {
+    const { command, args } = oddServers.echo
+    const words = [command, ...args].map(quoted).join(', ')
+    const output = await outputOf(
+      `
+llm_mock({text: "", tool_calls: [{name: "e__echo", arguments: {n: 1}}, {name: "e__nothing"}]})
+llm_mock({text: "finished"})
+let r = agent_loop("go", nil, {provider: "mock", tool_format: "native", mcp_servers: [{name: "e", command: [${words}]}]})
+println(r.status + " " + to_string(r.tools))
+println(r.transcript.messages.filter({ m -> m.role == "tool" }).map({ m -> m.content })[0])
+println(llm_mock_calls()[0].tools.map({ t -> t["function"].name }))
+`,
+      {},
+      {},
+    )
+    expect(output.split('\n')).toEqual([
+      'done {calls: [e__echo, e__nothing], mode: native, rejected: [e__nothing], successful: [e__echo]}',
+      '{"n":1}',
+      '[e__echo, e__write]',
+      '',
+    ])
+  })
+})

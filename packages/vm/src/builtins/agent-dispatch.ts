@@ -1,6 +1,8 @@
 // One tool call of an agent loop (reference 04b §5.4): the gate, required arguments, loop detection, the backend, and the text
 // that the model gets. Whatever goes wrong becomes a text; only limits and cancelling end the loop.
 
+import { callServer } from './agent-servers.js'
+import type { ConnectedServer } from './agent-servers.js'
 import { microCompact } from './micro-compact.js'
 import { runPostToolUse } from './hooks.js'
 import { RUNTIME_TOOLS } from './agent-options.js'
@@ -47,6 +49,7 @@ export interface DispatchContext {
   readonly tools: ReadonlyMap<string, HarnDict>
   readonly sessionId: string
   readonly iteration: number
+  readonly servers: readonly ConnectedServer[]
   /** Results of identical calls so far, by name and arguments. */
   readonly seen: Map<string, { result: string; count: number }>
   /** Tells subscribers. */
@@ -282,13 +285,13 @@ function rejection(tool: string, reason: string): Outcome {
 function* execute(call: ToolCall, tool: HarnDict | undefined, args: HarnDict, context: DispatchContext): Script<Outcome> {
   const { options } = context
   for (let made = 0; ; made++) {
-    const outcome = yield* executeOnce(call, tool, args)
+    const outcome = yield* executeOnce(call, tool, args, context)
     if (outcome.category === null || outcome.rejected || made >= options.toolRetries) return outcome
     yield* pause(options.toolBackoffMs * 2 ** Math.min(made, 4))
   }
 }
 
-function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict): Script<Outcome> {
+function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict, context: DispatchContext): Script<Outcome> {
   const { name } = call
   const executor = tool === undefined ? null : textAt(tool, 'executor')
   if (executor === 'provider_native') {
@@ -299,7 +302,7 @@ function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict
     )
   }
   if (tool !== undefined && (executor === 'host_bridge' || executor === 'mcp_server' || textAt(tool, '_mcp_server') !== null)) {
-    return yield* outside(name, tool, args)
+    return yield* outside(name, tool, args, context)
   }
   if (RUNTIME_TOOLS.includes(name)) return yield* runtimeTool(name, args)
   const handler = tool === undefined ? null : present(tool, 'handler')
@@ -320,7 +323,10 @@ function faultOutcome(fault: Fault, tool: string): Outcome {
 }
 
 /** Through the one dispatch of tools outside the script; the gate has spoken already. */
-function* outside(name: string, tool: HarnDict, args: HarnDict): Script<Outcome> {
+function* outside(name: string, tool: HarnDict, args: HarnDict, context: DispatchContext): Script<Outcome> {
+  const served = yield* callServer(context.servers, tool, args)
+  if (served instanceof Fault) return faultOutcome(served, name)
+  if (served !== undefined) return good(served === null ? '(no output)' : resultText(served))
   yield* here((ctx) => {
     grantPass(ctx, tool, args)
     return null
@@ -330,12 +336,16 @@ function* outside(name: string, tool: HarnDict, args: HarnDict): Script<Outcome>
   const payload = result instanceof HarnEnum ? (result.fields[0] ?? null) : result
   if (result instanceof HarnEnum && result.variant === 'Ok') {
     if (payload === null) return good('(no output)')
-    return good(typeof payload === 'string' ? payload : sortedJson(payload, 2))
+    return good(resultText(payload))
   }
   const message = payload instanceof HarnDict ? display(payload.get('message') ?? '') : display(payload)
   const code = payload instanceof HarnDict ? display(payload.get('code') ?? '') : ''
   if (code === 'executor_unavailable' || code === 'host_unavailable' || code === 'not_registered') return rejection(name, message)
   return bad(`Error: ${message}`, code === 'timeout' ? 'timeout' : 'tool_error')
+}
+
+function resultText(value: Value): string {
+  return typeof value === 'string' ? value : sortedJson(value, 2)
 }
 
 /** A builtin by name; its fault is an answer. */

@@ -6,6 +6,10 @@ import { builtin, family, frame } from './builtin.js'
 import type { Context, FrameState, Result } from './builtin.js'
 import { feedback, parseGuidance, persistence, toolContract, violationText } from './agent-contract.js'
 import { dispatchCall, toolsByName } from './agent-dispatch.js'
+import { loopSearch } from './agent-search.js'
+import type { LoopSearch } from './agent-search.js'
+import { closeServers, connectServers, readServers, withServerTools } from './agent-servers.js'
+import type { ConnectedServer } from './agent-servers.js'
 import type { Dispatched, DispatchContext, ToolCall } from './agent-dispatch.js'
 import { readLoopOptions, requireExecutable } from './agent-options.js'
 import type { LoopOptions } from './agent-options.js'
@@ -64,7 +68,10 @@ interface Loop {
   readonly options: LoopOptions
   readonly given: HarnDict
   readonly system: string | null
+  /** All tools; while a search is on, the model is told of a part of them. */
   readonly tools: readonly HarnDict[]
+  readonly search: LoopSearch | null
+  readonly servers: readonly ConnectedServer[]
   readonly sessionId: string
   readonly stored: boolean
   messages: HarnDict[]
@@ -121,7 +128,7 @@ function* takeInjected(loop: Loop): Script<string | null> {
 function systemPrompt(loop: Loop): string | null {
   const { options } = loop
   const parts = [loop.system ?? '']
-  if (loop.tools.length > 0) parts.push(toolContract(options.toolFormat, loop.tools, options.sentinel))
+  if (loop.tools.length > 0) parts.push(toolContract(options.toolFormat, loop.search?.visible ?? loop.tools, options.sentinel))
   if (options.persistent) parts.push(persistence(options.toolFormat, loop.tools.length > 0, options.sentinel))
   const text = parts
     .map((part) => part.trim())
@@ -170,6 +177,11 @@ function callOptions(loop: Loop, prefill: string | null): HarnDict {
   call.set('schema_retries', options.schemaRetries)
   call.set('tool_format', options.toolFormat)
   if (prefill !== null) call.set('prefill', prefill)
+  if (loop.search !== null) {
+    const option = loop.given.get('tool_search')
+    const base = option instanceof HarnDict ? option : HarnDict.of({ variant: loop.search.search.variant })
+    call.set('tool_search', base.with('mode', 'client').with('always_loaded', new HarnList([...loop.search.loaded])))
+  }
   // In text mode the contract tells of the tools; the request carries none.
   if (options.toolFormat !== 'native') call.delete('tools')
   return call
@@ -197,7 +209,7 @@ function* askModel(loop: Loop, iteration: number, prefill: string | null): Scrip
     const response = yield* transport(request)
     if (isFailure(response)) return failWithFailure(response, request)
     yield* account(response, iteration)
-    const names = loop.tools.map((tool) => display(tool.get('name') ?? ''))
+    const names = (loop.search?.visible ?? loop.tools).map((tool) => display(tool.get('name') ?? ''))
     const used = loop.tools.length > 0 || response.toolCalls.length > 0
     const tagged = parseTagged(response.text, names)
     loop.events.push(...(yield* answerEvents(response, record, { tool_calling_mode: loop.options.toolFormat })))
@@ -332,6 +344,7 @@ function* toolTurn(loop: Loop, turn: Turn): Script<boolean> {
     tools: toolsByName(loop.tools),
     sessionId: loop.sessionId,
     iteration: turn.iteration,
+    servers: loop.servers,
     seen: loop.seen,
     emit: (fields) => emit(loop, fields),
   }
@@ -339,7 +352,10 @@ function* toolTurn(loop: Loop, turn: Turn): Script<boolean> {
   const results: Dispatched[] = []
   const texts: string[] = []
   for (const call of turn.calls) {
-    const done = yield* dispatchCall(call, context)
+    const done =
+      loop.search !== null && call.name === loop.search.name
+        ? yield* searchCall(loop, loop.search, call)
+        : yield* dispatchCall(call, context)
     results.push(done)
     loop.events.push(...done.events)
     if (done.attempted) {
@@ -354,6 +370,31 @@ function* toolTurn(loop: Loop, turn: Turn): Script<boolean> {
   }
   if (texts.length > 0) yield* tell(loop, 'tool_results', texts.join(''))
   return yield* afterTools(loop, turn, results)
+}
+
+/** A call of the search tool, which the runtime answers. */
+function* searchCall(loop: Loop, search: LoopSearch, call: ToolCall): Script<Dispatched> {
+  const { strategy, variant } = search.search
+  const query = HarnDict.of({
+    id: call.id,
+    name: `tool_search_tool_${variant}`,
+    query: call.arguments,
+    strategy,
+    mode: 'client',
+  })
+  const asked = yield* makeEvent('tool_search_query', 'assistant', 'internal', '', query)
+  yield* emit(loop, { type: 'tool_search_query', query: call.arguments, strategy, mode: 'client' })
+  const found = search.find(display(call.arguments.get('query') ?? ''))
+  const result = HarnDict.of({
+    tool_use_id: call.id,
+    tool_references: new HarnList(found.names.map((name) => HarnDict.of({ tool_name: name }))),
+    strategy,
+    mode: 'client',
+    promoted: new HarnList([...found.added]),
+  })
+  const told = yield* makeEvent('tool_search_result', 'tool', 'internal', '', result)
+  yield* emit(loop, { type: 'tool_search_result', tool_references: result.get('tool_references')!, strategy, mode: 'client' })
+  return { name: call.name, status: 'ok', text: found.text, attempted: true, skipped: false, events: [asked, told] }
 }
 
 function* afterTools(loop: Loop, turn: Turn, results: readonly Dispatched[]): Script<boolean> {
@@ -494,7 +535,7 @@ function* traceTotals(): Script<TraceTotals> {
   })
 }
 
-function* startLoop(prompt: Value, system: Value, given: HarnDict): Script<Loop> {
+function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: readonly ConnectedServer[]): Script<Loop> {
   const probe = yield* prepare(prompt, system, given)
   if (probe instanceof Fault) throw probe
   const options = readLoopOptions(given, 'agent_loop', probe.model)
@@ -523,6 +564,8 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict): Script<Loop>
     given,
     system: system === null ? null : display(system),
     tools: options.tools,
+    search: loopSearch(given.get('tool_search') ?? null, options.tools, nativeSearch(probe)),
+    servers,
     sessionId,
     stored,
     messages,
@@ -544,6 +587,12 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict): Script<Loop>
   }
 }
 
+/** Whether the service searches for deferred tools by itself. */
+function nativeSearch(probe: LlmRequest): boolean {
+  const first = probe.tools[0]
+  return first !== undefined && first.get('function') === undefined && String(first.get('type') ?? '').startsWith('tool_search')
+}
+
 function checkSurface(registry: HarnDict, options: LoopOptions): void {
   const report = validateSurface(HarnDict.of({ tools: registry }), null)
   for (const diagnostic of dictsOf(report.get('diagnostics'))) {
@@ -553,9 +602,9 @@ function checkSurface(registry: HarnDict, options: LoopOptions): void {
   }
 }
 
-function* runLoop(prompt: Value, system: Value, given: HarnDict): Script<HarnDict> {
+function* runLoop(prompt: Value, system: Value, given: HarnDict, servers: readonly ConnectedServer[]): Script<HarnDict> {
   const startMs = yield* here((ctx) => ctx.now)
-  const loop = yield* startLoop(prompt, system, given)
+  const loop = yield* startLoop(prompt, system, given, servers)
   const { options } = loop
   let iterations = 0
   for (let iteration = 0; iteration < options.maxIterations && loop.status === ''; iteration++) {
@@ -695,7 +744,30 @@ function traceSummary(ctx: Context): HarnDict {
 
 const machine = scripts('agent_loop.script', {
   *run(prompt, system, options) {
-    return yield* runLoop(prompt!, system!, options as HarnDict)
+    const given = options as HarnDict
+    const specs = readServers(given.get('mcp_servers') ?? null)
+    if (specs.length === 0) return yield* runLoop(prompt!, system!, given, [])
+    const servers = yield* connectServers(specs)
+    // The turns are a call of their own, so that the servers are closed however they end.
+    const body = yield* here((ctx) => ctx.builtinValue('__agent_loop_turns'))
+    const names = new HarnList(servers.map(({ name }) => name))
+    const clients = new HarnList(servers.map(({ client }) => client))
+    const result = yield* tryCallBack(body, prompt!, system!, given, names, clients)
+    yield* closeServers(servers)
+    if (result instanceof Fault) throw result
+    return result
+  },
+  *turns(prompt, system, options, names, clients) {
+    const servers = (names as HarnList)
+      .view()
+      .map((name, at) => ({ name: display(name), client: (clients as HarnList).at(at) ?? null }))
+    const given = options as HarnDict
+    const tools = yield* withServerTools(given.get('tools') ?? null, servers)
+    yield* here((ctx) => {
+      ctx.state(boundRegistry).registry = tools
+      return null
+    })
+    return yield* runLoop(prompt!, system!, given.with('tools', tools), servers)
   },
 })
 
@@ -749,6 +821,8 @@ function agentLoop(ctx: Context, prompt: Value, system: Value, options: Value): 
 const EFFECTS = [
   'llm.call',
   'tool.call',
+  'mcp.connect',
+  'mcp.request',
   'process.info',
   'random.bytes',
   'clock.now',
@@ -772,6 +846,14 @@ export const agentLoopFamily: BuiltinFamily = {
       { doc: 'The turns of an agent loop inside the scope of its policies.', effects: EFFECTS },
       (ctx, prompt, system, options) =>
         machine.start(ctx, 'run', prompt!, system!, options instanceof HarnDict ? options : new HarnDict()),
+    ),
+    builtin(
+      '__agent_loop_turns(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',
+      { doc: 'The turns of an agent loop with connected MCP servers.', effects: EFFECTS },
+      (ctx, prompt, system, options, names, clients) =>
+        options instanceof HarnDict && names instanceof HarnList && clients instanceof HarnList
+          ? machine.start(ctx, 'turns', prompt!, system!, options, names, clients)
+          : ctx.runtime('__agent_loop_turns is called by agent_loop'),
     ),
     builtin(
       'agent_trace() -> list',

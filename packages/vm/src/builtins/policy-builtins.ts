@@ -74,6 +74,7 @@ const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
   [
     [
       'mcp_connect',
+      '__mcp_open',
       'mcp_ensure_active',
       'mcp_call',
       'mcp_list_tools',
