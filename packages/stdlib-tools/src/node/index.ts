@@ -1,6 +1,8 @@
 // `@bridle/stdlib-tools/node`: the powers of a Node host, as providers. `nodeProviders` gives the usual set over one
 // workspace; which of them a run may use is still a matter of its grants.
 
+import { llmProvider } from '../providers/llm.js'
+import type { LlmProviderOptions } from '../providers/llm.js'
 import type { ProviderSource } from '../providers/provider.js'
 import { fsProvider } from './fs.js'
 import { httpProvider } from './http.js'
@@ -26,6 +28,8 @@ export interface NodeProviderOptions {
   readonly env?: { readonly [name: string]: string | undefined }
   readonly process?: ProcessOptions
   readonly http?: HttpOptions
+  /** Model services; keys are looked up in `env`. */
+  readonly llm?: LlmProviderOptions
   /** File of the key-value store; no store without it. */
   readonly storeFile?: string
   /** Standard input and error of this process for the script; false by default. */
@@ -56,6 +60,7 @@ export function nodeProviders(options: NodeProviderOptions = {}): readonly Provi
     (run) => processProvider(workspaceOf(run), options.process),
     (run) => httpProvider(workspaceOf(run), options.http),
     compressProvider(),
+    llmProvider({ env: options.env ?? {}, ...options.llm }),
   ]
   if (options.storeFile !== undefined) sources.push(fileStore(options.storeFile))
   if (options.terminal === true) sources.push(() => terminalProvider())

@@ -19,6 +19,7 @@ import type { MockOutcome } from './llm-mock.js'
 import { CALL_DEFAULTS, readRequest, resolvePlace } from './llm-options.js'
 import type { Defaults, LlmEnvironment, LlmRequest } from './llm-options.js'
 import { PROVIDERS, cacheSavings, costOf, projectedCost } from './llm-providers.js'
+import type { ProviderRow } from './llm-providers.js'
 import { llmState } from './llm-state.js'
 import type { LlmResponse } from './llm-state.js'
 import { expectsData, extractData, judge, nudgeText } from './llm-structured.js'
@@ -158,6 +159,10 @@ function* askProvider(request: LlmRequest): Script<MockOutcome> {
   const registered = yield* here((ctx) => ctx.state(llmState).registered.get(request.provider) ?? null)
   const answer = yield* tryAsk({ kind: 'llm.call', args: providerRequest(request, registered) })
   if (answer instanceof Fault) return { kind: 'failure', failure: failureOfFault(answer) }
+  const missing = answer instanceof HarnDict ? (answer.get('missing_key') ?? null) : null
+  if (missing !== null) {
+    return failWith(`Missing API key: set ${display(missing)} environment variable (provider '${request.provider}')`)
+  }
   return { kind: 'answer', response: responseOf(answer, request) }
 }
 
@@ -177,10 +182,7 @@ function providerRequest(request: LlmRequest, registered: HarnDict | null): { [k
   return {
     provider: request.provider,
     model: request.model,
-    base_url: row?.baseUrl ?? null,
-    chat_endpoint: row?.chatEndpoint ?? null,
-    auth_style: row?.authStyle ?? 'bearer',
-    auth_envs: [...(row?.authEnvs ?? [])],
+    ...reach(row),
     config: registered === null ? null : toPlain(registered),
     system: request.system,
     messages: request.messages.map((message) => toPlain(message)),
@@ -191,6 +193,19 @@ function providerRequest(request: LlmRequest, registered: HarnDict | null): { [k
     thinking: toPlain(request.thinking),
     cache: request.cache,
     output: { kind: request.outputKind, schema: request.schema === null ? null : toPlain(request.schema) },
+  }
+}
+
+/** How a provider is reached, as the outside needs it. */
+export function reach(row: ProviderRow | undefined): { [key: string]: Plain } {
+  return {
+    base_url: row?.baseUrl ?? null,
+    base_url_env: row?.baseUrlEnv ?? null,
+    chat_endpoint: row?.chatEndpoint ?? null,
+    auth_style: row?.authStyle ?? 'bearer',
+    auth_header: row?.authHeader ?? null,
+    auth_envs: [...(row?.authEnvs ?? [])],
+    extra_headers: { ...row?.extraHeaders },
   }
 }
 

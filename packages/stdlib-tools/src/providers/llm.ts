@@ -1,0 +1,613 @@
+// Model services over HTTP (effect `llm.call`): Anthropic's Messages API, OpenAI's Chat Completions and everything that speaks
+// it, Ollama's chat API, and Gemini's generateContent. The script's side says what it wants in one shape
+// (packages/vm/src/builtins/llm-call.ts); each wire format here turns that into a request and an answer back into one record:
+//   {text, tool_calls: [{id, type, name, arguments}], model, input_tokens, output_tokens, cache_read_tokens,
+//    cache_write_tokens, thinking, stop_reason}
+// Keys come from the environment that the host gives, by the names in the effect; they are in no effect, journal or message.
+//
+// Formats: docs.anthropic.com/en/api/messages, platform.openai.com/docs/api-reference/chat,
+// github.com/ollama/ollama/blob/main/docs/api.md, ai.google.dev/api/generate-content.
+
+import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { answered, messageOf, thrownError } from './provider.js'
+import type { EffectCall, Provider } from './provider.js'
+
+export interface LlmProviderOptions {
+  /** Where keys and base URLs are looked up; nothing by default. */
+  readonly env?: { readonly [name: string]: string | undefined }
+  /** What sends requests; the global `fetch` by default. */
+  readonly fetch?: typeof fetch
+  /** Limit of a call that names none, in milliseconds; two minutes by default. */
+  readonly timeoutMs?: number
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000
+
+export function llmProvider(options: LlmProviderOptions = {}): Provider {
+  return {
+    kinds: ['llm.call'],
+    perform: (effect, call) => perform(options, effect, call),
+    // Asking a model costs money and tells it things: a dry run leaves it out.
+    isReadOnly: () => false,
+  }
+}
+
+type Json = { readonly [key: string]: unknown }
+
+/** A request in the shape of the script's side. */
+interface Asked {
+  readonly provider: string
+  readonly model: string
+  readonly system: string | null
+  readonly messages: readonly Json[]
+  readonly tools: readonly Json[]
+  readonly toolChoice: unknown
+  readonly maxTokens: number
+  readonly settings: Json
+  readonly thinking: Json
+  readonly cache: boolean
+  readonly output: { readonly kind: string; readonly schema: unknown }
+}
+
+/** One service's way of saying it. */
+interface Wire {
+  readonly path: (asked: Asked, endpoint: string) => string
+  readonly body: (asked: Asked) => Json
+  readonly answer: (body: Json) => Json
+  /** Where the list of models is, for a check of health. */
+  readonly modelsPath: string
+}
+
+async function perform(options: LlmProviderOptions, effect: Effect, call: EffectCall): Promise<EffectOutcome> {
+  const args = plainJson(effect.args as Plain) as Json
+  const config = record(args['config'])
+  const env = options.env ?? {}
+  const provider = String(args['provider'] ?? '')
+  const style = String(config['auth_style'] ?? args['auth_style'] ?? 'bearer')
+  if (style === 'aws_sigv4') return thrownError(`provider '${provider}' needs signed requests, which this host does not make`)
+  const names = texts(config['auth_envs'] ?? config['auth_env'] ?? args['auth_envs'])
+  const key = names.map((name) => env[name]).find((value) => value !== undefined && value !== '')
+  if (key === undefined && style !== 'none' && names.length > 0) return answered({ missing_key: names.join(' or ') })
+  const baseEnv = text(args['base_url_env'])
+  const base = (baseEnv === null ? undefined : env[baseEnv]) ?? text(config['base_url']) ?? text(args['base_url']) ?? ''
+  if (base === '') return thrownError(`provider '${provider}' has no base URL`)
+  const wire = wireOf(provider)
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...strings(args['extra_headers']) }
+  Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args['auth_header']), key))
+  const send = sender(options, call, headers)
+  if (args['op'] === 'healthcheck') return await healthcheck(send, `${base}${wire.modelsPath}`, provider)
+  const asked = askedOf(args)
+  const endpoint = text(config['chat_endpoint']) ?? text(args['chat_endpoint']) ?? ''
+  const url = `${base.replace(/\/$/, '')}${wire.path(asked, endpoint)}`
+  return await send(url, { ...wire.body(asked), ...record(asked.settings['overrides']) }, timeoutOf(options, asked), (body) =>
+    answered(wire.answer(body) as Plain),
+  )
+}
+
+type Send = (url: string, body: Json | null, timeoutMs: number, finish: (body: Json) => EffectOutcome) => Promise<EffectOutcome>
+
+function sender(options: LlmProviderOptions, call: EffectCall, headers: Record<string, string>): Send {
+  const ask = options.fetch ?? fetch
+  return async (url, body, timeoutMs, finish) => {
+    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)])
+    try {
+      const response = await ask(url, {
+        method: body === null ? 'GET' : 'POST',
+        headers,
+        signal,
+        ...(body === null ? {} : { body: JSON.stringify(body) }),
+      })
+      const raw = await response.text()
+      if (!response.ok) return httpFailure(response, raw)
+      const parsed: unknown = JSON.parse(raw)
+      return finish(record(parsed))
+    } catch (cause) {
+      return transportFailure(cause, timeoutMs, call.signal.aborted)
+    }
+  }
+}
+
+function timeoutOf(options: LlmProviderOptions, { settings }: Asked): number {
+  const seconds = settings['timeout']
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : (options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+}
+
+// ---------------------------------------------------------------------------------------------------------------- failures
+
+function failure(category: string, message: string): EffectOutcome {
+  return thrownError(message, { category, message })
+}
+
+function categoryOfStatus(status: number): string {
+  if (status === 401 || status === 403) return 'auth'
+  if (status === 404) return 'not_found'
+  if (status === 408 || status === 504) return 'timeout'
+  if (status === 429) return 'rate_limit'
+  if (status === 503 || status === 529) return 'overloaded'
+  return status >= 500 ? 'server_error' : 'generic'
+}
+
+function httpFailure(response: Response, raw: string): EffectOutcome {
+  const { status } = response
+  const mark = status === 429 ? '[rate_limited] ' : status >= 500 ? '[http_error] ' : ''
+  const after = response.headers.get('retry-after')
+  const tail = after === null ? '' : `\nretry-after: ${after}\n`
+  return failure(categoryOfStatus(status), `${mark}HTTP ${status}: ${errorText(raw)}${tail}`)
+}
+
+const MOST_ERROR_TEXT = 2000
+
+/** The message inside an error body, or the body. */
+function errorText(raw: string): string {
+  try {
+    const body = record(JSON.parse(raw))
+    const error = record(body['error'])
+    const message = text(error['message']) ?? text(body['error']) ?? text(body['message'])
+    const type = text(error['type']) ?? text(error['code'])
+    if (message !== null) return type === null ? message : `${type}: ${message}`
+  } catch {
+    // Not JSON: the text says it.
+  }
+  return raw.slice(0, MOST_ERROR_TEXT)
+}
+
+function transportFailure(cause: unknown, timeoutMs: number, cancelled: boolean): EffectOutcome {
+  if (cancelled) return failure('cancelled', 'the request was cancelled')
+  if (cause instanceof DOMException && cause.name === 'TimeoutError') {
+    return failure('timeout', `request timed out after ${timeoutMs} ms`)
+  }
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : null
+  const code = inner !== null && 'code' in inner ? String(inner.code) : ''
+  const words: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'connection refused',
+    ECONNRESET: 'connection reset',
+    ENOTFOUND: 'dns error',
+    EAI_AGAIN: 'dns error',
+    UND_ERR_SOCKET: 'connection closed',
+  }
+  const detail = inner?.message ?? messageOf(cause)
+  const known = words[code]
+  return failure(known === undefined ? 'generic' : 'transient_network', known === undefined ? detail : `${known}: ${detail}`)
+}
+
+async function healthcheck(send: Send, url: string, provider: string): Promise<EffectOutcome> {
+  const outcome = await send(url, null, DEFAULT_TIMEOUT_MS, () =>
+    answered({ provider, valid: true, message: `${provider} answers`, metadata: { url } }),
+  )
+  if (outcome.ok) return outcome
+  return answered({ provider, valid: false, message: outcome.error.message, metadata: { url, reason: 'request_failed' } })
+}
+
+// ------------------------------------------------------------------------------------------------------------------ shapes
+
+function record(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : []
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value) : 0
+}
+
+function texts(value: unknown): string[] {
+  return typeof value === 'string' ? [value] : list(value).filter((item): item is string => typeof item === 'string')
+}
+
+function strings(value: unknown): Record<string, string> {
+  const out: Record<string, string> = {}
+  for (const [key, item] of Object.entries(record(value))) if (typeof item === 'string') out[key] = item
+  return out
+}
+
+/** Effect data as JSON: marked floats are numbers, bytes are base64. */
+function plainJson(value: Plain): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (value === null || typeof value !== 'object') return value
+  if (value instanceof Uint8Array) return btoa(String.fromCharCode(...value))
+  if (Array.isArray(value)) return (value as readonly Plain[]).map(plainJson)
+  if ('v' in value && typeof (value as { v: unknown }).v === 'number' && Object.keys(value).length === 1) {
+    return (value as { v: number }).v
+  }
+  return Object.fromEntries(Object.entries(value as { [key: string]: Plain }).map(([key, item]) => [key, plainJson(item)]))
+}
+
+function askedOf(args: Json): Asked {
+  return {
+    provider: String(args['provider'] ?? ''),
+    model: String(args['model'] ?? ''),
+    system: text(args['system']),
+    messages: list(args['messages']).map(record),
+    tools: list(args['tools']).map(record),
+    toolChoice: args['tool_choice'] ?? null,
+    maxTokens: count(args['max_tokens']),
+    settings: record(args['settings']),
+    thinking: record(args['thinking']),
+    cache: args['cache'] === true,
+    output: { kind: String(record(args['output'])['kind'] ?? 'text'), schema: record(args['output'])['schema'] ?? null },
+  }
+}
+
+function authorization(style: string, header: string | null, key: string | undefined): Record<string, string> {
+  if (key === undefined || style === 'none') return {}
+  if (style === 'azure_openai') return { 'api-key': key }
+  return style === 'header' && header !== null ? { [header]: key } : { authorization: `Bearer ${key}` }
+}
+
+/** Settings under the names of a service. */
+function renamed(settings: Json, names: Readonly<Record<string, string>>): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const [ours, theirs] of Object.entries(names)) {
+    const value = settings[ours]
+    if (value !== undefined && value !== null) out[theirs] = value
+  }
+  return out
+}
+
+function functionOf(tool: Json): Json {
+  return record(tool['function'])
+}
+
+function callsOf(message: Json): readonly Json[] {
+  return list(message['tool_calls']).map(record)
+}
+
+function argumentsOf(call: Json): unknown {
+  const given = functionOf(call)['arguments']
+  if (typeof given !== 'string') return given ?? {}
+  try {
+    return JSON.parse(given) as unknown
+  } catch {
+    return {}
+  }
+}
+
+function toolCall(id: string, name: unknown, args: unknown): Json {
+  return { id, type: 'tool_call', name: String(name ?? ''), arguments: record(args) }
+}
+
+// --------------------------------------------------------------------------------------------------------------- Anthropic
+
+const anthropic: Wire = {
+  modelsPath: '/models',
+  path: (_asked, endpoint) => endpoint || '/messages',
+  body: (asked) => {
+    const { settings, thinking } = asked
+    const body: Record<string, unknown> = {
+      model: asked.model,
+      max_tokens: asked.maxTokens,
+      messages: anthropicMessages(asked.messages),
+      ...renamed(settings, { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', stop: 'stop_sequences' }),
+    }
+    if (asked.system !== null) {
+      body['system'] = asked.cache ? [{ type: 'text', text: asked.system, cache_control: { type: 'ephemeral' } }] : asked.system
+    }
+    if (asked.tools.length > 0) body['tools'] = asked.tools.map(anthropicTool)
+    if (asked.toolChoice !== null) body['tool_choice'] = anthropicChoice(asked.toolChoice)
+    if (thinking['mode'] === 'enabled') {
+      body['thinking'] = { type: 'enabled', budget_tokens: thinking['budget_tokens'] ?? Math.floor(asked.maxTokens / 2) }
+    }
+    if (thinking['mode'] === 'adaptive') body['thinking'] = { type: 'adaptive' }
+    const prefill = text(settings['prefill'])
+    if (prefill !== null) (body['messages'] as unknown[]).push({ role: 'assistant', content: prefill })
+    return body
+  },
+  answer: (body) => {
+    const blocks = list(body['content']).map(record)
+    const usage = record(body['usage'])
+    const joined = (type: string, key: string): string =>
+      blocks
+        .filter((block) => block['type'] === type)
+        .map((block) => text(block[key]) ?? '')
+        .join('')
+    const thinking = joined('thinking', 'thinking')
+    return {
+      text: joined('text', 'text'),
+      tool_calls: blocks
+        .filter((block) => block['type'] === 'tool_use')
+        .map((block) => toolCall(String(block['id'] ?? ''), block['name'], block['input'])),
+      model: text(body['model']),
+      input_tokens: count(usage['input_tokens']),
+      output_tokens: count(usage['output_tokens']),
+      cache_read_tokens: count(usage['cache_read_input_tokens']),
+      cache_write_tokens: count(usage['cache_creation_input_tokens']),
+      thinking: thinking === '' ? null : thinking,
+      stop_reason: text(body['stop_reason']),
+    }
+  },
+}
+
+function anthropicTool(tool: Json): Json {
+  const inner = functionOf(tool)
+  if (Object.keys(inner).length === 0) return tool
+  return { name: inner['name'], description: inner['description'], input_schema: inner['parameters'] }
+}
+
+function anthropicChoice(choice: unknown): Json {
+  if (choice === 'required' || choice === 'any') return { type: 'any' }
+  if (typeof choice === 'string')
+    return choice === 'none' || choice === 'auto' ? { type: choice } : { type: 'tool', name: choice }
+  return record(choice)
+}
+
+/** Results of tools are blocks of a user message, those of one turn in one. */
+function anthropicMessages(messages: readonly Json[]): Json[] {
+  const out: { role: string; content: unknown }[] = []
+  for (const message of messages) {
+    const role = String(message['role'] ?? 'user')
+    if (role === 'tool') {
+      const block = { type: 'tool_result', tool_use_id: message['tool_call_id'], content: message['content'] ?? '' }
+      const last = out.at(-1)
+      if (last?.role === 'user' && Array.isArray(last.content)) last.content.push(block)
+      else out.push({ role: 'user', content: [block] })
+      continue
+    }
+    const calls = callsOf(message)
+    if (calls.length === 0) {
+      out.push({ role: role === 'assistant' ? 'assistant' : 'user', content: anthropicContent(message['content']) })
+      continue
+    }
+    const said = text(message['content'])
+    out.push({
+      role: 'assistant',
+      content: [
+        ...(said === null || said === '' ? [] : [{ type: 'text', text: said }]),
+        ...calls.map((call) => ({
+          type: 'tool_use',
+          id: call['id'],
+          name: functionOf(call)['name'],
+          input: argumentsOf(call),
+        })),
+      ],
+    })
+  }
+  return out
+}
+
+function anthropicContent(content: unknown): unknown {
+  if (!Array.isArray(content)) return content ?? ''
+  return list(content).map((item) => {
+    const block = record(item)
+    if (block['type'] === 'output_text') return { type: 'text', text: block['text'] }
+    if (block['type'] !== 'image') return block
+    const data = block['base64'] ?? block['data']
+    const media = block['media_type'] ?? block['mime_type']
+    return data === undefined
+      ? { type: 'image', source: { type: 'url', url: block['url'] ?? block['file_uri'] } }
+      : { type: 'image', source: { type: 'base64', media_type: media, data } }
+  })
+}
+
+// ------------------------------------------------------------------------------------------------------------------ OpenAI
+
+const openai: Wire = {
+  modelsPath: '/models',
+  path: (asked, endpoint) =>
+    (endpoint || '/chat/completions')
+      .replace('{deployment}', encodeURIComponent(asked.model))
+      .replace('{api_version}', '2024-10-21'),
+  body: (asked) => {
+    const body: Record<string, unknown> = {
+      model: asked.model,
+      messages: openaiMessages(asked),
+      ...renamed(asked.settings, {
+        temperature: 'temperature',
+        top_p: 'top_p',
+        stop: 'stop',
+        seed: 'seed',
+        frequency_penalty: 'frequency_penalty',
+        presence_penalty: 'presence_penalty',
+      }),
+    }
+    // Reasoning models refuse the old name.
+    body[/^(?:o\d|gpt-5)/.test(asked.model) ? 'max_completion_tokens' : 'max_tokens'] = asked.maxTokens
+    if (asked.tools.length > 0) body['tools'] = asked.tools
+    if (asked.toolChoice !== null) body['tool_choice'] = asked.toolChoice
+    if (asked.thinking['mode'] === 'effort') body['reasoning_effort'] = asked.thinking['level']
+    if (asked.output.kind === 'json_object') body['response_format'] = { type: 'json_object' }
+    if (asked.output.kind === 'json_schema') {
+      body['response_format'] = {
+        type: 'json_schema',
+        json_schema: { name: 'answer', schema: asked.output.schema, strict: true },
+      }
+    }
+    return body
+  },
+  answer: (body) => {
+    const choice = record(list(body['choices'])[0])
+    const message = record(choice['message'])
+    const usage = record(body['usage'])
+    return {
+      text: text(message['content']) ?? '',
+      tool_calls: callsOf(message).map((call, at) =>
+        toolCall(text(call['id']) ?? `call_${at + 1}`, functionOf(call)['name'], argumentsOf(call)),
+      ),
+      model: text(body['model']),
+      input_tokens: count(usage['prompt_tokens']),
+      output_tokens: count(usage['completion_tokens']),
+      cache_read_tokens: count(record(usage['prompt_tokens_details'])['cached_tokens']),
+      cache_write_tokens: 0,
+      thinking: text(message['reasoning_content']) ?? text(message['reasoning']),
+      stop_reason: text(choice['finish_reason']),
+    }
+  },
+}
+
+function openaiMessages(asked: Asked): Json[] {
+  const messages = asked.messages.map((message) => {
+    const { content } = message
+    if (!Array.isArray(content)) return message
+    const result = list(content)
+      .map(record)
+      .find((block) => block['type'] === 'tool_result')
+    if (result !== undefined) return { role: 'tool', tool_call_id: result['tool_use_id'], content: result['content'] ?? '' }
+    return { ...message, content: list(content).map((item) => openaiBlock(record(item))) }
+  })
+  return asked.system === null ? messages : [{ role: 'system', content: asked.system }, ...messages]
+}
+
+function openaiBlock(block: Json): Json {
+  if (block['type'] === 'output_text') return { type: 'text', text: block['text'] }
+  if (block['type'] !== 'image') return block
+  const data = block['base64'] ?? block['data']
+  const url =
+    data === undefined
+      ? (block['url'] ?? block['file_uri'])
+      : `data:${String(block['media_type'] ?? block['mime_type'])};base64,${String(data)}`
+  return { type: 'image_url', image_url: { url, ...renamed(block, { detail: 'detail' }) } }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ Ollama
+
+const ollama: Wire = {
+  modelsPath: '/api/tags',
+  path: (_asked, endpoint) => endpoint || '/api/chat',
+  body: (asked) => {
+    const body: Record<string, unknown> = {
+      model: asked.model,
+      stream: false,
+      messages: openaiMessages(asked).map(ollamaMessage),
+      options: {
+        num_predict: asked.maxTokens,
+        ...renamed(asked.settings, { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', stop: 'stop', seed: 'seed' }),
+      },
+    }
+    if (asked.tools.length > 0) body['tools'] = asked.tools
+    if (asked.thinking['mode'] === 'enabled') body['think'] = true
+    if (asked.output.kind === 'json_object') body['format'] = 'json'
+    if (asked.output.kind === 'json_schema') body['format'] = asked.output.schema
+    return body
+  },
+  answer: (body) => {
+    const message = record(body['message'])
+    return {
+      text: text(message['content']) ?? '',
+      tool_calls: callsOf(message).map((call, at) => toolCall(`call_${at + 1}`, functionOf(call)['name'], argumentsOf(call))),
+      model: text(body['model']),
+      input_tokens: count(body['prompt_eval_count']),
+      output_tokens: count(body['eval_count']),
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
+      thinking: text(message['thinking']),
+      stop_reason: text(body['done_reason']),
+    }
+  },
+}
+
+/** Arguments are objects here, and images are a list beside the text. */
+function ollamaMessage(message: Json): Json {
+  const calls = callsOf(message)
+  const blocks = list(message['content']).map(record)
+  const plain: Record<string, unknown> = { ...message }
+  if (calls.length > 0) {
+    plain['tool_calls'] = calls.map((call) => ({
+      function: { name: functionOf(call)['name'], arguments: argumentsOf(call) },
+    }))
+  }
+  if (blocks.length === 0) return plain
+  const images = blocks.flatMap((block) => {
+    const url = text(record(block['image_url'])['url'])
+    return url === null ? [] : [url.replace(/^data:[^,]*,/, '')]
+  })
+  plain['content'] = blocks.map((block) => text(block['text']) ?? '').join('')
+  if (images.length > 0) plain['images'] = images
+  return plain
+}
+
+// ------------------------------------------------------------------------------------------------------------------ Gemini
+
+const gemini: Wire = {
+  modelsPath: '/v1beta/models',
+  path: (asked, endpoint) => `${endpoint || '/v1beta/models'}/${encodeURIComponent(asked.model)}:generateContent`,
+  body: (asked) => {
+    const generation: Record<string, unknown> = {
+      maxOutputTokens: asked.maxTokens,
+      ...renamed(asked.settings, {
+        temperature: 'temperature',
+        top_p: 'topP',
+        top_k: 'topK',
+        stop: 'stopSequences',
+        seed: 'seed',
+      }),
+    }
+    if (asked.output.kind !== 'text') generation['responseMimeType'] = 'application/json'
+    const body: Record<string, unknown> = {
+      contents: asked.messages.map((message) => geminiContent(message, callNames(asked.messages))),
+      generationConfig: generation,
+    }
+    if (asked.system !== null) body['systemInstruction'] = { parts: [{ text: asked.system }] }
+    if (asked.tools.length > 0) {
+      const declared = asked.tools.map(functionOf).map(({ name, description, parameters }) => ({
+        name,
+        description,
+        parametersJsonSchema: parameters,
+      }))
+      body['tools'] = [{ functionDeclarations: declared }]
+    }
+    return body
+  },
+  answer: (body) => {
+    const candidate = record(list(body['candidates'])[0])
+    const parts = list(record(candidate['content'])['parts']).map(record)
+    const usage = record(body['usageMetadata'])
+    const said = (thought: boolean): string =>
+      parts
+        .filter((part) => (part['thought'] === true) === thought)
+        .map((part) => text(part['text']) ?? '')
+        .join('')
+    const thinking = said(true)
+    const calls = parts.map((part) => record(part['functionCall'])).filter((call) => call['name'] !== undefined)
+    return {
+      text: said(false),
+      tool_calls: calls.map((call, at) => toolCall(`call_${at + 1}`, call['name'], call['args'])),
+      model: text(body['modelVersion']),
+      input_tokens: count(usage['promptTokenCount']),
+      output_tokens: count(usage['candidatesTokenCount']),
+      cache_read_tokens: count(usage['cachedContentTokenCount']),
+      cache_write_tokens: 0,
+      thinking: thinking === '' ? null : thinking,
+      stop_reason: text(candidate['finishReason'])?.toLowerCase() ?? null,
+    }
+  },
+}
+
+/** Names of the called functions by the ids of the calls: results name the function here. */
+function callNames(messages: readonly Json[]): ReadonlyMap<unknown, unknown> {
+  return new Map(messages.flatMap(callsOf).map((call) => [call['id'], functionOf(call)['name']]))
+}
+
+function geminiContent(message: Json, names: ReadonlyMap<unknown, unknown>): Json {
+  const role = message['role'] === 'assistant' ? 'model' : 'user'
+  if (message['role'] === 'tool') {
+    const id = message['tool_call_id']
+    const response = { name: names.get(id) ?? id, response: { result: message['content'] ?? '' } }
+    return { role: 'user', parts: [{ functionResponse: response }] }
+  }
+  const calls = callsOf(message).map((call) => ({
+    functionCall: { name: functionOf(call)['name'], args: argumentsOf(call) },
+  }))
+  const { content } = message
+  const blocks = Array.isArray(content) ? list(content).map(record) : [{ text: content ?? '' }]
+  const parts = blocks.map((block) => {
+    const data = block['base64'] ?? block['data']
+    return data === undefined
+      ? { text: text(block['text']) ?? '' }
+      : { inlineData: { mimeType: block['media_type'] ?? block['mime_type'], data } }
+  })
+  return { role, parts: [...parts, ...calls] }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- choice
+
+const WIRES: Readonly<Record<string, Wire>> = { anthropic, ollama, gemini }
+
+/** Whoever has no wire of its own speaks OpenAI's. */
+function wireOf(provider: string): Wire {
+  return Object.hasOwn(WIRES, provider) ? WIRES[provider]! : openai
+}
