@@ -1,0 +1,136 @@
+// `@bridle/stdlib-tools/catalogue`: the standard catalogue as tools of a host. The tools are written in the language itself
+// (`std/catalogue`, which scripts can import as well); here each becomes a Tool whose calls are runs of a runtime of their own, with
+// the providers, grants and limits that the host gives. Without any, the tools that touch nothing work and the others are refused.
+
+import { Machine, toPlain } from '@bridle/vm'
+import type { Plain, SideEffect } from '@bridle/vm'
+import { hashHex } from '../hash.js'
+import { ScriptError } from '../run.js'
+import { RunStopped, createRuntime } from '../runtime.js'
+import type { Module, Runtime, RuntimeOptions } from '../runtime.js'
+import { defineTool } from '../tools/define.js'
+import type { Tool, ToolExample } from '../tools/define.js'
+import { ToolError } from '../tools/errors.js'
+import type { JsonSchema } from '../tools/schema.js'
+
+export interface StdToolsOptions extends Pick<
+  RuntimeOptions,
+  'providers' | 'grants' | 'limits' | 'clock' | 'random' | 'hashHex'
+> {
+  /** Only these. */
+  readonly only?: readonly string[]
+}
+
+interface Listed {
+  readonly name: string
+  readonly description: string
+  readonly category: string
+  readonly recovery: 'once' | 'safe'
+  readonly parameters: { readonly [name: string]: JsonSchema & { readonly required?: unknown; readonly default?: unknown } }
+  readonly annotations: { readonly side_effect_level: SideEffect; readonly security_level: 'safe' | 'restricted' | 'privileged' }
+  readonly examples: readonly ToolExample[]
+}
+
+/** What a tool's calls need a grant for, by its kind of work. */
+const EFFECTS: { readonly [category: string]: readonly string[] } = {
+  filesystem: ['fs'],
+  web: ['http'],
+}
+
+/** The tools of the catalogue, or those that are named. */
+export function stdTools(options: StdToolsOptions = {}): readonly Tool[] {
+  const { only, ...own } = options
+  const runtime = createRuntime(own)
+  const calls = runtime.compile(CALL, { file: 'catalogue.harn' })
+  return listed(runtime)
+    .filter((entry) => only === undefined || only.includes(entry.name))
+    .map((entry) => toolOf(runtime, calls, entry))
+}
+
+const CALL = `
+import { std_call } from "std/catalogue"
+import { runtime_pipeline_input } from "std/runtime"
+let input = runtime_pipeline_input()
+return std_call(input.name, input.args)
+`
+
+/** Listing needs nothing from outside, so a machine gives it at once. */
+function listed(runtime: Runtime): readonly Listed[] {
+  const { program } = runtime.compile('import { std_catalogue } from "std/catalogue"\nreturn std_catalogue()')
+  const exit = new Machine(program, { hashHex }).start(null, 0)
+  if (exit.kind !== 'done') throw new Error(`the catalogue does not list itself: ${exit.kind}`)
+  return toPlain(exit.value) as unknown as readonly Listed[]
+}
+
+function toolOf(runtime: Runtime, calls: Module, entry: Listed): Tool {
+  const { name, annotations } = entry
+  return defineTool({
+    name,
+    description: entry.description,
+    category: entry.category,
+    effects:
+      entry.category === 'system' && annotations.side_effect_level === 'process_exec'
+        ? ['process']
+        : (EFFECTS[entry.category] ?? []),
+    sideEffect: annotations.side_effect_level,
+    level: annotations.security_level,
+    recovery: entry.recovery,
+    examples: entry.examples,
+    input: schemaOf(entry.parameters),
+    async execute(args, { signal, callId }) {
+      try {
+        return await runtime.run(calls, { input: { name, args: withDefaults(entry.parameters, args) }, signal, runId: callId })
+      } catch (cause) {
+        throw toolErrorOf(cause)
+      }
+    },
+  })
+}
+
+function schemaOf(parameters: Listed['parameters']): JsonSchema {
+  const properties: { [name: string]: JsonSchema } = {}
+  const required: string[] = []
+  for (const [name, spec] of Object.entries(parameters)) {
+    const { required: flag, ...schema } = spec
+    properties[name] = schema
+    if (flag !== false && !('default' in schema)) required.push(name)
+  }
+  return { type: 'object', properties, ...(required.length === 0 ? {} : { required }), additionalProperties: false }
+}
+
+function withDefaults(parameters: Listed['parameters'], args: unknown): { readonly [name: string]: unknown } {
+  const filled: { [name: string]: unknown } = { ...(args as { readonly [name: string]: unknown }) }
+  for (const [name, spec] of Object.entries(parameters)) if ('default' in spec && !(name in filled)) filled[name] = spec.default
+  return filled
+}
+
+/** The script's own error when it threw one that has a code; a category decides the code of what the runtime refused. */
+function toolErrorOf(cause: unknown): Error {
+  if (cause instanceof RunStopped)
+    return new ToolError(cause.result.status === 'cancelled' ? 'cancelled' : 'resource_limit', cause.message)
+  if (!(cause instanceof ScriptError)) return cause instanceof Error ? cause : new Error(String(cause))
+  const { code, message, details } = (cause.value ?? {}) as {
+    readonly code?: unknown
+    readonly message?: unknown
+    readonly details?: Plain
+  }
+  if (typeof code === 'string')
+    return new ToolError(
+      code,
+      typeof message === 'string' ? message : cause.message,
+      details === undefined ? { cause } : { cause, details },
+    )
+  const category =
+    /^Error \[([a-z_]+)\]: /.exec(typeof cause.value === 'string' ? cause.value : cause.message)?.[1] ?? cause.fault.category
+  return new ToolError(CODES[category] ?? 'execution_failed', cause.message, { cause })
+}
+
+/** Refusals of the runtime have a category where tools have a code. */
+const CODES: { readonly [category: string]: string } = {
+  tool_rejected: 'policy_violation',
+  egress_blocked: 'egress_blocked',
+  budget_exceeded: 'budget_exhausted',
+  circuit_open: 'circuit_open',
+  timeout: 'timeout',
+  cancelled: 'cancelled',
+}
