@@ -6,6 +6,8 @@ import { createRuntime, mcpGlobal } from '@bridle/stdlib-tools'
 import type { Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
 import { ManifestError, fileModules, findManifest, hashHex, nodeProviders } from '@bridle/stdlib-tools/node'
 import type { Manifest } from '@bridle/stdlib-tools/node'
+import { authorityOf } from './authority.js'
+import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
 import { lazyMcpProvider } from './lazy-mcp.js'
 
@@ -19,28 +21,31 @@ export interface CommandHostOptions {
   readonly globals?: readonly string[]
   /** Hold runs to their manifests. Off: scripts started here may do what their user may. */
   readonly enforceManifest?: boolean
+  /** What the run may do; everything when absent. */
+  readonly authority?: Authority
+  /** Further settings of the runtime. */
+  readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'pins' | 'onTool' | 'families'>
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
 }
 
 export function commandRuntime(options: CommandHostOptions): Runtime {
-  const root = process.cwd()
+  const authority = options.authority ?? authorityOf({})
+  const { root } = authority
   const servers = options.script === undefined ? {} : (manifestOf(options.script)?.mcpServers ?? {})
   const isEager = Object.values(servers).some((server) => server.lazy === false)
   return createRuntime({
     providers: [
       ...nodeProviders({
-        root,
-        sandbox: 'none',
-        env: process.env,
+        ...authority.providers,
         process: { args: options.args ?? [] },
-        http: { policy: { denyPrivate: false } },
         terminal: options.terminal,
       }),
       lazyMcpProvider({ cwd: root, env: 'inherit', stderr: options.terminal ? 'inherit' : 'ignore', servers }),
     ],
-    grants: ['*'],
     enforceManifest: options.enforceManifest ?? false,
+    ...authority.runtime,
+    ...options.runtime,
     resolve: fileModules({ root }),
     hashHex,
     ...(isEager && options.globals?.includes('mcp') !== true ? { globalValues: { mcp: mcpGlobal(servers) } } : {}),

@@ -4,6 +4,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
 import { VERSION } from './version.js'
+import type { AuthorityFlags } from './authority.js'
 import type { ReplayFlags } from './commands/replay.js'
 import type { ResumeFlags } from './commands/resume.js'
 import type { SnapshotFlags } from './commands/snapshot.js'
@@ -12,6 +13,8 @@ import type { FmtFlags } from './commands/fmt.js'
 import type { LintFlags } from './commands/lint.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { TestFlags } from './commands/test.js'
+import type { ToolsFlags } from './commands/tools.js'
+import type { TraceFlags } from './commands/trace.js'
 
 const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay', 'all']
 
@@ -33,13 +36,28 @@ function splitArguments(words: readonly string[]): { readonly own: string[]; rea
   return at < 0 ? { own: [...words], script: [] } : { own: words.slice(0, at), script: words.slice(at + 1) }
 }
 
+/** Each takes away from what whoever runs the command may do (authority.ts). Repeatable rather than greedy: FILE may follow. */
+function authorityFlags(command: Command): Command {
+  const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value]
+  return command
+    .option('--allow <names>', 'call no builtins but these, separated by commas, and the core', collect)
+    .option('--deny <names>', 'call none of these builtins', collect)
+    .option(
+      '--grant <spec>',
+      'have only the granted powers: fs, http.get, http.get:domain=*.example.com,timeout_ms=5000',
+      collect,
+    )
+    .option('--root <dir>', 'touch files below this folder only', collect)
+    .option('--sandbox', 'have no powers but those of --grant')
+}
+
 function buildProgram(scriptArguments: readonly string[], done: (code: number) => void): Command {
   const program = new Command('bridle')
     .description('Runs agent scripts in the Harn language. Independent of the Harn project.')
     .usage('COMMAND [options]')
   const add = (signature: string, description: string): Command => program.command(signature).description(description)
 
-  add('run [file]', 'run a script: a file, - for standard input, or -e CODE')
+  authorityFlags(add('run [file]', 'run a script: a file, - for standard input, or -e CODE'))
     .usage('[options] FILE|-|-e CODE [-- ARGS]')
     .option('-e, --eval <code>', 'run this text instead of a file')
     .option('--input <json>', 'input of the run as JSON, or @file; read by runtime_pipeline_input()')
@@ -50,6 +68,14 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
     .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
+    .option('--trace <file>', 'write the trace of the run; in a folder, a file named by the run')
+    .option('--locked', 'call no tool that is not as the lock file has it')
+    .option('--lock-file <file>', 'where that is', 'tools.lock.json')
+    .option(
+      '--extension <name>',
+      'an extension of the language that files need not ask for: grants',
+      (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
+    )
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
     .action(async (file: string | undefined, options: RunFlags) => {
       const { runCommand } = await import('./commands/run.js')
@@ -204,14 +230,96 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     done(await explainCommand(code))
   })
 
-  for (const command of [program, ...program.commands]) {
+  const tools = program
+    .command('tools')
+    .description('the tools that a script can call: its own, standard ones, those of its MCP servers')
+  const onTools = (signature: string, description: string): Command =>
+    tools.command(signature).description(description).option('--no-servers', 'leave MCP servers alone')
+  onTools('list [file]', 'name them')
+    .option('--json', 'print JSON')
+    .action(async (file: string | undefined, options: ToolsFlags) => {
+      const { toolsListCommand } = await import('./commands/tools.js')
+      done(await toolsListCommand(file, options))
+    })
+  onTools('describe <name> [file]', 'show one with its schemas')
+    .option('--json', 'print JSON')
+    .action(async (name: string, file: string | undefined, options: ToolsFlags) => {
+      const { toolsDescribeCommand } = await import('./commands/tools.js')
+      done(await toolsDescribeCommand(name, file, options))
+    })
+  authorityFlags(onTools('call <name> [file]', 'run the script and call one of its tools'))
+    .option('--args <json>', 'arguments, a JSON object')
+    .option('--json', 'print the result as JSON')
+    .action(async (name: string, file: string | undefined, options: ToolsFlags) => {
+      const { toolsCallCommand } = await import('./commands/tools.js')
+      done(await toolsCallCommand(name, file, options))
+    })
+  onTools('lock [file]', 'write the hashes of their schemas, for `bridle run --locked`')
+    .option('--lock-file <file>', 'where to', 'tools.lock.json')
+    .action(async (file: string | undefined, options: ToolsFlags) => {
+      const { toolsLockCommand } = await import('./commands/tools.js')
+      done(await toolsLockCommand(file, options))
+    })
+  onTools('diff [file]', 'say what is not as the lock file has it; exit 1 when a pinned tool changed or is gone')
+    .option('--lock-file <file>', 'where that is', 'tools.lock.json')
+    .option('--json', 'print JSON')
+    .action(async (file: string | undefined, options: ToolsFlags) => {
+      const { toolsDiffCommand } = await import('./commands/tools.js')
+      done(await toolsDiffCommand(file, options))
+    })
+
+  const trace = program.command('trace').description('traces that `bridle run --trace` has written')
+  const onTrace = (signature: string, description: string): Command =>
+    trace
+      .command(signature)
+      .description(description)
+      .option('--dir <folder>', 'where runs are looked for by id', '.bridle/traces')
+  onTrace('list', 'name the runs of the folder')
+    .option('--json', 'print JSON')
+    .action(async (options: TraceFlags) => {
+      const { traceListCommand } = await import('./commands/trace.js')
+      done(await traceListCommand(options))
+    })
+  onTrace('show <run>', 'print the events of a run: a file, or an id')
+    .addOption(new Option('--format <name>', 'how').choices(['pretty', 'replay', 'json']).default('pretty'))
+    .option('--tool <name>', 'only calls of this tool or alias')
+    .option('--verify', 'verify the chain as well')
+    .action(async (run: string, options: TraceFlags) => {
+      const { traceShowCommand } = await import('./commands/trace.js')
+      done(await traceShowCommand(run, options))
+    })
+  onTrace('verify <run>', 'say whether an event was changed, dropped or moved')
+    .option('--json', 'print JSON')
+    .action(async (run: string, options: TraceFlags) => {
+      const { traceVerifyCommand } = await import('./commands/trace.js')
+      done(await traceVerifyCommand(run, options))
+    })
+  onTrace('diff <before> <after>', 'say where two runs part')
+    .option('--json', 'print JSON')
+    .action(async (before: string, after: string, options: TraceFlags) => {
+      const { traceDiffCommand } = await import('./commands/trace.js')
+      done(await traceDiffCommand(before, after, options))
+    })
+  onTrace('dag <run>', 'draw the graph of calls')
+    .addOption(new Option('--format <name>', 'how').choices(['mermaid', 'dot', 'json', 'text']).default('mermaid'))
+    .action(async (run: string, options: TraceFlags) => {
+      const { traceDagCommand } = await import('./commands/trace.js')
+      done(await traceDagCommand(run, options))
+    })
+
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)]
+  for (const command of all(program)) {
     command.version(VERSION, '--version', 'print the version').helpOption('-h, --help', 'show this help').exitOverride()
     command.configureOutput({ outputError: (text, write) => write(text) }).allowExcessArguments(false)
   }
   return program
 }
 
-export interface RunFlags {
+export interface RunFlags extends AuthorityFlags {
+  readonly trace?: string
+  readonly locked?: boolean
+  readonly lockFile?: string
+  readonly extension?: readonly string[]
   readonly eval?: string
   readonly input?: string
   readonly json?: boolean

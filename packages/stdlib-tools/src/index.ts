@@ -50,7 +50,7 @@ export { harnType } from './tools/harn-types.js'
 export { SchemaError, compileSchema } from './tools/schema.js'
 export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/schema.js'
 
-export { ApprovalDesk, approvalProvider } from './policy/index.js'
+export { ApprovalDesk, approvalProvider, grantScope } from './policy/index.js'
 export type { ApprovalKind, ApprovalRequest, AskPerson, ToolGrant, ToolGrants } from './policy/index.js'
 export { allowsPath, matchDomain, satisfiesVersion } from '@bridle/compiler/grants'
 
@@ -68,7 +68,7 @@ export type {
 } from './executors/index.js'
 
 export type { HostBridge } from './bridge/host-bridge.js'
-export { MemoryTrace, TRACE_FORMAT, buildGraph, diffTraces, hashOfEvent, verifyTrace } from './trace/index.js'
+export { MemoryTrace, Redactor, TRACE_FORMAT, buildGraph, diffTraces, hashOfEvent, verifyTrace } from './trace/index.js'
 export type {
   FieldDifference,
   GraphEdge,

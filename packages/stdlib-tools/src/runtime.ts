@@ -5,9 +5,21 @@ import { compileProgram, withBuiltins } from '@bridle/compiler'
 import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
 import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, Extension, SourceFile } from '@bridle/parser'
-import { DEFAULT_LIMITS, Machine, SnapshotError, createRegistry, fromPlain, linkProgram, signaturesOf, toPlain } from '@bridle/vm'
+import {
+  DEFAULT_LIMITS,
+  Machine,
+  SnapshotError,
+  createRegistry,
+  fromPlain,
+  linkProgram,
+  restrictRegistry,
+  signaturesOf,
+  toPlain,
+} from '@bridle/vm'
 import type {
   BuiltinFamily,
+  BuiltinLists,
+  DefinedTool,
   GrantCeiling,
   HostCapabilities,
   LinkedProgram,
@@ -80,8 +92,14 @@ export interface RuntimeOptions extends HostParts {
   readonly tracing?: (runId: string) => TraceOptions
   /** What tools may be used with, by alias, tool id, family or pattern (docs/tools/grants.md). Scripts can only narrow it. */
   readonly toolGrants?: ToolGrants
-  /** Refuses every tool call that no key of `toolGrants` names. */
-  readonly defaultDeny?: boolean
+  /** Refuses every tool call that no key of `toolGrants` names; `effects`: only what reaches the world through builtins. */
+  readonly defaultDeny?: boolean | 'effects'
+  /** Builtins that refuse to run, or the only ones that do (reference 02 §22). */
+  readonly builtins?: BuiltinLists
+  /** Hashes of the only tools that may be called, as `bridle tools lock` writes them. */
+  readonly pins?: ReadonlyMap<string, string>
+  /** Is told of every tool that a program defines. */
+  readonly onTool?: (tool: DefinedTool) => void
   /** Extensions of the language that all files may use without asking for them. */
   readonly extensions?: readonly Extension[]
   /** Tools with script bodies that are called from outside a run. */
@@ -120,7 +138,7 @@ export interface StartOptions {
   readonly grants?: readonly Grant[]
   /** Narrow what tools may be used with, as in RuntimeOptions. */
   readonly toolGrants?: ToolGrants
-  readonly defaultDeny?: boolean
+  readonly defaultDeny?: boolean | 'effects'
   readonly limits?: Partial<Limits>
   readonly signal?: AbortSignal
   readonly journal?: Journal
@@ -248,7 +266,8 @@ export class Runtime {
     this.options = options
     this.host = new Host(options)
     this.capabilities = described(options.capabilities ?? {})
-    this.registry = createRegistry([...allFamilies, this.host.family(), ...(options.families ?? [])])
+    const registry = createRegistry([...allFamilies, this.host.family(), ...(options.families ?? [])])
+    this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
     const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
     this.types = added.length === 0 ? null : withBuiltins(added)
     this.grants = new Grants(options.grants ?? [])
@@ -471,6 +490,8 @@ export class Runtime {
       hostTools: this.host.entries,
       hasOtherHostTools: options.bridge !== undefined,
       ...(trace === null ? {} : { trace }),
+      ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
+      ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),
       ...this.ceilingOf(options),
       hostCapabilities: { ...this.capabilities, ...options.bridge?.capabilities },
       ...(options.tier === undefined ? {} : { tier: options.tier }),
@@ -489,7 +510,7 @@ export class Runtime {
   /** The runtime's grants of tools, and those that the start adds. */
   private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny'>): { readonly ceiling?: GrantCeiling } {
     const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny }) =>
-      toolGrants === undefined && defaultDeny !== true ? [] : [grantScope(toolGrants ?? {}, defaultDeny)],
+      toolGrants === undefined && (defaultDeny ?? false) === false ? [] : [grantScope(toolGrants ?? {}, defaultDeny)],
     )
     return ceiling.length === 0 ? {} : { ceiling }
   }

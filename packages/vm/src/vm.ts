@@ -32,6 +32,7 @@ import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { TierOptions } from './compiled/tier.js'
 import type { GrantCeiling } from './builtins/grants.js'
+import type { DefinedTool } from './builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
 import type { HostCapabilities } from './effects/tool-records.js'
 import type { TraceRecord } from './effects/trace-records.js'
@@ -52,6 +53,10 @@ export interface MachineOptions {
   readonly globals?: ReadonlyMap<string, Value>
   /** What the host allows the run beside its powers (builtins/grants.ts). */
   readonly ceiling?: GrantCeiling
+  /** Is told of every tool that the program defines; `__defined_tool_call` finds them then. */
+  readonly onTool?: (tool: DefinedTool) => void
+  /** Hashes of the only tools that may be called (builtins/tool-pins.ts). */
+  readonly pins?: ReadonlyMap<string, string>
   /** Tools of the host by id, as registry entries. */
   readonly hostTools?: ReadonlyMap<string, Plain>
   /** The host may have tools that `hostTools` does not name. */

@@ -87,8 +87,11 @@ export class EffectAnalysis {
     const entry = this.options.pipeline ?? entryPipeline(this.main.program)
     const pipeline = world.units.find((unit) => unit.module === this.main.key && unit.kind === 'pipeline' && unit.name === entry)
     if (pipeline !== undefined) entries.push(pipeline)
+    const declared = this.order.flatMap((module) => module.grants.aliases)
+    const aliases = new Map(declared.map(({ name, tool }) => [name, tool]))
     const bound = new Map(boundEffects(world).map(({ tool, effect }) => [tool, effect]))
-    return { world, inference: new Inference(world, { signatures: this.options.signatures, bound }), entries }
+    for (const { name, effects } of declared) if (effects !== null) bound.set(name, effects[0]!)
+    return { world, inference: new Inference(world, { signatures: this.options.signatures, aliases, bound }), entries }
   }
 }
 

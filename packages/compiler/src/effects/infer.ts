@@ -5,6 +5,8 @@
 // it. `row(map) = row(the closure)` holds for builtins and for functions of the script alike.
 
 import type { Span } from '@bridle/parser'
+import { STANDARD_TOOL_BUILTINS } from '../grants/standard.js'
+import type { StandardToolId } from '../grants/standard.js'
 import type { BuiltinEffects, Signatures } from '../signatures.js'
 import type { ToolAlias } from '../grants/lower.js'
 import { declaredRow } from './declared.js'
@@ -48,6 +50,7 @@ const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via:
   ['__tool_try', { index: 1, via: 'tool' }],
   ['host_tool_call', { index: 0, via: 'host' }],
   ['host_call', { index: 0, via: 'capability' }],
+  ['__tool_use', { index: 0, via: 'tool' }],
   ['mcp_call', { index: 1, via: 'mcp' }],
 ])
 
@@ -68,6 +71,8 @@ const NOTHING: BuiltinEffects = { tokens: [], calls: 'nothing' }
 
 export interface InferOptions {
   readonly signatures: Signatures
+  /** Tool ids by alias, as `use tool` declares them. */
+  readonly aliases: ReadonlyMap<string, string>
   /** Effect names bound to tools by `bind effect`: tool name → effect. */
   readonly bound: ReadonlyMap<string, string>
 }
@@ -302,15 +307,39 @@ export class Inference {
     const bound = name === null ? undefined : this.options.bound.get(name)
     if (bound !== undefined) {
       this.addToken(facts, namedEffect(bound), cause)
+      // The name is what is promised; the kinds are what the run will ask for.
+      if (!this.world.tools.has(name!)) this.standardKinds(facts, name, cause)
       return
     }
     const definition = name === null ? undefined : this.world.tools.get(name)
+    if (definition === undefined && this.standardEffects(facts, name, cause)) return
     if (definition?.effects !== null && definition?.effects !== undefined) {
       for (const effect of definition.effects) this.addToken(facts, namedEffect(effect), cause)
     } else if (definition?.executor === 'harn' && definition.handler !== null) {
       this.invoke(facts, definition.handler, cause)
     } else {
       this.addToken(facts, namedEffect(otherwise), cause)
+    }
+  }
+
+  /** Whether the name, or the alias, is one of a standard tool; its effects are those of the builtin behind it. */
+  private standardEffects(facts: Facts, name: string | null, cause: Cause): boolean {
+    const id = name === null ? null : (this.options.aliases.get(name) ?? name)
+    if (id === null || !Object.hasOwn(STANDARD_TOOL_BUILTINS, id)) {
+      if (name === null) this.standardKinds(facts, null, cause)
+      return false
+    }
+    const builtin = STANDARD_TOOL_BUILTINS[id as StandardToolId] // own key
+    this.addBuiltin(facts, builtin, this.effectsOf(builtin).tokens, cause)
+    return true
+  }
+
+  /** What a standard tool may ask for; what any of them may, when nobody knows which is called. */
+  private standardKinds(facts: Facts, name: string | null, cause: Cause): void {
+    const id = name === null ? null : (this.options.aliases.get(name) ?? name)
+    for (const [tool, builtin] of Object.entries(STANDARD_TOOL_BUILTINS)) {
+      if (id !== null && id !== tool) continue
+      for (const token of this.effectsOf(builtin).tokens) if (isKind(token)) this.addToken(facts, token, cause)
     }
   }
 

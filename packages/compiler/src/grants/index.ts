@@ -3,6 +3,8 @@
 
 export { domainProblem, isWideDomain, matchDomain } from './domain.js'
 export { allowsPath, resolvePath } from './paths.js'
+export { STANDARD_TOOL_BUILTINS } from './standard.js'
+export type { StandardToolId } from './standard.js'
 export { satisfiesVersion } from './version.js'
 export { addConstraint, checkGrant, constraintProblem, emptiedKey, keyKind, mergeGrants, pinnedArguments } from './constraints.js'
 export type {

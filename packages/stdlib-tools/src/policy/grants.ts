@@ -25,7 +25,7 @@ function keyOf(key: string): string {
 }
 
 /** Raises GrantError for a constraint that cannot be understood: a misspelt grant must not be a missing one. */
-export function grantScope(grants: ToolGrants, defaultDeny = false): GrantScope {
+export function grantScope(grants: ToolGrants, defaultDeny: boolean | 'effects' = false): GrantScope {
   const records: { [tool: string]: GrantRecord } = {}
   for (const [tool, grant] of Object.entries(grants)) {
     const record: { [key: string]: GrantValue } = {}
@@ -38,5 +38,5 @@ export function grantScope(grants: ToolGrants, defaultDeny = false): GrantScope 
     }
     records[tool] = record
   }
-  return defaultDeny ? { grants: records, defaultDeny } : { grants: records }
+  return defaultDeny !== false ? { grants: records, defaultDeny } : { grants: records }
 }

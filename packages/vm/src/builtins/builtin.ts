@@ -14,6 +14,7 @@
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
 import type { GrantCeiling } from './grants.js'
+import type { DefinedTool } from './tool-pins.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
 import type { TraceRecord } from '../effects/trace-records.js'
@@ -118,6 +119,10 @@ export interface MachineAccess {
   beginTimeLimit(dueMs: number): void
   /** Ends the limit that was begun last; whether it had struck. */
   endTimeLimit(): boolean
+  /** Is told of tools that the program defines; null when nobody asks. */
+  readonly onTool: ((tool: DefinedTool) => void) | null
+  /** Hashes of the only tools that may be called; null when any may. */
+  readonly pins: ReadonlyMap<string, string> | null
   /** Tools of the host by id, as registry entries; null when the machine was not told. */
   readonly hostTools: ReadonlyMap<string, Plain> | null
   /** Whether a tool that is not among them may be one of the host all the same. */

@@ -32,8 +32,8 @@ export type GrantCeiling = readonly GrantScope[]
 export interface GrantScope {
   /** By alias, tool id, family or pattern. */
   readonly grants: { readonly [tool: string]: GrantRecord }
-  /** Refuses every call that no key of `grants` names. */
-  readonly defaultDeny?: boolean
+  /** Refuses every call that no key of `grants` names; `effects`: only those that reach the world through builtins. */
+  readonly defaultDeny?: boolean | 'effects'
 }
 
 /** Calls made under each budget, by the scope's id and key; numbers of scopes opened and of effects refused. */
@@ -67,11 +67,12 @@ export function namesTool(key: string, call: { readonly alias: string | null; re
 }
 
 /** Outermost first; the text instead when the host allows no such call at all. */
-export function grantsFor(ctx: Context, call: GrantedCall): readonly AppliedGrant[] | string {
+export function grantsFor(ctx: Context, call: GrantedCall, isEffect = false): readonly AppliedGrant[] | string {
   const found: AppliedGrant[] = []
   for (const [at, { grants, defaultDeny }] of (ctx.machine.grantCeiling ?? []).entries()) {
     const named = Object.keys(grants).filter((key) => namesTool(key, call))
-    if (defaultDeny === true && named.length === 0) return 'no grant of the host allows it'
+    if ((defaultDeny === true || (defaultDeny === 'effects' && isEffect)) && named.length === 0)
+      return 'no grant of the host allows it'
     for (const key of named) found.push({ id: `host:${at}:${key}`, scope: 'host', grant: grants[key]! })
   }
   for (const scope of scopesOf(ctx, 'grants')) {
@@ -249,7 +250,7 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
   const call = effectAsCall(effect)
   if (call === null) return null
   const facts = { tool: call.tool, callId: null, attempt: 1, alias: null, secret: NO_SECRETS }
-  const applied = grantsFor(ctx, { alias: null, tool: call.tool, own: [] })
+  const applied = grantsFor(ctx, { alias: null, tool: call.tool, own: [] }, true)
   if (typeof applied === 'string')
     return refused(ctx, call, toolError('policy_violation', `policy violation for '${call.tool}': ${applied}`, facts))
   const judged = applied.map((each) => ({
@@ -419,6 +420,20 @@ export const grantsFamily: BuiltinFamily = {
     ),
     builtin('__tool_binding(spec: dict) -> dict', { doc: 'What an alias of a tool stands for.', effects: [] }, (ctx, spec) =>
       bind(ctx, spec ?? null),
+    ),
+    builtin(
+      '__tool_use(id: string, spec: dict) -> dict',
+      { doc: 'As __tool_binding, for an id that is data.', effects: ['tool.call'] },
+      (ctx, id, spec) =>
+        spec instanceof HarnDict
+          ? bind(
+              ctx,
+              spec
+                .with('tool', id ?? null)
+                .with('server', false)
+                .with('grants', new HarnList([])),
+            )
+          : ctx.runtime('tool_use: a binding must be a dict'),
     ),
     builtin(
       '__tool_narrowed(binding: dict, grant: dict) -> dict',

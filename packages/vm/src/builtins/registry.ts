@@ -2,7 +2,7 @@
 // the docs are read off the same definitions.
 
 import { guarded } from './tools-policy.js'
-import type { BuiltinDef, FrameDef } from './builtin.js'
+import type { BuiltinDef, Context, FrameDef } from './builtin.js'
 import type { Value } from '../values/value.js'
 
 /** What one family file exports. */
@@ -21,6 +21,36 @@ export interface Registry {
   readonly frames: ReadonlyMap<string, FrameDef>
   readonly constants: ReadonlyMap<string, Value>
   readonly families: readonly BuiltinFamily[]
+}
+
+/** Builtins that stay when only listed ones are permitted (reference 02 §22). */
+const CORE: ReadonlySet<string> = new Set(
+  (
+    'println print log type_of to_string to_int to_float len assert assert_eq assert_ne json_parse json_stringify runtime_context ' +
+    'runtime_context_values runtime_context_get runtime_context_set runtime_context_clear task_current'
+  ).split(' '),
+)
+
+export type BuiltinLists = { readonly allow: readonly string[] } | { readonly deny: readonly string[] }
+
+/**
+ * The registry with builtins that refuse to run: those of `deny`, or all but those of `allow` and the core. What begins with `__` is
+ * how the language itself is made and stays; it reaches the world through the others.
+ */
+export function restrictRegistry(registry: Registry, lists: BuiltinLists): Registry {
+  const permits =
+    'deny' in lists
+      ? (name: string) => !lists.deny.includes(name)
+      : (name: string) => lists.allow.includes(name) || CORE.has(name) || name.startsWith('__')
+  const builtins = new Map(
+    [...registry.builtins].map(([name, def]) => [
+      name,
+      permits(name)
+        ? def
+        : { ...def, run: (ctx: Context) => ctx.categorized('tool_rejected', `Tool '${name}' is not permitted.`) },
+    ]),
+  )
+  return { ...registry, builtins }
 }
 
 export function createRegistry(families: readonly BuiltinFamily[]): Registry {

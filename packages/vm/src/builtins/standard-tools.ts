@@ -2,6 +2,8 @@
 // reference 05 §2.16 gives it. They run *through* the builtin, so mocks, policies, sandbox and grants hold for both alike. A host
 // that defines a tool of the same id is asked instead.
 
+import { STANDARD_TOOL_BUILTINS } from '@bridle/compiler/grants'
+import type { StandardToolId } from '@bridle/compiler/grants'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { display } from '../values/display.js'
@@ -9,7 +11,6 @@ import { fromPlain } from '../values/plain.js'
 import type { Value } from '../values/value.js'
 
 interface StandardTool {
-  readonly builtin: string
   readonly description: string
   readonly effect: string | null
   /** Side-effect level, as in tool annotations. */
@@ -41,7 +42,6 @@ const take =
 
 function httpTool(method: string, withBody: boolean): StandardTool {
   return {
-    builtin: `http_${method}`,
     description: `HTTP ${method.toUpperCase()} request; gives status, headers and body.`,
     effect: 'http',
     level: 'network',
@@ -54,14 +54,8 @@ function httpTool(method: string, withBody: boolean): StandardTool {
   }
 }
 
-function fsTool(
-  builtin: string,
-  description: string,
-  names: readonly string[],
-  level: 'read_only' | 'workspace_write',
-): StandardTool {
+function fsTool(description: string, names: readonly string[], level: 'read_only' | 'workspace_write'): StandardTool {
   return {
-    builtin,
     description,
     effect: 'fs',
     level,
@@ -73,34 +67,28 @@ function fsTool(
   }
 }
 
-function pureTool(
-  builtin: string,
-  description: string,
-  properties: StandardTool['properties'],
-  effect: string | null = null,
-): StandardTool {
+function pureTool(description: string, properties: StandardTool['properties'], effect: string | null = null): StandardTool {
   const names = Object.keys(properties)
-  return { builtin, description, effect, level: 'none', safe: true, properties, required: names, args: take(...names) }
+  return { description, effect, level: 'none', safe: true, properties, required: names, args: take(...names) }
 }
 
-const TABLE: { readonly [id: string]: StandardTool } = {
+const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
   'http.get': httpTool('get', false),
   'http.post': httpTool('post', true),
   'http.put': httpTool('put', true),
   'http.patch': httpTool('patch', true),
   'http.delete': httpTool('delete', false),
-  'fs.read': fsTool('read_file', 'Text of a file.', ['path'], 'read_only'),
-  'fs.exists': fsTool('file_exists', 'Whether a path exists.', ['path'], 'read_only'),
-  'fs.list': fsTool('list_dir', 'Names in a folder.', ['path'], 'read_only'),
-  'fs.stat': fsTool('stat', 'Facts of a path.', ['path'], 'read_only'),
-  'fs.write': fsTool('write_file', 'Writes a file.', ['path', 'content'], 'workspace_write'),
-  'fs.append': fsTool('append_file', 'Appends to a file.', ['path', 'content'], 'workspace_write'),
-  'fs.mkdir': fsTool('mkdir', 'Makes a folder and what is missing above it.', ['path'], 'workspace_write'),
-  'fs.remove': fsTool('delete_file', 'Deletes a file or an empty folder.', ['path'], 'workspace_write'),
-  'fs.copy': fsTool('copy_file', 'Copies a file.', ['from', 'to'], 'workspace_write'),
-  'env.get': pureTool('env', 'An environment variable, nil when it is not set.', { name: text }, 'env'),
+  'fs.read': fsTool('Text of a file.', ['path'], 'read_only'),
+  'fs.exists': fsTool('Whether a path exists.', ['path'], 'read_only'),
+  'fs.list': fsTool('Names in a folder.', ['path'], 'read_only'),
+  'fs.stat': fsTool('Facts of a path.', ['path'], 'read_only'),
+  'fs.write': fsTool('Writes a file.', ['path', 'content'], 'workspace_write'),
+  'fs.append': fsTool('Appends to a file.', ['path', 'content'], 'workspace_write'),
+  'fs.mkdir': fsTool('Makes a folder and what is missing above it.', ['path'], 'workspace_write'),
+  'fs.remove': fsTool('Deletes a file or an empty folder.', ['path'], 'workspace_write'),
+  'fs.copy': fsTool('Copies a file.', ['from', 'to'], 'workspace_write'),
+  'env.get': pureTool('An environment variable, nil when it is not set.', { name: text }, 'env'),
   'process.exec': {
-    builtin: 'exec',
     description: 'Runs a program without a shell; gives stdout, stderr, status and success.',
     effect: 'process',
     level: 'process_exec',
@@ -112,16 +100,16 @@ const TABLE: { readonly [id: string]: StandardTool } = {
       return [args.get('program')!, ...(words instanceof HarnList ? words.view().map(display) : [])]
     },
   },
-  'json.parse': pureTool('json_parse', 'The value of a JSON text.', { input: text }),
-  'json.stringify': pureTool('json_stringify', 'A value as JSON text.', { value: {} }),
-  'crypto.sha256': pureTool('sha256', 'SHA-256 of a text, hex.', { input: text }),
-  'crypto.sha512': pureTool('sha512', 'SHA-512 of a text, hex.', { input: text }),
-  'crypto.md5': pureTool('md5', 'MD5 of a text, hex.', { input: text }),
-  'crypto.base64_encode': pureTool('base64_encode', 'A text in base64.', { input: text }),
-  'crypto.base64_decode': pureTool('base64_decode', 'The text of base64.', { input: text }),
-  'crypto.hmac_sha256': pureTool('hmac_sha256', 'HMAC with SHA-256, hex.', { key: { ...text, writeOnly: true }, message: text }),
-  'crypto.uuid': pureTool('uuid', 'A random UUID (version 4).', {}, 'random'),
-  'time.now': pureTool('now_ms', 'Milliseconds since 1970.', {}, 'time'),
+  'json.parse': pureTool('The value of a JSON text.', { input: text }),
+  'json.stringify': pureTool('A value as JSON text.', { value: {} }),
+  'crypto.sha256': pureTool('SHA-256 of a text, hex.', { input: text }),
+  'crypto.sha512': pureTool('SHA-512 of a text, hex.', { input: text }),
+  'crypto.md5': pureTool('MD5 of a text, hex.', { input: text }),
+  'crypto.base64_encode': pureTool('A text in base64.', { input: text }),
+  'crypto.base64_decode': pureTool('The text of base64.', { input: text }),
+  'crypto.hmac_sha256': pureTool('HMAC with SHA-256, hex.', { key: { ...text, writeOnly: true }, message: text }),
+  'crypto.uuid': pureTool('A random UUID (version 4).', {}, 'random'),
+  'time.now': pureTool('Milliseconds since 1970.', {}, 'time'),
 }
 
 /** Ids of the standard tools with what they do, for lists and lock files. */
@@ -143,10 +131,14 @@ function schemaOf(tool: StandardTool): object {
   return { type: 'object', properties: tool.properties, required: tool.required, additionalProperties: false }
 }
 
+function toolOf(id: string): StandardTool | null {
+  return Object.hasOwn(TABLE, id) ? TABLE[id as StandardToolId] : null // own key
+}
+
 /** The registry entry of a standard tool, or null. */
 export function standardEntry(id: string): HarnDict | null {
-  if (!Object.hasOwn(TABLE, id)) return null
-  const tool = TABLE[id]!
+  const tool = toolOf(id)
+  if (tool === null) return null
   return HarnDict.of({
     name: id,
     description: tool.description,
@@ -163,7 +155,7 @@ export function standardCall(
   id: string,
   args: HarnDict,
 ): { readonly builtin: string; readonly args: Value[]; readonly answersTrue: boolean } | null {
-  if (!Object.hasOwn(TABLE, id)) return null
-  const tool = TABLE[id]!
-  return { builtin: tool.builtin, args: tool.args(args), answersTrue: tool.answersTrue ?? false }
+  const tool = toolOf(id)
+  if (tool === null) return null
+  return { builtin: STANDARD_TOOL_BUILTINS[id as StandardToolId], args: tool.args(args), answersTrue: tool.answersTrue ?? false }
 }

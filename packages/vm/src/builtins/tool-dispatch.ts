@@ -34,6 +34,9 @@ import {
 import { normalizePlan } from './plan.js'
 import { isGated, startGate, startPostHooks, takePass } from './policy-gate.js'
 import { codeRow, errorFromFault, isInterruption, toolError } from './tool-errors.js'
+import { definedTools } from './tools-define.js'
+import { schemaHashOf } from './tool-pins.js'
+import type { ToolOrigin } from './tool-pins.js'
 import { cappedPolicy, mayRetry, millisOf, retryDelay, retryPolicy } from './tool-retry.js'
 import { bytesToHex, debugQuoted, sortedJson, utf8 } from './tools-json.js'
 import { hasToolHooks } from './hooks.js'
@@ -81,6 +84,8 @@ interface DispatchState extends FrameState {
   name: string
   callId: string
   argHash: string
+  /** Who defines the tool. */
+  origin: ToolOrigin
   /** How the script calls the tool, when by an alias; then `tool` is its binding. */
   alias: string | null
   /** Outermost first. */
@@ -182,27 +187,33 @@ function resolve(ctx: Context, state: DispatchState): HarnDict | string {
   const entry = registry === null ? null : findEntry(registry, name)
   if (entry !== null) return entry
   if (state.registry !== null) return `Tool '${name}' not found. Registered tools: ${knownNames(registry as HarnDict)}`
-  return byId(ctx, name) ?? unknownTool(name, knownIds(ctx, registry))
+  return byId(ctx, state, name) ?? unknownTool(name, knownIds(ctx, registry))
 }
 
 /** What an alias stands for (grants.ts). */
 function resolveBinding(ctx: Context, state: DispatchState, binding: HarnDict): HarnDict | string {
   const id = display(binding.get('tool') ?? '')
   const server = binding.get('mcp_tool')
-  if (typeof server === 'string')
+  if (typeof server === 'string') {
+    state.origin = 'mcp'
     return HarnDict.of({ name: server, executor: 'mcp_server', mcp_server: id, parameters: new HarnDict() })
+  }
   const { registry } = ctx.state(boundRegistry)
   const own = registry instanceof HarnDict && isRegistry(registry) ? findEntry(registry, id) : null
-  return own ?? byId(ctx, id) ?? unknownTool(id, knownIds(ctx, registry))
+  return own ?? byId(ctx, state, id) ?? unknownTool(id, knownIds(ctx, registry))
 }
 
 /** A tool of the host, else a standard one. A machine that does not know its host's tools leaves the question to the host. */
-function byId(ctx: Context, name: string): HarnDict | null {
+function byId(ctx: Context, state: DispatchState, name: string): HarnDict | null {
   const { hostTools, hasOtherHostTools } = ctx.machine
   const entry = hostTools?.get(name)
+  state.origin = 'host'
   if (entry !== undefined) return fromPlain(entry) as HarnDict
   const standard = standardEntry(name)
-  if (standard !== null) return standard
+  if (standard !== null) {
+    state.origin = 'bridle'
+    return standard
+  }
   return hasOtherHostTools ? HarnDict.of({ name, executor: 'host_bridge', parameters: new HarnDict() }) : null
 }
 
@@ -448,6 +459,9 @@ function begin(ctx: Context, state: DispatchState): Result {
     return refuseWith(ctx, state, 'not_registered', entry)
   }
   state.entry = entry
+  // Modules `host/…` hand over the entry that the host gave them.
+  if (state.origin === 'script' && executorOf(entry) === 'host_bridge' && ctx.machine.hostTools?.has(nameOf(entry)) === true)
+    state.origin = 'host'
   state.name = nameOf(entry)
   state.startedMs = ctx.now
   const calls = ctx.state(toolCalls)
@@ -456,6 +470,8 @@ function begin(ctx: Context, state: DispatchState): Result {
   const { fields } = ctx.machine.task()
   state.outerCall = fields.get('tool.call') ?? null
   fields.set('tool.call', state.callId)
+  const changed = refusalByPins(ctx, state, entry)
+  if (changed !== null) return changed
   const refused = applyGrants(ctx, state, entry)
   if (refused !== null) return refused
   const given = positional(state, parametersOf(entry)) ?? state.args ?? new HarnDict()
@@ -472,6 +488,21 @@ function begin(ctx: Context, state: DispatchState): Result {
   if (judged || !isGated(ctx)) return firstAttempt(ctx, state)
   state.stage = 'gate'
   return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId }))
+}
+
+/** A locked run calls what was locked, as it was then. */
+function refusalByPins(ctx: Context, state: DispatchState, entry: HarnDict): Result | null {
+  const { pins } = ctx.machine
+  if (pins === null) return null
+  const isServer = textAt(entry, 'executor') === 'mcp_server' && state.origin !== 'script'
+  const key = isServer ? `mcp:${textAt(entry, 'mcp_server') ?? ''}.${state.name}` : `${state.origin}:${state.name}`
+  const pinned = pins.get(key)
+  if (pinned === undefined) return refuseWith(ctx, state, 'schema_drift', `Tool '${state.name}' (${key}) is not in the lock file`)
+  // The schemas of servers are compared before the run; here there is nothing to compare.
+  const found = isServer ? pinned : schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)
+  if (found === pinned) return null
+  const message = `Tool '${state.name}' (${key}) has changed since it was locked`
+  return refuseWith(ctx, state, 'schema_drift', message, HarnDict.of({ key, pinned, found }))
 }
 
 /** Collects the grants of the call and checks the version that its alias asks for; null when all is well. */
@@ -639,6 +670,7 @@ function start(ctx: Context, call: Pick<DispatchState, 'registry' | 'tool' | 'ar
     entry: null,
     name: '',
     callId: '',
+    origin: 'script',
     argHash: '',
     applied: [],
     startedMs: 0,
@@ -683,6 +715,14 @@ export const toolDispatchFamily: BuiltinFamily = {
           return ctx.runtime('an MCP server is called with the name of a tool and its arguments')
         const tool = binding.with('mcp_tool', name)
         return start(ctx, { registry: null, tool, args: args!, options: options!, quiet: false, alias: aliasOf(binding) })
+      },
+    ),
+    builtin(
+      '__defined_tool_call(name: string, args?: dict)',
+      { doc: 'Calls a tool that the program defined, bound or not; else one by its id.', effects: EFFECTS },
+      (ctx, name, args) => {
+        const tool = ctx.state(definedTools).entries.get(display(name ?? null)) ?? name!
+        return start(ctx, { registry: null, tool, args: args!, options: null, quiet: false, alias: null })
       },
     ),
     builtin(

@@ -1,11 +1,13 @@
 // `tool_define` (04a §1.3): checks one tool's configuration in the reference's order and appends its entry. The combinations of
 // executor and backend are one table, so that each refusal stands in one place.
 
-import { builtin } from './builtin.js'
+import { builtin, family } from './builtin.js'
+import { schemaHashOf } from './tool-pins.js'
 import { debugQuoted } from './tools-json.js'
-import { entriesOf, nameOf, present, refuseRegistry, withTools } from './tools-registry.js'
+import { entriesOf, nameOf, present, refuseRegistry, withTools, withoutHandler } from './tools-registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { toPlain } from '../values/plain.js'
 import type { Context, Result } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -146,6 +148,9 @@ function refuseDeferred(config: HarnDict): string | null {
   return null
 }
 
+/** By name, of a machine whose host asked to be told; the last definition wins. */
+export const definedTools = family<{ entries: Map<string, HarnDict> }>('defined_tools', () => ({ entries: new Map() }))
+
 function defineTool(ctx: Context, registry: Value, nameValue: Value, description: Value, config: Value): Result {
   if (ctx.argc < 4) return ctx.throw('tool_define: requires registry, name, description, and config dict')
   const refused = refuseRegistry(ctx, 'tool_define', registry, 'first argument must be a tool registry')
@@ -170,6 +175,12 @@ function defineTool(ctx: Context, registry: Value, nameValue: Value, description
   if (config.has('annotations')) entry.set('annotations', config.get('annotations')!)
   for (const [key, value] of config.map) if (!PLACED_KEYS.has(key)) entry.set(key, value)
 
+  const { onTool } = ctx.machine
+  if (onTool !== null) {
+    ctx.state(definedTools).entries.set(name, entry)
+    const hash = schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)
+    onTool({ name, hash, entry: toPlain(withoutHandler(entry)) })
+  }
   const others = entriesOf(registry as HarnDict)
   ctx.charge(others.length / 8, 16 * (others.length + entry.size))
   // A tool that is defined again moves to the end.

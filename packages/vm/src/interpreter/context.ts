@@ -27,6 +27,7 @@ import type {
   TaskOutcome,
 } from '../builtins/builtin.js'
 import type { GrantCeiling } from '../builtins/grants.js'
+import type { DefinedTool } from '../builtins/tool-pins.js'
 import type { Effect, PendingEffect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
 import type { TraceRecord } from '../effects/trace-records.js'
@@ -199,6 +200,14 @@ export class MachineContext implements Context, MachineAccess {
 
   get grantCeiling(): GrantCeiling | null {
     return this.m.options.ceiling ?? null
+  }
+
+  get onTool(): ((tool: DefinedTool) => void) | null {
+    return this.m.options.onTool ?? null
+  }
+
+  get pins(): ReadonlyMap<string, string> | null {
+    return this.m.options.pins ?? null
   }
 
   get hostTools(): ReadonlyMap<string, Plain> | null {

@@ -226,6 +226,8 @@ function makeContext(
       nextGroup: () => 1,
       grantCeiling: null,
       hostTools: null,
+      onTool: null,
+      pins: null,
       hasOtherHostTools: true,
       traced: null,
       beginTimeLimit: () => {},

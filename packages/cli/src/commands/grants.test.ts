@@ -1,0 +1,223 @@
+// Authority flags, locked runs, `tools` and `trace`, called in this process.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { authorityOf } from '../authority.js'
+import type { AuthorityFlags } from '../authority.js'
+import { runCommand } from './run.js'
+import type { RunCommandOptions } from './run.js'
+import { toolsCallCommand, toolsDescribeCommand, toolsDiffCommand, toolsListCommand, toolsLockCommand } from './tools.js'
+import { traceDagCommand, traceDiffCommand, traceListCommand, traceShowCommand, traceVerifyCommand } from './trace.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'bridle-grants-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+interface Said {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** What a command printed and answered; a refusal is its message. */
+async function said(command: () => Promise<number>): Promise<Said> {
+  let [out, err] = ['', '']
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => ((out += String(chunk)), true))
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => ((err += String(chunk)), true))
+  try {
+    return { code: await command(), out, err }
+  } catch (cause) {
+    return { code: null, out, err: (cause as Error).message }
+  } finally {
+    stdout.mockRestore()
+    stderr.mockRestore()
+  }
+}
+
+const run = (text: string, flags: Partial<RunCommandOptions> = {}): Promise<Said> =>
+  said(async () => runCommand(undefined, { eval: text, scriptArguments: [], ...flags }))
+
+describe('authority', () => {
+  const attempt = (body: string): string =>
+    `println(try { ${body} } catch (e) { type_of(e) == "dict" ? e.message : to_string(e) })`
+
+  test.each<[string, AuthorityFlags, string, RegExp]>([
+    ['denied builtins', { deny: ['read_file,exec'] }, attempt('read_file("x")'), /Tool 'read_file' is not permitted\./],
+    ['builtins beside allowed ones', { allow: ['read_file'] }, attempt('uppercase("x")'), /Tool 'uppercase' is not permitted\./],
+    ['allowed ones and the core', { allow: ['uppercase'] }, 'println(uppercase("x"), len("x"))', /^X/],
+    ['a sandbox', { sandbox: true }, attempt('read_file("/etc/hosts")'), /fs\.read is not granted/],
+    [
+      'a sandbox with a grant',
+      { sandbox: true, grant: ['fs.read'] },
+      attempt('len(read_file("/etc/hosts")) > 0'),
+      /outside the allowed roots/,
+    ],
+    ['a root', { root: [folder] }, attempt('read_file("/etc/hosts")'), /outside the allowed roots/],
+    ['programs under a root', { root: [folder] }, attempt('exec("true")'), /process\.exec is not granted/],
+    ['a granted path', { grant: [`fs.read:path=${folder}`] }, attempt('read_file("/etc/hosts")'), /is not below/],
+    [
+      'writing where reading is granted',
+      { grant: ['fs.read'] },
+      attempt(`write_file("${folder}/x", "")`),
+      /no grant of the host allows it|not granted/,
+    ],
+    [
+      'a domain',
+      { grant: ['http.get:domain=*.example.com'] },
+      attempt('http_get("https://evil.test/")'),
+      /domain '\*\.example\.com' does not allow/,
+    ],
+    [
+      'another method of the family',
+      { grant: ['http.get'] },
+      attempt('http_post("https://a.example.com/", "")'),
+      /no grant of the host allows it/,
+    ],
+    ['variables that look like secrets', { sandbox: true, grant: ['env'] }, 'println(env("BRIDLE_TEST_SECRET"))', /^nil/],
+  ])('%s', async (_name, flags, text, expected) => {
+    process.env['BRIDLE_TEST_SECRET'] = 'hidden'
+    const { out, err } = await run(text, flags)
+    expect(out + err).toMatch(expected)
+  })
+
+  test.each<[AuthorityFlags, RegExp]>([
+    [{ allow: ['a'], deny: ['b'] }, /either --allow or --deny/],
+    [{ grant: ['warp'] }, /unknown power/],
+    [{ grant: ['http:domain'] }, /not of the form key=value/],
+    [{ grant: ['http:domain=https://x'] }, /must be a host, without a scheme/],
+    [{ grant: [''] }, /write NAME/],
+  ])('%j is refused', (flags, message) => {
+    expect(() => authorityOf(flags)).toThrow(message)
+  })
+
+  test('the extension for all files', async () => {
+    expect((await run('use tool crypto.sha256 as Hash\nprintln(len(Hash("x")))', { extension: ['grants'] })).out).toBe('64\n')
+    expect((await run('use tool crypto.sha256 as Hash')).code).toBe(1)
+    expect((await run('1', { extension: ['warp'] })).err).toContain('the only extension is grants')
+  })
+})
+
+const TOOLS = `
+tool add(a: int, b: int = 2) -> int { description "Adds two numbers"
+  return a + b
+}
+tool_define(tool_registry(), "greet", "Greets", {parameters: {name: "string"}, handler: { x -> "hi \${x.name}" }})
+`
+
+describe('tools', () => {
+  test('list and describe', async () => {
+    const path = file('tools.harn', TOOLS)
+    const { out } = await said(async () => toolsListCommand(path, {}))
+    expect(out).toMatch(/^script {2}add +Adds two numbers$/m)
+    expect(out).toMatch(/^bridle {2}http\.get /m)
+    const listed = JSON.parse((await said(async () => toolsListCommand(path, { json: true }))).out) as {
+      key: string
+      hash: string
+    }[]
+    expect(listed.find(({ key }) => key === 'script:greet')?.hash).toMatch(/^blake3:[0-9a-f]{64}$/)
+    expect((await said(async () => toolsDescribeCommand('add', path, {}))).out).toContain('"type": "integer"')
+    expect((await said(async () => toolsDescribeCommand('nope', path, {}))).err).toContain('there is no tool nope')
+  })
+
+  test('call', async () => {
+    const path = file('tools.harn', TOOLS)
+    expect(await said(async () => toolsCallCommand('add', path, { args: '{"a": 3}' }))).toMatchObject({ code: 0, out: '5\n' })
+    expect((await said(async () => toolsCallCommand('greet', path, { args: '{"name": "bo"}', json: true }))).out).toBe(
+      '"hi bo"\n',
+    )
+    expect((await said(async () => toolsCallCommand('crypto.sha256', undefined, { args: '{"input": "abc"}' }))).out).toMatch(
+      /^ba7816bf/,
+    )
+    expect((await said(async () => toolsCallCommand('greet', path, {}))).err).toContain('Missing required parameter: name')
+    expect((await said(async () => toolsCallCommand('greet', path, { args: '[1]' }))).err).toContain('must be a JSON object')
+    expect(
+      (await said(async () => toolsCallCommand('fs.read', undefined, { args: '{"path": "/etc/hosts"}', sandbox: true }))).code,
+    ).toBe(1)
+  })
+
+  test('lock, diff and locked runs', async () => {
+    const lockFile = join(folder, 'tools.lock.json')
+    const path = file('locked.harn', `${TOOLS}\nimport { tool_call } from "std/tools"\n`)
+    expect((await said(async () => toolsLockCommand(path, { lockFile }))).code).toBe(0)
+    expect(await said(async () => toolsDiffCommand(path, { lockFile }))).toMatchObject({ code: 0, out: '' })
+    const again = readFileSync(lockFile, 'utf8')
+    await said(async () => toolsLockCommand(path, { lockFile }))
+    expect(readFileSync(lockFile, 'utf8')).toBe(again)
+
+    const call =
+      'import { tool_call } from "std/tools"\nprintln(try { tool_call("greet", {name: "bo"}) } catch (e) { "${e.code}: ${e.message}" })'
+    const define = (parameters: string, more = ''): string =>
+      `tool_bind(tool_define(tool_registry(), "greet", "Any words", {parameters: ${parameters}, handler: { x -> "hi \${x.name}" }}))\n${more}`
+    expect((await run(`${define('{name: "string"}')}${call}`, { locked: true, lockFile })).out).toBe('hi bo\n')
+    expect((await run(`${define('{name: "string", n: "int?"}')}${call}`, { locked: true, lockFile })).out).toBe(
+      "schema_drift: Tool 'greet' (script:greet) has changed since it was locked\n",
+    )
+    expect(
+      (
+        await run(`${define('{name: "string"}').replace('"greet"', '"new"')}${call.replace('"greet"', '"new"')}`, {
+          locked: true,
+          lockFile,
+        })
+      ).out,
+    ).toBe("schema_drift: Tool 'new' (script:new) is not in the lock file\n")
+
+    const changed = file('changed.harn', TOOLS.replace('b: int = 2', 'b: int = 9'))
+    expect(await said(async () => toolsDiffCommand(changed, { lockFile }))).toMatchObject({
+      code: 1,
+      out: 'changed  script:add\n',
+    })
+    const more = file('more.harn', `${TOOLS}tool_define(tool_registry(), "more", "", {parameters: {}, handler: { x -> 1 }})\n`)
+    expect(await said(async () => toolsDiffCommand(more, { lockFile }))).toMatchObject({ code: 0, out: 'added    script:more\n' })
+    expect((await run('1', { locked: true, lockFile: join(folder, 'none.json') })).err).toContain('there is no lock file')
+    writeFileSync(lockFile, '{"format": 9}')
+    expect((await run('1', { locked: true, lockFile })).err).toContain('is not a lock file of format 1')
+  })
+})
+
+describe('traces', () => {
+  const SCRIPT =
+    'import { tool_call } from "std/tools"\ntool_call("crypto.sha256", {input: "a"})\ntry { tool_call("nope", {}) } catch (e) { 1 }\ntry { tool_call("crypto.md5", {}) } catch (e) { 1 }'
+
+  test('show, verify, diff, dag, list', async () => {
+    const dir = join(folder, 'runs')
+    mkdirSync(dir)
+    const { err } = await run(SCRIPT, { trace: `${dir}/` })
+    const id = /^trace: (\S+)$/m.exec(err)![1]!
+    const path = join(dir, `${id}.jsonl`)
+    const pretty = await said(async () => traceShowCommand(id, { dir }))
+    expect(pretty.out).toMatch(/crypto\.sha256 \{"input":"a"\} → "ca978112/)
+    expect(pretty.out).toContain('denied: invalid_args')
+    expect((await said(async () => traceShowCommand(path, { dir, format: 'replay' }))).out).toMatch(
+      /^000002 tool_call tool=crypto\.sha256 version=1\.0\.0 latency_ms=\d+ cached=false success=true hash=sha256:/m,
+    )
+    expect((await said(async () => traceVerifyCommand(id, { dir }))).out).toBe(`${path}: 4 events, chain intact\n`)
+    expect((await said(async () => traceDagCommand(id, { dir }))).out).toContain('  run --> call_1\n')
+    expect(JSON.parse((await said(async () => traceListCommand({ dir, json: true }))).out)).toMatchObject([
+      { run: id, calls: 2, failed: 1, status: 'done' },
+    ])
+
+    const other = join(folder, 'other.jsonl')
+    await run(SCRIPT, { trace: other })
+    expect(await said(async () => traceDiffCommand(id, other, { dir }))).toMatchObject({ code: 0, out: 'equal: 4 events\n' })
+    await run(SCRIPT.replace('"a"', '"b"'), { trace: other })
+    const difference = await said(async () => traceDiffCommand(id, other, { dir }))
+    expect(difference.code).toBe(1)
+    expect(difference.out).toContain('details.args.input: "a" → "b"')
+
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"success":true', '"success":false'))
+    expect(await said(async () => traceVerifyCommand(id, { dir }))).toMatchObject({
+      code: 1,
+      out: `${path}: trace event hash mismatch: event 2 was changed\n`,
+    })
+    expect((await said(async () => traceShowCommand('none', { dir }))).err).toContain('there is no trace none')
+    writeFileSync(path, 'no json\nat all\n')
+    expect((await said(async () => traceVerifyCommand(id, { dir }))).err).toContain('is not JSON')
+  })
+})

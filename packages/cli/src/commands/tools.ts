@@ -1,0 +1,202 @@
+// `bridle tools`: the tools that a script can call (lock.ts says which those are): list, describe, call one, pin them in a lock
+// file, and say what is otherwise now.
+
+import { CompileError, plainFromHost } from '@bridle/stdlib-tools'
+import type { StartOptions } from '@bridle/stdlib-tools'
+import { EFFECTS, builtin, display, frame, fromPlain } from '@bridle/vm'
+import type { BuiltinFamily, FrameState, Plain } from '@bridle/vm'
+import { authorityOf } from '../authority.js'
+import type { AuthorityFlags } from '../authority.js'
+import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
+import { commandRuntime, manifestOf } from '../host.js'
+import { compileScript, readScript } from '../load.js'
+import type { Script } from '../load.js'
+import { LOCK_FILE, collectTools, compareLock, lockOf, readLock, writeLock } from '../lock.js'
+import type { Collected, KnownTool } from '../lock.js'
+import { perform } from '../perform.js'
+
+export interface ToolsFlags extends AuthorityFlags {
+  readonly json?: boolean
+  readonly lockFile?: string
+  readonly servers?: boolean
+  readonly args?: string
+}
+
+export async function toolsListCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
+  const { tools } = await collected(file, flags)
+  if (flags.json === true) {
+    print(tools.map(({ key, source, name, description, hash }) => ({ key, source, name, description, hash })))
+    return 0
+  }
+  const width = Math.max(...tools.map(({ name }) => name.length))
+  for (const { source, name, description } of tools) {
+    process.stdout.write(`${source.padEnd(7)} ${name.padEnd(width)}  ${description.split('\n', 1)[0]!}`.trimEnd())
+    process.stdout.write('\n')
+  }
+  return 0
+}
+
+export async function toolsDescribeCommand(name: string, file: string | undefined, flags: ToolsFlags): Promise<number> {
+  const tool = find(name, await collected(file, flags))
+  if (flags.json === true) {
+    print(tool)
+    return 0
+  }
+  const lines = [
+    `${tool.name} (${tool.key})`,
+    tool.description,
+    `hash: ${tool.hash}`,
+    `input: ${JSON.stringify(tool.input, null, 2)}`,
+  ]
+  if (tool.output !== null) lines.push(`output: ${JSON.stringify(tool.output, null, 2)}`)
+  process.stdout.write(`${lines.filter((line) => line !== '').join('\n')}\n`)
+  return 0
+}
+
+export async function toolsLockCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
+  const found = await collected(file, flags)
+  if (found.problems.length > 0) return EXIT_FAILURE
+  const path = flags.lockFile ?? LOCK_FILE
+  writeLock(path, lockOf(found.tools))
+  process.stdout.write(`${path}: ${found.tools.length} tools\n`)
+  return 0
+}
+
+/** Exit 1 when a pinned tool changed or is gone; new ones are shown and do no harm. */
+export async function toolsDiffCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
+  const lock = readLock(flags.lockFile ?? LOCK_FILE)
+  const found = await collected(file, flags)
+  const differences = compareLock(lock, found, { servers: flags.servers !== false })
+  if (flags.json === true) print(differences)
+  else for (const { key, change } of differences) process.stdout.write(`${change.padEnd(8)} ${key}\n`)
+  return found.problems.length > 0 || differences.some(({ change }) => change !== 'added') ? EXIT_FAILURE : 0
+}
+
+// ---- calling -------------------------------------------------------------------------------------------------------------
+
+export async function toolsCallCommand(name: string, file: string | undefined, flags: ToolsFlags): Promise<number> {
+  const args = readArguments(flags.args)
+  const script = await scriptOf(file)
+  const server = serverOf(name, script.key)
+  const runtime = commandRuntime({
+    script: script.key,
+    terminal: true,
+    args: [],
+    authority: authorityOf(flags),
+    runtime: {
+      onTool: () => {},
+      families: [callFamily(name.replace(/^(script|bridle|mcp):/, ''), server, args, flags.json === true)],
+    },
+  })
+  const module = compileScript(runtime, script)
+  if (module === null) return EXIT_FAILURE
+  const start = (options: StartOptions): StartOptions => ({
+    ...options,
+    globals: { argv: fromPlain([]) },
+    epilogue: '__called_tool',
+  })
+  return perform({
+    module,
+    script,
+    launch: (options) => runtime.start(module, start(options)),
+    json: false,
+    dryRun: false,
+    timeoutMs: null,
+    snapshotFile: null,
+  })
+}
+
+/** `SERVER.TOOL` of a server that the manifest declares. */
+function serverOf(name: string, scriptKey: string): { readonly server: string; readonly tool: string } | null {
+  const plain = name.replace(/^mcp:/, '')
+  const servers = Object.keys(manifestOf(scriptKey)?.mcpServers ?? {})
+  const server = servers.find((each) => plain.startsWith(`${each}.`))
+  return server === undefined ? null : { server, tool: plain.slice(server.length + 1) }
+}
+
+interface CallState extends FrameState {
+  stage: 'call' | 'json' | 'print'
+}
+
+/** The call that follows the script, and its printed result. */
+function callFamily(
+  name: string,
+  server: { readonly server: string; readonly tool: string } | null,
+  args: Plain,
+  json: boolean,
+): BuiltinFamily {
+  const call = frame<CallState>({
+    kind: 'cli.tool_call',
+    step: (ctx, state) => {
+      switch (state.stage) {
+        case 'call': {
+          state.stage = json ? 'json' : 'print'
+          if (server === null) return ctx.call(ctx.builtinValue('__defined_tool_call'), [name, fromPlain(args)])
+          const { server: mcp_server, tool } = server
+          const entry = fromPlain({ name: tool, executor: 'mcp_server', mcp_server, mcp_tool: tool, parameters: {} })
+          return ctx.call(ctx.builtinValue('__tool_call'), [null, entry, fromPlain(args), null])
+        }
+        case 'json':
+          state.stage = 'print'
+          return ctx.call(ctx.builtinValue('json_stringify'), [ctx.result])
+        case 'print':
+          ctx.write(`${display(ctx.result)}\n`)
+          return null
+      }
+    },
+  })
+  return {
+    name: 'cli-tools',
+    frames: [call],
+    builtins: [
+      builtin(
+        '__called_tool()',
+        { doc: 'Calls the tool that the command line names.', effects: ['callback', ...Object.keys(EFFECTS)] },
+        (ctx) => ctx.frame('cli.tool_call', { stage: 'call' } satisfies CallState),
+      ),
+    ],
+  }
+}
+
+function readArguments(text: string | undefined): Plain {
+  if (text === undefined) return {}
+  let args: unknown
+  try {
+    args = JSON.parse(text)
+  } catch (cause) {
+    throw new UsageError(`--args is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw new UsageError('--args must be a JSON object')
+  return plainFromHost(args)
+}
+
+// ---- common --------------------------------------------------------------------------------------------------------------
+
+async function scriptOf(file: string | undefined): Promise<Script> {
+  return file === undefined ? { key: '<none>', shown: '<none>', text: '' } : readScript(file, undefined)
+}
+
+async function collected(file: string | undefined, flags: ToolsFlags): Promise<Collected> {
+  const script = file === undefined ? null : await readScript(file, undefined)
+  let found: Collected
+  try {
+    found = await collectTools(script, { servers: flags.servers !== false })
+  } catch (cause) {
+    if (cause instanceof CompileError) throw new CommandError(cause.render().trimEnd())
+    throw cause
+  }
+  for (const problem of found.problems) process.stderr.write(`error: ${problem}\n`)
+  return found
+}
+
+function find(name: string, { tools }: Collected): KnownTool {
+  const found = tools.filter((tool) => tool.key === name || tool.name === name)
+  const [first] = found
+  if (first === undefined) throw new CommandError(`there is no tool ${name}; \`bridle tools list\` shows them`)
+  // A script's own tool is the one that its name means.
+  return found.find((tool) => tool.source === 'script') ?? first
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}

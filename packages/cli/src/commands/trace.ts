@@ -1,0 +1,209 @@
+// `bridle trace`: traces that runs have written (`bridle run --trace`): list those of a folder, show one, verify its chain, compare
+// two, and draw the graph of calls. A run is named by its file, or by its id within the folder (`--dir`).
+
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildGraph, diffTraces, verifyTrace } from '@bridle/stdlib-tools'
+import type { TraceEvent, TraceJson } from '@bridle/stdlib-tools'
+import { TraceFormatError, readTrace, readTraceBlob } from '@bridle/stdlib-tools/node'
+import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
+import { reasonOf } from '../load.js'
+
+export interface TraceFlags {
+  readonly dir: string
+  readonly json?: boolean
+  readonly format?: string
+  readonly verify?: boolean
+  readonly tool?: string
+}
+
+export async function traceListCommand(flags: TraceFlags): Promise<number> {
+  if (!existsSync(flags.dir)) throw new CommandError(`there is no folder ${flags.dir}`)
+  const files = readdirSync(flags.dir)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort()
+  const rows = files.map((name) => {
+    const events = eventsOf(join(flags.dir, name))
+    const calls = events.filter(({ kind }) => kind === 'tool_call')
+    return {
+      run: name.slice(0, -'.jsonl'.length),
+      file: String(events[0]?.details?.['file'] ?? ''),
+      started: events[0]?.timestamp ?? '',
+      calls: calls.length,
+      failed: calls.filter(({ details }) => details?.['success'] !== true).length,
+      status: String(events.findLast(({ kind }) => kind === 'run_end')?.details?.['status'] ?? 'unfinished'),
+    }
+  })
+  if (flags.json === true) print(rows)
+  else
+    for (const { run, file, started, calls, failed, status } of rows)
+      process.stdout.write(
+        `${run}  ${started}  ${status.padEnd(10)} ${String(calls).padStart(5)} calls ${String(failed).padStart(4)} failed  ${file}\n`,
+      )
+  return 0
+}
+
+export async function traceShowCommand(run: string, flags: TraceFlags): Promise<number> {
+  const path = pathOf(run, flags)
+  const all = eventsOf(path)
+  const events =
+    flags.tool === undefined
+      ? all
+      : all.filter(({ tool_id, details }) => tool_id === flags.tool || details?.['name'] === flags.tool)
+  switch (flags.format ?? 'pretty') {
+    case 'json':
+      print(events.map((event) => withBlobs(path, event)))
+      break
+    case 'replay':
+      for (const event of events) process.stdout.write(`${replayLine(event)}\n`)
+      break
+    case 'pretty':
+      for (const event of events) process.stdout.write(`${prettyLine(path, event)}\n`)
+      break
+    default:
+      throw new UsageError(`--format ${flags.format}: pretty, replay or json`)
+  }
+  return flags.verify === true ? verdict(path, all, false) : 0
+}
+
+export async function traceVerifyCommand(run: string, flags: TraceFlags): Promise<number> {
+  const path = pathOf(run, flags)
+  return verdict(path, eventsOf(path), flags.json === true)
+}
+
+export async function traceDiffCommand(before: string, after: string, flags: TraceFlags): Promise<number> {
+  const difference = diffTraces(eventsOf(pathOf(before, flags)), eventsOf(pathOf(after, flags)))
+  if (flags.json === true) print(difference)
+  else {
+    switch (difference.kind) {
+      case 'equal':
+        process.stdout.write(`equal: ${difference.events} events\n`)
+        break
+      case 'program':
+        process.stdout.write(`the same events, by different sources: ${difference.before} and ${difference.after}\n`)
+        break
+      case 'length':
+        process.stdout.write(
+          `event ${difference.seq} is only in the ${difference.more === 'before' ? 'first' : 'second'}: ${replayLine(difference.event)}\n`,
+        )
+        break
+      case 'event':
+        process.stdout.write(`event ${difference.seq} differs\n`)
+        for (const { path, before: left, after: right } of difference.fields)
+          process.stdout.write(`  ${path}: ${shown(left)} → ${shown(right)}\n`)
+    }
+  }
+  return difference.kind === 'equal' ? 0 : EXIT_FAILURE
+}
+
+export async function traceDagCommand(run: string, flags: TraceFlags): Promise<number> {
+  const graph = buildGraph(eventsOf(pathOf(run, flags)))
+  switch (flags.format ?? 'mermaid') {
+    case 'mermaid':
+      process.stdout.write(graph.toMermaid())
+      return 0
+    case 'dot':
+      process.stdout.write(graph.toDot())
+      return 0
+    case 'json':
+      print(graph.toJSON())
+      return 0
+    case 'text':
+      process.stdout.write(`${graph.toText()}\n`)
+      return 0
+    default:
+      throw new UsageError(`--format ${flags.format}: mermaid, dot, json or text`)
+  }
+}
+
+// ---- common --------------------------------------------------------------------------------------------------------------
+
+function pathOf(run: string, flags: TraceFlags): string {
+  if (existsSync(run) && statSync(run).isFile()) return run
+  const path = join(flags.dir, `${run}.jsonl`)
+  if (existsSync(path)) return path
+  throw new CommandError(`there is no trace ${run}: neither a file nor a run in ${flags.dir}`)
+}
+
+function eventsOf(path: string): readonly TraceEvent[] {
+  try {
+    return readTrace(path)
+  } catch (cause) {
+    throw new CommandError(cause instanceof TraceFormatError ? cause.message : `cannot read ${path}: ${reasonOf(cause)}`)
+  }
+}
+
+function verdict(path: string, events: readonly TraceEvent[], json: boolean): number {
+  const found = verifyTrace(events)
+  if (json) print(found)
+  else if (!found.ok) process.stdout.write(`${path}: ${found.message}\n`)
+  else
+    process.stdout.write(
+      `${path}: ${found.events} events, chain intact${found.complete ? '' : ', the end of the run is missing'}\n`,
+    )
+  return found.ok ? 0 : EXIT_FAILURE
+}
+
+function replayLine(event: TraceEvent): string {
+  const { details } = event
+  const parts = [String(event.seq).padStart(6, '0'), event.kind]
+  if (event.kind === 'tool_call') {
+    parts.push(`tool=${event.tool_id ?? ''}`)
+    if (event.tool_version !== undefined) parts.push(`version=${event.tool_version}`)
+    parts.push(
+      `latency_ms=${event.latency_ms ?? 0}`,
+      `cached=${event.cached === true}`,
+      `success=${details?.['success'] === true}`,
+    )
+  }
+  return [...parts, `hash=${event.hash}`].join(' ')
+}
+
+function prettyLine(path: string, event: TraceEvent): string {
+  const time = event.timestamp.slice(11, 23)
+  const details = event.details ?? {}
+  const number = String(event.seq).padStart(5)
+  switch (event.kind) {
+    case 'tool_call': {
+      const name = details['name'] === event.tool_id ? event.tool_id : `${String(details['name'])} (${event.tool_id ?? ''})`
+      const error = details['error'] as { readonly code: string; readonly message: string } | undefined
+      const outcome =
+        error === undefined
+          ? shown(unblobbed(path, details['output']))
+          : `${details['denied'] === true ? 'denied' : 'failed'}: ${error.code}: ${error.message}`
+      const indent = typeof details['parent'] === 'string' ? '  ' : ''
+      return `${number} ${time} ${indent}${name} ${shown(unblobbed(path, details['args']))} → ${outcome} (${event.latency_ms ?? 0} ms)`
+    }
+    case 'run_start':
+      return `${number} ${time} run ${event.run_id ?? ''} of ${String(details['file'] ?? '')}`
+    case 'run_end':
+      return `${number} ${time} end: ${String(details['status'] ?? '')}`
+    case 'error':
+      return `${number} ${time} error: ${event.message ?? ''}`
+  }
+}
+
+function unblobbed(path: string, value: TraceJson | undefined): TraceJson | undefined {
+  const hash = (value as { readonly $blob?: unknown } | null | undefined)?.$blob
+  if (typeof hash !== 'string') return value
+  const text = readTraceBlob(path, hash)
+  return text === null ? value : (JSON.parse(text) as TraceJson)
+}
+
+function withBlobs(path: string, event: TraceEvent): TraceEvent {
+  const { details } = event
+  if (details === undefined) return event
+  const entries = Object.entries(details).map(([key, value]) => [key, unblobbed(path, value) ?? null] as const)
+  return { ...event, details: Object.fromEntries(entries) }
+}
+
+const MAX_SHOWN = 120
+
+function shown(value: TraceJson | undefined): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+}
+
+function print(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+}

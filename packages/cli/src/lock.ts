@@ -1,0 +1,196 @@
+// The tools that a script can call, with the hash of their schemas, and the lock file that pins them (docs/tools/lock.md).
+// Tools that a script defines are found by running it without any power and with a small budget: what it cannot do then, it does
+// not need in order to define its tools. MCP servers are those that the script's manifest declares; they are started to ask them.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DefinedTool, Plain } from '@bridle/vm'
+import { STANDARD_TOOLS, toolSchemaHash } from '@bridle/vm'
+import { hashHex } from '@bridle/stdlib-tools/node'
+import { authorityOf } from './authority.js'
+import { CommandError } from './errors.js'
+import { commandRuntime, manifestOf } from './host.js'
+import { reasonOf } from './load.js'
+import type { Script } from './load.js'
+
+export const LOCK_FILE = 'tools.lock.json'
+const FORMAT = 1
+
+export interface KnownTool {
+  /** `script:NAME`, `bridle:ID`, `mcp:SERVER.TOOL`. */
+  readonly key: string
+  readonly source: 'script' | 'bridle' | 'mcp'
+  readonly name: string
+  readonly description: string
+  readonly hash: string
+  readonly input: Plain
+  readonly output: Plain
+}
+
+export interface Collected {
+  readonly tools: readonly KnownTool[]
+  /** What could not be asked: servers that do not start, a script that ends early. */
+  readonly problems: readonly string[]
+}
+
+const SEALED_FUEL = 5_000_000
+
+export async function collectTools(script: Script | null, options: { readonly servers: boolean }): Promise<Collected> {
+  const problems: string[] = []
+  const tools: KnownTool[] = STANDARD_TOOLS.map(({ id, description, schema }) => ({
+    key: `bridle:${id}`,
+    source: 'bridle',
+    name: id,
+    description,
+    hash: toolSchemaHash(hashHex, { name: id, input: schema as Plain }),
+    input: schema as Plain,
+    output: null,
+  }))
+  if (script !== null) tools.push(...(await scriptTools(script, problems)))
+  if (options.servers) tools.push(...(await serverTools(script?.key ?? '<none>', problems)))
+  return { tools: tools.sort((a, b) => (a.key < b.key ? -1 : 1)), problems }
+}
+
+async function scriptTools(script: Script, problems: string[]): Promise<KnownTool[]> {
+  const found = new Map<string, DefinedTool>()
+  const runtime = commandRuntime({
+    terminal: false,
+    script: script.key,
+    args: [],
+    limits: { fuel: SEALED_FUEL },
+    authority: authorityOf({ sandbox: true }, {}),
+    runtime: { onTool: (tool) => found.set(tool.name, tool) },
+  })
+  const module = runtime.compile(script.text, { file: script.key })
+  const result = await runtime.start(module).result
+  if (result.status === 'failed')
+    problems.push(`${script.shown} failed without powers, after defining ${found.size} tools: ${result.error.message}`)
+  else if (result.status !== 'done') problems.push(`${script.shown} did not end without powers; ${found.size} tools were defined`)
+  return [...found.values()].map(({ name, hash, entry }) => {
+    const fields = entry as { readonly [key: string]: Plain }
+    return {
+      key: `script:${name}`,
+      source: 'script',
+      name,
+      description: String(fields['description'] ?? ''),
+      hash,
+      input: fields['parameters'] ?? null,
+      output: fields['outputSchema'] ?? null,
+    }
+  })
+}
+
+async function serverTools(scriptKey: string, problems: string[]): Promise<KnownTool[]> {
+  const servers = manifestOf(scriptKey)?.mcpServers ?? {}
+  const names = Object.keys(servers)
+  if (names.length === 0) return []
+  const { McpConnections } = await import('@bridle/stdlib-tools/mcp')
+  const folder = scriptKey.startsWith('<') ? process.cwd() : dirname(scriptKey)
+  const connections = new McpConnections({ cwd: folder, env: 'inherit', servers })
+  try {
+    const lists = await Promise.all(
+      names.map(async (server) => {
+        const outcome = await connections.listTools(server, new AbortController().signal)
+        if (!outcome.ok) problems.push(`MCP server "${server}": ${outcome.error.message}`)
+        return outcome.ok
+          ? (outcome.value as readonly { readonly [key: string]: Plain }[]).map((tool) => serverTool(server, tool))
+          : []
+      }),
+    )
+    return lists.flat()
+  } finally {
+    await connections.close()
+  }
+}
+
+function serverTool(server: string, tool: { readonly [key: string]: Plain }): KnownTool {
+  const name = String(tool['name'] ?? '')
+  const input = tool['inputSchema'] ?? null
+  const output = tool['outputSchema'] ?? null
+  return {
+    key: `mcp:${server}.${name}`,
+    source: 'mcp',
+    name: `${server}.${name}`,
+    description: String(tool['description'] ?? ''),
+    hash: toolSchemaHash(hashHex, { name, input, output }),
+    input,
+    output,
+  }
+}
+
+// ---- the file -----------------------------------------------------------------------------------------------------------
+
+export interface Lock {
+  readonly format: number
+  readonly tools: { readonly [key: string]: string }
+}
+
+export function lockOf(tools: readonly KnownTool[]): Lock {
+  return { format: FORMAT, tools: Object.fromEntries(tools.map(({ key, hash }) => [key, hash])) }
+}
+
+export function writeLock(path: string, lock: Lock): void {
+  try {
+    writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
+  } catch (cause) {
+    throw new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
+  }
+}
+
+/** Throws CommandError for a file that is missing or no lock. */
+export function readLock(path: string): Lock {
+  if (!existsSync(path)) throw new CommandError(`there is no lock file ${path}; \`bridle tools lock\` writes one`)
+  let lock: Partial<Lock> | null
+  try {
+    lock = JSON.parse(readFileSync(path, 'utf8')) as Partial<Lock> | null
+  } catch (cause) {
+    throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+  }
+  const tools = lock?.tools
+  if (
+    lock?.format !== FORMAT ||
+    typeof tools !== 'object' ||
+    tools === null ||
+    Object.values(tools).some((hash) => typeof hash !== 'string')
+  )
+    throw new CommandError(`${path} is not a lock file of format ${FORMAT}`)
+  return { format: FORMAT, tools }
+}
+
+export interface LockDifference {
+  readonly key: string
+  readonly change: 'added' | 'removed' | 'changed'
+}
+
+/** What is otherwise now, by key. Servers that could not be asked are left out. */
+export function compareLock(
+  lock: Lock,
+  { tools }: Collected,
+  options: { readonly servers: boolean } = { servers: true },
+): readonly LockDifference[] {
+  const now = new Map(tools.map(({ key, hash }) => [key, hash]))
+  const before = Object.entries(lock.tools).filter(([key]) => options.servers || !key.startsWith('mcp:'))
+  const gone = before.flatMap(([key, hash]): LockDifference[] => {
+    const found = now.get(key)
+    return found === undefined ? [{ key, change: 'removed' }] : found === hash ? [] : [{ key, change: 'changed' }]
+  })
+  const known = new Set(Object.keys(lock.tools))
+  const added = [...now.keys()].filter((key) => !known.has(key)).map((key): LockDifference => ({ key, change: 'added' }))
+  return [...gone, ...added].sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+/** The pins of a locked run. Tools of MCP servers are compared here, before it starts; the others when they are called. */
+export async function lockedPins(path: string, scriptKey: string): Promise<ReadonlyMap<string, string>> {
+  const lock = readLock(path)
+  const pinned = Object.entries(lock.tools).filter(([key]) => key.startsWith('mcp:'))
+  if (pinned.length > 0) {
+    const problems: string[] = []
+    const now = new Map((await serverTools(scriptKey, problems)).map(({ key, hash }) => [key, hash]))
+    if (problems.length > 0) throw new CommandError(problems.join('\n'))
+    const changed = pinned
+      .filter(([key, hash]) => now.get(key) !== hash)
+      .map(([key]) => `${key} ${now.has(key) ? 'has changed' : 'is gone'}`)
+    if (changed.length > 0) throw new CommandError(`the tools are not those of ${path}: ${changed.join(', ')}`)
+  }
+  return new Map(Object.entries(lock.tools))
+}
