@@ -119,6 +119,7 @@ function textOf(value: Value): string {
 
 /** A draft with what the script adds to it; metadata of both are kept. */
 function* drafted(draft: Draft, extra: Value): Script<HarnDict> {
+  if (extra !== null && !(extra instanceof HarnDict)) return failRuntime('artifact helper options must be a dict or nil')
   const more = dictOf(extra)
   const payload = HarnDict.of({
     kind: draft.kind,
@@ -133,7 +134,8 @@ function* drafted(draft: Draft, extra: Value): Script<HarnDict> {
 }
 
 interface Target {
-  readonly id: Value
+  /** How titles name it: by its own title, else its id. */
+  readonly name: string
   readonly facts: HarnDict
   /** The target's own lineage and the target. */
   readonly lineage: readonly Value[]
@@ -144,16 +146,17 @@ function* targetOf(value: Value): Script<Target> {
   const target = yield* normalArtifact(value)
   const id = target.get('id') ?? null
   const facts = HarnDict.of({ target_artifact_id: id, target_kind: target.get('kind') ?? null })
-  return { id, facts, lineage: [...(target.get('lineage') as HarnList).view(), id] }
+  const name = display(target.get('title') ?? id)
+  return { name, facts, lineage: [...(target.get('lineage') as HarnList).view(), id] }
 }
 
 const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>>> = {
   *artifact_apply_intent(target, intent, extra) {
-    const { id, facts, lineage } = yield* targetOf(target!)
+    const { name, facts, lineage } = yield* targetOf(target!)
     return yield* drafted(
       {
         kind: 'apply_intent',
-        title: `${display(intent!)} ${display(id)}`,
+        title: `${display(intent!)} ${name}`,
         text: display(intent!),
         data: facts.with('intent', intent!),
         metadata: facts,
@@ -183,9 +186,14 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
         kind: display(kind!),
         title: null,
         text: null,
-        data: null,
+        data: from.get('data') ?? null,
+        metadata: dictOf(from.get('metadata')),
         lineage: [...lineage.view(), from.get('id') ?? null],
-        more: { source: from.get('source') ?? null, priority: from.get('priority') ?? null },
+        more: {
+          title: from.get('title') ?? null,
+          source: from.get('source') ?? null,
+          priority: from.get('priority') ?? null,
+        },
       },
       extra ?? null,
     )
@@ -206,11 +214,11 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_diff_review(target, summary, extra) {
-    const { id, facts, lineage } = yield* targetOf(target!)
+    const { name, facts, lineage } = yield* targetOf(target!)
     return yield* drafted(
       {
         kind: 'diff_review',
-        title: `review ${display(id)}`,
+        title: `review ${name}`,
         text: (summary ?? null) === null ? null : display(summary!),
         data: facts,
         metadata: facts,
@@ -239,11 +247,11 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_patch_proposal(target, patch, extra) {
-    const { id, facts, lineage } = yield* targetOf(target!)
+    const { name, facts, lineage } = yield* targetOf(target!)
     return yield* drafted(
       {
         kind: 'patch_proposal',
-        title: `patch ${display(id)}`,
+        title: `patch for ${name}`,
         text: textOf(patch!),
         data: facts.with('patch', jsonData(patch!)),
         metadata: facts,
@@ -253,12 +261,12 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_review_decision(target, decision, extra) {
-    const { id, facts, lineage } = yield* targetOf(target!)
+    const { name, facts, lineage } = yield* targetOf(target!)
     const withDecision = facts.with('decision', display(decision!))
     return yield* drafted(
       {
         kind: 'review_decision',
-        title: `${display(decision!)} ${display(id)}`,
+        title: `${display(decision!)} ${name}`,
         text: display(decision!),
         data: withDecision,
         metadata: withDecision,
@@ -415,10 +423,9 @@ const EFFECTS = ['clock.now', 'random.bytes']
 
 function shorthand(signature: string, required: number, doc: string): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
+  const parameters = [...signature.matchAll(/(\w+)\??:/g)].map((match) => match[1]!)
   return builtin(`${signature} -> dict`, { doc, effects: EFFECTS }, (ctx, ...args) =>
-    ctx.argc < required
-      ? ctx.runtime(`${name}: expected at least ${required} arguments, got ${ctx.argc}`)
-      : machine.start(ctx, name, ...args),
+    ctx.argc < required ? ctx.runtime(`${name}: missing ${parameters[ctx.argc]}`) : machine.start(ctx, name, ...args),
   )
 }
 

@@ -188,6 +188,8 @@ export interface FrameDef {
   readonly runBoundary: boolean
   /** `drop`: what called functions print is lost (03a §0.4). */
   readonly output: 'keep' | 'drop'
+  /** Whether waiting in it ends at once when the task is cancelled; other waits go on for the grace of a cancellation (03b §1.1). */
+  readonly heedsCancel?: boolean
   // The state type is the definition's own affair; the machine only stores it.
   readonly step: (ctx: Context, state: never) => Result
   readonly onFault?: (ctx: Context, state: never, fault: Fault) => Result
@@ -202,6 +204,7 @@ export function frame<S extends FrameState>(def: {
   readonly onLeave?: (ctx: Context, state: S) => void
   readonly runBoundary?: boolean
   readonly output?: 'keep' | 'drop'
+  readonly heedsCancel?: boolean
 }): FrameDef {
   return { runBoundary: true, output: 'keep', ...def } as unknown as FrameDef
 }

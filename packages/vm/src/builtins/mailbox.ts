@@ -60,6 +60,7 @@ interface TransferState extends FrameState {
 
 /** Waits through the channel's own frames, then counts. */
 const transferFrame = frame<TransferState>({
+  heedsCancel: true,
   kind: 'mailbox.transfer',
   runBoundary: false,
   step: (ctx, state) => {

@@ -112,6 +112,7 @@ interface AcquireState extends FrameState {
 }
 
 const acquireFrame = frame<AcquireState>({
+  heedsCancel: true,
   kind: 'sync.acquire',
   runBoundary: false,
   step: (ctx, state) => {

@@ -3,6 +3,7 @@
 
 import { builtin, family, frame } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
+import { CANCELLED_TEXT } from '../interpreter/fault.js'
 import type { BuiltinFamily } from './registry.js'
 import { dateBuiltins, dateNowDict, isoNow } from './time-dates.js'
 import type { Effect } from '../effects/effect.js'
@@ -71,17 +72,23 @@ interface SleepState {
   parked: boolean
 }
 
+/** `sleep` looks whether its task was cancelled, when it begins and every 10 ms; `sleep_ms` (`time.pause`) does not. */
 const sleepFrame = frame<SleepState>({
   kind: 'time.sleep',
-  step: (ctx, state) => {
-    if (state.parked) return null
-    state.parked = true
-    return ctx.park(null, state.dueMs)
-  },
+  heedsCancel: true,
+  step: (ctx, state) => (!state.parked && ctx.machine.task().cancelled ? ctx.throw(CANCELLED_TEXT) : pause(ctx, state)),
 })
 
-function sleepFor(ctx: Context, ms: number): Result {
-  return ctx.frame('time.sleep', { dueMs: ctx.now + Math.max(0, ms), parked: false } satisfies SleepState)
+const pauseFrame = frame<SleepState>({ kind: 'time.pause', step: pause })
+
+function pause(ctx: Context, state: SleepState): Result {
+  if (state.parked) return null
+  state.parked = true
+  return ctx.park(null, state.dueMs)
+}
+
+function sleepFor(ctx: Context, kind: 'time.sleep' | 'time.pause', ms: number): Result {
+  return ctx.frame(kind, { dueMs: ctx.now + Math.max(0, ms), parked: false } satisfies SleepState)
 }
 
 // ------------------------------------------------------------------------------------------------------------ durations
@@ -132,7 +139,7 @@ function humanDuration(duration: HarnDuration): string {
 
 export const timeFamily: BuiltinFamily = {
   name: 'time',
-  frames: [readFrame, sleepFrame],
+  frames: [readFrame, sleepFrame, pauseFrame],
   builtins: [
     ...dateBuiltins,
     builtin('date_now() -> dict', { doc: 'The current date and time in UTC as a dict.', effects: ['clock.now'] }, (ctx) =>
@@ -223,7 +230,7 @@ export const timeFamily: BuiltinFamily = {
               ? Math.trunc(ms.v)
               : 0
         const clock = ctx.state(clockState)
-        if (clock.wallMs === null) return amount > 0 ? sleepFor(ctx, amount) : null
+        if (clock.wallMs === null) return amount > 0 ? sleepFor(ctx, 'time.pause', amount) : null
         clock.wallMs += Math.max(0, amount)
         clock.monotonicMs += Math.max(0, amount)
         return null
@@ -233,8 +240,8 @@ export const timeFamily: BuiltinFamily = {
       'sleep(duration: duration | int) -> nil',
       { doc: 'Waits for a duration or a number of milliseconds of real time.', effects: ['callback'] },
       (ctx, duration) => {
-        if (duration instanceof HarnDuration) return sleepFor(ctx, Number(duration.ms))
-        return isInt(duration!) ? sleepFor(ctx, Number(duration)) : null
+        if (duration instanceof HarnDuration) return sleepFor(ctx, 'time.sleep', Number(duration.ms))
+        return isInt(duration!) ? sleepFor(ctx, 'time.sleep', Number(duration)) : null
       },
     ),
     builtin('timer_start(name?: string) -> dict', { doc: 'Starts a named timer.', effects: ['clock.now'] }, (ctx, name) =>

@@ -126,3 +126,6 @@ export function leavingRun(fault: Fault): Fault {
   outer.trace = fault.trace
   return outer
 }
+
+/** What is thrown in a task that was cancelled. */
+export const CANCELLED_TEXT = 'kind:cancelled:VM cancelled by host'

@@ -4,7 +4,7 @@
 import { childrenKey, family, taskKey } from '../builtins/builtin.js'
 import { END } from '../values/handles.js'
 import { closureOver } from '../interpreter/adapter.js'
-import { thrown } from '../interpreter/fault.js'
+import { CANCELLED_TEXT, thrown } from '../interpreter/fault.js'
 import { placeArguments } from '../interpreter/frames.js'
 import { NATIVE_STEP } from '../interpreter/linked.js'
 import { outcomeDelivery } from '../effects/outcome.js'
@@ -19,10 +19,12 @@ import type { Task } from './task.js'
 
 /** What a task may still do after its cancellation was asked for (03b §1.1): fuel, and milliseconds inside a wait. */
 const CANCEL_GRACE_FUEL = 1024
-const CANCEL_GRACE_MS = 10
+const CANCEL_GRACE_MS = 250
+/** The same for waits that look at the flag themselves. */
+const HEEDING_GRACE_MS = 10
 
 export function cancelledFault(): Fault {
-  return thrown('kind:cancelled:VM cancelled by host')
+  return thrown(CANCELLED_TEXT)
 }
 
 export function makeReady(m: Machine, task: Task, delivery: Task['delivery']): void {
@@ -38,9 +40,20 @@ export function makeReady(m: Machine, task: Task, delivery: Task['delivery']): v
 export function wait(m: Machine, task: Task): void {
   task.status = 'waiting'
   task.waitOrder = m.nextOrder++
-  if (task.cancelRequested) task.cancelDue = m.now + CANCEL_GRACE_MS
+  if (task.cancelRequested) task.cancelDue = m.now + graceOf(task)
   m.waits.enter(task)
   task.current.trim()
+}
+
+function graceOf(task: Task): number {
+  const co = task.current
+  // A builtin may wait through another one's frame.
+  for (let fp = co.fp; fp >= 0; fp--) {
+    const frame = co.frames[fp]
+    if (!(frame instanceof NativeActivation)) break
+    if (frame.def.heedsCancel === true) return HEEDING_GRACE_MS
+  }
+  return CANCEL_GRACE_MS
 }
 
 export function wake(m: Machine, key: string): void {
@@ -156,5 +169,5 @@ export function requestCancel(m: Machine, id: number): void {
   if (task === undefined || (task.status !== 'ready' && task.status !== 'waiting')) return
   task.cancelRequested = true
   task.cancelFuel = CANCEL_GRACE_FUEL
-  if (task.status === 'waiting') task.cancelDue = m.now + CANCEL_GRACE_MS
+  if (task.status === 'waiting') task.cancelDue = m.now + graceOf(task)
 }
