@@ -3,9 +3,10 @@
 
 import { createHash } from 'node:crypto'
 import { compileProgram } from '@bridle/compiler'
+import type { EffectAnalysis } from '@bridle/compiler'
 import type { ChunkOrigin, CompiledProgram } from '@bridle/compiler/bytecode'
 import { createRegistry, linkProgram, Machine, signaturesOf, STANDARD_FAMILIES } from '@bridle/vm'
-import type { EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit, TierOptions } from '@bridle/vm'
+import type { Effect, EffectOutcome, Limits, LinkedProgram, MachineOptions, RunExit, TierOptions } from '@bridle/vm'
 
 export const registry = createRegistry(STANDARD_FAMILIES)
 const signatures = signaturesOf(registry)
@@ -21,6 +22,8 @@ export interface Compiled {
   readonly program: CompiledProgram | null
   /** The first error, null when there is a program. */
   readonly error: string | null
+  /** What it can reach; null when it does not parse. */
+  readonly effects: EffectAnalysis | null
 }
 
 /** Scripts of the corpus come again and again; the rest goes through. */
@@ -38,13 +41,13 @@ export function compile(text: string): Compiled {
 }
 
 function compileAnew(text: string): Compiled {
-  const { program, diagnostics } = compileProgram(
+  const { program, diagnostics, effects } = compileProgram(
     { key: 'fuzz.harn', text },
     { signatures, resolve: (path) => ({ kind: 'error', message: `Import error: cannot read '${path}': no files here` }) },
   )
   const error = diagnostics.find((each) => each.severity === 'error')
   if ((program === null) !== (error !== undefined)) throw new Error('a program with errors, or neither program nor errors')
-  return { program, error: error?.message ?? null }
+  return { program, error: error?.message ?? null, effects }
 }
 
 export function link(program: CompiledProgram, origin: ChunkOrigin = 'compiler'): LinkedProgram {
@@ -73,6 +76,8 @@ export interface RunnerOptions {
   readonly mostExits?: number
   readonly heap?: number
   readonly tier?: TierOptions | null
+  /** Told of every effect that the program asks for. */
+  readonly onEffect?: (effect: Effect) => void
 }
 
 /** A run under way: advance until `exit` says that it has ended. */
@@ -87,10 +92,19 @@ export class Runner {
   private readonly options: MachineOptions
 
   constructor(program: LinkedProgram, options: RunnerOptions = {}) {
-    const { sliceFuel = LIMITS.sliceFuel, heap = LIMITS.heap, tier } = options
+    const { sliceFuel = LIMITS.sliceFuel, heap = LIMITS.heap, tier, onEffect } = options
     this.mostExits = options.mostExits ?? MOST_EXITS
     this.program = program
-    this.options = { hashHex, perform, limits: { ...LIMITS, sliceFuel, heap }, ...(tier === undefined ? {} : { tier }) }
+    const asked = (effect: Effect, id: number): EffectOutcome | null => {
+      onEffect?.(effect)
+      return perform(effect, id)
+    }
+    this.options = {
+      hashHex,
+      perform: onEffect === undefined ? perform : asked,
+      limits: { ...LIMITS, sliceFuel, heap },
+      ...(tier === undefined ? {} : { tier }),
+    }
     this.machine = new Machine(program, this.options)
     this.exit = this.machine.start(null, this.now)
     this.output += this.exit.output

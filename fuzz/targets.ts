@@ -7,15 +7,21 @@
 //   tiers     a script, generated or changed, does the same compiled as in the base tier: exits, output, fuel, heap units, faults
 //   chunk     changed bytecode is refused by the verifier, or runs without an error of ours
 //   snapshot  a changed snapshot is refused, or loads and the run ends as if nothing had been changed
+//   checker   a changed script is checked to the end, in strict mode too, with findings inside the text; so is its manifest
+//   types     what the checker finds nothing wrong with, in the fragment that it vouches for, ends in no type error
+//   effects   a script, made to hand functions about, or changed, asks the world for nothing that is not in its manifest
 //   planted   holds a bug on purpose and must fail: it shows that the machinery finds what there is to find
 
 import { lex, parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
+import { checkProgram as checkTypesOf } from '@bridle/compiler'
 import type { CompiledProgram } from '@bridle/compiler/bytecode'
 import { LinkError, SNAPSHOT_VERSION, SnapshotError } from '@bridle/vm'
 import type { LinkedProgram } from '@bridle/vm'
 import { compareParsers } from '../packages/parser/test/compare.js'
 import { corpus } from './corpus.js'
 import { compile, difference, link, Runner, runToEnd } from './engine.js'
+import { generateEffects } from './generate-effects.js'
+import { generateTyped } from './generate-typed.js'
 import { generateProgram } from './generate.js'
 import { mutateData, mutateRaw, mutateSource } from './mutate.js'
 import { ENVELOPE_BYTES, seal } from '../packages/vm/src/snapshot/envelope.js'
@@ -47,6 +53,14 @@ export const TARGETS: readonly Target[] = [
   },
   { name: 'chunk', share: 15, make: changedChunk, check: checkChunk },
   { name: 'snapshot', share: 10, make: changedSnapshot, check: checkSnapshot },
+  { name: 'checker', share: 40, make: changedScript, check: checkChecker },
+  { name: 'types', share: 40, make: generateTyped, check: checkTypes },
+  {
+    name: 'effects',
+    share: 40,
+    make: (random) => (random.oneIn(3) ? changedScript(random) : generateEffects(random)),
+    check: checkManifest,
+  },
   { name: 'planted', share: 0, make: changedScript, check: checkPlanted },
 ]
 
@@ -109,6 +123,53 @@ function changedTokens(random: Random): string {
     result = result.slice(0, start) + put + result.slice(end)
   }
   return result
+}
+
+// ---- checker
+
+function checkChecker(text: string): void {
+  const file = new SourceFile('fuzz.harn', text)
+  const { program } = parse(file)
+  if (program === null) return
+  for (const strict of [false, true]) {
+    const findings = checkTypesOf(program, { file, imports: () => null, strict })
+    for (const { span, fix } of findings) {
+      for (const { start, end } of [span, ...(fix?.edits ?? []).map((edit) => edit.span)]) {
+        if (!(start >= 0 && start <= end && end <= text.length)) throw new Error(`span ${start}..${end} of ${text.length}`)
+      }
+    }
+    renderDiagnostics(findings, file, { color: false })
+  }
+  void compile(text).effects?.manifest
+}
+
+// ---- types
+
+/** What the operators, parameters and conversions of the machine say about a value of the wrong type. */
+const TYPE_ERROR = /Type error|TypeError|Cannot (add|subtract|multiply|divide|modulo|exponentiate|negate)/
+
+function checkTypes(text: string): void {
+  const file = new SourceFile('fuzz.harn', text)
+  const { program } = parse(file)
+  if (program === null) throw new Error('the generated program does not parse')
+  if (checkTypesOf(program, { file, imports: () => null, strict: true }).length > 0) return
+  const compiled = compile(text).program
+  if (compiled === null) throw new Error('checked clean, but does not compile')
+  const ending = runToEnd(new Runner(link(compiled)))
+  if (ending.how === 'failed' && TYPE_ERROR.test(ending.detail)) throw new Error(`checked clean, but ${ending.detail}`)
+}
+
+// ---- effects
+
+function checkManifest(text: string): void {
+  const { program, effects } = compile(text)
+  if (program === null || effects === null) return
+  const asked = new Set<string>()
+  runToEnd(new Runner(link(program), { mostExits: 200, onEffect: ({ kind }) => asked.add(kind) }))
+  const { kinds } = effects.manifest.script
+  // Dispatch looks at the clock and asks a person on its own account.
+  const missing = [...asked].filter((kind) => !kinds.includes(kind) && !/^(clock|approval|trace)\./.test(kind))
+  if (missing.length > 0) throw new Error(`asked for ${missing.join(', ')}, which is not in the manifest: ${kinds.join(', ')}`)
 }
 
 // ---- program

@@ -18,7 +18,7 @@ import type { Signatures } from '../signatures.js'
 import { boundNames } from '../types/infer.js'
 import { patternNames } from '../types/exhaustive.js'
 import { toolDefinition } from './tools.js'
-import { paramKey, type Site, type Target, type Tracked, type Unit, type World } from './units.js'
+import { type Site, type Target, type Tracked, type Unit, type World } from './units.js'
 
 const DATA: Tracked = { kind: 'data' }
 const UNKNOWN: Tracked = { kind: 'unknown' }
@@ -260,6 +260,7 @@ class Collector {
     if (stmt.binding.kind === 'NameBinding' && !stmt.mutable) {
       const name = stmt.binding.name.text
       const value = this.value(stmt.value, names, name)
+      if (isFunction(value)) this.world.mentioned.push(value)
       const alias = isAlias(stmt.value) ? this.module.grants.aliases.find((each) => each.name === name) : undefined
       names.bind(name, alias === undefined ? value : { kind: 'tool', alias })
       return
@@ -485,7 +486,8 @@ class Collector {
     const site: Site = { target, args, span }
     names.unit.sites.push(site)
     // What is handed to code that is not followed may be kept there; following a unit's parameters is left to inference.
-    if (target.kind !== 'unit') for (const arg of args) this.escape(arg, null)
+    if (target.kind === 'unit') this.world.mentioned.push(...args.filter(isFunction))
+    else for (const arg of args) this.escape(arg, null)
   }
 
   private construct(names: Names, effect: string, what: string, span: Span): void {
@@ -493,8 +495,7 @@ class Collector {
   }
 
   private escape(value: Tracked, field: string | null): void {
-    if (value.kind === 'unit' || value.kind === 'builtin' || value.kind === 'tool') this.world.escaped.push({ value, field })
-    else if (value.kind === 'param') this.world.escapedParams.add(paramKey(value.param))
+    if (isFunction(value)) this.world.escaped.push({ value, field })
   }
 
   // ---- tools ----------------------------------------------------------------------------------------------------------
@@ -526,6 +527,10 @@ class Collector {
     const unit = this.world.units.find((each) => each.kind === 'closure' && each.span === expr.span)
     return unit === undefined ? UNKNOWN : { kind: 'unit', unit }
   }
+}
+
+function isFunction(value: Tracked): boolean {
+  return value.kind === 'unit' || value.kind === 'builtin' || value.kind === 'tool'
 }
 
 const CONSTRUCTORS: ReadonlySet<string> = new Set(['Ok', 'Err', 'Some', 'None'])

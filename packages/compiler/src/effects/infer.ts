@@ -108,16 +108,7 @@ export class Inference {
     const start = { text: 'the program', span: { start: 0, end: 0 }, callee: 'the program' }
     for (const unit of entries) this.merge(all, this.of(unit), start)
     for (const { value } of this.world.escaped) this.invoke(all, value, start)
-    // A closure that a function was given and keeps without calling it.
-    for (const unit of this.world.units) {
-      for (const site of unit.sites) {
-        if (site.target.kind !== 'unit') continue
-        const callee = site.target.unit
-        site.args.forEach((arg, index) => {
-          if (this.world.escapedParams.has(paramKey({ unit: callee.id, index }))) this.invoke(all, arg, start)
-        })
-      }
-    }
+    for (const value of this.world.mentioned) this.invoke(all, value, start)
     return all
   }
 

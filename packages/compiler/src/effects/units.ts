@@ -74,7 +74,11 @@ export interface World {
   dynamicTools: boolean
   /** Functions whose value went somewhere that is not followed: kept in data, returned, handed to a builtin that keeps it. */
   readonly escaped: { readonly value: Tracked; readonly field: string | null }[]
-  readonly escapedParams: Set<string>
+  /**
+   * Functions that got a name or were passed on. A call by a name whose value cannot be called looks for the name in whoever
+   * called (reference 01 §10.3), so any of these may be reached by a name of the same spelling.
+   */
+  readonly mentioned: Tracked[]
   readonly structs: Set<string>
   readonly enums: Set<string>
 }
@@ -85,7 +89,7 @@ export function emptyWorld(): World {
     tools: new Map(),
     dynamicTools: false,
     escaped: [],
-    escapedParams: new Set(),
+    mentioned: [],
     structs: new Set(),
     enums: new Set(['Result']),
   }

@@ -23,15 +23,14 @@ const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placem
   ['invariant', ON_CALLABLE],
   // Contracts about effects and tools: an addition of Bridle, elsewhere unknown attributes (reference 05 §2.8).
   ['effects', ON_CALLABLE],
-  ['grant', ON_CALLABLE],
   ['bind_effect', ON_CALLABLE],
   ['deterministic', ON_FN],
   ['semantic', ON_FN],
   ['archivist', ON_FN],
   ['retroactive', ON_FN],
   // Of Bridle: what may be done with tools, and how (docs/tools/grants.md).
-  ['grant', { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }],
-  ['budget', { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }],
+  ['grant', ON_CALLABLE],
+  ['budget', ON_CALLABLE],
 ])
 
 const ARCHIVIST_ARGUMENTS = new Set(['evidence', 'confidence', 'source_date', 'coverage_examples'])
