@@ -23,6 +23,7 @@ import { compile, difference, link, Runner, runToEnd } from './engine.js'
 import { generateEffects } from './generate-effects.js'
 import { generateTyped } from './generate-typed.js'
 import { generateProgram } from './generate.js'
+import { generateHotProgram } from './generate-hot.js'
 import { mutateData, mutateRaw, mutateSource } from './mutate.js'
 import { ENVELOPE_BYTES, seal } from '../packages/vm/src/snapshot/envelope.js'
 import type { Random } from './random.js'
@@ -48,7 +49,8 @@ export const TARGETS: readonly Target[] = [
   {
     name: 'tiers',
     share: 100,
-    make: (random) => (random.oneIn(3) ? changedScript(random) : generateProgram(random)),
+    make: (random) =>
+      random.oneIn(5) ? changedScript(random) : random.oneIn(4) ? generateProgram(random) : generateHotProgram(random),
     check: checkTiers,
   },
   { name: 'chunk', share: 15, make: changedChunk, check: checkChunk },

@@ -43,6 +43,9 @@ export class FlowGraph {
   readonly entry: Block
   private readonly byFirst = new Map<Instr, Block>()
   private readonly home = new Map<Instr, Block>()
+  // Counting memory asks for the same few places of each function again and again.
+  private readonly before = new Map<Instr, readonly number[]>()
+  private readonly waiting = new Map<Instr, readonly number[]>()
   /** Slots of the variables in scope at an instruction that surely hold a value there. */
   private readonly held = new Map<Instr, number[]>()
 
@@ -59,13 +62,23 @@ export class FlowGraph {
   }
 
   /** Slots live before `instr` runs. Undefined for an instruction that no path reaches. */
-  liveBefore(instr: Instr): Uint8Array | undefined {
-    return this.liveness(instr, true)
+  liveBefore(instr: Instr): readonly number[] | undefined {
+    return this.remembered(this.before, instr, true)
   }
 
   /** Slots live after `instr` has run, its own result left out: what a frame that waits for the result needs. */
-  liveWhileWaiting(instr: Instr): Uint8Array | undefined {
-    return this.liveness(instr, false)
+  liveWhileWaiting(instr: Instr): readonly number[] | undefined {
+    return this.remembered(this.waiting, instr, false)
+  }
+
+  private remembered(answers: Map<Instr, readonly number[]>, instr: Instr, before: boolean): readonly number[] | undefined {
+    const known = answers.get(instr)
+    if (known !== undefined) return known
+    const live = this.liveness(instr, before)
+    if (live === undefined) return undefined
+    const slots = [...live.keys()].filter((slot) => live[slot] === 1)
+    answers.set(instr, slots)
+    return slots
   }
 
   private liveness(instr: Instr, before: boolean): Uint8Array | undefined {

@@ -274,9 +274,8 @@ export class UnitWriter {
   // ---- leaving
 
   private site(i: Instr, before: boolean): string {
-    const live = before ? this.graph.liveBefore(i) : this.graph.liveWhileWaiting(i)
-    if (live === undefined) throw new Refusal('code that no path reaches')
-    const slots = [...live.keys()].filter((slot) => live[slot] === 1)
+    const slots = before ? this.graph.liveBefore(i) : this.graph.liveWhileWaiting(i)
+    if (slots === undefined) throw new Refusal('code that no path reaches')
     return `S[${this.sites.push(new Site(this.code, i, slots)) - 1}]`
   }
 

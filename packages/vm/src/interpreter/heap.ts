@@ -78,10 +78,9 @@ function liveRegisters(co: Coroutine, runs: boolean): unknown[] {
     const instr = fp === co.fp ? co.instr : co.returns[fp + 1]!
     const graph = graphOf(frame.code)
     const live = fp === co.fp && runs ? graph.liveBefore(instr) : graph.liveWhileWaiting(instr)
-    for (let slot = 0; slot < frame.code.frameSize; slot++) {
-      // An instruction without a place in the graph is one that the compiler found unreachable: then everything counts.
-      if (live === undefined || live[slot] === 1) values.push(co.regs[base + slot])
-    }
+    if (live !== undefined) for (const slot of live) values.push(co.regs[base + slot])
+    // An instruction without a place in the graph is one that the compiler found unreachable: then everything counts.
+    else for (let slot = 0; slot < frame.code.frameSize; slot++) values.push(co.regs[base + slot])
   }
   return values
 }
