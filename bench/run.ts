@@ -38,6 +38,8 @@ const hasShapes = 'shapes'.includes(options.filter)
 
 interface ScriptSample {
   readonly engine: Timing
+  /** With the base tier alone, in a process of its own. */
+  readonly base: Timing
   readonly js: Timing
   readonly lua: Timing | null
 }
@@ -46,6 +48,7 @@ interface ScriptSample {
 interface Samples {
   readonly scripts: Record<string, ScriptSample[]>
   readonly mixed: Record<string, number[]>
+  readonly baseMixed: Record<string, number[]>
   readonly system: Record<string, Figures[]>
   readonly growth: Growth[][]
   readonly shapes: Record<string, ShapeTimes[]>
@@ -112,20 +115,20 @@ async function main(): Promise<void> {
     chosen.map((workload) => workload.name),
   ) as Record<string, string>
   note(`bench: results are right; ${rounds} rounds`)
-  const samples: Samples = { scripts: {}, mixed: {}, system: {}, growth: [], shapes: {} }
+  const samples: Samples = { scripts: {}, mixed: {}, baseMixed: {}, system: {}, growth: [], shapes: {} }
   for (let round = 1; round <= rounds; round++) {
     for (const { name } of chosen) {
       const timing = measure(child, 'script', [name]) as { engine: Timing; js: Timing }
+      const base = (measure(child, 'base script', [name]) as { engine: Timing }).engine
       const hasLua = lua !== null && existsSync(join(folder, 'scripts', `${name}.lua`))
-      ;(samples.scripts[name] ??= []).push({ ...timing, lua: hasLua ? measureLua(name, wanted[name]!) : null })
+      ;(samples.scripts[name] ??= []).push({ ...timing, base, lua: hasLua ? measureLua(name, wanted[name]!) : null })
     }
     if (chosen.length > 0) {
-      const mixed = measure(
-        child,
-        'mixed',
-        chosen.map((workload) => workload.name),
-      ) as Record<string, number>
+      const names = chosen.map((workload) => workload.name)
+      const mixed = measure(child, 'mixed', names) as Record<string, number>
       for (const [name, ms] of Object.entries(mixed)) (samples.mixed[name] ??= []).push(ms)
+      const baseMixed = measure(child, 'base mixed', names) as Record<string, number>
+      for (const [name, ms] of Object.entries(baseMixed)) (samples.baseMixed[name] ??= []).push(ms)
     }
     for (const name of SYSTEM) (samples.system[name] ??= []).push(measure(child, name) as Figures)
     if (hasGrowth) samples.growth.push(measure(child, 'growth') as Growth[])
@@ -177,28 +180,37 @@ function withQuartiles(ratios: readonly number[]): string {
 
 function programTable(samples: Samples): string[] {
   const lines = [
-    'Clean: a process of its own, warm. Mixed: after all other programs ran twice in the process. Cold: the first run of a process.',
+    'Mixed: after all other programs ran twice in the process; goals are on mixed. Clean: a process of its own, warm. Cold: the first',
+    'run of a process. Compiled is what a run does by default: it begins in the base tier, which is the whole engine where code may',
+    'not be made from text.',
     '',
-    '| program | clean, ms | × JavaScript | mixed ÷ clean | cold, ms | cold × JavaScript | × Lua 5.4 |',
-    '|---|---:|---:|---:|---:|---:|---:|',
+    '| program | compiled, mixed, ms | × JavaScript | × Lua 5.4 | × base tier, mixed | cold × base tier | base tier, mixed, ms | × JavaScript | × Lua 5.4 | compiled, mixed ÷ clean |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
   ]
-  const toJs: number[] = []
-  const toLua: number[] = []
+  const means: number[][] = [[], [], [], [], [], []]
   for (const { name } of chosen) {
     const rows = samples.scripts[name]!
-    const ratios = rows.map(({ engine, js }) => engine.warm / js.warm)
-    const luaRatios = rows.flatMap(({ engine, lua }) => (lua === null ? [] : [engine.warm / lua.warm]))
-    const mixed = (samples.mixed[name] ?? []).map((ms, round) => ms / rows[round]!.engine.warm)
-    toJs.push(median(ratios))
-    if (luaRatios.length > 0) toLua.push(median(luaRatios))
+    const mixed = samples.mixed[name] ?? []
+    const baseMixed = samples.baseMixed[name] ?? []
+    const toJs = rows.map(({ js }, round) => mixed[round]! / js.warm)
+    const baseToJs = rows.map(({ js }, round) => baseMixed[round]! / js.warm)
+    const toLua = rows.flatMap(({ lua }, round) => (lua === null ? [] : [mixed[round]! / lua.warm]))
+    const baseToLua = rows.flatMap(({ lua }, round) => (lua === null ? [] : [baseMixed[round]! / lua.warm]))
+    const toBase = mixed.map((ms, round) => ms / baseMixed[round]!)
+    const cold = rows.map(({ engine, base }) => engine.cold / base.cold)
+    for (const [at, ratios] of [toJs, toLua, toBase, cold, baseToJs, baseToLua].entries())
+      if (ratios.length > 0) means[at]!.push(median(ratios))
+    const shown = (ratios: readonly number[]): string => (ratios.length === 0 ? '–' : withQuartiles(ratios))
     lines.push(
-      `| ${name} | ${figure(median(rows.map(({ engine }) => engine.warm)))} | ${withQuartiles(ratios)} | ${withQuartiles(mixed)} | ` +
-        `${figure(median(rows.map(({ engine }) => engine.cold)))} | ${withQuartiles(rows.map(({ engine, js }) => engine.cold / js.cold))} | ` +
-        `${luaRatios.length === 0 ? '–' : withQuartiles(luaRatios)} |`,
+      `| ${name} | ${figure(median(mixed))} | ${shown(toJs)} | ${shown(toLua)} | ${shown(toBase)} | ${shown(cold)} | ` +
+        `${figure(median(baseMixed))} | ${shown(baseToJs)} | ${shown(baseToLua)} | ` +
+        `${shown(mixed.map((ms, round) => ms / rows[round]!.engine.warm))} |`,
     )
   }
-  const means = toLua.length === 0 ? '–' : figure(geometricMean(toLua))
-  lines.push(`| **geometric mean** | | ${figure(geometricMean(toJs))} | | | | ${means} |`)
+  const [js, lua, base, cold, baseJs, baseLua] = means.map((ratios) =>
+    ratios.length === 0 ? '–' : figure(geometricMean(ratios)),
+  )
+  lines.push(`| **geometric mean** | | ${js} | ${lua} | ${base} | ${cold} | | ${baseJs} | ${baseLua} | |`)
   return lines
 }
 

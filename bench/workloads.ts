@@ -2,6 +2,8 @@
 // is the yardstick of every ratio, and where there is a scripts/<name>.lua, the same in Lua. All three must print the same text
 // before any time counts. A script's first line is the question that it answers.
 
+import { binaryTrees, nbody, spectralNorm } from './numeric.js'
+
 export interface Workload {
   readonly name: string
   readonly js: () => string
@@ -81,6 +83,9 @@ function* countTo(n: number): Generator<number> {
 
 export const WORKLOADS: readonly Workload[] = [
   { name: 'fib', js: () => String(fib(30)) },
+  { name: 'nbody', js: nbody },
+  { name: 'spectral_norm', js: spectralNorm },
+  { name: 'binary_trees', js: binaryTrees },
   {
     name: 'int_loop',
     js: () => {
