@@ -1,18 +1,22 @@
 // Wrong guesses. A guard that fails marks its operation, so that the next text is without the guess; after a few of them the texts
 // of the function are thrown away and may be made anew.
 
-import { isArithmetic, SAW_OTHERS, takesInt } from './types.js'
+import { hasKind, SAW_OTHERS } from './types.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Site } from './site.js'
 
 /** Failed guards of one function after which its texts are thrown away. */
 const MAX_MISSES = 4
 
+/** Failed guards after which a function is compiled without any. */
+const TOO_MANY_MISSES = 40
+
 /** Notes that a guard of `site` failed. */
 export function missed({ code, instr }: Site): void {
-  if (isArithmetic(instr.op) || takesInt(instr.op)) instr.kind = SAW_OTHERS
+  if (hasKind(instr.op)) instr.kind = SAW_OTHERS
   if (instr === code.entry) code.compiled.guesses = false
   code.compiled.misses++
+  if (code.compiled.misses > TOO_MANY_MISSES) code.compiled.guesses = false
   if (code.compiled.misses % MAX_MISSES === 0) forget(code)
 }
 

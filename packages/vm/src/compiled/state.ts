@@ -19,6 +19,8 @@ export interface LoopUnit {
   readonly enter: Enter
   /** Slots that must hold a float on entry. */
   readonly floatSlots: readonly number[]
+  /** Slots that must hold an int that is a number. */
+  readonly intSlots: readonly number[]
   readonly profit: Profit
 }
 

@@ -8,7 +8,7 @@ import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { loopFrameOf, loopText } from './callbacks.js'
-import { FLOAT, isArithmetic, SAW_FLOATS } from './types.js'
+import { FLOAT, guessesInts, isArithmetic, SAW_FLOATS } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { ParameterCheck } from '../interpreter/param-check.js'
@@ -125,6 +125,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
   const c = (): string => w.value(i.c)
   /** `text` is a value or a fault. */
   const setOrFault = (text: string): string => `t=${text};if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t;`
+  if (guessesInts(i, w.types, w.guesses)) return ints(w, i)
   if (isArithmetic(op) || op === L.ADDK || op === L.SUBK || op === L.MULK) return arithmetic(w, i, block)
   if (op in TEST_TEXT) return set(test(w, op, i.b, w.value(i.c), w.typeOf(i.c), i.c))
   if (op in VALUE_TEST_INT) return set(testInt(w, VALUE_TEST_INT[op]!, i.b, i.c))
@@ -381,6 +382,29 @@ function truth(w: UnitWriter, slot: number): string {
 }
 
 // ---- numbers
+
+const EXACT = '9007199254740991'
+
+/** Arithmetic on what is an int within the exact range, or the guess was wrong. */
+function ints(w: UnitWriter, i: Instr): string {
+  const { op } = i
+  const a = w.any(i.a)
+  const x = w.any(i.b)
+  const tests = w.isNumber(i.b) ? [] : [`typeof ${x}!=="number"`]
+  if (op === L.NEG) return `${tests.length === 0 ? '' : `if(${tests[0]!}){${w.guard(i)}}`}${a}=0-${x};`
+  const isSlot = op !== L.ADDK && op !== L.SUBK && op !== L.MULK && op !== L.MODK
+  const y = isSlot ? w.any(i.c) : number(i.c)
+  if (isSlot && !w.isNumber(i.c) && i.c !== i.b) tests.push(`typeof ${y}!=="number"`)
+  const guard = tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
+  // A division by zero is raised by the base tier.
+  const zero = isSlot ? `if(${y}===0){${w.exit(i)}}` : ''
+  if (op === L.MOD) return `${guard}${zero}${a}=(${x}|0)===${x}&&(${y}|0)===${y}&&${x}>=0?(${x}|0)%(${y}|0):${x}%${y}+0;`
+  if (op === L.MODK) return `${guard}${a}=(${x}|0)===${x}&&${x}>=0?(${x}|0)%${y}:${x}%${y}+0;`
+  if (op === L.DIV) return `${guard}${zero}g=${x}/${y};${a}=g>-2147483649&&g<2147483648?g|0:Math.trunc(g)+0;`
+  const past = `g>${EXACT}||g<-${EXACT}`
+  if (op === L.MUL || op === L.MULK) return `${guard}g=${x}*${y};q=g|0;if(q===g)${a}=q;else{if(${past}){${w.guard(i)}}${a}=g}`
+  return `${guard}g=${x}${SYMBOL[op]!}${y};if((g|0)!==g&&(${past})){${w.guard(i)}}${a}=g;`
+}
 
 /** Statements that leave an operand as a double in `into`; what is neither float nor int leaves the code. */
 function toDouble(w: UnitWriter, i: Instr, slot: number, into: string): string {

@@ -124,8 +124,10 @@ export class Tier {
     const { m } = this
     const unit = (loop.cache as LoopUnit | null) ?? compileLoop(closure.code, loop, co.regs, co.base)
     if (unit === null) return undefined
-    for (const slot of unit.floatSlots) {
-      if (co.regs[co.base + slot] instanceof HarnFloat) continue
+    if (
+      !unit.floatSlots.every((slot) => co.regs[co.base + slot] instanceof HarnFloat) ||
+      !unit.intSlots.every((slot) => typeof co.regs[co.base + slot] === 'number')
+    ) {
       closure.code.compiled.guesses = false
       forget(closure.code)
       return undefined
@@ -272,6 +274,7 @@ function compileLoop(code: FunctionCode, loop: Instr, regs: readonly Value[], ba
   const made: LoopUnit = {
     enter: instantiate(unit) as Enter,
     floatSlots: unit.floatSlots,
+    intSlots: unit.intSlots,
     profit: { leaves: 0, work: 0 },
   }
   loop.cache = made

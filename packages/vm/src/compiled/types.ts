@@ -3,7 +3,8 @@
 // that a float is elsewhere is never made. V8's own feedback does the rest for ints.
 //
 // Facts come from constants and operators; from what the base tier saw an operator work on (Instr.kind), behind a guard; and from
-// the values that were there when the code was compiled, behind a guard at the entry.
+// the values that were there when the code was compiled, behind a guard at the entry. An operator of which nothing else is known
+// works on ints, behind a guard too: the code of its other meanings would be most of the text, and V8 inlines only short functions.
 
 import { HarnFloat } from '../values/scalars.js'
 import { LINKED } from '../interpreter/linked.js'
@@ -21,7 +22,8 @@ export const FLOAT = 2
 export const NUMBER = 3
 export const BOOL = 4
 
-/** `Instr.kind` of an arithmetic operation: both operands were floats; or a guess that they are has failed. */
+/** `Instr.kind` of an arithmetic operation: nothing but ints; both operands were floats; anything else, or a wrong guess. */
+export const SAW_INTS = 0
 export const SAW_FLOATS = 1
 export const SAW_OTHERS = 2
 
@@ -58,22 +60,32 @@ export function isArithmetic(op: number): boolean {
   return ARITHMETIC.has(op)
 }
 
-/** Arithmetic with a small int on the right. */
-export function takesInt(op: number): boolean {
-  return WITH_INT.has(op) || op === L.NEG
+/** Whether `Instr.kind` says what the operation has worked on. */
+export function hasKind(op: number): boolean {
+  return ARITHMETIC.has(op) || WITH_INT.has(op) || op === L.NEG || op === L.MOD || op === L.MODK
 }
 
 /** Whether a guess that an `ANY` operand is a float pays: it takes part in arithmetic or an order test. */
 export function usesAsNumber(i: Instr, slot: number): boolean {
   const { op } = i
-  const counts =
-    ARITHMETIC.has(op) || WITH_INT.has(op) || op === L.NEG || (op >= L.LT && op <= L.GE) || (op >= L.JNLT && op <= L.JNGE)
+  const counts = hasKind(op) || (op >= L.LT && op <= L.GE) || (op >= L.JNLT && op <= L.JNGE)
   return counts && readsOf(i).includes(slot)
 }
 
-/** What `i` leaves in its result slot. */
-export function resultType(i: Instr, types: Types): number {
+/** Whether `i` is taken to work on ints: a guard stands before operands of which that is not known. */
+export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
   const { op } = i
+  const isOne = (type: number): boolean => type === ANY || type === NUMBER
+  if (!guesses || i.kind !== SAW_INTS || !isOne(types[i.b]!)) return false
+  if (WITH_INT.has(op) || op === L.NEG) return true
+  if (op === L.MODK) return i.c !== 0
+  return (ARITHMETIC.has(op) || op === L.MOD) && isOne(types[i.c]!)
+}
+
+/** What `i` leaves in its result slot. */
+export function resultType(i: Instr, types: Types, guesses: boolean): number {
+  const { op } = i
+  if (guessesInts(i, types, guesses)) return NUMBER
   if (MOVES.has(op)) return types[i.b]!
   if (op === L.LOADK)
     return i.k instanceof HarnFloat ? FLOAT : typeof i.k === 'number' ? NUMBER : typeof i.k === 'boolean' ? BOOL : ANY
@@ -93,10 +105,13 @@ export function resultType(i: Instr, types: Types): number {
 }
 
 /** The state behind `i` where control goes on at its `next`. */
-export function afterInstr(i: Instr, types: Types): void {
+export function afterInstr(i: Instr, types: Types, guesses: boolean): void {
   const result = writeOf(i)
   if (result < 0) return
-  types[result] = resultType(i, types)
+  const type = resultType(i, types, guesses)
+  // The guard has seen to it.
+  if (guessesInts(i, types, guesses)) for (const slot of readsOf(i)) types[slot] = NUMBER
+  types[result] = type
 }
 
 function join(one: number, other: number): number {
@@ -105,7 +120,12 @@ function join(one: number, other: number): number {
 }
 
 /** Types at the start of each block of a region, from those at its entry. Slots that are dead there are UNSET. */
-export function solveTypes(region: Region, entryTypes: Types, isExit: (i: Instr) => boolean): Map<Block, Types> {
+export function solveTypes(
+  region: Region,
+  entryTypes: Types,
+  guesses: boolean,
+  isExit: (i: Instr) => boolean,
+): Map<Block, Types> {
   const states = new Map<Block, Types>()
   const pending = new Set<Block>()
   const flow = (to: Block, types: Types, written: number, value: number): void => {
@@ -136,7 +156,7 @@ export function solveTypes(region: Region, entryTypes: Types, isExit: (i: Instr)
         open = false
         break
       }
-      if (i !== block.last || block.successors.length <= 1) afterInstr(i, types)
+      if (i !== block.last || block.successors.length <= 1) afterInstr(i, types, guesses)
     }
     if (!open) continue
     const { last } = block

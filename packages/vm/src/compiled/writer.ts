@@ -23,6 +23,8 @@ export interface UnitText {
   readonly constants: unknown[]
   /** Slots that have to hold a float where the unit is entered. */
   readonly floatSlots: readonly number[]
+  /** And an int that is a number. */
+  readonly intSlots: readonly number[]
 }
 
 /** Past this V8 would not optimise the result, and compiling would hold the run up. */
@@ -40,7 +42,10 @@ export class UnitWriter {
   private readonly region: Region
   private readonly states: Map<Block, Types>
   private readonly isLoop: boolean
+  /** Whether ints are assumed where nothing else was seen, and values at hand are a hint. */
+  readonly guesses: boolean
   private readonly floatSlots: readonly number[]
+  private readonly intSlots: readonly number[]
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
   private readonly constantTexts = new Map<unknown, string>()
@@ -55,6 +60,7 @@ export class UnitWriter {
     this.graph = graph
     this.code = graph.code
     this.isLoop = loop !== null
+    this.guesses = guesses
     if (this.code.frameSize > MAX_SLOTS) throw new Refusal('too many slots')
     const entry = loop ?? graph.entry
     const whole = new Region(entry, (block) => this.edgesOf(block))
@@ -67,12 +73,14 @@ export class UnitWriter {
     const types = new Uint8Array(this.code.frameSize)
     for (let slot = 0; slot < types.length; slot++) {
       if (entry.live[slot] === 0) continue
-      types[slot] = guesses && sample(slot) instanceof HarnFloat && this.isUsedAsNumber(slot) ? FLOAT : ANY
+      const value = guesses && this.isUsedAsNumber(slot) ? sample(slot) : null
+      types[slot] = value instanceof HarnFloat ? FLOAT : typeof value === 'number' ? NUMBER : ANY
     }
-    this.states = solveTypes(this.region, types, leavesCode)
+    this.states = solveTypes(this.region, types, guesses, leavesCode)
     // A guess that does not hold on every way round is none.
     const atEntry = this.states.get(entry)!
     this.floatSlots = [...types.keys()].filter((slot) => types[slot] === FLOAT && atEntry[slot] === FLOAT)
+    this.intSlots = [...types.keys()].filter((slot) => types[slot] === NUMBER && atEntry[slot] === NUMBER)
     this.placeBlocks()
   }
 
@@ -136,9 +144,12 @@ export class UnitWriter {
         given.add(`${isFloat ? 'f' : 'r'}${slot}`)
         starts.push(`let ${isFloat ? 'f' : 'r'}${slot}=regs[b+${slot}]${isFloat ? '.v' : ''};`)
       }
-    } else if (this.floatSlots.length > 0) {
+    } else if (this.floatSlots.length + this.intSlots.length > 0) {
       this.types = new Uint8Array(this.code.frameSize).fill(ANY)
-      const test = this.floatSlots.map((slot) => `r${slot} instanceof F`).join('&&')
+      const test = [
+        ...this.intSlots.map((slot) => `typeof r${slot}==="number"`),
+        ...this.floatSlots.map((slot) => `r${slot} instanceof F`),
+      ].join('&&')
       starts.push(`if(!(${test}))${this.guard(this.code.entry)}`)
       for (const slot of this.floatSlots) starts.push(`${this.raw(slot)}=r${slot}.v;`)
     }
@@ -154,7 +165,7 @@ export class UnitWriter {
       ? `${constants}${inner}return function(m,c,d,regs,b){${head}${body}}`
       : `${constants}${inner}function f(${['m', 'c', 'd', ...params].join(',')}){${head}${body}}` +
         `return [f,function(m,c,d,regs,b){return f(${['m', 'c', 'd', ...params.map((_, at) => `regs[b+${at}]`)].join(',')})}]`
-    return { text, sites: this.sites, constants: this.constants, floatSlots: this.floatSlots }
+    return { text, sites: this.sites, constants: this.constants, floatSlots: this.floatSlots, intSlots: this.intSlots }
   }
 
   // ---- structure
@@ -188,7 +199,7 @@ export class UnitWriter {
         return parts.join('')
       }
       parts.push(writeInstr(this, i, block))
-      afterInstr(i, this.types)
+      afterInstr(i, this.types, this.guesses)
     }
     parts.push(this.go(block, block.successors[0]!))
     return parts.join('')

@@ -129,6 +129,7 @@ export function execute(m: Machine, task: Task): void {
           i = i.next
           continue
         } else m.chargeJoin(x, y)
+        i.kind = 2
         const sum = i.op === 28 ? addOwned(x, y) : add(x, y)
         if (sum instanceof Fault) {
           raised = sum
@@ -160,6 +161,7 @@ export function execute(m: Machine, task: Task): void {
           i = i.next
           continue
         }
+        i.kind = 2
         const difference = subtract(x, y)
         if (difference instanceof Fault) {
           raised = difference
@@ -191,6 +193,7 @@ export function execute(m: Machine, task: Task): void {
           i = i.next
           continue
         } else if (typeof x === 'string' || typeof y === 'string') m.chargeRepeat(x, y)
+        i.kind = 2
         const product = multiply(x, y)
         if (product instanceof Fault) {
           raised = product
@@ -209,6 +212,7 @@ export function execute(m: Machine, task: Task): void {
           i = i.next
           continue
         }
+        if (typeof x !== 'number' || typeof y !== 'number') i.kind = 2
         const rest = modulo(x, y)
         if (rest instanceof Fault) {
           raised = rest
@@ -235,7 +239,7 @@ export function execute(m: Machine, task: Task): void {
             continue
           }
         }
-        if (x instanceof HarnFloat && i.kind === 0) i.kind = 1
+        i.kind = x instanceof HarnFloat && i.kind < 2 ? 1 : 2
         const sum = add(x, i.c)
         if (sum instanceof Fault) {
           raised = sum
@@ -261,7 +265,7 @@ export function execute(m: Machine, task: Task): void {
             continue
           }
         }
-        if (x instanceof HarnFloat && i.kind === 0) i.kind = 1
+        i.kind = x instanceof HarnFloat && i.kind < 2 ? 1 : 2
         const difference = subtract(x, i.c)
         if (difference instanceof Fault) {
           raised = difference
@@ -287,7 +291,7 @@ export function execute(m: Machine, task: Task): void {
             continue
           }
         } else if (typeof x === 'string') m.chargeRepeat(x, i.c)
-        if (x instanceof HarnFloat && i.kind === 0) i.kind = 1
+        i.kind = x instanceof HarnFloat && i.kind < 2 ? 1 : 2
         const product = multiply(x, i.c)
         if (product instanceof Fault) {
           raised = product
@@ -305,6 +309,7 @@ export function execute(m: Machine, task: Task): void {
           i = i.next
           continue
         }
+        if (typeof x !== 'number' || typeof y !== 'number') i.kind = 2
         const rest = modulo(x, y)
         if (rest instanceof Fault) {
           raised = rest
@@ -323,6 +328,7 @@ export function execute(m: Machine, task: Task): void {
           i = i.next
           continue
         }
+        if (typeof x !== 'number' || typeof y !== 'number') i.kind = 2
         const result = divide(x, y)
         if (result instanceof Fault) {
           raised = result
@@ -334,7 +340,7 @@ export function execute(m: Machine, task: Task): void {
       }
       case 26 satisfies L['NEG']: {
         const x = regs[base + i.b]!
-        if (x instanceof HarnFloat && i.kind === 0) i.kind = 1
+        if (typeof x !== 'number') i.kind = x instanceof HarnFloat && i.kind < 2 ? 1 : 2
         const result = negate(x)
         if (result instanceof Fault) {
           raised = result
