@@ -17,7 +17,7 @@ export type Problem =
   | { readonly code: TokenCode; readonly token: number }
   /** An assignment that stands where a statement is over. */
   | { readonly code: 'P014'; readonly token: number; readonly topLevel: boolean }
-  | { readonly code: 'P008' | 'P013'; readonly token: number }
+  | { readonly code: 'P008' | 'P013' | 'P015'; readonly token: number }
 
 /**
  * Operators, branches or accesses in one row. Such a row is no nesting of brackets, but a tree as deep as it is long, and

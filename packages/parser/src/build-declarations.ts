@@ -130,7 +130,8 @@ export function buildAttribute(context: BuildContext, node: ParseNode): Attribut
 }
 
 function buildAttributeValue(context: BuildContext, node: ParseNode): AttributeValue {
-  const inner = node.child(0)
+  const outer = node.child(0)
+  const inner = outer.rule === 'attrPlain' ? outer.child(0) : outer
   switch (inner.rule) {
     case 'ident':
       return textAt(context, inner.start)

@@ -264,7 +264,7 @@ export function buildControl(context: BuildContext, node: ParseNode): Expr {
 
 function buildIf(context: BuildContext, node: ParseNode): IfExpr {
   const end = nodeSpan(context, node).end
-  let otherwise: Block | IfExpr | null = optional(node.child(4), (last) => context.block(last.child(2)))
+  let otherwise: Block | IfExpr | null = blockOfEnd(context, node.child(4))
   const branches = children(node.child(3))
   checkChain(context, node.child(3))
   for (const branch of branches.toReversed()) {
@@ -286,6 +286,12 @@ function buildIf(context: BuildContext, node: ParseNode): IfExpr {
   }
 }
 
+/** Option of `ifEnd` or `tryEnd`: the block of `else` or `finally`. */
+function blockOfEnd(context: BuildContext, option: ParseNode): Block | null {
+  const end = option.count === 0 ? null : option.child(0).child(0)
+  return end === null || end.rule === 'skippedBreak' ? null : context.block(end.child(2))
+}
+
 function buildArm(context: BuildContext, node: ParseNode): MatchArm {
   return {
     patterns: [buildExpr(context, node.child(0)), ...children(node.child(1)).map((more) => buildExpr(context, more.child(1)))],
@@ -302,7 +308,7 @@ function buildTry(context: BuildContext, node: ParseNode, span: Span): Expr {
     span,
     body: context.block(node.child(1)),
     handler: optional(node.child(2), (handler) => buildCatch(context, handler)),
-    finalizer: optional(node.child(3), (last) => context.block(last.child(2))),
+    finalizer: blockOfEnd(context, node.child(3)),
   }
 }
 
@@ -325,6 +331,10 @@ function buildParallel(context: BuildContext, node: ParseNode, span: Span): Expr
     optional(node.child(1), (mark) => (textAt(context, mark.start) === 'each' ? ('each' as const) : ('settle' as const))) ??
     'count'
   const limits = optional(node.child(3), (limit) => children(limit.child(4))) ?? []
+  for (const limit of limits) {
+    const name = limit.child(0)
+    if (textAt(context, name.start) !== 'max_concurrent') context.problems.push({ code: 'P015', token: name.start })
+  }
   const asStream = node.child(11)
   if (asStream.count > 0 && mode !== 'each') context.problems.push({ code: 'P012', token: asStream.child(0).start })
   return {

@@ -75,6 +75,7 @@ export const RULES = [
   'forStmt',
   'forBinding',
   'pairBinding',
+  'pairName',
   'returnStmt',
   'throwStmt',
   'yieldStmt',
@@ -92,6 +93,7 @@ export const RULES = [
   'timeoutArm',
   'defaultArm',
   'receiveArm',
+  'caseName',
   'attributed',
   'attributedItem',
   'attribute',
@@ -102,8 +104,10 @@ export const RULES = [
   'attributeArg',
   'namedAttrArg',
   'attributeValue',
+  'attrPlain',
   'attrLiteral',
   'attrNumber',
+  'attrDigits',
   'attrValueList',
   'attrValues',
   'attrValuesTail',
@@ -119,6 +123,8 @@ export const RULES = [
   'returnType',
   'where',
   'whereBound',
+  'boundParam',
+  'boundName',
   'typeParams',
   'typeParam',
   'typeParamName',
@@ -127,6 +133,7 @@ export const RULES = [
   'pipelineDecl',
   'pipelineName',
   'extends',
+  'parentName',
   'overrideDecl',
   'overrideName',
   'nameList',
@@ -143,6 +150,7 @@ export const RULES = [
   'skillDecl',
   'skillName',
   'skillFields',
+  'skillSep',
   'skillField',
   'skillFieldName',
   'evalPackDecl',
@@ -169,6 +177,7 @@ export const RULES = [
   'interfaceItem',
   'interfaceEntry',
   'assocType',
+  'assocName',
   'assocValue',
   'methodName',
   'methodSig',
@@ -263,8 +272,10 @@ export const RULES = [
   'closure',
   'fnExpr',
   'ifExpr',
+  'ifEnd',
   'elseIf',
   'otherwise',
+  'skippedBreak',
   'matchExpr',
   'matchArm',
   'orPattern',
@@ -272,6 +283,7 @@ export const RULES = [
   'tryExpr',
   'tryStar',
   'tryBlock',
+  'tryEnd',
   'catch',
   'catchVariable',
   'caughtTyped',
@@ -284,6 +296,7 @@ export const RULES = [
   'parallelMode',
   'parallelLimit',
   'limitEntry',
+  'limitName',
   'parallelVar',
   'asStream',
   'interpolation',
@@ -355,7 +368,7 @@ class Parser {
     this.maxDepth = maxDepth
     this.memory = memory
     this.tape = new Int32Array(kinds.length * TAPE_PER_TOKEN + RECORD)
-    this.tape[0] = 249
+    this.tape[0] = 262
     this.stepsLeft = memory === null ? kinds.length * STEPS_PER_TOKEN + 1000 : Infinity
   }
 
@@ -378,7 +391,7 @@ class Parser {
     while (this.tape.length - this.top < count + RECORD) this.grown()
     const tape = this.tape
     const top = this.top
-    tape[top] = 249
+    tape[top] = 262
     tape[top + 3] = count
     let to = top + 4
     for (let from = base + offset; from < waiting; from += stride) tape[to++] = stack[from]!
@@ -634,7 +647,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     let o3 = EMPTY
     if (SET_0[kinds[this.at]!] === 1) {
@@ -642,13 +655,13 @@ class Parser {
       option5: {
         const n6 = this.topItems()
         if (n6 === FAILED) { this.at = here4; break option5 }
-        o3 = this.node1(249 /* _iter */, 0, 0, n6)
+        o3 = this.node1(262 /* _iter */, 0, 0, n6)
       }
     }
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
     if (kinds[this.at]! !== END) return FAILED
     return this.node4(0 /* program */, start, this.at, o1, o3, o7, ~this.at)
@@ -681,7 +694,7 @@ class Parser {
       option12: {
         const n13 = this.sep()
         if (n13 === FAILED) { this.at = here11; break option12 }
-        o9 = this.node1(249 /* _iter */, 0, 0, n13)
+        o9 = this.node1(262 /* _iter */, 0, 0, n13)
       }
     }
     return this.node4(1 /* topItems */, start, this.at, n1, c7, c8, o9)
@@ -747,7 +760,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     return this.node2(4 /* sepSemi */, start, this.at, ~t1, o2)
   }
@@ -758,7 +771,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t3 = this.at++
@@ -767,7 +780,7 @@ class Parser {
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t7 = this.at++
@@ -780,7 +793,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     let o3 = EMPTY
     let o4 = EMPTY
@@ -813,13 +826,13 @@ class Parser {
           option20: {
             const n21 = this.sep()
             if (n21 === FAILED) { this.at = here19; break option20 }
-            o17 = this.node1(249 /* _iter */, 0, 0, n21)
+            o17 = this.node1(262 /* _iter */, 0, 0, n21)
           }
         }
-        o3 = this.node1(249 /* _iter */, 0, 0, n9)
-        o4 = this.node1(249 /* _iter */, 0, 0, c15)
-        o5 = this.node1(249 /* _iter */, 0, 0, c16)
-        o6 = this.node1(249 /* _iter */, 0, 0, o17)
+        o3 = this.node1(262 /* _iter */, 0, 0, n9)
+        o4 = this.node1(262 /* _iter */, 0, 0, c15)
+        o5 = this.node1(262 /* _iter */, 0, 0, c16)
+        o6 = this.node1(262 /* _iter */, 0, 0, o17)
       }
     }
     return this.node5(6 /* body */, start, this.at, o1, o3, o4, o5, o6)
@@ -917,12 +930,12 @@ class Parser {
         }
         case 25 /* break */: {
           const t14 = this.at++
-          r1 = this.node1(41 /* breakStmt */, t14, t14 + 1, ~t14)
+          r1 = this.node1(42 /* breakStmt */, t14, t14 + 1, ~t14)
           break choice2
         }
         case 26 /* continue */: {
           const t15 = this.at++
-          r1 = this.node1(42 /* continueStmt */, t15, t15 + 1, ~t15)
+          r1 = this.node1(43 /* continueStmt */, t15, t15 + 1, ~t15)
           break choice2
         }
         case 27 /* defer */: {
@@ -1168,7 +1181,7 @@ class Parser {
       option5: {
         const n6 = this.assignTail()
         if (n6 === FAILED) { this.at = here4; break option5 }
-        o2 = this.node1(249 /* _iter */, 0, 0, n6)
+        o2 = this.node1(262 /* _iter */, 0, 0, n6)
       }
     }
     return this.node2(8 /* exprStmt */, start, this.at, n1, o2)
@@ -1194,7 +1207,7 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 90 /* = */) return FAILED
     const t5 = this.at++
@@ -1213,7 +1226,7 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 90 /* = */) return FAILED
     const t5 = this.at++
@@ -1228,7 +1241,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.bindingTarget()
     if (n3 === FAILED) return FAILED
@@ -1275,10 +1288,10 @@ class Parser {
       option4: {
         const n5 = this.typeAnnotation()
         if (n5 === FAILED) { this.at = here3; break option4 }
-        o2 = this.node1(249 /* _iter */, 0, 0, n5)
+        o2 = this.node1(262 /* _iter */, 0, 0, n5)
       }
     }
-    return this.node2(14 /* nameBinding */, start, this.at, this.node1(15 /* bindingName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2)
+    return this.node2(14 /* nameBinding */, start, this.at, this.node1(15 /* bindingName */, t1, t1 + 1, this.node1(259 /* ident */, t1, t1 + 1, ~t1)), o2)
   }
 
   private dictBinding(): number {
@@ -1304,13 +1317,13 @@ class Parser {
       option10: {
         const n11 = this.bindRest()
         if (n11 === FAILED) { this.at = here9; break option10 }
-        o7 = this.node1(249 /* _iter */, 0, 0, n11)
+        o7 = this.node1(262 /* _iter */, 0, 0, n11)
       }
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t14 = this.at++
@@ -1323,7 +1336,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t3 = this.at++
@@ -1333,7 +1346,7 @@ class Parser {
       option6: {
         const n7 = this.bindAlias()
         if (n7 === FAILED) { this.at = here5; break option6 }
-        o4 = this.node1(249 /* _iter */, 0, 0, n7)
+        o4 = this.node1(262 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
@@ -1342,15 +1355,15 @@ class Parser {
       option10: {
         const n11 = this.defaultValue()
         if (n11 === FAILED) { this.at = here9; break option10 }
-        o8 = this.node1(249 /* _iter */, 0, 0, n11)
+        o8 = this.node1(262 /* _iter */, 0, 0, n11)
       }
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
-    return this.node5(17 /* dictBindField */, start, this.at, o1, this.node1(119 /* fieldName */, t3, t3 + 1, this.node1(246 /* ident */, t3, t3 + 1, ~t3)), o4, o8, o12)
+    return this.node5(17 /* dictBindField */, start, this.at, o1, this.node1(127 /* fieldName */, t3, t3 + 1, this.node1(259 /* ident */, t3, t3 + 1, ~t3)), o4, o8, o12)
   }
 
   private bindAlias(): number {
@@ -1361,11 +1374,11 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
-    return this.node3(18 /* bindAlias */, start, this.at, ~t1, o2, this.node1(19 /* aliasName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)))
+    return this.node3(18 /* bindAlias */, start, this.at, ~t1, o2, this.node1(19 /* aliasName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)))
   }
 
   private listBinding(): number {
@@ -1391,13 +1404,13 @@ class Parser {
       option10: {
         const n11 = this.bindRest()
         if (n11 === FAILED) { this.at = here9; break option10 }
-        o7 = this.node1(249 /* _iter */, 0, 0, n11)
+        o7 = this.node1(262 /* _iter */, 0, 0, n11)
       }
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t14 = this.at++
@@ -1410,7 +1423,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t3 = this.at++
@@ -1420,15 +1433,15 @@ class Parser {
       option6: {
         const n7 = this.defaultValue()
         if (n7 === FAILED) { this.at = here5; break option6 }
-        o4 = this.node1(249 /* _iter */, 0, 0, n7)
+        o4 = this.node1(262 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
-    return this.node4(21 /* listBindItem */, start, this.at, o1, this.node1(22 /* itemName */, t3, t3 + 1, this.node1(246 /* ident */, t3, t3 + 1, ~t3)), o4, o8)
+    return this.node4(21 /* listBindItem */, start, this.at, o1, this.node1(22 /* itemName */, t3, t3 + 1, this.node1(259 /* ident */, t3, t3 + 1, ~t3)), o4, o8)
   }
 
   private bindRest(): number {
@@ -1437,18 +1450,18 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     if (kinds[this.at]! !== 108 /* ... */) return FAILED
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t6 = this.at++
-    return this.node4(23 /* bindRest */, start, this.at, o1, ~t3, o4, this.node1(24 /* restName */, t6, t6 + 1, this.node1(246 /* ident */, t6, t6 + 1, ~t6)))
+    return this.node4(23 /* bindRest */, start, this.at, o1, ~t3, o4, this.node1(24 /* restName */, t6, t6 + 1, this.node1(259 /* ident */, t6, t6 + 1, ~t6)))
   }
 
   private defaultValue(): number {
@@ -1493,7 +1506,7 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 61 /* in */) return FAILED
     const t5 = this.at++
@@ -1534,32 +1547,32 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     if (kinds[this.at]! !== 102 /* , */) return FAILED
     const t7 = this.at++
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t10 = this.at++
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
+      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t13 = this.at++
-    return this.node9(30 /* pairBinding */, start, this.at, ~t1, o2, this.node1(246 /* ident */, t4, t4 + 1, ~t4), o5, ~t7, o8, this.node1(246 /* ident */, t10, t10 + 1, ~t10), o11, ~t13)
+    return this.node9(30 /* pairBinding */, start, this.at, ~t1, o2, this.node1(31 /* pairName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, o8, this.node1(31 /* pairName */, t10, t10 + 1, this.node1(259 /* ident */, t10, t10 + 1, ~t10)), o11, ~t13)
   }
 
   private returnStmt(): number {
@@ -1573,10 +1586,10 @@ class Parser {
       option4: {
         const n5 = this.sameLineExpr()
         if (n5 === FAILED) { this.at = here3; break option4 }
-        o2 = this.node1(249 /* _iter */, 0, 0, n5)
+        o2 = this.node1(262 /* _iter */, 0, 0, n5)
       }
     }
-    return this.node2(31 /* returnStmt */, start, this.at, ~t1, o2)
+    return this.node2(32 /* returnStmt */, start, this.at, ~t1, o2)
   }
 
   private throwStmt(): number {
@@ -1586,7 +1599,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.expr()
     if (n2 === FAILED) return FAILED
-    return this.node2(32 /* throwStmt */, start, this.at, ~t1, n2)
+    return this.node2(33 /* throwStmt */, start, this.at, ~t1, n2)
   }
 
   private yieldStmt(): number {
@@ -1600,10 +1613,10 @@ class Parser {
       option4: {
         const n5 = this.sameLineExpr()
         if (n5 === FAILED) { this.at = here3; break option4 }
-        o2 = this.node1(249 /* _iter */, 0, 0, n5)
+        o2 = this.node1(262 /* _iter */, 0, 0, n5)
       }
     }
-    return this.node2(33 /* yieldStmt */, start, this.at, ~t1, o2)
+    return this.node2(34 /* yieldStmt */, start, this.at, ~t1, o2)
   }
 
   private sameLineExpr(): number {
@@ -1612,7 +1625,7 @@ class Parser {
     if (kinds[this.at]! === 113 /* \n */) return FAILED
     const n1 = this.expr()
     if (n1 === FAILED) return FAILED
-    return this.node1(34 /* sameLineExpr */, start, this.at, n1)
+    return this.node1(35 /* sameLineExpr */, start, this.at, n1)
   }
 
   private emitStmt(): number {
@@ -1622,7 +1635,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.expr()
     if (n2 === FAILED) return FAILED
-    return this.node2(35 /* emitStmt */, start, this.at, ~t1, n2)
+    return this.node2(36 /* emitStmt */, start, this.at, ~t1, n2)
   }
 
   private guardStmt(): number {
@@ -1635,13 +1648,13 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 57 /* else */) return FAILED
     const t5 = this.at++
     const n6 = this.block()
     if (n6 === FAILED) return FAILED
-    return this.node5(36 /* guardStmt */, start, this.at, ~t1, n2, o3, ~t5, n6)
+    return this.node5(37 /* guardStmt */, start, this.at, ~t1, n2, o3, ~t5, n6)
   }
 
   private requireStmt(): number {
@@ -1657,10 +1670,10 @@ class Parser {
       option5: {
         const n6 = this.requireMessage()
         if (n6 === FAILED) { this.at = here4; break option5 }
-        o3 = this.node1(249 /* _iter */, 0, 0, n6)
+        o3 = this.node1(262 /* _iter */, 0, 0, n6)
       }
     }
-    return this.node3(37 /* requireStmt */, start, this.at, ~t1, n2, o3)
+    return this.node3(38 /* requireStmt */, start, this.at, ~t1, n2, o3)
   }
 
   private requireMessage(): number {
@@ -1670,7 +1683,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.expr()
     if (n2 === FAILED) return FAILED
-    return this.node2(38 /* requireMessage */, start, this.at, ~t1, n2)
+    return this.node2(39 /* requireMessage */, start, this.at, ~t1, n2)
   }
 
   private deferStmt(): number {
@@ -1680,7 +1693,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.block()
     if (n2 === FAILED) return FAILED
-    return this.node2(39 /* deferStmt */, start, this.at, ~t1, n2)
+    return this.node2(40 /* deferStmt */, start, this.at, ~t1, n2)
   }
 
   private mutexStmt(): number {
@@ -1690,7 +1703,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.block()
     if (n2 === FAILED) return FAILED
-    return this.node2(40 /* mutexStmt */, start, this.at, ~t1, n2)
+    return this.node2(41 /* mutexStmt */, start, this.at, ~t1, n2)
   }
 
   private selectStmt(): number {
@@ -1701,14 +1714,14 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     const base7 = this.waiting
     loop9: for (;;) {
@@ -1723,7 +1736,7 @@ class Parser {
     this.waiting = base7
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t12 = this.at++
-    return this.node6(43 /* selectStmt */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12)
+    return this.node6(44 /* selectStmt */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12)
   }
 
   private selectArm(): number {
@@ -1767,7 +1780,7 @@ class Parser {
         }
       }
     }
-    return this.node1(44 /* selectArm */, start, this.at, r1)
+    return this.node1(45 /* selectArm */, start, this.at, r1)
   }
 
   private timeoutArm(): number {
@@ -1782,9 +1795,9 @@ class Parser {
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
-    return this.node4(45 /* timeoutArm */, start, this.at, ~t1, n2, n3, o4)
+    return this.node4(46 /* timeoutArm */, start, this.at, ~t1, n2, n3, o4)
   }
 
   private defaultArm(): number {
@@ -1797,9 +1810,9 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
-    return this.node3(46 /* defaultArm */, start, this.at, ~t1, n2, o3)
+    return this.node3(47 /* defaultArm */, start, this.at, ~t1, n2, o3)
   }
 
   private receiveArm(): number {
@@ -1810,7 +1823,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     if (kinds[this.at]! !== 60 /* from */) return FAILED
     const t4 = this.at++
@@ -1821,9 +1834,9 @@ class Parser {
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
-    return this.node6(47 /* receiveArm */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), o2, ~t4, n5, n6, o7)
+    return this.node6(48 /* receiveArm */, start, this.at, this.node1(49 /* caseName */, t1, t1 + 1, this.node1(259 /* ident */, t1, t1 + 1, ~t1)), o2, ~t4, n5, n6, o7)
   }
 
   private attributed(): number {
@@ -1844,7 +1857,7 @@ class Parser {
     this.waiting = base1
     const n7 = this.attributedItem()
     if (n7 === FAILED) return FAILED
-    return this.node2(48 /* attributed */, start, this.at, c6, n7)
+    return this.node2(50 /* attributed */, start, this.at, c6, n7)
   }
 
   private attributedItem(): number {
@@ -1866,7 +1879,7 @@ class Parser {
         }
       }
     }
-    return this.node1(49 /* attributedItem */, start, this.at, r1)
+    return this.node1(51 /* attributedItem */, start, this.at, r1)
   }
 
   private attribute(): number {
@@ -1877,7 +1890,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -1887,15 +1900,16 @@ class Parser {
       option7: {
         const n8 = this.attributeArgs()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
+    if (kinds[this.at]! === 99 /* ( */) return FAILED
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
-    return this.node5(50 /* attribute */, start, this.at, ~t1, o2, this.node1(51 /* attributeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9)
+    return this.node5(52 /* attribute */, start, this.at, ~t1, o2, this.node1(53 /* attributeName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, o9)
   }
 
   private attributeArgs(): number {
@@ -1906,7 +1920,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (SET_3[kinds[this.at]!] === 1) {
@@ -1914,12 +1928,12 @@ class Parser {
       option6: {
         const n7 = this.attributeList()
         if (n7 === FAILED) { this.at = here5; break option6 }
-        o4 = this.node1(249 /* _iter */, 0, 0, n7)
+        o4 = this.node1(262 /* _iter */, 0, 0, n7)
       }
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t8 = this.at++
-    return this.node4(52 /* attributeArgs */, start, this.at, ~t1, o2, o4, ~t8)
+    return this.node4(54 /* attributeArgs */, start, this.at, ~t1, o2, o4, ~t8)
   }
 
   private attributeList(): number {
@@ -1930,7 +1944,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const base4 = this.waiting
     loop6: for (;;) {
@@ -1945,14 +1959,14 @@ class Parser {
     let o9 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
+      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
     }
-    return this.node5(53 /* attributeList */, start, this.at, n1, o2, c8, o9, o11)
+    return this.node5(55 /* attributeList */, start, this.at, n1, o2, c8, o9, o11)
   }
 
   private attributeTail(): number {
@@ -1963,16 +1977,16 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.attributeArg()
     if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
-    return this.node4(54 /* attributeTail */, start, this.at, ~t1, o2, n4, o5)
+    return this.node4(56 /* attributeTail */, start, this.at, ~t1, o2, n4, o5)
   }
 
   private attributeArg(): number {
@@ -2011,7 +2025,7 @@ class Parser {
         }
       }
     }
-    return this.node1(55 /* attributeArg */, start, this.at, r1)
+    return this.node1(57 /* attributeArg */, start, this.at, r1)
   }
 
   private namedAttrArg(): number {
@@ -2024,14 +2038,42 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     const n5 = this.attributeValue()
     if (n5 === FAILED) return FAILED
-    return this.node4(56 /* namedAttrArg */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), ~t2, o3, n5)
+    return this.node4(58 /* namedAttrArg */, start, this.at, this.node1(259 /* ident */, t1, t1 + 1, ~t1), ~t2, o3, n5)
   }
 
   private attributeValue(): number {
+    const kinds = this.kinds
+    const start = this.at
+    let r1 = EMPTY
+    choice2: {
+      switch (kinds[this.at]!) {
+        case 75 /* - */: {
+          const n3 = this.attrNumber()
+          if (n3 === FAILED) return FAILED
+          r1 = n3
+          break choice2
+        }
+        case 111 /* [ */: {
+          const n4 = this.attrValueList()
+          if (n4 === FAILED) return FAILED
+          r1 = n4
+          break choice2
+        }
+        default: {
+          const n5 = this.attrPlain()
+          if (n5 === FAILED) return FAILED
+          r1 = n5
+        }
+      }
+    }
+    return this.node1(59 /* attributeValue */, start, this.at, r1)
+  }
+
+  private attrPlain(): number {
     const kinds = this.kinds
     const start = this.at
     let r1 = EMPTY
@@ -2046,29 +2088,17 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t3 = this.at++
-          r1 = this.node1(58 /* attrLiteral */, t3, t3 + 1, ~t3)
-          break choice2
-        }
-        case 75 /* - */: {
-          const n4 = this.attrNumber()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
-          break choice2
-        }
-        case 111 /* [ */: {
-          const n5 = this.attrValueList()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.node1(61 /* attrLiteral */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
-          const t6 = this.at++
-          r1 = this.node1(246 /* ident */, t6, t6 + 1, ~t6)
+          const t4 = this.at++
+          r1 = this.node1(259 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return this.node1(57 /* attributeValue */, start, this.at, r1)
+    return this.node1(60 /* attrPlain */, start, this.at, r1)
   }
 
   private attrNumber(): number {
@@ -2078,7 +2108,7 @@ class Parser {
     const t1 = this.at++
     { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return FAILED }
     const t2 = this.at++
-    return this.node2(59 /* attrNumber */, start, this.at, ~t1, ~t2)
+    return this.node2(62 /* attrNumber */, start, this.at, ~t1, this.node1(63 /* attrDigits */, t2, t2 + 1, ~t2))
   }
 
   private attrValueList(): number {
@@ -2089,7 +2119,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (SET_3[kinds[this.at]!] === 1) {
@@ -2097,12 +2127,12 @@ class Parser {
       option6: {
         const n7 = this.attrValues()
         if (n7 === FAILED) { this.at = here5; break option6 }
-        o4 = this.node1(249 /* _iter */, 0, 0, n7)
+        o4 = this.node1(262 /* _iter */, 0, 0, n7)
       }
     }
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t8 = this.at++
-    return this.node4(60 /* attrValueList */, start, this.at, ~t1, o2, o4, ~t8)
+    return this.node4(64 /* attrValueList */, start, this.at, ~t1, o2, o4, ~t8)
   }
 
   private attrValues(): number {
@@ -2113,7 +2143,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const base4 = this.waiting
     loop6: for (;;) {
@@ -2128,14 +2158,14 @@ class Parser {
     let o9 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
+      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
     }
-    return this.node5(61 /* attrValues */, start, this.at, n1, o2, c8, o9, o11)
+    return this.node5(65 /* attrValues */, start, this.at, n1, o2, c8, o9, o11)
   }
 
   private attrValuesTail(): number {
@@ -2146,16 +2176,16 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.attributeValue()
     if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
-    return this.node4(62 /* attrValuesTail */, start, this.at, ~t1, o2, n4, o5)
+    return this.node4(66 /* attrValuesTail */, start, this.at, ~t1, o2, n4, o5)
   }
 
   private pubDecl(): number {
@@ -2166,11 +2196,11 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.pubItem()
     if (n4 === FAILED) return FAILED
-    return this.node3(63 /* pubDecl */, start, this.at, ~t1, o2, n4)
+    return this.node3(67 /* pubDecl */, start, this.at, ~t1, o2, n4)
   }
 
   private pubItem(): number {
@@ -2234,7 +2264,7 @@ class Parser {
         }
       }
     }
-    return this.node1(64 /* pubItem */, start, this.at, r1)
+    return this.node1(68 /* pubItem */, start, this.at, r1)
   }
 
   private fnDecl(): number {
@@ -2245,7 +2275,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -2255,13 +2285,13 @@ class Parser {
       option7: {
         const n8 = this.typeParams()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t11 = this.at++
@@ -2270,7 +2300,7 @@ class Parser {
     let o13 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t14 = this.at++
-      o13 = this.node1(249 /* _iter */, 0, 0, ~t14)
+      o13 = this.node1(262 /* _iter */, 0, 0, ~t14)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t15 = this.at++
@@ -2280,7 +2310,7 @@ class Parser {
       option18: {
         const n19 = this.returnType()
         if (n19 === FAILED) { this.at = here17; break option18 }
-        o16 = this.node1(249 /* _iter */, 0, 0, n19)
+        o16 = this.node1(262 /* _iter */, 0, 0, n19)
       }
     }
     let o20 = EMPTY
@@ -2289,12 +2319,12 @@ class Parser {
       option22: {
         const n23 = this.where()
         if (n23 === FAILED) { this.at = here21; break option22 }
-        o20 = this.node1(249 /* _iter */, 0, 0, n23)
+        o20 = this.node1(262 /* _iter */, 0, 0, n23)
       }
     }
     const n24 = this.block()
     if (n24 === FAILED) return FAILED
-    return this.node12(65 /* fnDecl */, start, this.at, ~t1, o2, this.node1(66 /* fnName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12, o13, ~t15, o16, o20, n24)
+    return this.node12(69 /* fnDecl */, start, this.at, ~t1, o2, this.node1(70 /* fnName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12, o13, ~t15, o16, o20, n24)
   }
 
   private genFnDecl(): number {
@@ -2304,7 +2334,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.fnDecl()
     if (n2 === FAILED) return FAILED
-    return this.node2(67 /* genFnDecl */, start, this.at, ~t1, n2)
+    return this.node2(71 /* genFnDecl */, start, this.at, ~t1, n2)
   }
 
   private params(): number {
@@ -2320,7 +2350,7 @@ class Parser {
     }
     const c5 = this.column(base1, 0, 1)
     this.waiting = base1
-    return this.node1(68 /* params */, start, this.at, c5)
+    return this.node1(72 /* params */, start, this.at, c5)
   }
 
   private listedParam(): number {
@@ -2329,16 +2359,16 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.param()
     if (n3 === FAILED) return FAILED
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
-    return this.node3(69 /* listedParam */, start, this.at, o1, n3, o4)
+    return this.node3(73 /* listedParam */, start, this.at, o1, n3, o4)
   }
 
   private param(): number {
@@ -2347,12 +2377,12 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 108 /* ... */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t5 = this.at++
@@ -2362,7 +2392,7 @@ class Parser {
       option8: {
         const n9 = this.typeAnnotation()
         if (n9 === FAILED) { this.at = here7; break option8 }
-        o6 = this.node1(249 /* _iter */, 0, 0, n9)
+        o6 = this.node1(262 /* _iter */, 0, 0, n9)
       }
     }
     let o10 = EMPTY
@@ -2371,10 +2401,10 @@ class Parser {
       option12: {
         const n13 = this.defaultValue()
         if (n13 === FAILED) { this.at = here11; break option12 }
-        o10 = this.node1(249 /* _iter */, 0, 0, n13)
+        o10 = this.node1(262 /* _iter */, 0, 0, n13)
       }
     }
-    return this.node5(70 /* param */, start, this.at, o1, o3, this.node1(71 /* paramName */, t5, t5 + 1, this.node1(246 /* ident */, t5, t5 + 1, ~t5)), o6, o10)
+    return this.node5(74 /* param */, start, this.at, o1, o3, this.node1(75 /* paramName */, t5, t5 + 1, this.node1(259 /* ident */, t5, t5 + 1, ~t5)), o6, o10)
   }
 
   private returnType(): number {
@@ -2384,7 +2414,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.type()
     if (n2 === FAILED) return FAILED
-    return this.node2(72 /* returnType */, start, this.at, ~t1, n2)
+    return this.node2(76 /* returnType */, start, this.at, ~t1, n2)
   }
 
   private where(): number {
@@ -2403,7 +2433,7 @@ class Parser {
     }
     const c6 = this.column(base2, 0, 1)
     this.waiting = base2
-    return this.node2(73 /* where */, start, this.at, ~t1, c6)
+    return this.node2(77 /* where */, start, this.at, ~t1, c6)
   }
 
   private whereBound(): number {
@@ -2412,30 +2442,30 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t6 = this.at++
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t9 = this.at++
     let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t11 = this.at++
-      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
     }
-    return this.node7(74 /* whereBound */, start, this.at, o1, this.node1(246 /* ident */, t3, t3 + 1, ~t3), o4, ~t6, o7, this.node1(246 /* ident */, t9, t9 + 1, ~t9), o10)
+    return this.node7(78 /* whereBound */, start, this.at, o1, this.node1(79 /* boundParam */, t3, t3 + 1, this.node1(259 /* ident */, t3, t3 + 1, ~t3)), o4, ~t6, o7, this.node1(80 /* boundName */, t9, t9 + 1, this.node1(259 /* ident */, t9, t9 + 1, ~t9)), o10)
   }
 
   private typeParams(): number {
@@ -2456,11 +2486,11 @@ class Parser {
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
     if (kinds[this.at]! !== 83 /* > */) return FAILED
     const t9 = this.at++
-    return this.node4(75 /* typeParams */, start, this.at, ~t1, c6, o7, ~t9)
+    return this.node4(81 /* typeParams */, start, this.at, ~t1, c6, o7, ~t9)
   }
 
   private typeParam(): number {
@@ -2469,7 +2499,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     let o3 = EMPTY
     const kind4 = kinds[this.at]!
@@ -2478,22 +2508,22 @@ class Parser {
       option6: {
         const n7 = this.variance()
         if (n7 === FAILED) { this.at = here5; break option6 }
-        o3 = this.node1(249 /* _iter */, 0, 0, n7)
+        o3 = this.node1(262 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t10 = this.at++
     let o11 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t12 = this.at++
-      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
+      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
     }
-    return this.node5(76 /* typeParam */, start, this.at, o1, o3, o8, this.node1(77 /* typeParamName */, t10, t10 + 1, this.node1(246 /* ident */, t10, t10 + 1, ~t10)), o11)
+    return this.node5(82 /* typeParam */, start, this.at, o1, o3, o8, this.node1(83 /* typeParamName */, t10, t10 + 1, this.node1(259 /* ident */, t10, t10 + 1, ~t10)), o11)
   }
 
   private variance(): number {
@@ -2514,7 +2544,7 @@ class Parser {
         }
       }
     }
-    return this.node1(78 /* variance */, start, this.at, r1)
+    return this.node1(84 /* variance */, start, this.at, r1)
   }
 
   private varianceOut(): number {
@@ -2535,7 +2565,7 @@ class Parser {
     }
     this.at = here2
     if (!found3) return FAILED
-    return this.node1(79 /* varianceOut */, start, this.at, ~t1)
+    return this.node1(85 /* varianceOut */, start, this.at, ~t1)
   }
 
   private pipelineDecl(): number {
@@ -2546,14 +2576,14 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t7 = this.at++
@@ -2562,7 +2592,7 @@ class Parser {
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t11 = this.at++
@@ -2572,7 +2602,7 @@ class Parser {
       option14: {
         const n15 = this.returnType()
         if (n15 === FAILED) { this.at = here13; break option14 }
-        o12 = this.node1(249 /* _iter */, 0, 0, n15)
+        o12 = this.node1(262 /* _iter */, 0, 0, n15)
       }
     }
     let o16 = EMPTY
@@ -2581,12 +2611,12 @@ class Parser {
       option18: {
         const n19 = this.extends()
         if (n19 === FAILED) { this.at = here17; break option18 }
-        o16 = this.node1(249 /* _iter */, 0, 0, n19)
+        o16 = this.node1(262 /* _iter */, 0, 0, n19)
       }
     }
     const n20 = this.block()
     if (n20 === FAILED) return FAILED
-    return this.node11(80 /* pipelineDecl */, start, this.at, ~t1, o2, this.node1(81 /* pipelineName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, o12, o16, n20)
+    return this.node11(86 /* pipelineDecl */, start, this.at, ~t1, o2, this.node1(87 /* pipelineName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, o12, o16, n20)
   }
 
   private extends(): number {
@@ -2597,11 +2627,11 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
-    return this.node3(82 /* extends */, start, this.at, ~t1, o2, this.node1(81 /* pipelineName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)))
+    return this.node3(88 /* extends */, start, this.at, ~t1, o2, this.node1(89 /* parentName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)))
   }
 
   private overrideDecl(): number {
@@ -2612,14 +2642,14 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t7 = this.at++
@@ -2628,13 +2658,13 @@ class Parser {
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t11 = this.at++
     const n12 = this.block()
     if (n12 === FAILED) return FAILED
-    return this.node9(83 /* overrideDecl */, start, this.at, ~t1, o2, this.node1(84 /* overrideName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, n12)
+    return this.node9(90 /* overrideDecl */, start, this.at, ~t1, o2, this.node1(91 /* overrideName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, n12)
   }
 
   private nameList(): number {
@@ -2651,7 +2681,7 @@ class Parser {
     }
     const c5 = this.column(base1, 0, 1)
     this.waiting = base1
-    return this.node1(85 /* nameList */, start, this.at, c5)
+    return this.node1(92 /* nameList */, start, this.at, c5)
   }
 
   private listedName(): number {
@@ -2660,16 +2690,16 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
-    return this.node3(86 /* listedName */, start, this.at, o1, this.node1(71 /* paramName */, t3, t3 + 1, this.node1(246 /* ident */, t3, t3 + 1, ~t3)), o4)
+    return this.node3(93 /* listedName */, start, this.at, o1, this.node1(75 /* paramName */, t3, t3 + 1, this.node1(259 /* ident */, t3, t3 + 1, ~t3)), o4)
   }
 
   private importDecl(): number {
@@ -2689,7 +2719,7 @@ class Parser {
       if (n5 === FAILED) return FAILED
       r1 = n5
     }
-    return this.node1(87 /* importDecl */, start, this.at, r1)
+    return this.node1(94 /* importDecl */, start, this.at, r1)
   }
 
   private importNames(): number {
@@ -2702,7 +2732,7 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     const base5 = this.waiting
     loop7: for (;;) {
@@ -2720,13 +2750,13 @@ class Parser {
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
+      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
     }
     if (kinds[this.at]! !== 60 /* from */) return FAILED
     const t13 = this.at++
     { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return FAILED }
     const t14 = this.at++
-    return this.node8(88 /* importNames */, start, this.at, ~t1, ~t2, o3, c9, ~t10, o11, ~t13, this.node1(92 /* importPath */, t14, t14 + 1, this.node1(248 /* string */, t14, t14 + 1, ~t14)))
+    return this.node8(95 /* importNames */, start, this.at, ~t1, ~t2, o3, c9, ~t10, o11, ~t13, this.node1(99 /* importPath */, t14, t14 + 1, this.node1(261 /* string */, t14, t14 + 1, ~t14)))
   }
 
   private importName(): number {
@@ -2737,19 +2767,19 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
-    return this.node4(89 /* importName */, start, this.at, this.node1(90 /* importedName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2, o4, o6)
+    return this.node4(96 /* importName */, start, this.at, this.node1(97 /* importedName */, t1, t1 + 1, this.node1(259 /* ident */, t1, t1 + 1, ~t1)), o2, o4, o6)
   }
 
   private importAll(): number {
@@ -2759,7 +2789,7 @@ class Parser {
     const t1 = this.at++
     { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return FAILED }
     const t2 = this.at++
-    return this.node2(91 /* importAll */, start, this.at, ~t1, this.node1(92 /* importPath */, t2, t2 + 1, this.node1(248 /* string */, t2, t2 + 1, ~t2)))
+    return this.node2(98 /* importAll */, start, this.at, ~t1, this.node1(99 /* importPath */, t2, t2 + 1, this.node1(261 /* string */, t2, t2 + 1, ~t2)))
   }
 
   private toolDecl(): number {
@@ -2770,14 +2800,14 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t7 = this.at++
@@ -2786,7 +2816,7 @@ class Parser {
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t11 = this.at++
@@ -2796,20 +2826,20 @@ class Parser {
       option14: {
         const n15 = this.returnType()
         if (n15 === FAILED) { this.at = here13; break option14 }
-        o12 = this.node1(249 /* _iter */, 0, 0, n15)
+        o12 = this.node1(262 /* _iter */, 0, 0, n15)
       }
     }
     let o16 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t17 = this.at++
-      o16 = this.node1(249 /* _iter */, 0, 0, ~t17)
+      o16 = this.node1(262 /* _iter */, 0, 0, ~t17)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t18 = this.at++
     let o19 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t20 = this.at++
-      o19 = this.node1(249 /* _iter */, 0, 0, ~t20)
+      o19 = this.node1(262 /* _iter */, 0, 0, ~t20)
     }
     let o21 = EMPTY
     if (kinds[this.at]! === 10 /* description */) {
@@ -2817,7 +2847,7 @@ class Parser {
       option23: {
         const n24 = this.description()
         if (n24 === FAILED) { this.at = here22; break option23 }
-        o21 = this.node1(249 /* _iter */, 0, 0, n24)
+        o21 = this.node1(262 /* _iter */, 0, 0, n24)
       }
     }
     const n25 = this.body()
@@ -2825,11 +2855,11 @@ class Parser {
     let o26 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t27 = this.at++
-      o26 = this.node1(249 /* _iter */, 0, 0, ~t27)
+      o26 = this.node1(262 /* _iter */, 0, 0, ~t27)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t28 = this.at++
-    return this.node16(93 /* toolDecl */, start, this.at, ~t1, o2, this.node1(94 /* toolName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, o12, o16, ~t18, o19, o21, n25, o26, ~t28)
+    return this.node16(100 /* toolDecl */, start, this.at, ~t1, o2, this.node1(101 /* toolName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, n8, o9, ~t11, o12, o16, ~t18, o19, o21, n25, o26, ~t28)
   }
 
   private description(): number {
@@ -2840,7 +2870,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return FAILED }
     const t4 = this.at++
@@ -2851,10 +2881,10 @@ class Parser {
       option8: {
         const n9 = this.sep()
         if (n9 === FAILED) { this.at = here7; break option8 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n9)
+        o5 = this.node1(262 /* _iter */, 0, 0, n9)
       }
     }
-    return this.node4(95 /* description */, start, this.at, ~t1, o2, this.node1(248 /* string */, t4, t4 + 1, ~t4), o5)
+    return this.node4(102 /* description */, start, this.at, ~t1, o2, this.node1(261 /* string */, t4, t4 + 1, ~t4), o5)
   }
 
   private skillDecl(): number {
@@ -2865,21 +2895,21 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t7 = this.at++
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     const kind11 = kinds[this.at]!
@@ -2888,17 +2918,17 @@ class Parser {
       option13: {
         const n14 = this.skillFields()
         if (n14 === FAILED) { this.at = here12; break option13 }
-        o10 = this.node1(249 /* _iter */, 0, 0, n14)
+        o10 = this.node1(262 /* _iter */, 0, 0, n14)
       }
     }
     let o15 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t16 = this.at++
-      o15 = this.node1(249 /* _iter */, 0, 0, ~t16)
+      o15 = this.node1(262 /* _iter */, 0, 0, ~t16)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t17 = this.at++
-    return this.node9(96 /* skillDecl */, start, this.at, ~t1, o2, this.node1(97 /* skillName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, o8, o10, o15, ~t17)
+    return this.node9(103 /* skillDecl */, start, this.at, ~t1, o2, this.node1(104 /* skillName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, o8, o10, o15, ~t17)
   }
 
   private skillFields(): number {
@@ -2911,7 +2941,7 @@ class Parser {
       const kind = kinds[this.at]!
       if (kind !== 104 /* ; */ && kind !== 113 /* \n */) break
       const here3 = this.at
-      const n5 = this.sep()
+      const n5 = this.skillSep()
       if (n5 === FAILED) { this.at = here3; break loop4 }
       const n6 = this.skillField()
       if (n6 === FAILED) { this.at = here3; break loop4 }
@@ -2926,12 +2956,20 @@ class Parser {
     if (kind10 === 104 /* ; */ || kind10 === 113 /* \n */) {
       const here11 = this.at
       option12: {
-        const n13 = this.sep()
+        const n13 = this.skillSep()
         if (n13 === FAILED) { this.at = here11; break option12 }
-        o9 = this.node1(249 /* _iter */, 0, 0, n13)
+        o9 = this.node1(262 /* _iter */, 0, 0, n13)
       }
     }
-    return this.node4(98 /* skillFields */, start, this.at, n1, c7, c8, o9)
+    return this.node4(105 /* skillFields */, start, this.at, n1, c7, c8, o9)
+  }
+
+  private skillSep(): number {
+    const kinds = this.kinds
+    const start = this.at
+    const n1 = this.sep()
+    if (n1 === FAILED) return FAILED
+    return this.node1(106 /* skillSep */, start, this.at, n1)
   }
 
   private skillField(): number {
@@ -2942,11 +2980,11 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.expr()
     if (n4 === FAILED) return FAILED
-    return this.node3(99 /* skillField */, start, this.at, this.node1(100 /* skillFieldName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2, n4)
+    return this.node3(107 /* skillField */, start, this.at, this.node1(108 /* skillFieldName */, t1, t1 + 1, this.node1(259 /* ident */, t1, t1 + 1, ~t1)), o2, n4)
   }
 
   private evalPackDecl(): number {
@@ -2959,14 +2997,14 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t5 = this.at++
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (SET_1[kinds[this.at]!] === 1) {
@@ -2974,17 +3012,17 @@ class Parser {
       option10: {
         const n11 = this.evalItems()
         if (n11 === FAILED) { this.at = here9; break option10 }
-        o8 = this.node1(249 /* _iter */, 0, 0, n11)
+        o8 = this.node1(262 /* _iter */, 0, 0, n11)
       }
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t14 = this.at++
-    return this.node8(101 /* evalPackDecl */, start, this.at, ~t1, n2, o3, ~t5, o6, o8, o12, ~t14)
+    return this.node8(109 /* evalPackDecl */, start, this.at, ~t1, n2, o3, ~t5, o6, o8, o12, ~t14)
   }
 
   private evalPackHead(): number {
@@ -2996,7 +3034,7 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t3 = this.at++
-          r1 = this.node1(248 /* string */, t3, t3 + 1, ~t3)
+          r1 = this.node1(261 /* string */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
@@ -3006,7 +3044,7 @@ class Parser {
         }
       }
     }
-    return this.node1(102 /* evalPackHead */, start, this.at, r1)
+    return this.node1(110 /* evalPackHead */, start, this.at, r1)
   }
 
   private evalPackNamed(): number {
@@ -3020,10 +3058,10 @@ class Parser {
       const here4 = this.at
       option5: {
         const t6 = this.at++
-        o2 = this.node1(249 /* _iter */, 0, 0, this.node1(248 /* string */, t6, t6 + 1, ~t6))
+        o2 = this.node1(262 /* _iter */, 0, 0, this.node1(261 /* string */, t6, t6 + 1, ~t6))
       }
     }
-    return this.node2(103 /* evalPackNamed */, start, this.at, this.node1(104 /* evalPackName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2)
+    return this.node2(111 /* evalPackNamed */, start, this.at, this.node1(112 /* evalPackName */, t1, t1 + 1, this.node1(259 /* ident */, t1, t1 + 1, ~t1)), o2)
   }
 
   private evalItems(): number {
@@ -3053,10 +3091,10 @@ class Parser {
       option12: {
         const n13 = this.sep()
         if (n13 === FAILED) { this.at = here11; break option12 }
-        o9 = this.node1(249 /* _iter */, 0, 0, n13)
+        o9 = this.node1(262 /* _iter */, 0, 0, n13)
       }
     }
-    return this.node4(105 /* evalItems */, start, this.at, n1, c7, c8, o9)
+    return this.node4(113 /* evalItems */, start, this.at, n1, c7, c8, o9)
   }
 
   private evalItem(): number {
@@ -3121,7 +3159,7 @@ class Parser {
         }
       }
     }
-    return this.node1(106 /* evalItem */, start, this.at, r1)
+    return this.node1(114 /* evalItem */, start, this.at, r1)
   }
 
   private summarize(): number {
@@ -3136,11 +3174,11 @@ class Parser {
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t6 = this.at++
-    return this.node5(107 /* summarize */, start, this.at, ~t1, ~t2, n3, o4, ~t6)
+    return this.node5(115 /* summarize */, start, this.at, ~t1, ~t2, n3, o4, ~t6)
   }
 
   private evalField(): number {
@@ -3153,11 +3191,11 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     const n5 = this.expr()
     if (n5 === FAILED) return FAILED
-    return this.node4(108 /* evalField */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), ~t2, o3, n5)
+    return this.node4(116 /* evalField */, start, this.at, this.node1(259 /* ident */, t1, t1 + 1, ~t1), ~t2, o3, n5)
   }
 
   private typeDecl(): number {
@@ -3168,7 +3206,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -3178,19 +3216,19 @@ class Parser {
       option7: {
         const n8 = this.typeParams()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     if (kinds[this.at]! !== 90 /* = */) return FAILED
     const t11 = this.at++
     const n12 = this.type()
     if (n12 === FAILED) return FAILED
-    return this.node7(109 /* typeDecl */, start, this.at, ~t1, o2, this.node1(110 /* typeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12)
+    return this.node7(117 /* typeDecl */, start, this.at, ~t1, o2, this.node1(118 /* typeName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12)
   }
 
   private enumDecl(): number {
@@ -3201,7 +3239,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -3211,20 +3249,20 @@ class Parser {
       option7: {
         const n8 = this.typeParams()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t11 = this.at++
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
     const base14 = this.waiting
     loop16: for (;;) {
@@ -3239,7 +3277,7 @@ class Parser {
     this.waiting = base14
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t19 = this.at++
-    return this.node9(111 /* enumDecl */, start, this.at, ~t1, o2, this.node1(112 /* enumName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
+    return this.node9(119 /* enumDecl */, start, this.at, ~t1, o2, this.node1(120 /* enumName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
   }
 
   private enumVariant(): number {
@@ -3253,25 +3291,25 @@ class Parser {
       option4: {
         const n5 = this.variantParams()
         if (n5 === FAILED) { this.at = here3; break option4 }
-        o2 = this.node1(249 /* _iter */, 0, 0, n5)
+        o2 = this.node1(262 /* _iter */, 0, 0, n5)
       }
     }
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t11 = this.at++
-      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
     }
-    return this.node5(113 /* enumVariant */, start, this.at, this.node1(114 /* variantName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2, o6, o8, o10)
+    return this.node5(121 /* enumVariant */, start, this.at, this.node1(122 /* variantName */, t1, t1 + 1, this.node1(259 /* ident */, t1, t1 + 1, ~t1)), o2, o6, o8, o10)
   }
 
   private variantParams(): number {
@@ -3284,11 +3322,11 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t5 = this.at++
-    return this.node4(115 /* variantParams */, start, this.at, ~t1, n2, o3, ~t5)
+    return this.node4(123 /* variantParams */, start, this.at, ~t1, n2, o3, ~t5)
   }
 
   private structDecl(): number {
@@ -3299,7 +3337,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -3309,20 +3347,20 @@ class Parser {
       option7: {
         const n8 = this.typeParams()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t11 = this.at++
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
     const base14 = this.waiting
     loop16: for (;;) {
@@ -3337,7 +3375,7 @@ class Parser {
     this.waiting = base14
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t19 = this.at++
-    return this.node9(116 /* structDecl */, start, this.at, ~t1, o2, this.node1(117 /* structName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
+    return this.node9(124 /* structDecl */, start, this.at, ~t1, o2, this.node1(125 /* structName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
   }
 
   private structField(): number {
@@ -3348,7 +3386,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 103 /* : */) {
@@ -3356,25 +3394,25 @@ class Parser {
       option6: {
         const n7 = this.typeAnnotation()
         if (n7 === FAILED) { this.at = here5; break option6 }
-        o4 = this.node1(249 /* _iter */, 0, 0, n7)
+        o4 = this.node1(262 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t11 = this.at++
-      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
-    return this.node6(118 /* structField */, start, this.at, this.node1(119 /* fieldName */, t1, t1 + 1, this.node1(246 /* ident */, t1, t1 + 1, ~t1)), o2, o4, o8, o10, o12)
+    return this.node6(126 /* structField */, start, this.at, this.node1(127 /* fieldName */, t1, t1 + 1, this.node1(259 /* ident */, t1, t1 + 1, ~t1)), o2, o4, o8, o10, o12)
   }
 
   private interfaceDecl(): number {
@@ -3385,7 +3423,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -3395,20 +3433,20 @@ class Parser {
       option7: {
         const n8 = this.typeParams()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t11 = this.at++
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
     const base14 = this.waiting
     loop16: for (;;) {
@@ -3423,7 +3461,7 @@ class Parser {
     this.waiting = base14
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t19 = this.at++
-    return this.node9(120 /* interfaceDecl */, start, this.at, ~t1, o2, this.node1(121 /* interfaceName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
+    return this.node9(128 /* interfaceDecl */, start, this.at, ~t1, o2, this.node1(129 /* interfaceName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, o12, c18, ~t19)
   }
 
   private interfaceItem(): number {
@@ -3434,9 +3472,9 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
-    return this.node2(122 /* interfaceItem */, start, this.at, n1, o2)
+    return this.node2(130 /* interfaceItem */, start, this.at, n1, o2)
   }
 
   private interfaceEntry(): number {
@@ -3458,7 +3496,7 @@ class Parser {
         }
       }
     }
-    return this.node1(123 /* interfaceEntry */, start, this.at, r1)
+    return this.node1(131 /* interfaceEntry */, start, this.at, r1)
   }
 
   private assocType(): number {
@@ -3469,7 +3507,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -3479,10 +3517,10 @@ class Parser {
       option7: {
         const n8 = this.assocValue()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
-    return this.node4(124 /* assocType */, start, this.at, ~t1, o2, this.node1(110 /* typeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5)
+    return this.node4(132 /* assocType */, start, this.at, ~t1, o2, this.node1(133 /* assocName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5)
   }
 
   private assocValue(): number {
@@ -3492,7 +3530,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.type()
     if (n2 === FAILED) return FAILED
-    return this.node2(125 /* assocValue */, start, this.at, ~t1, n2)
+    return this.node2(134 /* assocValue */, start, this.at, ~t1, n2)
   }
 
   private methodSig(): number {
@@ -3503,7 +3541,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -3513,13 +3551,13 @@ class Parser {
       option7: {
         const n8 = this.typeParams()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t11 = this.at++
@@ -3528,7 +3566,7 @@ class Parser {
     let o13 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t14 = this.at++
-      o13 = this.node1(249 /* _iter */, 0, 0, ~t14)
+      o13 = this.node1(262 /* _iter */, 0, 0, ~t14)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t15 = this.at++
@@ -3538,10 +3576,10 @@ class Parser {
       option18: {
         const n19 = this.returnType()
         if (n19 === FAILED) { this.at = here17; break option18 }
-        o16 = this.node1(249 /* _iter */, 0, 0, n19)
+        o16 = this.node1(262 /* _iter */, 0, 0, n19)
       }
     }
-    return this.node10(127 /* methodSig */, start, this.at, ~t1, o2, this.node1(126 /* methodName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12, o13, ~t15, o16)
+    return this.node10(136 /* methodSig */, start, this.at, ~t1, o2, this.node1(135 /* methodName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11, n12, o13, ~t15, o16)
   }
 
   private implDecl(): number {
@@ -3552,21 +3590,21 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t7 = this.at++
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     const base10 = this.waiting
     loop12: for (;;) {
@@ -3581,7 +3619,7 @@ class Parser {
     this.waiting = base10
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t15 = this.at++
-    return this.node8(128 /* implDecl */, start, this.at, ~t1, o2, this.node1(110 /* typeName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, o8, c14, ~t15)
+    return this.node8(137 /* implDecl */, start, this.at, ~t1, o2, this.node1(118 /* typeName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, ~t7, o8, c14, ~t15)
   }
 
   private implMethod(): number {
@@ -3590,16 +3628,16 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 39 /* pub */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.fnDecl()
     if (n3 === FAILED) return FAILED
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
-    return this.node3(129 /* implMethod */, start, this.at, o1, n3, o4)
+    return this.node3(138 /* implMethod */, start, this.at, o1, n3, o4)
   }
 
   private useTool(): number {
@@ -3615,7 +3653,7 @@ class Parser {
     const t4 = this.at++
     const n5 = this.useName()
     if (n5 === FAILED) return FAILED
-    return this.node5(130 /* useTool */, start, this.at, ~t1, ~t2, n3, ~t4, n5)
+    return this.node5(139 /* useTool */, start, this.at, ~t1, ~t2, n3, ~t4, n5)
   }
 
   private useTarget(): number {
@@ -3635,7 +3673,7 @@ class Parser {
       if (n5 === FAILED) return FAILED
       r1 = n5
     }
-    return this.node1(131 /* useTarget */, start, this.at, r1)
+    return this.node1(140 /* useTarget */, start, this.at, r1)
   }
 
   private useServer(): number {
@@ -3645,7 +3683,7 @@ class Parser {
     const t1 = this.at++
     { const kind = kinds[this.at]!; if ((kind < 71 /* <string> */ || kind > 72 /* <triple> */)) return FAILED }
     const t2 = this.at++
-    return this.node2(132 /* useServer */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), this.node1(248 /* string */, t2, t2 + 1, ~t2))
+    return this.node2(141 /* useServer */, start, this.at, this.node1(259 /* ident */, t1, t1 + 1, ~t1), this.node1(261 /* string */, t2, t2 + 1, ~t2))
   }
 
   private useId(): number {
@@ -3659,10 +3697,10 @@ class Parser {
       option4: {
         const n5 = this.useVersion()
         if (n5 === FAILED) { this.at = here3; break option4 }
-        o2 = this.node1(249 /* _iter */, 0, 0, n5)
+        o2 = this.node1(262 /* _iter */, 0, 0, n5)
       }
     }
-    return this.node2(133 /* useId */, start, this.at, n1, o2)
+    return this.node2(142 /* useId */, start, this.at, n1, o2)
   }
 
   private useVersion(): number {
@@ -3672,7 +3710,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.useVersionText()
     if (n2 === FAILED) return FAILED
-    return this.node2(134 /* useVersion */, start, this.at, ~t1, n2)
+    return this.node2(143 /* useVersion */, start, this.at, ~t1, n2)
   }
 
   private useVersionText(): number {
@@ -3684,7 +3722,7 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t3 = this.at++
-          r1 = this.node1(248 /* string */, t3, t3 + 1, ~t3)
+          r1 = this.node1(261 /* string */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
@@ -3694,7 +3732,7 @@ class Parser {
         }
       }
     }
-    return this.node1(135 /* useVersionText */, start, this.at, r1)
+    return this.node1(144 /* useVersionText */, start, this.at, r1)
   }
 
   private useNumber(): number {
@@ -3712,7 +3750,7 @@ class Parser {
     }
     const c6 = this.column(base2, 0, 1)
     this.waiting = base2
-    return this.node2(136 /* useNumber */, start, this.at, ~t1, c6)
+    return this.node2(145 /* useNumber */, start, this.at, ~t1, c6)
   }
 
   private useNumberPart(): number {
@@ -3722,7 +3760,7 @@ class Parser {
     const t1 = this.at++
     { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return FAILED }
     const t2 = this.at++
-    return this.node2(137 /* useNumberPart */, start, this.at, ~t1, ~t2)
+    return this.node2(146 /* useNumberPart */, start, this.at, ~t1, ~t2)
   }
 
   private useName(): number {
@@ -3739,11 +3777,11 @@ class Parser {
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t4 = this.at++
-          r1 = this.node1(246 /* ident */, t4, t4 + 1, ~t4)
+          r1 = this.node1(259 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return this.node1(138 /* useName */, start, this.at, r1)
+    return this.node1(147 /* useName */, start, this.at, r1)
   }
 
   private dottedName(): number {
@@ -3761,7 +3799,7 @@ class Parser {
     }
     const c6 = this.column(base2, 0, 1)
     this.waiting = base2
-    return this.node2(139 /* dottedName */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), c6)
+    return this.node2(148 /* dottedName */, start, this.at, this.node1(259 /* ident */, t1, t1 + 1, ~t1), c6)
   }
 
   private dottedPart(): number {
@@ -3771,7 +3809,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.memberName()
     if (n2 === FAILED) return FAILED
-    return this.node2(140 /* dottedPart */, start, this.at, ~t1, n2)
+    return this.node2(149 /* dottedPart */, start, this.at, ~t1, n2)
   }
 
   private grant(): number {
@@ -3783,7 +3821,7 @@ class Parser {
     if (n2 === FAILED) return FAILED
     const n3 = this.grantBody()
     if (n3 === FAILED) return FAILED
-    return this.node3(141 /* grant */, start, this.at, ~t1, n2, n3)
+    return this.node3(150 /* grant */, start, this.at, ~t1, n2, n3)
   }
 
   private grantBody(): number {
@@ -3835,7 +3873,7 @@ class Parser {
         }
       }
     }
-    return this.node1(142 /* grantBody */, start, this.at, r1)
+    return this.node1(151 /* grantBody */, start, this.at, r1)
   }
 
   private grantFields(): number {
@@ -3846,7 +3884,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const base4 = this.waiting
     loop6: for (;;) {
@@ -3861,7 +3899,7 @@ class Parser {
     this.waiting = base4
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t9 = this.at++
-    return this.node4(143 /* grantFields */, start, this.at, ~t1, o2, c8, ~t9)
+    return this.node4(152 /* grantFields */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
   private grantField(): number {
@@ -3874,26 +3912,26 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     const n5 = this.grantValue()
     if (n5 === FAILED) return FAILED
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t11 = this.at++
-      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
     }
-    return this.node7(144 /* grantField */, start, this.at, n1, ~t2, o3, n5, o6, o8, o10)
+    return this.node7(153 /* grantField */, start, this.at, n1, ~t2, o3, n5, o6, o8, o10)
   }
 
   private grantPair(): number {
@@ -3903,7 +3941,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.grantValue()
     if (n2 === FAILED) return FAILED
-    return this.node2(145 /* grantPair */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), n2)
+    return this.node2(154 /* grantPair */, start, this.at, this.node1(259 /* ident */, t1, t1 + 1, ~t1), n2)
   }
 
   private grantLine(): number {
@@ -3915,7 +3953,7 @@ class Parser {
     const t2 = this.at++
     const n3 = this.grantScalar()
     if (n3 === FAILED) return FAILED
-    return this.node3(146 /* grantLine */, start, this.at, ~t1, this.node1(246 /* ident */, t2, t2 + 1, ~t2), n3)
+    return this.node3(155 /* grantLine */, start, this.at, ~t1, this.node1(259 /* ident */, t2, t2 + 1, ~t2), n3)
   }
 
   private grantValue(): number {
@@ -3943,7 +3981,7 @@ class Parser {
         }
       }
     }
-    return this.node1(147 /* grantValue */, start, this.at, r1)
+    return this.node1(156 /* grantValue */, start, this.at, r1)
   }
 
   private grantNegative(): number {
@@ -3953,7 +3991,7 @@ class Parser {
     const t1 = this.at++
     { const kind = kinds[this.at]!; if ((kind < 66 /* <int> */ || kind > 67 /* <float> */)) return FAILED }
     const t2 = this.at++
-    return this.node2(148 /* grantNegative */, start, this.at, ~t1, ~t2)
+    return this.node2(157 /* grantNegative */, start, this.at, ~t1, ~t2)
   }
 
   private grantScalar(): number {
@@ -3988,11 +4026,11 @@ class Parser {
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t7 = this.at++
-          r1 = this.node1(246 /* ident */, t7, t7 + 1, ~t7)
+          r1 = this.node1(259 /* ident */, t7, t7 + 1, ~t7)
         }
       }
     }
-    return this.node1(149 /* grantScalar */, start, this.at, r1)
+    return this.node1(158 /* grantScalar */, start, this.at, r1)
   }
 
   private grantList(): number {
@@ -4003,7 +4041,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const base4 = this.waiting
     loop6: for (;;) {
@@ -4017,7 +4055,7 @@ class Parser {
     this.waiting = base4
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t9 = this.at++
-    return this.node4(150 /* grantList */, start, this.at, ~t1, o2, c8, ~t9)
+    return this.node4(159 /* grantList */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
   private grantItem(): number {
@@ -4028,19 +4066,19 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
-    return this.node4(151 /* grantItem */, start, this.at, n1, o2, o4, o6)
+    return this.node4(160 /* grantItem */, start, this.at, n1, o2, o4, o6)
   }
 
   private bindEffect(): number {
@@ -4056,7 +4094,7 @@ class Parser {
     const t4 = this.at++
     const n5 = this.dottedName()
     if (n5 === FAILED) return FAILED
-    return this.node5(152 /* bindEffect */, start, this.at, ~t1, this.node1(246 /* ident */, t2, t2 + 1, ~t2), n3, ~t4, n5)
+    return this.node5(161 /* bindEffect */, start, this.at, ~t1, this.node1(259 /* ident */, t2, t2 + 1, ~t2), n3, ~t4, n5)
   }
 
   private type(): number {
@@ -4090,7 +4128,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.typePrimary()
     if (n3 === FAILED) return FAILED
@@ -4104,7 +4142,7 @@ class Parser {
     }
     const c8 = this.column(base4, 0, 1)
     this.waiting = base4
-    return this.node3(153 /* type */, start, this.at, o1, n3, c8)
+    return this.node3(162 /* type */, start, this.at, o1, n3, c8)
   }
 
   private unionMember(): number {
@@ -4115,11 +4153,11 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.typePrimary()
     if (n4 === FAILED) return FAILED
-    return this.node3(154 /* unionMember */, start, this.at, ~t1, o2, n4)
+    return this.node3(163 /* unionMember */, start, this.at, ~t1, o2, n4)
   }
 
   private typePrimary(): number {
@@ -4142,7 +4180,7 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t4 = this.at++
-          r1 = this.node1(156 /* typeLiteral */, t4, t4 + 1, ~t4)
+          r1 = this.node1(165 /* typeLiteral */, t4, t4 + 1, ~t4)
           break choice2
         }
         case 75 /* - */: {
@@ -4171,7 +4209,7 @@ class Parser {
         }
       }
     }
-    return this.node1(155 /* typePrimary */, start, this.at, r1)
+    return this.node1(164 /* typePrimary */, start, this.at, r1)
   }
 
   private negativeInt(): number {
@@ -4181,7 +4219,7 @@ class Parser {
     const t1 = this.at++
     if (kinds[this.at]! !== 66 /* <int> */) return FAILED
     const t2 = this.at++
-    return this.node2(157 /* negativeInt */, start, this.at, ~t1, ~t2)
+    return this.node2(166 /* negativeInt */, start, this.at, ~t1, ~t2)
   }
 
   private namedType(): number {
@@ -4195,10 +4233,10 @@ class Parser {
       option4: {
         const n5 = this.typeArgs()
         if (n5 === FAILED) { this.at = here3; break option4 }
-        o2 = this.node1(249 /* _iter */, 0, 0, n5)
+        o2 = this.node1(262 /* _iter */, 0, 0, n5)
       }
     }
-    return this.node2(158 /* namedType */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), o2)
+    return this.node2(167 /* namedType */, start, this.at, this.node1(259 /* ident */, t1, t1 + 1, ~t1), o2)
   }
 
   private typeArgs(): number {
@@ -4211,7 +4249,7 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     const base5 = this.waiting
     loop7: for (;;) {
@@ -4226,16 +4264,16 @@ class Parser {
     let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t11 = this.at++
-      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
     if (kinds[this.at]! !== 83 /* > */) return FAILED
     const t14 = this.at++
-    return this.node7(159 /* typeArgs */, start, this.at, ~t1, n2, o3, c9, o10, o12, ~t14)
+    return this.node7(168 /* typeArgs */, start, this.at, ~t1, n2, o3, c9, o10, o12, ~t14)
   }
 
   private typeArg(): number {
@@ -4246,16 +4284,16 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.type()
     if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
-    return this.node4(160 /* typeArg */, start, this.at, ~t1, o2, n4, o5)
+    return this.node4(169 /* typeArg */, start, this.at, ~t1, o2, n4, o5)
   }
 
   private shapeType(): number {
@@ -4266,7 +4304,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const base4 = this.waiting
     loop6: for (;;) {
@@ -4281,7 +4319,7 @@ class Parser {
     this.waiting = base4
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t9 = this.at++
-    return this.node4(161 /* shapeType */, start, this.at, ~t1, o2, c8, ~t9)
+    return this.node4(170 /* shapeType */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
   private shapeField(): number {
@@ -4292,12 +4330,12 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 112 /* ? */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t6 = this.at++
@@ -4306,19 +4344,19 @@ class Parser {
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t11 = this.at++
-      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
-    return this.node8(162 /* shapeField */, start, this.at, n1, o2, o4, ~t6, n7, o8, o10, o12)
+    return this.node8(171 /* shapeField */, start, this.at, n1, o2, o4, ~t6, n7, o8, o10, o12)
   }
 
   private shapeName(): number {
@@ -4326,7 +4364,7 @@ class Parser {
     const start = this.at
     const n1 = this.memberName()
     if (n1 === FAILED) return FAILED
-    return this.node1(163 /* shapeName */, start, this.at, n1)
+    return this.node1(172 /* shapeName */, start, this.at, n1)
   }
 
   private listType(): number {
@@ -4339,11 +4377,11 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t5 = this.at++
-    return this.node4(164 /* listType */, start, this.at, ~t1, n2, o3, ~t5)
+    return this.node4(173 /* listType */, start, this.at, ~t1, n2, o3, ~t5)
   }
 
   private fnType(): number {
@@ -4354,14 +4392,14 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     const base7 = this.waiting
     loop9: for (;;) {
@@ -4378,13 +4416,13 @@ class Parser {
     let o13 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t14 = this.at++
-      o13 = this.node1(249 /* _iter */, 0, 0, ~t14)
+      o13 = this.node1(262 /* _iter */, 0, 0, ~t14)
     }
     if (kinds[this.at]! !== 107 /* -> */) return FAILED
     const t15 = this.at++
     const n16 = this.type()
     if (n16 === FAILED) return FAILED
-    return this.node9(165 /* fnType */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12, o13, ~t15, n16)
+    return this.node9(174 /* fnType */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12, o13, ~t15, n16)
   }
 
   private fnTypeParam(): number {
@@ -4395,19 +4433,19 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     let o4 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
-    return this.node4(166 /* fnTypeParam */, start, this.at, n1, o2, o4, o6)
+    return this.node4(175 /* fnTypeParam */, start, this.at, n1, o2, o4, o6)
   }
 
   private expr(): number {
@@ -4438,7 +4476,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.unary()
     if (n3 === FAILED) return FAILED
@@ -4470,7 +4508,7 @@ class Parser {
       option14: {
         const n15 = this.ternaryTail()
         if (n15 === FAILED) { this.at = here13; break option14 }
-        o12 = this.node1(249 /* _iter */, 0, 0, n15)
+        o12 = this.node1(262 /* _iter */, 0, 0, n15)
       }
     }
     let o16 = EMPTY
@@ -4479,7 +4517,7 @@ class Parser {
       option18: {
         const n19 = this.rangeTail()
         if (n19 === FAILED) { this.at = here17; break option18 }
-        o16 = this.node1(249 /* _iter */, 0, 0, n19)
+        o16 = this.node1(262 /* _iter */, 0, 0, n19)
       }
     }
     const base20 = this.waiting
@@ -4505,7 +4543,7 @@ class Parser {
     }
     const c27 = this.column(base20, 0, 1)
     this.waiting = base20
-    return this.node6(167 /* expr */, start, this.at, o1, n3, c11, o12, o16, c27)
+    return this.node6(176 /* expr */, start, this.at, o1, n3, c11, o12, o16, c27)
   }
 
   private pipeTail(): number {
@@ -4514,14 +4552,14 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     if (kinds[this.at]! !== 106 /* |> */) return FAILED
     const t3 = this.at++
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     const n6 = this.unary()
     if (n6 === FAILED) return FAILED
@@ -4553,7 +4591,7 @@ class Parser {
       option17: {
         const n18 = this.ternaryTail()
         if (n18 === FAILED) { this.at = here16; break option17 }
-        o15 = this.node1(249 /* _iter */, 0, 0, n18)
+        o15 = this.node1(262 /* _iter */, 0, 0, n18)
       }
     }
     let o19 = EMPTY
@@ -4562,10 +4600,10 @@ class Parser {
       option21: {
         const n22 = this.rangeTail()
         if (n22 === FAILED) { this.at = here20; break option21 }
-        o19 = this.node1(249 /* _iter */, 0, 0, n22)
+        o19 = this.node1(262 /* _iter */, 0, 0, n22)
       }
     }
-    return this.node7(168 /* pipeTail */, start, this.at, o1, ~t3, o4, n6, c14, o15, o19)
+    return this.node7(177 /* pipeTail */, start, this.at, o1, ~t3, o4, n6, c14, o15, o19)
   }
 
   private rangeTail(): number {
@@ -4603,15 +4641,15 @@ class Parser {
       option13: {
         const n14 = this.ternaryTail()
         if (n14 === FAILED) { this.at = here12; break option13 }
-        o11 = this.node1(249 /* _iter */, 0, 0, n14)
+        o11 = this.node1(262 /* _iter */, 0, 0, n14)
       }
     }
     let o15 = EMPTY
     if (kinds[this.at]! === 58 /* exclusive */) {
       const t16 = this.at++
-      o15 = this.node1(249 /* _iter */, 0, 0, ~t16)
+      o15 = this.node1(262 /* _iter */, 0, 0, ~t16)
     }
-    return this.node5(169 /* rangeTail */, start, this.at, ~t1, n2, c10, o11, o15)
+    return this.node5(178 /* rangeTail */, start, this.at, ~t1, n2, c10, o11, o15)
   }
 
   private ternaryTail(): number {
@@ -4646,7 +4684,7 @@ class Parser {
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
+      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
     }
     if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t13 = this.at++
@@ -4674,7 +4712,7 @@ class Parser {
     }
     const c22 = this.column(base15, 0, 1)
     this.waiting = base15
-    return this.node7(170 /* ternaryTail */, start, this.at, ~t1, n2, c10, o11, ~t13, n14, c22)
+    return this.node7(179 /* ternaryTail */, start, this.at, ~t1, n2, c10, o11, ~t13, n14, c22)
   }
 
   private binaryTail(): number {
@@ -4685,11 +4723,11 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.unary()
     if (n4 === FAILED) return FAILED
-    return this.node3(171 /* binaryTail */, start, this.at, n1, o2, n4)
+    return this.node3(180 /* binaryTail */, start, this.at, n1, o2, n4)
   }
 
   private binaryOp(): number {
@@ -4721,7 +4759,7 @@ class Parser {
         }
       }
     }
-    return this.node1(172 /* binaryOp */, start, this.at, r1)
+    return this.node1(181 /* binaryOp */, start, this.at, r1)
   }
 
   private brokenOp(): number {
@@ -4730,11 +4768,11 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     { const kind = kinds[this.at]!; if ((kind < 76 /* || */ || kind > 89 /* ** */)) return FAILED }
     const t3 = this.at++
-    return this.node2(173 /* brokenOp */, start, this.at, o1, ~t3)
+    return this.node2(182 /* brokenOp */, start, this.at, o1, ~t3)
   }
 
   private notIn(): number {
@@ -4753,7 +4791,7 @@ class Parser {
     const t5 = this.at++
     if (kinds[this.at]! !== 61 /* in */) return FAILED
     const t6 = this.at++
-    return this.node2(174 /* notIn */, start, this.at, ~t5, ~t6)
+    return this.node2(183 /* notIn */, start, this.at, ~t5, ~t6)
   }
 
   private notInStart(): number {
@@ -4763,7 +4801,7 @@ class Parser {
     const t1 = this.at++
     if (kinds[this.at]! !== 61 /* in */) return FAILED
     const t2 = this.at++
-    return this.node2(175 /* notInStart */, start, this.at, ~t1, ~t2)
+    return this.node2(184 /* notInStart */, start, this.at, ~t1, ~t2)
   }
 
   private unary(): number {
@@ -4804,7 +4842,7 @@ class Parser {
     }
     const c14 = this.column(base7, 0, 1)
     this.waiting = base7
-    return this.node3(176 /* unary */, start, this.at, c5, n6, c14)
+    return this.node3(185 /* unary */, start, this.at, c5, n6, c14)
   }
 
   private head(): number {
@@ -4858,7 +4896,7 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t9 = this.at++
-          r1 = this.node1(201 /* literal */, t9, t9 + 1, ~t9)
+          r1 = this.node1(210 /* literal */, t9, t9 + 1, ~t9)
           break choice2
         }
         case 96 /* { */: {
@@ -4908,7 +4946,7 @@ class Parser {
         }
       }
     }
-    return this.node1(177 /* head */, start, this.at, r1)
+    return this.node1(186 /* head */, start, this.at, r1)
   }
 
   private operand(): number {
@@ -4941,7 +4979,7 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t4 = this.at++
-          r1 = this.node1(201 /* literal */, t4, t4 + 1, ~t4)
+          r1 = this.node1(210 /* literal */, t4, t4 + 1, ~t4)
           break choice2
         }
         case 96 /* { */: {
@@ -4971,11 +5009,11 @@ class Parser {
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t9 = this.at++
-          r1 = this.node1(246 /* ident */, t9, t9 + 1, ~t9)
+          r1 = this.node1(259 /* ident */, t9, t9 + 1, ~t9)
         }
       }
     }
-    return this.node1(178 /* operand */, start, this.at, r1)
+    return this.node1(187 /* operand */, start, this.at, r1)
   }
 
   private wordExpr(): number {
@@ -5033,7 +5071,7 @@ class Parser {
         }
       }
     }
-    return this.node1(179 /* wordExpr */, start, this.at, r1)
+    return this.node1(188 /* wordExpr */, start, this.at, r1)
   }
 
   private postfixOp(): number {
@@ -5056,7 +5094,7 @@ class Parser {
         }
       }
     }
-    return this.node1(180 /* postfixOp */, start, this.at, r1)
+    return this.node1(189 /* postfixOp */, start, this.at, r1)
   }
 
   private bracketOp(): number {
@@ -5101,7 +5139,7 @@ class Parser {
         }
       }
     }
-    return this.node1(181 /* bracketOp */, start, this.at, r1)
+    return this.node1(190 /* bracketOp */, start, this.at, r1)
   }
 
   private accessOp(): number {
@@ -5121,7 +5159,7 @@ class Parser {
       if (n5 === FAILED) return FAILED
       r1 = n5
     }
-    return this.node1(182 /* accessOp */, start, this.at, r1)
+    return this.node1(191 /* accessOp */, start, this.at, r1)
   }
 
   private call(): number {
@@ -5135,7 +5173,7 @@ class Parser {
       option4: {
         const n5 = this.typeArgs()
         if (n5 === FAILED) { this.at = here3; break option4 }
-        o2 = this.node1(249 /* _iter */, 0, 0, n5)
+        o2 = this.node1(262 /* _iter */, 0, 0, n5)
       }
     }
     if (kinds[this.at]! !== 99 /* ( */) return FAILED
@@ -5143,7 +5181,7 @@ class Parser {
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
     const base9 = this.waiting
     loop11: for (;;) {
@@ -5157,7 +5195,7 @@ class Parser {
     this.waiting = base9
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t14 = this.at++
-    return this.node6(183 /* call */, start, this.at, n1, o2, ~t6, o7, c13, ~t14)
+    return this.node6(192 /* call */, start, this.at, n1, o2, ~t6, o7, c13, ~t14)
   }
 
   private callee(): number {
@@ -5175,11 +5213,11 @@ class Parser {
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t4 = this.at++
-          r1 = this.node1(246 /* ident */, t4, t4 + 1, ~t4)
+          r1 = this.node1(259 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return this.node1(184 /* callee */, start, this.at, r1)
+    return this.node1(193 /* callee */, start, this.at, r1)
   }
 
   private parenCallee(): number {
@@ -5190,18 +5228,18 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const n4 = this.callee()
     if (n4 === FAILED) return FAILED
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t7 = this.at++
-    return this.node5(185 /* parenCallee */, start, this.at, ~t1, o2, n4, o5, ~t7)
+    return this.node5(194 /* parenCallee */, start, this.at, ~t1, o2, n4, o5, ~t7)
   }
 
   private arg(): number {
@@ -5232,19 +5270,19 @@ class Parser {
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t11 = this.at++
-      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
     }
-    return this.node4(186 /* arg */, start, this.at, r1, o6, o8, o10)
+    return this.node4(195 /* arg */, start, this.at, r1, o6, o8, o10)
   }
 
   private namedArg(): number {
@@ -5257,11 +5295,11 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     const n5 = this.expr()
     if (n5 === FAILED) return FAILED
-    return this.node4(187 /* namedArg */, start, this.at, ~t1, ~t2, o3, n5)
+    return this.node4(196 /* namedArg */, start, this.at, ~t1, ~t2, o3, n5)
   }
 
   private spread(): number {
@@ -5271,7 +5309,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.expr()
     if (n2 === FAILED) return FAILED
-    return this.node2(188 /* spread */, start, this.at, ~t1, n2)
+    return this.node2(197 /* spread */, start, this.at, ~t1, n2)
   }
 
   private methodOp(): number {
@@ -5280,7 +5318,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return FAILED }
     const t3 = this.at++
@@ -5291,7 +5329,7 @@ class Parser {
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     const base8 = this.waiting
     loop10: for (;;) {
@@ -5305,7 +5343,7 @@ class Parser {
     this.waiting = base8
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t13 = this.at++
-    return this.node7(189 /* methodOp */, start, this.at, o1, ~t3, n4, ~t5, o6, c12, ~t13)
+    return this.node7(198 /* methodOp */, start, this.at, o1, ~t3, n4, ~t5, o6, c12, ~t13)
   }
 
   private memberOp(): number {
@@ -5314,14 +5352,14 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return FAILED }
     const t3 = this.at++
     const n4 = this.propertyName()
     if (n4 === FAILED) return FAILED
     if (kinds[this.at]! === 99 /* ( */) return FAILED
-    return this.node3(190 /* memberOp */, start, this.at, o1, ~t3, n4)
+    return this.node3(199 /* memberOp */, start, this.at, o1, ~t3, n4)
   }
 
   private propertyName(): number {
@@ -5329,7 +5367,7 @@ class Parser {
     const start = this.at
     const n1 = this.memberName()
     if (n1 === FAILED) return FAILED
-    return this.node1(191 /* propertyName */, start, this.at, n1)
+    return this.node1(200 /* propertyName */, start, this.at, n1)
   }
 
   private indexOp(): number {
@@ -5342,11 +5380,11 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t5 = this.at++
-    return this.node4(192 /* indexOp */, start, this.at, ~t1, n2, o3, ~t5)
+    return this.node4(201 /* indexOp */, start, this.at, ~t1, n2, o3, ~t5)
   }
 
   private sliceOp(): number {
@@ -5364,17 +5402,17 @@ class Parser {
       option6: {
         const n7 = this.expr()
         if (n7 === FAILED) { this.at = here5; break option6 }
-        o4 = this.node1(249 /* _iter */, 0, 0, n7)
+        o4 = this.node1(262 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t10 = this.at++
-    return this.node6(193 /* sliceOp */, start, this.at, ~t1, n2, ~t3, o4, o8, ~t10)
+    return this.node6(202 /* sliceOp */, start, this.at, ~t1, n2, ~t3, o4, o8, ~t10)
   }
 
   private sliceToOp(): number {
@@ -5390,17 +5428,17 @@ class Parser {
       option5: {
         const n6 = this.expr()
         if (n6 === FAILED) { this.at = here4; break option5 }
-        o3 = this.node1(249 /* _iter */, 0, 0, n6)
+        o3 = this.node1(262 /* _iter */, 0, 0, n6)
       }
     }
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t9 = this.at++
-    return this.node5(194 /* sliceToOp */, start, this.at, ~t1, ~t2, o3, o7, ~t9)
+    return this.node5(203 /* sliceToOp */, start, this.at, ~t1, ~t2, o3, o7, ~t9)
   }
 
   private optIndexOp(): number {
@@ -5424,11 +5462,11 @@ class Parser {
     let o8 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t10 = this.at++
-    return this.node5(195 /* optIndexOp */, start, this.at, ~t5, ~t6, n7, o8, ~t10)
+    return this.node5(204 /* optIndexOp */, start, this.at, ~t5, ~t6, n7, o8, ~t10)
   }
 
   private optIndexStart(): number {
@@ -5438,7 +5476,7 @@ class Parser {
     const t1 = this.at++
     if (kinds[this.at]! !== 111 /* [ */) return FAILED
     const t2 = this.at++
-    return this.node2(196 /* optIndexStart */, start, this.at, ~t1, ~t2)
+    return this.node2(205 /* optIndexStart */, start, this.at, ~t1, ~t2)
   }
 
   private propagateOp(): number {
@@ -5455,7 +5493,7 @@ class Parser {
     if (found2) return FAILED
     if (kinds[this.at]! !== 112 /* ? */) return FAILED
     const t5 = this.at++
-    return this.node1(197 /* propagateOp */, start, this.at, ~t5)
+    return this.node1(206 /* propagateOp */, start, this.at, ~t5)
   }
 
   private ternaryMark(): number {
@@ -5465,7 +5503,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.ternaryStart()
     if (n2 === FAILED) return FAILED
-    return this.node2(198 /* ternaryMark */, start, this.at, ~t1, n2)
+    return this.node2(207 /* ternaryMark */, start, this.at, ~t1, n2)
   }
 
   private ternaryStart(): number {
@@ -5520,11 +5558,11 @@ class Parser {
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t10 = this.at++
-          r1 = this.node1(246 /* ident */, t10, t10 + 1, ~t10)
+          r1 = this.node1(259 /* ident */, t10, t10 + 1, ~t10)
         }
       }
     }
-    return this.node1(199 /* ternaryStart */, start, this.at, r1)
+    return this.node1(208 /* ternaryStart */, start, this.at, r1)
   }
 
   private identifier(): number {
@@ -5533,7 +5571,7 @@ class Parser {
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     if (kinds[this.at]! === 99 /* ( */) return FAILED
-    return this.node1(200 /* identifier */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1))
+    return this.node1(209 /* identifier */, start, this.at, this.node1(259 /* ident */, t1, t1 + 1, ~t1))
   }
 
   private paren(): number {
@@ -5546,11 +5584,11 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t5 = this.at++
-    return this.node4(202 /* paren */, start, this.at, ~t1, n2, o3, ~t5)
+    return this.node4(211 /* paren */, start, this.at, ~t1, n2, o3, ~t5)
   }
 
   private list(): number {
@@ -5561,7 +5599,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const base4 = this.waiting
     loop6: for (;;) {
@@ -5575,7 +5613,7 @@ class Parser {
     this.waiting = base4
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t9 = this.at++
-    return this.node4(203 /* list */, start, this.at, ~t1, o2, c8, ~t9)
+    return this.node4(212 /* list */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
   private dict(): number {
@@ -5586,7 +5624,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     const base4 = this.waiting
     loop6: for (;;) {
@@ -5600,7 +5638,7 @@ class Parser {
     this.waiting = base4
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t9 = this.at++
-    return this.node4(204 /* dict */, start, this.at, ~t1, o2, c8, ~t9)
+    return this.node4(213 /* dict */, start, this.at, ~t1, o2, c8, ~t9)
   }
 
   private structLiteral(): number {
@@ -5622,7 +5660,7 @@ class Parser {
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
     const base9 = this.waiting
     loop11: for (;;) {
@@ -5636,7 +5674,7 @@ class Parser {
     this.waiting = base9
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t14 = this.at++
-    return this.node5(205 /* structLiteral */, start, this.at, ~t1, ~t6, o7, c13, ~t14)
+    return this.node5(214 /* structLiteral */, start, this.at, ~t1, ~t6, o7, c13, ~t14)
   }
 
   private structStart(): number {
@@ -5646,7 +5684,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.structPeek()
     if (n2 === FAILED) return FAILED
-    return this.node2(206 /* structStart */, start, this.at, ~t1, n2)
+    return this.node2(215 /* structStart */, start, this.at, ~t1, n2)
   }
 
   private structPeek(): number {
@@ -5682,7 +5720,7 @@ class Parser {
         }
       }
     }
-    return this.node1(207 /* structPeek */, start, this.at, r1)
+    return this.node1(216 /* structPeek */, start, this.at, r1)
   }
 
   private structEmpty(): number {
@@ -5691,11 +5729,11 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t3 = this.at++
-    return this.node2(208 /* structEmpty */, start, this.at, o1, ~t3)
+    return this.node2(217 /* structEmpty */, start, this.at, o1, ~t3)
   }
 
   private structKey(): number {
@@ -5704,18 +5742,18 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     const n3 = this.structKeyName()
     if (n3 === FAILED) return FAILED
     let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t5 = this.at++
-      o4 = this.node1(249 /* _iter */, 0, 0, ~t5)
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
     if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t6 = this.at++
-    return this.node4(209 /* structKey */, start, this.at, o1, n3, o4, ~t6)
+    return this.node4(218 /* structKey */, start, this.at, o1, n3, o4, ~t6)
   }
 
   private structKeyName(): number {
@@ -5727,17 +5765,17 @@ class Parser {
         case 71 /* <string> */:
         case 72 /* <triple> */: {
           const t3 = this.at++
-          r1 = this.node1(248 /* string */, t3, t3 + 1, ~t3)
+          r1 = this.node1(261 /* string */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t4 = this.at++
-          r1 = this.node1(246 /* ident */, t4, t4 + 1, ~t4)
+          r1 = this.node1(259 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return this.node1(210 /* structKeyName */, start, this.at, r1)
+    return this.node1(219 /* structKeyName */, start, this.at, r1)
   }
 
   private dictItem(): number {
@@ -5776,19 +5814,19 @@ class Parser {
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
+      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
     }
-    return this.node4(211 /* dictItem */, start, this.at, r1, o7, o9, o11)
+    return this.node4(220 /* dictItem */, start, this.at, r1, o7, o9, o11)
   }
 
   private namedEntry(): number {
@@ -5799,13 +5837,13 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t4 = this.at++
     const n5 = this.expr()
     if (n5 === FAILED) return FAILED
-    return this.node4(212 /* namedEntry */, start, this.at, n1, o2, ~t4, n5)
+    return this.node4(221 /* namedEntry */, start, this.at, n1, o2, ~t4, n5)
   }
 
   private dictKey(): number {
@@ -5813,7 +5851,7 @@ class Parser {
     const start = this.at
     const n1 = this.memberName()
     if (n1 === FAILED) return FAILED
-    return this.node1(213 /* dictKey */, start, this.at, n1)
+    return this.node1(222 /* dictKey */, start, this.at, n1)
   }
 
   private stringEntry(): number {
@@ -5824,13 +5862,13 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t4 = this.at++
     const n5 = this.expr()
     if (n5 === FAILED) return FAILED
-    return this.node4(214 /* stringEntry */, start, this.at, ~t1, o2, ~t4, n5)
+    return this.node4(223 /* stringEntry */, start, this.at, ~t1, o2, ~t4, n5)
   }
 
   private computedEntry(): number {
@@ -5843,20 +5881,20 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 101 /* ] */) return FAILED
     const t5 = this.at++
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t8 = this.at++
     const n9 = this.expr()
     if (n9 === FAILED) return FAILED
-    return this.node7(215 /* computedEntry */, start, this.at, ~t1, n2, o3, ~t5, o6, ~t8, n9)
+    return this.node7(224 /* computedEntry */, start, this.at, ~t1, n2, o3, ~t5, o6, ~t8, n9)
   }
 
   private closure(): number {
@@ -5869,7 +5907,7 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     if (kinds[this.at]! !== 107 /* -> */) return FAILED
     const t5 = this.at++
@@ -5878,11 +5916,11 @@ class Parser {
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
-      o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t9 = this.at++
-    return this.node7(216 /* closure */, start, this.at, ~t1, n2, o3, ~t5, n6, o7, ~t9)
+    return this.node7(225 /* closure */, start, this.at, ~t1, n2, o3, ~t5, n6, o7, ~t9)
   }
 
   private fnExpr(): number {
@@ -5893,7 +5931,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     if (kinds[this.at]! !== 99 /* ( */) return FAILED
     const t4 = this.at++
@@ -5902,13 +5940,13 @@ class Parser {
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t8 = this.at++
     const n9 = this.block()
     if (n9 === FAILED) return FAILED
-    return this.node7(217 /* fnExpr */, start, this.at, ~t1, o2, ~t4, n5, o6, ~t8, n9)
+    return this.node7(226 /* fnExpr */, start, this.at, ~t1, o2, ~t4, n5, o6, ~t8, n9)
   }
 
   private ifExpr(): number {
@@ -5958,12 +5996,42 @@ class Parser {
     if (kind10 === 57 /* else */ || kind10 === 113 /* \n */) {
       const here11 = this.at
       option12: {
-        const n13 = this.otherwise()
+        const n13 = this.ifEnd()
         if (n13 === FAILED) { this.at = here11; break option12 }
-        o9 = this.node1(249 /* _iter */, 0, 0, n13)
+        o9 = this.node1(262 /* _iter */, 0, 0, n13)
       }
     }
-    return this.node5(218 /* ifExpr */, start, this.at, ~t1, n2, n3, c8, o9)
+    return this.node5(227 /* ifExpr */, start, this.at, ~t1, n2, n3, c8, o9)
+  }
+
+  private ifEnd(): number {
+    const kinds = this.kinds
+    const start = this.at
+    let r1 = EMPTY
+    choice2: {
+      switch (kinds[this.at]!) {
+        case 113 /* \n */: {
+          const here = this.at
+          next3: {
+            const n4 = this.otherwise()
+            if (n4 === FAILED) break next3
+            r1 = n4
+            break choice2
+          }
+          this.at = here
+          const n5 = this.skippedBreak()
+          if (n5 === FAILED) return FAILED
+          r1 = n5
+          break choice2
+        }
+        default: {
+          const n6 = this.otherwise()
+          if (n6 === FAILED) return FAILED
+          r1 = n6
+        }
+      }
+    }
+    return this.node1(228 /* ifEnd */, start, this.at, r1)
   }
 
   private elseIf(): number {
@@ -5972,7 +6040,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     if (kinds[this.at]! !== 57 /* else */) return FAILED
     const t3 = this.at++
@@ -5982,7 +6050,7 @@ class Parser {
     if (n5 === FAILED) return FAILED
     const n6 = this.block()
     if (n6 === FAILED) return FAILED
-    return this.node5(219 /* elseIf */, start, this.at, o1, ~t3, ~t4, n5, n6)
+    return this.node5(229 /* elseIf */, start, this.at, o1, ~t3, ~t4, n5, n6)
   }
 
   private otherwise(): number {
@@ -5991,13 +6059,22 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     if (kinds[this.at]! !== 57 /* else */) return FAILED
     const t3 = this.at++
     const n4 = this.block()
     if (n4 === FAILED) return FAILED
-    return this.node3(220 /* otherwise */, start, this.at, o1, ~t3, n4)
+    return this.node3(230 /* otherwise */, start, this.at, o1, ~t3, n4)
+  }
+
+  private skippedBreak(): number {
+    const kinds = this.kinds
+    const start = this.at
+    if (kinds[this.at]! !== 113 /* \n */) return FAILED
+    const t1 = this.at++
+    if (kinds[this.at]! !== 104 /* ; */) return FAILED
+    return this.node1(231 /* skippedBreak */, start, this.at, ~t1)
   }
 
   private matchExpr(): number {
@@ -6032,14 +6109,14 @@ class Parser {
     let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t4 = this.at++
-      o3 = this.node1(249 /* _iter */, 0, 0, ~t4)
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t5 = this.at++
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     const base8 = this.waiting
     loop10: for (;;) {
@@ -6053,7 +6130,7 @@ class Parser {
     this.waiting = base8
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t13 = this.at++
-    return this.node7(221 /* matchExpr */, start, this.at, ~t1, n2, o3, ~t5, o6, c12, ~t13)
+    return this.node7(232 /* matchExpr */, start, this.at, ~t1, n2, o3, ~t5, o6, c12, ~t13)
   }
 
   private matchArm(): number {
@@ -6077,13 +6154,13 @@ class Parser {
       option9: {
         const n10 = this.matchGuard()
         if (n10 === FAILED) { this.at = here8; break option9 }
-        o7 = this.node1(249 /* _iter */, 0, 0, n10)
+        o7 = this.node1(262 /* _iter */, 0, 0, n10)
       }
     }
     let o11 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t12 = this.at++
-      o11 = this.node1(249 /* _iter */, 0, 0, ~t12)
+      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
     }
     if (kinds[this.at]! !== 107 /* -> */) return FAILED
     const t13 = this.at++
@@ -6092,9 +6169,9 @@ class Parser {
     let o15 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t16 = this.at++
-      o15 = this.node1(249 /* _iter */, 0, 0, ~t16)
+      o15 = this.node1(262 /* _iter */, 0, 0, ~t16)
     }
-    return this.node7(222 /* matchArm */, start, this.at, n1, c6, o7, o11, ~t13, n14, o15)
+    return this.node7(233 /* matchArm */, start, this.at, n1, c6, o7, o11, ~t13, n14, o15)
   }
 
   private orPattern(): number {
@@ -6104,7 +6181,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.expr()
     if (n2 === FAILED) return FAILED
-    return this.node2(223 /* orPattern */, start, this.at, ~t1, n2)
+    return this.node2(234 /* orPattern */, start, this.at, ~t1, n2)
   }
 
   private matchGuard(): number {
@@ -6114,7 +6191,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.expr()
     if (n2 === FAILED) return FAILED
-    return this.node2(224 /* matchGuard */, start, this.at, ~t1, n2)
+    return this.node2(235 /* matchGuard */, start, this.at, ~t1, n2)
   }
 
   private tryExpr(): number {
@@ -6156,7 +6233,7 @@ class Parser {
       if (n5 === FAILED) return FAILED
       r1 = n5
     }
-    return this.node1(225 /* tryExpr */, start, this.at, r1)
+    return this.node1(236 /* tryExpr */, start, this.at, r1)
   }
 
   private tryStar(): number {
@@ -6168,7 +6245,7 @@ class Parser {
     const t2 = this.at++
     const n3 = this.unary()
     if (n3 === FAILED) return FAILED
-    return this.node3(226 /* tryStar */, start, this.at, ~t1, ~t2, n3)
+    return this.node3(237 /* tryStar */, start, this.at, ~t1, ~t2, n3)
   }
 
   private tryBlock(): number {
@@ -6185,7 +6262,7 @@ class Parser {
       option6: {
         const n7 = this.catch()
         if (n7 === FAILED) { this.at = here5; break option6 }
-        o3 = this.node1(249 /* _iter */, 0, 0, n7)
+        o3 = this.node1(262 /* _iter */, 0, 0, n7)
       }
     }
     let o8 = EMPTY
@@ -6193,12 +6270,42 @@ class Parser {
     if (kind9 === 20 /* finally */ || kind9 === 113 /* \n */) {
       const here10 = this.at
       option11: {
-        const n12 = this.finally()
+        const n12 = this.tryEnd()
         if (n12 === FAILED) { this.at = here10; break option11 }
-        o8 = this.node1(249 /* _iter */, 0, 0, n12)
+        o8 = this.node1(262 /* _iter */, 0, 0, n12)
       }
     }
-    return this.node4(227 /* tryBlock */, start, this.at, ~t1, n2, o3, o8)
+    return this.node4(238 /* tryBlock */, start, this.at, ~t1, n2, o3, o8)
+  }
+
+  private tryEnd(): number {
+    const kinds = this.kinds
+    const start = this.at
+    let r1 = EMPTY
+    choice2: {
+      switch (kinds[this.at]!) {
+        case 113 /* \n */: {
+          const here = this.at
+          next3: {
+            const n4 = this.finally()
+            if (n4 === FAILED) break next3
+            r1 = n4
+            break choice2
+          }
+          this.at = here
+          const n5 = this.skippedBreak()
+          if (n5 === FAILED) return FAILED
+          r1 = n5
+          break choice2
+        }
+        default: {
+          const n6 = this.finally()
+          if (n6 === FAILED) return FAILED
+          r1 = n6
+        }
+      }
+    }
+    return this.node1(239 /* tryEnd */, start, this.at, r1)
   }
 
   private catch(): number {
@@ -6207,7 +6314,7 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     if (kinds[this.at]! !== 56 /* catch */) return FAILED
     const t3 = this.at++
@@ -6218,12 +6325,12 @@ class Parser {
       option7: {
         const n8 = this.catchVariable()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o4 = this.node1(249 /* _iter */, 0, 0, n8)
+        o4 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
     const n9 = this.block()
     if (n9 === FAILED) return FAILED
-    return this.node4(228 /* catch */, start, this.at, o1, ~t3, o4, n9)
+    return this.node4(240 /* catch */, start, this.at, o1, ~t3, o4, n9)
   }
 
   private catchVariable(): number {
@@ -6241,11 +6348,11 @@ class Parser {
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
           const t4 = this.at++
-          r1 = this.node1(246 /* ident */, t4, t4 + 1, ~t4)
+          r1 = this.node1(259 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
-    return this.node1(229 /* catchVariable */, start, this.at, r1)
+    return this.node1(241 /* catchVariable */, start, this.at, r1)
   }
 
   private caughtTyped(): number {
@@ -6256,7 +6363,7 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t4 = this.at++
@@ -6266,17 +6373,17 @@ class Parser {
       option7: {
         const n8 = this.typeAnnotation()
         if (n8 === FAILED) { this.at = here6; break option7 }
-        o5 = this.node1(249 /* _iter */, 0, 0, n8)
+        o5 = this.node1(262 /* _iter */, 0, 0, n8)
       }
     }
     let o9 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t10 = this.at++
-      o9 = this.node1(249 /* _iter */, 0, 0, ~t10)
+      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
     }
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
     const t11 = this.at++
-    return this.node6(230 /* caughtTyped */, start, this.at, ~t1, o2, this.node1(231 /* caughtName */, t4, t4 + 1, this.node1(246 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11)
+    return this.node6(242 /* caughtTyped */, start, this.at, ~t1, o2, this.node1(243 /* caughtName */, t4, t4 + 1, this.node1(259 /* ident */, t4, t4 + 1, ~t4)), o5, o9, ~t11)
   }
 
   private finally(): number {
@@ -6285,13 +6392,13 @@ class Parser {
     let o1 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t2 = this.at++
-      o1 = this.node1(249 /* _iter */, 0, 0, ~t2)
+      o1 = this.node1(262 /* _iter */, 0, 0, ~t2)
     }
     if (kinds[this.at]! !== 20 /* finally */) return FAILED
     const t3 = this.at++
     const n4 = this.block()
     if (n4 === FAILED) return FAILED
-    return this.node3(232 /* finally */, start, this.at, o1, ~t3, n4)
+    return this.node3(244 /* finally */, start, this.at, o1, ~t3, n4)
   }
 
   private retryExpr(): number {
@@ -6325,7 +6432,7 @@ class Parser {
     if (n2 === FAILED) return FAILED
     const n3 = this.block()
     if (n3 === FAILED) return FAILED
-    return this.node3(233 /* retryExpr */, start, this.at, ~t1, n2, n3)
+    return this.node3(245 /* retryExpr */, start, this.at, ~t1, n2, n3)
   }
 
   private deadlineExpr(): number {
@@ -6359,7 +6466,7 @@ class Parser {
     if (n2 === FAILED) return FAILED
     const n3 = this.block()
     if (n3 === FAILED) return FAILED
-    return this.node3(234 /* deadlineExpr */, start, this.at, ~t1, n2, n3)
+    return this.node3(246 /* deadlineExpr */, start, this.at, ~t1, n2, n3)
   }
 
   private spawnExpr(): number {
@@ -6369,7 +6476,7 @@ class Parser {
     const t1 = this.at++
     const n2 = this.block()
     if (n2 === FAILED) return FAILED
-    return this.node2(235 /* spawnExpr */, start, this.at, ~t1, n2)
+    return this.node2(247 /* spawnExpr */, start, this.at, ~t1, n2)
   }
 
   private parallelExpr(): number {
@@ -6405,7 +6512,7 @@ class Parser {
       const here4 = this.at
       option5: {
         const t6 = this.at++
-        o2 = this.node1(249 /* _iter */, 0, 0, this.node1(237 /* parallelMode */, t6, t6 + 1, ~t6))
+        o2 = this.node1(262 /* _iter */, 0, 0, this.node1(249 /* parallelMode */, t6, t6 + 1, ~t6))
       }
     }
     const n7 = this.expr()
@@ -6416,20 +6523,20 @@ class Parser {
       option10: {
         const n11 = this.parallelLimit()
         if (n11 === FAILED) { this.at = here9; break option10 }
-        o8 = this.node1(249 /* _iter */, 0, 0, n11)
+        o8 = this.node1(262 /* _iter */, 0, 0, n11)
       }
     }
     let o12 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t13 = this.at++
-      o12 = this.node1(249 /* _iter */, 0, 0, ~t13)
+      o12 = this.node1(262 /* _iter */, 0, 0, ~t13)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t14 = this.at++
     let o15 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t16 = this.at++
-      o15 = this.node1(249 /* _iter */, 0, 0, ~t16)
+      o15 = this.node1(262 /* _iter */, 0, 0, ~t16)
     }
     let o17 = EMPTY
     const kind18 = kinds[this.at]!
@@ -6438,7 +6545,7 @@ class Parser {
       option20: {
         const n21 = this.parallelVar()
         if (n21 === FAILED) { this.at = here19; break option20 }
-        o17 = this.node1(249 /* _iter */, 0, 0, n21)
+        o17 = this.node1(262 /* _iter */, 0, 0, n21)
       }
     }
     const n22 = this.body()
@@ -6446,7 +6553,7 @@ class Parser {
     let o23 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t24 = this.at++
-      o23 = this.node1(249 /* _iter */, 0, 0, ~t24)
+      o23 = this.node1(262 /* _iter */, 0, 0, ~t24)
     }
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t25 = this.at++
@@ -6456,10 +6563,10 @@ class Parser {
       option28: {
         const n29 = this.asStream()
         if (n29 === FAILED) { this.at = here27; break option28 }
-        o26 = this.node1(249 /* _iter */, 0, 0, n29)
+        o26 = this.node1(262 /* _iter */, 0, 0, n29)
       }
     }
-    return this.node12(236 /* parallelExpr */, start, this.at, ~t1, o2, n7, o8, o12, ~t14, o15, o17, n22, o23, ~t25, o26)
+    return this.node12(248 /* parallelExpr */, start, this.at, ~t1, o2, n7, o8, o12, ~t14, o15, o17, n22, o23, ~t25, o26)
   }
 
   private parallelLimit(): number {
@@ -6470,18 +6577,19 @@ class Parser {
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     { const kind = kinds[this.at]!; if ((kind < 96 /* { */ || kind > 97 /* {-> */)) return FAILED }
     const t4 = this.at++
     let o5 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t6 = this.at++
-      o5 = this.node1(249 /* _iter */, 0, 0, ~t6)
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     const base7 = this.waiting
     loop9: for (;;) {
-      if (kinds[this.at]! !== 5 /* max_concurrent */) break
+      const kind = kinds[this.at]!
+      if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
       const here8 = this.at
       const n10 = this.limitEntry()
       if (n10 === FAILED) { this.at = here8; break loop9 }
@@ -6491,18 +6599,18 @@ class Parser {
     this.waiting = base7
     if (kinds[this.at]! !== 98 /* } */) return FAILED
     const t12 = this.at++
-    return this.node6(238 /* parallelLimit */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12)
+    return this.node6(250 /* parallelLimit */, start, this.at, ~t1, o2, ~t4, o5, c11, ~t12)
   }
 
   private limitEntry(): number {
     const kinds = this.kinds
     const start = this.at
-    if (kinds[this.at]! !== 5 /* max_concurrent */) return FAILED
+    { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
     const t1 = this.at++
     let o2 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t3 = this.at++
-      o2 = this.node1(249 /* _iter */, 0, 0, ~t3)
+      o2 = this.node1(262 /* _iter */, 0, 0, ~t3)
     }
     if (kinds[this.at]! !== 103 /* : */) return FAILED
     const t4 = this.at++
@@ -6511,19 +6619,19 @@ class Parser {
     let o6 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t7 = this.at++
-      o6 = this.node1(249 /* _iter */, 0, 0, ~t7)
+      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
     }
     let o8 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
       const t9 = this.at++
-      o8 = this.node1(249 /* _iter */, 0, 0, ~t9)
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
     }
     let o10 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t11 = this.at++
-      o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
     }
-    return this.node7(239 /* limitEntry */, start, this.at, ~t1, o2, ~t4, n5, o6, o8, o10)
+    return this.node7(251 /* limitEntry */, start, this.at, this.node1(252 /* limitName */, t1, t1 + 1, this.node1(259 /* ident */, t1, t1 + 1, ~t1)), o2, ~t4, n5, o6, o8, o10)
   }
 
   private parallelVar(): number {
@@ -6533,7 +6641,7 @@ class Parser {
     const t1 = this.at++
     if (kinds[this.at]! !== 107 /* -> */) return FAILED
     const t2 = this.at++
-    return this.node2(240 /* parallelVar */, start, this.at, this.node1(246 /* ident */, t1, t1 + 1, ~t1), ~t2)
+    return this.node2(253 /* parallelVar */, start, this.at, this.node1(259 /* ident */, t1, t1 + 1, ~t1), ~t2)
   }
 
   private asStream(): number {
@@ -6543,7 +6651,7 @@ class Parser {
     const t1 = this.at++
     if (kinds[this.at]! !== 7 /* stream */) return FAILED
     const t2 = this.at++
-    return this.node2(241 /* asStream */, start, this.at, ~t1, ~t2)
+    return this.node2(254 /* asStream */, start, this.at, ~t1, ~t2)
   }
 
   private interpolation(): number {
@@ -6566,11 +6674,11 @@ class Parser {
       if ((kind < 0 /* <ident> */ || kind > 113 /* \n */)) break
       const here7 = this.at
       const t9 = this.at++
-      this.stack[this.waiting++] = this.node1(245 /* anyToken */, t9, t9 + 1, ~t9)
+      this.stack[this.waiting++] = this.node1(258 /* anyToken */, t9, t9 + 1, ~t9)
     }
     const c10 = this.column(base6, 0, 1)
     this.waiting = base6
-    return this.node2(242 /* interpolation */, start, this.at, n1, c10)
+    return this.node2(255 /* interpolation */, start, this.at, n1, c10)
   }
 
   private goesOn(): number {
@@ -6623,7 +6731,7 @@ class Parser {
         }
       }
     }
-    return this.node1(243 /* goesOn */, start, this.at, r1)
+    return this.node1(256 /* goesOn */, start, this.at, r1)
   }
 
   private goesOnBroken(): number {
@@ -6646,7 +6754,7 @@ class Parser {
             let o7 = EMPTY
             {
               const t8 = this.at++
-              o7 = this.node1(249 /* _iter */, 0, 0, ~t8)
+              o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
             }
             { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) break next6 }
             const t9 = this.at++
@@ -6658,7 +6766,7 @@ class Parser {
           let o10 = EMPTY
           if (kinds[this.at]! === 113 /* \n */) {
             const t11 = this.at++
-            o10 = this.node1(249 /* _iter */, 0, 0, ~t11)
+            o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
           }
           if (kinds[this.at]! !== 106 /* |> */) return FAILED
           const t12 = this.at++
@@ -6670,7 +6778,7 @@ class Parser {
           let o13 = EMPTY
           if (kinds[this.at]! === 113 /* \n */) {
             const t14 = this.at++
-            o13 = this.node1(249 /* _iter */, 0, 0, ~t14)
+            o13 = this.node1(262 /* _iter */, 0, 0, ~t14)
           }
           { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return FAILED }
           const t15 = this.at++
@@ -6679,7 +6787,7 @@ class Parser {
         }
       }
     }
-    return this.node2(244 /* goesOnBroken */, start, this.at, r1, r2)
+    return this.node2(257 /* goesOnBroken */, start, this.at, r1, r2)
   }
 
   private memberName(): number {
@@ -6705,7 +6813,7 @@ class Parser {
         case 14 /* out */:
         case 15 /* gen */: {
           const t3 = this.at++
-          r1 = this.node1(246 /* ident */, t3, t3 + 1, ~t3)
+          r1 = this.node1(259 /* ident */, t3, t3 + 1, ~t3)
           break choice2
         }
         default: {
@@ -6715,6 +6823,6 @@ class Parser {
         }
       }
     }
-    return this.node1(247 /* memberName */, start, this.at, r1)
+    return this.node1(260 /* memberName */, start, this.at, r1)
   }
 }

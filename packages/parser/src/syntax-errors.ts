@@ -2,7 +2,7 @@
 // was expected, and the token that stands there. A PEG reports everything that any rule tried at the rightmost place;
 // `chooseExpected` picks what a reader of the text would name, which is also what the messages of the language name.
 
-import { AFTER_PUB, diagnose } from './diagnostics/catalog.js'
+import { AFTER_PUB, diagnose, END_OF_FILE } from './diagnostics/catalog.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
 import { MAX_CHAIN, type Problem } from './build-context.js'
 import type { Expected, MatchFailure } from './parse-tree.js'
@@ -38,6 +38,7 @@ export function problemDiagnostic(source: SourceFile, tokens: TokenStream, probl
   const span = tokenSpan(tokens, problem.token)
   const at = placeText(source, span.start)
   const got = describeToken(source.text, tokens, problem.token)
+  if (problem.code === 'P015') return diagnose('P015', span, { option: source.text.slice(span.start, span.end), at })
   if (problem.code === 'P013') return diagnose('P013', span, { limit: MAX_CHAIN, at })
   if (problem.code === 'P014') return diagnose('P014', span, { what: separatorText(problem.topLevel), got, at })
   return diagnose(problem.code, span, { got, at })
@@ -48,7 +49,7 @@ export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failur
   const atEnd = onlyBlanksFrom(tokens, failure.position)
   const what = chooseExpected(expected, atEnd, tokens, failure.position)
   if (atEnd) {
-    const end = source.text.trimEnd().length
+    const end = source.text.length
     return diagnose('P002', { start: end, end }, { what }, { related: openBracket(tokens, what) })
   }
   const span = tokenSpan(tokens, failure.position)
@@ -60,7 +61,7 @@ export function syntaxDiagnostic(source: SourceFile, tokens: TokenStream, failur
 /** How messages show a token: `id(x)`, `int(5)`, `str(text)`, or its own text. */
 export function describeToken(text: string, tokens: TokenStream, token: number, asName = false): string {
   const unit = tokens.units.charCodeAt(token)
-  if (Number.isNaN(unit)) return 'end of file'
+  if (Number.isNaN(unit)) return END_OF_FILE
   const name = tokenName(unit)
   const written = text.slice(tokens.starts[token], tokens.ends[token])
   const payload = tokens.payloads[token]
@@ -116,17 +117,47 @@ function onlyBlanksFrom(tokens: TokenStream, position: number): boolean {
 const PREFERRED: readonly TokenName[] = ['}', ')', ']', '=', '->', '{', 'else', 'from', 'in', '(', ':', '<string>', '>']
 
 function chooseExpected(expected: readonly Expected[], atEnd: boolean, tokens: TokenStream, position: number): string {
-  if (tokens.units.charCodeAt(previousToken(tokens, position)) === TOKEN.pub) return AFTER_PUB
+  const isAfterPub = tokens.units.charCodeAt(previousToken(tokens, position)) === TOKEN.pub
+  if (isAfterPub && hasToken(expected, 'tool')) return AFTER_PUB
   const required = expected.filter((one) => !one.optional)
-  if (atEnd) return closerIn(required) ?? nameIn(required) ?? tokenIn(required) ?? separatorIn(expected) ?? fallback(expected)
-  return nameIn(expected) ?? separatorIn(expected) ?? closerIn(required) ?? tokenIn(required) ?? fallback(expected)
+  if (atEnd)
+    return (
+      namedAtEnd(expected) ??
+      closerIn(required) ??
+      nameIn(required) ??
+      tokenIn(required) ??
+      separatorIn(expected) ??
+      fallback(expected)
+    )
+  // Between the members of an `impl` or `interface`.
+  if (hasToken(expected, 'fn') && hasToken(required, '}') && nameIn(expected) === null) return 'fn'
+  // Behind a whole bound of `where` the body must come.
+  const isBehindBound = hasToken(required, '{') && tokens.units.charCodeAt(position - 1) !== TOKEN.where
+  const named = isBehindBound
+    ? expected.filter(({ what }) => what.kind === 'token' || what.text !== 'type parameter name')
+    : expected
+  return nameIn(named) ?? separatorIn(expected) ?? closerIn(required) ?? tokenIn(required) ?? fallback(expected)
 }
 
 function nameIn(expected: readonly Expected[]): string | null {
   const texts = expected.flatMap(({ what }) => (what.kind === 'described' && what.text !== 'end of input' ? [what.text] : []))
   if (texts.includes('expression')) return 'expression'
   const [first] = texts
-  return first ?? null
+  return first === undefined ? null : (IN_FULL[first] ?? first)
+}
+
+/** Where the text is over, these are asked for rather than the bracket behind them. */
+const NAMED_AT_END: ReadonlySet<string> = new Set(['attribute argument value', 'skill field name'])
+
+function namedAtEnd(expected: readonly Expected[]): string | null {
+  return nameIn(expected.filter(({ what }) => what.kind === 'described' && NAMED_AT_END.has(what.text)))
+}
+
+/** Descriptions of harn.ohm that messages give in words which its syntax has no room for. */
+const IN_FULL: Readonly<Record<string, string | undefined>> = {
+  'attribute argument value': 'attribute argument value (literal or identifier)',
+  'skill field separator': 'skill field separator (`;` or newline)',
+  'parallel option name': 'option name in `parallel ... with { ... }` block',
 }
 
 function separatorIn(expected: readonly Expected[]): string | null {
@@ -177,7 +208,10 @@ function showExpected(name: TokenName): string {
 }
 
 function wantsName(what: string): boolean {
-  return what !== 'member name' && / name\b|^identifier$/.test(what)
+  return (
+    what !== 'member name' &&
+    / name\b|^(identifier|pair pattern element|error variable|select case variable|type bound)$/.test(what)
+  )
 }
 
 function previousToken(tokens: TokenStream, position: number): number {

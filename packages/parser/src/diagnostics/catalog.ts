@@ -35,7 +35,11 @@ interface UnexpectedArgs {
   readonly hint?: string | undefined
 }
 
-const expectedGot = (a: UnexpectedArgs): string => `Expected ${a.what}, got ${a.got} at ${a.at}`
+/** What `got` is where the text is over. */
+export const END_OF_FILE = 'end of file'
+
+const expectedGot = (a: UnexpectedArgs): string =>
+  a.got === END_OF_FILE ? `Unexpected end of file, expected ${a.what}` : `Expected ${a.what}, got ${a.got} at ${a.at}`
 
 export const AFTER_PUB = 'fn, tool, skill, struct, enum, pipeline, or import after pub'
 
@@ -53,7 +57,7 @@ const PARSING = {
     title: 'unexpected token',
     doc: 'The text cannot go on with this token. The message names what was expected at the place and what stands there.',
     message: expectedGot,
-    hint: (a) => a.hint ?? HELP[a.what],
+    hint: (a) => HELP[a.what] ?? a.hint,
   }),
   P002: entry<{ readonly what: string }>({
     severity: 'error',
@@ -148,6 +152,17 @@ const PARSING = {
     doc: 'Only a name, a property `a.b` and an index `a[i]` can be assigned to.',
     message: expectedGot,
     hint: () => 'only a name, a property or an index can be assigned to; compare with `==`',
+  }),
+  P015: entry<{ readonly option: string; readonly at: PlaceText }>({
+    severity: 'error',
+    title: 'unknown option of `parallel`',
+    doc: 'The options of `parallel … with { … }` are only `max_concurrent`, the number of branches that run at the same time.',
+    message: (a) =>
+      expectedGot({
+        what: `known option (only \`max_concurrent\` is supported in \`parallel ... with { ... }\`; got \`${a.option}\`)`,
+        got: a.option,
+        at: a.at,
+      }),
   }),
 } as const
 

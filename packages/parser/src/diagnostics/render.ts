@@ -39,6 +39,8 @@ export function renderDiagnostic(diagnostic: Diagnostic, source: SourceFile, opt
     if (note !== null) lines.push(`${margin} = note: ${note}`)
     lines.push(`${margin}${paint('frame', '-->')} ${source.name}:${line}:${column}`, `${margin} ${bar}`)
     const text = source.lineText(line)
+    // Behind the last line break there is no line to show.
+    if (text === '' && line > 1 && span.start >= source.text.length) continue
     lines.push(` ${paint('frame', String(line).padStart(width))} ${bar} ${text}`)
     if (options.carets !== false) {
       const marks = `${blanksTo(text, column)}${'^'.repeat(caretCount(source, span))}`
