@@ -1,0 +1,207 @@
+// One run of an agent loop (reference 04b §5.2, §5.7): what it begins with, turn after turn, and the result.
+
+import { traceSummary, traceTotals } from './agent-trace.js'
+import { emit, takeInjected, askModel, callsIn, toolTurn, textTurn, correct, hookPayload } from './agent-turns.js'
+import type { Loop, Turn } from './agent-turns.js'
+import { loopSearch } from './agent-search.js'
+import type { ConnectedServer } from './agent-servers.js'
+import { readLoopOptions, requireExecutable } from './agent-options.js'
+import type { LoopOptions } from './agent-options.js'
+import { notifyHooks } from './hooks.js'
+import { timeOrderedId } from './identity.js'
+import { prepare, traceEvent } from './llm-call.js'
+import type { LlmRequest } from './llm-options.js'
+import { failRuntime, here } from './scripted.js'
+import type { Script } from './scripted.js'
+import { openSession, setCurrentSession, touch } from './sessions.js'
+import { visibleText } from './tagged-response.js'
+import { isRegistry } from './tools-registry.js'
+import { validateSurface } from './tools-surface.js'
+import { dictsOf, makeTranscript, storedMessage } from './transcript-shape.js'
+import { Fault } from '../interpreter/fault.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import type { Value } from '../values/value.js'
+
+function* store(loop: Loop): Script<null> {
+  if (!loop.stored) return null
+  const { messages, events, summary, sessionId } = loop
+  return yield* here((ctx) => {
+    const session = touch(ctx, sessionId) ?? openSession(ctx, sessionId)
+    session.messages = messages.map(storedMessage)
+    session.events = [...events]
+    session.summary = summary
+    return null
+  })
+}
+
+function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: readonly ConnectedServer[]): Script<Loop> {
+  const probe = yield* prepare(prompt, system, given)
+  if (probe instanceof Fault) throw probe
+  const options = readLoopOptions(given, 'agent_loop', probe.model)
+  requireExecutable(options.tools, options.label)
+  const registry = given.get('tools')
+  if (options.tools.length > 0 && registry instanceof HarnDict && isRegistry(registry)) checkSurface(registry, options)
+  const sessionId = options.sessionId ?? `agent_session_${yield* timeOrderedId()}`
+  const stored = options.sessionId !== null
+  const before = yield* here((ctx) => {
+    setCurrentSession(ctx, sessionId)
+    const session = stored ? openSession(ctx, sessionId) : null
+    return session === null ? null : { messages: [...session.messages], events: [...session.events], summary: session.summary }
+  })
+  const messages = [...(before?.messages ?? [])]
+  const summary = before?.summary ?? null
+  if (summary !== null && messages[0]?.get('content') !== summary) {
+    messages.unshift(HarnDict.of({ role: 'user', content: summary }))
+  }
+  messages.push(
+    ...(given.get('messages') instanceof HarnList
+      ? probe.messages
+      : [HarnDict.of({ role: 'user', content: display(prompt ?? '') })]),
+  )
+  return {
+    options,
+    given,
+    system: system === null ? null : display(system),
+    tools: options.tools,
+    search: loopSearch(given.get('tool_search') ?? null, options.tools, nativeSearch(probe)),
+    servers,
+    sessionId,
+    stored,
+    messages,
+    events: [...(before?.events ?? [])],
+    summary,
+    text: '',
+    lastText: '',
+    status: '',
+    called: [],
+    successful: [],
+    rejected: [],
+    seen: new Map(),
+    verified: false,
+    actedOnce: false,
+    textTurns: 0,
+    fallbacks: 0,
+    singleToolTurns: 0,
+    deferred: [],
+  }
+}
+
+/** Whether the service searches for deferred tools by itself. */
+function nativeSearch(probe: LlmRequest): boolean {
+  const first = probe.tools[0]
+  return first !== undefined && first.get('function') === undefined && String(first.get('type') ?? '').startsWith('tool_search')
+}
+
+function checkSurface(registry: HarnDict, options: LoopOptions): void {
+  const report = validateSurface(HarnDict.of({ tools: registry }), null)
+  for (const diagnostic of dictsOf(report.get('diagnostics'))) {
+    if (diagnostic.get('severity') !== 'error') continue
+    const code = display(diagnostic.get('code') ?? '')
+    failRuntime(`${options.label} tool surface validation failed: ${code}: ${display(diagnostic.get('message') ?? '')}`)
+  }
+}
+
+export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers: readonly ConnectedServer[]): Script<HarnDict> {
+  const startMs = yield* here((ctx) => ctx.now)
+  const loop = yield* startLoop(prompt, system, given, servers)
+  const { options } = loop
+  let iterations = 0
+  for (let iteration = 0; iteration < options.maxIterations && loop.status === ''; iteration++) {
+    yield* notifyHooks('PreAgentTurn', hookPayload(loop, 'PreAgentTurn', HarnDict.of({ iteration })))
+    yield* emit(loop, { type: 'turn_start', iteration })
+    const prefill = yield* takeInjected(loop)
+    const answer = yield* askModel(loop, iteration, prefill)
+    if (answer === null) {
+      loop.status = 'budget_exhausted'
+      break
+    }
+    iterations = iteration + 1
+    loop.text += answer.response.text
+    const { prose, doneMarker } = answer.tagged
+    loop.lastText = (prose === '' ? answer.response.text : prose) + (doneMarker === null ? '' : `\n\n<done>${doneMarker}</done>`)
+    yield* correct(loop, answer)
+    const calls = yield* callsIn(loop, answer, iteration)
+    const turn: Turn = { answer, calls, iteration }
+    const ends = calls.length > 0 ? yield* toolTurn(loop, turn) : yield* textTurn(loop, turn)
+    yield* store(loop)
+    if (options.tokenBudget !== null) {
+      const spent = yield* traceTotals()
+      if (spent.inputTokens + spent.outputTokens >= options.tokenBudget) loop.status = 'budget_exhausted'
+    }
+    if (ends) break
+  }
+  if (loop.status === '') {
+    loop.status = 'budget_exhausted'
+    yield* emit(loop, { type: 'budget_exhausted', max_iterations: options.maxIterations })
+  }
+  const needed = options.requireSuccessful
+  if (loop.status === 'done' && needed.length > 0 && !needed.some((name) => loop.successful.includes(name))) {
+    loop.status = 'failed'
+  }
+  const durationMs = Math.trunc((yield* here((ctx) => ctx.now)) - startMs)
+  yield* traceEvent({
+    type: 'loop_complete',
+    status: loop.status,
+    iterations,
+    total_duration_ms: durationMs,
+    tools_used: new HarnList([...loop.called]),
+    successful_tools: new HarnList([...loop.successful]),
+  })
+  yield* store(loop)
+  return yield* loopResult(loop, iterations, durationMs)
+}
+
+function* loopResult(loop: Loop, iterations: number, durationMs: number): Script<HarnDict> {
+  const totals = yield* traceTotals()
+  const trace = yield* here((ctx) => traceSummary(ctx))
+  const transcript = yield* makeTranscript({
+    id: loop.sessionId,
+    messages: loop.messages,
+    events: loop.events,
+    summary: loop.summary,
+    state: loop.status === 'done' ? 'active' : 'paused',
+  })
+  const sanitised = visibleText(loop.lastText)
+  return HarnDict.of({
+    status: loop.status,
+    daemon_state: loop.status,
+    daemon_snapshot_path: null,
+    text: loop.text,
+    visible_text: sanitised,
+    llm: HarnDict.of({
+      iterations,
+      duration_ms: durationMs,
+      input_tokens: totals.inputTokens,
+      output_tokens: totals.outputTokens,
+    }),
+    tools: HarnDict.of({
+      calls: new HarnList([...loop.called]),
+      successful: new HarnList([...loop.successful]),
+      rejected: new HarnList([...loop.rejected]),
+      mode: loop.options.toolFormat,
+    }),
+    deferred_user_messages: new HarnList([...loop.deferred]),
+    task_ledger: readLedger(loop.given),
+    ledger_done_rejections: 0,
+    trace,
+    transcript,
+  })
+}
+
+function readLedger(given: HarnDict): HarnDict {
+  const ledger = given.get('task_ledger')
+  if (ledger instanceof HarnDict) return ledger
+  const texts = given.get('deliverables')
+  const rows = texts instanceof HarnList ? texts.view() : []
+  const root = given.get('root_task') ?? null
+  return HarnDict.of({
+    root_task: root === null ? '' : display(root),
+    deliverables: new HarnList(
+      rows.map((text, at) => HarnDict.of({ id: `deliverable-${at + 1}`, text: display(text), status: 'open', note: null })),
+    ),
+    rationale: '',
+    observations: new HarnList([]),
+  })
+}
