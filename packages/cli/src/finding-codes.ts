@@ -1,6 +1,6 @@
 // Every code that a finding before a run can have, from the catalogues of the phases, for `bridle explain` and the reference page.
 
-import { CHECK_CATALOG, EFFECT_CATALOG, LINT_CATALOG } from '@bridle/compiler'
+import { CHECK_CATALOG, EFFECT_CATALOG, INVARIANT_CATALOG, LINT_CATALOG } from '@bridle/compiler'
 import { CATALOG } from '@bridle/parser'
 import { PREFLIGHT_CATALOG } from './preflight/catalog.js'
 
@@ -23,6 +23,7 @@ export const FINDING_CODES: Readonly<Record<string, FindingCode>> = {
   ...EFFECT_CATALOG,
   ...LINT_CATALOG,
   ...PREFLIGHT_CATALOG,
+  ...INVARIANT_CATALOG,
 }
 
 /** The code that is named, or whose lint rule is. */

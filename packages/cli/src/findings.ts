@@ -1,7 +1,7 @@
 // What `check` and `lint` found, as text for people and as data for programs.
 
 import { type Diagnostic, diagnosticToJson, type JsonDiagnostic, renderDiagnostic, type SourceFile } from '@bridle/parser'
-import { lintRule } from '@bridle/compiler'
+import { invariantOf, lintRule } from '@bridle/compiler'
 
 export interface Finding {
   readonly diagnostic: Diagnostic
@@ -21,6 +21,8 @@ export function showFindings(findings: readonly Finding[]): void {
 function labelOf(code: string): string | null {
   const rule = lintRule(code)
   if (rule !== null) return `lint[${rule}]`
+  const invariant = invariantOf(code)
+  if (invariant !== null) return `invariant[${invariant}]`
   return code.startsWith('H') ? 'preflight' : null
 }
 

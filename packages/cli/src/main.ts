@@ -225,10 +225,18 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       done(await builtinsCommand(name, options))
     })
 
-  add('explain [code]', 'explain a code of a finding or an error, or list them').action(async (code: string | undefined) => {
-    const { explainCommand } = await import('./commands/explain.js')
-    done(await explainCommand(code))
-  })
+  add('explain [code] [file]', 'explain a code of a finding or an error, or list them')
+    .usage('[CODE] | --invariant NAME FUNCTION FILE')
+    .option('--invariant <name>', 'show how a function of a file comes to break what it promises')
+    .action(async (code: string | undefined, file: string | undefined, options: { invariant?: string }) => {
+      const { explainCommand, explainInvariant } = await import('./commands/explain.js')
+      if (options.invariant === undefined) {
+        if (file !== undefined) throw new UsageError('a file is for --invariant only')
+        return done(await explainCommand(code))
+      }
+      if (code === undefined || file === undefined) throw new UsageError('--invariant NAME needs a FUNCTION and a FILE')
+      done(await explainInvariant(options.invariant, code, file))
+    })
 
   const tools = program
     .command('tools')

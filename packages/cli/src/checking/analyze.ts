@@ -1,7 +1,7 @@
 // Everything that can be said about a script without running it: syntax, types, lint, preflight, invariants, in this order. One
 // analysis serves `check`, `lint` and editors; it holds what the files of one command share.
 
-import { type LintOptions, lintProgram } from '@bridle/compiler'
+import { checkInvariants, type LintOptions, lintProgram } from '@bridle/compiler'
 import { type Diagnostic, parse, type Program, SourceFile } from '@bridle/parser'
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
@@ -73,7 +73,8 @@ export class Analysis {
     const own = isSaidBetter ? compiled.filter(({ diagnostic }) => diagnostic.code !== 'C001') : compiled
     const { config, preflight: severity, bundleRoot, hostCapabilities } = settings
     const options = { config, finder: this.finder, severity, bundleRoot, hostCapabilities }
-    return [...own, ...lint, ...preflight({ key: target.key, file, program }, options)]
+    const promises = settings.invariants ? checkInvariants(program, file).map(({ diagnostic }) => ({ diagnostic, file })) : []
+    return [...own, ...lint, ...preflight({ key: target.key, file, program }, options), ...promises]
   }
 }
 
@@ -83,6 +84,8 @@ export interface CheckSettings {
   readonly preflight: PreflightSeverity
   readonly bundleRoot: string | null
   readonly hostCapabilities: string | null
+  /** Whether handlers are held to what `@invariant(...)` promises. */
+  readonly invariants: boolean
 }
 
 /** Rules that are off when a file is linted by itself, and when it is checked. */

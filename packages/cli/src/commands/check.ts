@@ -38,6 +38,7 @@ export function checkCommand(paths: readonly string[], flags: CheckFlags): numbe
       preflight: flags.preflight ?? config.check.preflight_severity,
       bundleRoot: bundleRootOf(flags, config),
       hostCapabilities: capabilitiesOf(flags, config),
+      invariants: flags.invariants ?? false,
     })
   }
   const all: Finding[] = []

@@ -1,9 +1,40 @@
 // `bridle explain CODE`: what a code means. Codes of findings (P001, T014 …) come from the catalogues of the phases, codes
 // of run time and host (`timeout`, `policy_violation` …) are those that scripts see as `error.code`. Without a code, all are listed.
 
+import { canonicalInvariant, checkInvariants, declaredInvariants, handlersOf } from '@bridle/compiler'
+import { parse, renderDiagnostic, SourceFile } from '@bridle/parser'
 import { ERROR_CODES } from '../error-codes.js'
-import { CommandError } from '../errors.js'
+import { CommandError, EXIT_FAILURE } from '../errors.js'
 import { FINDING_CODES, findingCode } from '../finding-codes.js'
+import { readScript } from '../load.js'
+
+/** `--invariant NAME FUNCTION FILE`: how a handler comes to break what it promises. */
+export async function explainInvariant(invariant: string, handler: string, path: string): Promise<number> {
+  const { text } = await readScript(path, undefined)
+  const file = new SourceFile(path, text)
+  const { program, diagnostics } = parse(file)
+  if (program === null) {
+    for (const diagnostic of diagnostics) process.stderr.write(renderDiagnostic(diagnostic, file))
+    return EXIT_FAILURE
+  }
+  const found = handlersOf(program).find((each) => each.name.text === handler)
+  if (found === undefined) throw new CommandError(`handler \`${handler}\` was not found`)
+  const name = canonicalInvariant(invariant)
+  if (name === null || !declaredInvariants(found).includes(name)) {
+    throw new CommandError(`handler \`${handler}\` does not declare \`@invariant("${invariant}")\``)
+  }
+  const violations = checkInvariants(program, file).filter((each) => each.handler === handler && each.invariant === name)
+  if (violations.length === 0) process.stdout.write(`No \`${name}\` violations found for \`${handler}\` in ${path}.\n`)
+  for (const { diagnostic, steps } of violations) {
+    process.stdout.write(`${name}: ${diagnostic.message} (${handler})\n`)
+    for (const [at, { label, span }] of steps.entries()) {
+      const { line, column } = file.position(span.start)
+      process.stdout.write(`  ${at + 1}. ${path}:${line}:${column} ${label}\n`)
+    }
+    if (diagnostic.hint !== null) process.stdout.write(`  help: ${diagnostic.hint}\n`)
+  }
+  return 0
+}
 
 export async function explainCommand(code: string | undefined): Promise<number> {
   if (code === undefined) {

@@ -74,7 +74,7 @@ function isBalanced(text: string): boolean {
 }
 
 /** A declaration without its attributes and `pub`: where findings about it point. */
-export function bareSpan(decl: Declaration, { file }: LintContext): Span {
+export function bareSpan(decl: Declaration, { file }: Pick<LintContext, 'file'>): Span {
   const last = decl.attributes.at(-1)
   if (last === undefined) return decl.span
   const rest = file.text.slice(last.span.end, decl.span.end)

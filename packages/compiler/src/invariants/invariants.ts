@@ -1,0 +1,245 @@
+// What a handler promises by `@invariant(...)`, checked along the ways through its body: it writes only where it says, its budget
+// only shrinks, nobody is surprised by a side effect.
+
+import type {
+  Argument,
+  Attribute,
+  AttributeValue,
+  Declaration,
+  Diagnostic,
+  Expr,
+  ExprOf,
+  Program,
+  SourceFile,
+  Span,
+  Stmt,
+} from '@bridle/parser'
+import { bareSpan } from '../lint/context.js'
+import { INVARIANT_CATALOG, type InvariantArgs, type InvariantCode, type InvariantRow } from './catalog.js'
+import { FlowGraph, type FlowNode, pathOf, textOf, toolName } from './flow-graph.js'
+
+export interface Violation {
+  readonly handler: string
+  /** Canonical name; null when the attribute itself is wrong. */
+  readonly invariant: string | null
+  readonly diagnostic: Diagnostic
+  /** A way from the beginning of the handler to the place; empty when nothing leads there. */
+  readonly steps: readonly { readonly label: string; readonly span: Span }[]
+}
+
+type Handler = Extract<Declaration, { kind: 'FnDecl' | 'ToolDecl' | 'PipelineDecl' }>
+
+const NAMES: Readonly<Record<string, string>> = {
+  'fs.writes': 'fs.writes',
+  fs_writes: 'fs.writes',
+  writes: 'fs.writes',
+  'budget.remaining': 'budget.remaining',
+  budget_remaining: 'budget.remaining',
+  budget: 'budget.remaining',
+  'approval.reachability': 'approval.reachability',
+  approval_reachability: 'approval.reachability',
+  approval: 'approval.reachability',
+}
+
+/** The name by which an invariant is known; null for none. */
+export function canonicalInvariant(name: string): string | null {
+  return Object.hasOwn(NAMES, name) ? NAMES[name]! : null // own key
+}
+
+export function checkInvariants(program: Program, file: SourceFile): readonly Violation[] {
+  return handlersOf(program).flatMap((handler) => {
+    let graph: FlowGraph | null = null
+    return handler.attributes
+      .filter((attribute) => attribute.name.text === 'invariant' && !isPredicate(handler, attribute))
+      .flatMap((attribute) => {
+        graph ??= new FlowGraph(bareSpan(handler, { file }), handler.body.body)
+        return checkOne(handler, attribute, graph, file)
+      })
+  })
+}
+
+/** A bare mark among the others of a predicate promises nothing. */
+function isPredicate(handler: Handler, attribute: Attribute): boolean {
+  return attribute.args.length === 0 && handler.attributes.some(({ name }) => PREDICATE_MARKS.has(name.text))
+}
+
+const PREDICATE_MARKS: ReadonlySet<string> = new Set(['deterministic', 'semantic', 'archivist', 'retroactive'])
+
+/** Top-level declarations that can promise something, by name. */
+export function handlersOf(program: Program): readonly Handler[] {
+  return program.items.filter((item) => item.kind === 'FnDecl' || item.kind === 'ToolDecl' || item.kind === 'PipelineDecl')
+}
+
+/** Canonical names of what a handler declares. */
+export function declaredInvariants(handler: Handler): readonly string[] {
+  return handler.attributes.flatMap((attribute) => {
+    if (attribute.name.text !== 'invariant') return []
+    const name = argumentsOf(attribute)?.name ?? null
+    const canonical = name === null ? null : canonicalInvariant(name)
+    return canonical === null ? [] : [canonical]
+  })
+}
+
+interface InvariantArguments {
+  readonly name: string | null
+  readonly positional: readonly string[]
+  readonly named: ReadonlyMap<string, string>
+}
+
+/** null when an argument is a list. */
+function argumentsOf(attribute: Attribute): InvariantArguments | null {
+  const positional: string[] = []
+  const named = new Map<string, string>()
+  for (const { name, value } of attribute.args) {
+    const text = textOfValue(value)
+    if (text === null) return null
+    if (name === null) positional.push(text)
+    else named.set(name.text, text)
+  }
+  const explicit = named.get('name')
+  return explicit === undefined
+    ? { name: positional[0] ?? null, positional: positional.slice(1), named }
+    : { name: explicit, positional, named }
+}
+
+function textOfValue(value: AttributeValue): string | null {
+  if (value === null) return 'nil'
+  if (typeof value !== 'object') return String(value)
+  return 'float' in value ? String(value.float) : null
+}
+
+function checkOne(handler: Handler, attribute: Attribute, graph: FlowGraph, file: SourceFile): readonly Violation[] {
+  const violation = <C extends InvariantCode>(
+    code: C,
+    span: Span,
+    args: InvariantArgs<C>,
+    steps: readonly FlowNode[] | null = null,
+  ): Violation => {
+    const row = INVARIANT_CATALOG[code] as unknown as InvariantRow<InvariantArgs<C>> // the row of `code` takes its arguments
+    const related = [{ span: attribute.span, message: 'promised here' }]
+    const hint = row.hint?.(args) ?? null
+    const diagnostic: Diagnostic = { code, severity: row.severity, message: row.message(args), span, hint, related, fix: null }
+    return { handler: handler.name.text, invariant: row.invariant, diagnostic, steps: steps ?? [] }
+  }
+  const args = argumentsOf(attribute)
+  if (args === null) {
+    const start = file.text.indexOf('[', attribute.span.start)
+    return [violation('I032', { start, end: file.text.indexOf(']', start) + 1 }, {})]
+  }
+  if (args.name === null) return [violation('I030', attribute.span, {})]
+  const nodes = [...graph.nodes.entries()]
+  switch (canonicalInvariant(args.name)) {
+    case 'fs.writes': {
+      const named = args.named.get('path_glob') ?? args.named.get('glob') ?? args.named.get('allow')
+      const globs = [...args.positional, ...(named === undefined ? [] : [named])]
+      if (globs.length === 0) return [violation('I003', attribute.span, {})]
+      return nodes.flatMap(([at, node]) => {
+        const write = node.call === null ? null : writeOf(node.call.call)
+        if (write === null) return []
+        if (write.path === null) return [violation('I002', node.span, { call: node.call!.name, globs }, graph.wayTo(at))]
+        const { path } = write
+        return globs.some((glob) => globPattern(glob).test(path))
+          ? []
+          : [violation('I001', node.span, { path, globs }, graph.wayTo(at))]
+      })
+    }
+    case 'budget.remaining': {
+      const target = args.named.get('target') ?? args.positional[0] ?? 'budget.remaining'
+      return nodes.flatMap(([at, { assigned, span }]) =>
+        assigned === null || assigned.target !== target || neverGrows(assigned.stmt, target)
+          ? []
+          : [violation('I010', span, { target }, graph.wayTo(at))],
+      )
+    }
+    case 'approval.reachability':
+      return nodes.flatMap(([at, node]) => {
+        if (node.call === null || node.isApproved || !hasSideEffect(node.call.call, node.call.name)) return []
+        const way = graph.wayTo(at, (step) => step.approves)
+        return way === null ? [] : [violation('I020', node.span, { call: node.call.name }, way)]
+      })
+    default:
+      return [violation('I031', attribute.span, { name: args.name })]
+  }
+}
+
+// ---- writes --------------------------------------------------------------------------------------------------------
+
+/** Builtins that write, and which argument names the file. */
+const WRITES: Readonly<Record<string, number | undefined>> = {
+  write_file: 0,
+  append_file: 0,
+  delete_file: 0,
+  mkdir: 0,
+  apply_edit: 0,
+  copy_file: 1,
+}
+
+const WRITING_TOOL = /write|edit|delete|move|rename|patch/
+
+/** Whether a call writes, and to which path; a path that is computed is null. */
+function writeOf(call: ExprOf<'Call'>): { readonly path: string | null } | null {
+  const tool = toolName(call)
+  if (tool !== null) {
+    if (!WRITING_TOOL.test(tool)) return null
+    const args = call.args[call.callee.text === 'mcp_call' ? 2 : 1]
+    return { path: args === undefined ? null : pathField(args.value) }
+  }
+  const name = call.callee.text
+  const index = Object.hasOwn(WRITES, name) ? WRITES[name] : undefined
+  if (index === undefined) return null
+  const arg = call.args[index]
+  return { path: arg === undefined ? null : pathArgument(arg) }
+}
+
+/** A name stands for itself: `write_file(out, …)` is allowed by the glob `out`. */
+function pathArgument(arg: Argument): string | null {
+  return textOf(arg) ?? (arg.value.kind === 'Identifier' ? arg.value.name : null)
+}
+
+const PATH_FIELDS = ['path', 'dst', 'destination', 'target']
+
+function pathField(expr: Expr): string | null {
+  if (expr.kind !== 'Dict') return null
+  for (const name of PATH_FIELDS) {
+    const entry = expr.entries.find((one) => one.kind === 'named' && one.key.text === name)
+    if (entry !== undefined) return pathArgument({ spread: false, value: entry.value, span: entry.span })
+  }
+  return null
+}
+
+/** `*` within a part of a path, `**` anything. */
+function globPattern(glob: string): RegExp {
+  const source = glob.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (part) => {
+    if (part === '**') return '.*'
+    if (part === '*') return '[^/]*'
+    return part === '?' ? '[^/]' : `\\${part}`
+  })
+  return new RegExp(`^${source}$`)
+}
+
+// ---- budgets -------------------------------------------------------------------------------------------------------
+
+function neverGrows(stmt: Stmt, target: string): boolean {
+  if (stmt.kind === 'Assign' && stmt.operator !== null) return stmt.operator === '-'
+  if (stmt.kind !== 'Assign' && stmt.kind !== 'Let') return false
+  const { value } = stmt
+  if (value.kind === 'Call') return value.callee.text === 'llm_budget_remaining'
+  if (value.kind === 'Binary') return value.operator === '-' && pathOf(value.left) === target
+  return pathOf(value) === target
+}
+
+// ---- side effects --------------------------------------------------------------------------------------------------
+
+const SIDE_EFFECTS: ReadonlySet<string> = new Set(
+  (
+    'exec exec_at shell shell_at egress_policy http_post http_put http_patch http_delete http_request http_session ' +
+    'http_session_request http_session_close transport_mock_clear'
+  ).split(' '),
+)
+
+const ACTING_TOOL = /exec|shell|run|push_pr|create_pr|deploy/
+
+function hasSideEffect(call: ExprOf<'Call'>, name: string): boolean {
+  if (toolName(call) !== null) return ACTING_TOOL.test(name) || WRITING_TOOL.test(name)
+  return SIDE_EFFECTS.has(name) || Object.hasOwn(WRITES, name) || /^(?:sse|websocket)_/.test(name)
+}
