@@ -2,6 +2,7 @@
 // the engine breaks its word. An input is a text, so that a finding can be kept, cut down and run again.
 //
 //   parser    a changed script is parsed or refused with a diagnostic inside the text; what parses is printed and parsed again
+//   layout    a changed script that parses is formatted to the same program, for good; repairs of lint leave it a program
 //   grammar   the generated parser and Ohm accept and refuse the same, with the same tree and the same reasons
 //   program   a script, generated or changed, ends the same way in one piece, in slices, and through snapshots
 //   tiers     a script, generated or changed, does the same compiled as in the base tier: exits, output, fuel, heap units, faults
@@ -12,8 +13,8 @@
 //   effects   a script, made to hand functions about, or changed, asks the world for nothing that is not in its manifest
 //   planted   holds a bug on purpose and must fail: it shows that the machinery finds what there is to find
 
-import { lex, parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
-import { checkProgram as checkTypesOf } from '@bridle/compiler'
+import { applyFixes, format, isSameProgram, lex, parse, print, renderDiagnostics, SourceFile } from '@bridle/parser'
+import { checkProgram as checkTypesOf, lintProgram } from '@bridle/compiler'
 import type { CompiledProgram } from '@bridle/compiler/bytecode'
 import { LinkError, SNAPSHOT_VERSION, SnapshotError } from '@bridle/vm'
 import type { LinkedProgram } from '@bridle/vm'
@@ -39,6 +40,7 @@ export interface Target {
 
 export const TARGETS: readonly Target[] = [
   { name: 'parser', share: 50, make: changedScript, check: checkParser },
+  { name: 'layout', share: 25, make: changedScript, check: checkLayout },
   { name: 'grammar', share: 34, make: changedTokens, check: (text) => void compareParsers(text) },
   {
     name: 'program',
@@ -81,6 +83,22 @@ function changedScript(random: Random): string {
 
 // ---- parser
 
+function checkLayout(text: string): void {
+  const source = new SourceFile('fuzz.harn', text)
+  const { program } = parse(source)
+  if (program === null) return
+  const once = format(source)
+  if (once.kind === 'failed') throw new Error('a program cannot be formatted')
+  const formatted = parse(new SourceFile('formatted.harn', once.text))
+  if (formatted.program === null) throw new Error(`the formatted text is refused: ${formatted.diagnostics[0]?.message}`)
+  if (!isSameProgram(program, formatted.program)) throw new Error('the formatted text is another program')
+  const twice = format(new SourceFile('formatted.harn', once.text))
+  if (twice.kind === 'failed' || twice.text !== once.text) throw new Error('formatting again changes the text')
+  const fixed = applyFixes(text, lintProgram(program, { file: source, requireFileHeader: true })).text
+  const { diagnostics } = parse(new SourceFile('fixed.harn', fixed))
+  if (diagnostics.length > 0) throw new Error(`the repaired text is refused: ${diagnostics[0]!.message}\n${fixed}`)
+}
+
 function checkParser(text: string): void {
   const source = new SourceFile('fuzz.harn', text)
   const { program, diagnostics } = parse(source)
@@ -94,7 +112,8 @@ function checkParser(text: string): void {
     return
   }
   const printed = print(program)
-  const again = parse(new SourceFile('printed.harn', printed))
+  // What asked for the extension was a comment, which a tree does not have.
+  const again = parse(new SourceFile('printed.harn', printed), { extensions: ['grants'] })
   if (again.program === null) throw new Error(`the printed form is refused: ${again.diagnostics[0]?.message}`)
   const reprinted = print(again.program)
   if (reprinted !== printed) throw new Error('the printed form prints differently')

@@ -8,14 +8,28 @@ export interface ConformanceTest {
   /** Path below the suite, forward slashes, without `.harn`. */
   readonly name: string
   readonly file: string
-  /** What the sibling file decides: the program must finish with this output, or fail with one of these patterns. */
-  readonly kind: 'positive' | 'negative'
-  /** Text of the `.expected` or `.error` file. */
+  /**
+   * What the sibling files decide: the program must finish with an output, or fail with one of some patterns, or it is not run
+   * and only looked at.
+   */
+  readonly kind: 'positive' | 'negative' | 'static'
+  /** Text of the `.expected` or `.error` file; '' for what is only looked at. */
   readonly wanted: string
+  /** For what is only looked at: texts of the files that say what must be seen, null where there is none. */
+  readonly views: StaticViews
   /** Text of `<stem>.llm-mock.jsonl`, the replies that model calls get. */
   readonly llmMock: string | null
   /** Why the script is not run; null for one that is. */
   readonly parked: string | null
+}
+
+export interface StaticViews {
+  /** `.findings`: what `bridle check --invariants` reports. */
+  readonly findings: string | null
+  /** `.fixed`: the script after all repairs. */
+  readonly fixed: string | null
+  /** `.formatted`: the script in the one layout. */
+  readonly formatted: string | null
 }
 
 /** The tests below `path`, a folder or one file, in the order in which they are judged and reported. */
@@ -37,18 +51,30 @@ function scriptsBelow(folder: string): string[] {
 
 function readTest(file: string, name: string, walked: boolean): ConformanceTest | null {
   const base = join(dirname(file), stem(basename(file)))
-  const kind = existsSync(`${base}.expected`) ? 'positive' : existsSync(`${base}.error`) ? 'negative' : null
-  if (kind === null) return null
+  const views: StaticViews = {
+    findings: textIn(`${base}.findings`),
+    fixed: textIn(`${base}.fixed`),
+    formatted: textIn(`${base}.formatted`),
+  }
+  const isViewed = Object.values(views).some((text) => text !== null)
+  const wanted = textIn(`${base}.expected`) ?? textIn(`${base}.error`)
+  if (wanted === null && !isViewed) return null
+  const kind = existsSync(`${base}.expected`) ? 'positive' : wanted === null ? 'static' : 'negative'
   const skip = `${base}.conformance-skip`
   const mock = `${base}.llm-mock.jsonl`
   return {
     name,
     file,
     kind,
-    wanted: readFileSync(kind === 'positive' ? `${base}.expected` : `${base}.error`, 'utf8'),
-    llmMock: existsSync(mock) ? readFileSync(mock, 'utf8') : null,
+    wanted: wanted ?? '',
+    views,
+    llmMock: textIn(mock),
     parked: walked && existsSync(skip) ? firstLine(readFileSync(skip, 'utf8')) || 'parked by its .conformance-skip file' : null,
   }
+}
+
+function textIn(path: string): string | null {
+  return existsSync(path) ? readFileSync(path, 'utf8') : null
 }
 
 function isFile(path: string): boolean {

@@ -18,6 +18,7 @@ import type { Machine, RunExit, ScriptPlace, TierOptions, Value } from '@bridle/
 import { commandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
+import { viewTest } from './static.js'
 import type { Outcome } from './judge.js'
 
 export type Mode = 'base' | 'compiled' | 'mixed' | 'snapshot' | 'replay'
@@ -38,13 +39,19 @@ export interface TestRun {
 /** null when the script does in every mode what its sibling file asks for; otherwise why not. */
 export async function runTest(test: ConformanceTest, modes: readonly Mode[], run: TestRun): Promise<string | null> {
   run.onMode?.(modes[0] ?? 'base')
+  const view = viewTest(test)
+  if (test.kind === 'static' || view !== null) return view
   const runtime = commandRuntime({ terminal: false, enforceManifest: process.env['BRIDLE_ENFORCE_MANIFEST'] === '1' })
   let module: Module
   try {
     module = runtime.compile(readFileSync(test.file, 'utf8'), { file: realpathSync(test.file) })
   } catch (cause) {
     if (!(cause instanceof CompileError) && !(cause instanceof LinkError)) throw cause
-    return judge(test.kind, test.wanted, { kind: 'failed', output: '', error: cause.message })
+    return judge(test.kind === 'positive' ? 'positive' : 'negative', test.wanted, {
+      kind: 'failed',
+      output: '',
+      error: cause.message,
+    })
   }
   const script: Script = {
     test,
@@ -127,7 +134,7 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
 }
 
 function verdictOn({ test }: Script, outcome: Outcome): string | null {
-  return judge(test.kind, test.wanted, outcome)
+  return judge(test.kind === 'positive' ? 'positive' : 'negative', test.wanted, outcome)
 }
 
 interface PerformOptions {

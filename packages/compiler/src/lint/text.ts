@@ -43,7 +43,7 @@ function lintDocumentationOf(item: Stmt, context: LintContext): void {
   let line = file.lineAt(item.span.start)
   for (let at = indexBefore(comments, item.span.start); at >= 0; at -= 1) {
     const comment = comments[at]!
-    if (!isLineComment(comment, file) || file.lineAt(comment.start) !== line - 1 || !standsAlone(comment, file)) break
+    if (!isRemark(comment, file) || file.lineAt(comment.start) !== line - 1 || !standsAlone(comment, file)) break
     run.unshift(comment)
     line -= 1
   }
@@ -68,8 +68,9 @@ function lintDocumentationOf(item: Stmt, context: LintContext): void {
   context.report('L001', span, { found, rewrite }, [{ span, text }])
 }
 
-function isLineComment(comment: Comment, file: SourceFile): boolean {
-  return file.text.startsWith('//', comment.start)
+/** A line comment that is meant for readers and does not ask for an extension of the language. */
+function isRemark(comment: Comment, { text }: SourceFile): boolean {
+  return text.startsWith('//', comment.start) && !/^\/\/+[ \t]*@bridle\b/.test(text.slice(comment.start, comment.end))
 }
 
 function standsAlone(comment: Comment, file: SourceFile): boolean {
@@ -137,6 +138,8 @@ interface Bracket {
 const OPENING: ReadonlySet<number> = new Set((['(', '[', '{', '{->'] as const).map((name) => TOKEN[name]))
 const CLOSING: ReadonlySet<number> = new Set(([')', ']', '}'] as const).map((name) => TOKEN[name]))
 
+const BINDERS: ReadonlySet<number> = new Set((['let', 'var', 'for'] as const).map((name) => TOKEN[name]))
+
 function lintCommas(context: LintContext): void {
   const { file } = context
   const tokens = lex(file.text)
@@ -153,10 +156,15 @@ function lintCommas(context: LintContext): void {
       if (bracket === undefined || !bracket.hasComma || !isSequence(bracket)) continue
       const last = unitAt(at - 1) === TOKEN['\n'] ? at - 2 : at - 1
       const isLong = file.lineAt(tokens.starts[bracket.token]!) < file.lineAt(tokens.starts[at]!)
-      if (!isLong || unitAt(last) === TOKEN[',']) continue
+      if (!isLong || unitAt(last) === TOKEN[','] || endsInRest(bracket, last)) continue
       const end = tokens.ends[last]!
       context.report('L003', { start: end - 1, end }, {}, [{ span: { start: end, end }, text: ',' }])
     }
+  }
+
+  /** In `let [a, ...rest] =` nothing may follow the rest. */
+  function endsInRest(bracket: Bracket, last: number): boolean {
+    return unitAt(last - 1) === TOKEN['...'] && BINDERS.has(unitAt(bracket.token - 1))
   }
 
   /** Braces hold blocks and patterns too; a dict, struct or shape begins with a key and a colon. */
@@ -189,10 +197,13 @@ function orderedImports(imports: readonly Stmt[], context: LintContext): readonl
 
 export function lintFileHeader(context: LintContext): void {
   const { name, text } = context.file
-  if (text.trimStart().startsWith('/**')) return
+  // A first line for the shell stays the first.
+  const start = /^\ufeff?(?:#![^\n]*\n?)?/.exec(text)?.[0].length ?? 0
+  if (text.slice(start).trimStart().startsWith('/**')) return
   const stem = (name.split(/[\\/]/).at(-1) ?? '').replace(/\.[^.]*$/, '')
   const words = stem.replace(/[-_]/g, ' ').toLowerCase()
   const title = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
-  const at = { start: 0, end: 0 }
-  context.report('L005', at, {}, [{ span: at, text: `/**\n * ${title}.\n */\n\n` }])
+  const at = { start, end: start }
+  const before = start > 0 && text[start - 1] !== '\n' && text[start - 1] !== '\ufeff' ? '\n' : ''
+  context.report('L005', at, {}, [{ span: at, text: `${before}/**\n * ${title}.\n */\n\n` }])
 }

@@ -77,16 +77,23 @@ export function splitTrailing(
 
 // ---- sections ------------------------------------------------------------------------------------------------------
 
-const BAR = /^\/\/\s*-{4,}\s*$/
-const TITLED_BAR = /^\/\/\s*-{4,}\s*(\S.*?)\s*-{4,}\s*$/
+/** Fewest dashes of a bar. */
+const BAR_DASHES = 4
 
 export function isBar(text: string): boolean {
-  return BAR.test(text)
+  return /^\/\/\s*-{4,}\s*$/.test(text)
 }
 
 /** The title in `// ---- Title ----`, or null. */
 export function barTitle(text: string): string | null {
-  return isBar(text) ? null : (TITLED_BAR.exec(text)?.[1] ?? null)
+  if (!text.startsWith('//')) return null
+  const line = text.slice(2).trim()
+  let start = 0
+  let end = line.length
+  while (line[start] === '-') start += 1
+  while (end > start && line[end - 1] === '-') end -= 1
+  const title = line.slice(start, end).trim()
+  return start >= BAR_DASHES && line.length - end >= BAR_DASHES && title !== '' ? title : null
 }
 
 export function bar(width: number): string {

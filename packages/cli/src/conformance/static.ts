@@ -1,0 +1,67 @@
+// Scripts that are looked at and not run: what checking reports about them, what repairs make of them, how they are laid out.
+
+import { readFileSync, realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { applyFixes, format, SourceFile } from '@bridle/parser'
+import { lintRule } from '@bridle/compiler'
+import { Analysis, type Parsed, parseTarget } from '../checking/analyze.js'
+import { ModuleFinder } from '../checking/imports.js'
+import { configFor } from '../config.js'
+import type { Finding } from '../findings.js'
+import { commandRuntime } from '../host.js'
+import type { ConformanceTest } from './discover.js'
+import { judge } from './judge.js'
+
+/** null when everything looks as the files beside the script say; otherwise why not. */
+export function viewTest(test: ConformanceTest): string | null {
+  const text = readFileSync(test.file, 'utf8')
+  const parsed = parseTarget({ path: test.file, key: realpathSync(test.file), text })
+  const { findings, fixed, formatted } = test.views
+  const found = findings === null && fixed === null ? [] : findingsOf(parsed)
+  return (
+    compare('findings', findings, () => found.map((one) => findingLine(one, dirname(parsed.target.key))).join('\n')) ??
+    compare(
+      'fixed text',
+      fixed,
+      () =>
+        applyFixes(
+          text,
+          found.filter(({ file }) => file === parsed.file).map(({ diagnostic }) => diagnostic),
+        ).text,
+    ) ??
+    compare('formatted text', formatted, () => formattedText(text)) ??
+    compare('formatted text, formatted again', formatted, () => formattedText(formatted ?? ''))
+  )
+}
+
+function compare(what: string, wanted: string | null, made: () => string): string | null {
+  if (wanted === null) return null
+  const verdict = judge('positive', wanted, { kind: 'finished', output: made() })
+  return verdict === null ? null : `${what}: ${verdict}`
+}
+
+function findingsOf(parsed: Parsed): readonly Finding[] {
+  const config = configFor(parsed.target.path)
+  const runtime = commandRuntime({ terminal: false })
+  return new Analysis(new ModuleFinder(), [parsed]).check(runtime, parsed, {
+    config,
+    strictTypes: config.check.strict_types,
+    preflight: config.check.preflight_severity,
+    bundleRoot: null,
+    hostCapabilities: null,
+    invariants: true,
+  })
+}
+
+/** `3:1 warning[unused-variable] message`: the rule for lint, the code for everything else. The script's folder is `.`. */
+function findingLine({ diagnostic, file }: Finding, folder: string): string {
+  const { line, column } = file.position(diagnostic.span.start)
+  const name = lintRule(diagnostic.code) ?? diagnostic.code
+  const message = diagnostic.message.replaceAll(folder, '.')
+  return `${line}:${column} ${diagnostic.severity}[${name}] ${message}`
+}
+
+function formattedText(text: string): string {
+  const result = format(new SourceFile('script', text))
+  return result.kind === 'formatted' ? result.text : `does not parse: ${result.diagnostics[0]?.message ?? ''}`
+}

@@ -1,0 +1,85 @@
+// What conformance/lint does not show: settings, and repairs that must not happen. The rules themselves
+// are shown there, one script each.
+
+import { applyFixes, parse, SourceFile } from '@bridle/parser'
+import { describe, expect, test } from 'vitest'
+import { lintRule, lintRuleNames } from './catalog.js'
+import { lintProgram, type LintOptions } from './lint.js'
+import { pascalCase, snakeCase } from './naming.js'
+
+function lint(text: string, options: Partial<LintOptions> = {}): { readonly rules: string[]; readonly fixed: string } {
+  const file = new SourceFile('some-file.harn', text)
+  const { program } = parse(file)
+  const found = lintProgram(program!, { file, ...options })
+  return { rules: found.map(({ code }) => lintRule(code) ?? code), fixed: applyFixes(text, found).text }
+}
+
+describe('settings', () => {
+  test('rules are switched off by their name, or by an earlier one', () => {
+    const text = 'fn _f() {\n  return 1\n  return 2\n}\n'
+    expect(lint(text).rules).toEqual(['dead-code-after-return'])
+    expect(lint(text, { disabled: ['dead-code-after-return'] }).rules).toEqual([])
+    expect(lint(text, { disabled: ['unreachable-code'] }).rules).toEqual([])
+    expect(lintRuleNames()).toContain('unreachable-code')
+  })
+
+  test('a header is asked for on request, and made from the name of the file', () => {
+    expect(lint('println(1)\n').rules).toEqual([])
+    const { rules, fixed } = lint('println(1)\n', { requireFileHeader: true })
+    expect(rules).toEqual(['require-file-header'])
+    expect(fixed).toBe('/**\n * Some file.\n */\n\nprintln(1)\n')
+    expect(lint(fixed, { requireFileHeader: true }).rules).toEqual([])
+  })
+
+  test('the limit of complexity', () => {
+    const text = 'fn _f(x) {\n  if x { println(1) }\n}\n'
+    expect(lint(text, { complexityThreshold: 2 }).rules).toEqual([])
+    expect(lint(text, { complexityThreshold: 1 }).rules).toEqual(['cyclomatic-complexity'])
+  })
+
+  test('what other files import by name is used', () => {
+    expect(lint('fn f() { return 1 }\n').rules).toEqual(['unused-function'])
+    expect(lint('fn f() { return 1 }\n', { importedElsewhere: new Set(['f']) }).rules).toEqual([])
+  })
+})
+
+describe('repairs', () => {
+  test.each<[string, string]>([
+    // Parentheses around an operand are no part of its span.
+    ['println(((a || b)) == false)', 'println(!(a || b))'],
+    ['println(true != (a || b) && c)', 'println(!(a || b) && c)'],
+    ['println((a + b).clone())', 'println((a + b).clone())'],
+    ['println((a ? b : c) == (a ? b : c))', 'println((a ? b : c) == (a ? b : c))'],
+    ['let _v = x == nil ? a || b : x', 'let _v = x ?? (a || b)'],
+    ['if a { } else { b() }', 'if a { } else { b() }'],
+    ['let {a} = b', 'let {a} = b'],
+    ['fn _f(a) {\n  let x = (a)\n  return x\n}', 'fn _f(a) {\n  let x = (a)\n  return x\n}'],
+    [
+      'fn _f(a) {\n  if a { return 1 } /* why */ else { return 2 }\n}',
+      'fn _f(a) {\n  if a { return 1 } /* why */ else { return 2 }\n}',
+    ],
+    [
+      'fn _f(a) {\n  let x = if a { return 1 } else { return 2 }\n  x()\n}',
+      'fn _f(a) {\n  let x = if a { return 1 } else { return 2 }\n  x()\n}',
+    ],
+  ])('%j', (text, expected) => {
+    expect(lint(`${text}\n`).fixed).toBe(`${expected}\n`)
+  })
+})
+
+test.each<[string, string]>([
+  ['HTTPServer', 'http_server'],
+  ['fooBar2Baz', 'foo_bar2_baz'],
+  ['BadName', 'bad_name'],
+])('%s in snake_case', (name, expected) => {
+  expect(snakeCase(name)).toBe(expected)
+})
+
+test.each<[string, string]>([
+  ['bad_struct', 'BadStruct'],
+  ['HTTP_thing', 'HttpThing'],
+  ['_Foo', 'Foo'],
+  ['badEnum', 'BadEnum'],
+])('%s in PascalCase', (name, expected) => {
+  expect(pascalCase(name)).toBe(expected)
+})
