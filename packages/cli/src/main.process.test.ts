@@ -162,6 +162,14 @@ describe.concurrent('refusals', () => {
   })
 })
 
+test('bridle fmt --stdin', async () => {
+  expect(await bridle(['fmt', '--stdin', '--line-width', '8'], { stdin: 'f(aaa,bbb)' })).toEqual({
+    code: 0,
+    stdout: 'f(\n  aaa,\n  bbb,\n)\n',
+    stderr: '',
+  })
+})
+
 describe.concurrent('bridle conformance', () => {
   test('counts, reasons and exit code, in every mode', async () => {
     file('good.harn', 'for i in 1 to 3 { println(i) }\n')
