@@ -14,6 +14,7 @@ import { ANY_CHANNEL } from './channels.js'
 import type { Context, Control, Result, TaskOutcome } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { HarnBuiltin } from '../values/callable.js'
+import { beginSpan, endSpan, tracingState } from './tracing.js'
 import type { Value } from '../values/value.js'
 
 const DEFAULT_SELECT_MS = 5000
@@ -143,14 +144,17 @@ function limitOf(ctx: Context, value: Value): number | Control {
   return value > 0 ? Number(value) : Infinity
 }
 
-const parallelFrame = frame<{ batch: Batch }>({
+const parallelFrame = frame<{ batch: Batch; span: number | null }>({
   kind: 'task.parallel',
   runBoundary: false,
   step: (ctx, { batch }) => {
     if (tend(ctx, batch)) return ctx.park(childrenKey(ctx.machine.taskNumber), null)
     return batch.mode === 'settle' ? settled(ctx, batch) : collected(ctx, batch)
   },
-  onLeave: (ctx, { batch }) => abandon(ctx, batch),
+  onLeave: (ctx, { batch, span }) => {
+    abandon(ctx, batch)
+    endSpan(ctx.state(tracingState), span, ctx.now)
+  },
 })
 
 function abandon(ctx: Context, batch: Batch): void {
@@ -291,8 +295,16 @@ const selectFrame = frame<SelectState>({
 export const tasksFamily: BuiltinFamily = {
   name: 'tasks',
   builtins: [
-    builtin('__spawn(body: closure) -> task_handle', { doc: 'Starts `body` as a task.', effects: ['task'] }, (ctx, body = null) =>
-      isCallable(body) ? new HarnTask(ctx.machine.spawn(body, [])) : ctx.type(`spawn: expected a closure, got ${typeName(body)}`),
+    builtin(
+      '__spawn(body: closure) -> task_handle',
+      { doc: 'Starts `body` as a task.', effects: ['task'] },
+      (ctx, body = null) => {
+        if (!isCallable(body)) return ctx.type(`spawn: expected a closure, got ${typeName(body)}`)
+        // The span is that of the start; what the task does is no part of it.
+        const tracing = ctx.state(tracingState)
+        endSpan(tracing, beginSpan(tracing, 'spawn', 'spawn', ctx.now), ctx.now)
+        return new HarnTask(ctx.machine.spawn(body, []))
+      },
     ),
     builtin(
       'await(task: task_handle) -> any',
@@ -330,11 +342,13 @@ export const tasksFamily: BuiltinFamily = {
         const closure = callableClosure(ctx, body)
         if (kind === 'count') {
           const count = isInt(subject) ? Math.max(0, Number(subject)) : 0
-          return ctx.frame('task.parallel', { batch: startBatch(ctx, kind, count, closure, limit) })
+          // Of the parallel forms only this one is a span.
+          const span = beginSpan(ctx.state(tracingState), 'parallel', 'parallel', ctx.now)
+          return ctx.frame('task.parallel', { batch: startBatch(ctx, kind, count, closure, limit), span })
         }
         if (!(subject instanceof HarnList)) return null
         const batch = startBatch(ctx, kind, subject.copyItems(), closure, limit)
-        if (kind !== 'stream') return ctx.frame('task.parallel', { batch })
+        if (kind !== 'stream') return ctx.frame('task.parallel', { batch, span: null })
         const state = ctx.state(streamState)
         state.batches.set(++state.count, batch)
         return ctx.machine.streamOver('__parallel_next', [state.count])

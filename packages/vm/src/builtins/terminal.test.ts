@@ -108,6 +108,6 @@ test('spans of the machine', () => {
   expect(call('trace_spans')).toBe(
     '[{duration_ms: 3, kind: fn_call, metadata: {n: 1}, name: f, parent_id: 1, span_id: 2, start_ms: 12}, {duration_ms: 10, kind: pipeline, name: main, parent_id: nil, span_id: 1, start_ms: 10}]',
   )
-  expect(call('trace_summary')).toBe('Trace: 2 spans, 10ms total\n\n  pipeline main 10ms\n    fn_call f 3ms (n=1)')
+  expect(call('trace_summary')).toBe('Trace: 2 spans, 10ms total\n\npipeline main 10ms\n  fn_call f 3ms (n=1)')
   expect(call('llm_usage')).toBe('{call_count: 0, input_tokens: 0, output_tokens: 0, total_calls: 0, total_duration_ms: 0}')
 })

@@ -7,6 +7,7 @@ import { asker } from './fs-ask.js'
 import type { BuiltinFamily } from './registry.js'
 import { logLine } from './logging.js'
 import { traceStack } from './logging-context.js'
+import { sortedJson } from './tools-json.js'
 import { WALL_CLOCK, clockMs } from './time.js'
 import type { Plain } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
@@ -31,13 +32,21 @@ export interface VmSpan {
 export interface TracingState {
   enabled: boolean
   nextId: number
+  /** When tracing was turned on; times of spans count from here. */
+  epochMs: number
   /** Open spans, innermost last. */
   readonly open: VmSpan[]
   /** In order of completion. */
   readonly completed: VmSpan[]
 }
 
-export const tracingState = family('tracing', (): TracingState => ({ enabled: false, nextId: 1, open: [], completed: [] }))
+export const tracingState = family('tracing', (): TracingState => ({
+  enabled: false,
+  nextId: 1,
+  epochMs: 0,
+  open: [],
+  completed: [],
+}))
 
 /** Totals of the model calls of this run; the family that makes such calls adds to them. */
 export const usageState = family('llm_usage', () => ({ input_tokens: 0, output_tokens: 0, total_duration_ms: 0, call_count: 0 }))
@@ -51,7 +60,7 @@ export function beginSpan(state: TracingState, kind: SpanKind, name: string, now
     parent: state.open.at(-1)?.id ?? null,
     kind,
     name,
-    startMs: Math.floor(nowMs),
+    startMs: Math.floor(nowMs - state.epochMs),
     durationMs: 0,
     metadata: {},
   })
@@ -68,7 +77,7 @@ export function endSpan(
   const at = state.open.findLastIndex((span) => span.id === id)
   if (at < 0) return
   const [span] = state.open.splice(at, 1)
-  span!.durationMs = Math.max(0, Math.floor(nowMs) - span!.startMs)
+  span!.durationMs = Math.max(0, Math.floor(nowMs - state.epochMs) - span!.startMs)
   Object.assign(span!.metadata, metadata)
   state.completed.push(span!)
 }
@@ -105,9 +114,9 @@ function summary(spans: readonly VmSpan[]): string {
     const { span, depth } = pending.pop()!
     const facts = Object.keys(span.metadata)
       .sort()
-      .map((key) => `${key}=${display(fromPlain(span.metadata[key]!))}`)
+      .map((key) => `${key}=${sortedJson(fromPlain(span.metadata[key]!))}`)
     lines.push(
-      `${'  '.repeat(depth + 1)}${span.kind} ${span.name} ${span.durationMs}ms${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`,
+      `${'  '.repeat(depth)}${span.kind} ${span.name} ${span.durationMs}ms${facts.length > 0 ? ` (${facts.join(', ')})` : ''}`,
     )
     for (const child of (children.get(span.id) ?? []).toReversed()) pending.push({ span: child, depth: depth + 1 })
   }
@@ -173,6 +182,9 @@ export const tracingFamily: BuiltinFamily = {
       (ctx, enabled) => {
         const state = ctx.state(tracingState)
         state.enabled = ctx.argc === 0 || isTruthy(enabled!)
+        // What was recorded stays to be read.
+        if (!state.enabled) return null
+        state.epochMs = ctx.now
         state.open.length = 0
         state.completed.length = 0
         state.nextId = 1
