@@ -4,7 +4,7 @@
 import { dirname } from 'node:path'
 import { createRuntime, mcpGlobal } from '@bridle/stdlib-tools'
 import type { Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
-import { ManifestError, fileModules, findManifest, hashHex, nodeProviders } from '@bridle/stdlib-tools/node'
+import { ManifestError, fileModules, findManifest, hashHex, hookModules, nodeProviders } from '@bridle/stdlib-tools/node'
 import type { Manifest } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import type { Authority } from './authority.js'
@@ -32,7 +32,9 @@ export interface CommandHostOptions {
 export function commandRuntime(options: CommandHostOptions): Runtime {
   const authority = options.authority ?? authorityOf({})
   const { root } = authority
-  const servers = options.script === undefined ? {} : (manifestOf(options.script)?.mcpServers ?? {})
+  const manifest = options.script === undefined ? null : manifestOf(options.script)
+  const servers = manifest?.mcpServers ?? {}
+  const hooks = hookModules(manifest?.hooks ?? []).map((text, at) => [`manifest_hook_${at}`, text] as const)
   const isEager = Object.values(servers).some((server) => server.lazy === false)
   return createRuntime({
     providers: [
@@ -47,6 +49,7 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
     ...authority.runtime,
     ...options.runtime,
     resolve: fileModules({ root }),
+    ...(hooks.length === 0 ? {} : { std: Object.fromEntries(hooks), prelude: hooks.map(([name]) => `std/${name}`) }),
     hashHex,
     ...(isEager && options.globals?.includes('mcp') !== true ? { globalValues: { mcp: mcpGlobal(servers) } } : {}),
     globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],

@@ -31,6 +31,8 @@ export interface CompileOptions {
   readonly pipeline?: string
   /** `declared-only` (the default) checks rows and grants that the file declares; `strict` also gives advice about them. */
   readonly effects?: 'strict' | 'declared-only' | 'off'
+  /** Modules that run before the program and bind nothing in it. */
+  readonly prelude?: readonly string[]
   /** Extensions of the language that files may use without asking for them. */
   readonly extensions?: readonly Extension[]
 }
@@ -67,7 +69,10 @@ export function compileProgram(entry: Source, options: CompileOptions): CompileR
 }
 
 function compileSource(entry: Source, options: CompileOptions): CompileResult {
-  const loaded = loadModules(entry, options.resolve, options.extensions === undefined ? {} : { extensions: options.extensions })
+  const loaded = loadModules(entry, options.resolve, {
+    ...(options.extensions === undefined ? {} : { extensions: options.extensions }),
+    ...(options.prelude === undefined ? {} : { prelude: options.prelude }),
+  })
   const { file } = loaded
   if (loaded.graph === null) {
     return {

@@ -34,16 +34,37 @@ export interface ModuleGraph {
   readonly files: ReadonlyMap<string, SourceFile>
 }
 
+export interface LoadOptions extends ParseOptions {
+  /** Modules that run before the entry and bind nothing in it. */
+  readonly prelude?: readonly string[]
+}
+
+function withPrelude(program: Program, paths: readonly string[]): Program {
+  const span = { start: 0, end: 0 }
+  const imports = paths.map((path): Stmt => ({
+    kind: 'ImportDecl',
+    span,
+    name: { text: path, span },
+    path,
+    pathSpan: span,
+    names: [],
+    isPublic: false,
+    attributes: [],
+    doc: null,
+  }))
+  return imports.length === 0 ? program : { ...program, items: [...imports, ...program.items] }
+}
+
 /** Loads an entry and what it imports. When the entry does not parse, `graph` is null and the diagnostics say why. */
 export function loadModules(
   entry: { readonly key: string; readonly text: string },
   resolve: Resolve,
-  options: ParseOptions = {},
+  options: LoadOptions = {},
 ): { readonly graph: ModuleGraph | null; readonly diagnostics: readonly Diagnostic[]; readonly file: SourceFile } {
   const file = new SourceFile(entry.key, entry.text)
   const { program, diagnostics } = parse(file, options)
   if (program === null || diagnostics.some((each) => each.severity === 'error')) return { graph: null, diagnostics, file }
-  const lowered = lowerGrants(program, file.text)
+  const lowered = lowerGrants(withPrelude(program, options.prelude ?? []), file.text)
   const loader = new Loader(resolve, options)
   loader.load(entry.key, file, lowered)
   return { graph: { order: loader.order, files: loader.files }, diagnostics: [...diagnostics, ...lowered.diagnostics], file }

@@ -100,6 +100,8 @@ export interface RuntimeOptions extends HostParts {
   readonly pins?: ReadonlyMap<string, string>
   /** Is told of every tool that a program defines. */
   readonly onTool?: (tool: DefinedTool) => void
+  /** Modules that run before every program, such as `std/NAME` of `std`; they bind nothing in it. */
+  readonly prelude?: readonly string[]
   /** Extensions of the language that all files may use without asking for them. */
   readonly extensions?: readonly Extension[]
   /** Tools with script bodies that are called from outside a run. */
@@ -381,6 +383,7 @@ export class Runtime {
       ...(strict === undefined ? {} : { strict }),
       ...(pipeline === undefined ? {} : { pipeline }),
       ...(effects === undefined ? {} : { effects }),
+      ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
       ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
     })
     if (result.program === null) throw new CompileError(result)

@@ -15,6 +15,7 @@ import { CompileError, decodeEntry, encodeEntry, MemoryJournal } from '@bridle/s
 import type { DriveEnd, DrivenMachine, JournalEntry, MachineMakers, Module, RunResult, Runtime } from '@bridle/stdlib-tools'
 import { canGenerateCode, LinkError } from '@bridle/vm'
 import type { Machine, RunExit, ScriptPlace, TierOptions, Value } from '@bridle/vm'
+import { CommandError } from '../errors.js'
 import { commandRuntime } from '../host.js'
 import type { ConformanceTest } from './discover.js'
 import { judge } from './judge.js'
@@ -41,12 +42,14 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
   run.onMode?.(modes[0] ?? 'base')
   const view = viewTest(test)
   if (test.kind === 'static' || view !== null) return view
-  const runtime = commandRuntime({ terminal: false, enforceManifest: process.env['BRIDLE_ENFORCE_MANIFEST'] === '1' })
+  let runtime: Runtime
   let module: Module
   try {
+    const enforceManifest = process.env['BRIDLE_ENFORCE_MANIFEST'] === '1'
+    runtime = commandRuntime({ terminal: false, script: realpathSync(test.file), enforceManifest })
     module = runtime.compile(readFileSync(test.file, 'utf8'), { file: realpathSync(test.file) })
   } catch (cause) {
-    if (!(cause instanceof CompileError) && !(cause instanceof LinkError)) throw cause
+    if (!(cause instanceof CompileError) && !(cause instanceof LinkError) && !(cause instanceof CommandError)) throw cause
     return judge(test.kind === 'positive' ? 'positive' : 'negative', test.wanted, {
       kind: 'failed',
       output: '',

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { findManifest, readManifest } from './manifest.js'
+import { findManifest, readManifest, hookModules } from './manifest.js'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-manifest-')))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -54,5 +54,31 @@ keep_alive = "30s"
     expect(findManifest(below)?.path).toBe(join(folder, 'harn.toml'))
     mkdirSync(join(folder, 'a', 'harn.toml'))
     expect(findManifest(below)?.path).toBe(join(folder, 'harn.toml'))
+  })
+})
+
+describe('hooks', () => {
+  const head = '[package]\nname = "mine"\n[exports]\nguard = "guards/g.harn"\n'
+  const hook = (fields: string): string => `${head}[[hooks]]\n${fields}\n`
+
+  test('name a function of the package or of an export', () => {
+    const { hooks } = readManifest(
+      '/p/harn.toml',
+      `${hook('event = "PreToolUse"\nhandler = "mine::f"')}[[hooks]]\nevent = "PostToolUse"\npattern = "a*"\nhandler = "guard::g"\n`,
+    )
+    expect(hooks).toEqual([
+      { event: 'PreToolUse', pattern: '*', module: '/p/lib.harn', fn: 'f' },
+      { event: 'PostToolUse', pattern: 'a*', module: '/p/guards/g.harn', fn: 'g' },
+    ])
+    expect(hookModules(hooks)[1]).toContain('import { g } from "/p/guards/g.harn"')
+  })
+
+  test.each([
+    ['event = "Nope"\nhandler = "mine::f"', /hooks\[0\]\.event/],
+    ['event = "PreToolUse"\nhandler = "f"', /is not of the form <package or export>::<function>/],
+    ['event = "PreToolUse"\nhandler = "other::f"', /there is no package or export "other"/],
+    ['event = "PreToolUse"', /hooks\[0\]\.handler/],
+  ])('%s is refused', (fields, message) => {
+    expect(() => readManifest('/p/harn.toml', hook(fields))).toThrow(message)
   })
 })

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { TomlError, parse } from 'smol-toml'
 import { z } from 'zod'
+import { HOOK_EVENTS } from '@bridle/vm'
 import type { McpServerDeclaration } from '../mcp/config.js'
 
 export const MANIFEST_NAME = 'harn.toml'
@@ -14,8 +15,19 @@ export interface Manifest {
   readonly path: string
   /** Everything that it says, unchecked. */
   readonly tables: { readonly [name: string]: unknown }
+  /** `[[hooks]]` in the order of the file (04a §2.2). */
+  readonly hooks: readonly ManifestHook[]
   /** In the order of the file. */
   readonly mcpServers: { readonly [name: string]: McpServerDeclaration }
+}
+
+export interface ManifestHook {
+  readonly event: string
+  /** A pattern expression on the payload. */
+  readonly pattern: string
+  /** Absolute path of the module, and its function. */
+  readonly module: string
+  readonly fn: string
 }
 
 /** The manifest is there and cannot be used; the message names the file and the place in it. */
@@ -71,7 +83,51 @@ export function readManifest(path: string, text: string): Manifest {
     if (!(cause instanceof TomlError)) throw cause
     throw new ManifestError(`${path}:${cause.line}:${cause.column}: ${cause.message.split('\n', 1)[0]}`, { cause })
   }
-  return { path, tables, mcpServers: mcpServersOf(path, tables['mcp']) }
+  return { path, tables, hooks: hooksOf(path, tables), mcpServers: mcpServersOf(path, tables['mcp']) }
+}
+
+const hookSchema = () =>
+  z.object({ event: z.enum(HOOK_EVENTS as [string, ...string[]]), pattern: z.string().default('*'), handler: z.string() })
+
+/** A handler is `<package or export>::<function>`: of the `lib.harn` of the package, or of the module that an export names. */
+function hooksOf(path: string, tables: { readonly [name: string]: unknown }): readonly ManifestHook[] {
+  if (tables['hooks'] === undefined) return []
+  const parsed = z.array(hookSchema()).safeParse(tables['hooks'])
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!
+    throw new ManifestError(
+      `${path}: hooks${issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')}: ${issue.message}`,
+    )
+  }
+  const folder = dirname(path)
+  const name = (tables['package'] as { readonly name?: unknown } | undefined)?.name
+  const exports = (tables['exports'] ?? {}) as { readonly [alias: string]: unknown }
+  return parsed.data.map(({ event, pattern, handler }, at) => {
+    const [, source, fn] = /^([^:]+)::([A-Za-z_][A-Za-z0-9_]*)$/.exec(handler) ?? []
+    if (source === undefined || fn === undefined)
+      throw new ManifestError(`${path}: hooks[${at}].handler: "${handler}" is not of the form <package or export>::<function>`)
+    const exported = Object.hasOwn(exports, source) ? exports[source] : source === name ? 'lib.harn' : undefined
+    if (typeof exported !== 'string')
+      throw new ManifestError(`${path}: hooks[${at}].handler: there is no package or export "${source}" in this manifest`)
+    return { event, pattern, module: join(folder, exported), fn }
+  })
+}
+
+/** Texts of modules that install the hooks, one each: two of them may have functions of one name. */
+export function hookModules(hooks: readonly ManifestHook[]): readonly string[] {
+  return hooks.map(({ event, pattern, module, fn }) =>
+    [
+      '// Installs a hook of harn.toml.',
+      `import { ${fn} } from ${quoted(module)}`,
+      // Of a module that is imported only declarations run.
+      `let installed = __hook_on(${quoted(event)}, ${quoted(pattern)}, { payload -> __hook_call(${fn}, payload) })`,
+      '',
+    ].join('\n'),
+  )
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll('$', '\\$')
 }
 
 function mcpServersOf(path: string, given: unknown): { readonly [name: string]: McpServerDeclaration } {

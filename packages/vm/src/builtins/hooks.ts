@@ -1,7 +1,7 @@
 // Hooks around tool calls (04a §2.2): deny rules and output caps that scripts register, and handlers for the events that
 // manifests name. Which hooks see a call is decided by the pattern of each; they run in the order of registration.
 
-import { builtin, family } from './builtin.js'
+import { builtin, family, frame } from './builtin.js'
 import { microCompact } from './micro-compact.js'
 import { compileRegex, testRegex } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
@@ -163,8 +163,20 @@ export function* notifyHooks(event: string, payload: HarnDict): Script<null> {
   return null
 }
 
+/** What handlers of a manifest print is lost, as in the reference. */
+const quietFrame = frame<{ readonly handler: Value; readonly payload: Value; called: boolean }>({
+  kind: 'hooks.quiet',
+  output: 'drop',
+  step: (ctx, state) => {
+    if (state.called) return ctx.result
+    state.called = true
+    return ctx.call(state.handler, [state.payload])
+  },
+})
+
 export const hooksFamily: BuiltinFamily = {
   name: 'hooks',
+  frames: [quietFrame],
   builtins: [
     builtin(
       'register_tool_hook(config: dict) -> nil',
@@ -176,6 +188,11 @@ export const hooksFamily: BuiltinFamily = {
       state.hooks = state.hooks.filter((hook) => hook.event !== 'PreToolUse' && hook.event !== 'PostToolUse')
       return null
     }),
+    builtin(
+      '__hook_call(handler: closure, payload: dict)',
+      { doc: 'Calls a handler of a manifest.', effects: ['callback'] },
+      (ctx, handler, payload) => ctx.frame('hooks.quiet', { handler: handler!, payload: payload!, called: false }),
+    ),
     builtin(
       '__hook_on(event: string, pattern: string, handler: closure) -> nil',
       { doc: 'Calls `handler` with the payload of every event that matches the pattern expression.', effects: ['callback'] },
