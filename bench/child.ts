@@ -9,6 +9,7 @@ import { measureGrowth } from './growth.js'
 import { measureShapes } from './shapes/measure.js'
 import { measureValues } from './shapes/values.js'
 import { compileTimes, freshMachine, hostCalls, idleMachines, snapshots } from './system.js'
+import { toolCalls } from './tools.js'
 import { timed, warmTime } from './timing.js'
 import { WORKLOADS } from './workloads.js'
 import type { Workload } from './workloads.js'
@@ -73,6 +74,8 @@ async function answer(): Promise<unknown> {
       return snapshots()
     case 'idle machines':
       return idleMachines()
+    case 'tool calls':
+      return toolCalls()
     case 'value representations':
       return measureValues()
     case 'growth':

@@ -28,11 +28,18 @@ const { values: options } = parseArgs({
 })
 const rounds = options.rounds !== undefined ? Math.max(1, Number(options.rounds)) : options.quick ? 2 : 7
 const folder = join(root, 'bench')
-const built = join(root, '.cache', 'bench')
+// Where the one library that cannot be bundled is found.
+const built = join(root, 'packages', 'stdlib-tools', '.cache', 'bench')
 const chosen = WORKLOADS.filter((workload) => workload.name.includes(options.filter))
-const SYSTEM = ['host calls', 'fresh machine', 'compile', 'snapshot', 'idle machines', 'value representations'].filter((name) =>
-  name.includes(options.filter),
-)
+const SYSTEM = [
+  'host calls',
+  'fresh machine',
+  'compile',
+  'snapshot',
+  'idle machines',
+  'tool calls',
+  'value representations',
+].filter((name) => name.includes(options.filter))
 const hasGrowth = 'growth'.includes(options.filter)
 const hasShapes = 'shapes'.includes(options.filter)
 
@@ -66,6 +73,7 @@ async function bundle(): Promise<string> {
     platform: 'node',
     target: 'node20',
     minifySyntax: true,
+    external: ['blake3-wasm'],
     logLevel: 'warning',
     alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
     nodePaths: ['vm', 'stdlib-tools'].map((name) => join(root, 'packages', name, 'node_modules')),
