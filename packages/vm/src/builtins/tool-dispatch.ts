@@ -665,7 +665,13 @@ function dispatch(quiet: boolean) {
 
 function start(ctx: Context, call: Pick<DispatchState, 'registry' | 'tool' | 'args' | 'options' | 'quiet' | 'alias'>): Control {
   return ctx.frame('tool.dispatch', {
-    ...call,
+    // Field by field: a spread makes an object of a slow kind, and there is one for every call.
+    registry: call.registry,
+    tool: call.tool,
+    args: call.args,
+    options: call.options,
+    quiet: call.quiet,
+    alias: call.alias,
     stage: 'start',
     entry: null,
     name: '',

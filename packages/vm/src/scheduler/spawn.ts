@@ -46,19 +46,54 @@ export function spawnTask(
 }
 
 export function taskFacts(machine: Machine, task: Task): TaskFacts {
-  return {
-    taskId: task.taskId,
-    parentId: task.parentTaskId,
-    rootId: task.rootTaskId,
-    name: task.name,
-    group: task.group,
-    cancelled: task.cancelRequested,
-    // Only when asked for: the facts are read for every guarded builtin, and there may be many tasks.
-    get activeTaskIds() {
-      return [...machine.tasks.values()].filter((each) => each.parent === task.id && isAlive(each)).map((each) => each.taskId)
-    },
-    values: task.values,
-    fields: task.fields,
+  return new Facts(machine, task)
+}
+
+/** Worked out only when asked for: the facts are read for every guarded builtin and tool call, mostly for one of them. */
+class Facts implements TaskFacts {
+  private readonly machine: Machine
+  private readonly task: Task
+
+  constructor(machine: Machine, task: Task) {
+    this.machine = machine
+    this.task = task
+  }
+
+  get taskId(): string {
+    return this.task.taskId
+  }
+
+  get parentId(): string | null {
+    return this.task.parentTaskId
+  }
+
+  get rootId(): string {
+    return this.task.rootTaskId
+  }
+
+  get name(): string {
+    return this.task.name
+  }
+
+  get group(): string | null {
+    return this.task.group
+  }
+
+  get cancelled(): boolean {
+    return this.task.cancelRequested
+  }
+
+  get activeTaskIds(): readonly string[] {
+    const { id } = this.task
+    return [...this.machine.tasks.values()].filter((each) => each.parent === id && isAlive(each)).map((each) => each.taskId)
+  }
+
+  get values(): TaskFacts['values'] {
+    return this.task.values
+  }
+
+  get fields(): TaskFacts['fields'] {
+    return this.task.fields
   }
 }
 
