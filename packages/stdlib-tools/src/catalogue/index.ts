@@ -2,9 +2,7 @@
 // (`std/catalogue`, which scripts can import as well); here each becomes a Tool whose calls are runs of a runtime of their own, with
 // the providers, grants and limits that the host gives. Without any, the tools that touch nothing work and the others are refused.
 
-import { Machine, toPlain } from '@bridle/vm'
 import type { Plain, SideEffect } from '@bridle/vm'
-import { hashHex } from '../hash.js'
 import { ScriptError } from '../run.js'
 import { RunStopped, createRuntime } from '../runtime.js'
 import type { Module, Runtime, RuntimeOptions } from '../runtime.js'
@@ -12,6 +10,7 @@ import { defineTool } from '../tools/define.js'
 import type { Tool, ToolExample } from '../tools/define.js'
 import { ToolError } from '../tools/errors.js'
 import type { JsonSchema } from '../tools/schema.js'
+import { LISTING } from './listing.generated.js'
 
 export interface StdToolsOptions extends Pick<
   RuntimeOptions,
@@ -37,14 +36,25 @@ const EFFECTS: { readonly [category: string]: readonly string[] } = {
   web: ['http'],
 }
 
-/** The tools of the catalogue, or those that are named. */
+/** The tools of the catalogue, or those that are named. Nothing is compiled before the first call. */
 export function stdTools(options: StdToolsOptions = {}): readonly Tool[] {
   const { only, ...own } = options
-  const runtime = createRuntime(own)
-  const calls = runtime.compile(CALL, { file: 'catalogue.harn' })
-  return listed(runtime)
+  let prepared: Prepared | null = null
+  const prepare = (): Prepared => {
+    if (prepared === null) {
+      const runtime = createRuntime(own)
+      prepared = { runtime, calls: runtime.compile(CALL, { file: 'catalogue.harn' }) }
+    }
+    return prepared
+  }
+  return (JSON.parse(LISTING) as readonly Listed[])
     .filter((entry) => only === undefined || only.includes(entry.name))
-    .map((entry) => toolOf(runtime, calls, entry))
+    .map((entry) => toolOf(prepare, entry))
+}
+
+interface Prepared {
+  readonly runtime: Runtime
+  readonly calls: Module
 }
 
 const CALL = `
@@ -54,15 +64,7 @@ let input = runtime_pipeline_input()
 return std_call(input.name, input.args)
 `
 
-/** Listing needs nothing from outside, so a machine gives it at once. */
-function listed(runtime: Runtime): readonly Listed[] {
-  const { program } = runtime.compile('import { std_catalogue } from "std/catalogue"\nreturn std_catalogue()')
-  const exit = new Machine(program, { hashHex }).start(null, 0)
-  if (exit.kind !== 'done') throw new Error(`the catalogue does not list itself: ${exit.kind}`)
-  return toPlain(exit.value) as unknown as readonly Listed[]
-}
-
-function toolOf(runtime: Runtime, calls: Module, entry: Listed): Tool {
+function toolOf(prepare: () => Prepared, entry: Listed): Tool {
   const { name, annotations } = entry
   return defineTool({
     name,
@@ -78,6 +80,7 @@ function toolOf(runtime: Runtime, calls: Module, entry: Listed): Tool {
     examples: entry.examples,
     input: schemaOf(entry.parameters),
     async execute(args, { signal, callId }) {
+      const { runtime, calls } = prepare()
       try {
         return await runtime.run(calls, { input: { name, args: withDefaults(entry.parameters, args) }, signal, runId: callId })
       } catch (cause) {
