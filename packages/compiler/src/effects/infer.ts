@@ -58,7 +58,7 @@ const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via:
 const SYNTHESIZES: ReadonlySet<string> = new Set(['tool_synthesize', 'tool_synth_invoke'])
 
 /** Builtins that call whatever tool a model asks for. */
-const LOOPS: ReadonlySet<string> = new Set(['agent_loop'])
+const LOOPS: ReadonlySet<string> = new Set(['agent_loop', 'sub_agent_run'])
 
 /** An operation of the host that is named in the text is not the one that starts programs, unless it says so. */
 function tokensOf(builtin: string, tokens: readonly string[], args: readonly Tracked[]): readonly string[] {

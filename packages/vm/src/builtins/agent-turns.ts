@@ -43,11 +43,17 @@ import type { Value } from '../values/value.js'
 export interface LoopState {
   /** Feedback that waits for the next turn of a session. */
   readonly injected: Map<string, { kind: string; content: string }[]>
+  /** Events of sub-agents for the transcript of the loop that called them, by its session. */
+  readonly childEvents: Map<string, HarnDict[]>
   /** Closures that listen to a session. */
   readonly subscribers: Map<string, Value[]>
 }
 
-export const loopState = family<LoopState>('agent_loops', () => ({ injected: new Map(), subscribers: new Map() }))
+export const loopState = family<LoopState>('agent_loops', () => ({
+  injected: new Map(),
+  childEvents: new Map(),
+  subscribers: new Map(),
+}))
 
 /** What a loop knows while it runs. Made again from the answers after a restore, so it holds nothing that is not told. */
 export interface Loop {
@@ -343,6 +349,7 @@ export function* toolTurn(loop: Loop, turn: Turn): Script<boolean> {
         ? yield* searchCall(loop, loop.search, call)
         : yield* dispatchCall(call, context)
     results.push(done)
+    loop.events.push(...(yield* takeChildEvents(loop)))
     loop.events.push(...done.events)
     if (done.attempted) {
       loop.called.push(call.name)
@@ -356,6 +363,16 @@ export function* toolTurn(loop: Loop, turn: Turn): Script<boolean> {
   }
   if (texts.length > 0) yield* tell(loop, 'tool_results', texts.join(''))
   return yield* afterTools(loop, turn, results)
+}
+
+/** What sub-agents of the last call left for this transcript. */
+function* takeChildEvents(loop: Loop): Script<HarnDict[]> {
+  return yield* here((ctx) => {
+    const { childEvents } = ctx.state(loopState)
+    const events = childEvents.get(loop.sessionId) ?? []
+    childEvents.delete(loop.sessionId)
+    return events
+  })
 }
 
 /** A call of the search tool, which the runtime answers. */

@@ -61,6 +61,7 @@ import { sseFamily } from './sse.js'
 import { storeFamily } from './store.js'
 import { streamsFamily } from './streams.js'
 import { stringsFamily } from './strings.js'
+import { subAgentsFamily } from './sub-agents.js'
 import { supervisorFamily } from './supervisor.js'
 import { syncFamily } from './sync.js'
 import { tasksFamily } from './tasks.js'
@@ -137,6 +138,7 @@ export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   storeFamily,
   streamsFamily,
   stringsFamily,
+  subAgentsFamily,
   supervisorFamily,
   syncFamily,
   tasksFamily,
