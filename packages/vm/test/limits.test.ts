@@ -19,6 +19,19 @@ describe('fuel', () => {
     ['an endless generator', 'fn g() { while true { yield 1 } }\nfor x in g() { }'],
     ['an endless iterator', '(1 to 9000000000000000).map({ x -> x }).count()'],
     ['a huge range drained by a builtin', '(1 to 9000000000000000).to_list()'],
+    [
+      'doubling calls of a dict entry',
+      'let d = {m: { d, n ->\nif n == 0 { return 0 }\nd.m(d, n - 1)\nd.m(d, n - 1)\nreturn 1 }}\nd.m(d, 40)',
+    ],
+    [
+      'doubling calls of a field',
+      'struct S { f: closure }\nlet s = S {f: { s, n ->\nif n == 0 { return 0 }\ns.f(s, n - 1)\ns.f(s, n - 1)\nreturn 1 }}\ns.f(s, 40)',
+    ],
+    ['doubling pipes', 'fn g(n) { if n == 0 { return 0 }\n(n - 1) |> g\n(n - 1) |> g\nreturn 1 }\ng(40)'],
+    [
+      'doubling calls by a name that is found in the caller',
+      'let f = { x, n -> if n == 0 { return 0 }\nlet g = x\ng(x, n - 1)\ng(x, n - 1)\nreturn 1 }\nf(f, 40)',
+    ],
     ['tasks that start tasks', 'fn f() { spawn { f() } }\nf()\nsleep(1)\nwhile true { }'],
   ])('%s ends', (_, text) => {
     expect(limitOf(text, { fuel: 100_000, heap: 1 << 24 })).toMatch(/fuel|heap|tasks/)

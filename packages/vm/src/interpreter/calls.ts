@@ -35,12 +35,14 @@ export function callMethod(
   if (receiver instanceof HarnStruct) {
     const method = structMethod(m, receiver, site.name)
     // A struct method is a run of its own, as is a callable entry of a dict (reference 01 §15.3).
-    if (method !== null) return m.enter(task, method, from, argc + 1, true)
+    if (method !== null) return m.fuel < 1 ? refuel(m, task) : m.enter(task, method, from, argc + 1, true)
     const field = receiver.fields.get(site.name)
-    if (field instanceof HarnClosure) return m.enter(task, field, from + 1, argc, false)
+    if (field instanceof HarnClosure) return m.fuel < 1 ? refuel(m, task) : m.enter(task, field, from + 1, argc, false)
   } else if (receiver instanceof HarnDict) {
     const entry = receiver.map.get(site.name)
-    if (entry instanceof HarnClosure && entry.code.plain) return m.enter(task, entry, from + 1, argc, true)
+    if (entry instanceof HarnClosure && entry.code.plain) {
+      return m.fuel < 1 ? refuel(m, task) : m.enter(task, entry, from + 1, argc, true)
+    }
     if (entry instanceof HarnClosure || entry instanceof HarnBuiltin) return callFrom(m, task, entry, from + 1, argc, null)
   } else if (receiver instanceof HarnRange) {
     const method = m.registry.methods.get('iter')?.get(site.name)
@@ -85,8 +87,17 @@ export function callFrom(m: Machine, task: Task, callee: Value, from: number, ar
   }
   if (site === null) return m.raise(task, typeFault(`Cannot call ${display(callee)}`))
   const found = callableNamed(m, task, site.name)
-  if (found !== null) return callFrom(m, task, found, from, argc, null)
+  if (found !== null) return m.fuel < 1 ? refuel(m, task) : callFrom(m, task, found, from, argc, null)
   return m.raise(task, undefinedBuiltin(site.name, site.suggestion))
+}
+
+/**
+ * The fuel point of a call that goes through `enter`, which takes the unit but does not look at the limit: without one, functions
+ * that call each other through dict entries or pipes would never be stopped. The instruction is run again.
+ */
+function refuel(m: Machine, task: Task): boolean {
+  m.fuel--
+  return m.refuel(task)
 }
 
 /** With a suggestion it is a runtime error (reference 01 §15.4). */
@@ -101,12 +112,12 @@ export function pipe(m: Machine, task: Task, from: number, tail: boolean): boole
   const callee = co.regs[from + 1]!
   if (callee instanceof HarnClosure) {
     if (tail) return enterInPlace(m, task, callee, from)
-    return m.enter(task, callee, from, 1, false)
+    return m.fuel < 1 ? refuel(m, task) : m.enter(task, callee, from, 1, false)
   }
   if (callee instanceof HarnBuiltin) return callFrom(m, task, callee, from, 1, null)
   if (typeof callee === 'string') {
     const found = callableNamed(m, task, callee)
-    if (found !== null) return callFrom(m, task, found, from, 1, null)
+    if (found !== null) return m.fuel < 1 ? refuel(m, task) : callFrom(m, task, found, from, 1, null)
     return m.raise(task, undefinedBuiltin(callee, closestName(callee, m.registry.builtins.keys())))
   }
   return m.raise(task, typeFault(`cannot pipe into ${typeName(callee)}`))
