@@ -8,7 +8,7 @@ import { Engine } from './engine.js'
 import { measureGrowth } from './growth.js'
 import { measureShapes } from './shapes/measure.js'
 import { measureValues } from './shapes/values.js'
-import { compileTimes, freshMachine, hostCalls, idleMachines, snapshots } from './system.js'
+import { compileTimes, freshMachine, hostCalls, idleMachines, processStarts, snapshots } from './system.js'
 import { toolCalls } from './tools.js'
 import { timed, warmTime } from './timing.js'
 import { WORKLOADS } from './workloads.js'
@@ -70,6 +70,8 @@ async function answer(): Promise<unknown> {
       return freshMachine()
     case 'compile':
       return compileTimes()
+    case 'process start':
+      return processStarts(folder)
     case 'snapshot':
       return snapshots()
     case 'idle machines':

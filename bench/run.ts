@@ -35,6 +35,7 @@ const SYSTEM = [
   'host calls',
   'fresh machine',
   'compile',
+  'process start',
   'snapshot',
   'idle machines',
   'tool calls',

@@ -1,10 +1,16 @@
 // What an embedding program feels: calls from script to host, fresh machines, compiling, snapshots, and memory of machines that
 // wait. Each measurement checks what it did and answers figures in the unit that its label names.
 
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse, SourceFile } from '@bridle/parser'
 import { builtin } from '@bridle/vm'
 import type { BuiltinFamily, LinkedProgram, Machine, RunExit } from '@bridle/vm'
 import { Machine as MachineClass } from '@bridle/vm'
 import { Engine, describe, hashHex } from './engine.js'
+import { median } from './stats.js'
 import { milliseconds, warmTime } from './timing.js'
 
 /** Label with unit → figure. */
@@ -111,13 +117,16 @@ export function freshMachine(): Figures {
     for (let k = 0; k < many / 10; k++) engine.run(engine.load(TEN_LINES))
   }
   run()
-  compileAndRun()
+  for (let k = 0; k < COMPILER_WARM_UP / (many / 10); k++) compileAndRun()
   return {
     'compile and run, first in the process, ms': first,
     'compile and run, µs': (warmTime(compileAndRun) * 10_000) / many,
     'run on a fresh machine, µs': (warmTime(run) * 1000) / many,
   }
 }
+
+/** Small programs compiled before the compiler counts as warm: it is a lot of code, and V8 optimises it bit by bit. */
+const COMPILER_WARM_UP = 1000
 
 /** Functions with loops, calls, dicts and text, about `size` bytes. */
 export function sourceOf(size: number): string {
@@ -142,13 +151,51 @@ export function sourceOf(size: number): string {
 export function compileTimes(): Figures {
   const engine = new Engine()
   const figures: Figures = {}
-  for (const kilobytes of [1, 10, 100]) {
+  const parsing: Figures = {}
+  for (const kilobytes of [1, 10, 100, 1000]) {
     const source = sourceOf(kilobytes * 1024)
     const cold = milliseconds(() => engine.load(source))
+    if (kilobytes === 1) for (let k = 0; k < COMPILER_WARM_UP; k++) engine.load(source)
     figures[`${kilobytes} KB, ms`] = warmTime(() => engine.load(source))
     if (kilobytes === 1) figures['1 KB, first in the process, ms'] = cold
+    if (kilobytes === 1) continue
+    const parsed = warmTime(() => {
+      if (parse(new SourceFile('bench.harn', source)).program === null)
+        throw new Error('the source of the benchmark does not parse')
+    })
+    parsing[`text to syntax tree of ${kilobytes} KB, MB/s`] = source.length / parsed / 1000
   }
-  return figures
+  return { ...figures, ...parsing }
+}
+
+/** Starts of processes, in turn; whole times, as a user waits for them. `bench` is this folder. */
+export function processStarts(bench: string): Figures {
+  const folder = mkdtempSync(join(tmpdir(), 'bridle-bench-'))
+  const empty = join(folder, 'empty.js')
+  const hello = join(folder, 'hello.harn')
+  writeFileSync(empty, '')
+  writeFileSync(hello, 'pipeline main() {\n  println("hello")\n}\n')
+  const bridle = join(bench, '..', 'packages', 'cli', 'dist', 'bridle.js')
+  const commands = { node: [empty], bridle: [bridle, 'run', hello] }
+  const times = { node: [] as number[], bridle: [] as number[] }
+  const { NODE_OPTIONS: _, ...env } = process.env
+  try {
+    for (let round = 0; round < 12; round++) {
+      for (const name of ['node', 'bridle'] as const) {
+        const start = performance.now()
+        const { status, stdout } = spawnSync(process.execPath, commands[name], { encoding: 'utf8', env })
+        times[name].push(performance.now() - start)
+        if (status !== 0 || (name === 'bridle' && stdout !== 'hello\n')) throw new Error(`bench: ${name} does not start`)
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  return {
+    'bare Node, ms': median(times.node),
+    'bridle run of hello, ms': median(times.bridle),
+    'bridle run of hello, × bare Node': median(times.bridle) / median(times.node),
+  }
 }
 
 const SNAPSHOT_STATES: Readonly<Record<string, string>> = {
