@@ -29,6 +29,9 @@ export interface CommandHostOptions {
   readonly terminal: boolean
 }
 
+/** Nobody waits for the thread of a command, and the machine is its own. */
+const COMMAND_LIMITS = { work: 1e9, heap: 2 ** 30 }
+
 export function commandRuntime(options: CommandHostOptions): Runtime {
   const authority = options.authority ?? authorityOf({})
   const { root } = authority
@@ -53,7 +56,7 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
     hashHex,
     ...(isEager && options.globals?.includes('mcp') !== true ? { globalValues: { mcp: mcpGlobal(servers) } } : {}),
     globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    limits: { ...COMMAND_LIMITS, ...options.limits },
   })
 }
 

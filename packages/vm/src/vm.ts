@@ -10,11 +10,12 @@ import { HarnGenerator } from './values/handles.js'
 import { HarnClosure, HarnStruct } from './values/callable.js'
 import { scriptPlace } from './interpreter/place.js'
 import { HarnDict } from './values/dict.js'
+import { payBy } from './values/meter.js'
 import { typeName } from './values/value.js'
 import { control } from './interpreter/activations.js'
 import { MachineContext } from './interpreter/context.js'
 import { measureHeap } from './interpreter/heap.js'
-import { DEFAULT_LIMITS } from './interpreter/exit.js'
+import { DEFAULT_LIMITS, LimitReached } from './interpreter/exit.js'
 import { Fault, categorized } from './interpreter/fault.js'
 import { callableNamed, callFrom, callMethod, pipe, structMethod } from './interpreter/calls.js'
 import { chargeCopy, chargeJoin, chargeRepeat, chargeUpdate } from './interpreter/charges.js'
@@ -75,6 +76,9 @@ interface ModuleState {
   readonly slots: Value[]
   started: boolean
 }
+
+/** What JavaScript engines say of texts, arrays and buffers that cannot be. */
+const TOO_LONG = /invalid (?:string|array|typed array|array buffer) length|allocation (?:failed|size)|too large/i
 
 /** An answer to a pending effect. */
 export interface Answer {
@@ -288,7 +292,7 @@ export class Machine {
         this.fuel = task.cancelFuel
         this.taskFuel = this.fuel + this.tripped
       }
-      if (deliver(this, task)) execute(this, task)
+      this.advance(task)
       if (task.cancelRequested) task.cancelFuel = Math.max(0, task.cancelFuel - (this.taskFuel - this.fuel - this.tripped))
       if (this.tripped > 0) {
         this.fuel += this.tripped
@@ -302,6 +306,21 @@ export class Machine {
       }
       if (this.ready[0] === task && task.status !== 'ready') this.ready.shift()
       else if (this.limitHit === null && this.ready[0] === task) throw new Error('a task stopped without saying why')
+    }
+  }
+
+  /** Runs a task until it blocks, ends, its slice is used up, or the machine has to stop. */
+  private advance(task: Task): void {
+    const payer = payBy(this)
+    try {
+      if (deliver(this, task)) execute(this, task)
+    } catch (cause) {
+      if (cause instanceof LimitReached) return
+      if (!(cause instanceof RangeError) || !TOO_LONG.test(cause.message)) throw cause
+      // Nothing foresaw how long the result of an operation would be.
+      this.hitLimit('heap', `out of memory: a text or list is too long: ${cause.message}`)
+    } finally {
+      payBy(payer)
     }
   }
 
@@ -406,12 +425,31 @@ export class Machine {
 
   chargeHeap(units: number): void {
     this.heapCharged += units
-    if (this.heapCharged > this.heapNext) this.trip()
+    if (this.heapCharged <= this.heapNext) return
+    this.trip()
+    // What is in use is measured at the next fuel point; what is asked for before that must fit whatever it finds.
+    if (this.heapCharged > this.heapNext + this.limits.heap)
+      this.stop('heap', `out of memory: ${this.heapCharged} heap units were asked for, the limit is ${this.limits.heap}`)
+  }
+
+  /** A walk over values (values/meter.ts). */
+  walked(more: number, total: number): void {
+    if (total > this.limits.work)
+      this.stop('work', `too much work at once: an operation on ${total} values, the limit is ${this.limits.work}`)
+    this.charge(more)
+  }
+
+  /** Ends the run in the middle of an operation. */
+  private stop(limit: LimitName, message: string): never {
+    this.hitLimit(limit, message)
+    throw new LimitReached(message)
   }
 
   charge(fuel: number, heap = 0): void {
     if (this.fuel >= fuel) this.fuel -= fuel
     else {
+      if (fuel > this.limits.work)
+        this.stop('work', `too much work at once: an operation takes ${fuel} units, the limit is ${this.limits.work}`)
       // The next fuel point sees an empty tank.
       const missing = fuel - this.fuel
       this.fuel = 0
@@ -419,6 +457,8 @@ export class Machine {
       else {
         this.fuelUsed += missing - this.tripped
         this.tripped = 0
+        const used = this.fuelUsed + this.sliceFuel
+        if (used > this.limits.fuel) this.stop('fuel', `out of fuel: the run used ${used} units`)
       }
     }
     if (heap > 0) this.chargeHeap(heap)

@@ -115,3 +115,92 @@ test('10,000 waiting machines can be alive at once, and go on', () => {
     expect(exit.output).toBe('42\n')
   }
 })
+
+// Forty lists, each of which holds the one before twice: a few hundred bytes, and 2^40 values to whoever looks through them.
+const DOUBLED = 'var x = [1]\nfor i in 1 to 40 { x = [x, x] }\n'
+const DOUBLED_DICTS = 'var x = {a: 1}\nfor i in 1 to 40 { x = {a: x, b: x} }\n'
+
+describe('one operation may not take for ever', () => {
+  test.each([
+    'println(x)',
+    'println("${x}")',
+    'println(len(to_string(x)))',
+    'throw x',
+    'json_stringify(x)',
+    'yaml_stringify(x)',
+    'toml_stringify({a: x})',
+    'var y = [1]\nfor i in 1 to 40 { y = [y, y] }\nx == y',
+    'var y = [1]\nfor i in 1 to 40 { y = [y, y] }\n[x].contains(y)',
+    'set([x])',
+    '[x, x].unique()',
+    '[x, x].group_by({ e -> e })',
+    '[[x, 1], [x, 2]].sort()',
+    'hash_value(x)',
+    'jq(x, "..")',
+    'render_string("{{ a }}", {a: x})',
+    'schema_check(x, {type: "list"})\nprintln(x)',
+    'send(channel(x, 1), 1)',
+    'log_info("x", {a: x})',
+    'metadata_set("a", "b", {c: x})\nprintln(x)',
+    'artifact({kind: "a", data: x})',
+    'sha256(x)',
+    'x.join(",")',
+    'let d = {}\nd[x] = 1',
+    'assert_eq(x, [1])\nprintln(x)',
+  ])('%s', (text) => {
+    for (const data of [DOUBLED, DOUBLED_DICTS]) {
+      const { exit } = runText(`${data}${text}`)
+      // Where data of this shape is not taken, or need not be looked through, the script goes on or fails.
+      if (exit?.kind === 'limit') expect(exit.limit).toBe('work')
+    }
+  })
+
+  test.each([
+    ['a regular expression that goes back and forth', 'println(regex_match("^(a+)+$", "a" * 40 + "b"))'],
+    ['a pattern against a long text', 'println(regex_match("(a*)*b", "a" * 100000))'],
+    ['repeated repetition', '"x" * 1000000000'],
+    ['padding', 'println("x".pad_left(1000000000))'],
+    ['a list that doubles', 'var xs = [1]\nwhile true { xs = xs + xs }'],
+    ['a list that doubles, straight on', `var xs = (1 to 1000).to_list()\n${'xs = xs + xs\n'.repeat(40)}`],
+    ['a huge range as a list', '(1 to 100000000000).to_list()'],
+    ['sorting a long list', 'println(len((1 to 1000000).to_list().sort()))'],
+    ['deep nesting in JSON', 'println(json_parse("[" * 1000000))'],
+    [
+      'a template that includes itself',
+      'render_string("{{ for x in xs }}{{ for y in xs }}{{ for z in xs }}a{{ end }}{{ end }}{{ end }}", {xs: (1 to 1000).to_list()})',
+    ],
+    ['encoding a long text', 'println(base64_encode("ab" * 20000000))'],
+    ['callbacks of sorting', '[3, 2, 1].sort_by({ x -> while true { } })'],
+  ])('%s', (_, text) => {
+    const { exit } = runText(text, { fuel: 20_000_000 })
+    expect(['limit', 'failed', 'done']).toContain(exit?.kind)
+  })
+
+  test('most of them end in the limit on work', () => {
+    const ended = [
+      'println(x)',
+      'json_stringify(x)',
+      'hash_value(x)',
+      'set([x])',
+      'yaml_stringify(x)',
+      'artifact({kind: "a", data: x})',
+    ]
+    for (const text of ended) expect(limitOf(`${DOUBLED}${text}`, {})).toBe('work')
+  })
+
+  test('a host can allow more', () => {
+    const text = 'println(len((1 to 1000000).to_list().sort()))'
+    expect(limitOf(text, {})).toBe('work')
+    expect(runText(text, { work: 1e7 }).output).toBe('1000000\n')
+  })
+
+  test('what ends is the same however the run is cut into slices', () => {
+    const text = `${DOUBLED}println(x)`
+    const whole = runText(text)
+    for (const sliceFuel of [1, 7, 1000]) {
+      const sliced = runText(text, { sliceFuel })
+      expect(sliced.exit).toEqual(whole.exit)
+      expect(sliced.machine.fuelUsed).toBe(whole.machine.fuelUsed)
+    }
+  })
+})

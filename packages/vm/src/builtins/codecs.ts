@@ -43,7 +43,7 @@ function encoder(
 ): BuiltinDef {
   return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value = null) => {
     const bytes = ctx.argc > 0 ? read(value) : new Uint8Array()
-    ctx.charge(bytes.length >> 5, 2 * bytes.length)
+    ctx.charge(bytes.length, 2 * bytes.length)
     return encode(bytes)
   })
 }
@@ -51,7 +51,7 @@ function encoder(
 function decoder(name: string, kind: string, doc: string, decode: (text: string) => Uint8Array | string): BuiltinDef {
   return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value) => {
     const text = textArg(ctx, 0, value)
-    ctx.charge(text.length >> 5, text.length)
+    ctx.charge(text.length, text.length)
     const bytes = decode(text)
     return typeof bytes === 'string' ? ctx.runtime(`${kind} decode error: ${bytes}`) : decodeUtf8(bytes)
   })

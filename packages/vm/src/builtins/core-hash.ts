@@ -4,6 +4,7 @@
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { visit } from '../values/meter.js'
 import { HarnBytes, HarnDuration, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { sortTexts } from '../values/text-order.js'
@@ -63,8 +64,10 @@ function leafKey(value: Value): string {
 function canonicalKey(root: Value): string {
   const parts: string[] = []
   const work: Work[] = [root]
+  let visited = 0
   while (work.length > 0) {
     const next = work.pop()!
+    visited = visit(visited, 1)
     if (next instanceof HarnList) {
       work.push({ text: ']' })
       const items = next.view()

@@ -107,10 +107,10 @@ export function sortedOrder(keys: readonly Value[]): number[] {
 
 /** Joins displays; the lengths are charged before the text is built. */
 export function joinTexts(ctx: Context, items: readonly Value[], separator: string): string | Control {
+  ctx.charge(2 * items.length)
   const texts = items.map(display)
   let size = separator.length * Math.max(0, texts.length - 1)
   for (const text of texts) size += text.length
-  ctx.charge(texts.length >> 3)
   return refuseText(ctx, size) ?? texts.join(separator)
 }
 

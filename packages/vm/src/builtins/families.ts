@@ -77,7 +77,7 @@ import { waitpointsFamily } from './waitpoints.js'
 import { websocketFamily } from './websocket.js'
 import type { BuiltinFamily } from './registry.js'
 
-export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
+const FAMILIES: readonly BuiltinFamily[] = [
   agentLoopFamily,
   agentStateFamily,
   artifactsFamily,
@@ -153,3 +153,40 @@ export const STANDARD_FAMILIES: readonly BuiltinFamily[] = [
   waitpointsFamily,
   websocketFamily,
 ]
+
+/**
+ * What scripts call in their inner loops: these builtins know what they cost and charge it themselves. All others, which talk to
+ * the world or keep records, are charged by the size of their arguments before they see them (charging.ts).
+ */
+const CHARGE_THEMSELVES: ReadonlySet<string> = new Set([
+  'atomics',
+  'bytes',
+  'channels',
+  'codecs',
+  'core',
+  'crypto',
+  'dicts',
+  'flow',
+  'iter',
+  'jq',
+  'json',
+  'lists',
+  'logging',
+  'math',
+  'random',
+  'ranges',
+  'regex',
+  'results',
+  'runtime-context',
+  'sets',
+  'shared',
+  'streams',
+  'strings',
+  'sync',
+  'tasks',
+  'time',
+])
+
+export const STANDARD_FAMILIES: readonly BuiltinFamily[] = FAMILIES.map((family) =>
+  CHARGE_THEMSELVES.has(family.name) ? family : { ...family, charges: 'arguments' },
+)

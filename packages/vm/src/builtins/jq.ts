@@ -11,6 +11,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
+import { visit } from '../values/meter.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { codePointLength, sortTexts } from '../values/text-order.js'
@@ -118,8 +119,10 @@ function follow(step: Step, value: Value, charge: Charge): readonly Value[] {
 function descendants(root: Value, charge: Charge): readonly Value[] {
   const found: Value[] = []
   const pending: Value[] = [root]
+  let visited = 0
   while (pending.length > 0) {
     const value = pending.pop()!
+    visited = visit(visited, 1)
     found.push(value)
     const inner = members(value)
     if (inner !== null) for (let at = inner.length - 1; at >= 0; at--) pending.push(inner[at]!)

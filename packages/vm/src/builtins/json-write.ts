@@ -8,6 +8,7 @@ import { display, displayFloat } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
+import { visit } from '../values/meter.js'
 import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
@@ -82,6 +83,7 @@ export function stringifyJson(root: Value, options: JsonOptions = {}): string {
   const stack: Open[] = [open(root)]
   const lineBreak = (depth: number): string => (indent > 0 ? `\n${' '.repeat(indent * depth)}` : '')
   let out = ''
+  let visited = 0
   for (let top = stack[0]; top !== undefined; top = stack.at(-1)) {
     const { labels, members, at } = top
     if (at === 0) out += labels === null ? '[' : '{'
@@ -95,6 +97,7 @@ export function stringifyJson(root: Value, options: JsonOptions = {}): string {
     if (labels !== null) out += jsonString(labels[at]!) + colon
     const member = members[at]!
     top.at = at + 1
+    visited = visit(visited, 1)
     const text = leaf(member, decimals, displays)
     if (text === null) stack.push(open(member))
     else out += text

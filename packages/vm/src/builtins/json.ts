@@ -20,7 +20,7 @@ export const jsonFamily: BuiltinFamily = {
   builtins: [
     builtin('json_parse(str: string) -> any', { doc: 'The value that a JSON text stands for.', borrows: true }, (ctx, text) => {
       const source = textArg(ctx, 0, text)
-      ctx.charge(source.length >> 6, 2 * source.length)
+      ctx.charge(source.length >> 2, 2 * source.length)
       const parsed = parseJson(source)
       return parsed.ok ? parsed.value : ctx.throw(`JSON parse error: ${parsed.message}`)
     }),

@@ -135,11 +135,11 @@ const methods: readonly BuiltinDef[] = [
   listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(all(ctx, self).toReversed())),
   listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(ctx, self.view())),
   listMethod('compact() -> list', 'Without nil.', (ctx, self) => new HarnList(all(ctx, self).filter((item) => item !== null))),
-  listMethod(
-    'unique() -> list',
-    'First occurrence of each structurally distinct element.',
-    (ctx, self) => new HarnList(new HarnSet(all(ctx, self)).values()),
-  ),
+  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', (ctx, self) => {
+    // Each element is hashed by its contents.
+    ctx.charge(3 * self.length)
+    return new HarnList(new HarnSet(all(ctx, self)).values())
+  }),
   listMethod(
     'join(separator?: string) -> string',
     'Displays of the elements, joined.',

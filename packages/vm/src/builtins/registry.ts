@@ -1,6 +1,7 @@
 // Joins builtin families into the table that a machine links against. Duplicates are refused; signatures for the checker and
 // the docs are read off the same definitions.
 
+import { charging } from './charging.js'
 import { guarded } from './tools-policy.js'
 import type { BuiltinDef, Context, FrameDef } from './builtin.js'
 import type { Value } from '../values/value.js'
@@ -10,6 +11,8 @@ export interface BuiltinFamily {
   readonly name: string
   readonly builtins: readonly BuiltinDef[]
   readonly frames?: readonly FrameDef[]
+  /** `arguments`: by their size, before the builtin runs (charging.ts). `own` when absent: each builtin charges what it does. */
+  readonly charges?: 'own' | 'arguments'
   /** Global constants, such as `pi`. Plain immutable values only. */
   readonly constants?: Readonly<Record<string, Value>>
 }
@@ -66,7 +69,7 @@ export function createRegistry(families: readonly BuiltinFamily[]): Registry {
         methods.set(def.receiver, table)
       }
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      table.set(def.name, guarded(def))
+      table.set(def.name, guarded(family.charges === 'arguments' ? charging(def) : def))
     }
     for (const def of family.frames ?? []) {
       if (frames.has(def.kind)) throw new Error(`native frame ${def.kind} is defined twice`)

@@ -99,7 +99,10 @@ const methods: readonly BuiltinDef[] = [
   ...mapped(['trim_end'], 'Without white space at the end.', trimEnd),
   ...mapped(['lowercase', 'lower', 'to_lower'], 'In lower case.', (text) => text.toLowerCase()),
   ...mapped(['uppercase', 'upper', 'to_upper'], 'In upper case.', (text) => text.toUpperCase()),
-  ...mapped(['reverse'], 'Last character first.', reversed),
+  stringMethod('reverse() -> string', 'Last character first.', (ctx, self) => {
+    ctx.charge(self.length >> 1, self.length)
+    return reversed(self)
+  }),
   stringMethod(
     'substring(start: int, end?: int) -> string',
     'Characters from `start` up to `end`; a negative end is the end.',
@@ -111,7 +114,10 @@ const methods: readonly BuiltinDef[] = [
   stringMethod('last_index_of(part: string) -> int', 'Where `part` last occurs, or -1.', (ctx, self, part) =>
     pointsBefore(self, self.lastIndexOf(textArg(ctx, 0, part))),
   ),
-  stringMethod('chars() -> list<string>', 'The characters.', (ctx, self) => textList(ctx, Array.from(self), self.length)),
+  stringMethod('chars() -> list<string>', 'The characters.', (ctx, self) => {
+    ctx.charge(self.length >> 1, 17 * self.length)
+    return new HarnList(Array.from(self))
+  }),
   stringMethod('lines() -> list<string>', 'The lines without their ends.', (ctx, self) =>
     textList(ctx, linesOf(self), self.length),
   ),

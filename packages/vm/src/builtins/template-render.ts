@@ -6,6 +6,7 @@ import { FilterError, applyFilter, templateText, templateTruth } from './templat
 import { TemplateError, parseTemplate } from './template-syntax.js'
 import type { Node, Place } from './template-syntax.js'
 import type { Expression } from './template-expression.js'
+import { visit } from '../values/meter.js'
 import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { compare, equals } from '../values/equality.js'
@@ -60,6 +61,9 @@ const MAX_DEPTH = 1000
 const MAX_OUTPUT = 1 << 27
 const MAX_WORK = 5_000_000
 
+/** A step of a template costs as much as some steps of a walk over values. */
+const VISITS_A_STEP = 4
+
 export interface Rendering {
   readonly text: string
   readonly spans: readonly Span[]
@@ -86,6 +90,7 @@ class Renderer {
   private readonly withSpans: boolean
   private depth = 0
   private work = 0
+  private visited = 0
   /** Bytes of UTF-8 in `out` up to `countedTo`; counted on demand. */
   private bytes = 0
   private countedTo = 0
@@ -128,6 +133,11 @@ class Renderer {
     if (this.out.length > MAX_OUTPUT) throw new RenderError('template output is too large')
   }
 
+  private step(): void {
+    if (++this.work > MAX_WORK) throw new RenderError('template does too much work')
+    this.visited = visit(this.visited, VISITS_A_STEP)
+  }
+
   private nodes(nodes: readonly Node[], scope: Scope, origin: Origin, parents: readonly string[]): void {
     if (++this.depth > MAX_DEPTH) throw new RenderError('template is nested too deeply')
     for (const node of nodes) this.node(node, scope, origin, parents)
@@ -135,7 +145,7 @@ class Renderer {
   }
 
   private node(node: Node, scope: Scope, origin: Origin, parents: readonly string[]): void {
-    if (++this.work > MAX_WORK) throw new RenderError('template does too much work')
+    this.step()
     const start = this.offset()
     switch (node.kind) {
       case 'text':
@@ -192,7 +202,7 @@ class Renderer {
     if (length === 0) return this.nodes(node.otherwise, scope, origin, parents)
     const inner = new Map(scope)
     for (let index = 0; index < length; index++) {
-      if (++this.work > MAX_WORK) throw new RenderError('template does too much work')
+      this.step()
       const start = this.offset()
       const [key, item] = items.at(index)
       if (node.key !== null) inner.set(node.key, key)

@@ -5,7 +5,7 @@ import type { PendingEffect } from '../effects/effect.js'
 import type { Value } from '../values/value.js'
 import type { Fault } from './fault.js'
 
-export type LimitName = 'fuel' | 'frames' | 'heap' | 'output' | 'tasks'
+export type LimitName = 'fuel' | 'work' | 'frames' | 'heap' | 'output' | 'tasks'
 
 export type RunExit =
   | { readonly kind: 'done'; readonly output: string; readonly value: Value }
@@ -26,6 +26,11 @@ export interface Limits {
   readonly fuel: number
   /** Units after which the machine yields to its host. */
   readonly sliceFuel: number
+  /**
+   * Units that one operation may take. An operation is not cut into slices, so this bounds the time for which the host does not
+   * have its thread: a unit is about 50 ns.
+   */
+  readonly work: number
   /** Activations on all stacks of the run. */
   readonly frames: number
   /** Heap units (design §8.15), roughly bytes. */
@@ -38,9 +43,18 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   // Hours of work: a bound that no honest script meets.
   fuel: 1e12,
-  sliceFuel: 200_000,
+  sliceFuel: 50_000,
+  work: 250_000,
   frames: 100_000,
-  heap: 1 << 30,
+  heap: 1 << 28,
   output: 64 << 20,
   tasks: 100_000,
+}
+
+/**
+ * Thrown in JavaScript, to get out of an operation that must not go on: the only way out of the middle of a builtin. The machine
+ * catches it and ends the run, so that no state is looked at again.
+ */
+export class LimitReached extends Error {
+  override readonly name = 'LimitReached'
 }

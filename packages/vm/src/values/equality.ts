@@ -8,6 +8,7 @@ import { HarnAtomic, HarnHandle, HarnIter, HarnTask } from './handles.js'
 import { HarnList } from './list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import { HarnSet } from './set.js'
+import { visit } from './meter.js'
 import { compareText } from './text-order.js'
 import type { Value } from './value.js'
 
@@ -33,9 +34,11 @@ export function equals(left: Value, right: Value): boolean {
 /** Work list instead of recursion: pairs of values still to compare. */
 function structurallyEqual(left: Value, right: Value): boolean {
   const pending: Value[] = [left, right]
+  let visited = 0
   while (pending.length > 0) {
     const b = pending.pop()!
     const a = pending.pop()!
+    visited = visit(visited, 1)
     if (a instanceof HarnList) {
       if (!(b instanceof HarnList) || a.length !== b.length) return false
       for (let at = 0; at < a.length; at++) pending.push(a.items[at]!, b.items[at]!)
@@ -125,8 +128,10 @@ export function structuralKey(value: Value): unknown {
 /** False when the value (or one inside it) has identity only; then the whole has. */
 function appendKey(parts: string[], root: Value): boolean {
   const pending: (Value | { readonly text: string })[] = [root]
+  let visited = 0
   while (pending.length > 0) {
     const value = pending.pop()!
+    visited = visit(visited, 1)
     if (value !== null && typeof value === 'object' && 'text' in value) parts.push(value.text)
     else if (value === null) parts.push('n;')
     else if (typeof value === 'string') parts.push(`s${value.length}:${value}`)

@@ -2,12 +2,13 @@
 // back: an integral number is an int, another number a float. HarnFloat passes through where the difference matters.
 
 import type { Plain } from '../effects/effect.js'
-import { HarnClosure, HarnStruct } from './callable.js'
+import { HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
 import { display } from './display.js'
 import { HarnHandle } from './handles.js'
 import { HarnList } from './list.js'
 import { HarnBytes, HarnEnum, HarnFloat, HarnPair } from './scalars.js'
+import { visit } from './meter.js'
 import { HarnSet } from './set.js'
 import { wrapInt } from './value.js'
 import type { Value } from './value.js'
@@ -18,24 +19,33 @@ const MAX_DEPTH = 2000
 export class TooDeepError extends Error {}
 
 /** Values without a plain form (closures, durations, handles …) become their display text, as in 04a §0. */
-export function toPlain(value: Value, depth = 0): Plain {
+export function toPlain(value: Value): Plain {
+  return plainOf(value, 0, { visited: 0 })
+}
+
+function plainOf(value: Value, depth: number, walk: { visited: number }): Plain {
   if (value === null || typeof value !== 'object') return value
   if (value instanceof HarnFloat) return value.v
   if (value instanceof HarnBytes) return value.data
   if (depth > MAX_DEPTH) throw new TooDeepError(`data nested deeper than ${MAX_DEPTH}`)
-  if (value instanceof HarnList) return value.view().map((item) => toPlain(item, depth + 1))
-  if (value instanceof HarnDict) return mapToPlain(value.keys(), value.map, depth)
-  if (value instanceof HarnStruct) return mapToPlain([...value.fields.keys()].sort(), value.fields, depth)
-  if (value instanceof HarnSet) return value.values().map((item) => toPlain(item, depth + 1))
-  if (value instanceof HarnPair) return [toPlain(value.first, depth + 1), toPlain(value.second, depth + 1)]
+  if (value instanceof HarnList) return listToPlain(value.view(), depth, walk)
+  if (value instanceof HarnDict) return mapToPlain(value.keys(), value.map, depth, walk)
+  if (value instanceof HarnStruct) return mapToPlain([...value.fields.keys()].sort(), value.fields, depth, walk)
+  if (value instanceof HarnSet) return listToPlain(value.values(), depth, walk)
+  if (value instanceof HarnPair) return listToPlain([value.first, value.second], depth, walk)
   if (value instanceof HarnHandle) return { $handle: value.kind, id: value.id }
-  if (value instanceof HarnClosure || value instanceof HarnEnum) return display(value)
   return display(value)
 }
 
-function mapToPlain(keys: readonly string[], map: Map<string, Value>, depth: number): Plain {
+function listToPlain(items: readonly Value[], depth: number, walk: { visited: number }): Plain[] {
+  walk.visited = visit(walk.visited, items.length)
+  return items.map((item) => plainOf(item, depth + 1, walk))
+}
+
+function mapToPlain(keys: readonly string[], map: Map<string, Value>, depth: number, walk: { visited: number }): Plain {
+  walk.visited = visit(walk.visited, keys.length)
   const out = Object.create(null) as Record<string, Plain>
-  for (const key of keys) out[key] = toPlain(map.get(key)!, depth + 1)
+  for (const key of keys) out[key] = plainOf(map.get(key)!, depth + 1, walk)
   return out
 }
 

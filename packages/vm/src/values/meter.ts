@@ -1,0 +1,37 @@
+// Who pays for walks over values. Display, equality, order, structural keys and data at the edge visit every value inside a value,
+// once for each way that leads to it: forty lists, each of which holds the one before twice, are a short program and 2^40 visits.
+// Walks are called from everywhere, with nothing in hand but the value, so the machine that runs puts itself here while it runs;
+// it is synchronous, so that there is never more than one.
+
+export interface Meter {
+  /** So many more values were visited, `total` by this walk. May throw to end it. */
+  walked(more: number, total: number): void
+}
+
+let paying: Meter | null = null
+
+/** Answers who paid before, to be put back. */
+export function payBy(meter: Meter | null): Meter | null {
+  const before = paying
+  paying = meter
+  return before
+}
+
+const STEP_BITS = 10
+
+/** Where no machine runs: results on their way to the host. */
+const MOST_UNPAID = 1 << 24
+
+/**
+ * To be called with the number of values visited before and with the number that are now to be visited; answers the sum. Small
+ * walks are part of the operation that makes them and cost nothing. Raises an Error where nobody pays and there is no end.
+ */
+export function visit(before: number, more: number): number {
+  const total = before + more
+  const steps = (total >> STEP_BITS) - (before >> STEP_BITS)
+  if (steps > 0) {
+    if (paying !== null) paying.walked(steps << STEP_BITS, total)
+    else if (total > MOST_UNPAID) throw new Error(`the value has more than ${MOST_UNPAID} parts`)
+  }
+  return total
+}
