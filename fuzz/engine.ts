@@ -13,7 +13,15 @@ const signatures = signaturesOf(registry)
 export const hashHex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Small enough that no program runs long, large enough that most scripts of the corpus reach their end. */
-const LIMITS: Limits = { fuel: 20_000, work: 250_000, sliceFuel: 20_000, frames: 5000, heap: 1 << 22, output: 1 << 20, tasks: 1000 }
+const LIMITS: Limits = {
+  fuel: 20_000,
+  work: 250_000,
+  sliceFuel: 20_000,
+  frames: 5000,
+  heap: 1 << 22,
+  output: 1 << 20,
+  tasks: 1000,
+}
 
 /** Exits after which a run is given up: one that only sleeps uses little fuel. */
 const MOST_EXITS = 4000
