@@ -17,9 +17,9 @@ const INPUTS: Readonly<Record<string, number>> = {
   tiers: 400,
   chunk: 350,
   snapshot: 120,
-  checker: 400,
-  types: 800,
-  effects: 400,
+  checker: 300,
+  types: 500,
+  effects: 200,
 }
 
 test.each(TARGETS.filter((target) => target.share > 0).map((target) => [target.name, target] as const))(

@@ -118,11 +118,12 @@ describe('tools', () => {
 describe('aliases of tools', () => {
   const extended = '// @bridle grants\nuse tool http.get as Fetch\nuse tool mcp "https://example.com" as Server\n'
 
-  test('have the effect that is bound to them, else that of their grants, else external', () => {
+  test('have the effect that is bound to them, else that of their grants, else what is known of the tool', () => {
     const call = 'fn f(u) { return Fetch(url: u) }'
     expect(effectsOf(`${extended}bind effect http.get to Fetch\n${call}`, 'f')).toEqual(['http'])
     expect(effectsOf(`${extended}grant Fetch effect "llm"\n${call}`, 'f')).toEqual(['llm'])
-    expect(effectsOf(`${extended}${call}`, 'f')).toEqual(['external'])
+    expect(effectsOf(`${extended}${call}`, 'f')).toEqual(['http']) // a standard tool
+    expect(effectsOf(`${extended}${call}`.replace('http.get', 'acme.get'), 'f')).toEqual(['external'])
   })
 
   test('are shown with their tool and their grants', () => {

@@ -85,6 +85,9 @@ export class Inference {
   private readonly named = new Map<string, Unit[]>()
   private readonly fields = new Map<string, Tracked[]>()
   private changed = false
+  /** The unit that is being worked out, and who has looked at which. */
+  private reader: Unit | null = null
+  private readonly readers = new Map<number, Set<Unit>>()
 
   constructor(world: World, options: InferOptions) {
     this.world = world
@@ -99,6 +102,11 @@ export class Inference {
   }
 
   of(unit: Unit): Facts {
+    if (this.reader !== null) {
+      const readers = this.readers.get(unit.id)
+      if (readers === undefined) this.readers.set(unit.id, new Set([this.reader]))
+      else readers.add(this.reader)
+    }
     return this.facts[unit.id] ?? emptyFacts()
   }
 
@@ -112,12 +120,22 @@ export class Inference {
     return all
   }
 
-  /** Repeats until nothing is added; every set only grows and is bounded by the program. */
+  /** Looks at a unit again when one that it looked at has grown; every set only grows and is bounded by the program. */
   private solve(): void {
-    do {
+    const waiting = new Set([...this.world.units].reverse())
+    for (const unit of waiting) {
+      waiting.delete(unit)
       this.changed = false
-      for (const unit of this.world.units) for (const site of unit.sites) this.transfer(unit, site)
-    } while (this.changed)
+      this.reader = unit
+      for (const site of unit.sites) this.transfer(unit, site)
+      if (!this.changed) continue
+      for (const reader of this.readers.get(unit.id) ?? []) {
+        // At the end of the line, also when it is the unit itself.
+        waiting.delete(reader)
+        waiting.add(reader)
+      }
+    }
+    this.reader = null
   }
 
   private transfer(unit: Unit, site: Site): void {
