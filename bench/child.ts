@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Engine } from './engine.js'
+import { measureBulk } from './bulk.js'
 import { measureGrowth } from './growth.js'
 import { measureShapes } from './shapes/measure.js'
 import { measureValues } from './shapes/values.js'
@@ -80,6 +81,8 @@ async function answer(): Promise<unknown> {
       return toolCalls()
     case 'value representations':
       return measureValues()
+    case 'bulk':
+      return measureBulk(new Engine())
     case 'growth':
       return measureGrowth(new Engine())
     case 'shapes':

@@ -18,17 +18,17 @@ export class Engine {
     this.signatures = signaturesOf(this.registry)
   }
 
-  compile(text: string): CompiledProgram {
+  compile(text: string, globals: readonly string[] = []): CompiledProgram {
     const { program, diagnostics } = compileProgram(
       { key: 'bench.harn', text },
-      { signatures: this.signatures, resolve: (path) => ({ kind: 'error', message: `no module ${path}` }) },
+      { signatures: this.signatures, globals, resolve: (path) => ({ kind: 'error', message: `no module ${path}` }) },
     )
     if (program === null) throw new Error(diagnostics.map((each) => each.message).join('; '))
     return program
   }
 
-  load(text: string): LinkedProgram {
-    return linkProgram(this.compile(text), this.registry)
+  load(text: string, globals: readonly string[] = []): LinkedProgram {
+    return linkProgram(this.compile(text, globals), this.registry)
   }
 
   machine(program: LinkedProgram, options: Partial<MachineOptions> = {}): Machine {

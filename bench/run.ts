@@ -10,9 +10,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { entries, root } from '../scripts/workspace.mjs'
+import { bulkTable } from './bulk.js'
 import { growthTable } from './growth.js'
 import { figure, geometricMean, median, spread } from './stats.js'
 import { WORKLOADS } from './workloads.js'
+import type { Bulk } from './bulk.js'
 import type { Growth } from './growth.js'
 import type { ShapeTimes } from './shapes/measure.js'
 import type { Figures } from './system.js'
@@ -41,6 +43,7 @@ const SYSTEM = [
   'tool calls',
   'value representations',
 ].filter((name) => name.includes(options.filter))
+const hasBulk = 'bulk'.includes(options.filter)
 const hasGrowth = 'growth'.includes(options.filter)
 const hasShapes = 'shapes'.includes(options.filter)
 
@@ -58,6 +61,7 @@ interface Samples {
   readonly mixed: Record<string, number[]>
   readonly baseMixed: Record<string, number[]>
   readonly system: Record<string, Figures[]>
+  readonly bulk: Bulk[][]
   readonly growth: Growth[][]
   readonly shapes: Record<string, ShapeTimes[]>
 }
@@ -124,7 +128,7 @@ async function main(): Promise<void> {
     chosen.map((workload) => workload.name),
   ) as Record<string, string>
   note(`bench: results are right; ${rounds} rounds`)
-  const samples: Samples = { scripts: {}, mixed: {}, baseMixed: {}, system: {}, growth: [], shapes: {} }
+  const samples: Samples = { scripts: {}, mixed: {}, baseMixed: {}, system: {}, bulk: [], growth: [], shapes: {} }
   for (let round = 1; round <= rounds; round++) {
     for (const { name } of chosen) {
       const timing = measure(child, 'script', [name]) as { engine: Timing; js: Timing }
@@ -140,6 +144,7 @@ async function main(): Promise<void> {
       for (const [name, ms] of Object.entries(baseMixed)) (samples.baseMixed[name] ??= []).push(ms)
     }
     for (const name of SYSTEM) (samples.system[name] ??= []).push(measure(child, name) as Figures)
+    if (hasBulk) samples.bulk.push(measure(child, 'bulk') as Bulk[])
     if (hasGrowth) samples.growth.push(measure(child, 'growth') as Growth[])
     if (hasShapes) {
       for (const [name, times] of Object.entries(measure(child, 'shapes') as Record<string, ShapeTimes>))
@@ -177,6 +182,7 @@ function reportOf(samples: Samples, lua: string | null): string {
   if (chosen.length > 0) lines.push('## Programs', '', ...programTable(samples), '')
   for (const [name, figures] of Object.entries(samples.system))
     lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures), '')
+  if (hasBulk) lines.push('## Builtins over many elements', '', ...bulkTable(medianBulk(samples.bulk)), '')
   if (hasGrowth) lines.push('## Growth', '', ...growthTable(medianGrowth(samples.growth)), '')
   if (hasShapes) lines.push('## Linked instructions and a plain stack switch', '', ...shapeTable(samples.shapes), '')
   return `${lines.join('\n').trimEnd()}\n`
@@ -229,6 +235,14 @@ function figureTable(rows: readonly Figures[]): string[] {
     '|---|---:|',
     ...Object.keys(rows[0]!).map((label) => `| ${label} | ${withQuartiles(rows.map((row) => row[label]!))} |`),
   ]
+}
+
+function medianBulk(rounds: readonly Bulk[][]): Bulk[] {
+  return rounds[0]!.map(({ name, ratios }, at) => ({
+    name,
+    ratios: ratios.map((ratio, size) => (ratio === null ? null : median(rounds.map((rows) => rows[at]!.ratios[size]!)))),
+    perElement: median(rounds.map((rows) => rows[at]!.perElement)),
+  }))
 }
 
 function medianGrowth(rounds: readonly Growth[][]): Growth[] {
