@@ -15,10 +15,16 @@ const encoder = new TextEncoder()
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** `key` waits for its value while an object is open. */
-type Open = { readonly items: Value[] } | { readonly map: Map<string, Value>; key: string }
+/** An open list (`items`) or object (`map`), whose `key` waits for its value. One shape for both: V8 reads that faster. */
+interface Open {
+  readonly items: Value[] | null
+  readonly map: Map<string, Value>
+  key: string
+}
 
-const PLAIN_RUN = /[^"\\\u0000-\u001f]*/y
+/** What the map of a list is; never written to. */
+const NO_MAP: Map<string, Value> = new Map()
+
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
 class Reader {
@@ -43,8 +49,8 @@ class Reader {
 
   skipSpace(): string | undefined {
     for (;;) {
-      const char = this.text[this.at]
-      if (char !== ' ' && char !== '\n' && char !== '\r' && char !== '\t') return char
+      const code = this.text.charCodeAt(this.at)
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.text[this.at]
       this.at++
     }
   }
@@ -60,6 +66,30 @@ class Reader {
   }
 
   number(): Value {
+    return this.smallInt() ?? this.anyNumber()
+  }
+
+  /** An int of few digits, which most numbers are; null for anything else, read by `anyNumber` from its start. */
+  smallInt(): number | null {
+    const { text } = this
+    const isNegative = text.charCodeAt(this.at) === 0x2d
+    const start = isNegative ? this.at + 1 : this.at
+    let value = 0
+    let at = start
+    for (; at - start < 15; at++) {
+      const digit = text.charCodeAt(at) - 0x30
+      if (!(digit >= 0 && digit <= 9)) break
+      value = value * 10 + digit
+    }
+    const next = text.charCodeAt(at)
+    const goesOn = (next >= 0x30 && next <= 0x39) || next === 0x2e || next === 0x65 || next === 0x45
+    const hasLeadingZero = text.charCodeAt(start) === 0x30 && (at - start > 1 || isNegative)
+    if (at === start || goesOn || hasLeadingZero) return null
+    this.at = at
+    return isNegative ? -value : value
+  }
+
+  anyNumber(): Value {
     NUMBER.lastIndex = this.at
     const text = NUMBER.exec(this.text)?.[0] ?? ''
     const next = this.text[this.at + text.length]
@@ -87,10 +117,12 @@ class Reader {
   string(): string | null {
     let out = ''
     for (;;) {
-      PLAIN_RUN.lastIndex = this.at
-      const run = PLAIN_RUN.exec(this.text)![0]
-      this.at += run.length
-      const char = this.text[this.at]
+      const { text } = this
+      let end = this.at
+      for (let code = text.charCodeAt(end); code !== 0x22 && code !== 0x5c && code >= 0x20; code = text.charCodeAt(end)) end++
+      const run = text.slice(this.at, end)
+      this.at = end
+      const char = text[end]
       if (char === '"') {
         this.at++
         return out + run
@@ -162,7 +194,7 @@ class Reader {
       case 'f':
         return this.word('false', false)
     }
-    return /[-0-9]/.test(char) ? this.number() : this.fail('expected value')
+    return (char >= '0' && char <= '9') || char === '-' ? this.number() : this.fail('expected value')
   }
 
   document(): Value {
@@ -177,7 +209,7 @@ class Reader {
           if (this.skipSpace() !== undefined) this.fail('trailing characters')
           return value as Value
         }
-        if ('items' in top) top.items.push(value as Value)
+        if (top.items !== null) top.items.push(value as Value)
         else top.map.set(top.key, value as Value)
         value = this.closeOrNext(open)
         if (this.error !== null) return null
@@ -194,14 +226,14 @@ class Reader {
     if (char === '[') {
       if (next === ']') return this.closed(new HarnList([]))
       if (next === undefined) return this.fail('EOF while parsing a list')
-      open.push({ items: [] })
+      open.push({ items: [], map: NO_MAP, key: '' })
       return OPENED
     }
     if (next === '}') return this.closed(new HarnDict())
     if (next === undefined) return this.fail('EOF while parsing an object')
     const key = this.key()
     if (key === null) return null
-    open.push({ map: new Map(), key })
+    open.push({ items: null, map: new Map(), key })
     return OPENED
   }
 
@@ -213,12 +245,13 @@ class Reader {
   /** Behind a member: the finished container, or OPENED when another member follows. */
   closeOrNext(open: Open[]): Value | typeof OPENED {
     const top = open.at(-1)!
-    const isList = 'items' in top
+    const { items } = top
+    const isList = items !== null
     const char = this.skipSpace()
     if (char === undefined) return this.fail(isList ? 'EOF while parsing a list' : 'EOF while parsing an object')
     if (char === (isList ? ']' : '}')) {
       open.pop()
-      return this.closed(isList ? new HarnList(top.items) : new HarnDict(top.map))
+      return this.closed(items !== null ? new HarnList(items) : new HarnDict(top.map))
     }
     if (char !== ',') return this.fail(isList ? 'expected `,` or `]`' : 'expected `,` or `}`')
     this.at++

@@ -124,8 +124,9 @@ class Renderer {
   }
 
   private span(kind: Span['kind'], place: Place | null, start: number, bound: string | null = null): void {
-    if (this.withSpans)
-      this.spans.push({ kind, line: place?.line ?? 0, column: place?.column ?? 0, start, end: this.offset(), bound })
+    if (!this.withSpans) return
+    const shown = bound === null ? null : shortened(bound)
+    this.spans.push({ kind, line: place?.line ?? 0, column: place?.column ?? 0, start, end: this.offset(), bound: shown })
   }
 
   private write(text: string): void {
@@ -155,12 +156,12 @@ class Renderer {
         const value = scope.get(node.name)
         const text = value === undefined ? `{{${node.name}}}` : templateText(value)
         this.write(text)
-        return this.span('legacy_bare', null, start, shortened(text))
+        return this.span('legacy_bare', null, start, text)
       }
       case 'value': {
         const text = templateText(this.at(node.place, () => evaluate(node.expression, scope)))
         this.write(text)
-        return this.span('expr', node.place, start, shortened(text))
+        return this.span('expr', node.place, start, text)
       }
       case 'if':
         return this.branches(node, scope, origin, parents, start)
@@ -201,13 +202,18 @@ class Renderer {
     const { length } = items
     if (length === 0) return this.nodes(node.otherwise, scope, origin, parents)
     const inner = new Map(scope)
+    const wantsLoop = node.body.some(mayReadLoop)
     for (let index = 0; index < length; index++) {
       this.step()
       const start = this.offset()
       const [key, item] = items.at(index)
       if (node.key !== null) inner.set(node.key, key)
       inner.set(node.item, item)
-      inner.set('loop', HarnDict.of({ index: index + 1, index0: index, first: index === 0, last: index === length - 1, length }))
+      if (wantsLoop)
+        inner.set(
+          'loop',
+          HarnDict.of({ index: index + 1, index0: index, first: index === 0, last: index === length - 1, length }),
+        )
       this.nodes(node.body, inner, origin, parents)
       this.span('for_iteration', node.place, start)
     }
@@ -240,6 +246,42 @@ class Renderer {
     const directory = loaded.path.slice(0, loaded.path.lastIndexOf('/')) || '/'
     this.file(loaded.text, { path: loaded.path, directory }, inner, chain)
     this.span('include', node.place, start)
+  }
+}
+
+/** Whether a node can see the facts of the loop it is in; included files can. Most bodies do not, and making them costs most of a turn. */
+function mayReadLoop(node: Node): boolean {
+  switch (node.kind) {
+    case 'text':
+      return false
+    case 'name':
+      return node.name === 'loop'
+    case 'value':
+      return readsLoop(node.expression)
+    case 'if':
+      return (
+        node.otherwise.some(mayReadLoop) ||
+        node.branches.some(({ condition, body }) => readsLoop(condition) || body.some(mayReadLoop))
+      )
+    case 'for':
+      return readsLoop(node.source) || node.otherwise.some(mayReadLoop) || node.body.some(mayReadLoop)
+    case 'include':
+      return true
+  }
+}
+
+function readsLoop(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'literal':
+      return false
+    case 'path':
+      return expression.root === 'loop'
+    case 'not':
+      return readsLoop(expression.operand)
+    case 'filter':
+      return readsLoop(expression.input) || expression.args.some(readsLoop)
+    default:
+      return readsLoop(expression.left) || readsLoop(expression.right)
   }
 }
 
