@@ -56,7 +56,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   unique: {
     script: 'println(len(data.unique()))',
     data: scattered,
-    js: (xs: number[]) => String([...new Set(xs)].length),
+    js: (xs: number[]) => {
+      const found = [...new Set(xs)]
+      return String(found.length)
+    },
   },
   'set from a list': {
     script: 'println(len(set(data)))',
