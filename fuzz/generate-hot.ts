@@ -314,6 +314,7 @@ class HotGenerator {
       case 5:
         return `id("<\${${this.variable()}}>")`
       case 6:
+        if (random.oneIn(3)) return `sqrt(${this.operand(0)})`
         return `id([${this.operand(0)}, ${this.operand(0)}])[${random.pick(['0', '1', '-1', this.variable()])}]`
       default:
         return `${this.operand(depth - 1)} ${random.pick(['+', '-', '*', '/', '%', '**', '+', '*'])} ${this.operand(depth - 1)}`

@@ -36,8 +36,8 @@ export interface Ran {
 }
 
 /** Runs to the end, or until nothing but an outside answer could move it on (`exit` is null then). */
-export function run(program: LinkedProgram, limits: Partial<Limits> = {}): Ran {
-  const machine = new Machine(program, { ...options, limits })
+export function run(program: LinkedProgram, limits: Partial<Limits> = {}, more: Partial<MachineOptions> = {}): Ran {
+  const machine = new Machine(program, { ...options, ...more, limits })
   let now = 0
   let exit = machine.start(null, now)
   let output = ''
@@ -52,6 +52,6 @@ export function run(program: LinkedProgram, limits: Partial<Limits> = {}): Ran {
   }
 }
 
-export function runText(text: string, limits: Partial<Limits> = {}): Ran {
-  return run(link(text), limits)
+export function runText(text: string, limits: Partial<Limits> = {}, more: Partial<MachineOptions> = {}): Ran {
+  return run(link(text), limits, more)
 }

@@ -209,7 +209,10 @@ export function frame<S extends FrameState>(def: {
   return { runBoundary: true, output: 'keep', ...def } as unknown as FrameDef
 }
 
-/** 'pure': same arguments, same result, no effect, no call back. Otherwise the kinds of effect it may ask for, or 'callback'. */
+/**
+ * 'pure': same arguments, same result, no effect, no call back. Otherwise the kinds of effect it may ask for, or 'callback'. Compiled
+ * code calls pure builtins and those that only call back while the frames of its callers are not on the stack.
+ */
 export type Effects = 'pure' | readonly string[]
 
 // Arguments arrive padded with nil to the number of declared parameters; a rest parameter takes what is left.
@@ -226,6 +229,8 @@ export interface BuiltinDef {
   readonly effects: Effects
   /** True when arguments are neither kept nor returned, so that the compiler may keep ownership of a container it passes. */
   readonly borrows: boolean
+  /** What a builtin that does nothing else does with a float: compiled code calls it on raw doubles. */
+  readonly real?: (x: number) => number
   readonly run: Run
   readonly receiver: string | null
 }

@@ -20,10 +20,11 @@ function define(signature: string, doc: string, run: Run): BuiltinDef {
 
 /** A function from float to float. */
 function real(name: string, doc: string, map: (x: number) => number): BuiltinDef {
-  return define(`${name}(n: float) -> float`, doc, (_ctx, value) => {
+  const def = define(`${name}(n: float) -> float`, doc, (_ctx, value) => {
     const x = numberOf(value)
     return x === null ? null : new HarnFloat(map(x))
   })
+  return { ...def, real: map }
 }
 
 /** A function from float to int. */

@@ -317,7 +317,8 @@ export class Region {
           this.forwardEdges.set(to, (this.forwardEdges.get(to) ?? 0) + 1)
           continue
         }
-        if (!this.dominates(to, block)) throw new Irreducible()
+        // JavaScript cannot say it. Our compiler emits none; chunks from elsewhere may.
+        if (!this.dominates(to, block)) throw new Refusal('a jump into the middle of a loop')
         const body = this.loops.get(to) ?? new Set([to])
         this.loops.set(to, body)
         const pending = [block]
@@ -332,8 +333,8 @@ export class Region {
   }
 }
 
-/** A jump into the middle of a loop, which JavaScript cannot say. Our compiler emits none; chunks from elsewhere may. */
-export class Irreducible extends Error {}
+/** Why a piece of code stays in the base tier. */
+export class Refusal extends Error {}
 
 function reversePostorder(entry: Block, edges: (block: Block) => readonly Block[]): Block[] {
   const order: Block[] = []

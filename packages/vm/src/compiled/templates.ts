@@ -7,6 +7,7 @@ import { LINKED } from '../interpreter/linked.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
+import { Refusal } from './graph.js'
 import { loopFrameOf, loopText } from './callbacks.js'
 import { FLOAT, guessesInts, isArithmetic, SAW_FLOATS } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -311,8 +312,11 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return tailCall(w, i)
     case L.CALL_METHOD:
       return callMethod(w, i, block)
-    case L.BUILTIN1:
+    case L.BUILTIN1: {
+      const { real } = i.k as BuiltinDef
+      if (real !== undefined && w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.constant(real)}(${w.raw(i.b)});`
       return builtin(w, i, block, [b()])
+    }
     case L.BUILTIN2:
       return builtin(w, i, block, [b(), c()])
     case L.BUILTIN_N:
@@ -349,7 +353,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.NEXT:
       return next(w, i, block)
     default:
-      throw new Error(`no template for linked operation ${op}`)
+      throw new Refusal(`no template for linked operation ${op}`)
   }
 }
 

@@ -6,11 +6,11 @@
 // inner ones first), and `settle` lays the frames out. A fault that passes through them leaves no frames at all.
 
 import { HarnFloat } from '../values/scalars.js'
-import { graphOf, Irreducible } from './graph.js'
+import { graphOf, Refusal } from './graph.js'
 import { HELPERS } from './runtime.js'
 import { Site } from './site.js'
 import { refused } from './state.js'
-import { Refusal, UnitWriter } from './writer.js'
+import { UnitWriter } from './writer.js'
 import { forget } from './feedback.js'
 import { control } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
@@ -286,7 +286,7 @@ function attempt(write: () => UnitText): UnitText | null {
   try {
     return write()
   } catch (cause) {
-    if (cause instanceof Refusal || cause instanceof Irreducible) return null
+    if (cause instanceof Refusal) return null
     throw cause
   }
 }

@@ -9,6 +9,7 @@
 import { HarnFloat } from '../values/scalars.js'
 import { LINKED } from '../interpreter/linked.js'
 import { mayFault, readsOf, writeOf } from './operands.js'
+import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Block, Region } from './graph.js'
 
@@ -100,6 +101,7 @@ export function resultType(i: Instr, types: Types, guesses: boolean): number {
     if (types[i.b] === FLOAT) return FLOAT
     return types[i.b] === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
   }
+  if (op === L.BUILTIN1 && types[i.b] === FLOAT && (i.k as BuiltinDef).real !== undefined) return FLOAT
   if (op === L.MODK) return types[i.b] === NUMBER && i.c !== 0 ? NUMBER : ANY
   return ANY
 }

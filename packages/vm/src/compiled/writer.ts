@@ -6,7 +6,7 @@
 // its general form. No script text gets into the text but through JSON.
 
 import { HarnFloat } from '../values/scalars.js'
-import { Region } from './graph.js'
+import { Refusal, Region } from './graph.js'
 import { mayFault } from './operands.js'
 import { afterInstr, ANY, BOOL, FLOAT, NUMBER, solveTypes, UNSET, usesAsNumber } from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
@@ -30,9 +30,6 @@ export interface UnitText {
 /** Past this V8 would not optimise the result, and compiling would hold the run up. */
 const MAX_INSTRS = 1200
 const MAX_SLOTS = 120
-
-/** Why a piece of code stays in the base tier. */
-export class Refusal extends Error {}
 
 export class UnitWriter {
   readonly code: FunctionCode

@@ -32,8 +32,8 @@ export class Fault {
   readonly value: Value
   readonly category: string
   private entries: readonly TraceEntry[] | null = null
-  /** Function and code position, by turns, of activations that are not in `entries` yet: most faults are caught and nobody asks. */
-  private places: (FunctionCode | number)[] | null = null
+  /** Activations that are not in `entries` yet, the outermost first: most faults are caught and nobody asks. */
+  private places: Place | null = null
 
   constructor(kind: FaultKind, message: string, value: Value = null, category = '') {
     this.kind = kind
@@ -45,12 +45,10 @@ export class Fault {
   /** Filled while the fault leaves frames; null before. */
   get trace(): readonly TraceEntry[] | null {
     if (this.places !== null) {
-      const entries = [...(this.entries ?? [])]
-      for (let at = 0; at < this.places.length; at += 2) {
-        entries.push(entryOf(this.places[at] as FunctionCode, this.places[at + 1] as number))
-      }
+      const entries: TraceEntry[] = []
+      for (let place: Place | null = this.places; place !== null; place = place.inner) entries.push(entryOf(place))
       this.places = null
-      this.entries = entries
+      this.entries = [...(this.entries ?? []), ...entries.reverse()]
     }
     return this.entries
   }
@@ -66,8 +64,7 @@ export class Fault {
 
   /** Adds the activation of `code` that stands at `pc` to the trace. */
   note(code: FunctionCode, pc: number): void {
-    if (this.places === null) this.places = [code, pc]
-    else this.places.push(code, pc)
+    this.places = { code, pc, inner: this.places }
   }
 
   /** One-line display form. */
@@ -92,7 +89,14 @@ export class Fault {
   }
 }
 
-function entryOf(code: FunctionCode, pc: number): TraceEntry {
+/** A link of a chain: a fault leaves many frames one by one, and a chain grows without copying. */
+interface Place {
+  readonly code: FunctionCode
+  readonly pc: number
+  readonly inner: Place | null
+}
+
+function entryOf({ code, pc }: Place): TraceEntry {
   const { line, column } = code.placeOf(pc)
   return { file: code.module.key, function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name, line, column }
 }

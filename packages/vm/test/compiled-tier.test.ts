@@ -1,0 +1,111 @@
+// The compiled tier beside the base tier: same results, traces, fuel and heap units, wherever the run is stopped. What random programs
+// find is in fuzz (target `tiers`); here is what a reader should know, a case each.
+
+import { describe, expect, test } from 'vitest'
+import { link, run } from './support.js'
+import type { Ran } from './support.js'
+import type { Limits, TierOptions } from '@bridle/vm'
+
+const AT_ONCE: TierOptions = { calls: 0, turns: 0 }
+
+function facts({ exit, output, machine }: Ran): unknown {
+  const fault = exit?.kind === 'failed' ? [exit.fault.text, exit.fault.trace] : null
+  return { kind: exit?.kind, fault, output, fuel: machine.fuelUsed, heap: machine.heapCharged }
+}
+
+/** Runs in both tiers, and answers the compiled run. */
+function inBoth(text: string, limits: Partial<Limits> = {}): Ran {
+  const base = run(link(text), limits, { tier: null })
+  const compiled = run(link(text), limits, { tier: AT_ONCE })
+  expect(facts(compiled)).toEqual(facts(base))
+  expect(base.machine.tier).toBeNull()
+  expect(compiled.machine.tier!.entered).toBeGreaterThan(0)
+  return compiled
+}
+
+describe('what both tiers do', () => {
+  test.each([
+    ['ints past 32, 53 and 64 bits', 'fn f(n) { var x = n\n for i in 0 to 40 { x = x * 3 + i }\n return x }\nprintln(f(7))', '-'],
+    [
+      'floats, NaN and minus zero',
+      'fn f(x) { var s = 0.0\n for i in 0 to 5 { s = s * x - 0.0 / x }\n return s }\nprintln("${f(0.0)} ${f(-1.5)}")',
+      'NaN',
+    ],
+    ['recursion', 'fn fib(n) { if n < 2 { return n }\n return fib(n - 1) + fib(n - 2) }\nprintln(fib(15))', '610'],
+    [
+      'mutual tail calls',
+      'fn even(n) { if n == 0 { return true }\n return odd(n - 1) }\nfn odd(n) { if n == 0 { return false }\n return even(n - 1) }\nprintln(even(5000))',
+      'true',
+    ],
+    [
+      'a fault through frames to a handler',
+      'fn g(n) { if n > 2 { throw "over ${n}" }\n return n }\nfn f(n) { return g(n) + 1 }\nvar s = ""\nfor i in 0 to 4 { try { s = s + f(i) + ";" } catch (e) { s = s + e + ";" } }\nprintln(s)',
+      'Cannot add',
+    ],
+    [
+      'callbacks',
+      'fn f(xs) { return xs.map({ x -> x * 2 }).filter({ x -> x > 2 }).reduce(0, { a, x -> a + x }) }\nprintln(f([1, 2, 3]))',
+      '10',
+    ],
+    [
+      'methods of structs',
+      'struct P { x: int }\nimpl P { fn add(self, d) { return self.x + d } }\nfn f(p) { var s = 0\n for i in 0 to 3 { s = s + p.add(i) }\n return s }\nprintln(f(P { x: 2 }))',
+      '14',
+    ],
+    [
+      'defaults and missing arguments',
+      'fn f(a, b = 5, c = b) { return "${a} ${b} ${c}" }\nprintln(f(1) + f(1, 2) + f(1, 2, 3))',
+      '1 5 5',
+    ],
+  ])('%s', (_, text, part) => {
+    expect(inBoth(text).output).toContain(part === '-' ? '\n' : part)
+  })
+
+  test('an uncaught fault has the same trace', () => {
+    const { exit } = inBoth('fn g(n) {\n  return n / 0\n}\nfn f(n) {\n  let r = g(n)\n  return r\n}\nf(1)')
+    expect(exit?.kind === 'failed' && exit.fault.trace?.map((each) => `${each.function}:${each.line}`)).toEqual([
+      'g:2',
+      'f:5',
+      'pipeline:8',
+    ])
+  })
+
+  test('too many nested calls are a fault at the same depth', () => {
+    inBoth('fn f(n) { println(n)\n let r = f(n + 1)\n return r }\nprintln(try { f(0) })')
+  })
+
+  test('a run can be stopped at every unit of fuel', () => {
+    const text =
+      'fn g(x) { sleep(1ms)\n return x * 0.5 }\nfn f(n) { var s = 0.0\n for i in 0 to n { for j in [1, 2] { s = s + g(i + j) } }\n return s }\nprintln([1, 2].map({ n -> f(n) }))'
+    for (const sliceFuel of [1, 2, 5, 1000]) inBoth(text, { sliceFuel })
+  })
+
+  test('limits strike at the same unit', () => {
+    for (const fuel of [10, 57, 200]) inBoth('fn f(n) { var i = 0\n while true { i = i + n }\n return i }\nf(1)', { fuel })
+    inBoth('fn f() { var xs = []\n while true { xs = xs + [[1, 2, 3]] } }\nf()', { heap: 1 << 16 })
+  })
+})
+
+describe('text of a script', () => {
+  test('is data, whatever is in it', () => {
+    const nasty = '`${1}` */ \\" \' </script> \\u{2028} \\u{2029} ${"}"} //'
+    const text = `fn f(d) { var s = ""\n for i in 0 to 2 { s = s + d.constructor + d["__proto__"] + "${nasty}" }\n return s }\nprintln(f({constructor: "c", __proto__: "p"}))`
+    expect(inBoth(text).output).toContain('cp')
+  })
+})
+
+describe('guesses', () => {
+  test('a function that is given everything settles after a few wrong ones', () => {
+    const text =
+      'fn add(a, b) { return a + b }\nvar out = []\nfor round in 0 to 200 { for p in [[1, 2], [1.5, 2], ["a", "b"], [[1], [2]]] { out = [add(p[0], p[1])] } }\nprintln(out)'
+    const { machine } = inBoth(text)
+    const add = machine.program.main.functions.find((fn) => fn.chunk.name === 'add')!
+    expect(add.compiled.misses).toBeLessThan(20)
+    expect(add.enter).not.toBeNull()
+  })
+
+  test('code that stops all the time stays in the base tier', () => {
+    const { machine } = inBoth('for i in 0 to 1000 { sleep(1ms) }\nprintln("slept")')
+    expect(machine.tier!.entered).toBeLessThan(100)
+  })
+})
