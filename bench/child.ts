@@ -4,6 +4,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkingTimes } from './checking.js'
 import { Engine } from './engine.js'
 import { measureBulk } from './bulk.js'
 import { measureGrowth } from './growth.js'
@@ -73,6 +74,8 @@ async function answer(): Promise<unknown> {
       return compileTimes()
     case 'process start':
       return processStarts(folder)
+    case 'checking':
+      return checkingTimes(folder)
     case 'snapshot':
       return snapshots()
     case 'idle machines':

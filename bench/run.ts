@@ -38,6 +38,7 @@ const SYSTEM = [
   'fresh machine',
   'compile',
   'process start',
+  'checking',
   'snapshot',
   'idle machines',
   'tool calls',

@@ -1,39 +1,36 @@
 // Cyclomatic complexity of a function: one, and one more for every place where the way through it divides. Closures count, and
 // declarations inside do not.
 
-import { type Block, walk } from '@bridle/parser'
+import { type Block, forEachChild, type Node } from '@bridle/parser'
 
 export function complexityOf(body: Block): number {
   let score = 1
-  walk(body, {
-    enter(node) {
-      switch (node.kind) {
-        case 'FnDecl':
-        case 'ToolDecl':
-          return false
-        case 'If':
-        case 'For':
-        case 'While':
-        case 'Retry':
-        case 'Match':
-        case 'Guard':
-        case 'Ternary':
-          score += 1
-          break
-        case 'Try':
-          if (node.handler !== null || node.finalizer !== null) score += 1
-          break
-        case 'Select':
-          score += node.arms.length
-          break
-        case 'Binary':
-          if (node.operator === '&&' || node.operator === '||') score += 1
-          break
-        default:
-          break
-      }
-      return true
-    },
-  })
+  const visit = (node: Node): void => {
+    if (node.kind === 'FnDecl' || node.kind === 'ToolDecl') return
+    score += branchesOf(node)
+    forEachChild(node, visit)
+  }
+  visit(body)
   return score
+}
+
+function branchesOf(node: Node): number {
+  switch (node.kind) {
+    case 'If':
+    case 'For':
+    case 'While':
+    case 'Retry':
+    case 'Match':
+    case 'Guard':
+    case 'Ternary':
+      return 1
+    case 'Try':
+      return node.handler !== null || node.finalizer !== null ? 1 : 0
+    case 'Select':
+      return node.arms.length
+    case 'Binary':
+      return node.operator === '&&' || node.operator === '||' ? 1 : 0
+    default:
+      return 0
+  }
 }

@@ -1,6 +1,6 @@
 // What the rules share: the file, where to report, and edits of its text.
 
-import type { Comment, Declaration, Diagnostic, Expr, SourceFile, Span } from '@bridle/parser'
+import type { Comment, Declaration, Diagnostic, Expr, SourceFile, Span, TokenStream } from '@bridle/parser'
 import { LINT_CATALOG, type LintArgs, type LintCode, type LintRow } from './catalog.js'
 
 export type Fix = NonNullable<Diagnostic['fix']>
@@ -8,6 +8,7 @@ export type Edit = Fix['edits'][number]
 
 export interface LintContext {
   readonly file: SourceFile
+  readonly tokens: TokenStream
   readonly comments: readonly Comment[]
   readonly report: <C extends LintCode>(code: C, span: Span, args: LintArgs<C>, edits?: readonly Edit[] | null) => void
   readonly complexityThreshold: number

@@ -28,9 +28,11 @@ export const DEFAULT_COMPLEXITY_THRESHOLD = 25
 
 export function lintProgram(program: Program, options: LintOptions): Diagnostic[] {
   const findings: Diagnostic[] = []
+  const tokens = lex(options.file.text)
   const context: LintContext = {
     file: options.file,
-    comments: lex(options.file.text).comments,
+    tokens,
+    comments: tokens.comments,
     report: lintReporter(findings, new Set(options.disabled), (row) => row.optIn !== true || options.requireFileHeader === true),
     complexityThreshold: options.complexityThreshold ?? DEFAULT_COMPLEXITY_THRESHOLD,
   }

@@ -7,7 +7,6 @@ import {
   docText,
   format,
   isDeclaration,
-  lex,
   type Program,
   SourceFile,
   type Stmt,
@@ -141,8 +140,7 @@ const CLOSING: ReadonlySet<number> = new Set(([')', ']', '}'] as const).map((nam
 const BINDERS: ReadonlySet<number> = new Set((['let', 'var', 'for'] as const).map((name) => TOKEN[name]))
 
 function lintCommas(context: LintContext): void {
-  const { file } = context
-  const tokens = lex(file.text)
+  const { file, tokens } = context
   const unitAt = (at: number): number => tokens.units.charCodeAt(at)
   const open: Bracket[] = []
   for (let at = 0; at < tokens.units.length; at += 1) {

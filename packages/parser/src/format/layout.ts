@@ -59,10 +59,12 @@ export class Layout {
    * printed again, the answer stays.
    */
   unplaced(span: Span): readonly Comment[] {
+    const inside = this.between(span.start, span.end)
+    if (inside.length === 0) return inside
     const key = `${span.start}:${span.end}`
     const known = this.leftOver.get(key)
     if (known !== undefined) return known
-    const found = this.between(span.start, span.end).filter((comment) => !this.placed.has(comment))
+    const found = inside.filter((comment) => !this.placed.has(comment))
     for (const comment of found) this.placed.add(comment)
     this.leftOver.set(key, found)
     return found
@@ -70,6 +72,7 @@ export class Layout {
 
   private between(from: number, to: number): readonly Comment[] {
     const { comments } = this
+    if (comments.length === 0) return comments
     const first = this.firstFrom(from)
     let end = first
     while (end < comments.length && comments[end]!.end <= to) end += 1

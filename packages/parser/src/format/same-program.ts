@@ -4,7 +4,27 @@
 import type { Block, Program, Stmt } from '../ast.js'
 
 export function isSameProgram(one: Program, other: Program): boolean {
-  return JSON.stringify(canonical(one)) === JSON.stringify(canonical(other))
+  // Trees that differ in nothing but what is left out are the common case, and compared without copies.
+  return isEqual(one, other) || JSON.stringify(canonical(one)) === JSON.stringify(canonical(other))
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || one === null) return Object.is(one, other)
+  if (typeof other !== 'object' || other === null) return false
+  if (Array.isArray(one)) {
+    if (!Array.isArray(other) || one.length !== other.length) return false
+    for (let at = 0; at < one.length; at += 1) if (!isEqual(one[at], other[at])) return false
+    return true
+  }
+  const left = one as Readonly<Record<string, unknown>>
+  const right = other as Readonly<Record<string, unknown>>
+  // Nodes of one kind have the same fields.
+  if (left['kind'] !== right['kind']) return false
+  for (const key in left) {
+    if (key === 'doc' || key === 'quote' || key === 'quoted' || key.endsWith('span') || key.endsWith('Span')) continue
+    if (!isEqual(left[key], right[key])) return false
+  }
+  return true
 }
 
 /** Plain data that is equal for programs that mean the same. */
