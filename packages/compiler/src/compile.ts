@@ -2,7 +2,7 @@
 // from the resolver, builtins are known by their signatures.
 
 import { diagnose, MAX_NESTING, SourceFile } from '@bridle/parser'
-import type { Diagnostic, Extension, TypeExpr } from '@bridle/parser'
+import type { Diagnostic, Extension, Program, TypeExpr } from '@bridle/parser'
 import type { CompiledProgram, ModuleChunk } from './bytecode/chunk.js'
 import { CompileError } from './emit/module.js'
 import { emitProgram } from './emit/program.js'
@@ -35,6 +35,8 @@ export interface CompileOptions {
   readonly prelude?: readonly string[]
   /** Extensions of the language that files may use without asking for them. */
   readonly extensions?: readonly Extension[]
+  /** The tree of the entry, when the caller has it already. */
+  readonly parsed?: Program
 }
 
 export interface CompileResult {
@@ -72,6 +74,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
   const loaded = loadModules(entry, options.resolve, {
     ...(options.extensions === undefined ? {} : { extensions: options.extensions }),
     ...(options.prelude === undefined ? {} : { prelude: options.prelude }),
+    ...(options.parsed === undefined ? {} : { parsed: options.parsed }),
   })
   const { file } = loaded
   if (loaded.graph === null) {

@@ -37,6 +37,8 @@ export interface ModuleGraph {
 export interface LoadOptions extends ParseOptions {
   /** Modules that run before the entry and bind nothing in it. */
   readonly prelude?: readonly string[]
+  /** The tree of the entry, when the caller has it already. */
+  readonly parsed?: Program
 }
 
 function withPrelude(program: Program, paths: readonly string[]): Program {
@@ -62,7 +64,8 @@ export function loadModules(
   options: LoadOptions = {},
 ): { readonly graph: ModuleGraph | null; readonly diagnostics: readonly Diagnostic[]; readonly file: SourceFile } {
   const file = new SourceFile(entry.key, entry.text)
-  const { program, diagnostics } = parse(file, options)
+  const { program, diagnostics } =
+    options.parsed === undefined ? parse(file, options) : { program: options.parsed, diagnostics: [] }
   if (program === null || diagnostics.some((each) => each.severity === 'error')) return { graph: null, diagnostics, file }
   const lowered = lowerGrants(withPrelude(program, options.prelude ?? []), file.text)
   const loader = new Loader(resolve, options)

@@ -4,7 +4,7 @@
 import { compileProgram, withBuiltins } from '@bridle/compiler'
 import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
 import { renderDiagnostic } from '@bridle/parser'
-import type { Diagnostic, Extension, SourceFile } from '@bridle/parser'
+import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
 import {
   DEFAULT_LIMITS,
   Machine,
@@ -131,6 +131,8 @@ export interface CompileSettings {
   readonly effects?: 'strict' | 'declared-only' | 'off'
   /** The effects that the program may reach (`['http', 'time']`). A program that can do more is refused: EffectCeilingError. */
   readonly allowEffects?: readonly string[]
+  /** The tree of the source, when the caller has parsed it already. */
+  readonly parsed?: Program
 }
 
 export interface StartOptions {
@@ -373,7 +375,7 @@ export class Runtime {
   }
 
   private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], settings: CompileSettings): CompileResult {
-    const { strict, pipeline, effects } = settings
+    const { strict, pipeline, effects, parsed } = settings
     const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
     const result = compileProgram(entry, {
       resolve,
@@ -383,6 +385,7 @@ export class Runtime {
       ...(strict === undefined ? {} : { strict }),
       ...(pipeline === undefined ? {} : { pipeline }),
       ...(effects === undefined ? {} : { effects }),
+      ...(parsed === undefined ? {} : { parsed }),
       ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
       ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
     })

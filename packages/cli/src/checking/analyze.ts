@@ -98,10 +98,14 @@ export function lintSettings({ check, lint }: Config): LintSettings {
 }
 
 /** Syntax, types and what else keeps it from being compiled. */
-export function compileFindings(runtime: Runtime, { target, file }: Parsed, strict: boolean): readonly Finding[] {
+export function compileFindings(runtime: Runtime, { target, file, program }: Parsed, strict: boolean): readonly Finding[] {
   let diagnostics: readonly Diagnostic[]
   try {
-    diagnostics = runtime.compile(target.text, { file: target.key, strict }).warnings
+    diagnostics = runtime.compile(target.text, {
+      file: target.key,
+      strict,
+      ...(program === null ? {} : { parsed: program }),
+    }).warnings
   } catch (cause) {
     if (!(cause instanceof CompileError)) throw cause
     diagnostics = cause.diagnostics
