@@ -239,7 +239,7 @@ const mcpConnect = builtin(
     effects: ['mcp.connect'],
   },
   (ctx, command, args) => {
-    const text = command === null ? '' : display(command!)
+    const text = ctx.argc === 0 ? '' : display(command!)
     if (text === '') return ctx.throw('mcp_connect: command is required')
     const words = args instanceof HarnList ? args.view().map((word) => display(word)) : []
     return open(ctx, text, { transport: 'stdio', command: text, args: words }, '')
@@ -260,7 +260,7 @@ const mcpEnsureActive = builtin(
     effects: ['mcp.connect'],
   },
   (ctx, name) => {
-    const text = name === null ? '' : display(name!)
+    const text = ctx.argc === 0 ? '' : display(name!)
     if (text === '') return ctx.throw('mcp_ensure_active: server name is required')
     const mcp = ctx.state(mcpState)
     const active = mcp.active.get(text)
@@ -277,7 +277,7 @@ const mcpRelease = builtin(
   'mcp_release(name: string) -> nil',
   { doc: 'Gives back one use of a declared MCP server; the last one ends the connection.', effects: ['mcp.connect'] },
   (ctx, name) => {
-    const text = name === null ? '' : display(name!)
+    const text = ctx.argc === 0 ? '' : display(name!)
     if (text === '') return ctx.throw('mcp_release: server name is required')
     const mcp = ctx.state(mcpState)
     const active = mcp.active.get(text)
@@ -349,7 +349,7 @@ const mcpCall = builtin(
   (ctx, value, name, args) => {
     const client = clientOf(value)
     if (client === null) return ctx.throw('mcp_call: first argument must be an MCP client')
-    const tool = name === null ? '' : display(name!)
+    const tool = ctx.argc < 2 ? '' : display(name!)
     if (tool === '') return ctx.throw('mcp_call: tool name is required')
     return ask(
       ctx,
@@ -367,7 +367,7 @@ const mcpReadResource = builtin(
   (ctx, value, uri) => {
     const client = clientOf(value)
     if (client === null) return ctx.throw('mcp_read_resource: first argument must be an MCP client')
-    const text = uri === null ? '' : display(uri!)
+    const text = ctx.argc < 2 ? '' : display(uri!)
     if (text === '') return ctx.throw('mcp_read_resource: URI is required')
     return ask(ctx, client, 'resources/read', HarnDict.of({ uri: text }), 'resource')
   },
@@ -379,7 +379,7 @@ const mcpGetPrompt = builtin(
   (ctx, value, name, args) => {
     const client = clientOf(value)
     if (client === null) return ctx.throw('mcp_get_prompt: first argument must be an MCP client')
-    const prompt = name === null ? '' : display(name!)
+    const prompt = ctx.argc < 2 ? '' : display(name!)
     if (prompt === '') return ctx.throw('mcp_get_prompt: prompt name is required')
     return ask(
       ctx,
@@ -558,8 +558,8 @@ const mcpServerCard = builtin(
     effects: ['mcp.connect', 'fs.read', 'http.request'],
   },
   (ctx, target) => {
-    const text = target === null ? '' : display(target!)
-    if (text === '') return ctx.throw('mcp_server_card: server name, URL, or path is required')
+    if (ctx.argc === 0) return ctx.throw('mcp_server_card: server name, URL, or path is required')
+    const text = display(target!)
     return ctx.frame('mcp.card', { stage: 'begin', target: text, source: '' } as CardState)
   },
 )
@@ -571,7 +571,7 @@ function registerTools(name: string): ReturnType<typeof builtin> {
     `${name}(registry: dict) -> nil`,
     { doc: 'Offers the tools of a registry when the script is served as an MCP server.', effects: [] },
     (ctx, registry) => {
-      if (registry === null) return ctx.runtime('mcp_tools: requires a tool_registry argument')
+      if (ctx.argc === 0) return ctx.runtime('mcp_tools: requires a tool_registry argument')
       if (!(registry instanceof HarnDict)) return ctx.runtime('mcp_tools: argument must be a tool registry')
       if (registry.get('_type') !== 'tool_registry')
         return ctx.runtime('mcp_tools: argument must be a tool registry (created with tool_registry())')
@@ -584,7 +584,7 @@ function registerTools(name: string): ReturnType<typeof builtin> {
 /** Checks that a dict has the required entries; `null` or the text of the first complaint. */
 function complaint(config: HarnDict, required: readonly string[], closure: string | null, name: string): string | null {
   for (const key of required) {
-    if ((config.get(key) ?? null) === null) return `${name}: '${key}' is required`
+    if (!config.has(key)) return `${name}: '${key}' is required`
   }
   if (closure !== null && !(config.get(closure) instanceof HarnClosure)) return `${name}: '${closure}' closure is required`
   return null

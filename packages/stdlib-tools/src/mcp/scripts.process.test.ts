@@ -85,7 +85,7 @@ ${caught('mcp_call(c, "echo")')}
     ['not a client to list', 'mcp_list_tools({})', 'mcp_list_tools: argument must be an MCP client', {}],
     ['no tool', `mcp_call(${connect(oddServers.echo)})`, 'mcp_call: tool name is required', {}],
     ['no resource', `mcp_read_resource(${connect(oddServers.echo)}, "")`, 'mcp_read_resource: URI is required', {}],
-    ['no prompt', `mcp_get_prompt(${connect(oddServers.echo)}, nil)`, 'mcp_get_prompt: prompt name is required', {}],
+    ['no prompt', `mcp_get_prompt(${connect(oddServers.echo)})`, 'mcp_get_prompt: prompt name is required', {}],
     [
       'an unknown declared server',
       'mcp_ensure_active("x")',

@@ -138,7 +138,7 @@ function step(ctx: Context, state: HostCallState): Result {
 }
 
 function hostCall(ctx: Context, nameValue: Value, params: Value): Result {
-  const name = nameValue === null ? '' : display(nameValue)
+  const name = ctx.argc === 0 ? '' : display(nameValue)
   const refused = refuseHostCall(ctx, name)
   if (refused !== null) return refused
   const dot = name.indexOf('.')
@@ -209,7 +209,7 @@ function normalizeTools(ctx: Context, answer: Value): Result {
 }
 
 function hostToolCall(ctx: Context, nameValue: Value, args: Value): Result {
-  const name = nameValue === null ? '' : display(nameValue)
+  const name = ctx.argc === 0 ? '' : display(nameValue)
   if (name === '') return ctx.throw('host_tool_call: tool name is required')
   return ctx.frame('host.tool', { asked: false, name, args } satisfies HostToolState)
 }

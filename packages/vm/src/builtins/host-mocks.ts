@@ -57,8 +57,13 @@ function textOf(value: Value): string {
   return value === null ? '' : display(value)
 }
 
+/** An argument that was left out is empty; nil is the text `nil`. */
+function given(ctx: Context, at: number, value: Value): string {
+  return at < ctx.argc ? display(value) : ''
+}
+
 function hostMock(ctx: Context, capability: Value, operation: Value, third: Value, params: Value): Result {
-  const names = { capability: textOf(capability), operation: textOf(operation) }
+  const names = { capability: given(ctx, 0, capability), operation: given(ctx, 1, operation) }
   if (names.capability === '' || names.operation === '') return ctx.throw('host_mock: capability and operation are required')
   const isConfig = third instanceof HarnDict && (third.has('result') || third.has('params') || third.has('error'))
   const matcher = isConfig ? (third.get('params') ?? null) : params
@@ -72,22 +77,22 @@ function hostMock(ctx: Context, capability: Value, operation: Value, third: Valu
   return null
 }
 
-/** Built-in capabilities: what host_call can do without an embedding program. */
+/** Built-in capabilities: what host_call can do without an embedding program. Scripts print these texts, which are the reference's. */
 const CAPABILITIES: Readonly<
   Record<string, { readonly description: string; readonly operations: Readonly<Record<string, string>> }>
 > = {
   process: {
     description: 'Process execution.',
     operations: {
-      exec: 'Runs a command to its end.',
-      list_shells: 'Lists the shells of this machine.',
-      get_default_shell: 'The shell that commands run in.',
-      set_default_shell: 'Chooses the shell that commands run in.',
-      shell_invocation: 'Program and arguments that run a command in a shell.',
+      exec: 'Execute a process in argv or explicit shell mode.',
+      list_shells: 'List shells discovered by the host/session.',
+      get_default_shell: 'Return the selected default shell for this host/session.',
+      set_default_shell: 'Select the default shell for this host/session.',
+      shell_invocation: 'Resolve a shell id/object plus login/interactive flags into argv.',
     },
   },
-  template: { description: 'Template rendering.', operations: { render: 'Renders a template file.' } },
-  interaction: { description: 'User interaction.', operations: { ask: 'Asks a question on the terminal.' } },
+  template: { description: 'Template rendering.', operations: { render: 'Render a template file.' } },
+  interaction: { description: 'User interaction.', operations: { ask: 'Ask the user a question.' } },
 }
 
 const MOCKED_CAPABILITY = 'Mocked host capability registered at runtime for tests.'
@@ -123,8 +128,8 @@ function hostCapabilities(ctx: Context): Result {
 }
 
 function hostHas(ctx: Context, capability: Value, operation: Value): Result {
-  const row = capabilityTable(ctx).get(textOf(capability))
-  return row !== undefined && (operation === null || row.operations.has(textOf(operation)))
+  const row = capabilityTable(ctx).get(given(ctx, 0, capability))
+  return row !== undefined && (ctx.argc < 2 || row.operations.has(display(operation)))
 }
 
 const OPTIONS = (doc: string) => ({ doc, effects: [] as readonly string[] })

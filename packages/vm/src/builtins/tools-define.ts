@@ -167,7 +167,7 @@ function defineTool(ctx: Context, registry: Value, nameValue: Value, description
     name,
     description: display(description),
     handler: present(config, 'handler'),
-    parameters: config.get('parameters') ?? new HarnDict(),
+    parameters: config.has('parameters') ? config.get('parameters')! : new HarnDict(),
     executor: resolved.executor,
   })
   const returns = present(config, 'returns')

@@ -39,7 +39,7 @@ export function nameOf(entry: Value): string {
 }
 
 export function findEntry(registry: HarnDict, name: string): HarnDict | null {
-  for (const entry of entriesOf(registry)) if (entry instanceof HarnDict && nameOf(entry) === name) return entry
+  for (const entry of entriesOf(registry)) if (entry instanceof HarnDict && entry.get('name') === name) return entry
   return null
 }
 
@@ -55,7 +55,8 @@ export function withoutHandler(entry: Value): Value {
 }
 
 export function knownNames(registry: HarnDict): string {
-  const names = sortTexts(entriesOf(registry).map(nameOf))
+  const given = entriesOf(registry).map((entry) => (entry instanceof HarnDict ? entry.get('name') : undefined))
+  const names = sortTexts(given.filter((name) => typeof name === 'string'))
   return names.length === 0 ? '(none registered)' : names.join(', ')
 }
 

@@ -3,6 +3,7 @@
 
 import { entriesOf } from './tools-registry.js'
 import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
@@ -36,6 +37,10 @@ function inputSchema(parameters: Value | undefined, components: Value): HarnDict
   return HarnDict.of({ type: 'object', properties, required })
 }
 
+function textOf(value: Value | undefined): string {
+  return value === undefined ? '' : display(value)
+}
+
 export function exportSchema(registry: HarnDict, components: Value): HarnDict {
   const schema = HarnDict.of({ schema_version: 'harn-tools/1.0', tools: new HarnList([]) })
   if (!(registry.get('tools') instanceof HarnList)) return schema
@@ -43,8 +48,8 @@ export function exportSchema(registry: HarnDict, components: Value): HarnDict {
   for (const entry of entriesOf(registry)) {
     if (!(entry instanceof HarnDict)) continue
     const tool = HarnDict.of({
-      name: entry.get('name') ?? '',
-      description: entry.get('description') ?? '',
+      name: textOf(entry.get('name')),
+      description: textOf(entry.get('description')),
       inputSchema: inputSchema(entry.get('parameters'), components),
     })
     const output = entry.get('outputSchema')

@@ -116,7 +116,15 @@ export const toolsFamily: BuiltinFamily = {
     builtin(
       'tool_list(registry: dict) -> list',
       stateful('The entries of a registry without their handlers.'),
-      onRegistry('tool_list', (_ctx, registry) => new HarnList(entriesOf(registry).map(withoutHandler))),
+      onRegistry(
+        'tool_list',
+        (_ctx, registry) =>
+          new HarnList(
+            entriesOf(registry)
+              .filter((entry) => entry instanceof HarnDict)
+              .map(withoutHandler),
+          ),
+      ),
     ),
     builtin(
       'tool_find(registry: dict, name: string)',
@@ -134,7 +142,7 @@ export const toolsFamily: BuiltinFamily = {
       onRegistryAnd('tool_remove', 'name', (_ctx, registry, name) =>
         withTools(
           registry,
-          entriesOf(registry).filter((entry) => nameOf(entry) !== display(name)),
+          entriesOf(registry).filter((entry) => !(entry instanceof HarnDict && entry.get('name') === display(name))),
         ),
       ),
     ),
