@@ -160,6 +160,14 @@ function completeError(ctx: Context, state: { readonly name: string | null }, fa
   return ctx.throw(errorFromFault(fault, { tool: state.name ?? '', callId: null, attempt: 1 }))
 }
 
+/** A template that is not there is told as a failure of the operation. */
+function hostCallError(ctx: Context, state: HostCallState, fault: Fault): Result {
+  const { caught } = fault
+  if (state.name === 'template.render' && typeof caught === 'string' && caught.startsWith('Failed to read template'))
+    return ctx.throw(`host_call template.render: f${caught.slice(1)}`)
+  return completeError(ctx, state, fault)
+}
+
 interface HostToolState extends FrameState {
   asked: boolean
   /** Null lists the tools. */
@@ -238,7 +246,7 @@ export const hostCallFamily: BuiltinFamily = {
     ),
   ],
   frames: [
-    frame<HostCallState>({ kind: 'host.call', runBoundary: false, step, onFault: completeError }),
+    frame<HostCallState>({ kind: 'host.call', runBoundary: false, step, onFault: hostCallError }),
     frame<HostToolState>({ kind: 'host.tool', runBoundary: false, step: hostToolStep, onFault: completeError }),
   ],
 }

@@ -145,7 +145,14 @@ function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[])
     })
   }
   const shell = wanted === null || operation === 'get_default_shell' ? usual : findShell(shells, wanted)
-  if (shell === null) return ctx.runtime(`host_call process.${operation}: unknown shell ${debugQuoted(wanted ?? 'default')}`)
+  if (shell === null) {
+    const id = debugQuoted(wanted ?? 'default')
+    return ctx.runtime(
+      operation === 'set_default_shell'
+        ? `process.set_default_shell: unknown or unavailable shell id ${id}`
+        : `host_call process.${operation}: unknown shell id ${id}`,
+    )
+  }
   switch (operation) {
     case 'set_default_shell':
       ctx.state(hostProcess).chosen = shell.path
