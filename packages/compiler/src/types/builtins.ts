@@ -126,6 +126,42 @@ export const BOUNDARY: ReadonlySet<string> = new Set([
   'mcp_call',
 ])
 
+/** A row of the table. Its types are read when they are asked for: a script calls a handful of a thousand builtins. */
+class TableSignature implements BuiltinSignature {
+  readonly name: string
+  readonly minArgs: number
+  readonly maxArgs: number | null
+  readonly params: string
+  private readonly returnText: string
+  private readonly genericRow: (typeof GENERIC_ROWS)[number] | null
+  private knownReturns: Known | undefined
+  private knownGeneric: GenericSignature | null | undefined
+
+  constructor([name, minArgs, maxArgs, params, returns]: (typeof BUILTIN_ROWS)[number], generic: TableSignature['genericRow']) {
+    this.name = name
+    this.minArgs = minArgs
+    this.maxArgs = maxArgs
+    this.params = params
+    this.returnText = returns
+    this.genericRow = generic
+    this.knownReturns = undefined
+    this.knownGeneric = undefined
+  }
+
+  get returns(): Known {
+    if (this.knownReturns === undefined) {
+      const isKnown = this.returnText !== '?' && !NOMINAL_RESULT.has(this.name)
+      this.knownReturns = isKnown ? readType(this.returnText) : null
+    }
+    return this.knownReturns
+  }
+
+  get generic(): GenericSignature | null {
+    if (this.knownGeneric === undefined) this.knownGeneric = this.genericRow === null ? null : readGeneric(this.genericRow)
+    return this.knownGeneric
+  }
+}
+
 export const BUILTINS: BuiltinSignatures = readRows()
 
 /** The static table and further builtins of a host, each by its name or its signature: `area(shape: dict, scale?: float) -> float`. */
@@ -167,21 +203,10 @@ export function paramsOf(signature: BuiltinSignature): readonly ParamInfo[] {
 }
 
 function readRows(): BuiltinSignatures {
-  const types = new Map<string, Type>()
-  const table = new Map<string, BuiltinSignature>()
-  for (const [name, minArgs, maxArgs, params, text] of BUILTIN_ROWS) {
-    let returns: Known = null
-    if (text !== '?' && !NOMINAL_RESULT.has(name)) {
-      returns = types.get(text) ?? readType(text)
-      types.set(text, returns)
-    }
-    table.set(name, { name, minArgs, maxArgs, params, returns, generic: null })
-  }
-  for (const [name, typeParam, params, returns] of GENERIC_ROWS) {
-    const plain = table.get(name)
-    if (plain === undefined) continue
-    const generic = { typeParams: typeParam === '' ? [] : [typeParam], params: params.map(readType), returns: readType(returns) }
-    table.set(name, { ...plain, generic })
-  }
-  return table
+  const generics = new Map(GENERIC_ROWS.map((row) => [row[0], row]))
+  return new Map(BUILTIN_ROWS.map((row) => [row[0], new TableSignature(row, generics.get(row[0]) ?? null)]))
+}
+
+function readGeneric([, typeParam, params, returns]: (typeof GENERIC_ROWS)[number]): GenericSignature {
+  return { typeParams: typeParam === '' ? [] : [typeParam], params: params.map(readType), returns: readType(returns) }
 }

@@ -242,23 +242,37 @@ interface Options {
 }
 
 function parseSignature(signature: string): { name: string; arity: number; rest: boolean } {
-  const match = /^([\w.]+)\((.*)\)\s*(?:->\s*.+)?$/s.exec(signature)
-  if (match === null) throw new Error(`bad builtin signature: ${signature}`)
-  const params: string[] = []
-  let depth = 0
-  let current = ''
-  for (const char of match[2]!.replaceAll('->', '  ')) {
-    if ('(<[{'.includes(char)) depth++
-    if (')>]}'.includes(char)) depth--
-    if (char === ',' && depth === 0) {
-      params.push(current.trim())
-      current = ''
-    } else current += char
+  // A thousand of these are read at every start, in code that is still cold: one pass, no texts in between.
+  const open = signature.indexOf('(')
+  let params = 0
+  let rest = false
+  let between = true
+  for (let at = open + 1, depth = 0; at > 0 && at < signature.length; at += 1) {
+    const char = signature.charCodeAt(at)
+    if (char === SPACE) continue
+    if (char === CLOSE && depth === 0) return { name: signature.slice(0, open), arity: params - (rest ? 1 : 0), rest }
+    if (char === COMMA && depth === 0) {
+      between = true
+      continue
+    }
+    if (between) {
+      between = false
+      params += 1
+      rest = signature.startsWith('...', at)
+    }
+    if (OPENING.includes(char)) depth += 1
+    else if (CLOSING.includes(char) && signature.charCodeAt(at - 1) !== MINUS) depth -= 1
   }
-  if (current.trim() !== '') params.push(current.trim())
-  const rest = params.at(-1)?.startsWith('...') ?? false
-  return { name: match[1]!, arity: params.length - (rest ? 1 : 0), rest }
+  throw new Error(`bad builtin signature: ${signature}`)
 }
+
+const codes = (text: string): readonly number[] => [...text].map((char) => char.charCodeAt(0))
+const OPENING = codes('(<[{')
+const CLOSING = codes(')>]}')
+const SPACE = 32
+const COMMA = 44
+const CLOSE = 41
+const MINUS = 45
 
 /** Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. */
 export function builtin(signature: string, options: Options, run: Run): BuiltinDef {
