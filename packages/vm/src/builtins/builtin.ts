@@ -276,18 +276,25 @@ const MINUS = 45
 
 /** Defines a builtin: `builtin('split(text: string, separator?: string) -> list<string>', { doc, effects }, run)`. */
 export function builtin(signature: string, options: Options, run: Run): BuiltinDef {
+  return define(null, signature, options, run)
+}
+
+function define(receiver: string | null, signature: string, options: Options, run: Run): BuiltinDef {
+  const { name, arity, rest } = parseSignature(signature)
   return {
-    ...parseSignature(signature),
+    name,
+    arity,
+    rest,
     signature,
     doc: options.doc,
     effects: options.effects ?? 'pure',
     borrows: options.borrows ?? false,
     run,
-    receiver: null,
+    receiver,
   }
 }
 
 /** Defines a method; the receiver is the first argument of `run` and not part of the signature: `method('list', 'map(f: closure) -> list', …)`. */
 export function method(receiver: string, signature: string, options: Options, run: Run): BuiltinDef {
-  return { ...builtin(signature, options, run), receiver }
+  return define(receiver, signature, options, run)
 }
