@@ -11,6 +11,7 @@ import { checkFlow } from './flow.js'
 import { OPCODE_BY_CODE, RAISE_KINDS } from './opcodes.js'
 import { chunkProblems, constantFits } from './shape.js'
 import type { FunctionChunk, ModuleChunk } from './chunk.js'
+import type { OperandKind } from './operands.js'
 
 /** Who made a chunk: this process's compiler, or somebody else (a file, another process). */
 export type ChunkOrigin = 'compiler' | 'foreign'
@@ -22,7 +23,7 @@ export function verify(chunk: ModuleChunk, origin: ChunkOrigin = 'compiler'): st
   const report = (index: number, at: number, text: string): void => {
     problems.push(`function ${index} (${chunk.functions[index]!.name}) at ${at}: ${text}`)
   }
-  chunk.functions.forEach((fn, index) => verifyFunction(chunk, fn, (at, text) => report(index, at, text)))
+  chunk.functions.forEach((fn, index) => verifyFunction(chunk, fn, limitsOf(chunk, fn), (at, text) => report(index, at, text)))
   if (problems.length === 0 && origin === 'foreign') checkFlow(chunk, report)
   return problems
 }
@@ -31,54 +32,62 @@ const MOST_IDLE_SLOTS = 4096
 
 type Report = (at: number, text: string) => void
 
-function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, report: Report): void {
-  const starts = verifyInstructions(chunk, fn, report)
+/** Not known, in the table of depths. */
+const NOWHERE = -1
+
+function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, limits: Limits, report: Report): void {
+  const starts = verifyInstructions(chunk, fn, limits, report)
   if (starts === null) return
-  const depthAt = new Map<number, number>()
+  const { code } = fn
+  const depthAt = new Int32Array(code.length).fill(NOWHERE)
   const work: number[] = []
   const reach = (from: number, target: number, depth: number): void => {
-    if (!starts.has(target)) return report(from, `jump to ${target}, which is not an instruction`)
-    const known = depthAt.get(target)
-    if (known === undefined) {
-      depthAt.set(target, depth)
+    if (starts[target] !== 1) return report(from, `jump to ${target}, which is not an instruction`)
+    const known = depthAt[target]!
+    if (known === NOWHERE) {
+      depthAt[target] = depth
       work.push(target)
     } else if (known !== depth) report(from, `depth ${depth} meets depth ${known} at ${target}`)
   }
   reach(0, 0, 0)
   for (const handler of fn.handlers) {
     const { start, end, target, depth } = handler
-    if (start >= end || !starts.has(start) || (end !== fn.code.length && !starts.has(end)) || depth < 0)
+    if (start >= end || starts[start] !== 1 || (end !== code.length && starts[end] !== 1) || depth < 0)
       report(start, 'bad handler range')
     else if (target < end) report(start, 'a handler before the end of its range')
     else reach(start, target, depth + 1)
   }
   while (work.length > 0) {
     const at = work.pop()!
-    const { name, row } = OPCODE_BY_CODE.get(fn.code[at]!)!
-    const operands = fn.code.slice(at + 1, at + 1 + row.operands.length)
-    const before = depthAt.get(at)!
-    const pops = typeof row.pops === 'number' ? row.pops : row.pops(operands)
+    const { name, row } = OPCODE_BY_CODE.get(code[at]!)!
+    const count = row.operands.length
+    const before = depthAt[at]!
+    const pops = typeof row.pops === 'number' ? row.pops : row.pops(code.slice(at + 1, at + 1 + count))
     if (before < pops) {
       report(at, `${name} pops ${pops} of ${before}`)
       continue
     }
     const after = before - pops + row.pushes
     if (after > fn.stack) report(at, `${name}: stack ${after} exceeds the declared ${fn.stack}`)
-    const target = operands[row.operands.indexOf('label')]
-    if (target !== undefined) {
+    const label = row.operands.indexOf('label')
+    if (label >= 0) {
+      const target = code[at + 1 + label]!
       reach(at, target, after)
       if (target <= at !== (name === 'LOOP')) report(at, `${name} goes ${target <= at ? 'backward' : 'forward'} to ${target}`)
     }
     if (row.flow === 'jump' || row.flow === 'end') continue
-    const next = at + 1 + operands.length
-    if (next >= fn.code.length) report(at, 'control falls off the end')
+    const next = at + 1 + count
+    if (next >= code.length) report(at, 'control falls off the end')
     else reach(at, next, after)
   }
 }
 
-/** Where instructions begin; null when the code cannot be cut into instructions. */
-function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, report: Report): Set<number> | null {
-  const limits: Readonly<Record<string, number>> = {
+/** By kind of operand, the first value that is too large; endless where there is no such value. */
+type Limits = Readonly<Record<OperandKind, number>>
+
+/** The limits of one function; those of the chunk are the same for all. */
+function limitsOf(chunk: ModuleChunk, fn: FunctionChunk): Limits {
+  return {
     const: chunk.constants.length,
     slot: fn.slots,
     capture: fn.captures.length,
@@ -89,29 +98,36 @@ function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, report: Repor
     function: chunk.functions.length,
     fault: RAISE_KINDS.length,
     flag: 2,
+    int: Infinity,
+    label: Infinity,
+    count: Infinity,
   }
-  const starts = new Set<number>()
-  for (let at = 0; at < fn.code.length;) {
-    starts.add(at)
-    const found = OPCODE_BY_CODE.get(fn.code[at]!)
+}
+
+/** Marks where instructions begin; null when the code cannot be cut into instructions. */
+function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, limits: Limits, report: Report): Uint8Array | null {
+  const { code } = fn
+  const starts = new Uint8Array(code.length)
+  for (let at = 0; at < code.length;) {
+    starts[at] = 1
+    const found = OPCODE_BY_CODE.get(code[at]!)
     if (found === undefined) {
-      report(at, `unknown opcode ${fn.code[at]}`)
+      report(at, `unknown opcode ${code[at]}`)
       return null
     }
     const { name, row } = found
-    const operands = fn.code.slice(at + 1, at + 1 + row.operands.length)
-    if (operands.length < row.operands.length) {
+    const { operands } = row
+    if (at + operands.length >= code.length) {
       report(at, `${name} is cut short`)
       return null
     }
-    row.operands.forEach((kind, which) => {
-      const value = operands[which]!
-      const limit = limits[kind]
-      if ((kind !== 'int' && value < 0) || (limit !== undefined && value >= limit))
-        report(at, `${name}: ${kind} ${value} is out of range`)
-      else if (kind === 'const' && !constantFits(name, operands, chunk.constants[value]!))
+    for (let which = 0; which < operands.length; which += 1) {
+      const kind = operands[which]!
+      const value = code[at + 1 + which]!
+      if ((kind !== 'int' && value < 0) || value >= limits[kind]) report(at, `${name}: ${kind} ${value} is out of range`)
+      else if (kind === 'const' && !constantFits(name, code.slice(at + 1, at + 1 + operands.length), chunk.constants[value]!))
         report(at, `${name}: constant ${value} is of another kind`)
-    })
+    }
     at += 1 + operands.length
   }
   // Slots without code come from names that are never bound, such as those of failed imports; more than that, a chunk may only ask
