@@ -42,7 +42,7 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
   const options = readLoopOptions(given, 'agent_loop', probe.model)
   requireExecutable(options.tools, options.label)
   const registry = given.get('tools')
-  if (options.tools.length > 0 && registry instanceof HarnDict && isRegistry(registry)) checkSurface(registry, options)
+  if (options.tools.length > 0 && registry instanceof HarnDict && isRegistry(registry)) checkSurface(registry, options, given)
   const sessionId = options.sessionId ?? `agent_session_${yield* timeOrderedId()}`
   const stored = options.sessionId !== null
   const before = yield* here((ctx) => {
@@ -94,8 +94,13 @@ function nativeSearch(probe: LlmRequest): boolean {
   return first !== undefined && first.get('function') === undefined && String(first.get('type') ?? '').startsWith('tool_search')
 }
 
-function checkSurface(registry: HarnDict, options: LoopOptions): void {
-  const report = validateSurface(HarnDict.of({ tools: registry }), null)
+function checkSurface(registry: HarnDict, options: LoopOptions, given: HarnDict): void {
+  const surface = HarnDict.of({ tools: registry })
+  for (const key of ['policy', 'approval_policy']) {
+    const policy = given.get(key)
+    if (policy instanceof HarnDict) surface.set(key, policy)
+  }
+  const report = validateSurface(surface, null)
   for (const diagnostic of dictsOf(report.get('diagnostics'))) {
     if (diagnostic.get('severity') !== 'error') continue
     const code = display(diagnostic.get('code') ?? '')

@@ -33,7 +33,7 @@ export function openScopes(ctx: Context, options: HarnDict, label: string): Scop
   try {
     const policy = options.get('policy') ?? null
     if (policy instanceof HarnDict) open('ceilings', () => pushCeiling(ctx, policy))
-    else if (policy !== null) return fail(`${label}: policy must be a dict, got ${typeName(policy)}`)
+    else if (policy !== null && label === 'with_policies') return fail(`${label}: policy must be a dict, got ${typeName(policy)}`)
     const permissions = options.get('permissions') ?? null
     if (permissions !== null) {
       const read = readPermissions(permissions, label)
@@ -42,8 +42,9 @@ export function openScopes(ctx: Context, options: HarnDict, label: string): Scop
     const approval = options.get('approval_policy') ?? null
     if (approval !== null) {
       const read = readApprovalPolicy(approval)
-      if (read === null) return fail(`${label}: approval_policy must be a dict of pattern lists`)
-      open('approvals', () => pushApprovalPolicy(ctx, read))
+      if (read === null && label === 'with_policies') return fail(`${label}: approval_policy must be a dict of pattern lists`)
+      // Agent loops pass over what they cannot read, as in the reference.
+      if (read !== null) open('approvals', () => pushApprovalPolicy(ctx, read))
     }
     const command = options.get('command_policy') ?? (policy instanceof HarnDict ? (policy.get('command_policy') ?? null) : null)
     if (command !== null) {

@@ -8,6 +8,7 @@ import { innermostScope } from './policy-scopes.js'
 import { debugQuoted } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
+import { isInt } from '../values/value.js'
 import type { BuiltinDef, Context, Control } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -127,6 +128,8 @@ export function readPolicy(value: Value | undefined): CapabilityPolicy | null {
   const tools = texts(value.get('tools'))
   const capabilities = dictOf(value.get('capabilities'), texts)
   const level = value.get('side_effect_level') ?? null
+  const limit = value.get('recursion_limit') ?? null
+  if (texts(value.get('workspace_roots')) === ODD || (limit !== null && !isInt(limit))) return null
   const constraints = readConstraints(value.get('tool_arg_constraints'))
   const annotations = dictOf(value.get('tool_annotations'), (item) => readAnnotations(item) ?? ODD)
   if (tools === ODD || capabilities === ODD || constraints === ODD || annotations === ODD) return null
@@ -144,10 +147,18 @@ function exceedsLevel(policy: CapabilityPolicy, level: string): boolean {
   return policy.level !== null && rankOf(level) > rankOf(policy.level)
 }
 
+/** What a malformed policy counts as: it holds nothing back, but there is one. */
+const EMPTY_POLICY: CapabilityPolicy = {
+  tools: [],
+  capabilities: new Map(),
+  level: null,
+  constraints: [],
+  annotations: new Map(),
+}
+
 function topPolicy(ctx: Context): CapabilityPolicy | null {
   const installed = innermostScope(ctx, 'ceilings')
-  // A malformed policy counts as the empty one, which holds nothing back.
-  return installed === null ? null : readPolicy(installed)
+  return installed === null ? null : (readPolicy(installed) ?? EMPTY_POLICY)
 }
 
 /** What the installed policy says about a tool. Annotations of registry entries do not count here (04a §1.13). */
