@@ -2,7 +2,8 @@
 // (`std/catalogue`, which scripts can import as well); here each becomes a Tool whose calls are runs of a runtime of their own, with
 // the providers, grants and limits that the host gives. Without any, the tools that touch nothing work and the others are refused.
 
-import type { Plain, SideEffect } from '@bridle/vm'
+import { isToolErrorCode } from '@bridle/vm'
+import type { Plain, SideEffect, ToolErrorCode } from '@bridle/vm'
 import { ScriptError } from '../run.js'
 import { RunStopped, createRuntime } from '../runtime.js'
 import type { Module, Runtime, RuntimeOptions } from '../runtime.js'
@@ -119,7 +120,7 @@ function toolErrorOf(cause: unknown): Error {
   }
   if (typeof code === 'string')
     return new ToolError(
-      code,
+      isToolErrorCode(code) ? code : 'execution_failed',
       typeof message === 'string' ? message : cause.message,
       details === undefined ? { cause } : { cause, details },
     )
@@ -129,7 +130,7 @@ function toolErrorOf(cause: unknown): Error {
 }
 
 /** Refusals of the runtime have a category where tools have a code. */
-const CODES: { readonly [category: string]: string } = {
+const CODES: { readonly [category: string]: ToolErrorCode } = {
   tool_rejected: 'policy_violation',
   egress_blocked: 'egress_blocked',
   budget_exceeded: 'budget_exhausted',

@@ -1,7 +1,8 @@
 // Failures of tools on the host's side of the edge. The codes and their categories are the machine's (05 §7); a tool throws a
 // ToolError to choose one, anything else it throws counts as `execution_failed` with its message.
 
-import type { EffectOutcome, Plain } from '@bridle/vm'
+import { TOOL_ERROR_CODES, isToolErrorCode } from '@bridle/vm'
+import type { EffectOutcome, Plain, ToolErrorCode } from '@bridle/vm'
 
 export interface ToolErrorData {
   readonly code: string
@@ -10,14 +11,15 @@ export interface ToolErrorData {
   readonly details?: Plain
 }
 
-export class ToolError extends Error {
+/** One class for all failures; `code` tells them apart, and narrows in a switch over an AnyToolError. */
+export class ToolError<Code extends ToolErrorCode = ToolErrorCode> extends Error {
   override readonly name = 'ToolError'
-  readonly code: string
+  readonly code: Code
   readonly retryAfterMs: number | null
   readonly details: Plain
 
   constructor(
-    code: string,
+    code: Code,
     message: string,
     options: { readonly retryAfterMs?: number; readonly details?: Plain; readonly cause?: unknown } = {},
   ) {
@@ -27,20 +29,43 @@ export class ToolError extends Error {
     this.details = options.details ?? null
   }
 
-  static of(data: ToolErrorData): ToolError {
+  /** What `error_category(e)` gives in a script. */
+  get category(): string {
+    return TOOL_ERROR_CODES[this.code].category
+  }
+
+  /** Whether a repeat may help at all; the tool's own recovery decides whether one is made. */
+  get retryable(): boolean {
+    return TOOL_ERROR_CODES[this.code].mayRepeat !== 'no'
+  }
+
+  /** From data; a code that nobody knows counts as `execution_failed`. */
+  static of(data: ToolErrorData): AnyToolError {
     const { code, message, retryAfterMs, details } = data
-    return new ToolError(code, message, {
+    return new ToolError(isToolErrorCode(code) ? code : 'execution_failed', message, {
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(details === undefined ? {} : { details }),
-    })
+    }) as AnyToolError // each code is one member of the union
   }
 
   toJSON(): { readonly [key: string]: unknown } {
-    return { name: this.name, code: this.code, message: this.message, retryAfterMs: this.retryAfterMs, details: this.details }
+    return {
+      name: this.name,
+      code: this.code,
+      category: this.category,
+      message: this.message,
+      retryable: this.retryable,
+      retryAfterMs: this.retryAfterMs,
+      details: this.details,
+    }
   }
 }
 
-export function isToolError(cause: unknown, code?: string): cause is ToolError {
+export type AnyToolError = { [Code in ToolErrorCode]: ToolError<Code> }[ToolErrorCode]
+
+export function isToolError<Code extends ToolErrorCode>(cause: unknown, code: Code): cause is ToolError<Code>
+export function isToolError(cause: unknown): cause is AnyToolError
+export function isToolError(cause: unknown, code?: ToolErrorCode): boolean {
   return cause instanceof ToolError && (code === undefined || cause.code === code)
 }
 

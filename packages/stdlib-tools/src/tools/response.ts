@@ -54,7 +54,7 @@ export const respond = {
 export function unwrapStandard<Result>(response: StandardResponse<Result>): Result {
   if (response.success) return response.result as Result
   const { code = 'execution_failed', message = 'the tool failed', details } = response.error ?? {}
-  throw new ToolError(code, message, details === undefined ? {} : { details: details as never })
+  throw ToolError.of({ code, message, ...(details === undefined ? {} : { details: details as never }) })
 }
 
 /** Failures that are thrown whatever the format: nothing was done, or what was done is not known. */

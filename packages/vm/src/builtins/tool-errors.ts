@@ -13,7 +13,8 @@ interface CodeRow {
   readonly mayRepeat: 'unstarted' | 'doubtful' | 'no'
 }
 
-export const TOOL_ERROR_CODES: Readonly<Record<string, CodeRow>> = {
+/** THE closed list of codes (05 §7). A code that a provider makes up counts as `execution_failed`. */
+export const TOOL_ERROR_CODES = {
   not_registered: { category: 'not_found', mayRepeat: 'no' },
   not_found: { category: 'not_found', mayRepeat: 'no' },
   invalid_args: { category: 'tool_error', mayRepeat: 'no' },
@@ -42,7 +43,15 @@ export const TOOL_ERROR_CODES: Readonly<Record<string, CodeRow>> = {
   version_mismatch: { category: 'tool_error', mayRepeat: 'no' },
   grant_invalid: { category: 'tool_error', mayRepeat: 'no' },
   duplicate_tool: { category: 'tool_error', mayRepeat: 'no' },
+  prepare_failed: { category: 'tool_error', mayRepeat: 'no' },
+  tool_recursion_limit: { category: 'tool_error', mayRepeat: 'no' },
   store_unavailable: { category: 'generic', mayRepeat: 'unstarted' },
+} as const satisfies Readonly<Record<string, CodeRow>>
+
+export type ToolErrorCode = keyof typeof TOOL_ERROR_CODES
+
+export function isToolErrorCode(code: string): code is ToolErrorCode {
+  return Object.hasOwn(TOOL_ERROR_CODES, code)
 }
 
 /** The code for a failure that only has a category. */
@@ -75,7 +84,7 @@ export interface CallFacts {
 }
 
 export function codeRow(code: string): CodeRow {
-  return Object.hasOwn(TOOL_ERROR_CODES, code) ? TOOL_ERROR_CODES[code]! : { category: 'generic', mayRepeat: 'no' }
+  return isToolErrorCode(code) ? TOOL_ERROR_CODES[code] : { category: 'generic', mayRepeat: 'no' }
 }
 
 /** The dict that is thrown, or put into an Err. */
