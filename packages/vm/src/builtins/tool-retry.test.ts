@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { backoffDelay, cappedPolicy, isRepeatable, mayRetry, retryDelay, retryPolicy } from './tool-retry.js'
 import type { Backoff } from './tool-retry.js'
 import { TOOL_ERROR_CODES, toolError } from './tool-errors.js'
-import { HarnDict } from '../values/dict.js'
+import type { HarnDict } from '../values/dict.js'
 import { fromPlain } from '../values/plain.js'
 import type { Plain } from '../effects/effect.js'
 
