@@ -163,7 +163,11 @@ export class McpConnection {
       readonly onProgress?: ((progress: McpProgress) => void) | undefined
     },
   ): Promise<EffectOutcome> {
-    if (this.closed) return runtimeError('MCP: server closed connection')
+    // Who asked when it ended heard that; whoever writes afterwards writes into a broken pipe.
+    if (this.closed)
+      return runtimeError(
+        this.config.transport === 'stdio' ? 'MCP write error: Broken pipe (os error 32)' : 'MCP: server closed connection',
+      )
     const limit = new Deadline(options.timeoutMs, options.signal)
     const named =
       this.config.transport === 'http' && this.config.proxyServerName !== null ? { serverName: this.config.proxyServerName } : {}

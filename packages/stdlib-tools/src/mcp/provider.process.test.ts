@@ -92,7 +92,7 @@ describe('servers that misbehave', () => {
     const mcp = connections()
     expect((await open(mcp, oddServers.dies)).ok).toBe(true)
     expect(error(await callTool(mcp, oddServers.dies, 'x'))).toBe('runtime: MCP: server closed connection')
-    expect(error(await callTool(mcp, oddServers.dies, 'x'))).toBe('runtime: MCP: server closed connection')
+    expect(error(await callTool(mcp, oddServers.dies, 'x'))).toBe('runtime: MCP write error: Broken pipe (os error 32)')
   })
 
   test('one that never answers a request', async () => {

@@ -155,7 +155,9 @@ println(mcp_call(c, "x"))
     expect(await outputOf(source, { servers })).toBe('12\ncaught: Runtime error: MCP: server closed connection\n1\n')
     expect(
       await outputOf(`let c = ${connect(oddServers.mortal)}\n${caught('mcp_call(c, "die")')}\n${caught('mcp_call(c, "x")')}`),
-    ).toBe('caught: Runtime error: MCP: server closed connection\n'.repeat(2))
+    ).toBe(
+      'caught: Runtime error: MCP: server closed connection\ncaught: Runtime error: MCP write error: Broken pipe (os error 32)\n',
+    )
   })
 
   test('progress and notifications reach the host', async () => {
