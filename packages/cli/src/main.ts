@@ -225,6 +225,13 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       done(await builtinsCommand(name, options))
     })
 
+  add('lsp', 'language server for editors, over standard input and output')
+    .option('--stdio', 'the only way there is; editors name it')
+    .action(async () => {
+      const { lspCommand } = await import('./commands/lsp.js')
+      done(await lspCommand())
+    })
+
   add('explain [code] [file]', 'explain a code of a finding or an error, or list them')
     .usage('[CODE] | --invariant NAME FUNCTION FILE')
     .option('--invariant <name>', 'show how a function of a file comes to break what it promises')

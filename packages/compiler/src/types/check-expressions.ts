@@ -22,6 +22,11 @@ import { isNamed, type Known, substitute, typeOrNull } from './type.js'
 /** A function body of its own: `try*` has a target, streams end here. */
 export const IN_CLOSURE: Enclosing = { callable: true, stream: null }
 
+function observeName(name: ExprOf<'Identifier'>, scope: Scope, observe: NonNullable<CheckContext['observe']>): void {
+  const type = infer(name, scope)
+  if (type !== null) observe(name.span, show(type))
+}
+
 export function checkExpression(expr: Expr, scope: Scope, context: CheckContext): void {
   const { checkExpr, checkBlock } = context
   switch (expr.kind) {
@@ -32,7 +37,9 @@ export function checkExpression(expr: Expr, scope: Scope, context: CheckContext)
     case 'Duration':
     case 'String':
     case 'Interpolation':
+      return
     case 'Identifier':
+      if (context.observe !== null) observeName(expr, scope, context.observe)
       return
     case 'List':
       for (const item of expr.items) checkExpr(item.value, scope)

@@ -118,7 +118,9 @@ function checkLet(stmt: StmtOf<'Let'>, scope: Scope, context: CheckContext): voi
     const detail = shapeDetail(declared, actual)
     context.report('T014', stmt.span, { name, declared: show(declared), actual: show(actual), detail })
   }
-  scope.define(name, declared ?? actual, {
+  const known = declared ?? actual
+  if (context.observe !== null && known !== null) context.observe(binding.name.span, show(known))
+  scope.define(name, known, {
     nilWidenable: stmt.mutable && declared === null && isNamed(actual, 'nil'),
     schema: value.kind === 'Dict' || value.kind === 'Call' ? schemaType(value, scope) : null,
     source: context.strict ? sourceOf(value, declared, scope) : null,

@@ -5,7 +5,7 @@
 // Four passes: register declarations of types, register callables (so that functions may be used before they are declared), warn
 // about calls of deprecated functions, check the top level in source order.
 
-import type { Declaration, Diagnostic, Program, SourceFile, Stmt } from '@bridle/parser'
+import type { Declaration, Diagnostic, Program, SourceFile, Span, Stmt } from '@bridle/parser'
 import { deprecations } from './attributes.js'
 import { BUILTINS, type BuiltinSignatures } from './builtins.js'
 import { checkExpression } from './check-expressions.js'
@@ -29,6 +29,8 @@ export interface CheckOptions {
   readonly extraGlobals?: readonly string[]
   /** Strict types mode (reference 02 §14). */
   readonly strict?: boolean
+  /** Told the type of each name where it is declared and mentioned, as types are shown; for editors. */
+  readonly observe?: (span: Span, type: string) => void
 }
 
 export function checkProgram(program: Program, options: CheckOptions): Diagnostic[] {
@@ -57,6 +59,7 @@ function runPasses(program: Program, options: CheckOptions, diagnostics: Diagnos
     otherNames,
     deprecated: deprecations(program),
     strict: options.strict ?? false,
+    observe: options.observe ?? null,
     signature,
     checkExpr: (expr, scope) => checkExpression(expr, scope, context),
     checkStmt: (stmt, scope) => checkStatement(stmt, scope, context),

@@ -23,6 +23,7 @@ export interface CheckContext {
   readonly otherNames: ReadonlySet<string>
   readonly deprecated: ReadonlyMap<string, Deprecation>
   readonly strict: boolean
+  readonly observe: ((span: Span, type: string) => void) | null
   readonly signature: (decl: FnDecl) => FnSignature
   readonly checkExpr: (expr: Expr, scope: Scope) => void
   readonly checkStmt: (stmt: Stmt, scope: Scope) => void

@@ -1,0 +1,318 @@
+// What the server answers, as data of the protocol: made from symbols, types, findings and the registry of builtins, the same
+// tables that check, docs and the machine read. Nothing here talks to an editor.
+
+import { pathToFileURL } from 'node:url'
+import { existsSync } from 'node:fs'
+import { format, isSameProgram, KEYWORDS, parse, SourceFile, type Span } from '@bridle/parser'
+import type { BuiltinDef, Registry } from '@bridle/vm'
+import {
+  CodeActionKind,
+  CompletionItemKind,
+  DiagnosticSeverity,
+  DiagnosticTag,
+  MarkupKind,
+  SymbolKind as LspSymbolKind,
+} from 'vscode-languageserver/node'
+import type {
+  CodeAction,
+  CompletionItem,
+  Diagnostic,
+  DocumentSymbol,
+  Hover,
+  Location,
+  Range,
+  TextEdit,
+  WorkspaceEdit,
+} from 'vscode-languageserver/node'
+import type { TextDocument } from 'vscode-languageserver-textdocument'
+import { configFor } from '../config.js'
+import type { Finding } from '../findings.js'
+import type { OpenDocument } from './document.js'
+import { pathOf } from './document.js'
+import { symbolsOf } from './symbols.js'
+import type { FileSymbol, SymbolKind } from './symbols.js'
+
+export function rangeOf(text: TextDocument, { start, end }: Span): Range {
+  return { start: text.positionAt(start), end: text.positionAt(end) }
+}
+
+// ------------------------------------------------------------------------------------------------------------ diagnostics
+
+const SEVERITIES = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+} as const
+
+/** Findings that say that something is there for nothing: editors show them faded. */
+const UNUSED = new Set(['L050', 'L051', 'L052', 'L053', 'L055', 'L056', 'L021'])
+
+export function diagnosticOf(text: TextDocument, { diagnostic }: Finding): Diagnostic {
+  const { span, severity, code, message, hint, related } = diagnostic
+  return {
+    range: rangeOf(text, span),
+    severity: SEVERITIES[severity],
+    code,
+    source: 'bridle',
+    message: hint === null ? message : `${message}\n${hint}`,
+    ...(UNUSED.has(code) ? { tags: [DiagnosticTag.Unnecessary] } : {}),
+    ...(related.length === 0
+      ? {}
+      : {
+          relatedInformation: related.map((each) => ({
+            location: { uri: text.uri, range: rangeOf(text, each.span) },
+            message: each.message,
+          })),
+        }),
+  }
+}
+
+/** Repairs of the findings that touch a range. */
+export function codeActions(document: OpenDocument, findings: readonly Finding[], range: Range): CodeAction[] {
+  const { text } = document
+  const from = text.offsetAt(range.start)
+  const to = text.offsetAt(range.end)
+  return findings.flatMap((finding) => {
+    const { fix, span } = finding.diagnostic
+    if (fix === null || span.end < from || span.start > to) return []
+    const edits = fix.edits.map((edit) => ({ range: rangeOf(text, edit.span), newText: edit.text }))
+    return [
+      {
+        title: fix.title,
+        kind: CodeActionKind.QuickFix,
+        isPreferred: true,
+        diagnostics: [diagnosticOf(text, finding)],
+        edit: { changes: { [text.uri]: edits } },
+      },
+    ]
+  })
+}
+
+// ------------------------------------------------------------------------------------------------------------------ hover
+
+export function hover(document: OpenDocument, registry: Registry, offset: number): Hover | null {
+  const { symbols, text } = document
+  if (symbols === null) return null
+  const symbol = symbols.at(offset)
+  if (symbol !== null) {
+    const here = [symbol.span, ...symbol.references].find((span) => span.start <= offset && offset <= span.end) ?? symbol.span
+    const shown = [code(headingOf(document, symbol, here))]
+    if (symbol.doc !== null) shown.push(symbol.doc)
+    if (symbol.importPath !== null) shown.push(`from \`${symbol.importPath}\``)
+    return { contents: { kind: MarkupKind.Markdown, value: shown.join('\n\n') }, range: rangeOf(text, here) }
+  }
+  const word = wordAt(text.getText(), offset)
+  if (word === null) return null
+  const defs = builtinsNamed(registry, word.text, word.afterDot)
+  if (defs.length === 0) return null
+  const value = defs.map((def) => `${code(signatureOf(def))}\n\n${def.doc}`).join('\n\n---\n\n')
+  return { contents: { kind: MarkupKind.Markdown, value }, range: rangeOf(text, word.span) }
+}
+
+function code(text: string): string {
+  return `\`\`\`harn\n${text}\n\`\`\``
+}
+
+/** The declaration's first line, or the name with its type. */
+function headingOf(document: OpenDocument, symbol: FileSymbol, here: Span): string {
+  const { declaration } = symbol
+  if (declaration !== null) {
+    const source = document.text.getText().slice(declaration.span.start, declaration.span.end)
+    const end = source.search(/\s*\{|\n/)
+    return declaration.kind === 'StructDecl' || declaration.kind === 'EnumDecl' || end < 0 ? source : source.slice(0, end)
+  }
+  const type = document.typeAt(here) ?? document.typeAt(symbol.span)
+  return type === null ? symbol.name : `${symbol.name}: ${type}`
+}
+
+interface Word {
+  readonly text: string
+  readonly span: Span
+  readonly afterDot: boolean
+}
+
+function wordAt(text: string, offset: number): Word | null {
+  let start = offset
+  let end = offset
+  while (start > 0 && /[\p{L}\p{N}_]/u.test(text[start - 1]!)) start--
+  while (end < text.length && /[\p{L}\p{N}_]/u.test(text[end]!)) end++
+  if (start === end) return null
+  return { text: text.slice(start, end), span: { start, end }, afterDot: text[start - 1] === '.' }
+}
+
+function builtinsNamed(registry: Registry, name: string, method: boolean): readonly BuiltinDef[] {
+  if (method) return [...registry.methods.values()].flatMap((table) => table.get(name) ?? [])
+  const found = registry.builtins.get(name)
+  return found === undefined ? [] : [found]
+}
+
+function signatureOf(def: BuiltinDef): string {
+  return def.receiver === null ? def.signature : `${def.receiver}.${def.signature}`
+}
+
+// ------------------------------------------------------------------------------------------------------------- navigation
+
+export function definition(document: OpenDocument, offset: number): Location | null {
+  const { symbols, text } = document
+  if (symbols === null) return null
+  const symbol = symbols.at(offset)
+  if (symbol !== null && symbol.importPath === null) return { uri: text.uri, range: rangeOf(text, symbol.span) }
+  const name = symbol?.name ?? symbols.nameAt(offset)?.text
+  if (name === undefined) return null
+  const paths = symbol?.importPath == null ? symbols.wildcards : [symbol.importPath]
+  for (const path of paths) {
+    const found = importedDefinition(document, path, name)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function importedDefinition(document: OpenDocument, path: string, name: string): Location | null {
+  const module = document.finder.find(path, document.parsed.target.key)
+  if (module === null || module.program === null || !existsSync(module.key)) return null
+  const found = symbolsOf(module.program).topLevel.find((each) => each.name === name)
+  if (found === undefined) return null
+  const at = (offset: number): { line: number; character: number } => {
+    const line = module.file.lineAt(offset)
+    const start = offset - (module.file.text.lastIndexOf('\n', offset - 1) + 1)
+    return { line: line - 1, character: start }
+  }
+  return { uri: pathToFileURL(module.key).href, range: { start: at(found.span.start), end: at(found.span.end) } }
+}
+
+export function references(document: OpenDocument, offset: number, withDeclaration: boolean): Location[] {
+  const symbol = document.symbols?.at(offset) ?? null
+  if (symbol === null) return []
+  const spans = withDeclaration ? [symbol.span, ...symbol.references] : symbol.references
+  return spans.map((span) => ({ uri: document.text.uri, range: rangeOf(document.text, span) }))
+}
+
+/** A text says why the name cannot be changed. */
+export function rename(document: OpenDocument, offset: number, name: string): WorkspaceEdit | string {
+  const symbol = document.symbols?.at(offset) ?? null
+  if (symbol === null) return 'there is no name of this file here'
+  if (symbol.importPath !== null) return `${symbol.name} is declared in ${symbol.importPath}; rename it there`
+  if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) || KEYWORDS.includes(name)) return `\`${name}\` cannot be a name`
+  const clash = document.symbols!.visibleAt(symbol.span.start).find((each) => each.name === name)
+  if (clash !== undefined) return `\`${name}\` is already a ${clash.kind} here`
+  const edits = [symbol.span, ...symbol.references].map((span) => ({ range: rangeOf(document.text, span), newText: name }))
+  return { changes: { [document.text.uri]: edits } }
+}
+
+const OUTLINE_KINDS: Readonly<Record<SymbolKind, LspSymbolKind>> = {
+  variable: LspSymbolKind.Variable,
+  parameter: LspSymbolKind.Variable,
+  function: LspSymbolKind.Function,
+  tool: LspSymbolKind.Function,
+  pipeline: LspSymbolKind.Module,
+  struct: LspSymbolKind.Struct,
+  enum: LspSymbolKind.Enum,
+  interface: LspSymbolKind.Interface,
+  type: LspSymbolKind.TypeParameter,
+  import: LspSymbolKind.Package,
+  constant: LspSymbolKind.Constant,
+}
+
+export function outline(document: OpenDocument): DocumentSymbol[] {
+  return (document.symbols?.topLevel ?? []).map((symbol) => ({
+    name: symbol.name,
+    kind: OUTLINE_KINDS[symbol.kind],
+    range: rangeOf(document.text, symbol.whole),
+    selectionRange: rangeOf(document.text, symbol.span),
+  }))
+}
+
+// ------------------------------------------------------------------------------------------------------------- completion
+
+const ITEM_KINDS: Readonly<Record<SymbolKind, CompletionItemKind>> = {
+  variable: CompletionItemKind.Variable,
+  parameter: CompletionItemKind.Variable,
+  function: CompletionItemKind.Function,
+  tool: CompletionItemKind.Function,
+  pipeline: CompletionItemKind.Module,
+  struct: CompletionItemKind.Struct,
+  enum: CompletionItemKind.Enum,
+  interface: CompletionItemKind.Interface,
+  type: CompletionItemKind.TypeParameter,
+  import: CompletionItemKind.Function,
+  constant: CompletionItemKind.Constant,
+}
+
+/** `last` is the newest version of the document that parsed: while a name is being typed the text often does not. */
+export function completions(
+  document: OpenDocument,
+  last: OpenDocument | null,
+  registry: Registry,
+  offset: number,
+): CompletionItem[] {
+  const text = document.text.getText()
+  const word = wordAt(text, offset)
+  const start = word?.span.start ?? offset
+  if (text[start - 1] === '.') return memberItems(registry, last)
+  const items = new Map<string, CompletionItem>()
+  const add = (item: CompletionItem): void => {
+    if (!items.has(item.label)) items.set(item.label, item)
+  }
+  for (const symbol of last?.symbols?.visibleAt(Math.min(offset, last.text.getText().length)) ?? []) {
+    const doc = symbol.doc === null ? {} : { documentation: symbol.doc }
+    add({ label: symbol.name, kind: ITEM_KINDS[symbol.kind], sortText: `0${symbol.name}`, ...doc })
+  }
+  for (const def of registry.builtins.values()) {
+    if (def.name.startsWith('__') || def.name.includes('.')) continue
+    add({
+      label: def.name,
+      kind: CompletionItemKind.Function,
+      detail: def.signature,
+      documentation: def.doc,
+      sortText: `1${def.name}`,
+    })
+  }
+  for (const keyword of KEYWORDS) add({ label: keyword, kind: CompletionItemKind.Keyword, sortText: `2${keyword}` })
+  return [...items.values()]
+}
+
+/** Methods of all kinds of value, and fields and variants of what the file declares. */
+function memberItems(registry: Registry, last: OpenDocument | null): CompletionItem[] {
+  const items = new Map<string, CompletionItem>()
+  for (const symbol of last?.symbols?.all ?? []) {
+    const { declaration } = symbol
+    if (declaration?.kind === 'StructDecl') {
+      for (const field of declaration.fields) {
+        items.set(field.name.text, { label: field.name.text, kind: CompletionItemKind.Field, detail: symbol.name })
+      }
+    }
+    if (declaration?.kind === 'EnumDecl') {
+      for (const variant of declaration.variants) {
+        items.set(variant.name.text, { label: variant.name.text, kind: CompletionItemKind.EnumMember, detail: symbol.name })
+      }
+    }
+  }
+  for (const [receiver, table] of registry.methods) {
+    for (const def of table.values()) {
+      const known = items.get(def.name)
+      if (known?.kind === CompletionItemKind.Method) known.detail = `${known.detail ?? ''}, ${receiver}`
+      else if (known === undefined) {
+        items.set(def.name, { label: def.name, kind: CompletionItemKind.Method, detail: receiver, documentation: def.doc })
+      }
+    }
+  }
+  return [...items.values()]
+}
+
+// ------------------------------------------------------------------------------------------------------------- formatting
+
+/** One edit that replaces the text by its layout; none when nothing changes or it does not parse. */
+export function formatting({ text }: OpenDocument): TextEdit[] {
+  const path = pathOf(text.uri)
+  const { fmt } = configFor(path)
+  const source = new SourceFile(path, text.getText())
+  const result = format(source, {
+    ...(fmt.line_width === undefined ? {} : { lineWidth: fmt.line_width }),
+    ...(fmt.separator_width === undefined ? {} : { separatorWidth: fmt.separator_width }),
+  })
+  if (result.kind === 'failed' || result.text === source.text) return []
+  const before = parse(source).program
+  const after = parse(new SourceFile(path, result.text)).program
+  if (before === null || after === null || !isSameProgram(before, after)) return []
+  return [{ range: rangeOf(text, { start: 0, end: source.text.length }), newText: result.text }]
+}
