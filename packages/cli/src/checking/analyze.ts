@@ -8,7 +8,7 @@ import type { Runtime } from '@bridle/stdlib-tools'
 import type { Config, PreflightSeverity } from '../config.js'
 import type { Finding } from '../findings.js'
 import { preflight } from '../preflight/preflight.js'
-import { type ModuleFinder, selectiveImports } from './imports.js'
+import { importedModules, type ModuleFinder, selectiveImports } from './imports.js'
 
 export interface Target {
   /** As people are shown it. */
@@ -67,6 +67,9 @@ export class Analysis {
     const { target, file, program } = parsed
     const compiled = compileFindings(runtime, parsed, settings.strictTypes)
     if (program === null) return compiled
+    const broken = importedModules({ key: target.key, program }, this.finder).flatMap((module) =>
+      module.diagnostics.map((diagnostic) => ({ diagnostic, file: module.file })),
+    )
     const lint = this.lint(parsed, { disabled: settings.config.check.disable_rules })
     // What lint calls an error is what does not compile, said with a rule and a place.
     const isSaidBetter = lint.some(({ diagnostic }) => diagnostic.severity === 'error')
@@ -74,7 +77,7 @@ export class Analysis {
     const { config, preflight: severity, bundleRoot, hostCapabilities } = settings
     const options = { config, finder: this.finder, severity, bundleRoot, hostCapabilities }
     const promises = settings.invariants ? checkInvariants(program, file).map(({ diagnostic }) => ({ diagnostic, file })) : []
-    return [...own, ...lint, ...preflight({ key: target.key, file, program }, options), ...promises]
+    return [...broken, ...own, ...lint, ...preflight({ key: target.key, file, program }, options), ...promises]
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { dirname, resolve as resolvePath } from 'node:path'
 import { type ImportedInterface, interfaceOf, type Resolution } from '@bridle/compiler'
-import { parse, type Program, SourceFile } from '@bridle/parser'
+import { type Diagnostic, parse, type Program, SourceFile } from '@bridle/parser'
 import { STD_MODULES } from '@bridle/stdlib-tools'
 import { fileModules } from '@bridle/stdlib-tools/node'
 
@@ -10,8 +10,9 @@ export interface ResolvedModule {
   readonly key: string
   /** Under the path that people are shown. */
   readonly file: SourceFile
-  /** null when it does not parse. */
+  /** null when it does not parse; `diagnostics` say why then. */
   readonly program: Program | null
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 export class ModuleFinder {
@@ -26,7 +27,7 @@ export class ModuleFinder {
     const known = this.modules.get(found.key)
     if (known !== undefined) return known
     const file = new SourceFile(found.key, found.text)
-    const module = { key: found.key, file, program: parse(file).program }
+    const module = { key: found.key, file, ...parse(file) }
     this.modules.set(found.key, module)
     return module
   }
@@ -54,6 +55,25 @@ export class ModuleFinder {
     }
     return this.files(path, from) ?? { kind: 'error', message: `Import error: cannot read '${path}'` }
   }
+}
+
+/** Modules of files that a program imports, by whatever detour, each once and without the program itself. */
+export function importedModules(
+  root: { readonly key: string; readonly program: Program },
+  finder: ModuleFinder,
+): readonly ResolvedModule[] {
+  const found = new Map<string, ResolvedModule>()
+  const visit = (key: string, program: Program): void => {
+    for (const item of program.items) {
+      if (item.kind !== 'ImportDecl' || item.path.startsWith('std/') || item.path.startsWith('host/')) continue
+      const module = finder.find(item.path, key)
+      if (module === null || module.key === root.key || found.has(module.key)) continue
+      found.set(module.key, module)
+      if (module.program !== null) visit(module.key, module.program)
+    }
+  }
+  visit(root.key, root.program)
+  return [...found.values()]
 }
 
 /** Names that files import by name from each other, by the key of the module they come from. */

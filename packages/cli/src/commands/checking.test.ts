@@ -182,6 +182,15 @@ describe('bridle check', () => {
     expect(await check({ hostCapabilities: capabilities }, path)).toMatchObject({ code: 0, stderr: '' })
   })
 
+  test('a module that does not parse is reported in its own file', async () => {
+    const broken = file('broken/lib.harn', 'fn broken( {\n')
+    const path = file('broken/main.harn', 'import "./lib"\n')
+    const { code, stderr } = await check({ preflight: 'off' }, path)
+    expect(code).toBe(1)
+    expect(stderr).toContain('expected parameter name, found {')
+    expect(stderr).toContain(broken)
+  })
+
   test('--workspace', async () => {
     file('space/harn.toml', '[workspace]\npipelines = ["flows"]\n')
     file('space/flows/a.harn', 'println(1)\n')

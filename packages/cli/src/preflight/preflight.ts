@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Argument, type Expr, type ExprOf, type Program, type SourceFile, type Span, walk } from '@bridle/parser'
 import { parseTemplate, TemplateError } from '@bridle/vm'
-import { folderOf, type ModuleFinder } from '../checking/imports.js'
+import { folderOf, importedModules, type ModuleFinder } from '../checking/imports.js'
 import type { Config, PreflightSeverity } from '../config.js'
 import type { Finding } from '../findings.js'
 import { assetPlaces, foundElsewhere, isFile, isFolder } from './assets.js'
@@ -269,22 +269,15 @@ function literalField(expr: Expr | undefined, name: string): Literal | null {
 /** What `host_mock("capability", "operation", …)` adds, here and in the modules of files that are imported. */
 function mockedOperations(root: PreflightModule, finder: ModuleFinder): readonly (readonly [string, readonly string[]])[] {
   const found: (readonly [string, readonly string[]])[] = []
-  const seen = new Set<string>()
-  const visit = (key: string, program: Program): void => {
-    if (seen.has(key)) return
-    seen.add(key)
+  for (const { program } of [root, ...importedModules(root, finder)]) {
+    if (program === null) continue
     walk(program, {
       enter: (node) => {
-        if (node.kind === 'ImportDecl' && !node.path.startsWith('std/')) {
-          const module = finder.find(node.path, key)
-          if (module !== null && module.program !== null) visit(module.key, module.program)
-        }
         if (node.kind !== 'Call' || node.callee.text !== 'host_mock') return
         const [capability, operation] = [literal(node.args[0]), literal(node.args[1])]
         if (capability !== null && operation !== null) found.push([capability.text, [operation.text]])
       },
     })
   }
-  visit(root.key, root.program)
   return found
 }
