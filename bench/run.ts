@@ -1,4 +1,4 @@
-// `npm run bench [-- --filter NAME --rounds N --quick --json]`: what the engine costs, as ratios to plain JavaScript in the same
+// `npm run bench [-- --filter NAME --rounds N --programs --quick --json]`: what the engine costs, as ratios to plain JavaScript in the same
 // process and to Lua in turn. Each round measures everything once, each measurement in a process of its own; medians and quartiles
 // over rounds are reported, because times on a shared machine drift by more than most changes. Results are checked before the
 // first time is taken. A full run writes bench/results.md.
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
     filter: { type: 'string', default: '' },
     rounds: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    programs: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
@@ -45,8 +46,8 @@ const SYSTEM = [
   'value representations',
 ].filter((name) => name.includes(options.filter))
 const hasBulk = 'bulk'.includes(options.filter)
-const hasGrowth = 'growth'.includes(options.filter)
-const hasShapes = 'shapes'.includes(options.filter)
+const hasGrowth = !options.programs && 'growth'.includes(options.filter)
+const hasShapes = !options.programs && 'shapes'.includes(options.filter)
 
 interface ScriptSample {
   readonly engine: Timing
@@ -160,7 +161,7 @@ async function main(): Promise<void> {
   }
   const report = reportOf(samples, lua)
   process.stdout.write(report)
-  if (options.filter === '' && !options.quick) writeFileSync(join(folder, 'results.md'), report)
+  if (options.filter === '' && !options.quick && !options.programs) writeFileSync(join(folder, 'results.md'), report)
 }
 
 function machineLines(lua: string | null): string[] {
