@@ -16,6 +16,9 @@ if (all[0]?.failed === 0) {
   run('tarballs', [join('scripts', 'pack-test.mjs')])
   all.push(readCounts('pack'))
   all.push(mainJob())
+  all.push(withoutCodeGeneration())
+  const sample = ['--import', 'tsx', join('fuzz', 'elsewhere.ts'), '--sample', '60']
+  all.push(step('snapshots restored in another process', sample))
   all.push(step('set-up again does nothing', [join('scripts', 'setup.mjs')], (output) => output === ''))
   all.push(step('types of tests and scripts', [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.tests.json']))
   all.push(step('lint', [join('node_modules', 'oxlint', 'bin', 'oxlint'), '--type-aware']))
@@ -24,6 +27,12 @@ if (all[0]?.failed === 0) {
 const sum = sumCounts(all)
 process.stdout.write(`${countsLine(sum)}\n`)
 process.exitCode = sum.failed === 0 ? 0 : 1
+
+/** Where no code may be made from text (as under a strict policy in browsers), the base tier alone does the same. */
+function withoutCodeGeneration() {
+  const suite = [join('packages', 'cli', 'dist', 'bridle.js'), 'conformance', 'conformance', '--mode', 'base']
+  return step('the suite without code generation', ['--disallow-code-generation-from-strings', ...suite])
+}
 
 /** `npm start`: its last line is the path of the report, which must exist. */
 function mainJob() {

@@ -30,7 +30,7 @@ export interface CommandHostOptions {
 }
 
 /** Nobody waits for the thread of a command, and the machine is its own. */
-const COMMAND_LIMITS = { work: 1e9, heap: 2 ** 30 }
+export const COMMAND_LIMITS = { work: 1e9, heap: 2 ** 30 }
 
 export function commandRuntime(options: CommandHostOptions): Runtime {
   const authority = options.authority ?? authorityOf({})
