@@ -409,13 +409,13 @@ class RuleEmitter {
     const attempt = (members: readonly number[], set: TokenSet): void => {
       members.forEach((member, at) => {
         if (at === members.length - 1) {
-          this.assign(results, this.emit(parts[member]!, fail, at === 0 ? set : known & ALL, wanted))
+          this.alternative(results, parts[member]!, fail, at === 0 ? set : known, wanted)
           return
         }
         const next = this.fresh('next')
         if (at === 0) this.line('const here = this.at')
         this.open(`${next}: {`)
-        this.assign(results, this.emit(parts[member]!, `break ${next}`, at === 0 ? set : known, wanted))
+        this.alternative(results, parts[member]!, `break ${next}`, at === 0 ? set : known, wanted)
         this.line(`break ${label}`)
         this.close('}')
         this.line('this.at = here')
@@ -446,6 +446,17 @@ class RuleEmitter {
     }
     this.close('}')
     return results
+  }
+
+  /** One alternative of a choice. Most are one rule; a variable for each would make frames, and so nesting, dear in stack. */
+  private alternative(results: readonly string[], part: Peg, fail: string, known: TokenSet, wanted: boolean): void {
+    const [result] = results
+    if (part.op !== 'app' || result === undefined || simpleTokens(this.rules, part.rule) !== null) {
+      this.assign(results, this.emit(part, fail, known, wanted))
+      return
+    }
+    this.line(`${result} = this.${part.rule}()`)
+    this.line(`if (${result} === FAILED) ${fail}`)
   }
 
   /** The tokens, parted by which alternatives can begin with them. */

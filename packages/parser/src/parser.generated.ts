@@ -709,22 +709,20 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 33 /* import */: {
-          const n3 = this.importDecl()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.importDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 34 /* pipeline */: {
-          const n4 = this.pipelineDecl()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.pipelineDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
           { const kind = kinds[this.at]!; if ((kind >= 33 /* import */ && kind <= 34 /* pipeline */)) return FAILED }
-          const n5 = this.stmt()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          const n3 = this.stmt()
+          if (n3 === FAILED) return FAILED
+          r1 = n3
         }
       }
     }
@@ -743,9 +741,8 @@ class Parser {
           break choice2
         }
         default: {
-          const n4 = this.sepSemi()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.sepSemi()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -869,300 +866,256 @@ class Parser {
         case 15 /* gen */: {
           const here = this.at
           next3: {
-            const n4 = this.genFnDecl()
-            if (n4 === FAILED) break next3
-            r1 = n4
+            r1 = this.genFnDecl()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          const n5 = this.exprStmt()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 16 /* @ */: {
-          const n6 = this.attributed()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.attributed()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 17 /* <use> */: {
-          const n7 = this.useTool()
-          if (n7 === FAILED) return FAILED
-          r1 = n7
+          r1 = this.useTool()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 18 /* <grant> */: {
-          const n8 = this.grant()
-          if (n8 === FAILED) return FAILED
-          r1 = n8
+          r1 = this.grant()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 19 /* <bind> */: {
-          const n9 = this.bindEffect()
-          if (n9 === FAILED) return FAILED
-          r1 = n9
+          r1 = this.bindEffect()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 21 /* eval_pack */: {
-          const n10 = this.evalPackDecl()
-          if (n10 === FAILED) return FAILED
-          r1 = n10
+          r1 = this.evalPackDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 22 /* require */: {
-          const n11 = this.requireStmt()
-          if (n11 === FAILED) return FAILED
-          r1 = n11
+          r1 = this.requireStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 23 /* select */: {
-          const n12 = this.selectStmt()
-          if (n12 === FAILED) return FAILED
-          r1 = n12
+          r1 = this.selectStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 24 /* skill */: {
-          const n13 = this.skillDecl()
-          if (n13 === FAILED) return FAILED
-          r1 = n13
+          r1 = this.skillDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 25 /* break */: {
-          const t14 = this.at++
-          r1 = this.node1(42 /* breakStmt */, t14, t14 + 1, ~t14)
+          const t4 = this.at++
+          r1 = this.node1(42 /* breakStmt */, t4, t4 + 1, ~t4)
           break choice2
         }
         case 26 /* continue */: {
-          const t15 = this.at++
-          r1 = this.node1(43 /* continueStmt */, t15, t15 + 1, ~t15)
+          const t5 = this.at++
+          r1 = this.node1(43 /* continueStmt */, t5, t5 + 1, ~t5)
           break choice2
         }
         case 27 /* defer */: {
-          const n16 = this.deferStmt()
-          if (n16 === FAILED) return FAILED
-          r1 = n16
+          r1 = this.deferStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 28 /* emit */: {
-          const n17 = this.emitStmt()
-          if (n17 === FAILED) return FAILED
-          r1 = n17
+          r1 = this.emitStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 29 /* enum */: {
-          const n18 = this.enumDecl()
-          if (n18 === FAILED) return FAILED
-          r1 = n18
+          r1 = this.enumDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 30 /* for */: {
-          const n19 = this.forStmt()
-          if (n19 === FAILED) return FAILED
-          r1 = n19
+          r1 = this.forStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 31 /* guard */: {
-          const n20 = this.guardStmt()
-          if (n20 === FAILED) return FAILED
-          r1 = n20
+          r1 = this.guardStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 32 /* impl */: {
-          const n21 = this.implDecl()
-          if (n21 === FAILED) return FAILED
-          r1 = n21
+          r1 = this.implDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 35 /* interface */: {
-          const n22 = this.interfaceDecl()
-          if (n22 === FAILED) return FAILED
-          r1 = n22
+          r1 = this.interfaceDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 36 /* let */: {
-          const n23 = this.letStmt()
-          if (n23 === FAILED) return FAILED
-          r1 = n23
+          r1 = this.letStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 37 /* mutex */: {
-          const n24 = this.mutexStmt()
-          if (n24 === FAILED) return FAILED
-          r1 = n24
+          r1 = this.mutexStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 38 /* override */: {
-          const n25 = this.overrideDecl()
-          if (n25 === FAILED) return FAILED
-          r1 = n25
+          r1 = this.overrideDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 39 /* pub */: {
-          const n26 = this.pubDecl()
-          if (n26 === FAILED) return FAILED
-          r1 = n26
+          r1 = this.pubDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 40 /* return */: {
-          const n27 = this.returnStmt()
-          if (n27 === FAILED) return FAILED
-          r1 = n27
+          r1 = this.returnStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 41 /* struct */: {
-          const n28 = this.structDecl()
-          if (n28 === FAILED) return FAILED
-          r1 = n28
+          r1 = this.structDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 42 /* throw */: {
-          const n29 = this.throwStmt()
-          if (n29 === FAILED) return FAILED
-          r1 = n29
+          r1 = this.throwStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 43 /* tool */: {
-          const n30 = this.toolDecl()
-          if (n30 === FAILED) return FAILED
-          r1 = n30
+          r1 = this.toolDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 44 /* type */: {
-          const n31 = this.typeDecl()
-          if (n31 === FAILED) return FAILED
-          r1 = n31
+          r1 = this.typeDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 45 /* var */: {
-          const n32 = this.varStmt()
-          if (n32 === FAILED) return FAILED
-          r1 = n32
+          r1 = this.varStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 46 /* while */: {
-          const n33 = this.whileStmt()
-          if (n33 === FAILED) return FAILED
-          r1 = n33
+          r1 = this.whileStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 47 /* yield */: {
-          const n34 = this.yieldStmt()
-          if (n34 === FAILED) return FAILED
-          r1 = n34
+          r1 = this.yieldStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 48 /* deadline */: {
           const here = this.at
-          next35: {
-            const n36 = this.deadlineExpr()
-            if (n36 === FAILED) break next35
-            r1 = n36
+          next6: {
+            r1 = this.deadlineExpr()
+            if (r1 === FAILED) break next6
             break choice2
           }
           this.at = here
-          const n37 = this.exprStmt()
-          if (n37 === FAILED) return FAILED
-          r1 = n37
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 49 /* fn */: {
           const here = this.at
-          next38: {
-            const n39 = this.fnDecl()
-            if (n39 === FAILED) break next38
-            r1 = n39
+          next7: {
+            r1 = this.fnDecl()
+            if (r1 === FAILED) break next7
             break choice2
           }
           this.at = here
-          const n40 = this.exprStmt()
-          if (n40 === FAILED) return FAILED
-          r1 = n40
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 50 /* if */: {
           const here = this.at
-          next41: {
-            const n42 = this.ifExpr()
-            if (n42 === FAILED) break next41
-            r1 = n42
+          next8: {
+            r1 = this.ifExpr()
+            if (r1 === FAILED) break next8
             break choice2
           }
           this.at = here
-          const n43 = this.exprStmt()
-          if (n43 === FAILED) return FAILED
-          r1 = n43
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 51 /* match */: {
           const here = this.at
-          next44: {
-            const n45 = this.matchExpr()
-            if (n45 === FAILED) break next44
-            r1 = n45
+          next9: {
+            r1 = this.matchExpr()
+            if (r1 === FAILED) break next9
             break choice2
           }
           this.at = here
-          const n46 = this.exprStmt()
-          if (n46 === FAILED) return FAILED
-          r1 = n46
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 52 /* parallel */: {
           const here = this.at
-          next47: {
-            const n48 = this.parallelExpr()
-            if (n48 === FAILED) break next47
-            r1 = n48
+          next10: {
+            r1 = this.parallelExpr()
+            if (r1 === FAILED) break next10
             break choice2
           }
           this.at = here
-          const n49 = this.exprStmt()
-          if (n49 === FAILED) return FAILED
-          r1 = n49
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 53 /* retry */: {
           const here = this.at
-          next50: {
-            const n51 = this.retryExpr()
-            if (n51 === FAILED) break next50
-            r1 = n51
+          next11: {
+            r1 = this.retryExpr()
+            if (r1 === FAILED) break next11
             break choice2
           }
           this.at = here
-          const n52 = this.exprStmt()
-          if (n52 === FAILED) return FAILED
-          r1 = n52
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 54 /* try */: {
           const here = this.at
-          next53: {
-            const n54 = this.tryExpr()
-            if (n54 === FAILED) break next53
-            r1 = n54
+          next12: {
+            r1 = this.tryExpr()
+            if (r1 === FAILED) break next12
             break choice2
           }
           this.at = here
-          const n55 = this.exprStmt()
-          if (n55 === FAILED) return FAILED
-          r1 = n55
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
           const here = this.at
-          next56: {
-            { const kind = kinds[this.at]!; if ((kind >= 15 /* gen */ && kind <= 54 /* try */)) break next56 }
-            const n57 = this.exprStmt()
-            if (n57 === FAILED) break next56
-            r1 = n57
+          next13: {
+            { const kind = kinds[this.at]!; if ((kind >= 15 /* gen */ && kind <= 54 /* try */)) break next13 }
+            const n14 = this.exprStmt()
+            if (n14 === FAILED) break next13
+            r1 = n14
             break choice2
           }
           this.at = here
-          const n58 = this.exprStmt()
-          if (n58 === FAILED) return FAILED
-          r1 = n58
+          r1 = this.exprStmt()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -1256,21 +1209,18 @@ class Parser {
       switch (kinds[this.at]!) {
         case 96 /* { */:
         case 97 /* {-> */: {
-          const n3 = this.dictBinding()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.dictBinding()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 111 /* [ */: {
-          const n4 = this.listBinding()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.listBinding()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n5 = this.nameBinding()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.nameBinding()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -1524,15 +1474,13 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 99 /* ( */: {
-          const n3 = this.pairBinding()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.pairBinding()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n4 = this.binding()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.binding()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -1748,35 +1696,30 @@ class Parser {
         case 8 /* timeout */: {
           const here = this.at
           next3: {
-            const n4 = this.timeoutArm()
-            if (n4 === FAILED) break next3
-            r1 = n4
+            r1 = this.timeoutArm()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          const n5 = this.receiveArm()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.receiveArm()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 9 /* default */: {
           const here = this.at
-          next6: {
-            const n7 = this.defaultArm()
-            if (n7 === FAILED) break next6
-            r1 = n7
+          next4: {
+            r1 = this.defaultArm()
+            if (r1 === FAILED) break next4
             break choice2
           }
           this.at = here
-          const n8 = this.receiveArm()
-          if (n8 === FAILED) return FAILED
-          r1 = n8
+          r1 = this.receiveArm()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n9 = this.receiveArm()
-          if (n9 === FAILED) return FAILED
-          r1 = n9
+          r1 = this.receiveArm()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -1867,15 +1810,13 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 34 /* pipeline */: {
-          const n3 = this.pipelineDecl()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.pipelineDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n4 = this.stmt()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.stmt()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -2005,23 +1946,20 @@ class Parser {
         case 72 /* <triple> */:
         case 75 /* - */:
         case 111 /* [ */: {
-          const n3 = this.attributeValue()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.attributeValue()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
           const here = this.at
-          next4: {
-            const n5 = this.namedAttrArg()
-            if (n5 === FAILED) break next4
-            r1 = n5
+          next3: {
+            r1 = this.namedAttrArg()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          const n6 = this.attributeValue()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.attributeValue()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -2052,21 +1990,18 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 75 /* - */: {
-          const n3 = this.attrNumber()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.attrNumber()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 111 /* [ */: {
-          const n4 = this.attrValueList()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.attrValueList()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n5 = this.attrPlain()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.attrPlain()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -2210,57 +2145,48 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 21 /* eval_pack */: {
-          const n3 = this.evalPackDecl()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.evalPackDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 24 /* skill */: {
-          const n4 = this.skillDecl()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.skillDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 29 /* enum */: {
-          const n5 = this.enumDecl()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.enumDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 33 /* import */: {
-          const n6 = this.importDecl()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.importDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 34 /* pipeline */: {
-          const n7 = this.pipelineDecl()
-          if (n7 === FAILED) return FAILED
-          r1 = n7
+          r1 = this.pipelineDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 41 /* struct */: {
-          const n8 = this.structDecl()
-          if (n8 === FAILED) return FAILED
-          r1 = n8
+          r1 = this.structDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 43 /* tool */: {
-          const n9 = this.toolDecl()
-          if (n9 === FAILED) return FAILED
-          r1 = n9
+          r1 = this.toolDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 49 /* fn */: {
-          const n10 = this.fnDecl()
-          if (n10 === FAILED) return FAILED
-          r1 = n10
+          r1 = this.fnDecl()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n11 = this.genFnDecl()
-          if (n11 === FAILED) return FAILED
-          r1 = n11
+          r1 = this.genFnDecl()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -2538,9 +2464,8 @@ class Parser {
           break choice2
         }
         default: {
-          const n4 = this.varianceOut()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.varianceOut()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -2709,15 +2634,13 @@ class Parser {
     choice2: {
       const here = this.at
       next3: {
-        const n4 = this.importNames()
-        if (n4 === FAILED) break next3
-        r1 = n4
+        r1 = this.importNames()
+        if (r1 === FAILED) break next3
         break choice2
       }
       this.at = here
-      const n5 = this.importAll()
-      if (n5 === FAILED) return FAILED
-      r1 = n5
+      r1 = this.importAll()
+      if (r1 === FAILED) return FAILED
     }
     return this.node1(94 /* importDecl */, start, this.at, r1)
   }
@@ -3038,9 +2961,8 @@ class Parser {
           break choice2
         }
         default: {
-          const n4 = this.evalPackNamed()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.evalPackNamed()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -3120,42 +3042,36 @@ class Parser {
         case 15 /* gen */: {
           const here = this.at
           next3: {
-            const n4 = this.evalField()
-            if (n4 === FAILED) break next3
-            r1 = n4
+            r1 = this.evalField()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          const n5 = this.stmt()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.stmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 11 /* summarize */: {
           const here = this.at
-          next6: {
-            const n7 = this.summarize()
-            if (n7 === FAILED) break next6
-            r1 = n7
+          next4: {
+            r1 = this.summarize()
+            if (r1 === FAILED) break next4
             break choice2
           }
           this.at = here
-          next8: {
-            const n9 = this.evalField()
-            if (n9 === FAILED) break next8
-            r1 = n9
+          next5: {
+            r1 = this.evalField()
+            if (r1 === FAILED) break next5
             break choice2
           }
           this.at = here
-          const n10 = this.stmt()
-          if (n10 === FAILED) return FAILED
-          r1 = n10
+          r1 = this.stmt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n11 = this.stmt()
-          if (n11 === FAILED) return FAILED
-          r1 = n11
+          r1 = this.stmt()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -3484,15 +3400,13 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 49 /* fn */: {
-          const n3 = this.methodSig()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.methodSig()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n4 = this.assocType()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.assocType()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -3663,15 +3577,13 @@ class Parser {
     choice2: {
       const here = this.at
       next3: {
-        const n4 = this.useServer()
-        if (n4 === FAILED) break next3
-        r1 = n4
+        r1 = this.useServer()
+        if (r1 === FAILED) break next3
         break choice2
       }
       this.at = here
-      const n5 = this.useId()
-      if (n5 === FAILED) return FAILED
-      r1 = n5
+      r1 = this.useId()
+      if (r1 === FAILED) return FAILED
     }
     return this.node1(140 /* useTarget */, start, this.at, r1)
   }
@@ -3726,9 +3638,8 @@ class Parser {
           break choice2
         }
         default: {
-          const n4 = this.useNumber()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.useNumber()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -3832,44 +3743,43 @@ class Parser {
       switch (kinds[this.at]!) {
         case 96 /* { */:
         case 97 /* {-> */: {
-          const n3 = this.grantFields()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.grantFields()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 113 /* \n */: {
-          let count5 = 0
-          const base4 = this.waiting
-          loop7: for (;;) {
+          let count4 = 0
+          const base3 = this.waiting
+          loop6: for (;;) {
             if (kinds[this.at]! !== 113 /* \n */) break
-            const here6 = this.at
-            const n8 = this.grantLine()
-            if (n8 === FAILED) { this.at = here6; break loop7 }
-            this.stack[this.waiting++] = n8
-            count5 += 1
+            const here5 = this.at
+            const n7 = this.grantLine()
+            if (n7 === FAILED) { this.at = here5; break loop6 }
+            this.stack[this.waiting++] = n7
+            count4 += 1
           }
-          if (count5 === 0) return FAILED
-          const c9 = this.column(base4, 0, 1)
-          this.waiting = base4
-          r1 = c9
+          if (count4 === 0) return FAILED
+          const c8 = this.column(base3, 0, 1)
+          this.waiting = base3
+          r1 = c8
           break choice2
         }
         default: {
-          let count11 = 0
-          const base10 = this.waiting
-          loop13: for (;;) {
+          let count10 = 0
+          const base9 = this.waiting
+          loop12: for (;;) {
             const kind = kinds[this.at]!
             if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) break
-            const here12 = this.at
-            const n14 = this.grantPair()
-            if (n14 === FAILED) { this.at = here12; break loop13 }
-            this.stack[this.waiting++] = n14
-            count11 += 1
+            const here11 = this.at
+            const n13 = this.grantPair()
+            if (n13 === FAILED) { this.at = here11; break loop12 }
+            this.stack[this.waiting++] = n13
+            count10 += 1
           }
-          if (count11 === 0) return FAILED
-          const c15 = this.column(base10, 0, 1)
-          this.waiting = base10
-          r1 = c15
+          if (count10 === 0) return FAILED
+          const c14 = this.column(base9, 0, 1)
+          this.waiting = base9
+          r1 = c14
         }
       }
     }
@@ -3963,21 +3873,18 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 75 /* - */: {
-          const n3 = this.grantNegative()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.grantNegative()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 111 /* [ */: {
-          const n4 = this.grantList()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.grantList()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n5 = this.grantScalar()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.grantScalar()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -4167,9 +4074,8 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 49 /* fn */: {
-          const n3 = this.fnType()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.fnType()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 63 /* true */:
@@ -4179,33 +4085,29 @@ class Parser {
         case 69 /* <rawString> */:
         case 71 /* <string> */:
         case 72 /* <triple> */: {
-          const t4 = this.at++
-          r1 = this.node1(165 /* typeLiteral */, t4, t4 + 1, ~t4)
+          const t3 = this.at++
+          r1 = this.node1(165 /* typeLiteral */, t3, t3 + 1, ~t3)
           break choice2
         }
         case 75 /* - */: {
-          const n5 = this.negativeInt()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.negativeInt()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 96 /* { */:
         case 97 /* {-> */: {
-          const n6 = this.shapeType()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.shapeType()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 111 /* [ */: {
-          const n7 = this.listType()
-          if (n7 === FAILED) return FAILED
-          r1 = n7
+          r1 = this.listType()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n8 = this.namedType()
-          if (n8 === FAILED) return FAILED
-          r1 = n8
+          r1 = this.namedType()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -4737,25 +4639,23 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 12 /* not */: {
-          const n3 = this.notIn()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.notIn()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 61 /* in */: {
+          const t3 = this.at++
+          r1 = ~t3
+          break choice2
+        }
+        case 75 /* - */: {
           const t4 = this.at++
           r1 = ~t4
           break choice2
         }
-        case 75 /* - */: {
-          const t5 = this.at++
-          r1 = ~t5
-          break choice2
-        }
         default: {
-          const n6 = this.brokenOp()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.brokenOp()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -4854,22 +4754,19 @@ class Parser {
         case 1 /* <Ident> */: {
           const here = this.at
           next3: {
-            const n4 = this.call()
-            if (n4 === FAILED) break next3
-            r1 = n4
+            r1 = this.call()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          next5: {
-            const n6 = this.structLiteral()
-            if (n6 === FAILED) break next5
-            r1 = n6
+          next4: {
+            r1 = this.structLiteral()
+            if (r1 === FAILED) break next4
             break choice2
           }
           this.at = here
-          const n7 = this.identifier()
-          if (n7 === FAILED) return FAILED
-          r1 = n7
+          r1 = this.identifier()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 48 /* deadline */:
@@ -4880,9 +4777,9 @@ class Parser {
         case 53 /* retry */:
         case 54 /* try */:
         case 55 /* spawn */: {
-          const n8 = this.wordExpr()
-          if (n8 === FAILED) return FAILED
-          r1 = n8
+          const n5 = this.wordExpr()
+          if (n5 === FAILED) return FAILED
+          r1 = n5
           break choice2
         }
         case 63 /* true */:
@@ -4895,54 +4792,47 @@ class Parser {
         case 70 /* <interpolated> */:
         case 71 /* <string> */:
         case 72 /* <triple> */: {
-          const t9 = this.at++
-          r1 = this.node1(210 /* literal */, t9, t9 + 1, ~t9)
+          const t6 = this.at++
+          r1 = this.node1(210 /* literal */, t6, t6 + 1, ~t6)
           break choice2
         }
         case 96 /* { */: {
-          const n10 = this.dict()
-          if (n10 === FAILED) return FAILED
-          r1 = n10
+          r1 = this.dict()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 97 /* {-> */: {
-          const n11 = this.closure()
-          if (n11 === FAILED) return FAILED
-          r1 = n11
+          r1 = this.closure()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 99 /* ( */: {
           const here = this.at
-          next12: {
-            const n13 = this.call()
-            if (n13 === FAILED) break next12
-            r1 = n13
+          next7: {
+            r1 = this.call()
+            if (r1 === FAILED) break next7
             break choice2
           }
           this.at = here
-          const n14 = this.paren()
-          if (n14 === FAILED) return FAILED
-          r1 = n14
+          r1 = this.paren()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 111 /* [ */: {
-          const n15 = this.list()
-          if (n15 === FAILED) return FAILED
-          r1 = n15
+          r1 = this.list()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
           const here = this.at
-          next16: {
-            const n17 = this.call()
-            if (n17 === FAILED) break next16
-            r1 = n17
+          next8: {
+            r1 = this.call()
+            if (r1 === FAILED) break next8
             break choice2
           }
           this.at = here
-          const n18 = this.identifier()
-          if (n18 === FAILED) return FAILED
-          r1 = n18
+          r1 = this.identifier()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -4963,9 +4853,8 @@ class Parser {
         case 53 /* retry */:
         case 54 /* try */:
         case 55 /* spawn */: {
-          const n3 = this.wordExpr()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.wordExpr()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 63 /* true */:
@@ -4978,38 +4867,34 @@ class Parser {
         case 70 /* <interpolated> */:
         case 71 /* <string> */:
         case 72 /* <triple> */: {
-          const t4 = this.at++
-          r1 = this.node1(210 /* literal */, t4, t4 + 1, ~t4)
+          const t3 = this.at++
+          r1 = this.node1(210 /* literal */, t3, t3 + 1, ~t3)
           break choice2
         }
         case 96 /* { */: {
-          const n5 = this.dict()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.dict()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 97 /* {-> */: {
-          const n6 = this.closure()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.closure()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 99 /* ( */: {
-          const n7 = this.paren()
-          if (n7 === FAILED) return FAILED
-          r1 = n7
+          r1 = this.paren()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 111 /* [ */: {
-          const n8 = this.list()
-          if (n8 === FAILED) return FAILED
-          r1 = n8
+          r1 = this.list()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
-          const t9 = this.at++
-          r1 = this.node1(259 /* ident */, t9, t9 + 1, ~t9)
+          const t4 = this.at++
+          r1 = this.node1(259 /* ident */, t4, t4 + 1, ~t4)
         }
       }
     }
@@ -5023,51 +4908,43 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 49 /* fn */: {
-          const n3 = this.fnExpr()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.fnExpr()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 50 /* if */: {
-          const n4 = this.ifExpr()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.ifExpr()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 51 /* match */: {
-          const n5 = this.matchExpr()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.matchExpr()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 52 /* parallel */: {
-          const n6 = this.parallelExpr()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.parallelExpr()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 53 /* retry */: {
-          const n7 = this.retryExpr()
-          if (n7 === FAILED) return FAILED
-          r1 = n7
+          r1 = this.retryExpr()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 54 /* try */: {
-          const n8 = this.tryExpr()
-          if (n8 === FAILED) return FAILED
-          r1 = n8
+          r1 = this.tryExpr()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 55 /* spawn */: {
-          const n9 = this.spawnExpr()
-          if (n9 === FAILED) return FAILED
-          r1 = n9
+          r1 = this.spawnExpr()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n10 = this.deadlineExpr()
-          if (n10 === FAILED) return FAILED
-          r1 = n10
+          r1 = this.deadlineExpr()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -5088,9 +4965,8 @@ class Parser {
           break choice2
         }
         default: {
-          const n4 = this.accessOp()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.accessOp()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -5106,36 +4982,31 @@ class Parser {
         case 112 /* ? */: {
           const here = this.at
           next3: {
-            const n4 = this.optIndexOp()
-            if (n4 === FAILED) break next3
-            r1 = n4
+            r1 = this.optIndexOp()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          const n5 = this.propagateOp()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.propagateOp()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
           const here = this.at
-          next6: {
-            const n7 = this.indexOp()
-            if (n7 === FAILED) break next6
-            r1 = n7
+          next4: {
+            r1 = this.indexOp()
+            if (r1 === FAILED) break next4
             break choice2
           }
           this.at = here
-          next8: {
-            const n9 = this.sliceOp()
-            if (n9 === FAILED) break next8
-            r1 = n9
+          next5: {
+            r1 = this.sliceOp()
+            if (r1 === FAILED) break next5
             break choice2
           }
           this.at = here
-          const n10 = this.sliceToOp()
-          if (n10 === FAILED) return FAILED
-          r1 = n10
+          r1 = this.sliceToOp()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -5149,15 +5020,13 @@ class Parser {
     choice2: {
       const here = this.at
       next3: {
-        const n4 = this.methodOp()
-        if (n4 === FAILED) break next3
-        r1 = n4
+        r1 = this.methodOp()
+        if (r1 === FAILED) break next3
         break choice2
       }
       this.at = here
-      const n5 = this.memberOp()
-      if (n5 === FAILED) return FAILED
-      r1 = n5
+      r1 = this.memberOp()
+      if (r1 === FAILED) return FAILED
     }
     return this.node1(191 /* accessOp */, start, this.at, r1)
   }
@@ -5205,15 +5074,14 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 99 /* ( */: {
-          const n3 = this.parenCallee()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.parenCallee()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
-          const t4 = this.at++
-          r1 = this.node1(259 /* ident */, t4, t4 + 1, ~t4)
+          const t3 = this.at++
+          r1 = this.node1(259 /* ident */, t3, t3 + 1, ~t3)
         }
       }
     }
@@ -5249,40 +5117,37 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 73 /* <argument> */: {
-          const n3 = this.namedArg()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.namedArg()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 108 /* ... */: {
-          const n4 = this.spread()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.spread()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n5 = this.expr()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.expr()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
-    let o6 = EMPTY
+    let o3 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t7 = this.at++
-      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
+      const t4 = this.at++
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
     }
-    let o8 = EMPTY
+    let o5 = EMPTY
     if (kinds[this.at]! === 102 /* , */) {
-      const t9 = this.at++
-      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
+      const t6 = this.at++
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
-    let o10 = EMPTY
+    let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t11 = this.at++
-      o10 = this.node1(262 /* _iter */, 0, 0, ~t11)
+      const t8 = this.at++
+      o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
-    return this.node4(195 /* arg */, start, this.at, r1, o6, o8, o10)
+    return this.node4(195 /* arg */, start, this.at, r1, o3, o5, o7)
   }
 
   private namedArg(): number {
@@ -5694,29 +5559,25 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 98 /* } */: {
-          const n3 = this.structEmpty()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.structEmpty()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 113 /* \n */: {
           const here = this.at
-          next4: {
-            const n5 = this.structEmpty()
-            if (n5 === FAILED) break next4
-            r1 = n5
+          next3: {
+            r1 = this.structEmpty()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          const n6 = this.structKey()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.structKey()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n7 = this.structKey()
-          if (n7 === FAILED) return FAILED
-          r1 = n7
+          r1 = this.structKey()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -5787,46 +5648,42 @@ class Parser {
         case 70 /* <interpolated> */:
         case 71 /* <string> */:
         case 72 /* <triple> */: {
-          const n3 = this.stringEntry()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.stringEntry()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 108 /* ... */: {
-          const n4 = this.spread()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.spread()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 111 /* [ */: {
-          const n5 = this.computedEntry()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.computedEntry()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n6 = this.namedEntry()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.namedEntry()
+          if (r1 === FAILED) return FAILED
         }
       }
+    }
+    let o3 = EMPTY
+    if (kinds[this.at]! === 113 /* \n */) {
+      const t4 = this.at++
+      o3 = this.node1(262 /* _iter */, 0, 0, ~t4)
+    }
+    let o5 = EMPTY
+    if (kinds[this.at]! === 102 /* , */) {
+      const t6 = this.at++
+      o5 = this.node1(262 /* _iter */, 0, 0, ~t6)
     }
     let o7 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
       const t8 = this.at++
       o7 = this.node1(262 /* _iter */, 0, 0, ~t8)
     }
-    let o9 = EMPTY
-    if (kinds[this.at]! === 102 /* , */) {
-      const t10 = this.at++
-      o9 = this.node1(262 /* _iter */, 0, 0, ~t10)
-    }
-    let o11 = EMPTY
-    if (kinds[this.at]! === 113 /* \n */) {
-      const t12 = this.at++
-      o11 = this.node1(262 /* _iter */, 0, 0, ~t12)
-    }
-    return this.node4(220 /* dictItem */, start, this.at, r1, o7, o9, o11)
+    return this.node4(220 /* dictItem */, start, this.at, r1, o3, o5, o7)
   }
 
   private namedEntry(): number {
@@ -6013,21 +5870,18 @@ class Parser {
         case 113 /* \n */: {
           const here = this.at
           next3: {
-            const n4 = this.otherwise()
-            if (n4 === FAILED) break next3
-            r1 = n4
+            r1 = this.otherwise()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          const n5 = this.skippedBreak()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.skippedBreak()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n6 = this.otherwise()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.otherwise()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -6223,15 +6077,13 @@ class Parser {
     choice2: {
       const here = this.at
       next3: {
-        const n4 = this.tryStar()
-        if (n4 === FAILED) break next3
-        r1 = n4
+        r1 = this.tryStar()
+        if (r1 === FAILED) break next3
         break choice2
       }
       this.at = here
-      const n5 = this.tryBlock()
-      if (n5 === FAILED) return FAILED
-      r1 = n5
+      r1 = this.tryBlock()
+      if (r1 === FAILED) return FAILED
     }
     return this.node1(236 /* tryExpr */, start, this.at, r1)
   }
@@ -6287,21 +6139,18 @@ class Parser {
         case 113 /* \n */: {
           const here = this.at
           next3: {
-            const n4 = this.finally()
-            if (n4 === FAILED) break next3
-            r1 = n4
+            r1 = this.finally()
+            if (r1 === FAILED) break next3
             break choice2
           }
           this.at = here
-          const n5 = this.skippedBreak()
-          if (n5 === FAILED) return FAILED
-          r1 = n5
+          r1 = this.skippedBreak()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n6 = this.finally()
-          if (n6 === FAILED) return FAILED
-          r1 = n6
+          r1 = this.finally()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
@@ -6340,15 +6189,14 @@ class Parser {
     choice2: {
       switch (kinds[this.at]!) {
         case 99 /* ( */: {
-          const n3 = this.caughtTyped()
-          if (n3 === FAILED) return FAILED
-          r1 = n3
+          r1 = this.caughtTyped()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
           { const kind = kinds[this.at]!; if ((kind < 0 /* <ident> */ || kind > 15 /* gen */)) return FAILED }
-          const t4 = this.at++
-          r1 = this.node1(259 /* ident */, t4, t4 + 1, ~t4)
+          const t3 = this.at++
+          r1 = this.node1(259 /* ident */, t3, t3 + 1, ~t3)
         }
       }
     }
@@ -6695,39 +6543,35 @@ class Parser {
         case 106 /* |> */:
         case 109 /* ?. */:
         case 110 /* . */: {
-          const n4 = this.goesOnBroken()
-          if (n4 === FAILED) return FAILED
-          r1 = n4
+          r1 = this.goesOnBroken()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         case 111 /* [ */: {
+          const t4 = this.at++
+          r1 = ~t4
+          break choice2
+        }
+        case 112 /* ? */: {
           const t5 = this.at++
           r1 = ~t5
           break choice2
         }
-        case 112 /* ? */: {
-          const t6 = this.at++
-          r1 = ~t6
-          break choice2
-        }
         case 113 /* \n */: {
           const here = this.at
-          next7: {
-            const n8 = this.binaryOp()
-            if (n8 === FAILED) break next7
-            r1 = n8
+          next6: {
+            r1 = this.binaryOp()
+            if (r1 === FAILED) break next6
             break choice2
           }
           this.at = here
-          const n9 = this.goesOnBroken()
-          if (n9 === FAILED) return FAILED
-          r1 = n9
+          r1 = this.goesOnBroken()
+          if (r1 === FAILED) return FAILED
           break choice2
         }
         default: {
-          const n10 = this.binaryOp()
-          if (n10 === FAILED) return FAILED
-          r1 = n10
+          r1 = this.binaryOp()
+          if (r1 === FAILED) return FAILED
         }
       }
     }
