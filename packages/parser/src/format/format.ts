@@ -13,6 +13,7 @@ import type { SourceFile } from '../source.js'
 import { bar, barTitle, commentParagraphs, isBar, splitTrailing } from './comments.js'
 import { compareText } from './declarations.js'
 import { type FormatOptions, Layout } from './layout.js'
+import { walk } from '../visit.js'
 import { printStmt } from './statements.js'
 
 export type { FormatOptions } from './layout.js'
@@ -28,9 +29,21 @@ export function format(source: SourceFile, options: FormatOptions = {}): FormatR
   return { kind: 'formatted', text: printProgram(new Layout(source, options), program) }
 }
 
-/** Text of a tree, such that parsing it gives the tree again, spans aside. */
+/** Text of a tree, such that parsing it gives the tree again, spans aside. Files of the grants extension say so in a comment. */
 export function print(program: Program, options: FormatOptions = {}): string {
-  return printProgram(new Layout(null, options), program)
+  const text = printProgram(new Layout(null, options), program)
+  return usesGrants(program) ? `// @bridle grants\n\n${text}` : text
+}
+
+function usesGrants(program: Program): boolean {
+  let found = false
+  walk(program, {
+    enter: ({ kind }) => {
+      found ||= kind === 'UseTool' || kind === 'Grant' || kind === 'BindEffect'
+      return !found
+    },
+  })
+  return found
 }
 
 function printProgram(layout: Layout, program: Program): string {
