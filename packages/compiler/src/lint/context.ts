@@ -10,7 +10,13 @@ export interface LintContext {
   readonly file: SourceFile
   readonly tokens: TokenStream
   readonly comments: readonly Comment[]
-  readonly report: <C extends LintCode>(code: C, span: Span, args: LintArgs<C>, edits?: readonly Edit[] | null) => void
+  readonly report: <C extends LintCode>(
+    code: C,
+    span: Span,
+    args: LintArgs<C>,
+    edits?: readonly Edit[] | null,
+    related?: Diagnostic['related'],
+  ) => void
   readonly complexityThreshold: number
 }
 
@@ -20,12 +26,18 @@ export function lintReporter(
   off: ReadonlySet<string>,
   isOn: (row: LintRow<never>) => boolean,
 ): LintContext['report'] {
-  return <C extends LintCode>(code: C, span: Span, args: LintArgs<C>, edits: readonly Edit[] | null = null): void => {
+  return <C extends LintCode>(
+    code: C,
+    span: Span,
+    args: LintArgs<C>,
+    edits: readonly Edit[] | null = null,
+    related: Diagnostic['related'] = [],
+  ): void => {
     const row = LINT_CATALOG[code] as unknown as LintRow<LintArgs<C>> // the row of `code` takes the arguments of `code`
     if (off.has(row.rule) || (row.alias !== undefined && off.has(row.alias)) || !isOn(row)) return
     const hint = row.hint?.(args) ?? null
     const fix = edits === null || edits.length === 0 ? null : { title: hint ?? row.title, edits }
-    findings.push({ code, severity: row.severity, message: row.message(args), span, hint, related: [], fix })
+    findings.push({ code, severity: row.severity, message: row.message(args), span, hint, related, fix })
   }
 }
 

@@ -132,10 +132,12 @@ function lintNilTernary(expr: ExprOf<'Ternary'>, context: LintContext): void {
 }
 
 function lintArms(expr: ExprOf<'Match'>, context: LintContext): void {
-  const seen = new Set<string>()
+  const seen = new Map<string, Span>()
   for (const { patterns, guard } of expr.arms) {
     const key = fingerprint([patterns, guard])
-    if (seen.has(key)) context.report('L037', patterns[0]!.span, {}) // an arm has a pattern
-    seen.add(key)
+    const { span } = patterns[0]! // an arm has a pattern
+    const first = seen.get(key)
+    if (first === undefined) seen.set(key, span)
+    else context.report('L037', span, {}, null, [{ span: first, message: 'the first arm with this pattern' }])
   }
 }

@@ -43,6 +43,16 @@ describe('settings', () => {
   })
 })
 
+test.each<[string, string]>([
+  ['let _a = 1\n\nfn _f(_a) { return 1 }\n', '_a'],
+  ['fn _f(x) {\n  match x {\n    1 -> { 2 }\n    1 -> { 3 }\n  }\n}\n', '1'],
+])('%j points at the earlier place', (text, first) => {
+  const file = new SourceFile('t', text)
+  const [found] = lintProgram(parse(file).program!, { file })
+  const at = text.indexOf(first)
+  expect(found?.related.map(({ span }) => span)).toEqual([{ start: at, end: at + first.length }])
+})
+
 describe('repairs', () => {
   test.each<[string, string]>([
     // Parentheses around an operand are no part of its span.

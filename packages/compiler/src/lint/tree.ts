@@ -42,8 +42,8 @@ const OUTSIDE: Surroundings = { inLoop: false, inTest: false, connector: null, r
 
 class TreeWalk {
   private readonly context: LintContext
-  /** Names by scope, the innermost last. */
-  private readonly scopes: Set<string>[] = []
+  /** Names by scope with the places that bind them, the innermost last. */
+  private readonly scopes: Map<string, Span>[] = []
   private around: Surroundings = OUTSIDE
 
   constructor(context: LintContext) {
@@ -75,7 +75,7 @@ class TreeWalk {
   }
 
   private scope(names: readonly Name[], visit: () => void): void {
-    this.scopes.push(new Set(names.map((name) => name.text)))
+    this.scopes.push(new Map(names.map((name) => [name.text, name.span])))
     visit()
     this.scopes.pop()
   }
@@ -316,23 +316,29 @@ class TreeWalk {
   private declare(binding: Binding, mutable: boolean, span: Span): void {
     let own = this.scopes.at(-1)
     if (own === undefined) {
-      own = new Set()
+      own = new Map()
       this.scopes.push(own)
     }
-    for (const { text } of namesOf(binding)) {
+    const outer = this.scopes.slice(0, -1)
+    for (const { text, span: place } of namesOf(binding)) {
       if (text === '_') continue
-      if (!mutable && own.has(text)) this.context.report('L020', span, { name: text, redeclared: true })
-      if (this.scopes.slice(0, -1).some((scope) => scope.has(text)))
-        this.context.report('L020', span, { name: text, redeclared: false })
-      own.add(text)
+      const before = own.get(text)
+      if (!mutable && before !== undefined) this.bindsAgain(text, span, true, before)
+      const hidden = outer.findLast((scope) => scope.has(text))?.get(text)
+      if (hidden !== undefined) this.bindsAgain(text, span, false, hidden)
+      own.set(text, place)
     }
   }
 
   private shadowedParams(names: readonly Name[], span: Span): void {
     for (const { text } of names) {
-      if (text !== '_' && this.scopes.some((scope) => scope.has(text)))
-        this.context.report('L020', span, { name: text, redeclared: false })
+      const hidden = this.scopes.findLast((scope) => scope.has(text))?.get(text)
+      if (text !== '_' && hidden !== undefined) this.bindsAgain(text, span, false, hidden)
     }
+  }
+
+  private bindsAgain(name: string, span: Span, redeclared: boolean, before: Span): void {
+    this.context.report('L020', span, { name, redeclared }, null, [{ span: before, message: `\`${name}\` is bound here` }])
   }
 }
 
