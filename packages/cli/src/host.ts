@@ -2,14 +2,15 @@
 // Scripts started here have the authority of whoever started them, as in the reference; a folder is not a sandbox.
 
 import { dirname } from 'node:path'
-import { createRuntime, mcpGlobal } from '@bridle/stdlib-tools'
-import type { Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
+import { clockProvider, createRuntime, mcpGlobal, randomProvider } from '@bridle/stdlib-tools'
+import type { ProviderSource, Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
 import { ManifestError, fileModules, findManifest, hashHex, hookModules, nodeProviders } from '@bridle/stdlib-tools/node'
 import type { Manifest } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
 import { lazyMcpProvider } from './lazy-mcp.js'
+import type { Memory } from './repl/memory.js'
 
 export interface CommandHostOptions {
   readonly limits?: NonNullable<RuntimeOptions['limits']>
@@ -27,6 +28,8 @@ export interface CommandHostOptions {
   readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'pins' | 'onTool' | 'families'>
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
+  /** Answers again what was asked before (repl/memory.ts). */
+  readonly memory?: Memory
 }
 
 /** Nobody waits for the thread of a command, and the machine is its own. */
@@ -39,15 +42,21 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
   const servers = manifest?.mcpServers ?? {}
   const hooks = hookModules(manifest?.hooks ?? []).map((text, at) => [`manifest_hook_${at}`, text] as const)
   const isEager = Object.values(servers).some((server) => server.lazy === false)
+  const { memory } = options
+  const providers: readonly ProviderSource[] = [
+    ...nodeProviders({
+      ...authority.providers,
+      process: { args: options.args ?? [] },
+      terminal: options.terminal,
+    }),
+    lazyMcpProvider({ cwd: root, env: 'inherit', stderr: options.terminal ? 'inherit' : 'ignore', servers }),
+  ]
   return createRuntime({
-    providers: [
-      ...nodeProviders({
-        ...authority.providers,
-        process: { args: options.args ?? [] },
-        terminal: options.terminal,
-      }),
-      lazyMcpProvider({ cwd: root, env: 'inherit', stderr: options.terminal ? 'inherit' : 'ignore', servers }),
-    ],
+    providers:
+      memory === undefined
+        ? providers
+        : [clockProvider(), randomProvider(), ...providers].map((provider) => memory.wrap(provider)),
+    ...(memory === undefined ? {} : { clock: memory.clock() }),
     enforceManifest: options.enforceManifest ?? false,
     ...authority.runtime,
     ...options.runtime,

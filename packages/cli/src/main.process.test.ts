@@ -262,3 +262,18 @@ test('help and version everywhere', async () => {
   expect(version).toMatchObject({ code: 0, stderr: '' })
   expect(ofCommand.stdout).toContain('--mode')
 })
+
+describe.concurrent('bridle repl', () => {
+  test('reads entries from standard input', async () => {
+    const stdin =
+      'let xs = [1,\n  2]\nfn twice(n) {\n  return n * 2\n}\nxs.map(twice)\n:type twice(1)\n:type 1 + 1\n"a"\n:quit\nnever\n'
+    expect(await bridle(['repl'], { stdin })).toEqual({ code: 0, stdout: '[2, 4]\nunknown\nint\n"a"\n', stderr: '' })
+  })
+
+  test('an entry that fails is reported, and decides the exit code', async () => {
+    const ended = await bridle(['repl'], { stdin: 'nope(1)\n:nothing\n2\n' })
+    expect(ended).toMatchObject({ code: 1, stdout: '2\n' })
+    expect(ended.stderr).toContain('call target `nope` is not defined or imported')
+    expect(ended.stderr).toContain('there is no command :nothing')
+  })
+})

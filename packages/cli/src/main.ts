@@ -170,6 +170,11 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       done(await fmtCommand(paths, options))
     })
 
+  authorityFlags(add('repl', 'a prompt: type statements, see what they do')).action(async (options: AuthorityFlags) => {
+    const { replCommand } = await import('./commands/repl.js')
+    done(await replCommand(options))
+  })
+
   add('disasm <file>', 'print the bytecode of a script').action(async (file: string) => {
     const { disasmCommand } = await import('./commands/disasm.js')
     done(await disasmCommand(file))

@@ -123,7 +123,7 @@ function undefinedTools(world: World, inference: Inference, findings: Diagnostic
   for (const unit of world.units) {
     for (const { use } of inference.of(unit).tools.values()) known.add(use.alias ?? use.name)
   }
-  if (world.dynamicTools || known.has('*')) return
+  if (world.dynamicTools.size > 0 || known.has('*')) return
   for (const { tool, span } of boundEffects(world)) {
     if (!known.has(tool)) report(findings, 'E004', span, { name: tool })
   }

@@ -74,17 +74,20 @@ class Collector {
   private readonly world: World
   private readonly signatures: Signatures
   private readonly imported: CollectOptions['imported']
+  /** Whose code is being read. */
+  private owner: Unit
 
   constructor(module: LoadedModule, { world, signatures, imported }: CollectOptions) {
     this.module = module
     this.world = world
     this.signatures = signatures
     this.imported = imported
+    this.owner = this.makeUnit('module', '', module.program.span, [], [], true)
   }
 
   run(): { readonly unit: Unit; readonly names: ModuleNames } {
     const { program } = this.module
-    const unit = this.makeUnit('module', '', program.span, [], [], true)
+    const unit = this.owner
     const imports = new Names(unit, null)
     const names = imports.inner()
     const exported = new Map<string, Tracked>()
@@ -183,7 +186,7 @@ class Collector {
         const inner = names.inner(unit)
         for (const param of stmt.params) inner.bind(param.text, DATA)
         if (stmt.parent !== null) this.site(inner, { kind: 'name', name: stmt.parent.text }, [], stmt.parent.span)
-        this.block(stmt.body, inner)
+        this.within(unit, () => this.block(stmt.body, inner))
         return
       }
       case 'ImplDecl':
@@ -210,7 +213,7 @@ class Collector {
         )
         const inner = names.inner(made)
         stmt.params.forEach((param, index) => inner.bind(param.text, { kind: 'param', param: { unit: made.id, index } }))
-        this.block(stmt.body, inner)
+        this.within(made, () => this.block(stmt.body, inner))
         this.escape({ kind: 'unit', unit: made }, null)
         return
       }
@@ -260,7 +263,7 @@ class Collector {
     if (stmt.binding.kind === 'NameBinding' && !stmt.mutable) {
       const name = stmt.binding.name.text
       const value = this.value(stmt.value, names, name)
-      if (isFunction(value)) this.world.mentioned.push(value)
+      this.escape(value, null)
       const alias = isAlias(stmt.value) ? this.module.grants.aliases.find((each) => each.name === name) : undefined
       names.bind(name, alias === undefined ? value : { kind: 'tool', alias })
       return
@@ -276,14 +279,20 @@ class Collector {
 
   private body(unit: Unit, params: readonly Param[], block: Block, names: Names): void {
     const inner = names.inner(unit)
-    for (const [index, param] of params.entries()) {
-      if (param.defaultValue !== null) this.escape(this.value(param.defaultValue, inner), null)
-      inner.bind(param.name.text, param.rest ? UNKNOWN : { kind: 'param', param: { unit: unit.id, index } })
-    }
-    const last = block.body.at(-1)
-    this.block(block, inner)
-    // The value of the last expression may be what the unit gives back; a name there was not called.
-    if (last?.kind === 'ExprStmt' && last.value.kind === 'Identifier') this.escape(this.value(last.value, inner), null)
+    this.within(unit, () => {
+      for (const [index, param] of params.entries()) {
+        if (param.defaultValue !== null) this.escape(this.value(param.defaultValue, inner), null)
+        inner.bind(param.name.text, param.rest ? UNKNOWN : { kind: 'param', param: { unit: unit.id, index } })
+      }
+      this.block(block, inner)
+    })
+  }
+
+  private within(unit: Unit, read: () => void): void {
+    const before = this.owner
+    this.owner = unit
+    read()
+    this.owner = before
   }
 
   // ---- expressions ----------------------------------------------------------------------------------------------------
@@ -485,9 +494,8 @@ class Collector {
   private site(names: Names, target: Target, args: readonly Tracked[], span: Span): void {
     const site: Site = { target, args, span }
     names.unit.sites.push(site)
-    // What is handed to code that is not followed may be kept there; following a unit's parameters is left to inference.
-    if (target.kind === 'unit') this.world.mentioned.push(...args.filter(isFunction))
-    else for (const arg of args) this.escape(arg, null)
+    // What is handed over may be kept, or found by its name; that a parameter is called is left to inference.
+    for (const arg of args) this.escape(arg, null)
   }
 
   private construct(names: Names, effect: string, what: string, span: Span): void {
@@ -495,7 +503,7 @@ class Collector {
   }
 
   private escape(value: Tracked, field: string | null): void {
-    if (isFunction(value)) this.world.escaped.push({ value, field })
+    if (isFunction(value)) this.world.mentions.push({ value, field, owner: this.owner })
   }
 
   // ---- tools ----------------------------------------------------------------------------------------------------------
@@ -503,7 +511,7 @@ class Collector {
   private toolDefine(args: ExprOf<'Call'>['args'], span: Span, names: Names): void {
     const name = args[1] === undefined ? UNKNOWN : this.peek(args[1].value, names)
     if (name.kind !== 'text') {
-      this.world.dynamicTools = true
+      this.world.dynamicTools.add(this.owner)
       return
     }
     const config = args[3]?.value

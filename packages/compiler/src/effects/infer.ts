@@ -84,6 +84,8 @@ export class Inference {
   private readonly methods = new Map<string, Unit[]>()
   private readonly named = new Map<string, Unit[]>()
   private readonly fields = new Map<string, Tracked[]>()
+  /** Functions that a unit's code makes or names, by the unit's number. */
+  private readonly mentions = new Map<number, Tracked[]>()
   private changed = false
   /** The unit that is being worked out, and who has looked at which. */
   private reader: Unit | null = null
@@ -97,7 +99,12 @@ export class Inference {
       if (unit.kind === 'method') push(this.methods, unit.name.slice(unit.name.lastIndexOf('.') + 1), unit)
       else if (unit.name !== '') push(this.named, unit.name, unit)
     }
-    for (const { value, field } of world.escaped) if (field !== null) push(this.fields, field, value)
+    for (const mention of world.mentions) {
+      if (mention.field !== null) push(this.fields, mention.field, mention.value)
+      const own = this.mentions.get(mention.owner.id)
+      if (own === undefined) this.mentions.set(mention.owner.id, [mention.value])
+      else own.push(mention.value)
+    }
     this.solve()
   }
 
@@ -110,14 +117,25 @@ export class Inference {
     return this.facts[unit.id] ?? emptyFacts()
   }
 
-  /** What may happen when the given units run and anything that escaped is called. */
-  reachable(entries: readonly Unit[]): Facts {
+  /** What may happen when the given units run, and whatever their code makes or names is called by anybody. */
+  reachable(entries: readonly Unit[]): Facts & { readonly units: ReadonlySet<Unit> } {
     const all = emptyFacts()
     const start = { text: 'the program', span: { start: 0, end: 0 }, callee: 'the program' }
-    for (const unit of entries) this.merge(all, this.of(unit), start)
-    for (const { value } of this.world.escaped) this.invoke(all, value, start)
-    for (const value of this.world.mentioned) this.invoke(all, value, start)
-    return all
+    const reached = new Set(entries)
+    for (const unit of reached) {
+      this.merge(all, this.of(unit), start)
+      for (const { target } of unit.sites) {
+        if (target.kind === 'unit') reached.add(target.unit)
+        const named =
+          target.kind === 'method' ? this.methods.get(target.name) : target.kind === 'name' ? this.named.get(target.name) : []
+        for (const callee of named ?? []) reached.add(callee)
+      }
+      for (const value of this.mentions.get(unit.id) ?? []) {
+        this.invoke(all, value, start)
+        if (value.kind === 'unit') reached.add(value.unit)
+      }
+    }
+    return { ...all, units: reached }
   }
 
   /** Looks at a unit again when one that it looked at has grown; every set only grows and is bounded by the program. */
@@ -212,6 +230,10 @@ export class Inference {
     switch (value.kind) {
       case 'unit':
         this.merge(facts, this.of(value.unit), cause, value.unit)
+        // With arguments that nobody sees: a parameter that names a tool may name any.
+        for (const { param, via } of [...this.of(value.unit).naming.values()]) {
+          if (param.unit === value.unit.id) this.useTool(facts, via, UNKNOWN, cause.span, cause)
+        }
         return
       case 'builtin':
         this.addBuiltin(facts, value.name, this.effectsOf(value.name).tokens, cause)

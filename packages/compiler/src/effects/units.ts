@@ -70,15 +70,14 @@ export interface ToolDefinition {
 export interface World {
   readonly units: Unit[]
   readonly tools: Map<string, ToolDefinition>
-  /** Some tool is defined under a name that only the run knows. */
-  dynamicTools: boolean
-  /** Functions whose value went somewhere that is not followed: kept in data, returned, handed to a builtin that keeps it. */
-  readonly escaped: { readonly value: Tracked; readonly field: string | null }[]
+  /** Units that define a tool under a name that only the run knows. */
+  readonly dynamicTools: Set<Unit>
   /**
-   * Functions that got a name or were passed on. A call by a name whose value cannot be called looks for the name in whoever
-   * called (reference 01 §10.3), so any of these may be reached by a name of the same spelling.
+   * Functions that went somewhere: kept in data, returned, bound to a name, passed on. Anybody may call them then, by an unknown
+   * value, or by a name of the same spelling: a call by a name that holds nothing callable looks for it in whoever called
+   * (reference 01 §10.3). `field` is the key that holds it, `owner` the unit whose code made or named it.
    */
-  readonly mentioned: Tracked[]
+  readonly mentions: { readonly value: Tracked; readonly field: string | null; readonly owner: Unit }[]
   readonly structs: Set<string>
   readonly enums: Set<string>
 }
@@ -87,9 +86,8 @@ export function emptyWorld(): World {
   return {
     units: [],
     tools: new Map(),
-    dynamicTools: false,
-    escaped: [],
-    mentioned: [],
+    dynamicTools: new Set(),
+    mentions: [],
     structs: new Set(),
     enums: new Set(['Result']),
   }

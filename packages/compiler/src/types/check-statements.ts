@@ -36,6 +36,10 @@ export function checkStatement(stmt: Stmt, scope: Scope, context: CheckContext):
   switch (stmt.kind) {
     case 'ExprStmt':
       checkExpr(stmt.value, scope)
+      if (context.probe?.stmt === stmt) {
+        const type = infer(stmt.value, scope)
+        context.probe.found(type === null ? null : show(type))
+      }
       return
     case 'Let':
       checkLet(stmt, scope, context)

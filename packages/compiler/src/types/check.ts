@@ -31,6 +31,8 @@ export interface CheckOptions {
   readonly strict?: boolean
   /** Told the type of each name where it is declared and mentioned, as types are shown; for editors. */
   readonly observe?: (span: Span, type: string) => void
+  /** Told the type of this expression statement as text, null when nothing is known about it: for editors and the prompt. */
+  readonly probe?: { readonly stmt: Stmt; readonly found: (type: string | null) => void }
 }
 
 export function checkProgram(program: Program, options: CheckOptions): Diagnostic[] {
@@ -60,6 +62,7 @@ function runPasses(program: Program, options: CheckOptions, diagnostics: Diagnos
     deprecated: deprecations(program),
     strict: options.strict ?? false,
     observe: options.observe ?? null,
+    probe: options.probe ?? null,
     signature,
     checkExpr: (expr, scope) => checkExpression(expr, scope, context),
     checkStmt: (stmt, scope) => checkStatement(stmt, scope, context),

@@ -24,6 +24,7 @@ export interface CheckContext {
   readonly deprecated: ReadonlyMap<string, Deprecation>
   readonly strict: boolean
   readonly observe: ((span: Span, type: string) => void) | null
+  readonly probe: { readonly stmt: Stmt; readonly found: (type: string | null) => void } | null
   readonly signature: (decl: FnDecl) => FnSignature
   readonly checkExpr: (expr: Expr, scope: Scope) => void
   readonly checkStmt: (stmt: Stmt, scope: Scope) => void

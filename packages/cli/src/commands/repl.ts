@@ -1,0 +1,222 @@
+// `bridle repl`: the prompt. Reads entries that may take several lines, runs them in a session, prints what they give. Commands
+// begin with a colon. Without a terminal it reads standard input the same way, without prompts.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Interface } from 'node:readline'
+import { authorityOf } from '../authority.js'
+import type { AuthorityFlags } from '../authority.js'
+import { EXIT_FAILURE } from '../errors.js'
+import { commandRuntime } from '../host.js'
+import { Memory } from '../repl/memory.js'
+import { Session } from '../repl/session.js'
+import { VERSION } from '../version.js'
+
+const HELP = `An entry is one or more statements; an expression prints its value. An entry goes on over several lines while brackets
+are open; an empty line ends it. Names may be bound again. What the session asked of the world is answered from memory when it
+is run again for the next entry, so nothing is done twice.
+
+  :type EXPR       the type of an expression, as the checker knows it
+  :effects [CODE]  what the session, and CODE with it, can reach
+  :disasm [CODE]   the bytecode of the session, and of CODE with it
+  :load FILE       reads a file as one entry
+  :reset           forgets everything
+  :help            this text
+  :quit            ends; so does end of input (Ctrl-D)
+`
+
+const COMMANDS = [':disasm', ':effects', ':help', ':load', ':quit', ':reset', ':type']
+const KEYWORDS =
+  'let var fn if else for in while match return true false nil import from struct enum interface impl type try catch throw spawn parallel defer guard require retry deadline break continue'.split(
+    ' ',
+  )
+const MOST_HISTORY = 1000
+
+export async function replCommand(flags: AuthorityFlags): Promise<number> {
+  const memory = new Memory()
+  const runtime = commandRuntime({ terminal: true, memory, authority: authorityOf(flags) })
+  const session = new Session({
+    runtime,
+    memory,
+    print: (text) => process.stdout.write(text),
+    complain: (text) => process.stderr.write(text),
+  })
+  const builtins = [...runtime.registry.builtins.keys()].filter((name) => !name.startsWith('__'))
+  const methods = [...new Set([...runtime.registry.methods.values()].flatMap((table) => [...table.keys()]))]
+  const complete = (line: string): [string[], string] => completions(line, { session, builtins, methods })
+  return new Prompt(session, complete).run()
+}
+
+class Prompt {
+  private readonly session: Session
+  private readonly lines: Interface
+  private readonly interactive = process.stdin.isTTY === true && process.stdout.isTTY === true
+  private entry: string[] = []
+  private running: AbortController | null = null
+  private failed = false
+
+  constructor(session: Session, complete: (line: string) => [string[], string]) {
+    this.session = session
+    this.lines = createInterface({
+      input: process.stdin,
+      ...(this.interactive
+        ? { output: process.stdout, completer: complete, history: readHistory(), historySize: MOST_HISTORY }
+        : {}),
+      terminal: this.interactive,
+    })
+  }
+
+  /** Exit code: 1 when input that no person typed had an entry that failed. */
+  async run(): Promise<number> {
+    const { lines } = this
+    if (this.interactive) process.stdout.write(`Bridle ${VERSION}. :help explains, :quit ends.\n`)
+    lines.on('SIGINT', () => this.interrupt())
+    lines.on('history', (history: string[]) => writeHistory(history))
+    this.ask()
+    for await (const line of lines) {
+      if (!(await this.take(line))) break
+      this.ask()
+    }
+    if (this.entry.length > 0) await this.finish()
+    lines.close()
+    return this.failed && !this.interactive ? EXIT_FAILURE : 0
+  }
+
+  private ask(): void {
+    if (!this.interactive) return
+    this.lines.setPrompt(this.entry.length === 0 ? '> ' : '. ')
+    this.lines.prompt()
+  }
+
+  private interrupt(): void {
+    if (this.running !== null) {
+      this.running.abort(new Error('interrupted'))
+      return
+    }
+    this.entry = []
+    process.stdout.write('\n')
+    this.ask()
+  }
+
+  /** False: the prompt is left. */
+  private async take(line: string): Promise<boolean> {
+    if (this.entry.length === 0 && /^\s*:/.test(line)) return this.command(line.trim())
+    if (line.trim() === '') {
+      if (this.entry.length > 0) await this.finish()
+      return true
+    }
+    this.entry.push(line)
+    if (this.session.standing(this.entry.join('\n')) !== 'incomplete') await this.finish()
+    return true
+  }
+
+  private async finish(): Promise<void> {
+    const text = this.entry.join('\n')
+    this.entry = []
+    await this.execute(text)
+  }
+
+  private async execute(text: string): Promise<void> {
+    this.running = new AbortController()
+    try {
+      if (!(await this.session.run(text, this.running.signal))) this.failed = true
+    } finally {
+      this.running = null
+    }
+  }
+
+  private async command(line: string): Promise<boolean> {
+    const [name, ...words] = line.split(/\s+/)
+    const rest = line.slice(name!.length).trim()
+    const { session } = this
+    switch (
+      COMMANDS.filter((each) => each.startsWith(name!)).length === 1 ? COMMANDS.find((each) => each.startsWith(name!)) : name
+    ) {
+      case ':help':
+        this.print(HELP)
+        return true
+      case ':quit':
+        return false
+      case ':reset':
+        session.reset()
+        return true
+      case ':type': {
+        const type = session.typeOf(rest)
+        return this.printed(type === null ? null : `${type}\n`)
+      }
+      case ':effects':
+        return this.printed(session.effects(rest))
+      case ':disasm':
+        return this.printed(session.disassembly(rest))
+      case ':load':
+        if (words.length === 0 || !existsSync(rest)) this.complain(`error: there is no file ${rest}\n`)
+        else await this.execute(readFileSync(rest, 'utf8').trimEnd())
+        return true
+      default:
+        this.complain(`error: there is no command ${name}; :help lists them\n`)
+        return true
+    }
+  }
+
+  private printed(text: string | null): boolean {
+    if (text === null) this.failed = true
+    else this.print(text)
+    return true
+  }
+
+  private print(text: string): void {
+    process.stdout.write(text)
+  }
+
+  private complain(text: string): void {
+    this.failed = true
+    process.stderr.write(text)
+  }
+}
+
+export interface CompletionSources {
+  readonly session: Pick<Session, 'names'>
+  readonly builtins: readonly string[]
+  readonly methods: readonly string[]
+}
+
+/** What the word at the end of the line could become, and that word. */
+export function completions(line: string, { session, builtins, methods }: CompletionSources): [string[], string] {
+  if (/^\s*:\w*$/.test(line)) {
+    const typed = line.trim()
+    return [COMMANDS.filter((name) => name.startsWith(typed)), typed]
+  }
+  const word = /[A-Za-z_]\w*$/.exec(line)?.[0] ?? ''
+  const isMember = line.slice(0, line.length - word.length).endsWith('.')
+  if (word === '' && !isMember) return [[], '']
+  const known = isMember ? methods : [...session.names(), ...KEYWORDS, ...builtins]
+  return [[...new Set(known)].filter((name) => name.startsWith(word)).sort(), word]
+}
+
+// ---- history ----------------------------------------------------------------------------------------------------------
+
+function historyFile(): string {
+  return join(process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'), 'bridle', 'repl_history')
+}
+
+/** Newest first, as readline has it. */
+function readHistory(): string[] {
+  try {
+    return readFileSync(historyFile(), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+  } catch {
+    return []
+  }
+}
+
+function writeHistory(history: readonly string[]): void {
+  try {
+    mkdirSync(dirname(historyFile()), { recursive: true, mode: 0o700 })
+    writeFileSync(historyFile(), `${history.join('\n')}\n`, { mode: 0o600 })
+  } catch {
+    // A history that cannot be kept is no reason to stop.
+  }
+}
