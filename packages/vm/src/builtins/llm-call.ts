@@ -387,7 +387,8 @@ export function validationFailure({ request, judged }: Completed): LlmFailure | 
   const hint =
     request.schemaRetries === 0
       ? 'set `schema_retries: N` in the llm_call options to automatically re-prompt the model with a corrective nudge'
-      : 'schema_retries budget exhausted — raise `schema_retries`, simplify the schema, or switch to a stronger model'
+      : 'schema_retries budget exhausted — the model did not produce conforming output after the configured retries; ' +
+        'consider raising `schema_retries` or relaxing the schema'
   return {
     category: 'schema_validation',
     message: `LLM output failed schema validation: ${judged.errors.join('; ')} (hint: ${hint})`,
