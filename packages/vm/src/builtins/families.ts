@@ -75,6 +75,7 @@ import { tracingFamily } from './tracing.js'
 import { transcriptsFamily } from './transcripts.js'
 import { waitpointsFamily } from './waitpoints.js'
 import { websocketFamily } from './websocket.js'
+import { workersFamily } from './workers.js'
 import type { BuiltinFamily } from './registry.js'
 
 const FAMILIES: readonly BuiltinFamily[] = [
@@ -152,6 +153,7 @@ const FAMILIES: readonly BuiltinFamily[] = [
   transcriptsFamily,
   waitpointsFamily,
   websocketFamily,
+  workersFamily,
 ]
 
 /**

@@ -11,7 +11,7 @@ import { categoryOf } from './core-errors.js'
 import { timeOrderedId } from './identity.js'
 import { checkSchema } from './schema-check.js'
 import { SchemaError, canonicalSchema } from './schema-normal.js'
-import { failRuntime, here, scripts, tryCallBack } from './scripted.js'
+import { callBack, failRuntime, here, scripts, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
 import { currentSession, openSession, touch } from './sessions.js'
 import { sortedJson } from './tools-json.js'
@@ -22,7 +22,7 @@ import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { isInt } from '../values/value.js'
+import { isInt, isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 const LABEL = 'sub_agent_run'
@@ -42,7 +42,7 @@ const OWN_KEYS = [
 
 const STRUCTURED_KEYS = ['output_format', 'json_schema', 'output_schema', 'schema']
 
-interface Task {
+export interface Task {
   readonly text: string
   readonly name: string
   readonly system: Value
@@ -61,7 +61,7 @@ function stringList(value: Value, label: string): readonly string[] | null {
   return value.view() as readonly string[]
 }
 
-function readTask(ctx: Context, task: Value, given: Value): Task {
+export function readTask(ctx: Context, task: Value, given: Value): Task {
   if (task === null || display(task) === '') return failRuntime(`${LABEL}: task is required`)
   if (given !== null && !(given instanceof HarnDict)) return failRuntime(`${LABEL}: options must be a dict`)
   const all = given ?? new HarnDict()
@@ -138,7 +138,7 @@ function* tellParent(parent: string | null, kind: string, text: string, metadata
   })
 }
 
-function* runTask(task: Task): Script<HarnDict> {
+export function* runTask(task: Task): Script<HarnDict> {
   const parent = yield* here((ctx) => currentSession(ctx))
   const session = yield* childSession(task)
   const place = { name: task.name, child_session_id: session }
@@ -299,6 +299,10 @@ function* finishedResult(outcome: Value, session: string, task: Task): Script<Ha
 const machine = scripts('sub_agents.script', {
   *run(task, options) {
     const read = yield* here((ctx) => readTask(ctx, task!, options!))
+    if (options instanceof HarnDict && isTruthy(options.get('background') ?? false)) {
+      const start = yield* here((ctx) => ctx.builtinValue('__worker_start'))
+      return yield* callBack(start, task!, options)
+    }
     return yield* runTask(read)
   },
 })
