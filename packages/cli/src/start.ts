@@ -34,7 +34,7 @@ function load(name: string): unknown {
   const cachedData = cachedCode(name)
   // The bundler writes ASCII only.
   const script = new Script(readFileSync(filename, 'latin1'), { filename, ...(cachedData === null ? {} : { cachedData }) })
-  if (cachedData === null) compiled.push({ name, script })
+  if (cachedData === null || script.cachedDataRejected === true) compiled.push({ name, script })
   const run = script.runInThisContext() as (...args: readonly unknown[]) => void
   run(module.exports, requireInside, module, filename, library)
   return module.exports

@@ -1,0 +1,87 @@
+// The starter and its code cache: written by the first run, used by the next, and never a reason to fail.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+let folder = ''
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'bridle-start-'))
+  mkdirSync(join(folder, 'lib'))
+  const wrapped = (body: string): string => `(function(exports,require,module,__filename,__dirname){${body}})`
+  writeFileSync(
+    join(folder, 'lib', 'main.js'),
+    wrapped('const { twice } = require("./part.js"); console.log(twice(21), require("node:path").basename(__filename))'),
+  )
+  writeFileSync(join(folder, 'lib', 'part.js'), wrapped('exports.twice = (n) => n * 2'))
+  await build({
+    entryPoints: [fileURLToPath(new URL('../src/start.ts', import.meta.url))],
+    outfile: join(folder, 'bridle.cjs'),
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    define: { BRIDLE_ENTRY: '"main.js"', BRIDLE_BUILD: '"test"' },
+  })
+})
+
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function start(cache: string, flags: readonly string[] = []): string {
+  const env = { ...process.env, BRIDLE_COMPILE_CACHE: cache, NODE_OPTIONS: '' }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, join(folder, 'bridle.cjs')], {
+    env,
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return stdout
+}
+
+/** Files of the cache with what they hold. */
+function cached(cache: string): Record<string, string> {
+  const [name = ''] = readdirSync(cache)
+  return Object.fromEntries(readdirSync(join(cache, name)).map((file) => [file, readFileSync(join(cache, name, file), 'base64')]))
+}
+
+test('the first run writes the cache, the next one uses it', () => {
+  const cache = join(folder, 'cache')
+  expect(start(cache)).toBe('42 main.js\n')
+  const written = cached(cache)
+  expect(Object.keys(written).sort()).toEqual(['main.js.bin', 'part.js.bin'])
+  expect(start(cache)).toBe('42 main.js\n')
+  expect(cached(cache)).toEqual(written)
+})
+
+test('the cache is for its owner only, and named after the bundle and Node', () => {
+  const cache = join(folder, 'cache')
+  start(cache)
+  const [name = ''] = readdirSync(cache)
+  expect(name).toBe(`test-${process.version}-${process.arch}`)
+  if (process.platform !== 'win32') expect(statSync(join(cache, name)).mode & 0o077).toBe(0)
+})
+
+test('a cache that is cut short or belongs to something else is not used, and made anew', () => {
+  const cache = join(folder, 'cache')
+  start(cache)
+  const [name = ''] = readdirSync(cache)
+  truncateSync(join(cache, name, 'main.js.bin'), 40)
+  writeFileSync(join(cache, name, 'part.js.bin'), 'no code')
+  expect(start(cache)).toBe('42 main.js\n')
+  for (const file of Object.values(cached(cache))) expect(file.length).toBeGreaterThan(200)
+})
+
+test('other flags neither use nor replace it', () => {
+  const cache = join(folder, 'cache')
+  expect(start(cache, ['--disallow-code-generation-from-strings'])).toBe('42 main.js\n')
+  expect(() => readdirSync(cache)).toThrow()
+})
+
+test('it can be turned off, and a folder that cannot be made is no error', () => {
+  expect(start('off')).toBe('42 main.js\n')
+  expect(readdirSync(folder).sort()).toEqual(['bridle.cjs', 'lib'])
+  expect(start(join(folder, 'bridle.cjs', 'below a file'))).toBe('42 main.js\n')
+})
