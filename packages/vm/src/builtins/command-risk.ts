@@ -109,8 +109,8 @@ export function commandMatches(pattern: string, command: string): boolean {
   return true
 }
 
+/** A relative word is no path to this scan; a relative folder to work in is one that no root is known to hold. */
 function isOutside(path: string, roots: readonly string[]): boolean {
-  if (!isAbsolutePath(path)) return false
   const normal = normalizePath(path)
   return !roots.some((root) => normal === root || normal.startsWith(root.endsWith('/') ? root : `${root}/`))
 }
@@ -120,7 +120,7 @@ export function scanRisk(command: ScannedCommand): RiskScan {
   if (
     command.roots.length > 0 &&
     ((command.cwd !== null && isOutside(command.cwd, command.roots)) ||
-      command.words.some((each) => isOutside(each, command.roots)))
+      command.words.some((each) => isAbsolutePath(each) && isOutside(each, command.roots)))
   ) {
     found.push({ label: 'outside_workspace', rationale: 'cwd or absolute path is outside workspace roots' })
   }
@@ -180,10 +180,10 @@ export function scannedCommand(ctx: HarnDict): ScannedCommand {
   const request = dictAt(ctx.get('request'))
   const argv = request.get('argv')
   const text = commandText(request)
-  const cwd = request.get('cwd') ?? ctx.get('active_cwd') ?? null
+  const cwd = request.get('cwd') ?? null
   return {
     text,
-    words: argv instanceof HarnList ? argv.view().map(display) : text.split(/[\s;&|<>()'"`=]+/),
+    words: argv instanceof HarnList ? argv.view().map(display) : text.split(/\s+/).map((word) => word.replace(/^["']+/, '')),
     cwd: typeof cwd === 'string' ? cwd : null,
     roots: textsAt(ctx.get('workspace_roots')),
     denyPatterns: textsAt(dictAt(ctx.get('policy')).get('deny_patterns')),

@@ -7,7 +7,7 @@
 
 import { family } from './builtin.js'
 import { popScope, pushScope, scopesOf } from './policy-scopes.js'
-import { callBack, here } from './scripted.js'
+import { callBack, failRuntime, here } from './scripted.js'
 import { sortedJson } from './tools-json.js'
 import { globOne } from './tools-policy.js'
 import { HarnDict } from '../values/dict.js'
@@ -68,12 +68,13 @@ function readRules(value: Value, label: string): HarnList {
 export function readPermissions(value: Value, label: string): HarnDict {
   if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: permissions must be a dict`)
   const escalation = value.get('on_escalation') ?? null
-  if (escalation !== null && !isCallable(escalation))
+  // Agent loops pass over what they cannot call, as in the reference.
+  if (label === 'with_policies' && escalation !== null && !isCallable(escalation))
     throw new PermissionsError(`${label}.on_escalation: expected a closure, got ${typeName(escalation)}`)
   return HarnDict.of({
     allow: readRules(value.get('allow') ?? null, `${label}.allow`),
     deny: readRules(value.get('deny') ?? null, `${label}.deny`),
-    on_escalation: escalation,
+    on_escalation: isCallable(escalation) ? escalation : null,
   })
 }
 
@@ -150,13 +151,20 @@ const GRANTED = 'permission escalation granted'
 const DENIED = 'permission escalation denied'
 
 function readEscalation(answer: Value): Escalated {
-  const of = (grant: Value, reason: string | null): Escalated => {
-    const granted = grant === true || grant === 'once' || grant === 'session'
+  const of = (grant: Value, reason: string | null, odd: string): Escalated => {
+    if (typeof grant === 'string' && grant !== 'once' && grant !== 'session')
+      failRuntime(`permissions on_escalation unsupported grant scope '${grant}'`)
+    if (typeof grant !== 'boolean' && typeof grant !== 'string')
+      failRuntime(`permissions on_escalation ${odd}, got ${typeName(grant)}`)
+    const granted = grant !== false
     return { granted, session: grant === 'session', reason: reason ?? (granted ? GRANTED : DENIED) }
   }
-  if (!(answer instanceof HarnDict)) return of(answer, null)
+  if (!(answer instanceof HarnDict)) return of(answer ?? false, null, "must return false, true, 'once', 'session', or {grant}")
   const reason = answer.get('reason')
-  return of(answer.get('grant') ?? answer.get('granted') ?? false, typeof reason === 'string' ? reason : null)
+  const grant = answer.get('grant') ?? answer.get('granted')
+  // A grant that is missing denies; one that is nil says nothing that could be meant.
+  const given = grant === undefined && !answer.has('grant') && !answer.has('granted') ? false : (grant ?? null)
+  return of(given, typeof reason === 'string' ? reason : null, "grant must be false, true, 'once', or 'session'")
 }
 
 /** Asks every scope, outermost first; the first denial that no escalation lifts ends it. */
