@@ -1,5 +1,5 @@
 // The syntax tree: one readonly union on `kind`. It says what the text says and nothing else: no names are resolved, no
-// sugar is removed (a pipe placeholder is an Identifier `_`, a shorthand stays a shorthand), so that print.ts can give the
+// sugar is removed (a pipe placeholder is an Identifier `_`, a shorthand stays a shorthand), so that format/ can give the
 // text back and the checker sees what was written. Every node has a span; names that a diagnostic may point at have their own.
 
 import type { Span } from './source.js'
