@@ -44,8 +44,8 @@ const SYSTEM = [
   'idle machines',
   'tool calls',
   'value representations',
-].filter((name) => name.includes(options.filter))
-const hasBulk = 'bulk'.includes(options.filter)
+].filter((name) => !options.programs && name.includes(options.filter))
+const hasBulk = !options.programs && 'bulk'.includes(options.filter)
 const hasGrowth = !options.programs && 'growth'.includes(options.filter)
 const hasShapes = !options.programs && 'shapes'.includes(options.filter)
 

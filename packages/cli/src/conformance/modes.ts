@@ -13,7 +13,7 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { CompileError, decodeEntry, encodeEntry, MemoryJournal } from '@bridle/stdlib-tools'
 import type { DriveEnd, DrivenMachine, JournalEntry, MachineMakers, Module, RunResult, Runtime } from '@bridle/stdlib-tools'
-import { canGenerateCode, LinkError } from '@bridle/vm'
+import { canGenerateCode, compilerFault, LinkError } from '@bridle/vm'
 import type { Machine, RunExit, ScriptPlace, TierOptions, Value } from '@bridle/vm'
 import { CommandError } from '../errors.js'
 import { commandRuntime } from '../host.js'
@@ -96,6 +96,8 @@ const RUNNERS: Readonly<Record<Mode, (script: Script) => Promise<string | null>>
     })
     const one = compiled as Machine | null
     script.onEntered(one?.tier?.entered ?? 0)
+    const broken = one === null ? null : compilerFault(one.program)
+    if (broken !== null) return `bug in the compiler: ${broken instanceof Error ? broken.stack : String(broken)}`
     const verdict = verdictOn(script, outcome)
     if (verdict !== null) return verdict
     let base: Machine | null = null

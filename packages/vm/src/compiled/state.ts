@@ -35,6 +35,8 @@ export class CompiledState {
   /** Whether values at hand are still taken as a hint of what comes. */
   guesses = true
   misses = 0
+  /** What went wrong inside the compiler, null when nothing did. */
+  broken: unknown = null
   readonly profit = new Profit()
   /** LOOP instructions with a compiled loop. */
   readonly loops: Instr[] = []

@@ -21,7 +21,7 @@ import type { Leaving } from './site.js'
 import type { UnitText } from './writer.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Instr } from '../interpreter/linked.js'
-import type { FunctionCode } from '../interpreter/module.js'
+import type { FunctionCode, LinkedProgram } from '../interpreter/module.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
@@ -242,52 +242,56 @@ export class Tier {
   }
 }
 
+/** What went wrong inside the compiler for any function of a program, null when nothing did: a bug of ours. */
+export function compilerFault({ modules }: LinkedProgram): unknown {
+  for (const module of modules.values()) {
+    for (const { compiled } of module.functions) if (compiled.broken !== null) return compiled.broken
+  }
+  return null
+}
+
 // ---- making code
 
 /** Whether there is compiled code now. */
 function compileFunction(code: FunctionCode, sample: (slot: number) => unknown): boolean {
-  const unit = attempt(() => {
+  const made = attempt(code, () => {
     if (!code.plain) throw new Refusal('no plain function')
-    return new UnitWriter(graphOf(code), null, sample, code.compiled.guesses).write()
+    return instantiate(new UnitWriter(graphOf(code), null, sample, code.compiled.guesses).write()) as [Compiled, Enter]
   })
-  if (unit === null) {
+  if (made === null) {
     giveUp(code)
     return false
   }
-  const [jit, enter] = instantiate(unit) as [Compiled, Enter]
-  code.jit = jit
-  code.enter = enter
+  code.jit = made[0]
+  code.enter = made[1]
   return true
 }
 
 function compileLoop(code: FunctionCode, loop: Instr, regs: readonly Value[], base: number): LoopUnit | null {
-  const unit = attempt(() => {
+  const made = attempt(code, (): LoopUnit => {
     const graph = graphOf(code)
     const header = graph.blockOf(loop.target)
     if (header === undefined) throw new Refusal('no block at the start of the loop')
-    return new UnitWriter(graph, header, (slot) => regs[base + slot], code.compiled.guesses).write()
+    const unit = new UnitWriter(graph, header, (slot) => regs[base + slot], code.compiled.guesses).write()
+    const { floatSlots, intSlots } = unit
+    return { enter: instantiate(unit) as Enter, floatSlots, intSlots, profit: { leaves: 0, work: 0 } }
   })
-  if (unit === null) {
+  if (made === null) {
     loop.kind = NEVER
     return null
-  }
-  const made: LoopUnit = {
-    enter: instantiate(unit) as Enter,
-    floatSlots: unit.floatSlots,
-    intSlots: unit.intSlots,
-    profit: { leaves: 0, work: 0 },
   }
   loop.cache = made
   code.compiled.loops.push(loop)
   return made
 }
 
-function attempt(write: () => UnitText): UnitText | null {
+/** A mistake of ours in here costs speed, not the run: it is kept for the suites, which look for it. */
+function attempt<Made>(code: FunctionCode, make: () => Made): Made | null {
   try {
-    return write()
+    return make()
   } catch (cause) {
-    if (cause instanceof Refusal) return null
-    throw cause
+    if (!(cause instanceof Refusal)) code.compiled.broken = cause
+    return null
   }
 }
 
