@@ -25,7 +25,7 @@ export interface CommandHostOptions {
   /** What the run may do; everything when absent. */
   readonly authority?: Authority
   /** Further settings of the runtime. */
-  readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'pins' | 'onTool' | 'families'>
+  readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'pins' | 'onTool' | 'families' | 'modelFixtures'>
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
   /** Answers again what was asked before (repl/memory.ts). */

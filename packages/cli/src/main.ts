@@ -66,6 +66,7 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
     .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
     .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .option('--llm-mock <file>', 'answer model calls from these JSON lines; none leaves the run')
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
     .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
     .option('--trace <file>', 'write the trace of the run; in a folder, a file named by the run')
@@ -348,6 +349,7 @@ export interface RunFlags extends AuthorityFlags {
   readonly timeout?: number
   readonly maxHeap?: number
   readonly record?: string
+  readonly llmMock?: string
   readonly snapshot?: string
 }
 

@@ -16,6 +16,7 @@ import {
   signaturesOf,
   toPlain,
 } from '@bridle/vm'
+import { modelFixtures } from '@bridle/vm'
 import type {
   BuiltinFamily,
   BuiltinLists,
@@ -83,6 +84,8 @@ export interface RuntimeOptions extends HostParts {
   readonly globals?: readonly string[]
   /** The same with values that every run has. */
   readonly globalValues?: { readonly [name: string]: Value }
+  /** Answers of models, as JSON lines with the keys of `llm_mock`: while there are any, no model call leaves the run. */
+  readonly modelFixtures?: string
   readonly clock?: Clock
   readonly random?: RandomSource
   /** BLAKE3 as lower-case hex; a faster one than the default is in the `/node` entry. */
@@ -263,12 +266,14 @@ export class Runtime {
   /** What scripts are told about the operations of this host. */
   private readonly capabilities: HostCapabilities
   private readonly pendingResults = new PendingResults()
+  private readonly states: (() => ReadonlyMap<string, unknown>) | null
   /** What the checker knows about builtins; the language's own table unless the host adds to it. */
   private readonly types: BuiltinSignatures | null
 
   constructor(options: RuntimeOptions) {
     this.options = options
     this.host = new Host(options)
+    this.states = options.modelFixtures === undefined ? null : modelFixtures(options.modelFixtures)
     this.capabilities = described(options.capabilities ?? {})
     const registry = createRegistry([...allFamilies, this.host.family(), ...(options.families ?? [])])
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
@@ -494,6 +499,7 @@ export class Runtime {
       perform,
       hashHex: this.hashHex,
       hostTools: this.host.entries,
+      ...(this.states === null ? {} : { states: this.states }),
       hasOtherHostTools: options.bridge !== undefined,
       ...(trace === null ? {} : { trace }),
       ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),

@@ -52,6 +52,8 @@ export interface MachineOptions {
   readonly hashHex: (bytes: Uint8Array) => string
   /** Constants beside those of the registry, such as `argv`. */
   readonly globals?: ReadonlyMap<string, Value>
+  /** State that builtin families begin with, by name of the family; others begin with their own. */
+  readonly states?: () => ReadonlyMap<string, unknown>
   /** What the host allows the run beside its powers (builtins/grants.ts). */
   readonly ceiling?: GrantCeiling
   /** Is told of every tool that the program defines; `__defined_tool_call` finds them then. */
@@ -171,6 +173,7 @@ export class Machine {
     this.heapNext = this.limits.heap / 4
     const tier = options.tier === undefined ? DEFAULT_TIER : options.tier
     this.tier = tier !== null && canGenerateCode() ? new Tier(this, tier) : null
+    for (const [name, state] of options.states?.() ?? []) this.families.set(name, state)
     for (const module of program.modules.values()) {
       this.modules.set(module.key, { slots: new Array<Value>(module.chunk.moduleSlots.length).fill(null), started: false })
     }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Journal, TraceOptions } from '@bridle/stdlib-tools'
 import { Redactor, plainFromHost } from '@bridle/stdlib-tools'
 import { fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
-import { fromPlain } from '@bridle/vm'
+import { fromPlain, modelFixtures } from '@bridle/vm'
 import type { Limits, Plain } from '@bridle/vm'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { authorityOf } from '../authority.js'
@@ -32,6 +32,7 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
     authority: authorityOf(options),
     runtime: {
       extensions: extensionsOf(options.extension),
+      ...(options.llmMock === undefined ? {} : { modelFixtures: readFixtures(options.llmMock) }),
       ...(options.locked === true ? { pins: await lockedPins(options.lockFile ?? LOCK_FILE, script.key) } : {}),
     },
   })
@@ -119,4 +120,20 @@ function openJournal(path: string): Journal {
   } catch (cause) {
     throw new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
   }
+}
+
+/** The answers of models in a file; what is wrong with them is said before the run. */
+function readFixtures(path: string): string {
+  let lines: string
+  try {
+    lines = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+  }
+  try {
+    modelFixtures(lines)
+  } catch (cause) {
+    throw new CommandError(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+  return lines
 }

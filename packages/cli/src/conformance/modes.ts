@@ -46,7 +46,12 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
   let module: Module
   try {
     const enforceManifest = process.env['BRIDLE_ENFORCE_MANIFEST'] === '1'
-    runtime = commandRuntime({ terminal: false, script: realpathSync(test.file), enforceManifest })
+    runtime = commandRuntime({
+      terminal: false,
+      script: realpathSync(test.file),
+      enforceManifest,
+      ...(test.llmMock === null ? {} : { runtime: { modelFixtures: test.llmMock } }),
+    })
     module = runtime.compile(readFileSync(test.file, 'utf8'), { file: realpathSync(test.file) })
   } catch (cause) {
     if (!(cause instanceof CompileError) && !(cause instanceof LinkError) && !(cause instanceof CommandError)) throw cause

@@ -24,7 +24,7 @@ import { llmState } from './llm-state.js'
 import type { LlmResponse } from './llm-state.js'
 import { expectsData, extractData, judge, nudgeText } from './llm-structured.js'
 import type { Judged } from './llm-structured.js'
-import { callBack, failRuntime, failWith, here, parkUntil, tryAsk } from './scripted.js'
+import { callBack, failWith, here, parkUntil, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
 import { timeOrderedId } from './identity.js'
 import { tracingState, usageState } from './tracing.js'
@@ -245,7 +245,6 @@ const MAX_BACKOFF_SHIFT = 4
 export function* transport(request: LlmRequest): Script<LlmResponse | LlmFailure> {
   for (let made = 0; ; made++) {
     const outcome = yield* attempt(request)
-    if (outcome.kind === 'runtime') return failRuntime(outcome.message)
     if (outcome.kind === 'answer') return outcome.response
     const { failure } = outcome
     if (made >= request.retries || !isTransient(failure)) return failure

@@ -6,6 +6,7 @@ import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { countOr } from './core-values.js'
 import { knownCategory } from './core-errors.js'
+import { parseJson } from './json-read.js'
 import { llmState } from './llm-state.js'
 import type { LlmFailure } from './llm-errors.js'
 import type { LlmResponse, LlmState, MockAnswer, MockEntry } from './llm-state.js'
@@ -86,6 +87,24 @@ function readAnswer(config: HarnDict): MockAnswer {
   }
 }
 
+/**
+ * Answers that a host lays down before a run: JSON lines with the keys of `llm_mock`. While there are any, every model call is
+ * answered from them or from the script's own queue. For `states` of a machine. Throws an Error for a line that cannot be read.
+ */
+export function modelFixtures(lines: string): () => ReadonlyMap<string, unknown> {
+  const read = (): MockEntry[] =>
+    lines.split('\n').flatMap((line, at) => {
+      if (line.trim() === '') return []
+      const parsed = parseJson(line)
+      if (!parsed.ok) throw new Error(`line ${at + 1}: ${parsed.message}`)
+      const entry = parsed.value instanceof HarnDict ? readMock(parsed.value) : 'it is not an object'
+      if (typeof entry === 'string') throw new Error(`line ${at + 1}: ${entry}`)
+      return [entry]
+    })
+  read()
+  return () => new Map([[llmState.name, { ...llmState.state(), fixtures: read() }]])
+}
+
 // --------------------------------------------------------------------------------------------------------------- selection
 
 /** All non-empty texts of the messages, dict values by key, joined by newlines: what `match` is compared with. */
@@ -131,7 +150,6 @@ function take(queue: MockEntry[], text: string): MockEntry | null {
 export type MockOutcome =
   | { readonly kind: 'answer'; readonly response: LlmResponse }
   | { readonly kind: 'failure'; readonly failure: LlmFailure }
-  | { readonly kind: 'runtime'; readonly message: string }
 
 /** Whether a call of this provider stays in the machine. */
 export function isMocked(state: LlmState, provider: string): boolean {
@@ -153,7 +171,8 @@ export function answerMocked(ctx: Context, request: LlmRequest): MockOutcome {
   ctx.charge(text.length >> 6, text.length)
   const entry = (state.fixtures === null ? null : take(state.fixtures, text)) ?? take(state.queue, text)
   if (entry === null && state.fixtures !== null) {
-    return { kind: 'runtime', message: `No --llm-mock fixture matched prompt: "${promptText(request.messages)}"` }
+    const message = `Runtime error: No --llm-mock fixture matched prompt: ${JSON.stringify(text)}`
+    return { kind: 'failure', failure: { category: 'generic', message } }
   }
   if (entry?.failure != null) return { kind: 'failure', failure: entry.failure }
   const response = entry?.answer == null ? defaultAnswer(request) : answerOf(entry.answer, text)
