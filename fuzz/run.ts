@@ -1,6 +1,6 @@
 // `npm run test:full -- [--inputs N] [--seed S] [--target X] [--jobs J] [--only I]`: many inputs through the
 // fuzz targets, in child processes.
-// Without arguments 200,000 inputs of a fresh seed, shared out as fuzz/targets.ts
+// Without arguments 400,000 inputs of a fresh seed, shared out as fuzz/targets.ts
 // says. `--only I` runs one input of one target and prints it: that is how a finding is looked at. The exit code is 1 when something
 // was found.
 //
@@ -31,7 +31,7 @@ const BATCH = 500
 
 const { values: options } = parseArgs({
   options: {
-    inputs: { type: 'string', default: '200000' },
+    inputs: { type: 'string', default: '400000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     target: { type: 'string' },
     jobs: { type: 'string', default: String(Math.min(4, availableParallelism())) },
