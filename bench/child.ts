@@ -8,6 +8,7 @@ import { checkingTimes } from './checking.js'
 import { Engine } from './engine.js'
 import { measureBulk } from './bulk.js'
 import { measureGrowth } from './growth.js'
+import { longestPauses } from './pauses.js'
 import { measureShapes } from './shapes/measure.js'
 import { measureValues } from './shapes/values.js'
 import { compileTimes, freshMachine, hostCalls, idleMachines, processStarts, snapshots } from './system.js'
@@ -78,6 +79,8 @@ async function answer(): Promise<unknown> {
       return checkingTimes(folder)
     case 'snapshot':
       return snapshots()
+    case 'longest pause':
+      return longestPauses()
     case 'idle machines':
       return idleMachines()
     case 'tool calls':

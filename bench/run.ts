@@ -42,6 +42,7 @@ const SYSTEM = [
   'checking',
   'snapshot',
   'idle machines',
+  'longest pause',
   'tool calls',
   'value representations',
 ].filter((name) => !options.programs && name.includes(options.filter))

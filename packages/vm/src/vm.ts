@@ -107,7 +107,7 @@ export class Machine {
   /** Methods by struct: `module key` + `::` + struct name. */
   impls = new Map<string, Map<string, HarnClosure>>()
   /** Modules made by closureOver, by key. */
-  adapters = new Map<string, Module>()
+  adapters: Map<string, Module> | null = null
   fuelUsed = 0
   heapCharged = 0
   /** Charges at which the heap is measured again. */

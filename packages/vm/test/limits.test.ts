@@ -117,8 +117,8 @@ test('10,000 waiting machines can be alive at once, and go on', () => {
 })
 
 // Forty lists, each of which holds the one before twice: a few hundred bytes, and 2^40 values to whoever looks through them.
-const DOUBLED = 'var x = [1]\nfor i in 1 to 40 { x = [x, x] }\n'
-const DOUBLED_DICTS = 'var x = {a: 1}\nfor i in 1 to 40 { x = {a: x, b: x} }\n'
+const DOUBLED = 'var x: any = [1]\nfor i in 1 to 40 { x = [x, x] }\n'
+const DOUBLED_DICTS = 'var x: any = {a: 1}\nfor i in 1 to 40 { x = {a: x, b: x} }\n'
 
 describe('one operation may not take for ever', () => {
   test.each([
@@ -129,8 +129,8 @@ describe('one operation may not take for ever', () => {
     'json_stringify(x)',
     'yaml_stringify(x)',
     'toml_stringify({a: x})',
-    'var y = [1]\nfor i in 1 to 40 { y = [y, y] }\nx == y',
-    'var y = [1]\nfor i in 1 to 40 { y = [y, y] }\n[x].contains(y)',
+    'var y: any = [1]\nfor i in 1 to 40 { y = [y, y] }\nx == y',
+    'var y: any = [1]\nfor i in 1 to 40 { y = [y, y] }\n[x].contains(y)',
     'set([x])',
     '[x, x].unique()',
     '[x, x].group_by({ e -> e })',

@@ -33,7 +33,7 @@ export function closureOver(machine: Machine, builtin: string, bound: readonly V
 
 /** The module of a key that adapterModule gave. Raises an Error for a builtin that the registry lacks. */
 export function adapterByKey(machine: Machine, key: string): Module {
-  const known = machine.adapters.get(key)
+  const known = machine.adapters?.get(key)
   if (known !== undefined) return known
   const [builtin = '', boundText = '0', paramText = ''] = key.slice(key.indexOf(':') + 1).split('/')
   const params = paramText === '' ? [] : paramText.split(',')
@@ -78,6 +78,7 @@ export function adapterByKey(machine: Machine, key: string): Module {
     exports: {},
   }
   const module = new Module(chunk, [def])
+  machine.adapters ??= new Map()
   machine.adapters.set(key, module)
   return module
 }

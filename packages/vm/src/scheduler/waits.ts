@@ -6,12 +6,14 @@ import type { Task } from './task.js'
 
 export class Waits {
   private readonly tasks = new Set<Task>()
-  private readonly parked = new Map<string, Set<Task>>()
+  /** Made with the first: ten thousand machines that wait for an answer have none. */
+  private parked: Map<string, Set<Task>> | null = null
 
   /** By `waitKey`, which must not change while the task is in here. */
   enter(task: Task): void {
     this.tasks.add(task)
     if (task.waitKey === null) return
+    this.parked ??= new Map()
     const line = this.parked.get(task.waitKey)
     if (line === undefined) this.parked.set(task.waitKey, new Set([task]))
     else line.add(task)
@@ -19,7 +21,7 @@ export class Waits {
 
   leave(task: Task): void {
     this.tasks.delete(task)
-    if (task.waitKey === null) return
+    if (task.waitKey === null || this.parked === null) return
     const line = this.parked.get(task.waitKey)
     line?.delete(task)
     if (line?.size === 0) this.parked.delete(task.waitKey)
@@ -32,7 +34,7 @@ export class Waits {
 
   /** Those parked on `key`, in the order in which they parked. */
   on(key: string): readonly Task[] {
-    const line = this.parked.get(key)
+    const line = this.parked?.get(key)
     return line === undefined ? [] : [...line]
   }
 
