@@ -59,7 +59,11 @@ function readField(field: HarnDict, fail: (message: string) => Control): Part | 
   const file = filename === null ? '' : `; filename="${quoted(display(filename))}"`
   const lines = [`Content-Disposition: form-data; name="${quoted(display(name))}"${file}`]
   if (type !== null) lines.push(`Content-Type: ${display(type)}`)
-  if (headers instanceof HarnDict) for (const key of headers.keys()) lines.push(`${key}: ${display(headers.get(key)!)}`)
+  for (const key of headers instanceof HarnDict ? headers.keys() : []) {
+    const value = (headers as HarnDict).get(key) ?? null
+    if (typeof value !== 'string') return fail(`header ${key} must be a string, got ${typeName(value)}`)
+    lines.push(`${key}: ${value}`)
+  }
   if (lines.some((line) => /[\r\n]/.test(line))) return fail('field headers must be single-line')
   return { head: lines.join('\r\n'), content: typeof content === 'string' ? encodeUtf8(content) : content.data }
 }
