@@ -88,6 +88,9 @@ export interface Answer {
   readonly outcome: EffectOutcome
 }
 
+/** Arguments of one call of a builtin: they stand on JavaScript's stack, which is small. */
+const MOST_ARGUMENTS = 1 << 15
+
 export class Machine {
   readonly program: LinkedProgram
   readonly registry: Registry
@@ -541,6 +544,7 @@ export class Machine {
           return def.run(this.context, a, b, argc > 2 ? regs[from + 2]! : null)
       }
     }
+    if (argc > MOST_ARGUMENTS) return this.tooManyArguments(def, argc)
     return def.run(this.context, ...padded(def, regs, from, argc))
   }
 
@@ -555,7 +559,12 @@ export class Machine {
           ? def.run(this.context, self, a)
           : def.run(this.context, self, a, argc > 1 ? regs[from + 2]! : null)
     }
+    if (argc > MOST_ARGUMENTS) return this.tooManyArguments(def, argc)
     return def.run(this.context, regs[from]!, ...padded(def, regs, from + 1, argc))
+  }
+
+  private tooManyArguments(def: BuiltinDef, argc: number): Result {
+    return this.context.runtime(`${def.name}: too many arguments (${argc}; at most ${MOST_ARGUMENTS})`)
   }
 
   /** The builtin method a call site means for this receiver, null for everything that is not one. */

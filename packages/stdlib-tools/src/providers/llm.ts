@@ -210,7 +210,7 @@ function strings(value: unknown): Record<string, string> {
 function plainJson(value: Plain): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (value === null || typeof value !== 'object') return value
-  if (value instanceof Uint8Array) return btoa(String.fromCharCode(...value))
+  if (value instanceof Uint8Array) return btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join(''))
   if (Array.isArray(value)) return (value as readonly Plain[]).map(plainJson)
   if ('v' in value && typeof (value as { v: unknown }).v === 'number' && Object.keys(value).length === 1) {
     return (value as { v: number }).v

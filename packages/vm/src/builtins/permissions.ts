@@ -97,8 +97,8 @@ function stringsIn(args: Value): string[] {
   while (pending.length > 0) {
     const value = pending.pop()!
     if (typeof value === 'string') found.push(value)
-    else if (value instanceof HarnList) pending.push(...[...value.view()].reverse())
-    else if (value instanceof HarnDict) pending.push(...[...value.keys()].reverse().map((key) => value.get(key)!))
+    else if (value instanceof HarnList) for (const item of [...value.view()].reverse()) pending.push(item)
+    else if (value instanceof HarnDict) for (const key of [...value.keys()].reverse()) pending.push(value.get(key)!)
   }
   return found.length > 0 ? found : [sortedJson(args)]
 }
