@@ -42,6 +42,51 @@ const call: EffectCall = {
   exit: () => {},
 }
 
+/** Somebody who exchanges a part of the path right after it was judged. */
+class SwappingSandbox extends FileSandbox {
+  swap: () => void = () => {}
+
+  override resolve(...given: Parameters<FileSandbox['resolve']>): string {
+    const judged = super.resolve(...given)
+    this.swap()
+    return judged
+  }
+}
+
+describe('between judging a path and opening it', () => {
+  const perform = (swap: () => void, op: 'read' | 'write'): EffectOutcome => {
+    const sandbox = new SwappingSandbox({ roots: [root] })
+    const provider = fsProvider(new Workspace({ root, sandbox, env: {} }))
+    sandbox.swap = swap
+    const effect =
+      op === 'read'
+        ? ({ kind: 'fs.read', args: { path: 'dir/secret.txt', encoding: 'utf8' } } as const)
+        : ({ kind: 'fs.write', args: { op: 'write', path: 'dir/secret.txt', data: 'changed' } } as const)
+    return provider.perform(effect, call) as EffectOutcome
+  }
+  const exchangeFile = (): void => {
+    rmSync(join(root, 'dir', 'secret.txt'), { force: true })
+    symlinkSync(join(box, 'secret.txt'), join(root, 'dir', 'secret.txt'))
+  }
+  const exchangeFolder = (): void => {
+    rmSync(join(root, 'dir'), { recursive: true })
+    symlinkSync(box, join(root, 'dir'))
+  }
+
+  test.each([
+    ['the file', 'read', exchangeFile],
+    ['the file', 'write', exchangeFile],
+    ['a folder above it', 'read', exchangeFolder],
+    ['a folder above it', 'write', exchangeFolder],
+  ] as const)('%s becomes a link that leads out: %s is refused', (_what, op, swap) => {
+    writeFileSync(join(root, 'dir', 'secret.txt'), 'mine')
+    const outcome = perform(swap, op)
+    expect(JSON.stringify(outcome)).not.toContain('"secret"')
+    expect(outcome.ok && (outcome.value as { refused?: boolean }).refused !== true).toBe(false)
+    expect(readFileSync(join(box, 'secret.txt'), 'utf8')).toBe('secret')
+  })
+})
+
 describe('sandbox', () => {
   const violation = (path: string, options: Partial<SandboxOptions> = {}, access: 'read' | 'write' = 'write'): string => {
     try {
