@@ -91,7 +91,8 @@ function buildLiteralType(context: BuildContext, token: number, span: TypeExpr['
 
 function intValue(digits: string): number | bigint {
   const value = readInt(digits)
-  return typeof value === 'object' ? value.float : value
+  // No int is that large, except the smallest one with its sign; a type of it stays exact and fits nothing.
+  return typeof value === 'object' ? BigInt(digits) : value
 }
 
 function negate(value: number | bigint): number | bigint {
