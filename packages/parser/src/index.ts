@@ -16,7 +16,7 @@ export {
   explainCode,
 } from './diagnostics/catalog.js'
 export { BINARY_OPERATORS, LEVEL, type OperatorRow } from './operators.js'
-export { docBlock } from './format/comments.js'
+export { docBlock, fitsBlock } from './format/comments.js'
 export { dedent, docText, escape, plainDecimal, readDuration, readInt, writeFloat } from './literals.js'
 export { isKeyword, KEYWORDS, TOKEN } from './tokens.js'
 export { closestOf, editDistance, suggest } from './diagnostics/suggest.js'

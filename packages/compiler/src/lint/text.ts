@@ -4,6 +4,7 @@ import {
   type Comment,
   compareImports,
   docBlock,
+  fitsBlock,
   docText,
   format,
   isDeclaration,
@@ -55,8 +56,9 @@ function lintDocumentationOf(item: Stmt, context: LintContext): void {
     const text = file.text.slice(comment.start, comment.end)
     return comment.doc ? docText(text) : text.slice(2).replace(/^ /, '').trimEnd()
   })
-  const text = docBlock(lines.join('\n'), indent.length / 2, DOC_WIDTH)
   const span = { start: first.start, end: last.end }
+  const words = lines.join('\n')
+  const fix = fitsBlock(words) ? [{ span, text: docBlock(words, indent.length / 2, DOC_WIDTH) }] : null
   const found = slashes === run.length ? '`///`' : slashes === 0 ? 'plain `//`' : 'adjacent `//` / `///`'
   const rewrite =
     slashes === run.length
@@ -64,7 +66,7 @@ function lintDocumentationOf(item: Stmt, context: LintContext): void {
       : slashes === 0
         ? '// lines adjacent to the definition'
         : 'line-comment block adjacent to the definition'
-  context.report('L001', span, { found, rewrite }, [{ span, text }])
+  context.report('L001', span, { found, rewrite }, fix)
 }
 
 /** A line comment that is meant for readers and does not ask for an extension of the language. */

@@ -32,10 +32,17 @@ export function commentParagraphs(layout: Layout, comments: readonly Comment[], 
     }
     at += run.length
     const texts = run.map((comment) => layout.text(comment) ?? '')
-    const text = run[0]!.doc ? docBlock(texts.map(docText).join('\n'), depth, layout.lineWidth) : reindent(texts[0]!)
+    const words = run[0]!.doc ? texts.map(docText).join('\n') : null
+    const text =
+      words !== null && fitsBlock(words) ? docBlock(words, depth, layout.lineWidth) : texts.map(reindent).join(`\n${pad(depth)}`)
     found.push({ text: `${pad(depth)}${text}\n`, start: run[0]!.start, end: run.at(-1)!.end, doc: run[0]!.doc })
   }
   return found
+}
+
+/** Whether a text can stand in a block comment: comments nest, so neither mark may be in it. */
+export function fitsBlock(text: string): boolean {
+  return !/\/\*|\*\//.test(text)
 }
 
 /** A `/** … *\/` block; the first line without indentation. */
