@@ -229,7 +229,10 @@ class TypedGenerator {
     const type = !this.careful && random.oneIn(30) ? random.pick(PLAIN) : wanted
     const sources = this.sources(type, scope)
     if (depth === 0 || random.oneIn(3)) {
-      return sources.length > 0 && !random.oneIn(4) ? random.pick(sources) : random.pick(ARGUMENTS[type])
+      if (sources.length > 0 && !random.oneIn(4)) return random.pick(sources)
+      // An int passes for a float, but a branch of one and a branch of the other make a union.
+      const constants = ARGUMENTS[type]
+      return random.pick(this.careful && type === 'float' ? constants.filter((each) => each.includes('.')) : constants)
     }
     const of = (other: Plain): string => this.expr(other, scope, depth - 1)
     if (random.oneIn(8)) return `same(${of(type)})`
