@@ -5,7 +5,7 @@ import { lex } from '../lexer.js'
 import { escape, writeFloat } from '../literals.js'
 import type { Span } from '../source.js'
 import { TOKEN } from '../tokens.js'
-import { commentLines, docBlock } from './comments.js'
+import { commentLines, documentation } from './comments.js'
 import { printExpr, printParam } from './expressions.js'
 import { byteLength, type Layout, pad } from './layout.js'
 import { bracedLines, type Item, sequence } from './lines.js'
@@ -14,7 +14,8 @@ import { printAnnotation, printReturns, printType, printTypeParams } from './typ
 
 /** A declaration with its attributes and `pub`. */
 export function printDeclaration(layout: Layout, decl: Declaration, depth: number): string {
-  const doc = layout.source !== null || decl.doc === null ? '' : `${docBlock(decl.doc, depth, layout.lineWidth)}\n${pad(depth)}`
+  const doc =
+    layout.source !== null || decl.doc === null ? '' : `${documentation(decl.doc, depth, layout.lineWidth)}\n${pad(depth)}`
   const attributes = decl.attributes.map((attribute, at) => {
     const next = decl.attributes[at + 1]?.span.start ?? Math.max(decl.name.span.start, attribute.span.end)
     const between = commentLines(layout, layout.gap(attribute.span.end, next), depth)
