@@ -42,6 +42,12 @@ export function toolContract(mode: string, tools: readonly HarnDict[], sentinel:
   return [`${head}\n${TAGS.replaceAll('SENTINEL', sentinel)}\n\n## Available tools`, ...declared.map(declaration)].join('\n\n')
 }
 
+/** Names of tools that a search finds, for a model that is to know what there is to look for. */
+export function stubListing(searchTool: string, deferred: readonly HarnDict[]): string {
+  const names = deferred.map(toolName).sort(compareText)
+  return [`## Tools available via \`${searchTool}\` (deferred)`, ...names.map((name) => `- \`${name}\``)].join('\n')
+}
+
 /** What a persistent loop adds. */
 export function persistence(mode: string, hasTools: boolean, sentinel: string): string {
   const mark = mode !== 'native' && hasTools ? `emit \`<done>${sentinel}</done>\` as a block of its own` : `write ${sentinel}`

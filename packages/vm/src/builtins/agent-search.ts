@@ -95,7 +95,8 @@ export class LoopSearch {
     return this.search.name
   }
 
-  private get deferred(): readonly HarnDict[] {
+  /** Tools that are to be found. */
+  get deferred(): readonly HarnDict[] {
     return this.all.filter((tool) => isDeferred(tool) && !this.search.alwaysLoaded.includes(toolName(tool)))
   }
 

@@ -2,7 +2,7 @@
 // and deciding whether the work is done.
 
 import { family } from './builtin.js'
-import { feedback, parseGuidance, persistence, toolContract, violationText } from './agent-contract.js'
+import { feedback, parseGuidance, persistence, stubListing, toolContract, violationText } from './agent-contract.js'
 import { dispatchCall, toolsByName } from './agent-dispatch.js'
 import type { LoopSearch } from './agent-search.js'
 import type { ConnectedServer } from './agent-servers.js'
@@ -121,6 +121,7 @@ function systemPrompt(loop: Loop): string | null {
   const { options } = loop
   const parts = [loop.system ?? '']
   if (loop.tools.length > 0) parts.push(toolContract(options.toolFormat, loop.search?.visible ?? loop.tools, options.sentinel))
+  if (loop.search?.search.stubListing === true) parts.push(stubListing(loop.search.name, loop.search.deferred))
   if (options.persistent) parts.push(persistence(options.toolFormat, loop.tools.length > 0, options.sentinel))
   const text = parts
     .map((part) => part.trim())
