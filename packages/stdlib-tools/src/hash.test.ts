@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hashHex as noble, hashTexts } from './hash.js'
+import { hashHex as noble, hashTexts, platformSha256, sha256Hex, sha256InScript } from './hash.js'
 import { hashHexInWasm as wasm } from './node/hash.js'
 
 // From the published test vectors: byte i of an input is i mod 251.
@@ -35,4 +35,27 @@ test('both agree on all lengths around a block and a chunk', () => {
 test('a hash of texts depends on where one ends', () => {
   expect(hashTexts(noble, ['ab', 'c'])).not.toBe(hashTexts(noble, ['a', 'bc']))
   expect(hashTexts(noble, ['ab', 'c'])).toBe(hashTexts(wasm, ['ab', 'c']))
+})
+
+// FIPS 180-4 examples, the empty text, and texts that are not ASCII; a lone surrogate counts as U+FFFD in both.
+describe.each([
+  ['JavaScript', sha256InScript],
+  ['the platform', platformSha256()!],
+  ['whichever is there', sha256Hex],
+] as const)('SHA-256 by %s', (_, hash) => {
+  test.each([
+    ['', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    ['abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
+    [
+      'abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq',
+      '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1',
+    ],
+    ['a'.repeat(1_000_000), 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0'],
+  ])('%#', (text, digest) => {
+    expect(hash(text)).toBe(digest)
+  })
+
+  test.each(['grüße', '\u{1f600}', '\ud800', 'x\0y'])('%j as in JavaScript', (text) => {
+    expect(hash(text)).toBe(sha256InScript(text))
+  })
 })

@@ -1,7 +1,7 @@
 // A trace in a file, one event a line; large texts beside it in `<file>.blobs/<hash>`, each once. A run that goes on from a
 // snapshot appends to the trace it had.
 
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TraceEvent } from '../trace/event.js'
 import type { TraceSink } from '../trace/recorder.js'
@@ -13,19 +13,21 @@ export class TraceFormatError extends Error {
 /** Starts the file anew, unless the run goes on. */
 export function fileTrace(path: string): TraceSink {
   mkdirSync(dirname(path), { recursive: true })
-  let begun = false
+  let open: number | null = null
   return {
     append(event) {
-      const line = `${JSON.stringify(event)}\n`
-      if (begun || event.seq > 1) appendFileSync(path, line)
-      else writeFileSync(path, line)
-      begun = true
+      open ??= openSync(path, event.seq > 1 ? 'a' : 'w')
+      writeFileSync(open, `${JSON.stringify(event)}\n`)
     },
     blob(hash, text) {
       const folder = `${path}.blobs`
       mkdirSync(folder, { recursive: true })
       const file = join(folder, hash.replace(':', '-'))
       if (!existsSync(file)) writeFileSync(file, text)
+    },
+    close() {
+      if (open !== null) closeSync(open)
+      open = null
     },
     last: () => (existsSync(path) ? (readTrace(path).at(-1) ?? null) : null),
   }

@@ -6,8 +6,8 @@
 //
 // Canonical JSON sorts keys by code point, has no blanks, and writes ints of any size as digits, bytes as {"$bytes": base64}.
 
-import { sha256 } from '@noble/hashes/sha2.js'
-import { toHex } from '../hash.js'
+import { compareText } from '@bridle/vm'
+import { sha256Hex } from '../hash.js'
 
 export const GENESIS = 'sha256:genesis'
 export const TRACE_FORMAT = 1
@@ -45,33 +45,75 @@ export interface TraceEvent {
 const UNHASHED: ReadonlySet<string> = new Set(['hash', 'timestamp', 'latency_ms', 'run_id'])
 
 export function sha256Text(text: string): string {
-  return `sha256:${toHex(sha256(new TextEncoder().encode(text)))}`
+  return `sha256:${sha256Hex(text)}`
 }
 
-export function canonicalJson(value: TraceJson): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+/** `known` holds the texts of objects inside `value` that were written before. */
+export function canonicalJson(value: TraceJson, known: ReadonlyMap<unknown, string> | null = null): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const record = value as { readonly [key: string]: TraceJson }
-  return `{${Object.keys(record)
-    .sort(byCodePoint)
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key]!)}`)
-    .join(',')}}`
-}
-
-/** The order of UTF-16 units differs from that of code points where surrogates meet U+E000 and above. */
-function byCodePoint(a: string, b: string): number {
-  const left = [...a]
-  const right = [...b]
-  for (let at = 0; at < Math.min(left.length, right.length); at++) {
-    const order = left[at]!.codePointAt(0)! - right[at]!.codePointAt(0)!
-    if (order !== 0) return order
+  const before = known?.get(value)
+  if (before !== undefined) return before
+  if (Array.isArray(value)) {
+    let text = '['
+    for (let at = 0; at < value.length; at++)
+      text += at === 0 ? canonicalJson(value[at] as TraceJson, known) : `,${canonicalJson(value[at] as TraceJson, known)}`
+    return `${text}]`
   }
-  return left.length - right.length
+  const record = value as { readonly [key: string]: TraceJson }
+  let text = ''
+  for (const key of sortedKeys(record)) {
+    const item = record[key]
+    if (item === undefined) continue
+    text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${canonicalJson(item, known)}`
+  }
+  return text === '' ? '{}' : `${text}}`
 }
 
-export function hashOfEvent(event: Omit<TraceEvent, 'hash'>): string {
-  const hashed = Object.fromEntries(Object.entries(event).filter(([key, value]) => value !== undefined && !UNHASHED.has(key)))
-  return sha256Text(canonicalJson(hashed as TraceJson))
+/** By code point. What comes from a machine is in order already. */
+function sortedKeys(record: object): readonly string[] {
+  const keys = Object.keys(record)
+  for (let at = 1; at < keys.length; at++) if (compareText(keys[at - 1]!, keys[at]!) > 0) return keys.sort(compareText)
+  return keys
+}
+
+/** What else an event may have, sorted. */
+const HASHED = [
+  'cached',
+  'details',
+  'doc_hash',
+  'inputs_hash',
+  'kind',
+  'message',
+  'outputs_hash',
+  'policy_hash',
+  'prev_hash',
+  'seq',
+  'tool_id',
+  'tool_version',
+] as const satisfies readonly (keyof TraceEvent)[]
+
+const QUOTED = HASHED.map((key) => `"${key}":`)
+
+export function hashOfEvent(event: Omit<TraceEvent, 'hash'>, known: ReadonlyMap<unknown, string> | null = null): string {
+  let text = ''
+  let found = 0
+  for (let at = 0; at < HASHED.length; at++) {
+    const item = event[HASHED[at]!]
+    if (item === undefined) continue
+    found++
+    text += `${text === '' ? '{' : ','}${QUOTED[at]!}${canonicalJson(item, known)}`
+  }
+  let keys = 0
+  for (const key in event) if (!UNHASHED.has(key) && event[key as keyof typeof event] !== undefined) keys++
+  // Something has been added to it.
+  if (keys !== found) return sha256Text(canonicalJson(hashedPart(event)))
+  return sha256Text(`${text}}`)
+}
+
+function hashedPart(event: object): TraceJson {
+  const hashed = Object.create(null) as { [key: string]: TraceJson }
+  for (const [key, item] of Object.entries(event) as [string, TraceJson][]) if (!UNHASHED.has(key)) hashed[key] = item
+  return hashed
 }
 
 export type TraceVerdict =

@@ -45,6 +45,10 @@ export class TraceRecorder {
   private sinks: readonly TraceSink[]
   private seq = 0
   private previous = GENESIS
+  /** Texts of what is part of the next event, so that each is written once and hashed from there. */
+  private readonly texts = new Map<unknown, string>()
+  private timestamp = { ms: NaN, text: '' }
+  private policy = { text: '', hash: '' }
   /** What the first failing sink threw. */
   failure: unknown = null
 
@@ -66,35 +70,30 @@ export class TraceRecorder {
   call(record: TraceRecord): void {
     const secret = record.secret
     if (record.tool === 'env.get' && record.outcome.ok) this.learnVariable(record.args, record.outcome.value)
-    const args = this.redactor.clean(jsonOf(record.args), secret)
+    const args = this.part(this.redactor.clean(jsonOf(record.args), secret))
     const { outcome } = record
-    const output = outcome.ok ? this.redactor.clean(this.outputOf(record, outcome.value), secret) : null
-    const policy = record.policy === null ? null : jsonOf(record.policy)
-    const details: { [key: string]: TraceJson } = {
-      name: record.alias ?? record.tool,
-      call_id: record.callId,
-      task: record.task,
-      executor: record.executor,
-      attempts: record.attempts,
-      success: outcome.ok,
-      args: this.inline(args),
-    }
-    if (record.parent !== null) details['parent'] = record.parent
-    if (outcome.ok) details['output'] = this.inline(output)
-    else {
-      details['error'] = { code: outcome.code, message: this.redactor.text(outcome.message) }
+    const output = outcome.ok ? this.part(this.redactor.clean(this.outputOf(record, outcome.value), secret)) : null
+    // In the order of canonical JSON, so that nothing is sorted.
+    const details: { [key: string]: TraceJson } = { args: this.inline(args), attempts: record.attempts, call_id: record.callId }
+    if (!outcome.ok) {
       details['denied'] = outcome.denied
+      details['error'] = { code: outcome.code, message: this.redactor.text(outcome.message) }
     }
-    this.append('tool_call', {
-      tool_id: record.tool,
-      ...(record.version === null ? {} : { tool_version: record.version }),
-      inputs_hash: sha256Text(canonicalJson(args)),
-      ...(outcome.ok ? { outputs_hash: sha256Text(canonicalJson(output)) } : {}),
-      ...(policy === null ? {} : { policy_hash: sha256Text(canonicalJson(policy)) }),
-      latency_ms: !outcome.ok && outcome.denied ? 0 : Math.max(0, record.endedMs - record.startedMs),
-      cached: false,
-      details,
-    })
+    details['executor'] = record.executor
+    details['name'] = record.alias ?? record.tool
+    if (output !== null) details['output'] = this.inline(output)
+    if (record.parent !== null) details['parent'] = record.parent
+    details['success'] = outcome.ok
+    details['task'] = record.task
+    const fields: { -readonly [Key in keyof TraceEvent]?: TraceEvent[Key] } = { tool_id: record.tool }
+    if (record.version !== null) fields.tool_version = record.version
+    fields.inputs_hash = args.hash
+    if (output !== null) fields.outputs_hash = output.hash
+    if (record.policy !== null) fields.policy_hash = this.hashOfPolicy(record.policy)
+    fields.latency_ms = !outcome.ok && outcome.denied ? 0 : Math.max(0, record.endedMs - record.startedMs)
+    fields.cached = false
+    fields.details = details
+    this.append('tool_call', fields)
   }
 
   /** Ends the trace. `message` is the error that ended the run, if one did. */
@@ -123,11 +122,15 @@ export class TraceRecorder {
     return record.tool === 'env.get' && typeof name === 'string' && this.redactor.isSecretName(name) ? '[redacted]' : json
   }
 
-  /** Small data as it is; of large data the hash, with the text in the sinks. */
-  private inline(value: TraceJson): TraceJson {
+  private part(value: TraceJson): Part {
     const text = canonicalJson(value)
+    if (typeof value === 'object' && value !== null) this.texts.set(value, text)
+    return { value, text, hash: sha256Text(text) }
+  }
+
+  /** Small data as it is; of large data the hash, with the text in the sinks. */
+  private inline({ value, text, hash }: Part): TraceJson {
     if (text.length <= INLINE_BYTES) return value
-    const hash = sha256Text(text)
     if (!this.blobs.has(hash)) {
       this.blobs.add(hash)
       this.each((sink) => sink.blob?.(hash, text))
@@ -135,21 +138,35 @@ export class TraceRecorder {
     return { $blob: hash, size: text.length }
   }
 
+  /** Mostly that of the call before. */
+  private hashOfPolicy(policy: Plain): string {
+    const text = canonicalJson(jsonOf(policy))
+    if (text !== this.policy.text) this.policy = { text, hash: sha256Text(text) }
+    return this.policy.hash
+  }
+
+  private isoNow(): string {
+    const ms = this.run.now()
+    if (ms !== this.timestamp.ms) this.timestamp = { ms, text: new Date(ms).toISOString() }
+    return this.timestamp.text
+  }
+
   private append(kind: TraceEvent['kind'], fields: Partial<TraceEvent>): void {
     this.seq++
-    const event = {
+    const event: { -readonly [Key in keyof TraceEvent]: TraceEvent[Key] } = {
       seq: this.seq,
       kind,
       prev_hash: this.previous,
-      timestamp: new Date(this.run.now()).toISOString(),
+      hash: '',
+      timestamp: this.isoNow(),
       doc_hash: this.docHash,
       ...fields,
     }
-    const hash = hashOfEvent(event)
-    const full: TraceEvent = { ...event, hash }
-    this.previous = hash
-    this.each((sink) => sink.append(full))
-    this.listener?.(full)
+    event.hash = hashOfEvent(event, this.texts)
+    this.texts.clear()
+    this.previous = event.hash
+    this.each((sink) => sink.append(event))
+    this.listener?.(event)
   }
 
   private each(use: (sink: TraceSink) => void): void {
@@ -162,6 +179,13 @@ export class TraceRecorder {
       }
     }
   }
+}
+
+/** Redacted data with its canonical text. */
+interface Part {
+  readonly value: TraceJson
+  readonly text: string
+  readonly hash: string
 }
 
 function jsonOf(value: Plain): TraceJson {

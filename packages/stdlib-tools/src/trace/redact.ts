@@ -15,6 +15,9 @@ const HARMLESS_NAME =
 /** Shorter texts are words, and taking them out of others would garble the trace. */
 const MIN_SECRET = 6
 
+const NO_PATH: readonly string[] = []
+const MAX_JUDGED = 4096
+
 export interface RedactOptions {
   /** Texts that never may appear, such as keys the host holds. */
   readonly secrets?: readonly string[]
@@ -28,6 +31,8 @@ export class Redactor {
   private readonly known = new Set<string>()
   private readonly names: ReadonlySet<string>
   private readonly custom: RedactOptions['custom']
+  /** Verdicts on names that were met: a run meets few, again and again. */
+  private readonly judged = new Map<string, boolean>()
 
   constructor(options: RedactOptions = {}) {
     this.names = new Set(options.names)
@@ -36,13 +41,17 @@ export class Redactor {
   }
 
   /** Without secrets. `secret` are names that the tool's schema marks. */
-  clean(value: TraceJson, secret: readonly string[] = [], path: readonly string[] = []): TraceJson {
+  clean(value: TraceJson, secret: readonly string[] = []): TraceJson {
     this.learn(value, secret)
-    return this.walk(value, secret, path)
+    return this.walk(value, secret, NO_PATH)
   }
 
   isSecretName(name: string): boolean {
-    return this.names.has(name) || (SECRET_NAME.test(name) && !HARMLESS_NAME.test(name))
+    const before = this.judged.get(name)
+    if (before !== undefined) return before
+    const verdict = this.names.has(name) || (SECRET_NAME.test(name) && !HARMLESS_NAME.test(name))
+    if (this.judged.size < MAX_JUDGED) this.judged.set(name, verdict)
+    return verdict
   }
 
   /** Everything below a secret name is secret. Learnt before anything is written, so that order does not matter. */
@@ -70,20 +79,38 @@ export class Redactor {
     if (text.length >= MIN_SECRET) this.known.add(text)
   }
 
+  /** The value itself where nothing in it is secret. */
   private walk(value: TraceJson, secret: readonly string[], path: readonly string[]): TraceJson {
     if (typeof value === 'string') return this.finish(this.text(value), path)
-    if (Array.isArray(value))
-      return this.finish(
-        value.map((item, at) => this.walk(item as TraceJson, secret, [...path, String(at)])),
-        path,
-      )
     if (typeof value !== 'object' || value === null) return this.finish(value, path)
-    const out = Object.create(null) as { [key: string]: TraceJson }
-    for (const [name, item] of Object.entries(value)) {
-      const hidden = item !== null && (secret.includes(name) || this.isSecretName(name))
-      out[this.text(name)] = hidden ? REDACTED : this.walk(item as TraceJson, secret, [...path, name])
+    if (Array.isArray(value)) {
+      const items = value as readonly TraceJson[]
+      let changed: TraceJson[] | null = null
+      for (let at = 0; at < items.length; at++) {
+        const item = this.walk(items[at]!, secret, this.below(path, String(at)))
+        if (item === items[at]) continue
+        changed ??= [...items]
+        changed[at] = item
+      }
+      return this.finish(changed ?? value, path)
     }
-    return this.finish(out, path)
+    const record = value as { readonly [key: string]: TraceJson }
+    const out = Object.create(null) as { [key: string]: TraceJson }
+    let changed = false
+    for (const name of Object.keys(record)) {
+      const item = record[name]!
+      const hidden = item !== null && (secret.includes(name) || this.isSecretName(name))
+      const shown = hidden ? REDACTED : this.walk(item, secret, this.below(path, name))
+      const key = this.text(name)
+      changed ||= shown !== item || key !== name
+      out[key] = shown
+    }
+    return this.finish(changed ? out : value, path)
+  }
+
+  /** Only hosts that look at every value are told where it is. */
+  private below(path: readonly string[], name: string): readonly string[] {
+    return this.custom === undefined ? NO_PATH : [...path, name]
   }
 
   private finish(value: TraceJson, path: readonly string[]): TraceJson {

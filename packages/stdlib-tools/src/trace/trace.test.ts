@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sha256InScript } from '../hash.js'
 import { MemoryJournal } from '../journal.js'
 import { otelTrace } from '../otel/index.js'
 import type { OtelSpan } from '../otel/index.js'
@@ -219,6 +220,23 @@ describe('the chain', () => {
   ])('%s events are found', async (_name, change, code, seq) => {
     const { trace } = await traced(source)
     expect(verifyTrace(change(trace.events))).toMatchObject({ ok: false, code, seq })
+  })
+
+  test('a field that was added, of any name, is found', async () => {
+    const { trace } = await traced(source)
+    for (const name of ['zzz', '__proto__', '10', 'message']) {
+      const text = JSON.stringify(trace.events[1]).replace(/^\{/, `{"${name}":"x",`)
+      const forged = JSON.parse(text) as TraceEvent
+      expect(verifyTrace(trace.events.with(1, forged))).toMatchObject({ ok: false, code: 'hash', seq: 2 })
+    }
+  })
+
+  test('the hash is that of the canonical text of everything but the times', async () => {
+    const { trace } = await traced(source)
+    for (const { hash, timestamp, latency_ms, run_id, ...hashed } of trace.events) {
+      void [timestamp, latency_ms, run_id]
+      expect(hash).toBe(`sha256:${sha256InScript(canonicalJson(hashed as unknown as TraceJson))}`)
+    }
   })
 
   test('what is cut off the end shows', async () => {
