@@ -58,6 +58,23 @@ async function microseconds(
   return median(times)
 }
 
+/** What the second script costs more than the first, of processor time: the smallest of each, run in turn, because the machine drifts. */
+async function surcharge(plain: string, guarded: string): Promise<number> {
+  const runtime = createRuntime({ tools, limits: { fuel: 1e9 } })
+  const modules = [runtime.compile(plain), runtime.compile(guarded)] as const
+  const best = [Infinity, Infinity]
+  for (let round = 0; round <= 3 * ROUNDS; round++) {
+    for (const [at, module] of modules.entries()) {
+      const before = process.cpuUsage()
+      const { status } = await runtime.start(module).result
+      const { user, system } = process.cpuUsage(before)
+      if (status !== 'done') throw new Error(status)
+      best[at] = Math.min(best[at]!, user + system)
+    }
+  }
+  return (best[1]! / best[0]! - 1) * 100
+}
+
 async function plainCall(): Promise<number> {
   const check = (args: { readonly n: unknown }): boolean => typeof args.n === 'number'
   const call = async (args: { readonly n: number }): Promise<number> => {
@@ -78,6 +95,20 @@ async function plainCall(): Promise<number> {
 const HANDLER = 'let own = tool_define(tool_registry(), "own", "", {parameters: {n: "int"}, handler: { args -> args.n + 1 }})'
 const POLICED = `import { with_policy } from "std/policy"\nlet policy = {tools: ["now"], side_effect_level: "network", tool_annotations: {now: {kind: "read"}}}\nregister_tool_hook({pattern: "other", max_output: 1000})`
 const policedLoop = `${HEAD}${POLICED}\nreturn with_policy(policy, { ->\n  var n = 0\n  for i in 0 to ${CALLS} exclusive { n = now({n: n}) }\n  return n\n})`
+
+const DIGEST = [
+  'import { std_tools } from "std/catalogue"\nimport { tool_call } from "std/tools"\nlet own = std_tools(["hash_calculator"])',
+  `  var n = 0\n  for i in 0 to ${CALLS} exclusive { n = len(tool_call("hash_calculator", {input: "test"}, {registry: own}).result.hash) }\n  return n`,
+] as const
+/** In both the loop stands in a closure. */
+const freeDigest = `${DIGEST[0]}\nlet work = { ->\n${DIGEST[1]}\n}\nreturn work()`
+const guardedDigest = [
+  'import { with_policies } from "std/policy"',
+  DIGEST[0],
+  'let policy = {tools: ["hash_calculator"], side_effect_level: "network", tool_annotations: {hash_calculator: {kind: "read"}}}',
+  'register_tool_hook({pattern: "other", deny: "no"})\nregister_tool_hook({pattern: "other", max_output: 1000})',
+  `return with_policies({policy: policy, approval_policy: {auto_approve: ["*"]}}, { ->\n${DIGEST[1]}\n})`,
+].join('\n')
 
 export async function toolCalls(): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-bench-'))
@@ -117,6 +148,7 @@ export async function toolCalls(): Promise<Figures> {
           'import { std_tools } from "std/catalogue"\nlet own = std_tools(["hash_calculator"])',
         ),
       ),
+      'the same under policy, approval policy and hooks, % more': await surcharge(freeDigest, guardedDigest),
       'file of 1 KB within a sandbox, µs': await microseconds(loop('len(tool_call("fs.read", {path: "kilobyte.txt"}))'), {
         providers: files,
         grants: ['fs'],

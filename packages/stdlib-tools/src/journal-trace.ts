@@ -5,11 +5,16 @@ import type { EffectOutcome } from '@bridle/vm'
 import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
 
+/** Characters that are hashed at once: a hash has a price of its own, and entries are short. */
+const BATCH = 32 * 1024
+
 export type HashHex = (bytes: Uint8Array) => string
 
 export class TraceHash {
   private readonly hashHex: HashHex
   private state = ''
+  /** What came since `state` was worked out. Texts are JSON arrays, so that one of them ends where the next begins. */
+  private text = ''
 
   constructor(hashHex: HashHex) {
     this.hashHex = hashHex
@@ -23,11 +28,18 @@ export class TraceHash {
   /** Lower-case hex. `output` is all that was printed. */
   finish(output: string): string {
     this.mix(JSON.stringify(output))
+    this.flush()
     return this.state
   }
 
   private mix(text: string): void {
-    this.state = this.hashHex(new TextEncoder().encode(`${this.state}${text}`))
+    this.text += text
+    if (this.text.length >= BATCH) this.flush()
+  }
+
+  private flush(): void {
+    this.state = this.hashHex(new TextEncoder().encode(`${this.state}${this.text}`))
+    this.text = ''
   }
 }
 

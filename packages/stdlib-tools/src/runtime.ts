@@ -41,7 +41,7 @@ import type { DryRunEntry } from './dry-run.js'
 import type { RunEvent } from './events.js'
 import { PendingResults } from './executors/index.js'
 import type { ScriptTool, ToolOutcome } from './executors/index.js'
-import { hashHex as nobleHash, hashTexts, toHex } from './hash.js'
+import { hashHex as nobleHash, hashTexts, sha256Hex, toHex } from './hash.js'
 import { JournalFormatError } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
 import { SourceCollector, recordedResolver, stdModule, withoutStd } from './modules.js'
@@ -498,6 +498,7 @@ export class Runtime {
       limits: { ...this.options.limits, ...options.limits, ...limits },
       perform,
       hashHex: this.hashHex,
+      sha256Hex,
       hostTools: this.host.entries,
       ...(this.states === null ? {} : { states: this.states }),
       hasOtherHostTools: options.bridge !== undefined,

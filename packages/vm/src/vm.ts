@@ -50,6 +50,8 @@ export interface MachineOptions {
   readonly perform?: (effect: Effect, id: number) => EffectOutcome | null
   /** BLAKE3 of bytes as lower-case hex (design §8.17). */
   readonly hashHex: (bytes: Uint8Array) => string
+  /** SHA-256 of a text as lower-case hex, where the host has a faster one. */
+  readonly sha256Hex?: (text: string) => string
   /** Constants beside those of the registry, such as `argv`. */
   readonly globals?: ReadonlyMap<string, Value>
   /** State that builtin families begin with, by name of the family; others begin with their own. */

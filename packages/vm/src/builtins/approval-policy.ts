@@ -95,8 +95,19 @@ function policyDict(policy: ApprovalPolicy): HarnDict {
   })
 }
 
+/** Policies as read, by the installed dict, which nothing changes in place; it is looked at on every call. */
+const readPolicies = new WeakMap<object, ApprovalPolicy>()
+
 export function currentApprovalPolicy(ctx: Context): ApprovalPolicy | null {
-  return readApprovalPolicy(innermostScope(ctx, 'approvals'))
+  return approvalPolicyOf(innermostScope(ctx, 'approvals'))
+}
+
+/** Of an installed scope. */
+export function approvalPolicyOf(installed: Value): ApprovalPolicy | null {
+  if (!(installed instanceof HarnDict)) return null
+  let policy = readPolicies.get(installed) ?? null
+  if (policy === null && (policy = readApprovalPolicy(installed)) !== null) readPolicies.set(installed, policy)
+  return policy
 }
 
 /** Opens a scope; popScope(ctx, 'approvals') ends it. */
@@ -132,21 +143,29 @@ export function decideApproval(
     readonly tool: string
     readonly args: Value
     readonly annotations: ToolAnnotations | undefined
-    readonly workspace: string
+    readonly workspace: () => string
   },
 ): ApprovalDecision {
   const { tool, annotations } = call
-  const denying = policy.autoDeny.find((pattern) => globOne(pattern, tool))
+  const denying = firstMatching(policy.autoDeny, tool)
   if (denying !== undefined) return { kind: 'denied', reason: `tool '${tool}' matches deny pattern '${denying}'` }
   if (policy.writePaths.length > 0 && mutationOf(annotations) !== 'read_only') {
     for (const path of declaredPaths(annotations, call.args)) {
       // A path is what it leads to: `allowed/../elsewhere` must not pass for something below `allowed`.
-      const forms = path.includes('..') ? formsOf(path, call.workspace).slice(1) : formsOf(path, call.workspace)
+      const written = formsOf(path, call.workspace())
+      const forms = path.includes('..') ? written.slice(1) : written
       if (!policy.writePaths.some((pattern) => forms.some((form) => globOne(pattern, form)))) {
         return { kind: 'denied', reason: `tool '${tool}' targets '${path}' which is not in the write-path allowlist` }
       }
     }
   }
-  if (policy.autoApprove.some((pattern) => globOne(pattern, tool))) return { kind: 'approved' }
-  return policy.requireApproval.some((pattern) => globOne(pattern, tool)) ? { kind: 'ask' } : { kind: 'approved' }
+  if (firstMatching(policy.autoApprove, tool) !== undefined) return APPROVED
+  return firstMatching(policy.requireApproval, tool) === undefined ? APPROVED : { kind: 'ask' }
+}
+
+const APPROVED: ApprovalDecision = { kind: 'approved' }
+
+function firstMatching(patterns: readonly string[], tool: string): string | undefined {
+  for (const pattern of patterns) if (globOne(pattern, tool)) return pattern
+  return undefined
 }

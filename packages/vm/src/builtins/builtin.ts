@@ -96,6 +96,8 @@ export interface MachineAccess {
   /** Starts a task; it runs when the caller next waits. When it ends, tasks parked on `taskKey(id)` are woken. */
   spawn(callee: HarnClosure | HarnBuiltin, args: readonly Value[], options?: SpawnOptions): number
   hashHex(bytes: Uint8Array): string
+  /** SHA-256 of a text's UTF-8 bytes, lower-case hex. */
+  sha256Hex(text: string): string
   /** What the embedding program can do, as `host_capabilities` tells it. */
   readonly hostCapabilities?: HostCapabilities
   /** Facts of the running task. */

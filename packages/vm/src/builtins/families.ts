@@ -187,6 +187,7 @@ const CHARGE_THEMSELVES: ReadonlySet<string> = new Set([
   'sync',
   'tasks',
   'time',
+  'tool-dispatch',
 ])
 
 export const STANDARD_FAMILIES: readonly BuiltinFamily[] = FAMILIES.map((family) =>

@@ -68,14 +68,17 @@ export function namesTool(key: string, call: { readonly alias: string | null; re
 
 /** Outermost first; the text instead when the host allows no such call at all. */
 export function grantsFor(ctx: Context, call: GrantedCall, isEffect = false): readonly AppliedGrant[] | string {
+  const { grantCeiling } = ctx.machine
+  const scopes = scopesOf(ctx, 'grants')
+  if (grantCeiling === null && scopes.length === 0) return call.own
   const found: AppliedGrant[] = []
-  for (const [at, { grants, defaultDeny }] of (ctx.machine.grantCeiling ?? []).entries()) {
+  for (const [at, { grants, defaultDeny }] of (grantCeiling ?? []).entries()) {
     const named = Object.keys(grants).filter((key) => namesTool(key, call))
     if ((defaultDeny === true || (defaultDeny === 'effects' && isEffect)) && named.length === 0)
       return 'no grant of the host allows it'
     for (const key of named) found.push({ id: `host:${at}:${key}`, scope: 'host', grant: grants[key]! })
   }
-  for (const scope of scopesOf(ctx, 'grants')) {
+  for (const scope of scopes) {
     if (!(scope instanceof HarnDict)) continue
     const grants = scope.get('grants')
     if (!(grants instanceof HarnDict)) continue
@@ -158,6 +161,7 @@ export function reserveBudgets(ctx: Context, applied: readonly AppliedGrant[], f
 
 /** The smallest of a limit over all grants; null without one. */
 export function smallestLimit(applied: readonly AppliedGrant[], key: string): number | null {
+  if (applied.length === 0) return null
   const limits = applied.flatMap(({ grant }) => (typeof grant[key] === 'number' ? [grant[key]] : []))
   return limits.length === 0 ? null : Math.min(...limits)
 }

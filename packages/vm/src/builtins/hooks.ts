@@ -41,8 +41,20 @@ interface Hook {
 
 const hookState = family<{ hooks: Hook[] }>('tool_hooks', () => ({ hooks: [] }))
 
-export function hasToolHooks(ctx: Context): boolean {
-  return ctx.state(hookState).hooks.some((hook) => hook.event === 'PreToolUse' || hook.event === 'PostToolUse')
+/** Whether a hook may have a say about calls of this tool. A handler decides by its pattern, which may look at the arguments. */
+export function judgesCallsOf(ctx: Context, tool: string): boolean {
+  return mayConcern(ctx, 'PreToolUse', tool)
+}
+
+/** The same for results. */
+export function seesResultsOf(ctx: Context, tool: string): boolean {
+  return mayConcern(ctx, 'PostToolUse', tool)
+}
+
+function mayConcern(ctx: Context, event: string, tool: string): boolean {
+  for (const hook of ctx.state(hookState).hooks)
+    if (hook.event === event && (hook.handler !== null || globOne(hook.pattern, tool))) return true
+  return false
 }
 
 function registerToolHook(ctx: Context, config: Value): Result {

@@ -6,14 +6,14 @@
 // `events` are the transcript events of 04a §2.3, for those who keep a transcript.
 
 import { builtin, family } from './builtin.js'
-import { currentApprovalPolicy, declaredPaths, decideApproval, mutationOf } from './approval-policy.js'
-import { hasToolHooks, runPostToolUse, runPreToolUse } from './hooks.js'
+import { approvalPolicyOf, currentApprovalPolicy, declaredPaths, decideApproval, mutationOf } from './approval-policy.js'
+import { judgesCallsOf, runPostToolUse, runPreToolUse } from './hooks.js'
 import { wallMs } from './identity.js'
 import { evaluatePermissions } from './permissions.js'
-import { scopesOf } from './policy-scopes.js'
+import { innermostIn } from './policy-scopes.js'
 import { here, scripts, tryAsk } from './scripted.js'
 import { isoNow } from './time-dates.js'
-import { installedAnnotations, refusalOfTool } from './tools-policy.js'
+import { installedAnnotations, refusalOfTool, refusalUnder } from './tools-policy.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -87,7 +87,7 @@ function* askApproval(
     const asked =
       policy === null
         ? { kind: 'approved' as const }
-        : decideApproval(policy, { tool, args, annotations: found, workspace: ctx.source.directory })
+        : decideApproval(policy, { tool, args, annotations: found, workspace: () => ctx.source.directory })
     return { decision: asked, annotations: found }
   })
   if (decision.kind === 'approved') return { reason: null, args, changed: false }
@@ -148,14 +148,31 @@ const machine = scripts('policy.gate', {
   },
 })
 
-/** Whether anything is installed that the gate would look at beside the capability policy. */
-export function isGated(ctx: Context): boolean {
-  return (
-    scopesOf(ctx, 'permissions').length > 0 ||
-    scopesOf(ctx, 'approvals').length > 0 ||
-    scopesOf(ctx, 'ceilings').length > 0 ||
-    hasToolHooks(ctx)
-  )
+/**
+ * The verdict where no person, closure or hook has a say; `ask` where one may, and then the gate itself is needed. Both look at the
+ * same policies in the same order.
+ */
+export function quickVerdict(
+  ctx: Context,
+  tool: string,
+  args: HarnDict,
+): 'pass' | 'ask' | { readonly stage: string; readonly reason: string } {
+  const { fields } = ctx.machine.task()
+  const ceiling = innermostIn(fields, 'ceilings')
+  if (ceiling !== null) {
+    const refusal = refusalUnder(ceiling, tool, args)
+    if (refusal !== null) return { stage: 'policy', reason: refusal }
+  }
+  if (innermostIn(fields, 'permissions') !== null) return 'ask'
+  const approval = innermostIn(fields, 'approvals')
+  const policy = approval === null ? null : approvalPolicyOf(approval)
+  if (policy !== null) {
+    const annotations = installedAnnotations(ctx, tool)
+    const decision = decideApproval(policy, { tool, args, annotations, workspace: () => ctx.source.directory })
+    if (decision.kind === 'denied') return { stage: 'approval', reason: decision.reason }
+    if (decision.kind === 'ask') return 'ask'
+  }
+  return judgesCallsOf(ctx, tool) ? 'ask' : 'pass'
 }
 
 /**

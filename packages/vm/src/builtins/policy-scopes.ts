@@ -9,25 +9,41 @@ import type { Value } from '../values/value.js'
 /** `grants`: dicts of grants by tool. `ceilings`: capability policies as given. `permissions`, `approvals`: as read by their modules. `commands`: command policies. */
 export type ScopeKind = 'grants' | 'ceilings' | 'permissions' | 'approvals' | 'commands' | 'command_hooks'
 
-const fieldOf = (kind: ScopeKind): string => `policy.${kind}`
+/** Fields of the task. */
+const FIELDS: { readonly [Kind in ScopeKind]: string } = {
+  grants: 'policy.grants',
+  ceilings: 'policy.ceilings',
+  permissions: 'policy.permissions',
+  approvals: 'policy.approvals',
+  commands: 'policy.commands',
+  command_hooks: 'policy.command_hooks',
+}
+
+const NONE: readonly Value[] = []
 
 /** Outermost first. */
 export function scopesOf(ctx: Context, kind: ScopeKind): readonly Value[] {
-  const stack = ctx.machine.task().fields.get(fieldOf(kind))
-  return stack instanceof HarnList ? stack.view() : []
+  const stack = ctx.machine.task().fields.get(FIELDS[kind])
+  return stack instanceof HarnList ? stack.view() : NONE
+}
+
+/** For those who have the fields of the task at hand. */
+export function innermostIn(fields: ReadonlyMap<string, Value>, kind: ScopeKind): Value {
+  const stack = fields.get(FIELDS[kind])
+  return stack instanceof HarnList && stack.length > 0 ? stack.items[stack.length - 1]! : null
 }
 
 export function innermostScope(ctx: Context, kind: ScopeKind): Value {
-  return scopesOf(ctx, kind).at(-1) ?? null
+  return innermostIn(ctx.machine.task().fields, kind)
 }
 
 export function pushScope(ctx: Context, kind: ScopeKind, scope: Value): void {
-  ctx.machine.task().fields.set(fieldOf(kind), new HarnList([...scopesOf(ctx, kind), scope]))
+  ctx.machine.task().fields.set(FIELDS[kind], new HarnList([...scopesOf(ctx, kind), scope]))
 }
 
 /** The scope that ended, or undefined when none was open. */
 export function popScope(ctx: Context, kind: ScopeKind): Value | undefined {
   const stack = scopesOf(ctx, kind)
-  ctx.machine.task().fields.set(fieldOf(kind), new HarnList(stack.slice(0, -1)))
+  ctx.machine.task().fields.set(FIELDS[kind], new HarnList(stack.slice(0, -1)))
   return stack.at(-1)
 }

@@ -3,10 +3,10 @@
 // journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (effects/tool-records.ts).
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
-import { sha256 } from '@noble/hashes/sha2.js'
 import { satisfiesVersion } from '@bridle/compiler/grants'
 import type { GrantedTool } from '@bridle/compiler/grants'
 import { builtin, family, frame } from './builtin.js'
+import { chargeArguments } from './charging.js'
 import { admitByCircuit, reportToCircuit } from './circuit.js'
 import {
   UNTRACED,
@@ -23,23 +23,17 @@ import type { AppliedGrant } from './grants.js'
 import { popScope, pushScope } from './policy-scopes.js'
 import { closestOf } from '@bridle/compiler/signatures'
 import { standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
-import {
-  checkArguments,
-  knowsParameter,
-  markedParameters,
-  parametersOf,
-  pathOfLiveValue,
-  withDefaults,
-} from './tool-arguments.js'
+import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
+import { factsOfEntry, hostEntry } from './tool-entry.js'
 import { normalizePlan } from './plan.js'
-import { isGated, startGate, startPostHooks, takePass } from './policy-gate.js'
+import { quickVerdict, startGate, startPostHooks, takePass } from './policy-gate.js'
 import { codeRow, errorFromFault, isInterruption, toolError } from './tool-errors.js'
 import { definedTools } from './tools-define.js'
 import { schemaHashOf } from './tool-pins.js'
 import type { ToolOrigin } from './tool-pins.js'
 import { cappedPolicy, mayRetry, millisOf, retryDelay, retryPolicy } from './tool-retry.js'
-import { bytesToHex, debugQuoted, sortedJson, utf8 } from './tools-json.js'
-import { hasToolHooks } from './hooks.js'
+import { debugQuoted, sortedJson } from './tools-json.js'
+import { seesResultsOf } from './hooks.js'
 import {
   boundRegistry,
   entriesOf,
@@ -138,14 +132,14 @@ function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecor
     kind: 'tool_call',
     tool: state.name,
     alias: state.alias,
-    version: textAt(entry, 'version'),
+    version: factsOfEntry(entry).version,
     executor: executorFor(state, entry),
     callId: state.callId,
     parent: typeof outerCall === 'string' ? outerCall : null,
     task: ctx.machine.taskNumber,
     args: plainOrText(state.args),
     policy: state.applied.length === 0 ? null : (state.applied.map(({ grant }) => grant) as Plain),
-    secret: markedParameters(parametersOf(entry), 'secret'),
+    secret: factsOfEntry(entry).secrets,
     attempts: state.attempt,
     startedMs: state.startedMs,
     endedMs: ctx.now,
@@ -208,7 +202,7 @@ function byId(ctx: Context, state: DispatchState, name: string): HarnDict | null
   const { hostTools, hasOtherHostTools } = ctx.machine
   const entry = hostTools?.get(name)
   state.origin = 'host'
-  if (entry !== undefined) return fromPlain(entry) as HarnDict
+  if (entry !== undefined) return hostEntry(entry)
   const standard = standardEntry(name)
   if (standard !== null) {
     state.origin = 'bridle'
@@ -234,10 +228,7 @@ function executorFor(state: DispatchState, entry: HarnDict): string {
 }
 
 function executorOf(entry: HarnDict): string {
-  const named = entry.get('executor')
-  if (typeof named === 'string') return named === 'harn_builtin' ? 'harn' : named
-  if (present(entry, 'handler') !== null) return 'harn'
-  return textAt(entry, '_mcp_server') === null ? 'host_bridge' : 'mcp_server'
+  return factsOfEntry(entry).executor
 }
 
 /**
@@ -300,10 +291,9 @@ function dryRunResult(state: DispatchState, entry: HarnDict): Value {
 function attemptLimit(state: DispatchState, entry: HarnDict): number | null {
   const asked =
     state.options instanceof HarnDict ? millisOf(state.options.get('timeout_ms') ?? state.options.get('timeout')) : null
-  const limits = [asked ?? millisOf(entry.get('timeout_ms')), smallestLimit(state.applied, 'timeout_ms')].filter(
-    (limit) => limit !== null,
-  )
-  return limits.length === 0 ? null : Math.min(...limits)
+  const own = asked ?? factsOfEntry(entry).timeoutMs
+  const granted = smallestLimit(state.applied, 'timeout_ms')
+  return own === null || granted === null ? (own ?? granted) : Math.min(own, granted)
 }
 
 function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_bridge' | 'mcp_server', args: Plain): Effect {
@@ -330,7 +320,7 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
 function attempt(ctx: Context, state: DispatchState): Result {
   const entry = state.entry!
   const args = state.args as HarnDict
-  const closed = admitByCircuit(ctx, `tool:${state.name}`, entry.get('circuit_breaker'))
+  const closed = admitByCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker)
   if (closed !== null) {
     const error = toolError('circuit_open', `circuit of tool '${state.name}' is open`, factsOf(state))
     return refuse(ctx, state, withHistory(state, error.with('retry_after_ms', closed)))
@@ -364,6 +354,7 @@ function attempt(ctx: Context, state: DispatchState): Result {
           `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
         )
       }
+      identify(ctx, state, args)
       return ctx.request(outsideCall(state, entry, executor, toPlain(args)))
     }
     default:
@@ -429,7 +420,7 @@ function outputMode(entry: HarnDict): string {
 }
 
 function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
-  if (!hasToolHooks(ctx)) return finish(ctx, state, value)
+  if (!seesResultsOf(ctx, state.name)) return finish(ctx, state, value)
   state.stage = 'after'
   state.value = value
   return startPostHooks(ctx, state.name, state.args, resultText(value))
@@ -437,9 +428,9 @@ function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
 
 function accept(ctx: Context, state: DispatchState, raw: Value): Result {
   const entry = state.entry!
-  const schema = present(entry, 'outputSchema')
+  const schema = factsOfEntry(entry).output
   endAttempt(ctx, state)
-  reportToCircuit(ctx, `tool:${state.name}`, entry.get('circuit_breaker'), true)
+  reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, true)
   const answersTrue = executorOf(entry) === 'builtin' && standardCall(state.name, state.args as HarnDict)!.answersTrue
   const value = answersTrue ? true : executorOf(entry) === 'harn' ? raw : decode(raw, schema)
   const failure = schema === null ? null : validateSchema(value, schema)
@@ -474,18 +465,19 @@ function begin(ctx: Context, state: DispatchState): Result {
   if (changed !== null) return changed
   const refused = applyGrants(ctx, state, entry)
   if (refused !== null) return refused
-  const given = positional(state, parametersOf(entry)) ?? state.args ?? new HarnDict()
+  const given = positional(state, factsOfEntry(entry).parameters) ?? state.args ?? new HarnDict()
   if (!(given instanceof HarnDict))
     return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
-  const parameters = parametersOf(entry)
-  const tool = grantedTool(parameters)
-  const args = withDefaults(parameters, withPins(state.applied, given, tool))
+  const { parameters } = factsOfEntry(entry)
+  const args = withDefaults(parameters, state.applied.length === 0 ? given : withPins(state.applied, given, grantedTool(entry)))
   const wrong = checkArguments(parameters, args)
   if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
-  identify(ctx, state, args)
-  const broken = refusalByGrants(state.applied, args, tool, grantFacts(state))
+  state.args = args
+  const broken = brokenGrant(state, entry, args)
   if (broken !== null) return refuse(ctx, state, broken)
-  if (judged || !isGated(ctx)) return firstAttempt(ctx, state)
+  const verdict = judged ? 'pass' : quickVerdict(ctx, state.name, args)
+  if (verdict === 'pass') return firstAttempt(ctx, state)
+  if (verdict !== 'ask') return refusedByGate(ctx, state, verdict.stage, verdict.reason)
   state.stage = 'gate'
   return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId }))
 }
@@ -509,7 +501,7 @@ function refusalByPins(ctx: Context, state: DispatchState, entry: HarnDict): Res
 function applyGrants(ctx: Context, state: DispatchState, entry: HarnDict): Result | null {
   const binding = state.alias !== null && state.tool instanceof HarnDict ? state.tool : null
   const own = binding === null ? [] : [...aliasGrants(binding)]
-  const declared = present(entry, 'grants')
+  const declared = factsOfEntry(entry).grants
   if (declared instanceof HarnDict) {
     const problem = grantProblem(state.name, declared)
     if (problem !== null) return refuseWith(ctx, state, 'grant_invalid', problem)
@@ -519,7 +511,8 @@ function applyGrants(ctx: Context, state: DispatchState, entry: HarnDict): Resul
   if (typeof applied === 'string')
     return refuseWith(ctx, state, 'policy_violation', `policy violation for '${state.alias ?? state.name}': ${applied}`)
   state.applied = applied
-  const found = textAt(entry, 'version')
+  if (applied.length === 0 && binding === null) return null
+  const found = factsOfEntry(entry).version
   const required = [binding === null ? null : textAt(binding, 'version'), ...applied.map(({ grant }) => grant['version'] ?? null)]
   for (const version of required) {
     if (typeof version !== 'string' || (found !== null && satisfiesVersion(found, version))) continue
@@ -529,17 +522,16 @@ function applyGrants(ctx: Context, state: DispatchState, entry: HarnDict): Resul
   return null
 }
 
-function grantedTool(parameters: HarnDict): GrantedTool {
-  return {
-    knows: (name) => knowsParameter(parameters, name),
-    pathArguments: markedParameters(parameters, 'path'),
-    urlArguments: markedParameters(parameters, 'url'),
-    base: null,
-  }
+function grantedTool(entry: HarnDict): GrantedTool {
+  const { parameters, paths, urls } = factsOfEntry(entry)
+  return { knows: (name) => knowsParameter(parameters, name), pathArguments: paths, urlArguments: urls, base: null }
 }
 
-function grantFacts(state: DispatchState): CallFacts & { readonly alias: string | null; readonly secret: ReadonlySet<string> } {
-  return { ...factsOf(state), alias: state.alias, secret: new Set(markedParameters(parametersOf(state.entry!), 'secret')) }
+/** The error for arguments that a grant does not allow, or null. */
+function brokenGrant(state: DispatchState, entry: HarnDict, args: HarnDict): HarnDict | null {
+  if (state.applied.length === 0) return null
+  const secret = new Set(factsOfEntry(entry).secrets)
+  return refusalByGrants(state.applied, args, grantedTool(entry), { ...factsOf(state), alias: state.alias, secret })
 }
 
 /** An alias may be given its first parameter instead of a dict. */
@@ -555,29 +547,33 @@ function positional(state: DispatchState, parameters: HarnDict): HarnDict | null
 }
 
 function firstAttempt(ctx: Context, state: DispatchState): Result {
+  if (state.applied.length === 0) return attempt(ctx, state)
   const exhausted = reserveBudgets(ctx, state.applied, { ...factsOf(state), tool: state.alias ?? state.name })
   return exhausted === null ? attempt(ctx, state) : refuse(ctx, state, exhausted)
 }
 
+/** For whoever keeps calls or compares them outside; once for all attempts. */
 function identify(ctx: Context, state: DispatchState, args: HarnDict): void {
-  state.args = args
+  if (state.argHash !== '') return
   const text = sortedJson(args)
   ctx.charge(text.length / 64, text.length)
-  state.argHash = bytesToHex(sha256(utf8(text)))
+  state.argHash = ctx.machine.sha256Hex(text)
+}
+
+function refusedByGate(ctx: Context, state: DispatchState, stage: Value, reason: string): Result {
+  return refuseWith(ctx, state, stage === 'approval' ? 'approval_denied' : 'policy_violation', reason)
 }
 
 /** What the gate said (policy-gate.ts). Arguments that a person or a hook changed are checked as the first ones were. */
 function admitted(ctx: Context, state: DispatchState, verdict: HarnDict): Result {
-  if (verdict.get('allowed') !== true) {
-    const code = verdict.get('stage') === 'approval' ? 'approval_denied' : 'policy_violation'
-    return refuseWith(ctx, state, code, display(verdict.get('reason') ?? null))
-  }
+  if (verdict.get('allowed') !== true)
+    return refusedByGate(ctx, state, verdict.get('stage') ?? null, display(verdict.get('reason') ?? null))
   const args = verdict.get('args') as HarnDict
   if (args !== state.args) {
-    const wrong = checkArguments(parametersOf(state.entry!), args)
+    const wrong = checkArguments(factsOfEntry(state.entry!).parameters, args)
     if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
-    identify(ctx, state, args)
-    const broken = refusalByGrants(state.applied, args, grantedTool(parametersOf(state.entry!)), grantFacts(state))
+    state.args = args
+    const broken = brokenGrant(state, state.entry!, args)
     if (broken !== null) return refuse(ctx, state, broken)
   }
   return firstAttempt(ctx, state)
@@ -622,7 +618,7 @@ function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
       : errorFromFault(fault, factsOf(state))
   // Arguments that were wrong say nothing about the health of a tool.
   if (codeRow(display(error.get('code') ?? null)).mayRepeat !== 'no')
-    reportToCircuit(ctx, `tool:${state.name}`, entry.get('circuit_breaker'), false)
+    reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, false)
   const policy = cappedPolicy(retryPolicy(entry, state.options), smallestLimit(state.applied, 'max_retries'))
   const retriesDone = state.attempt - 1
   if (mayRetry(policy, entry, error, retriesDone)) {
@@ -663,7 +659,11 @@ function dispatch(quiet: boolean) {
     start(ctx, { registry, tool, args, options, quiet, alias: null })
 }
 
+/** What it looks through is paid first: the arguments, and the entries of the registry, of which one is read. */
 function start(ctx: Context, call: Pick<DispatchState, 'registry' | 'tool' | 'args' | 'options' | 'quiet' | 'alias'>): Control {
+  chargeArguments(ctx, [call.args, call.options])
+  const registry = call.registry ?? ctx.state(boundRegistry).registry
+  if (registry instanceof HarnDict) ctx.charge(entriesOf(registry).length >> 3)
   return ctx.frame('tool.dispatch', {
     // Field by field: a spread makes an object of a slow kind, and there is one for every call.
     registry: call.registry,
@@ -736,7 +736,10 @@ export const toolDispatchFamily: BuiltinFamily = {
       { doc: 'The entries, without handlers, of a registry or else of the bound one.', effects: [] },
       (ctx, given) => {
         const registry = given ?? ctx.state(boundRegistry).registry
-        return new HarnList(registry instanceof HarnDict && isRegistry(registry) ? entriesOf(registry).map(withoutHandler) : [])
+        if (!(registry instanceof HarnDict) || !isRegistry(registry)) return new HarnList([])
+        const entries = entriesOf(registry)
+        ctx.charge(entries.length, entries.length * 64)
+        return new HarnList(entries.map(withoutHandler))
       },
     ),
   ],

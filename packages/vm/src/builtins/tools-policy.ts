@@ -156,9 +156,19 @@ const EMPTY_POLICY: CapabilityPolicy = {
   annotations: new Map(),
 }
 
+/** Policies as read, by the installed dict, which nothing changes in place; it is looked at on every call. */
+const readPolicies = new WeakMap<object, CapabilityPolicy>()
+
 function topPolicy(ctx: Context): CapabilityPolicy | null {
   const installed = innermostScope(ctx, 'ceilings')
-  return installed === null ? null : (readPolicy(installed) ?? EMPTY_POLICY)
+  return installed === null ? null : policyOf(installed)
+}
+
+function policyOf(installed: Value): CapabilityPolicy {
+  if (!(installed instanceof HarnDict)) return EMPTY_POLICY
+  let policy = readPolicies.get(installed)
+  if (policy === undefined) readPolicies.set(installed, (policy = readPolicy(installed) ?? EMPTY_POLICY))
+  return policy
 }
 
 /** What the installed policy says about a tool. Annotations of registry entries do not count here (04a §1.13). */
@@ -168,8 +178,13 @@ export function installedAnnotations(ctx: Context, tool: string): ToolAnnotation
 
 /** Why the installed policy refuses this call, or null. The text is the message of a `tool_rejected` error. */
 export function refusalOfTool(ctx: Context, tool: string, args: Value): string | null {
-  const policy = topPolicy(ctx)
-  if (policy === null) return null
+  const installed = innermostScope(ctx, 'ceilings')
+  return installed === null ? null : refusalUnder(installed, tool, args)
+}
+
+/** The same by an installed policy. */
+export function refusalUnder(installed: Value, tool: string, args: Value): string | null {
+  const policy = policyOf(installed)
   if (policy.tools.length > 0 && !policy.tools.includes(tool)) return `tool '${tool}' exceeds tool ceiling`
   const annotations = policy.annotations.get(tool)
   if (annotations !== undefined) {

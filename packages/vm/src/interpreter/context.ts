@@ -1,8 +1,10 @@
 // What builtins see of the machine (builtins/builtin.ts): the Context of one call, and the MachineAccess of the few that are part
 // of it. It holds the registers of the call that runs, which mean nothing between calls and are in no snapshot.
 
+import { sha256 } from '@noble/hashes/sha2.js'
 import { CONTROL } from '../builtins/builtin.js'
 import { faultOfEffect } from '../builtins/grants.js'
+import { bytesToHex, utf8 } from '../builtins/tools-json.js'
 import { effectFault } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
@@ -176,6 +178,10 @@ export class MachineContext implements Context, MachineAccess {
 
   hashHex(bytes: Uint8Array): string {
     return this.m.options.hashHex(bytes)
+  }
+
+  sha256Hex(text: string): string {
+    return this.m.options.sha256Hex?.(text) ?? bytesToHex(sha256(utf8(text)))
   }
 
   closureOver(builtin: string, bound: readonly Value[], params: readonly string[]): HarnClosure {

@@ -2,6 +2,7 @@
 // frames to their end with scripted answers; script functions are plain JavaScript functions behind HarnBuiltin names.
 
 import { blake3 } from '@noble/hashes/blake3.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { CONTROL, Control } from '../builtin.js'
 import type { BuiltinDef, Context, Family, FrameDef, FrameState, Result, TaskFacts } from '../builtin.js'
@@ -217,6 +218,7 @@ function makeContext(
         throw new Error('spawn is not supported here')
       },
       hashHex: (bytes) => bytesToHex(blake3(bytes)),
+      sha256Hex: (text) => bytesToHex(sha256(new TextEncoder().encode(text))),
       task: () => machine.task,
       taskOutcome: () => ({ kind: 'aborted' }),
       requestCancel() {},

@@ -1,0 +1,69 @@
+// What the dispatch asks of a registry entry on every call, read once. An entry is never changed in place (design §8.16: whatever a
+// container or a registry holds is shared), so facts are kept by the identity of the dict; they are derived from it alone and belong
+// to no run.
+
+import { markedParameters, parametersOf } from './tool-arguments.js'
+import { millisOf } from './tool-retry.js'
+import { present, textAt } from './tools-registry.js'
+import { fromPlain } from '../values/plain.js'
+import { HarnDict } from '../values/dict.js'
+import type { Plain } from '../effects/effect.js'
+import type { Value } from '../values/value.js'
+
+export interface EntryFacts {
+  readonly parameters: HarnDict
+  /** As declared or implied: `harn`, `host_bridge`, `mcp_server`, `provider_native`, `builtin`, or what nobody knows. */
+  readonly executor: string
+  readonly version: string | null
+  readonly output: Value
+  /** Limit of one attempt. */
+  readonly timeoutMs: number | null
+  readonly breaker: Value
+  /** Grants of its own; nil without any. */
+  readonly grants: Value
+  /** Names of parameters that the schema marks. */
+  readonly secrets: readonly string[]
+  readonly paths: readonly string[]
+  readonly urls: readonly string[]
+}
+
+const known = new WeakMap<HarnDict, EntryFacts>()
+
+export function factsOfEntry(entry: HarnDict): EntryFacts {
+  let facts = known.get(entry)
+  if (facts === undefined) known.set(entry, (facts = readFacts(entry)))
+  return facts
+}
+
+function readFacts(entry: HarnDict): EntryFacts {
+  const parameters = parametersOf(entry)
+  return {
+    parameters,
+    executor: executorOf(entry),
+    version: textAt(entry, 'version'),
+    output: present(entry, 'outputSchema'),
+    timeoutMs: millisOf(entry.get('timeout_ms')),
+    breaker: present(entry, 'circuit_breaker'),
+    grants: present(entry, 'grants'),
+    secrets: markedParameters(parameters, 'secret'),
+    paths: markedParameters(parameters, 'path'),
+    urls: markedParameters(parameters, 'url'),
+  }
+}
+
+function executorOf(entry: HarnDict): string {
+  const named = entry.get('executor')
+  if (typeof named === 'string') return named === 'harn_builtin' ? 'harn' : named
+  if (present(entry, 'handler') !== null) return 'harn'
+  return textAt(entry, '_mcp_server') === null ? 'host_bridge' : 'mcp_server'
+}
+
+const converted = new WeakMap<object, HarnDict>()
+
+/** An entry that a host gave, as scripts have them. */
+export function hostEntry(entry: Plain): HarnDict {
+  if (typeof entry !== 'object' || entry === null) return new HarnDict()
+  let dict = converted.get(entry)
+  if (dict === undefined) converted.set(entry, (dict = fromPlain(entry) as HarnDict))
+  return dict
+}
