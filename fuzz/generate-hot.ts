@@ -154,6 +154,7 @@ class HotGenerator {
         () => this.iteration(depth),
         () => this.attempt(depth),
         () => this.callback(),
+        () => this.numbers(),
         () => this.matching(depth),
         () => this.write('sleep(1ms)'),
       )
@@ -200,6 +201,41 @@ class HotGenerator {
     }
     if (shared) this.write(`println("\${${name}s}")`)
     this.write(`println("\${${name}}")`)
+  }
+
+  /** Lists of floats in a loop: read, written, grown, shared, looked at in between, and now and then given something else. */
+  private numbers(): void {
+    const { random } = this
+    const name = `v${this.names++}`
+    const at = (): string => random.pick(['j % 3', '(j + 1) % 3', '0', '2', '-1', 'j', '5 - j'])
+    const item = (): string => `${name}[${at()}]`
+    const value = (): string =>
+      random.oneIn(12)
+        ? this.expression(1)
+        : random.pick([`${item()} * 0.5 + ${item()}`, `${item()} - 1.25`, `2.0 * ${item()}`, `1 + ${item()}`, item(), '0.75'])
+    this.write(
+      `var ${name} = ${random.pick(['[0.5, 1.5, 2.5]', '[0.5, -0.0, 4.0, 1.0, 9.5]', '[1.5, 2, 3.5]', 'id([0.25, 0.5, 1.0])'])}`,
+    )
+    if (random.oneIn(3)) this.write(`let ${name}s = ${name}`)
+    this.block(`for j in 0 to ${random.pick(['4', '9', '20'])} exclusive`, () => {
+      for (let left = random.between(1, 4); left > 0; left--) {
+        const index = random.oneIn(4) ? at() : 'j % 3'
+        this.write(
+          random.pick([
+            `${name}[${index}] = ${value()}`,
+            `${name}[${index}] = ${value()}`,
+            `if j % 4 == 3 { ${name} = ${name}.${random.pick(['push(0.5)', 'push(j)', 'pop().push(7.5)'])} }`,
+            `if ${item()} > 1.0 { ${this.variable()} = ${item()} }`,
+            `if j % 5 == 2 { println("\${${name}.sum()} \${${name}}") }`,
+            `if j % 5 == 4 { ${name} = ${name} + [${value()}] }`,
+            `let ${name}k = ${name}`,
+            `if j % 7 == 5 { sleep(1ms) }`,
+          ]),
+        )
+      }
+    })
+    this.write(`println("\${${name}}")`)
+    if (this.lines.some((line) => line.includes(`let ${name}s `))) this.write(`println("\${${name}s}")`)
   }
 
   private conditional(depth: number): void {

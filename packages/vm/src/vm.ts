@@ -157,6 +157,8 @@ export class Machine {
   floor = 0
   /** Tail calls on the JavaScript stack. */
   tails = 0
+  /** Assignments that lists may be turned into lists of doubles for: see putFloat. */
+  unboxing = 0
 
   // The module whose slots were asked for last.
   private slotsOf: Module | null = null

@@ -1,7 +1,7 @@
 // Wrong guesses. A guard that fails marks its operation, so that the next text is without the guess; after a few of them the texts
 // of the function are thrown away and may be made anew.
 
-import { hasKind, SAW_OTHERS } from './types.js'
+import { noteMiss } from './types.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Site } from './site.js'
 
@@ -13,7 +13,7 @@ const TOO_MANY_MISSES = 40
 
 /** Notes that a guard of `site` failed. */
 export function missed({ code, instr }: Site): void {
-  if (hasKind(instr.op)) instr.kind = SAW_OTHERS
+  noteMiss(instr)
   if (instr === code.entry) code.compiled.guesses = false
   code.compiled.misses++
   if (code.compiled.misses > TOO_MANY_MISSES) code.compiled.guesses = false

@@ -244,6 +244,16 @@ function isJumpWithResult(i: Instr): boolean {
 
 // ---- regions
 
+/**
+ * A nest of loops that is entered at the header of an inner one: the turns of the outer loops come back to that header too. They
+ * go to an empty block in front of it instead, so that the inner loop is a loop of its own, from which V8 can move work out.
+ */
+export interface Rotated {
+  readonly header: Block
+  readonly inner: ReadonlySet<Block>
+  readonly outer: Block
+}
+
 /** A part of a flow graph with one entry, and what its structure is: the order, dominators and loops of its blocks. */
 export class Region {
   readonly entry: Block
@@ -256,15 +266,27 @@ export class Region {
   /** Incoming edges that do not go back to a loop header. */
   readonly forwardEdges = new Map<Block, number>()
   private readonly edges: (block: Block) => readonly Block[]
+  private readonly rotated: Rotated | null
 
-  /** `edges` gives the successors of a block, handlers with them; those outside the region are left out by the caller. */
-  constructor(entry: Block, edges: (block: Block) => readonly Block[]) {
-    this.entry = entry
-    this.edges = edges
-    this.order = reversePostorder(entry, edges)
+  /**
+   * `edges` gives the successors of a block, handlers with them; those outside the region are left out by the caller. A region
+   * that is entered at the start of an inner loop is `rotated`.
+   */
+  constructor(entry: Block, edges: (block: Block) => readonly Block[], rotated: Rotated | null = null) {
+    this.entry = rotated === null ? entry : rotated.outer
+    this.edges =
+      rotated === null ? edges : (block) => (block === rotated.outer ? [entry] : edges(block).map((to) => this.goal(block, to)))
+    this.rotated = rotated
+    this.order = reversePostorder(this.entry, this.edges)
     this.rank = new Map(this.order.map((block, at) => [block, at]))
     this.findDominators()
     this.findLoops()
+  }
+
+  /** Where an edge between two blocks of the function leads in this region. */
+  goal(from: Block, to: Block): Block {
+    const { rotated } = this
+    return rotated !== null && to === rotated.header && from !== rotated.outer && !rotated.inner.has(from) ? rotated.outer : to
   }
 
   private findDominators(): void {

@@ -138,6 +138,45 @@ function globalConstant(m: Machine, name: string): Value | undefined {
   return m.options.globals?.get(name) ?? m.registry.constants.get(name)
 }
 
+function listItem(list: HarnList, at: number): Value {
+  const index = at < 0 ? at + list.length : at
+  return index >= 0 ? (list.at(index) ?? null) : null
+}
+
+/** Assignment by index where the variable is about to be overwritten. KEEP WITH: SET_INDEX in loop.ts. */
+function putItem(m: Machine, list: HarnList, at: number, value: Value): Value | Fault {
+  if (list.owned && at >= 0 && at < list.length) {
+    list.put(at, value)
+    return list
+  }
+  m.chargeUpdate(list)
+  return setIndex(list, at, value, true)
+}
+
+/** As putItem of a float, and the list may turn into one of doubles. */
+function putFloat(m: Machine, list: HarnList, at: number, value: number): Value | Fault {
+  let target = list
+  if (!(list.owned && at >= 0 && at < list.length)) {
+    m.chargeUpdate(list)
+    if (at >= list.length || list.length === 0) return setIndex(list, at, value, true)
+    if (!list.owned) {
+      target = list.copyUnboxed()
+      target.owned = true
+    }
+  } else if (list.raw === null) {
+    // Turning costs what so many assignments save, however often something turns it back.
+    m.unboxing = Math.min(m.unboxing + 4, 1 << 24)
+    if (m.unboxing >= list.length) {
+      m.unboxing -= list.length
+      list.unbox()
+    }
+  }
+  const index = at < 0 ? Math.max(0, at + target.length) : at
+  if (target.raw === null) target.boxed[index] = new HarnFloat(value)
+  else target.raw[index] = value
+  return target
+}
+
 function struct(
   closure: HarnClosure,
   type: { readonly name: string; readonly fields: readonly string[] | null },
@@ -264,6 +303,9 @@ export const HELPERS = {
   listExtend,
   dictExtend,
   struct,
+  listItem,
+  putItem,
+  putFloat,
   getProperty,
   getIndex,
   setProperty,

@@ -14,13 +14,18 @@ export type Compiled = (m: Machine, closure: HarnClosure, depth: number, ...args
 /** The same with its slots in `regs` from `base` on; how the base tier enters a function or a loop. */
 export type Enter = (m: Machine, closure: HarnClosure, depth: number, regs: readonly Value[], base: number) => Value | undefined
 
+/** What a slot must hold where a unit is entered; a type of types.ts. */
+export interface Expectation {
+  readonly slot: number
+  readonly type: number
+  /** A list that floats are read from. */
+  readonly reals: boolean
+}
+
 /** A compiled loop: in `Instr.cache` of its LOOP. */
 export interface LoopUnit {
   readonly enter: Enter
-  /** Slots that must hold a float on entry. */
-  readonly floatSlots: readonly number[]
-  /** Slots that must hold an int that is a number. */
-  readonly intSlots: readonly number[]
+  readonly expects: readonly Expectation[]
   readonly profit: Profit
 }
 
@@ -34,6 +39,8 @@ export class CompiledState {
   graph: FlowGraph | null = null
   /** Whether values at hand are still taken as a hint of what comes. */
   guesses = true
+  /** The same of lists and iterators where a loop is entered. */
+  entryGuesses = true
   misses = 0
   /** What went wrong inside the compiler, null when nothing did. */
   broken: unknown = null

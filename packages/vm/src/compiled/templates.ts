@@ -9,7 +9,7 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { Refusal } from './graph.js'
 import { loopFrameOf, loopText } from './callbacks.js'
-import { FLOAT, guessesInts, isArithmetic, SAW_FLOATS } from './types.js'
+import { ANY, FLOAT, guessesInts, guessesList, isArithmetic, itemType, LIST, LIST_ITER, RANGE_ITER, SAW_FLOATS } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { ParameterCheck } from '../interpreter/param-check.js'
@@ -127,6 +127,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
   /** `text` is a value or a fault. */
   const setOrFault = (text: string): string => `t=${text};if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t;`
   if (guessesInts(i, w.types, w.guesses)) return ints(w, i)
+  if (guessesList(i, w.types, w.guesses)) return op === L.GET_INDEX ? readList(w, i) : writeList(w, i, block)
   if (isArithmetic(op) || op === L.ADDK || op === L.SUBK || op === L.MULK) return arithmetic(w, i, block)
   if (op in TEST_TEXT) return set(test(w, op, i.b, w.value(i.c), w.typeOf(i.c), i.c))
   if (op in VALUE_TEST_INT) return set(testInt(w, VALUE_TEST_INT[op]!, i.b, i.c))
@@ -175,7 +176,8 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return setOrFault(`power(${b()},${c()})`)
     case L.NEG:
       if (w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=-${w.raw(i.b)};`
-      if (i.kind === SAW_FLOATS) return `if(!(${w.any(i.b)} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=-${w.any(i.b)}.v;`
+      if (i.kind === SAW_FLOATS && w.typeOf(i.b) === ANY)
+        return `if(!(${w.any(i.b)} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=-${w.any(i.b)}.v;`
       return `if(typeof ${w.any(i.b)}==="number")${set(`0-${w.any(i.b)}`)}else{${setOrFault(`negate(${w.any(i.b)})`)}}`
     case L.NOT:
       return set(`!${truth(w, i.b)}`)
@@ -251,7 +253,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       if (w.typeOf(i.b) === FLOAT || w.typeOf(i.c) === FLOAT) return `${slow}${set('t')}`
       const x = w.any(i.b)
       return (
-        `if(${x} instanceof List&&${w.isNumber(i.c) ? '' : `typeof ${index}==="number"&&`}${index}>=0)t=${index}<${x}.length?${x}.items[${index}]:null;` +
+        `if(${x} instanceof List&&${w.isNumber(i.c) ? '' : `typeof ${index}==="number"&&`}${index}>=0)t=${index}<${x}.length?${x}.at(${index}):null;` +
         `else if(${x} instanceof Dict&&typeof ${index}==="string"){t=${x}.map.get(${index});if(t===undefined)t=null}else{${slow}}${set('t')}`
       )
     }
@@ -273,7 +275,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       if (i.k !== true || w.typeOf(i.b) === FLOAT || w.typeOf(i.d) === FLOAT) return slow
       const x = w.any(i.b)
       return (
-        `if(${x} instanceof List&&${x}.owned&&typeof ${index}==="number"&&${index}>=0&&${index}<${x}.length){${x}.items[${index}]=${c()};${set(x)}}` +
+        `if(${x} instanceof List&&${x}.owned&&typeof ${index}==="number"&&${index}>=0&&${index}<${x}.length){${x}.put(${index},${c()});${set(x)}}` +
         `else if(${x} instanceof Dict&&${x}.owned&&typeof ${index}==="string"){${x}.set(${index},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
       )
     }
@@ -357,6 +359,44 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
   }
 }
 
+/** What leaves when the operands of an access by index are not a list and an int. */
+function listGuard(w: UnitWriter, i: Instr, index: number): string {
+  const tests = [
+    w.typeOf(i.b) === LIST ? '' : `!(${w.any(i.b)} instanceof List)`,
+    w.isNumber(index) ? '' : `typeof ${w.any(index)}!=="number"`,
+  ].filter((each) => each !== '')
+  return tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
+}
+
+function readList(w: UnitWriter, i: Instr): string {
+  const guard = listGuard(w, i, i.c)
+  const list = w.any(i.b)
+  const at = w.any(i.c)
+  if (!w.readsFloat(i))
+    return `${guard}${w.any(i.a)}=${at}>=0&&${at}<${list}.length&&${list}.raw===null?${list}.boxed[${at}]:listItem(${list},${at});`
+  const f = w.raw(i.a)
+  const label = w.label()
+  return (
+    `${guard}${label}:{if(${at}>=0&&${at}<${list}.length){if(${list}.raw!==null){${f}=${list}.raw[${at}];break ${label}}` +
+    `t=${list}.boxed[${at}];if(t instanceof F){${f}=t.v;break ${label}}}${w.guard(i)}}`
+  )
+}
+
+function writeList(w: UnitWriter, i: Instr, block: Block): string {
+  const guard = listGuard(w, i, i.d)
+  const list = w.any(i.b)
+  const at = w.any(i.d)
+  const a = w.any(i.a)
+  const inPlace = `${list}.owned&&${at}>=0&&${at}<${list}.length&&${list}.raw`
+  const isFloat = w.typeOf(i.c) === FLOAT
+  const value = isFloat ? w.raw(i.c) : w.any(i.c)
+  const slow = `t=${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value});if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
+  const move = i.a === i.b ? '' : `${a}=${list}`
+  return isFloat
+    ? `${guard}if(${inPlace}!==null){${list}.raw[${at}]=${value};${move}}else{${slow}}`
+    : `${guard}if(${inPlace}===null){${list}.boxed[${at}]=${value};${move}}else{${slow}}`
+}
+
 function branch(w: UnitWriter, block: Block, condition: string): string {
   const [next, target] = block.successors
   return `if(${condition}){${w.go(block, next!)}}${w.go(block, target!)}`
@@ -437,9 +477,9 @@ function arithmetic(w: UnitWriter, i: Instr, block: Block): string {
   }
   const left = w.any(i.b)
   const right = withInt ? number(i.c) : w.any(i.c)
-  if (i.kind === SAW_FLOATS && !w.isNumber(i.b) && !w.isBool(i.b)) {
+  if (i.kind === SAW_FLOATS && w.typeOf(i.b) === ANY) {
     if (withInt) return `if(!(${left} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=${left}.v${symbol}${right};`
-    if (!w.isNumber(i.c) && !w.isBool(i.c))
+    if (w.typeOf(i.c) === ANY)
       return `if(!(${left} instanceof F&&${right} instanceof F)){${w.guard(i)}}${w.raw(i.a)}=${left}.v${symbol}${right}.v;`
   }
   const a = w.any(i.a)
@@ -554,7 +594,20 @@ function next(w: UnitWriter, i: Instr, block: Block): string {
   const [end, item] = block.successors
   const iter = w.any(i.b)
   const goEnd = `${w.any(i.a)}=END;${w.go(block, end!, i.a)}`
-  const goItem = w.go(block, item!, i.d)
+  const goItem = w.go(block, item!, i.d, itemType(i, w.types))
+  const type = w.typeOf(i.b)
+  if (type === RANGE_ITER) {
+    return (
+      `t=${iter}.state;g=t[1];v=t[0];if(v.exclusive?g<v.end:g<=v.end){t[1]=g+1;${w.any(i.d)}=g;${goItem}}` +
+      `${iter}.done=true;${goEnd}`
+    )
+  }
+  if (type === LIST_ITER) {
+    return (
+      `t=${iter}.state;v=t[0];g=t[1];if(g<v.length){t[1]=g+1;${w.any(i.d)}=v.raw===null?v.boxed[g]:v.at(g);${goItem}}` +
+      `${iter}.done=true;${goEnd}`
+    )
+  }
   // One way to an item and one to the end, whatever is iterated: `v` is the item, or undefined.
   return (
     `t=${iter}.state;` +

@@ -5,13 +5,13 @@
 // Compiled activations have no frame on the coroutine. When they leave, each pushes what its frame would hold (`Machine.leaving`,
 // inner ones first), and `settle` lays the frames out. A fault that passes through them leaves no frames at all.
 
-import { HarnFloat } from '../values/scalars.js'
 import { graphOf, Refusal } from './graph.js'
 import { HELPERS } from './runtime.js'
 import { Site } from './site.js'
 import { refused } from './state.js'
 import { UnitWriter } from './writer.js'
 import { forget } from './feedback.js'
+import { fits, FLOAT, NUMBER } from './types.js'
 import { control } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
@@ -21,6 +21,7 @@ import type { Leaving } from './site.js'
 import type { UnitText } from './writer.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Instr } from '../interpreter/linked.js'
+import type { HarnList } from '../values/list.js'
 import type { FunctionCode, LinkedProgram } from '../interpreter/module.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Value } from '../values/value.js'
@@ -124,11 +125,14 @@ export class Tier {
     const { m } = this
     const unit = (loop.cache as LoopUnit | null) ?? compileLoop(closure.code, loop, co.regs, co.base)
     if (unit === null) return undefined
-    if (
-      !unit.floatSlots.every((slot) => co.regs[co.base + slot] instanceof HarnFloat) ||
-      !unit.intSlots.every((slot) => typeof co.regs[co.base + slot] === 'number')
-    ) {
-      closure.code.compiled.guesses = false
+    for (const { slot, type, reals } of unit.expects) {
+      const value = co.regs[co.base + slot]
+      if (fits(type, value)) {
+        if (reals) this.unbox(value as HarnList)
+        continue
+      }
+      if (type === FLOAT || type === NUMBER) closure.code.compiled.guesses = false
+      else closure.code.compiled.entryGuesses = false
       forget(closure.code)
       return undefined
     }
@@ -143,6 +147,19 @@ export class Tier {
       this.layOut(co, co.fp, co.base)
     }
     return value
+  }
+
+  /**
+   * The loop reads floats of this list. Turning it into doubles here, and not on the way, keeps the other form out of what V8 sees
+   * the loop do. The budget keeps loops that are entered often and a list that is turned back each time from costing more.
+   */
+  private unbox(list: HarnList): void {
+    const { m } = this
+    if (list.raw !== null) return
+    m.unboxing = Math.min(m.unboxing + 1024, 1 << 24)
+    if (m.unboxing < list.length) return
+    m.unboxing -= list.length
+    list.unbox()
   }
 
   /** After compiled code answered undefined: raises the fault or carries out what a builtin asked for. Whether the task goes on. */
@@ -273,8 +290,7 @@ function compileLoop(code: FunctionCode, loop: Instr, regs: readonly Value[], ba
     const header = graph.blockOf(loop.target)
     if (header === undefined) throw new Refusal('no block at the start of the loop')
     const unit = new UnitWriter(graph, header, (slot) => regs[base + slot], code.compiled.guesses).write()
-    const { floatSlots, intSlots } = unit
-    return { enter: instantiate(unit) as Enter, floatSlots, intSlots, profit: { leaves: 0, work: 0 } }
+    return { enter: instantiate(unit) as Enter, expects: unit.expects, profit: { leaves: 0, work: 0 } }
   })
   if (made === null) {
     loop.kind = NEVER

@@ -6,7 +6,9 @@
 // the values that were there when the code was compiled, behind a guard at the entry. An operator of which nothing else is known
 // works on ints, behind a guard too: the code of its other meanings would be most of the text, and V8 inlines only short functions.
 
-import { HarnFloat } from '../values/scalars.js'
+import { HarnIter } from '../values/handles.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat, HarnRange } from '../values/scalars.js'
 import { LINKED } from '../interpreter/linked.js'
 import { mayFault, readsOf, writeOf } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -22,11 +24,22 @@ export const FLOAT = 2
 /** An int that is a number. */
 export const NUMBER = 3
 export const BOOL = 4
+/** A list; what it holds is not known. */
+export const LIST = 5
+/** A range with bounds that are numbers. */
+export const RANGE = 6
+/** An iterator over such a range, at a number. */
+export const RANGE_ITER = 7
+/** An iterator over a list. */
+export const LIST_ITER = 8
 
 /** `Instr.kind` of an arithmetic operation: nothing but ints; both operands were floats; anything else, or a wrong guess. */
 export const SAW_INTS = 0
 export const SAW_FLOATS = 1
 export const SAW_OTHERS = 2
+/** `Instr.kind` of an access by index: nothing but lists and ints; the same, but what was read is not always a float. */
+export const SAW_LISTS = 0
+export const SAW_MIXED_LISTS = 1
 
 export type Types = Uint8Array
 
@@ -63,14 +76,91 @@ export function isArithmetic(op: number): boolean {
 
 /** Whether `Instr.kind` says what the operation has worked on. */
 export function hasKind(op: number): boolean {
+  return isNumeric(op) || op === L.GET_INDEX || op === L.SET_INDEX
+}
+
+function isNumeric(op: number): boolean {
   return ARITHMETIC.has(op) || WITH_INT.has(op) || op === L.NEG || op === L.MOD || op === L.MODK
+}
+
+/** After a guess about `i` was wrong. */
+export function noteMiss(i: Instr): void {
+  if (i.op === L.GET_INDEX) i.kind = i.kind === SAW_LISTS ? SAW_MIXED_LISTS : SAW_OTHERS
+  else if (hasKind(i.op)) i.kind = SAW_OTHERS
+}
+
+/** Whether a value can be taken for one of `type`: what guards at an entry ask. */
+export function fits(type: number, value: unknown): boolean {
+  switch (type) {
+    case FLOAT:
+      return value instanceof HarnFloat
+    case NUMBER:
+      return typeof value === 'number'
+    case LIST:
+      return value instanceof HarnList
+    case RANGE_ITER:
+      return (
+        value instanceof HarnIter && value.op === 'range' && typeof value.state[1] === 'number' && isNumberRange(value.state[0])
+      )
+    case LIST_ITER:
+      return value instanceof HarnIter && value.op === 'list'
+    default:
+      return type === ANY
+  }
+}
+
+function isNumberRange(value: unknown): boolean {
+  return value instanceof HarnRange && typeof value.end === 'number'
+}
+
+/** Whether `i` is taken to work on a list and an int: a guard stands before operands of which that is not known. */
+export function guessesList(i: Instr, types: Types, guesses: boolean): boolean {
+  const isGet = i.op === L.GET_INDEX
+  if (!guesses || !(isGet || (i.op === L.SET_INDEX && i.k === true)) || i.kind === SAW_OTHERS) return false
+  const list = types[i.b]!
+  const index = types[isGet ? i.c : i.d]!
+  return (list === ANY || list === LIST) && (index === ANY || index === NUMBER)
+}
+
+/**
+ * Reads by index that are taken to give floats: those whose result goes into arithmetic that saw floats only, nearby. Nothing is
+ * kept of what the base tier read, because that would cost it more than it is worth here.
+ */
+export function floatReads(blocks: Iterable<Block>): Set<Instr> {
+  const reads = new Set<Instr>()
+  for (const { instrs } of blocks) {
+    const bySlot = new Map<number, Instr>()
+    for (const i of instrs) {
+      if (isNumeric(i.op) && i.kind === SAW_FLOATS) {
+        for (const slot of readsOf(i)) {
+          const read = bySlot.get(slot)
+          if (read !== undefined) reads.add(read)
+        }
+      }
+      const moved = MOVES.has(i.op) ? bySlot.get(i.b) : undefined
+      const result = writeOf(i)
+      if (result < 0) continue
+      if (i.op === L.GET_INDEX && i.kind === SAW_LISTS) bySlot.set(result, i)
+      else if (moved !== undefined) bySlot.set(result, moved)
+      else bySlot.delete(result)
+    }
+  }
+  return reads
 }
 
 /** Whether a guess that an `ANY` operand is a float pays: it takes part in arithmetic or an order test. */
 export function usesAsNumber(i: Instr, slot: number): boolean {
   const { op } = i
-  const counts = hasKind(op) || (op >= L.LT && op <= L.GE) || (op >= L.JNLT && op <= L.JNGE)
-  return counts && readsOf(i).includes(slot)
+  const counts = isNumeric(op) || (op >= L.LT && op <= L.GE) || (op >= L.JNLT && op <= L.JNGE)
+  if (counts) return readsOf(i).includes(slot)
+  if (op === L.GET_INDEX) return i.c === slot && i.kind !== SAW_OTHERS
+  return op === L.SET_INDEX && i.d === slot && i.kind !== SAW_OTHERS
+}
+
+/** Whether a guess that an `ANY` operand is a list or an iterator pays. */
+export function usesAsContainer(i: Instr, slot: number): boolean {
+  if (i.op === L.NEXT) return i.b === slot
+  return (i.op === L.GET_INDEX || (i.op === L.SET_INDEX && i.k === true)) && i.b === slot && i.kind !== SAW_OTHERS
 }
 
 /** Whether `i` is taken to work on ints: a guard stands before operands of which that is not known. */
@@ -83,10 +173,20 @@ export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
   return (ARITHMETIC.has(op) || op === L.MOD) && isOne(types[i.c]!)
 }
 
+/** What a unit takes for granted, behind guards. */
+export interface Guesses {
+  readonly allowed: boolean
+  readonly floatReads: ReadonlySet<Instr>
+}
+
 /** What `i` leaves in its result slot. */
-export function resultType(i: Instr, types: Types, guesses: boolean): number {
+export function resultType(i: Instr, types: Types, { allowed: guesses, floatReads }: Guesses): number {
   const { op } = i
   if (guessesInts(i, types, guesses)) return NUMBER
+  if (guessesList(i, types, guesses)) return op === L.SET_INDEX ? LIST : floatReads.has(i) ? FLOAT : ANY
+  if (op === L.BUILD_LIST || op === L.LIST_PUSH || op === L.LIST_EXTEND || op === L.CHECK_LIST) return LIST
+  if (op === L.BUILD_RANGE) return types[i.b] === NUMBER && types[i.c] === NUMBER ? RANGE : ANY
+  if (op === L.ITERATE) return types[i.b] === RANGE ? RANGE_ITER : types[i.b] === LIST ? LIST_ITER : ANY
   if (MOVES.has(op)) return types[i.b]!
   if (op === L.LOADK)
     return i.k instanceof HarnFloat ? FLOAT : typeof i.k === 'number' ? NUMBER : typeof i.k === 'boolean' ? BOOL : ANY
@@ -107,13 +207,22 @@ export function resultType(i: Instr, types: Types, guesses: boolean): number {
 }
 
 /** The state behind `i` where control goes on at its `next`. */
-export function afterInstr(i: Instr, types: Types, guesses: boolean): void {
+export function afterInstr(i: Instr, types: Types, guesses: Guesses): void {
   const result = writeOf(i)
   if (result < 0) return
   const type = resultType(i, types, guesses)
   // The guard has seen to it.
-  if (guessesInts(i, types, guesses)) for (const slot of readsOf(i)) types[slot] = NUMBER
+  if (guessesInts(i, types, guesses.allowed)) for (const slot of readsOf(i)) types[slot] = NUMBER
+  else if (guessesList(i, types, guesses.allowed)) {
+    types[i.b] = LIST
+    types[i.op === L.GET_INDEX ? i.c : i.d] = NUMBER
+  }
   types[result] = type
+}
+
+/** What NEXT writes on its way to an item. */
+export function itemType(i: Instr, types: Types): number {
+  return types[i.b] === RANGE_ITER ? NUMBER : ANY
 }
 
 function join(one: number, other: number): number {
@@ -125,7 +234,7 @@ function join(one: number, other: number): number {
 export function solveTypes(
   region: Region,
   entryTypes: Types,
-  guesses: boolean,
+  guesses: Guesses,
   isExit: (i: Instr) => boolean,
 ): Map<Block, Types> {
   const states = new Map<Block, Types>()
@@ -161,11 +270,16 @@ export function solveTypes(
       if (i !== block.last || block.successors.length <= 1) afterInstr(i, types, guesses)
     }
     if (!open) continue
-    const { last } = block
-    block.successors.forEach((to, which) => {
+    const last = block.instrs[block.instrs.length - 1]
+    if (last === undefined) {
+      flow(block.successors[0]!, types, -1, UNSET)
+      continue
+    }
+    block.successors.forEach((successor, which) => {
+      const to = region.goal(block, successor)
       const isResult = last.op === L.NEXT || last.op === L.PROPAGATE
       const written = !isResult ? -1 : which === 0 ? last.a : last.op === L.NEXT ? last.d : -1
-      flow(to, types, written, ANY)
+      flow(to, types, written, last.op === L.NEXT && which === 1 ? itemType(last, types) : ANY)
     })
   }
   return states

@@ -5,26 +5,38 @@
 // Slots are variables: `r3` holds any value, `f3` a raw float. Where a fact ends (a join, a call, an exit), the value is put into
 // its general form. No script text gets into the text but through JSON.
 
-import { HarnFloat } from '../values/scalars.js'
-import { Refusal, Region } from './graph.js'
+import { Block, Refusal, Region } from './graph.js'
 import { mayFault } from './operands.js'
-import { afterInstr, ANY, BOOL, FLOAT, NUMBER, solveTypes, UNSET, usesAsNumber } from './types.js'
+import {
+  afterInstr,
+  ANY,
+  BOOL,
+  fits,
+  FLOAT,
+  floatReads,
+  LIST,
+  LIST_ITER,
+  NUMBER,
+  RANGE_ITER,
+  solveTypes,
+  UNSET,
+  usesAsContainer,
+  usesAsNumber,
+} from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
 import { Site } from './site.js'
-import type { Block, FlowGraph } from './graph.js'
+import type { FlowGraph } from './graph.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
-import type { Types } from './types.js'
+import type { Expectation } from './state.js'
+import type { Guesses, Types } from './types.js'
 
 /** Text with what it refers to by number. */
 export interface UnitText {
   readonly text: string
   readonly sites: Site[]
   readonly constants: unknown[]
-  /** Slots that have to hold a float where the unit is entered. */
-  readonly floatSlots: readonly number[]
-  /** And an int that is a number. */
-  readonly intSlots: readonly number[]
+  readonly expects: readonly Expectation[]
 }
 
 /** Past this V8 would not optimise the result, and compiling would hold the run up. */
@@ -41,14 +53,16 @@ export class UnitWriter {
   private readonly isLoop: boolean
   /** Whether ints are assumed where nothing else was seen, and values at hand are a hint. */
   readonly guesses: boolean
-  private readonly floatSlots: readonly number[]
-  private readonly intSlots: readonly number[]
+  private readonly guessed: Guesses
+  /** What slots have to hold where the unit is entered. */
+  private readonly expects: readonly Expectation[]
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
   private readonly constantTexts = new Map<unknown, string>()
   /** Variables beside those of slots are declared always; those of slots when they are used. */
   private readonly slotsUsed = new Set<string>()
   private readonly functions: string[] = []
+  private labels = 0
   /** Facts at the instruction being written. */
   types: Types = new Uint8Array(0)
 
@@ -63,22 +77,39 @@ export class UnitWriter {
     const whole = new Region(entry, (block) => this.edgesOf(block))
     const within = loop === null ? null : (whole.loops.get(loop) ?? null)
     if (loop !== null && within === null) throw new Refusal('no way back to the start of the loop')
-    this.region = within === null ? whole : new Region(entry, (block) => this.edgesOf(block).filter((each) => within.has(each)))
+    this.region = loop === null || within === null ? whole : this.loopRegion(loop, within)
     let size = 0
     for (const block of this.region.order) size += block.instrs.length
     if (size > MAX_INSTRS) throw new Refusal('too many instructions')
     const types = new Uint8Array(this.code.frameSize)
+    this.guessed = { allowed: guesses, floatReads: guesses ? floatReads(this.region.order) : new Set() }
     for (let slot = 0; slot < types.length; slot++) {
       if (entry.live[slot] === 0) continue
-      const value = guesses && this.isUsedAsNumber(slot) ? sample(slot) : null
-      types[slot] = value instanceof HarnFloat ? FLOAT : typeof value === 'number' ? NUMBER : ANY
+      types[slot] = guesses ? this.guessAtEntry(slot, sample(slot)) : ANY
     }
-    this.states = solveTypes(this.region, types, guesses, leavesCode)
+    this.states = solveTypes(this.region, types, this.guessed, leavesCode)
     // A guess that does not hold on every way round is none.
     const atEntry = this.states.get(entry)!
-    this.floatSlots = [...types.keys()].filter((slot) => types[slot] === FLOAT && atEntry[slot] === FLOAT)
-    this.intSlots = [...types.keys()].filter((slot) => types[slot] === NUMBER && atEntry[slot] === NUMBER)
+    this.expects = [...types.keys()]
+      .filter((slot) => types[slot]! > ANY && atEntry[slot] === types[slot])
+      .map((slot) => ({ slot, type: types[slot]!, reals: types[slot] === LIST && this.holdsFloats(slot) }))
     this.placeBlocks()
+  }
+
+  private holdsFloats(slot: number): boolean {
+    for (const { b } of this.guessed.floatReads) if (b === slot) return true
+    return false
+  }
+
+  private loopRegion(header: Block, within: ReadonlySet<Block>): Region {
+    const { graph } = this
+    const edges = (block: Block): Block[] => this.edgesOf(block).filter((each) => within.has(each))
+    const inner = new Region(graph.entry, (block) => this.edgesOf(block)).loops.get(header) ?? within
+    if ([...within].every((block) => inner.has(block))) return new Region(header, edges)
+    const outer = new Block(graph.blocks.length, this.code.frameSize)
+    outer.live = header.live
+    outer.successors.push(header)
+    return new Region(header, edges, { header, inner, outer })
   }
 
   /** Whether the text is that of a function, which can call itself by name. */
@@ -86,8 +117,14 @@ export class UnitWriter {
     return !this.isLoop
   }
 
-  private isUsedAsNumber(slot: number): boolean {
-    return this.region.order.some((block) => block.instrs.some((i) => usesAsNumber(i, slot)))
+  private guessAtEntry(slot: number, value: unknown): number {
+    const isUsed = (uses: (i: Instr, slot: number) => boolean): boolean =>
+      this.region.order.some((block) => block.instrs.some((i) => uses(i, slot)))
+    for (const type of [FLOAT, NUMBER]) if (fits(type, value) && isUsed(usesAsNumber)) return type
+    // In a function the first access finds out; in a loop every turn would ask again.
+    if (!this.isLoop || !this.code.compiled.entryGuesses) return ANY
+    for (const type of [LIST, RANGE_ITER, LIST_ITER]) if (fits(type, value) && isUsed(usesAsContainer)) return type
+    return ANY
   }
 
   private edgesOf(block: Block): Block[] {
@@ -137,18 +174,17 @@ export class UnitWriter {
     if (this.isLoop) {
       for (let slot = 0; slot < this.code.frameSize; slot++) {
         if (entry.live[slot] === 0) continue
-        const isFloat = this.floatSlots.includes(slot)
+        const isFloat = this.expects.some((each) => each.slot === slot && each.type === FLOAT)
         given.add(`${isFloat ? 'f' : 'r'}${slot}`)
         starts.push(`let ${isFloat ? 'f' : 'r'}${slot}=regs[b+${slot}]${isFloat ? '.v' : ''};`)
       }
-    } else if (this.floatSlots.length + this.intSlots.length > 0) {
+    } else if (this.expects.length > 0) {
       this.types = new Uint8Array(this.code.frameSize).fill(ANY)
-      const test = [
-        ...this.intSlots.map((slot) => `typeof r${slot}==="number"`),
-        ...this.floatSlots.map((slot) => `r${slot} instanceof F`),
-      ].join('&&')
+      const test = this.expects
+        .map(({ slot, type }) => (type === FLOAT ? `r${slot} instanceof F` : `typeof r${slot}==="number"`))
+        .join('&&')
       starts.push(`if(!(${test}))${this.guard(this.code.entry)}`)
-      for (const slot of this.floatSlots) starts.push(`${this.raw(slot)}=r${slot}.v;`)
+      for (const { slot, type } of this.expects) if (type === FLOAT) starts.push(`${this.raw(slot)}=r${slot}.v;`)
     }
     const variables = [...this.slotsUsed].filter((name) => !given.has(name))
     const head = [
@@ -162,7 +198,7 @@ export class UnitWriter {
       ? `${constants}${inner}return function(m,c,d,regs,b){${head}${body}}`
       : `${constants}${inner}function f(${['m', 'c', 'd', ...params].join(',')}){${head}${body}}` +
         `return [f,function(m,c,d,regs,b){return f(${['m', 'c', 'd', ...params.map((_, at) => `regs[b+${at}]`)].join(',')})}]`
-    return { text, sites: this.sites, constants: this.constants, floatSlots: this.floatSlots, intSlots: this.intSlots }
+    return { text, sites: this.sites, constants: this.constants, expects: this.expects }
   }
 
   // ---- structure
@@ -196,26 +232,27 @@ export class UnitWriter {
         return parts.join('')
       }
       parts.push(writeInstr(this, i, block))
-      afterInstr(i, this.types, this.guesses)
+      afterInstr(i, this.types, this.guessed)
     }
     parts.push(this.go(block, block.successors[0]!))
     return parts.join('')
   }
 
   /** Control goes on at `to`; the text of a block with one way in stands right here. `written` is a slot that was just set. */
-  go(from: Block, to: Block, written = -1): string {
+  go(from: Block, to: Block, written = -1, type = ANY): string {
     const before = this.types
     if (written >= 0) {
       this.types = before.slice()
-      this.types[written] = ANY
+      this.types[written] = type
     }
     const text = this.goOn(from, to)
     this.types = before
     return text
   }
 
-  private goOn(from: Block, to: Block): string {
+  private goOn(from: Block, successor: Block): string {
     const { region } = this
+    const to = region.goal(from, successor)
     if (!region.rank.has(to)) return this.exit(to.first)
     const state = this.states.get(to)!
     let text = ''
@@ -257,6 +294,11 @@ export class UnitWriter {
     return this.types[slot] === NUMBER
   }
 
+  /** Whether `i`, which reads by index, is taken to give a float. */
+  readsFloat(i: Instr): boolean {
+    return this.guessed.floatReads.has(i)
+  }
+
   isBool(slot: number): boolean {
     return this.types[slot] === BOOL
   }
@@ -270,6 +312,11 @@ export class UnitWriter {
       this.constantTexts.set(value, text)
     }
     return text
+  }
+
+  /** A name for a statement to break out of. */
+  label(): string {
+    return `X${this.labels++}`
   }
 
   /** A function of the unit's own; `write` is given its name, which is the answer. */

@@ -43,7 +43,7 @@ export function getIndex(x: Value, index: Value, optional: boolean): Value | Fau
   if (x instanceof HarnList) {
     if (isInt(index)) {
       const at = Number(index) < 0 ? Number(index) + x.length : Number(index)
-      return at >= 0 && at < x.length ? x.items[at]! : null
+      return at >= 0 ? (x.at(at) ?? null) : null
     }
   } else if (x instanceof HarnDict) return x.map.get(typeof index === 'string' ? index : display(index)) ?? null
   else if (typeof x === 'string') {
@@ -106,7 +106,7 @@ export function setIndex(x: Value, index: Value, value: Value, mayOwn: boolean):
     const at = Number(index) < 0 ? Math.max(0, Number(index) + x.length) : Number(index)
     if (at >= x.length) return runtimeFault(`Index ${index} out of bounds for list of length ${x.length}`)
     const target = mayOwn && x.owned ? x : new HarnList(x.copyItems())
-    target.items[at] = value
+    target.put(at, value)
     target.owned = mayOwn
     return target
   }

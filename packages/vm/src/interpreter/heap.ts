@@ -47,8 +47,10 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
     visit(value)
     units += 16
     if (value instanceof HarnDict || value instanceof HarnStruct || value instanceof HarnSet) units += TABLE_UNITS
-    if (value instanceof HarnList) slots(value.items)
-    else if (value instanceof HarnDict) mapSlots(value.map, slots)
+    if (value instanceof HarnList) {
+      if (value.boxed.length > 0 || value.raw === null) slots(value.boxed)
+      else units += (16 + FLOAT_UNITS) * value.length
+    } else if (value instanceof HarnDict) mapSlots(value.map, slots)
     else if (value instanceof HarnStruct) mapSlots(value.fields, slots)
     else if (value instanceof HarnSet) slots(value.map.values())
     else if (value instanceof HarnClosure) slots(value.captures)

@@ -644,10 +644,11 @@ export function execute(m: Machine, task: Task): void {
         const object = regs[base + i.b]!,
           index = regs[base + i.c]!
         if (object instanceof HarnList && typeof index === 'number' && index >= 0) {
-          regs[base + i.a] = index < object.length ? object.items[index]! : null
+          regs[base + i.a] = index < object.length ? (object.raw === null ? object.boxed[index]! : object.at(index)!) : null
           i = i.next
           continue
         }
+        if (!(object instanceof HarnList)) i.kind = 2
         if (object instanceof HarnDict && typeof index === 'string') {
           const found = object.map.get(index)
           regs[base + i.a] = found === undefined ? null : found
@@ -700,11 +701,13 @@ export function execute(m: Machine, task: Task): void {
           index >= 0 &&
           index < object.length
         ) {
-          object.items[index] = regs[base + i.c]!
+          if (object.raw === null) object.boxed[index] = regs[base + i.c]!
+          else object.put(index, regs[base + i.c]!)
           regs[base + i.a] = object
           i = i.next
           continue
         }
+        if (!(object instanceof HarnList && typeof index === 'number')) i.kind = 2
         if (object instanceof HarnDict && object.owned && i.k === true && typeof index === 'string') {
           object.set(index, regs[base + i.c]!)
           m.chargeHeap(32)

@@ -325,11 +325,11 @@ export class GraphReader {
     }
   }
 
-  private list(list: Mutable<HarnList>): void {
+  private list(list: HarnList): void {
     const items = this.value()
     const length = this.count()
     if (!Array.isArray(items)) throw damaged('a list has no items')
-    list.items = items as Value[]
+    list.boxed = items as Value[]
     list.length = length
     // The items may still be on their way: a list inside itself, or one of those that come later.
     if (length > items.length) this.lists.push(list)

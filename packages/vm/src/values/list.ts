@@ -6,24 +6,71 @@
 // `owned` says that exactly one variable holds this list and nothing shares its buffer; only then may an element be replaced
 // in place. It is false for every new list and set by the first indexed assignment (which copies); every load of that
 // variable that stores, passes or captures the list clears it again. Builtins never set it.
+//
+// A list of floats that compiled code works on has its content as doubles (`raw`), because a box for each float that is stored is
+// most of what a numeric loop would cost. While such a list is owned, `raw` is all there is; otherwise nobody writes to it, and
+// the buffer may be there as well. Whoever asks for `items` gets boxes, made then and there if they have to be; what works on
+// `raw` as it is: `at`, `put`, and the two tiers' own access by index. Nothing that a script can see depends on the form.
 
+import { HarnFloat } from './scalars.js'
 import type { Value } from './value.js'
 
+/** Stands for a buffer that is not there. */
+const NONE: Value[] = []
+
 export class HarnList {
-  readonly items: Value[]
+  /** The buffer; `NONE` where there is only `raw`. */
+  boxed: Value[]
+  /** The content up to `length` as doubles. */
+  raw: Float64Array | null
   length: number
   owned: boolean
 
   /** Takes the array over: the caller must not write to it afterwards. */
   constructor(items: Value[], length: number = items.length) {
-    this.items = items
+    this.boxed = items
+    this.raw = null
     this.length = length
     this.owned = false
   }
 
+  /** The buffer. Only of an owned list may the caller change what lies below `length`. */
+  get items(): Value[] {
+    const { raw } = this
+    if (raw !== null) {
+      if (this.boxed === NONE) this.boxed = Array.from(raw, (each) => new HarnFloat(each))
+      if (this.owned) this.raw = null
+    }
+    return this.boxed
+  }
+
   /** Element at a non-negative index, `undefined` past the end. */
   at(index: number): Value | undefined {
-    return index < this.length ? this.items[index] : undefined
+    if (index >= this.length) return undefined
+    return index < this.boxed.length ? this.boxed[index] : new HarnFloat(this.raw![index]!)
+  }
+
+  /** Replaces an element that is there, in an owned list or one that nobody has seen yet. */
+  put(index: number, value: Value): void {
+    if (this.raw !== null && value instanceof HarnFloat) this.raw[index] = value.v
+    else this.items[index] = value
+  }
+
+  /** Takes doubles as its form if all elements are floats and nothing lies behind the end. */
+  unbox(): void {
+    const { boxed, length } = this
+    if (this.raw !== null || boxed.length !== length || length === 0) return
+    this.raw = doublesOf(boxed, length)
+    if (this.owned && this.raw !== null) this.boxed = NONE
+  }
+
+  /** A copy that has doubles as its form where all elements are floats. */
+  copyUnboxed(): HarnList {
+    const raw = this.raw === null ? doublesOf(this.boxed, this.length) : this.raw.slice()
+    if (raw === null) return new HarnList(this.copyItems())
+    const copy = new HarnList(NONE, this.length)
+    copy.raw = raw
+    return copy
   }
 
   /** The content as an array of its own or, when nothing lies behind the end, the buffer itself: read only. */
@@ -60,4 +107,16 @@ export class HarnList {
     for (let at = 0; at < added; at++) items.push(other.items[at]!)
     return new HarnList(items)
   }
+}
+
+/** null where not all are floats. */
+function doublesOf(items: readonly Value[], length: number): Float64Array | null {
+  if (!(items[0] instanceof HarnFloat)) return null
+  const raw = new Float64Array(length)
+  for (let at = 0; at < length; at++) {
+    const item = items[at]
+    if (!(item instanceof HarnFloat)) return null
+    raw[at] = item.v
+  }
+  return raw
 }
