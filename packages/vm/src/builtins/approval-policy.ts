@@ -43,7 +43,7 @@ export function mutationOf(annotations: ToolAnnotations | undefined): string {
 }
 
 function texts(value: Value | undefined): string[] | null {
-  if (value === undefined || value === null) return []
+  if (value === undefined) return []
   if (!(value instanceof HarnList)) return null
   const items = value.view()
   return items.every((item) => typeof item === 'string') ? [...items] : null

@@ -63,7 +63,7 @@ const STATUS: Readonly<Record<string, string>> = {
 }
 
 function statusOf(value: Value | undefined): string {
-  const text = scalarText(value)?.trim().toLowerCase() ?? ''
+  const text = scalarText(value) ?? ''
   return Object.hasOwn(STATUS, text) ? STATUS[text]! : 'pending'
 }
 
@@ -97,7 +97,7 @@ function steps(source: Value): HarnList {
 }
 
 function approvalState(text: string): string {
-  switch (text.trim().toLowerCase()) {
+  switch (text) {
     case 'approved':
       return 'approved'
     case 'rejected':
@@ -152,9 +152,9 @@ export function planEntries(plan: Value): HarnList {
   const entries: Value[] = []
   for (const item of given instanceof HarnList ? given.view() : []) {
     const fields = asDict(item)
-    const content = scalarText(fields.get('content')) ?? ''
+    const content = scalarOfString(fields.get('content') ?? null) ?? ''
     if (content.trim() === '') continue
-    const entry = HarnDict.of({ content, status: scalarText(fields.get('status')) ?? 'pending' })
+    const entry = HarnDict.of({ content, status: scalarOfString(fields.get('status') ?? null) ?? 'pending' })
     const priority = fields.get('priority') ?? null
     if (priority !== null) entry.set('priority', priority)
     entries.push(entry)

@@ -38,13 +38,19 @@ const MAX_NAME_BYTES = 64
 /** `Fetch the weather!` → `synth_fetch_the_weather`. */
 export function inferName(description: string): string {
   let name = 'synth_'
+  let separated = false
   for (const char of description) {
     if (name.length >= MAX_NAME_BYTES) break
-    if (/^[A-Za-z0-9]$/.test(char)) name += char.toLowerCase()
-    else if (!name.endsWith('_')) name += '_'
+    if (!/^[A-Za-z0-9]$/.test(char)) {
+      separated = true
+      continue
+    }
+    // The separator and what follows it come together: a name may be one byte longer than the limit.
+    if (separated && !name.endsWith('_')) name += '_'
+    separated = false
+    name += char.toLowerCase()
   }
-  name = name.replace(/_+$/, '')
-  return name === 'synth' ? 'synth_tool' : name
+  return name === 'synth_' ? 'synth_tool' : name
 }
 
 const LEVEL_RULES: readonly { readonly level: string; readonly prefixes: readonly string[] }[] = [
@@ -103,7 +109,7 @@ function readCapabilities(value: Value): readonly string[] | string {
 /** The spec that a config describes, or the message of the refusal. */
 function readConfig(config: Value): Omit<SynthSpec, 'id'> | string {
   if (!(config instanceof HarnDict)) return 'tool_synthesize: requires a config dict'
-  if (present(config, 'handler') !== null || present(config, 'body') !== null) {
+  if (config.has('handler') || config.has('body')) {
     return (
       'tool_synthesize: executable handlers must be supplied with tool_define; ' +
       'synthesized tools are dry-run, host_bridge, or mcp_server only'

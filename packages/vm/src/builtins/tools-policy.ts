@@ -55,30 +55,30 @@ export function globOne(pattern: string, text: string): boolean {
   return pattern.startsWith('*') ? text.endsWith(pattern.slice(1)) : pattern === text
 }
 
-/** A field of another type than expected: the whole dict is unreadable then. */
+/** A field of another type than expected, nil too: the whole dict is unreadable then. */
 const ODD = Symbol('odd')
 type Odd = typeof ODD
 
 function texts(value: Value | undefined): string[] | Odd {
-  if (value === undefined || value === null) return []
+  if (value === undefined) return []
   if (!(value instanceof HarnList)) return ODD
   const items = value.view()
   return items.every((item) => typeof item === 'string') ? [...items] : ODD
 }
 
 function flag(value: Value | undefined): boolean | Odd {
-  if (value === undefined || value === null) return false
+  if (value === undefined) return false
   return typeof value === 'boolean' ? value : ODD
 }
 
 function text(value: Value | undefined, fallback: string): string | Odd {
-  if (value === undefined || value === null) return fallback
+  if (value === undefined) return fallback
   return typeof value === 'string' ? value : ODD
 }
 
 function dictOf<T>(value: Value | undefined, item: (value: Value) => T | Odd): Map<string, T> | Odd {
   const out = new Map<string, T>()
-  if (value === undefined || value === null) return out
+  if (value === undefined) return out
   if (!(value instanceof HarnDict)) return ODD
   for (const key of value.keys()) {
     const read = item(value.get(key)!)
@@ -90,8 +90,8 @@ function dictOf<T>(value: Value | undefined, item: (value: Value) => T | Odd): M
 
 export function readAnnotations(value: Value | undefined): ToolAnnotations | null {
   if (!(value instanceof HarnDict)) return null
-  const schema = value.get('arg_schema') ?? null
-  if (schema !== null && !(schema instanceof HarnDict)) return null
+  const schema = value.get('arg_schema')
+  if (schema !== undefined && !(schema instanceof HarnDict)) return null
   const kind = text(value.get('kind'), 'other')
   const level = text(value.get('side_effect_level'), 'none')
   const pathParams = texts(schema?.get('path_params'))
@@ -109,15 +109,15 @@ export function readAnnotations(value: Value | undefined): ToolAnnotations | nul
 }
 
 function readConstraints(value: Value | undefined): ArgConstraint[] | Odd {
-  if (value === undefined || value === null) return []
+  if (value === undefined) return []
   if (!(value instanceof HarnList)) return ODD
   const constraints: ArgConstraint[] = []
   for (const item of value.view()) {
     if (!(item instanceof HarnDict)) return ODD
-    const tool = item.get('tool')
+    const tool = text(item.get('tool'), '')
     const patterns = texts(item.get('arg_patterns'))
     const argKey = item.get('arg_key') ?? null
-    if (typeof tool !== 'string' || patterns === ODD || (argKey !== null && typeof argKey !== 'string')) return ODD
+    if (tool === ODD || patterns === ODD || (argKey !== null && typeof argKey !== 'string')) return ODD
     constraints.push({ tool, patterns, argKey })
   }
   return constraints
@@ -129,7 +129,7 @@ export function readPolicy(value: Value | undefined): CapabilityPolicy | null {
   const capabilities = dictOf(value.get('capabilities'), texts)
   const level = value.get('side_effect_level') ?? null
   const limit = value.get('recursion_limit') ?? null
-  if (texts(value.get('workspace_roots')) === ODD || (limit !== null && !isInt(limit))) return null
+  if (texts(value.get('workspace_roots')) === ODD || (limit !== null && !(isInt(limit) && limit >= 0))) return null
   const constraints = readConstraints(value.get('tool_arg_constraints'))
   const annotations = dictOf(value.get('tool_annotations'), (item) => readAnnotations(item) ?? ODD)
   if (tools === ODD || capabilities === ODD || constraints === ODD || annotations === ODD) return null

@@ -34,9 +34,10 @@ function shownTools(registry: HarnDict): Shown[] {
   for (const entry of entriesOf(registry)) {
     if (!(entry instanceof HarnDict)) continue
     const parameters = entry.get('parameters')
+    const description = entry.get('description')
     shown.push({
       name: nameOf(entry),
-      description: display(entry.get('description') ?? ''),
+      description: description === undefined ? '' : display(description),
       parameters: parameters instanceof HarnDict ? pairs(parameters) : '',
       returns: returnText(entry.get('outputSchema')),
     })

@@ -2,8 +2,9 @@
 // speak of them, and lists what does not fit. Diagnostics come in a fixed order, which scripts compare.
 
 import { builtin } from './builtin.js'
+import { readApprovalPolicy } from './approval-policy.js'
 import { boundRegistry, entriesOf, isRegistry, listAt } from './tools-registry.js'
-import { globOne, rankOf, readAnnotations, readPolicy } from './tools-policy.js'
+import { SIDE_EFFECT_LEVELS, globOne, rankOf, readAnnotations, readPolicy } from './tools-policy.js'
 import { HarnClosure } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -43,8 +44,10 @@ function parameterKeys(parameters: Value | undefined): readonly string[] {
 }
 
 function readEntry(entry: HarnDict, policy: CapabilityPolicy | null): SurfaceTool | null {
-  const name = entry.get('name')
-  if (typeof name !== 'string') return null
+  const given = entry.get('name')
+  if (given === undefined || given === null) return null
+  const name = display(given)
+  if (name === '') return null
   return {
     name,
     hasSchema: entry.has('parameters'),
@@ -185,11 +188,17 @@ function knowsArgument(tool: SurfaceTool, key: string): boolean {
   return [...annotations.argAliases.values()].includes(key)
 }
 
-function checkApproval(report: Report, approval: Value | undefined, activeNames: ReadonlySet<string>): void {
-  if (!(approval instanceof HarnDict)) return
-  for (const list of ['auto_approve', 'auto_deny', 'require_approval']) {
-    for (const pattern of listAt(approval, list)) {
-      if (typeof pattern !== 'string' || pattern.includes('*') || activeNames.has(pattern)) continue
+function checkApproval(report: Report, given: Value | undefined, activeNames: ReadonlySet<string>): void {
+  const approval = readApprovalPolicy(given ?? null)
+  if (approval === null) return
+  const lists = {
+    auto_approve: approval.autoApprove,
+    auto_deny: approval.autoDeny,
+    require_approval: approval.requireApproval,
+  }
+  for (const [list, patterns] of Object.entries(lists)) {
+    for (const pattern of patterns) {
+      if (pattern.includes('*') || activeNames.has(pattern)) continue
       const message = `approval_policy.${list} pattern '${pattern}' matches no active tool`
       report.add('warning', 'APPROVAL_PATTERN_NO_MATCH', message, null, `approval_policy.${list}`)
     }
@@ -228,7 +237,7 @@ function promptReferences(text: string): string[] {
   const names = new Set<string>()
   const visible = visibleLines(text)
   for (const match of visible.matchAll(/<tool_call>\s*([A-Za-z_]\w*)/g)) names.add(match[1]!)
-  for (const match of visible.matchAll(/(?<!\w)([A-Za-z_]\w*)\s*\(/g)) names.add(match[1]!)
+  for (const match of visible.matchAll(/([A-Za-z_]\w*)\s*\(/g)) names.add(match[1]!)
   return sortTexts([...names].filter((name) => !NOT_TOOLS.has(name)))
 }
 
@@ -294,10 +303,12 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
   checkApproval(report, inputs.get('approval_policy'), activeNames)
   for (const text of inputs.prompts()) checkPrompt(report, text, tools, activeNames, search !== null && search !== false)
   if (policy !== null && policy.level !== null) {
+    // Here a text that is no level holds everything back; where calls are judged it holds back nothing (04a §2.1).
+    const ceiling = SIDE_EFFECT_LEVELS.includes(policy.level) ? policy.level : 'none'
     for (const tool of active) {
-      if (tool.annotations === null || rankOf(tool.annotations.level) <= rankOf(policy.level)) continue
+      if (tool.annotations === null || rankOf(tool.annotations.level) <= rankOf(ceiling)) continue
       const { level } = tool.annotations
-      const message = `tool '${tool.name}' requires side-effect level '${level}' but policy ceiling is '${policy.level}'`
+      const message = `tool '${tool.name}' requires side-effect level '${level}' but policy ceiling is '${ceiling}'`
       report.add('error', 'SIDE_EFFECT_CEILING_EXCEEDED', message, tool.name, 'side_effect_level')
     }
   }
@@ -305,7 +316,7 @@ export function validateSurface(surface: Value, options: Value): HarnDict {
 }
 
 function run(ctx: Context, surface: Value, options: Value): Result {
-  const subject = surface ?? ctx.state(boundRegistry).registry
+  const subject = ctx.argc === 0 ? ctx.state(boundRegistry).registry : surface
   ctx.charge(subject instanceof HarnDict && isRegistry(subject) ? 8 * entriesOf(subject).length : 8)
   return validateSurface(subject, options)
 }

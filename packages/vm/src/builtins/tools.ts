@@ -71,7 +71,7 @@ function toolSelect(ctx: Context, registry: HarnDict, names: Value): Result {
   const wanted = new Set(names.view().map(display))
   return withTools(
     registry,
-    entriesOf(registry).filter((entry) => wanted.has(nameOf(entry))),
+    entriesOf(registry).filter((entry) => entry instanceof HarnDict && entry.has('name') && wanted.has(nameOf(entry))),
   )
 }
 
