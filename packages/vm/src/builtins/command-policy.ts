@@ -44,7 +44,10 @@ export function normalizeCommandPolicy(config: Value, notDict: string): HarnDict
     `command_policy.${key} must be a ${kind}, got ${typeName(config.get(key)!)}`
   for (const key of LIST_KEYS) {
     const value = config.get(key) ?? null
-    if (value !== null && !(value instanceof HarnList)) return wrong(key, 'list')
+    if (value === null) continue
+    if (!(value instanceof HarnList)) return wrong(key, 'list')
+    const odd = value.view().find((item) => typeof item !== 'string')
+    if (odd !== undefined) return `command_policy.${key} entries must be strings, got ${typeName(odd)}`
   }
   for (const key of ['pre', 'post']) {
     const value = config.get(key) ?? null
@@ -91,7 +94,6 @@ function contextOf(policy: HarnDict, params: HarnDict, facts: { readonly root: s
         ? display(given)
         : normalizePath(`${facts.root}/${display(given)}`)
   const stdin = params.get('stdin') ?? null
-  const shell = params.get('shell') ?? params.get('shell_id') ?? null
   const roots = textsAt(policy, 'workspace_roots')
   const annotations = facts.ceiling instanceof HarnDict ? facts.ceiling.get('tool_annotations') : undefined
   return HarnDict.of({
@@ -99,7 +101,7 @@ function contextOf(policy: HarnDict, params: HarnDict, facts: { readonly root: s
       mode: params.get('mode') ?? 'shell',
       argv: params.get('argv') ?? null,
       command: params.get('command') ?? null,
-      shell,
+      shell: params.get('shell') ?? null,
       cwd,
       env_diff: environmentDiff(params.get('env')),
       env_mode: params.get('env_mode') ?? null,
@@ -206,7 +208,8 @@ function readPreHook(answer: Value): Stop | { readonly rewrite: HarnDict } | nul
     status,
     decision: { action: name, reason, source: 'pre_hook', display: answer.get('display') ?? null },
   })
-  const denied = text('deny')
+  // A denial of nil is one with the text `nil`, as in the reference.
+  const denied = answer.has('deny') ? display(answer.get('deny')!) : null
   if (denied !== null) return stop('blocked', 'deny', denied)
   if (action === 'deny' || answer.get('allow') === false)
     return stop('blocked', 'deny', text('message', 'reason') ?? 'command denied by policy')
@@ -378,7 +381,7 @@ export function startAfterwards(ctx: Context, verdict: HarnDict, result: Value):
 // ------------------------------------------------------------------------------------------------------------- builtins
 
 const riskOf = (context: Value): HarnDict =>
-  scanDict(scanRisk(scannedCommand(context instanceof HarnDict ? context : new HarnDict())))
+  scanDict(scanRisk({ ...scannedCommand(context instanceof HarnDict ? context : new HarnDict()), denyPatterns: [] }))
 
 function pushPolicy(ctx: Context, policy: Value): Result {
   const read = normalizeCommandPolicy(policy, 'command_policy_push: command_policy must be a dict')
@@ -392,6 +395,7 @@ export const commandPolicyFamily: BuiltinFamily = {
   frames: [machine.frame],
   builtins: [
     builtin('command_policy(config: dict) -> dict', { doc: 'A command policy with its defaults filled in.' }, (ctx, config) => {
+      if (ctx.argc === 0) return ctx.runtime('command_policy: config dict is required')
       const read = normalizeCommandPolicy(config ?? null, 'command_policy: config must be a dict')
       return typeof read === 'string' ? ctx.runtime(read) : read
     }),

@@ -15,65 +15,69 @@ interface RiskRow {
   readonly matches: (command: string) => boolean
 }
 
-const SECRETS = /\.env|token|secret|credentials|id_rsa|api_key/
-const READERS = /(^|[\s;&|(`])(cat|less|head|tail|grep)\s/
-const word = (names: string): RegExp => new RegExp(`(^|[\\s;&|(\`])(${names})([\\s;&|)\`]|$)`)
+// The patterns are those of the reference, to the letter: scripts print the labels, and policies are written against them.
+// Texts are compared in lower case.
 
-const DESTRUCTIVE = [
-  /\brm\s+(-[a-z]*r[a-z]*f|-[a-z]*f[a-z]*r)/i,
-  /\brm\s+(-r\s+-f|-f\s+-r|--recursive)/i,
-  word('mkfs(\\.\\w+)?'),
-  /\bdd\s+if=/,
-  /\bchmod\s+-R\s+777/,
-  /:\(\)\s*\{/,
-]
-const PACKAGE_MANAGERS = word('(npm|pnpm|pip|pip3|brew|cargo|apt|apt-get) install|(yarn|pnpm) add')
+const SECRETS = ['.env', 'token', 'secret', 'credentials', 'id_rsa', 'id_ed25519', 'api_key', 'apikey', '.netrc', '.npmrc']
+const READERS = ['cat ', 'less ', 'head ', 'tail ', 'grep ']
+const DESTRUCTIVE = ['rm -rf /', 'rm -fr /', 'mkfs', 'dd if=', 'chmod -r 777 /', 'chown -r ', ':(){']
+const WRITES = [' >', '>>', 'truncate ', 'sed -i', 'perl -pi']
+const INSTALLS = ['npm', 'pip', 'brew', 'cargo', 'apt', 'apt-get'].map((manager) => `${manager} install`)
+const PACKAGES = [...INSTALLS, 'yarn add', 'pnpm add']
+
+const hasAny = (text: string, pieces: readonly string[]): boolean => pieces.some((piece) => text.includes(piece))
+
+/** A program at the start or after a space, with a space behind it. */
+const hasWord = (text: string, words: readonly string[]): boolean =>
+  words.some((word) => text.startsWith(`${word} `) || text.includes(` ${word} `))
 
 /** In the order in which their rationales are joined. */
 const RISKS: readonly RiskRow[] = [
   {
     label: 'destructive',
     rationale: 'destructive shell token or command detected',
-    matches: (command) => DESTRUCTIVE.some((pattern) => pattern.test(command)),
+    matches: (command) => hasAny(command, DESTRUCTIVE),
   },
   {
     label: 'write_intent',
     rationale: 'output redirection or write-intent command detected',
-    matches: (command) =>
-      /\s>>?\s*\S|\d?>>?\s*\S/.test(command.replace(/[12]?>&[12]/g, '')) ||
-      word('tee|truncate').test(command) ||
-      /\b(sed\s+-i|perl\s+-pi)/.test(command),
+    matches: (command) => hasAny(command, WRITES) || hasWord(command, ['tee']),
   },
   {
     label: 'curl_pipe_shell',
     rationale: 'download piped into shell detected',
-    matches: (command) => /\b(curl|wget)\b[^|]*\|\s*(sudo\s+)?(sh|bash|zsh)\b/.test(command),
+    matches: (command) =>
+      hasAny(command, ['curl ', 'wget ']) && command.includes('|') && hasAny(command, [' sh', ' bash', ' zsh']),
   },
   {
     label: 'credential_file_read',
     rationale: 'credential-like file read detected',
-    matches: (command) => READERS.test(command) && SECRETS.test(command),
+    matches: (command) => hasAny(command, READERS) && hasAny(command, SECRETS),
   },
   {
     label: 'network_exfil',
     rationale: 'network transfer primitive detected',
-    matches: (command) => word('curl|wget|scp|rsync|nc|ncat').test(command),
+    matches: (command) => hasWord(command, ['curl', 'wget', 'scp', 'rsync', 'nc', 'ncat']),
   },
-  { label: 'sudo', rationale: 'privilege escalation via sudo detected', matches: (command) => word('sudo').test(command) },
+  {
+    label: 'sudo',
+    rationale: 'privilege escalation via sudo detected',
+    matches: (command) => command.startsWith('sudo') || command.includes('sudo '),
+  },
   {
     label: 'package_install',
     rationale: 'package installation command detected',
-    matches: (command) => PACKAGE_MANAGERS.test(command),
+    matches: (command) => hasAny(command, PACKAGES),
   },
   {
     label: 'git_force_push',
     rationale: 'git force-push detected',
-    matches: (command) => /\bgit\s+push\b.*(--force\b|--force-with-lease|\s-f\b)/.test(command),
+    matches: (command) => command.includes('git push') && command.includes('-f'),
   },
   {
     label: 'process_kill',
     rationale: 'process kill command detected',
-    matches: (command) => word('kill|killall|pkill').test(command),
+    matches: (command) => hasWord(command, ['kill', 'killall', 'pkill']),
   },
 ]
 
@@ -116,7 +120,8 @@ function isOutside(path: string, roots: readonly string[]): boolean {
 }
 
 export function scanRisk(command: ScannedCommand): RiskScan {
-  const found = RISKS.filter((row) => row.matches(command.text)).map(({ label, rationale }) => ({ label, rationale }))
+  const lower = command.text.toLowerCase()
+  const found = RISKS.filter((row) => row.matches(lower)).map(({ label, rationale }) => ({ label, rationale }))
   if (
     command.roots.length > 0 &&
     ((command.cwd !== null && isOutside(command.cwd, command.roots)) ||
@@ -151,8 +156,8 @@ export function scanDict(scan: RiskScan): HarnDict {
 export function scanOutput(output: string): HarnDict {
   const labels: string[] = []
   const text = output.toLowerCase()
-  if (SECRETS.test(text)) labels.push('credential_output')
-  if (/(^|[\s\n])(error|fatal):/.test(text)) labels.push('error_output')
+  if (hasAny(text, SECRETS)) labels.push('credential_output')
+  if (hasAny(text, ['error:', 'fatal:'])) labels.push('error_output')
   if (text.includes('permission denied') || text.includes('operation not permitted')) labels.push('permission_boundary_hit')
   const unsafe = labels.includes('credential_output')
   return scanDict({
@@ -165,11 +170,12 @@ export function scanOutput(output: string): HarnDict {
   })
 }
 
-/** The command of a request dict: argv joined by spaces, else the shell text. */
+/** The command of a request dict, which is what would run: argv joined by spaces, or the shell text, as the mode says. */
 export function commandText(request: HarnDict): string {
   const argv = request.get('argv')
-  if (argv instanceof HarnList && (request.get('command') ?? null) === null) return argv.view().map(display).join(' ')
   const command = request.get('command') ?? null
+  const mode = request.get('mode') ?? 'shell'
+  if (argv instanceof HarnList && (mode === 'argv' || command === null)) return argv.view().map(display).join(' ')
   return command === null ? '' : display(command)
 }
 

@@ -6,6 +6,7 @@
 
 import { sha256 } from '@noble/hashes/sha2.js'
 import { builtin } from './builtin.js'
+import { parseInt64 } from './core.js'
 import { append, eventsOf, topicKey } from './event-log.js'
 import { matchHostMock } from './host-mocks.js'
 import { timeOrderedId, wallMs } from './identity.js'
@@ -93,13 +94,21 @@ function* open(kind: Kind, payload: HarnDict, timeoutMs: number | null): Script<
   const responses = mock.result instanceof HarnList ? mock.result.view() : [mock.result]
   if (!responses.every((response) => response instanceof HarnDict))
     failRuntime(`mocked HITL ${kind} response must be a dict or list<dict>`)
-  for (const response of responses) yield* respond(kind, id, response as HarnDict)
+  for (const response of responses) yield* respond(kind, id, withTexts(response as HarnDict))
   return { kind, id, traceId, dueMs, asker: null }
+}
+
+/** A mocked response with the fields that are texts as texts: scripts may write a number, and nil is the text `nil`. */
+function withTexts(response: HarnDict): HarnDict {
+  const out = response.copy()
+  for (const key of ['reviewer', 'reason', 'responded_at', 'signature'])
+    if (response.has(key)) out.set(key, display(response.get(key)!))
+  return out
 }
 
 function* respond(kind: Kind, id: string, given: HarnDict): Script<null> {
   const at = given.get('responded_at')
-  const respondedAt = typeof at === 'string' && /^\d{4}-\d\d-\d\dT/.test(at) ? at : isoNow(yield* wallMs())
+  const respondedAt = typeof at === 'string' ? at : isoNow(yield* wallMs())
   const response = new HarnDict()
   for (const key of ['answer', 'approved', 'accepted', 'reviewer', 'reason', 'metadata', 'signature'])
     response.set(key, given.get(key) ?? null)
@@ -186,17 +195,18 @@ function coerced(answer: Value, fallback: Value): Value {
   if (isInt(fallback)) {
     if (isInt(answer)) return answer
     if (answer instanceof HarnFloat) return Math.trunc(answer.v)
-    return typeof answer === 'string' && /^[+-]?\d+$/.test(answer.trim()) ? Number(answer.trim()) : fallback
+    return typeof answer === 'string' ? (parseInt64(answer) ?? fallback) : fallback
   }
   if (fallback instanceof HarnFloat) {
     if (isInt(answer)) return new HarnFloat(Number(answer))
     if (answer instanceof HarnFloat) return answer
-    const text = typeof answer === 'string' ? answer.trim() : ''
-    return text !== '' && Number.isFinite(Number(text)) ? new HarnFloat(Number(text)) : fallback
+    const isNumber = typeof answer === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(answer)
+    return isNumber ? new HarnFloat(Number(answer)) : fallback
   }
   if (typeof fallback === 'boolean') {
     if (typeof answer === 'boolean') return answer
-    return answer === 'true' ? true : answer === 'false' ? false : fallback
+    const text = typeof answer === 'string' ? answer.toLowerCase() : ''
+    return text === 'true' ? true : text === 'false' ? false : fallback
   }
   if (typeof fallback === 'string') return display(answer)
   if (fallback instanceof HarnDuration)

@@ -53,10 +53,6 @@ function covers(params: HarnDict, wanted: HarnDict | null): boolean {
   return true
 }
 
-function textOf(value: Value): string {
-  return value === null ? '' : display(value)
-}
-
 /** An argument that was left out is empty; nil is the text `nil`. */
 function given(ctx: Context, at: number, value: Value): string {
   return at < ctx.argc ? display(value) : ''
@@ -67,7 +63,8 @@ function hostMock(ctx: Context, capability: Value, operation: Value, third: Valu
   if (names.capability === '' || names.operation === '') return ctx.throw('host_mock: capability and operation are required')
   const isConfig = third instanceof HarnDict && (third.has('result') || third.has('params') || third.has('error'))
   const matcher = isConfig ? (third.get('params') ?? null) : params
-  const error = isConfig ? textOf(third.get('error') ?? null) : ''
+  // An error of nil is the text `nil`, as in the reference.
+  const error = isConfig && third.has('error') ? display(third.get('error')!) : ''
   ctx.state(hostMocks).mocks.push({
     ...names,
     result: isConfig ? (third.get('result') ?? null) : third,

@@ -10,7 +10,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { isTruthy } from '../values/value.js'
-import type { Context, Result } from './builtin.js'
+import type { Context, Control, Result } from './builtin.js'
 import type { Effect } from '../effects/effect.js'
 import type { Value } from '../values/value.js'
 
@@ -23,7 +23,7 @@ export interface ProcessState {
   startedAt: number
 }
 
-/** `chosen` is a shell id or path set by process.set_default_shell; `commands` numbers the runs. */
+/** `chosen` is the shell id set by process.set_default_shell; `commands` numbers the runs. */
 const hostProcess = family<{ chosen: string | null; commands: number }>('host_process', () => ({ chosen: null, commands: 0 }))
 
 interface Shell {
@@ -31,7 +31,7 @@ interface Shell {
   readonly path: string
   readonly isDefault: boolean
   readonly isAvailable: boolean
-  /** Where it was found: env, login, etc_shells or fallback. */
+  /** Where it was found: env, login, etc_shells or fallback; `host` when the caller gave its path. */
   readonly source: string
   readonly platform: string
 }
@@ -59,22 +59,40 @@ function start(ctx: Context, state: ProcessState): Result {
   const { operation, params } = state
   if (!OPERATIONS.has(operation)) return ctx.throw(`host_call: unsupported operation process.${operation}`)
   if (operation === 'exec') {
-    const mode = params.get('mode') ?? 'shell'
+    const mode = textAt(params, 'mode') ?? 'shell'
     if (mode === 'argv') return startArgv(ctx, state)
-    if (mode !== 'shell') return ctx.runtime(`host_call process.exec unsupported mode ${debugQuoted(display(mode))}`)
+    if (mode !== 'shell') return ctx.runtime(`host_call process.exec unsupported mode ${debugQuoted(mode)}`)
     if ((params.get('command') ?? null) === null) return ctx.throw("host_call: missing required parameter 'command'")
-    if (wantedShell(params) === null) return ctx.runtime('host_call process.exec: shell mode requires `shell` or `shell_id`')
+    const refused = refuseShell(ctx, params, 'host_call process.exec')
+    if (refused !== null) return refused
   }
-  if (operation === 'set_default_shell' && wantedShell(params) === null)
+  if (operation === 'shell_invocation') {
+    const refused = refuseShell(ctx, params, 'process.shell_invocation')
+    if (refused !== null) return refused
+  }
+  if (operation === 'set_default_shell' && defaultId(params) === null)
     return ctx.runtime('process.set_default_shell missing shell_id')
   state.stage = 'shells'
   return ctx.request({ kind: 'process.info', args: { op: 'shells' } })
 }
 
+/** The fault for params that name no shell; null when they name one. */
+function refuseShell(ctx: Context, params: HarnDict, label: string): Control | null {
+  if (wantedShell(params) !== null) return null
+  return ctx.runtime(
+    params.get('shell') instanceof HarnDict
+      ? `${label}: shell object requires \`path\` or \`id\``
+      : `${label}: shell mode requires \`shell\` or \`shell_id\``,
+  )
+}
+
+const defaultId = (params: HarnDict): string | null => textAt(params, 'shell_id') ?? textAt(params, 'id')
+
 function startArgv(ctx: Context, state: ProcessState): Result {
   const argv = state.params.get('argv') ?? null
-  if (!(argv instanceof HarnList)) return ctx.runtime('host_call process.exec missing argv')
-  const [program, ...args] = argv.view().map(display)
+  const words = argv instanceof HarnList ? argv.view().filter((word) => typeof word === 'string') : []
+  if (!(argv instanceof HarnList) || words.length < argv.length) return ctx.runtime('host_call process.exec missing argv')
+  const [program, ...args] = words
   if (program === undefined) return ctx.runtime('host_call process.exec argv must not be empty')
   if (program.trim() === '') return ctx.runtime('host_call process.exec argv[0] must not be empty')
   return launch(ctx, state, { program, args })
@@ -97,25 +115,31 @@ function readShells(answer: Value): Shell[] {
   return shells
 }
 
-/** The id or path that params ask for: `shell: {id}` or `{path}`, `shell: "sh"`, `shell_id`, `id`. */
-function wantedShell(params: HarnDict): string | null {
+type Wanted = { readonly id: string } | { readonly path: string; readonly id: string | null }
+
+/** The shell that params ask for: `shell: {path, id?}` or `{id}`, else `shell_id`; null when they name none. */
+function wantedShell(params: HarnDict): Wanted | null {
   const shell = params.get('shell') ?? null
-  if (shell instanceof HarnDict) return textAt(shell, 'id') ?? textAt(shell, 'path')
-  return typeof shell === 'string' ? shell : (textAt(params, 'shell_id') ?? textAt(params, 'id'))
+  if (shell instanceof HarnDict) {
+    const id = textAt(shell, 'id')
+    const path = textAt(shell, 'path')
+    return path !== null ? { path, id } : id !== null ? { id } : null
+  }
+  const id = textAt(params, 'shell_id')
+  return id === null ? null : { id }
 }
 
-function findShell(shells: readonly Shell[], wanted: string): Shell | null {
-  const found = shells.find((shell) => shell.id === wanted || shell.path === wanted)
-  if (found !== undefined) return found
-  if (!wanted.includes('/')) return null
-  const id = wanted.slice(wanted.lastIndexOf('/') + 1)
-  const platform = shells[0]?.platform ?? 'unknown'
-  return { id, path: wanted, isDefault: false, isAvailable: true, source: 'path', platform }
+/** The shell asked for; a path is taken as it is, an id must be known. */
+function findShell(shells: readonly Shell[], wanted: Wanted): Shell | null {
+  if (!('path' in wanted)) return shells.find((shell) => shell.id === wanted.id) ?? null
+  const { path } = wanted
+  const id = wanted.id ?? path.slice(path.lastIndexOf('/') + 1)
+  return { id, path, isDefault: false, isAvailable: true, source: 'host', platform: shells[0]?.platform ?? 'unknown' }
 }
 
 function defaultShell(ctx: Context, shells: readonly Shell[]): Shell | null {
   const { chosen } = ctx.state(hostProcess)
-  const preferred = chosen === null ? null : findShell(shells, chosen)
+  const preferred = chosen === null ? null : findShell(shells, { id: chosen })
   return preferred ?? shells.find((shell) => shell.isDefault) ?? shells.find((shell) => shell.isAvailable) ?? null
 }
 
@@ -136,7 +160,6 @@ function describeShell(shell: Shell): HarnDict {
 
 function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[]): Result {
   const { operation, params } = state
-  const wanted = wantedShell(params)
   const usual = defaultShell(ctx, shells)
   if (operation === 'list_shells') {
     return HarnDict.of({
@@ -144,18 +167,20 @@ function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[])
       default_shell_id: usual?.id ?? null,
     })
   }
-  const shell = wanted === null || operation === 'get_default_shell' ? usual : findShell(shells, wanted)
+  const id = operation === 'set_default_shell' ? defaultId(params) : null
+  const wanted = id !== null ? { id } : operation === 'get_default_shell' ? null : wantedShell(params)
+  const shell = wanted === null ? usual : findShell(shells, wanted)
   if (shell === null) {
-    const id = debugQuoted(wanted ?? 'default')
+    const name = debugQuoted(wanted?.id ?? 'default')
     return ctx.runtime(
       operation === 'set_default_shell'
-        ? `process.set_default_shell: unknown or unavailable shell id ${id}`
-        : `host_call process.${operation}: unknown shell id ${id}`,
+        ? `process.set_default_shell: unknown or unavailable shell id ${name}`
+        : `${operation === 'exec' ? 'host_call ' : ''}process.${operation}: unknown shell id ${name}`,
     )
   }
   switch (operation) {
     case 'set_default_shell':
-      ctx.state(hostProcess).chosen = shell.path
+      ctx.state(hostProcess).chosen = shell.id
       return describeShell(shell)
     case 'get_default_shell':
       return describeShell(shell)
@@ -177,8 +202,8 @@ function withShells(ctx: Context, state: ProcessState, shells: readonly Shell[])
 
 function shellArguments(params: HarnDict): string[] {
   const args: string[] = []
-  if (isTruthy(params.get('login') ?? null)) args.push('-l')
   if (isTruthy(params.get('interactive') ?? null)) args.push('-i')
+  if (isTruthy(params.get('login') ?? null)) args.push('-l')
   return [...args, '-c']
 }
 
