@@ -349,7 +349,7 @@ test('the id of a plan is the reference vector', () => {
 
 test.each<[string, string, string]>([
   [
-    '["a", " ", {"task": "b", "status": "RUNNING", "priority": 1}, {"x": 1}]',
+    '["a", " ", {"task": "b", "status": "running", "priority": 1}, {"x": 1}]',
     'steps',
     '[{content: a, id: step-1, priority: nil, status: pending}, {content: b, id: step-3, priority: 1, status: in_progress}]',
   ],
