@@ -78,7 +78,7 @@ function jsonPlain(value: Value): Plain {
   if (value instanceof HarnFloat) return value
   if (value instanceof HarnList) return value.view().map(jsonPlain)
   if (value instanceof HarnDict) return jsonDict(value)
-  if (value instanceof HarnStruct) return jsonDict(new HarnDict(value.fields))
+  if (value instanceof HarnStruct) return jsonDict(HarnDict.from(value))
   return null
 }
 

@@ -6,6 +6,7 @@ import type { BuiltinDef, Context } from './builtin.js'
 import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { visit } from '../values/meter.js'
 import { HarnBytes, HarnEnum, HarnPair } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
@@ -49,8 +50,7 @@ function sizeOf(args: readonly Value[]): number {
 
 function partsOf(value: object): Iterable<Value> | null {
   if (value instanceof HarnList) return value.view()
-  if (value instanceof HarnDict) return value.map.values()
-  if (value instanceof HarnStruct) return value.fields.values()
+  if (value instanceof Keyed) return value.values()
   if (value instanceof HarnSet) return value.map.values()
   if (value instanceof HarnEnum) return value.fields
   if (value instanceof HarnPair) return [value.first, value.second]

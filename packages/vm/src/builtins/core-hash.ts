@@ -75,7 +75,7 @@ function canonicalKey(root: Value): string {
       parts.push('L')
     } else if (next instanceof HarnDict) {
       work.push({ text: '}' })
-      for (const key of next.keys().toReversed()) work.push({ text: ',' }, next.map.get(key)!, { text: `${counted(key)}=` })
+      for (const key of next.keys().toReversed()) work.push({ text: ',' }, next.get(key)!, { text: `${counted(key)}=` })
       parts.push('D')
     } else if (next instanceof HarnSet) {
       const set: SetParts = { start: parts.length, members: [] }

@@ -7,6 +7,7 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display, displayFloat } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { sortTexts } from '../values/text-order.js'
@@ -27,11 +28,8 @@ export function parseTomlText(text: string): Value {
   }
 }
 
-type Table = { readonly keys: readonly string[]; readonly map: ReadonlyMap<string, Value> }
-
-function tableOf(value: Value): Table | null {
-  if (value instanceof HarnDict) return { keys: value.keys(), map: value.map }
-  return value instanceof HarnStruct ? { keys: sortTexts([...value.fields.keys()]), map: value.fields } : null
+function tableOf(value: Value): Keyed | null {
+  return value instanceof Keyed ? value : null
 }
 
 function itemsOf(value: Value): readonly Value[] | null {
@@ -39,7 +37,7 @@ function itemsOf(value: Value): readonly Value[] | null {
 }
 
 /** A list of dicts only, which is written as `[[name]]` sections. */
-function tablesOf(value: Value): readonly Table[] | null {
+function tablesOf(value: Value): readonly Keyed[] | null {
   const items = itemsOf(value)
   if (items === null || items.length === 0) return null
   const tables = items.map(tableOf)
@@ -55,12 +53,12 @@ export function stringifyToml(value: Value): string {
 }
 
 /** Appends the section of a table and those of its sub-tables. `header` is empty for the root. */
-function writeTable(sections: string[], table: Table, path: string, header: string, depth: number): void {
+function writeTable(sections: string[], table: Keyed, path: string, header: string, depth: number): void {
   if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
   const lines: string[] = []
   const inner: (() => void)[] = []
-  for (const key of table.keys) {
-    const value = table.map.get(key)!
+  for (const key of table.keys()) {
+    const value = table.get(key)!
     const name = path === '' ? keyText(key) : `${path}.${keyText(key)}`
     const child = tableOf(value)
     const children = tablesOf(value)
@@ -96,8 +94,11 @@ function inlineValue(value: Value, depth: number): string {
   if (items !== null) return `[${items.map((item) => inlineValue(item, depth + 1)).join(', ')}]`
   const table = tableOf(value)
   if (table === null) return textValue(display(value))
-  if (table.keys.length === 0) return '{}'
-  return `{ ${table.keys.map((key) => `${keyText(key)} = ${inlineValue(table.map.get(key)!, depth + 1)}`).join(', ')} }`
+  if (table.size === 0) return '{}'
+  return `{ ${table
+    .keys()
+    .map((key) => `${keyText(key)} = ${inlineValue(table.get(key)!, depth + 1)}`)
+    .join(', ')} }`
 }
 
 /** Control characters that no literal text may hold; a tab and a line end are fine. */

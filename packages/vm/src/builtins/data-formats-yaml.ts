@@ -6,6 +6,7 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display, displayFloat } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { sortTexts } from '../values/text-order.js'
@@ -76,10 +77,7 @@ export function stringifyYaml(value: Value): string {
 function parts(value: Value): { readonly keys: readonly string[] | null; readonly items: readonly Value[] } | null {
   if (value instanceof HarnList) return { keys: null, items: value.view() }
   if (value instanceof HarnSet) return { keys: null, items: value.values() }
-  if (value instanceof HarnDict) return { keys: value.keys(), items: value.keys().map((key) => value.map.get(key)!) }
-  if (!(value instanceof HarnStruct)) return null
-  const keys = sortTexts([...value.fields.keys()])
-  return { keys, items: keys.map((key) => value.fields.get(key)!) }
+  return value instanceof Keyed ? { keys: value.keys(), items: value.members() } : null
 }
 
 /**

@@ -11,6 +11,7 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnBytes } from '../values/scalars.js'
 import { sortTexts } from '../values/text-order.js'
 import { isTruthy, typeName } from '../values/value.js'
@@ -56,8 +57,8 @@ function readCsv(text: string, options: CsvOptions): Value {
   return new HarnList(rows.map((row) => new HarnDict(new Map(head.map((key, at) => [key, row[at] ?? ''])))))
 }
 
-function fieldsOf(value: Value): ReadonlyMap<string, Value> | null {
-  return value instanceof HarnDict ? value.map : value instanceof HarnStruct ? value.fields : null
+function fieldsOf(value: Value): Keyed | null {
+  return value instanceof Keyed ? value : null
 }
 
 function writeCsv(ctx: Context, rows: Value, { headers, delimiter }: CsvOptions): Result {
@@ -73,7 +74,7 @@ function writeCsv(ctx: Context, rows: Value, { headers, delimiter }: CsvOptions)
   }
   let out = ''
   if (isDict[0] === true) {
-    const keys = sortTexts([...new Set(items.flatMap((row) => [...fieldsOf(row)!.keys()]))])
+    const keys = sortTexts([...new Set(items.flatMap((row) => fieldsOf(row)!.keys()))])
     if (headers) out += csvLine(keys, delimiter)
     for (const row of items)
       out += csvLine(

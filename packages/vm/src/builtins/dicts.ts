@@ -94,7 +94,7 @@ const methods: readonly BuiltinDef[] = [
     if (self.owned && other !== self) {
       // The receiver is a variable that the result overwrites (compiler, emitExtension).
       chargeList(ctx, other.size)
-      for (const [key, value] of other.map) self.set(key, value)
+      self.setAll(other)
       return self
     }
     chargeList(ctx, self.size + other.size)

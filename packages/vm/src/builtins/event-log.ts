@@ -88,7 +88,7 @@ export function* append(topic: string, event: Parameters<typeof appendEvent>[2])
 
 function textHeaders(headers: Value): HarnDict {
   const copy = new HarnDict()
-  if (headers instanceof HarnDict) for (const [name, value] of headers.map) copy.set(name, display(value))
+  if (headers instanceof HarnDict) for (const [name, value] of headers.entries()) copy.set(name, display(value))
   return copy
 }
 

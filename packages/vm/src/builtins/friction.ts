@@ -82,7 +82,7 @@ function redactValue(value: Value): Value {
   if (value instanceof HarnList) return new HarnList(value.view().map(redactValue))
   if (!(value instanceof HarnDict)) return value
   const copy = new HarnDict()
-  for (const [key, item] of value.map) copy.set(key, SECRET_KEY.test(key) ? REDACTED : redactValue(item))
+  for (const [key, item] of value.entries()) copy.set(key, SECRET_KEY.test(key) ? REDACTED : redactValue(item))
   return copy
 }
 

@@ -46,7 +46,7 @@ export function matchHostMock(
 
 function covers(params: HarnDict, wanted: HarnDict | null): boolean {
   if (wanted === null) return true
-  for (const [key, value] of wanted.map) {
+  for (const [key, value] of wanted.entries()) {
     const given = params.get(key)
     if (given === undefined || !equals(given, value)) return false
   }

@@ -212,7 +212,7 @@ function launch(ctx: Context, state: ProcessState, plan: { program: string; args
   const env = params.get('env') ?? null
   const variables: Record<string, string> | null =
     env instanceof HarnDict ? (Object.create(null) as Record<string, string>) : null
-  if (env instanceof HarnDict) for (const [key, value] of env.map) variables![key] = display(value)
+  if (env instanceof HarnDict) for (const [key, value] of env.entries()) variables![key] = display(value)
   const stdin = params.get('stdin') ?? null
   const effect: Effect = {
     kind: 'process.exec',

@@ -145,9 +145,9 @@ function readIncoming(value: Value): Incoming {
   const mark = target.indexOf('?')
   const query = new HarnDict()
   if (mark >= 0) for (const [key, item] of parseQuery(target.slice(mark + 1))) query.set(key, item)
-  for (const [key, item] of dictOf(given.get('query')).map) query.set(key, item)
+  for (const [key, item] of dictOf(given.get('query')).entries()) query.set(key, item)
   const headers = new HarnDict()
-  for (const [name, item] of dictOf(given.get('headers')).map) headers.set(name.toLowerCase(), display(item))
+  for (const [name, item] of dictOf(given.get('headers')).entries()) headers.set(name.toLowerCase(), display(item))
   const body = firstOf(given, 'raw_body', 'body')
   return {
     method: display(firstOf(given, 'method') ?? 'GET').toUpperCase(),

@@ -11,6 +11,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { visit } from '../values/meter.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
@@ -86,16 +87,14 @@ function comparison(operator: string, left: Value, right: Value): boolean {
 function members(value: Value): readonly Value[] | null {
   if (value instanceof HarnList) return value.view()
   if (value instanceof HarnSet) return value.values()
-  if (value instanceof HarnDict) return value.keys().map((key) => value.map.get(key)!)
-  if (value instanceof HarnStruct) return sortTexts([...value.fields.keys()]).map((key) => value.fields.get(key)!)
+  if (value instanceof Keyed) return value.members()
   return null
 }
 
 function follow(step: Step, value: Value, charge: Charge): readonly Value[] {
   switch (step.kind) {
     case 'field':
-      if (value instanceof HarnDict) return [value.get(step.name) ?? null]
-      return [value instanceof HarnStruct ? (value.fields.get(step.name) ?? null) : null]
+      return [value instanceof Keyed ? (value.get(step.name) ?? null) : null]
     case 'index': {
       if (!(value instanceof HarnList)) return [null]
       const at = step.index < 0 ? step.index + value.length : step.index
@@ -140,8 +139,7 @@ function fact(name: 'length' | 'keys' | 'values' | 'type', value: Value): Value 
     case 'values':
       return new HarnList([...(members(value) ?? [])])
     case 'keys':
-      if (value instanceof HarnDict) return new HarnList([...value.keys()])
-      if (value instanceof HarnStruct) return new HarnList(sortTexts([...value.fields.keys()]))
+      if (value instanceof Keyed) return new HarnList([...value.keys()])
       return new HarnList(value instanceof HarnList ? value.view().map((_item, index) => index) : [])
   }
 }
@@ -150,8 +148,7 @@ function sizeOf(value: Value): number {
   if (typeof value === 'string') return codePointLength(value)
   if (value instanceof HarnBytes) return value.data.length
   if (value instanceof HarnList) return value.length
-  if (value instanceof HarnSet || value instanceof HarnDict) return value.size
-  if (value instanceof HarnStruct) return value.fields.size
+  if (value instanceof HarnSet || value instanceof Keyed) return value.size
   return value === null ? 0 : 1
 }
 

@@ -15,15 +15,15 @@ const encoder = new TextEncoder()
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** An open list (`items`) or object (`map`), whose `key` waits for its value. One shape for both: V8 reads that faster. */
+/** An open list (`items`) or object (`dict`), whose `key` waits for its value. One shape for both: V8 reads that faster. */
 interface Open {
   readonly items: Value[] | null
-  readonly map: Map<string, Value>
+  readonly dict: HarnDict
   key: string
 }
 
-/** What the map of a list is; never written to. */
-const NO_MAP: Map<string, Value> = new Map()
+/** What the dict of a list is; never written to. */
+const NO_DICT = new HarnDict()
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
@@ -210,7 +210,7 @@ class Reader {
           return value as Value
         }
         if (top.items !== null) top.items.push(value as Value)
-        else top.map.set(top.key, value as Value)
+        else top.dict.set(top.key, value as Value)
         value = this.closeOrNext(open)
         if (this.error !== null) return null
       }
@@ -226,14 +226,14 @@ class Reader {
     if (char === '[') {
       if (next === ']') return this.closed(new HarnList([]))
       if (next === undefined) return this.fail('EOF while parsing a list')
-      open.push({ items: [], map: NO_MAP, key: '' })
+      open.push({ items: [], dict: NO_DICT, key: '' })
       return OPENED
     }
     if (next === '}') return this.closed(new HarnDict())
     if (next === undefined) return this.fail('EOF while parsing an object')
     const key = this.key()
     if (key === null) return null
-    open.push({ items: null, map: new Map(), key })
+    open.push({ items: null, dict: new HarnDict(), key })
     return OPENED
   }
 
@@ -251,7 +251,7 @@ class Reader {
     if (char === undefined) return this.fail(isList ? 'EOF while parsing a list' : 'EOF while parsing an object')
     if (char === (isList ? ']' : '}')) {
       open.pop()
-      return this.closed(items !== null ? new HarnList(items) : new HarnDict(top.map))
+      return this.closed(items !== null ? new HarnList(items) : top.dict)
     }
     if (char !== ',') return this.fail(isList ? 'expected `,` or `]`' : 'expected `,` or `}`')
     this.at++

@@ -6,6 +6,7 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display, displayFloat } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { visit } from '../values/meter.js'
@@ -50,7 +51,7 @@ function leaf(value: Value, decimals: boolean, displays: boolean): string | null
   if (value instanceof HarnBytes) return `{"$bytes_b64":"${encodeBase64(value.data)}"}`
   if (value instanceof HarnRange) return jsonString(display(value))
   if (displays && value instanceof HarnSet) return jsonString(display(value))
-  if (value instanceof HarnList || value instanceof HarnSet || value instanceof HarnDict || value instanceof HarnStruct) {
+  if (value instanceof HarnList || value instanceof HarnSet || value instanceof Keyed) {
     return null
   }
   return displays && value !== null ? jsonString(display(value)) : 'null'
@@ -66,13 +67,8 @@ interface Open {
 function open(value: Value): Open {
   if (value instanceof HarnList) return { labels: null, members: value.view(), at: 0 }
   if (value instanceof HarnSet) return { labels: null, members: value.values(), at: 0 }
-  if (value instanceof HarnDict) return fields(value.keys(), value.map)
-  const struct = value as HarnStruct
-  return fields(sortTexts([...struct.fields.keys()]), struct.fields)
-}
-
-function fields(keys: readonly string[], map: Map<string, Value>): Open {
-  return { labels: keys, members: keys.map((key) => map.get(key)!), at: 0 }
+  const keyed = value as Keyed
+  return { labels: keyed.keys(), members: keyed.members(), at: 0 }
 }
 
 export function stringifyJson(root: Value, options: JsonOptions = {}): string {

@@ -53,7 +53,7 @@ function* load(): Script<Facts> {
 
 function readEntries(entries: HarnDict): ReadonlyMap<string, HarnDict> {
   const found = new Map<string, HarnDict>()
-  for (const [directory, fields] of entries.map) if (fields instanceof HarnDict) found.set(directory, fields)
+  for (const [directory, fields] of entries.entries()) if (fields instanceof HarnDict) found.set(directory, fields)
   return found
 }
 

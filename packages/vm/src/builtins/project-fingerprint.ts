@@ -205,7 +205,7 @@ function readManifest(evidence: Evidence, text: string): void {
   if (typeof manager === 'string') {
     for (const name of ['pnpm', 'yarn', 'npm']) if (manager.startsWith(`${name}@`)) evidence.add('managers', name)
   }
-  const commands = [...dictAt(manifest, 'scripts').map.values()].filter((command) => typeof command === 'string')
+  const commands = [...dictAt(manifest, 'scripts').values()].filter((command) => typeof command === 'string')
   for (const [text, kind, name] of SCRIPT_HINTS) {
     if (!commands.some((command) => command.includes(text))) continue
     if (kind === 'runners') evidence.runner(name)

@@ -290,7 +290,7 @@ function* readConfig(folder: string, names: ReadonlySet<string>): Script<Config>
   const declared = node instanceof HarnDict ? node.get('scripts') : null
   const scripts = new HarnDict()
   if (declared instanceof HarnDict)
-    for (const [name, command] of declared.map) if (typeof command === 'string') scripts.set(name, command)
+    for (const [name, command] of declared.entries()) if (typeof command === 'string') scripts.set(name, command)
   const targets = [...text('Makefile').matchAll(/^([A-Za-z0-9_][\w.-]*)\s*:(?!=)/gm)].map((match) => match[1]!)
   return {
     packageName,

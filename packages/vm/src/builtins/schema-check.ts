@@ -8,6 +8,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { codePointLength } from '../values/text-order.js'
@@ -98,8 +99,7 @@ class Checker {
   }
 
   private content(value: Value, schema: HarnDict, path: string, depth: number): Value {
-    if (value instanceof HarnDict) return this.object(value, value.map, value.keys(), schema, path, depth)
-    if (value instanceof HarnStruct) return this.object(value, value.fields, [...value.fields.keys()].sort(), schema, path, depth)
+    if (value instanceof Keyed) return this.object(value, schema, path, depth)
     if (value instanceof HarnList) {
       const items = this.items(value.view(), schema, path, depth)
       return items === null ? value : new HarnList(items)
@@ -111,23 +111,16 @@ class Checker {
     return value
   }
 
-  private object(
-    value: HarnDict | HarnStruct,
-    fields: ReadonlyMap<string, Value>,
-    keys: readonly string[],
-    schema: HarnDict,
-    path: string,
-    depth: number,
-  ): Value {
+  private object(value: HarnDict | HarnStruct, schema: HarnDict, path: string, depth: number): Value {
     const properties = schema.get('properties')
     const known = properties instanceof HarnDict ? properties : new HarnDict()
-    const out = new HarnDict(new Map(fields))
+    const out = HarnDict.from(value)
     const at = (key: string): string => (path === '' ? key : `${path}.${key}`)
     const defaults = new Map<string, Value>()
     if (this.applyDefaults) {
       for (const key of known.keys()) {
         const child = known.get(key)
-        if (!fields.has(key) && child instanceof HarnDict && child.has('default')) defaults.set(key, child.get('default')!)
+        if (!value.has(key) && child instanceof HarnDict && child.has('default')) defaults.set(key, child.get('default')!)
       }
     }
     const required = schema.get('required')
@@ -143,7 +136,7 @@ class Checker {
       if (this.errors.length === before) out.set(key, result)
     }
     const additional = schema.get('additional_properties')
-    for (const key of keys) {
+    for (const key of value.keys()) {
       if (known.has(key)) continue
       if (additional === false) this.report(path, `unexpected key '${key}'`)
       else if (additional instanceof HarnDict) out.set(key, this.node(out.get(key)!, additional, at(key), depth + 1))

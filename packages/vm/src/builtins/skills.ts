@@ -38,7 +38,7 @@ function text(entry: HarnDict, name: string): string {
 
 function withoutClosures(entry: HarnDict): HarnDict {
   const copy = new HarnDict()
-  for (const [key, value] of entry.map) if (!(value instanceof HarnClosure)) copy.set(key, value)
+  for (const [key, value] of entry.entries()) if (!(value instanceof HarnClosure)) copy.set(key, value)
   return copy
 }
 

@@ -136,7 +136,7 @@ export function jsonData(value: Value, depth = 0): Value {
   if (value instanceof HarnList) return new HarnList(value.view().map((item) => jsonData(item, depth + 1)))
   if (!(value instanceof HarnDict)) return null
   const copy = new HarnDict()
-  for (const [key, item] of value.map) copy.set(key, jsonData(item, depth + 1))
+  for (const [key, item] of value.entries()) copy.set(key, jsonData(item, depth + 1))
   return copy
 }
 

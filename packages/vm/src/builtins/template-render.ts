@@ -11,6 +11,7 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { compare, equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { addInts } from './core-values.js'
@@ -302,7 +303,7 @@ function itemsOf(value: Value): Turns | null {
   if (value === null) return { length: 0, at: () => [null, null] }
   if (value instanceof HarnDict) {
     const keys = value.keys()
-    return { length: keys.length, at: (index) => [keys[index]!, value.map.get(keys[index]!)!] }
+    return { length: keys.length, at: (index) => [keys[index]!, value.get(keys[index]!)!] }
   }
   if (value instanceof HarnList || value instanceof HarnSet) {
     const items = value instanceof HarnList ? value.view() : value.values()
@@ -344,8 +345,7 @@ function follow(root: Value, steps: readonly (string | number)[]): Value {
   let value = root
   for (const step of steps) {
     if (typeof step === 'string') {
-      const fields = value instanceof HarnDict ? value.map : value instanceof HarnStruct ? value.fields : null
-      value = fields?.get(step) ?? null
+      value = value instanceof Keyed ? (value.get(step) ?? null) : null
     } else {
       const items = value instanceof HarnList ? value.view() : typeof value === 'string' ? Array.from(value) : []
       value = items.at(step) ?? null

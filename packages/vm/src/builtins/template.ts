@@ -13,6 +13,7 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import type { Value } from '../values/value.js'
 
 /** Numbers handed out so far: templates rendered with provenance, and marks. */
@@ -189,8 +190,7 @@ const renderFrame = frame<RenderState>({
 })
 
 function bindingsOf(value: Value): Map<string, Value> {
-  if (value instanceof HarnDict) return new Map(value.map)
-  return value instanceof HarnStruct ? new Map(value.fields) : new Map()
+  return new Map(value instanceof Keyed ? value.entries() : [])
 }
 
 function start(ctx: Context, request: string | null, text: string | null, bindings: Value, output: Output): Result {

@@ -20,7 +20,7 @@ export function parametersOf(entry: HarnDict): HarnDict {
 export function withDefaults(parameters: HarnDict, args: HarnDict): HarnDict {
   const specs = isObjectSchema(parameters) ? (parameters.get('properties') as HarnDict) : parameters
   let filled = args
-  for (const [name, spec] of specs.map) {
+  for (const [name, spec] of specs.entries()) {
     if (!(spec instanceof HarnDict) || !spec.has('default') || args.has(name)) continue
     if (filled === args) filled = args.copy()
     filled.set(name, spec.get('default')!)
@@ -87,7 +87,8 @@ export function pathOfLiveValue(root: Value): { path: string; value: Value } | n
   while (pending.length > 0) {
     const { path, value } = pending.pop()!
     if (value instanceof HarnList) value.view().forEach((item, at) => pending.push({ path: `${path}[${at}]`, value: item }))
-    else if (value instanceof HarnDict) for (const [key, item] of value.map) pending.push({ path: `${path}.${key}`, value: item })
+    else if (value instanceof HarnDict)
+      for (const [key, item] of value.entries()) pending.push({ path: `${path}.${key}`, value: item })
     else if (
       isCallable(value) ||
       value instanceof HarnChannel ||

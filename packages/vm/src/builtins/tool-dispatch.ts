@@ -411,7 +411,8 @@ function decode(value: Value, schema: Value | undefined, depth = 0): Value {
   const properties = schema.get('properties')
   if (!(value instanceof HarnDict) || !(properties instanceof HarnDict)) return value
   const decoded = value.copy()
-  for (const [key, inner] of properties.map) if (decoded.has(key)) decoded.set(key, decode(decoded.get(key)!, inner, depth + 1))
+  for (const [key, inner] of properties.entries())
+    if (decoded.has(key)) decoded.set(key, decode(decoded.get(key)!, inner, depth + 1))
   return decoded
 }
 

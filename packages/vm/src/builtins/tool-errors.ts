@@ -145,6 +145,6 @@ function completed(error: HarnDict, facts: CallFacts): HarnDict {
   if (error.has('call_id')) return error
   const code = error.get('code') as string
   const full = toolError(code, display(error.get('message') ?? code), facts, error.get('details') ?? null)
-  for (const [key, value] of error.map) if (value !== null) full.set(key, value)
+  for (const [key, value] of error.entries()) if (value !== null) full.set(key, value)
   return full
 }

@@ -173,7 +173,7 @@ function defineTool(ctx: Context, registry: Value, nameValue: Value, description
   const returns = present(config, 'returns')
   if (returns !== null) entry.set('outputSchema', returns)
   if (config.has('annotations')) entry.set('annotations', config.get('annotations')!)
-  for (const [key, value] of config.map) if (!PLACED_KEYS.has(key)) entry.set(key, value)
+  for (const [key, value] of config.entries()) if (!PLACED_KEYS.has(key)) entry.set(key, value)
 
   const { onTool } = ctx.machine
   if (onTool !== null) {

@@ -7,6 +7,7 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
@@ -79,8 +80,8 @@ export function sortedJson(root: Value, indent = 0): string {
       }
       continue
     }
-    const fields = item instanceof HarnDict ? item.map : (item as HarnStruct).fields
-    const keys = item instanceof HarnDict ? item.keys() : sortTexts([...fields.keys()])
+    const fields = item as Keyed
+    const keys = fields.keys()
     if (keys.length === 0) {
       out += '{}'
       continue

@@ -32,8 +32,8 @@ export function resolveSpec(spec: Value, components: Value): Value {
 function inputSchema(parameters: Value | undefined, components: Value): HarnDict {
   const properties = new HarnDict()
   if (!(parameters instanceof HarnDict) || parameters.size === 0) return HarnDict.of({ type: 'object', properties })
-  for (const [name, spec] of parameters.map) properties.set(name, resolveSpec(spec, components))
-  const required = new HarnList(sortTexts([...parameters.map.keys()]))
+  for (const [name, spec] of parameters.entries()) properties.set(name, resolveSpec(spec, components))
+  const required = new HarnList([...parameters.keys()])
   return HarnDict.of({ type: 'object', properties, required })
 }
 

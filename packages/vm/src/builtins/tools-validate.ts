@@ -8,6 +8,7 @@ import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { compare, equals, structuralKey } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { codePointLength } from '../values/text-order.js'
 import { isInt, typeName } from '../values/value.js'
@@ -68,9 +69,8 @@ function hasType(value: Value, type: string): boolean {
   }
 }
 
-function fieldsOf(value: Value): Map<string, Value> | null {
-  if (value instanceof HarnDict) return value.map
-  return value instanceof HarnStruct ? value.fields : null
+function fieldsOf(value: Value): Keyed | null {
+  return value instanceof Keyed ? value : null
 }
 
 function sizeAt(schema: HarnDict, key: string): number | null {
@@ -163,10 +163,10 @@ class Checker {
     const most = sizeAt(schema, 'maxProperties')
     if (most !== null && fields.size > most) return fail(`object has more than ${most} properties`, `at most ${most} properties`)
     const properties = schema.get('properties')
-    const declared = properties instanceof HarnDict ? properties.map : new Map<string, Value>()
+    const declared = properties instanceof HarnDict ? properties : new HarnDict()
     const patterns = schema.get('patternProperties')
     const additional = schema.get('additionalProperties')
-    const keys = value instanceof HarnDict ? value.keys() : [...fields.keys()].sort()
+    const keys = fields.keys()
     for (const key of keys) {
       const item = fields.get(key)!
       const place = `${path}.${key}`
@@ -176,7 +176,7 @@ class Checker {
         if (failure !== null) return failure
       }
       if (patterns instanceof HarnDict) {
-        for (const [pattern, inner] of patterns.map) {
+        for (const [pattern, inner] of patterns.entries()) {
           if (!matches(pattern, key)) continue
           known = true
           const failure = this.check(item, inner, place, depth + 1)

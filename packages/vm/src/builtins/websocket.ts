@@ -159,7 +159,7 @@ function* connectRemote(address: string, options: HarnDict): Script {
 
 function ownHeaders(options: HarnDict): { readonly [name: string]: string } {
   const headers: { [name: string]: string } = Object.create(null)
-  for (const [name, value] of dictOf(options.get('headers')).map) headers[name.toLowerCase()] = display(value)
+  for (const [name, value] of dictOf(options.get('headers')).entries()) headers[name.toLowerCase()] = display(value)
   const token = bearerOf(options)
   if (token !== null) headers['authorization'] = `Bearer ${token}`
   return headers

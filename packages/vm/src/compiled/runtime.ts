@@ -38,6 +38,7 @@ import {
   subtract,
 } from '../interpreter/arithmetic.js'
 import { Fault, leavingRun, thrown, typeFault } from '../interpreter/fault.js'
+import { readField, writeField } from '../interpreter/fields.js'
 import { checkParameter } from '../interpreter/param-check.js'
 import { MAX_NESTED_CALLS } from '../scheduler/task.js'
 import { isDirect } from './templates.js'
@@ -197,7 +198,7 @@ function listExtend(m: Machine, list: HarnList, items: Value): Fault | null {
 function dictExtend(m: Machine, dict: HarnDict, entries: Value): Fault | null {
   const fault = checkDict(entries)
   if (fault !== null) return fault
-  for (const [name, value] of (entries as HarnDict).map) dict.set(name, value)
+  dict.setAll(entries as HarnDict)
   m.chargeHeap(32 * (entries as HarnDict).size)
   return null
 }
@@ -311,6 +312,8 @@ export const HELPERS = {
   setProperty,
   setIndex,
   slice,
+  readField,
+  writeField,
   checkDict,
   checkList,
   withoutKeys,

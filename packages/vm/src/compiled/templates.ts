@@ -212,10 +212,10 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.BUILD_DICT: {
       const pairs: string[] = []
       for (let at = i.b; at < i.b + i.c; at += 2) pairs.push(`t.set(key(${w.value(at)}),${w.value(at + 1)});`)
-      return `t=new Map();${pairs.join('')}m.chargeHeap(${16 + 16 * i.c});${set('new Dict(t)')}`
+      return `t=new Dict();${pairs.join('')}m.chargeHeap(${16 + 16 * i.c});${set('t')}`
     }
     case L.DICT_PUT:
-      return `t=${w.any(i.b)};t.set(key(${c()}),${w.value(i.d)});m.chargeHeap(32);${set('t')}`
+      return `t=${w.any(i.b)};t.put(key(${c()}),${w.value(i.d)});m.chargeHeap(32);${set('t')}`
     case L.DICT_EXTEND:
       return `t=dictExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
     case L.BUILD_STRUCT:
@@ -239,12 +239,13 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.GET_PROP_OPT: {
       const name = w.constant(i.k)
       const x = w.value(i.b)
-      const isPlain = w.typeOf(i.b) !== FLOAT
       const slow = `t=getProperty(${x},${name},${op === L.GET_PROP_OPT});if(t instanceof Fault){${w.fault(i, block, 't')}}`
-      const fast = isPlain
-        ? `if(${x} instanceof Struct)t=${x}.fields.get(${name});else if(${x} instanceof Dict)t=${x}.map.get(${name});else{${slow}}`
-        : slow
-      return `${fast}${set('t===undefined?null:t')}`
+      if (w.typeOf(i.b) === FLOAT) return `${slow}${set('t')}`
+      const site = w.constant(i)
+      return (
+        `t=${x}?.shape;if(t===${site}.cache)t=${x}.slots[${site}.kind];else if(t===${site}.seen)t=${x}.slots[${site}.d];` +
+        `else if(t!==undefined)t=readField(${x},${site});else{${slow}}${set('t')}`
+      )
     }
     case L.GET_INDEX:
     case L.GET_INDEX_OPT: {
@@ -254,7 +255,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       const x = w.any(i.b)
       return (
         `if(${x} instanceof List&&${w.isNumber(i.c) ? '' : `typeof ${index}==="number"&&`}${index}>=0)t=${index}<${x}.length?${x}.at(${index}):null;` +
-        `else if(${x} instanceof Dict&&typeof ${index}==="string"){t=${x}.map.get(${index});if(t===undefined)t=null}else{${slow}}${set('t')}`
+        `else if(${x} instanceof Dict&&typeof ${index}==="string"){t=${x}.get(${index});if(t===undefined)t=null}else{${slow}}${set('t')}`
       )
     }
     case L.SLICE:
@@ -264,9 +265,10 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       const slow = `m.chargeUpdate(${b()});t=setProperty(${b()},${name},${c()},${i.d === 1});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
       if (i.d !== 1 || w.typeOf(i.b) === FLOAT) return slow
       const x = w.any(i.b)
+      const site = w.constant(i)
       return (
-        `if(${x} instanceof Struct&&${x}.owned){${x}.fields.set(${name},${c()});m.chargeHeap(32);${set(x)}}` +
-        `else if(${x} instanceof Dict&&${x}.owned){${x}.set(${name},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
+        `t=${x}?.shape;if(t!==undefined&&${x}.owned){if(t===${site}.cache)${x}.slots[${site}.kind]=${c()};` +
+        `else writeField(${x},${site},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
       )
     }
     case L.SET_INDEX: {
@@ -276,7 +278,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       const x = w.any(i.b)
       return (
         `if(${x} instanceof List&&${x}.owned&&typeof ${index}==="number"&&${index}>=0&&${index}<${x}.length){${x}.put(${index},${c()});${set(x)}}` +
-        `else if(${x} instanceof Dict&&${x}.owned&&typeof ${index}==="string"){${x}.set(${index},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
+        `else if(${x} instanceof Dict&&${x}.owned&&typeof ${index}==="string"){${x}.put(${index},${c()});m.chargeHeap(32);${set(x)}}else{${slow}}`
       )
     }
     case L.CHECK_DICT:
@@ -284,7 +286,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.CHECK_LIST:
       return `t=checkList(${b()});if(t!==null){${w.fault(i, block, 't')}}${set(b())}`
     case L.FIELD:
-      return `t=${w.any(i.b)}.map.get(${w.constant(i.k)});${set('t===undefined?null:t')}`
+      return `t=${w.any(i.b)};${set(`t.shape===${w.constant(i)}.cache?t.slots[${w.constant(i)}.kind]:readField(t,${w.constant(i)})`)}`
     case L.ITEM:
       return `t=${w.any(i.b)}.at(${i.c});${set('t===undefined?null:t')}`
     case L.LIST_REST:

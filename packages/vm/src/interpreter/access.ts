@@ -4,6 +4,7 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnEnum, HarnPair, HarnRange } from '../values/scalars.js'
 import { codePointLength, hasSurrogates, sliceText } from '../values/text-order.js'
 import { isInt, typeName, wrapInt } from '../values/value.js'
@@ -12,8 +13,7 @@ import type { Fault } from './fault.js'
 import type { Value } from '../values/value.js'
 
 export function getProperty(x: Value, name: string, optional: boolean): Value | Fault {
-  if (x instanceof HarnDict) return x.map.get(name) ?? null
-  if (x instanceof HarnStruct) return x.fields.get(name) ?? null
+  if (x instanceof Keyed) return x.get(name) ?? null
   if (x === null) return optional ? null : typeFault(`cannot access property \`${name}\` on nil`)
   if (x instanceof HarnList) {
     switch (name) {
@@ -45,7 +45,7 @@ export function getIndex(x: Value, index: Value, optional: boolean): Value | Fau
       const at = Number(index) < 0 ? Number(index) + x.length : Number(index)
       return at >= 0 ? (x.at(at) ?? null) : null
     }
-  } else if (x instanceof HarnDict) return x.map.get(typeof index === 'string' ? index : display(index)) ?? null
+  } else if (x instanceof HarnDict) return x.get(typeof index === 'string' ? index : display(index)) ?? null
   else if (typeof x === 'string') {
     if (isInt(index)) return characterAt(x, Number(index))
   } else if (x instanceof HarnRange) {
@@ -85,15 +85,9 @@ export function slice(x: Value, start: Value, end: Value): Value | Fault {
 
 /** `x` with the property set. In place where `x` is owned and `mayOwn` says that its variable is about to be overwritten. */
 export function setProperty(x: Value, name: string, value: Value, mayOwn: boolean): Value | Fault {
-  if (x instanceof HarnDict) {
+  if (x instanceof Keyed) {
     const target = mayOwn && x.owned ? x : x.copy()
     target.set(name, value)
-    target.owned = mayOwn
-    return target
-  }
-  if (x instanceof HarnStruct) {
-    const target = mayOwn && x.owned ? x : new HarnStruct(x.name, x.home, new Map(x.fields))
-    target.fields.set(name, value)
     target.owned = mayOwn
     return target
   }
@@ -110,7 +104,12 @@ export function setIndex(x: Value, index: Value, value: Value, mayOwn: boolean):
     target.owned = mayOwn
     return target
   }
-  if (x instanceof HarnDict) return setProperty(x, typeof index === 'string' ? index : display(index), value, mayOwn)
+  if (x instanceof HarnDict) {
+    const target = mayOwn && x.owned ? x : x.copy()
+    target.put(typeof index === 'string' ? index : display(index), value)
+    target.owned = mayOwn
+    return target
+  }
   return x
 }
 
@@ -124,23 +123,23 @@ export function checkList(x: Value): Fault | null {
 
 /** Gives up ownership of a container that is about to be shared. */
 export function share(value: Value): Value {
-  if (value instanceof HarnList || value instanceof HarnDict || value instanceof HarnStruct) value.owned = false
+  if (value instanceof HarnList || value instanceof Keyed) value.owned = false
   return value
 }
 
 export function withoutKeys(dict: HarnDict, keys: readonly string[]): HarnDict {
-  const map = new Map(dict.map)
-  for (const key of keys) map.delete(key)
-  return new HarnDict(map)
+  const rest = new HarnDict()
+  for (const [key, value] of dict.entries()) if (!keys.includes(key)) rest.set(key, value)
+  return rest
 }
 
 export function buildStruct(name: string, home: string, fields: readonly string[] | null, given: Value): HarnStruct {
-  const set = new Map<string, Value>()
-  const source = given instanceof HarnDict ? given.map : given instanceof HarnStruct ? given.fields : null
-  if (source !== null) {
-    for (const [key, value] of source) if (fields === null || fields.includes(key)) set.set(key, value)
+  const struct = new HarnStruct(name, home)
+  if (given instanceof Keyed) {
+    if (fields === null || given.keys().every((key) => fields.includes(key))) struct.setAll(given)
+    else for (const [key, value] of given.entries()) if (fields.includes(key)) struct.set(key, value)
   }
-  return new HarnStruct(name, home, set)
+  return struct
 }
 
 export function isResult(value: Value): value is HarnEnum {

@@ -50,7 +50,7 @@ export function addOwned(x: Value, y: Value): Value | Fault {
     return x
   }
   if (x instanceof HarnDict && x.owned && y instanceof HarnDict && y !== x) {
-    for (const [key, value] of y.map) x.set(key, value)
+    x.setAll(y)
     return x
   }
   return add(x, y)

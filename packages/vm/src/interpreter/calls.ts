@@ -36,10 +36,10 @@ export function callMethod(
     const method = structMethod(m, receiver, site.name)
     // A struct method is a run of its own, as is a callable entry of a dict (reference 01 §15.3).
     if (method !== null) return m.fuel < 1 ? refuel(m, task) : m.enter(task, method, from, argc + 1, true)
-    const field = receiver.fields.get(site.name)
+    const field = receiver.get(site.name)
     if (field instanceof HarnClosure) return m.fuel < 1 ? refuel(m, task) : m.enter(task, field, from + 1, argc, false)
   } else if (receiver instanceof HarnDict) {
-    const entry = receiver.map.get(site.name)
+    const entry = receiver.get(site.name)
     if (entry instanceof HarnClosure && entry.code.plain) {
       return m.fuel < 1 ? refuel(m, task) : m.enter(task, entry, from + 1, argc, true)
     }

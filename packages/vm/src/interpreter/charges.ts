@@ -3,6 +3,7 @@
 import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import type { Machine } from '../vm.js'
 import type { Value } from '../values/value.js'
 
@@ -30,10 +31,10 @@ export function chargeCopy(m: Machine, x: Value): void {
 }
 
 export function chargeUpdate(m: Machine, x: Value): void {
-  if (x instanceof HarnList || x instanceof HarnDict || x instanceof HarnStruct) {
+  if (x instanceof HarnList || x instanceof Keyed) {
     if (x.owned) m.chargeHeap(32)
     else {
-      const size = x instanceof HarnList ? x.length : x instanceof HarnDict ? x.size : x.fields.size
+      const size = x instanceof HarnList ? x.length : x.size
       m.charge(size >> 3, 16 + 32 * size)
     }
   }

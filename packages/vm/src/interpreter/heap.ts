@@ -8,6 +8,7 @@ import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnEnum, HarnFloat, HarnPair } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { graphOf } from '../compiled/graph.js'
@@ -46,13 +47,14 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
     seen.add(value)
     visit(value)
     units += 16
-    if (value instanceof HarnDict || value instanceof HarnStruct || value instanceof HarnSet) units += TABLE_UNITS
+    if (value instanceof Keyed || value instanceof HarnSet) units += TABLE_UNITS
     if (value instanceof HarnList) {
       if (value.boxed.length > 0 || value.raw === null) slots(value.boxed)
       else units += (16 + FLOAT_UNITS) * value.length
-    } else if (value instanceof HarnDict) mapSlots(value.map, slots)
-    else if (value instanceof HarnStruct) mapSlots(value.fields, slots)
-    else if (value instanceof HarnSet) slots(value.map.values())
+    } else if (value instanceof Keyed) {
+      slots(value.keys())
+      slots(value.values())
+    } else if (value instanceof HarnSet) slots(value.map.values())
     else if (value instanceof HarnClosure) slots(value.captures)
     else if (value instanceof HarnEnum) slots(value.fields)
     else if (value instanceof HarnPair) slots([value.first, value.second])

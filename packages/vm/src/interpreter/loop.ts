@@ -13,6 +13,7 @@ import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
 import type { HarnIter } from '../values/handles.js'
 import { END } from '../values/handles.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'
 import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
@@ -21,6 +22,7 @@ import { getIndex, getProperty, setIndex, setProperty, share } from './access.js
 import { control, nextItem, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
 import { Fault, thrown } from './fault.js'
+import { readField, writeField } from './fields.js'
 import { passesQuickly } from './param-check.js'
 import { NATIVE_STEP, RETURN_FIRST } from './linked.js'
 import { endCoroutine } from '../scheduler/transitions.js'
@@ -570,20 +572,20 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
       case 74 satisfies L['BUILD_DICT']: {
-        const map = new Map<string, Value>()
+        const dict = new HarnDict()
         for (let at = base + i.b, end = at + i.c; at < end; at += 2) {
           const key = regs[at]!
-          map.set(typeof key === 'string' ? key : display(key), regs[at + 1]!)
+          dict.set(typeof key === 'string' ? key : display(key), regs[at + 1]!)
         }
         m.chargeHeap(16 + 16 * i.c)
-        regs[base + i.a] = new HarnDict(map)
+        regs[base + i.a] = dict
         i = i.next
         continue
       }
       case 75 satisfies L['DICT_PUT']: {
         const dict = regs[base + i.b] as HarnDict
         const key = regs[base + i.c]!
-        dict.set(typeof key === 'string' ? key : display(key), regs[base + i.d]!)
+        dict.put(typeof key === 'string' ? key : display(key), regs[base + i.d]!)
         m.chargeHeap(32)
         regs[base + i.a] = dict
         i = i.next
@@ -625,17 +627,18 @@ export function execute(m: Machine, task: Task): void {
       case 84 satisfies L['GET_PROP']:
       case 85 satisfies L['GET_PROP_OPT']: {
         const object = regs[base + i.b]!
-        let value: Value | Fault | undefined
-        if (object instanceof HarnDict) value = object.map.get(i.k as string)
-        else if (object instanceof HarnStruct) value = object.fields.get(i.k as string)
-        else {
+        let value: Value | Fault
+        if (object instanceof Keyed) {
+          value =
+            object.shape === i.cache ? object.slots[i.kind]! : object.shape === i.seen ? object.slots[i.d]! : readField(object, i)
+        } else {
           value = getProperty(object, i.k as string, i.op === 85)
           if (value instanceof Fault) {
             raised = value
             break
           }
         }
-        regs[base + i.a] = value === undefined ? null : value
+        regs[base + i.a] = value
         i = i.next
         continue
       }
@@ -650,7 +653,7 @@ export function execute(m: Machine, task: Task): void {
         }
         if (!(object instanceof HarnList)) i.kind = 2
         if (object instanceof HarnDict && typeof index === 'string') {
-          const found = object.map.get(index)
+          const found = object.get(index)
           regs[base + i.a] = found === undefined ? null : found
           i = i.next
           continue
@@ -666,15 +669,9 @@ export function execute(m: Machine, task: Task): void {
       }
       case 89 satisfies L['SET_PROP']: {
         const object = regs[base + i.b]!
-        if (i.d === 1 && object instanceof HarnDict && object.owned) {
-          object.set(i.k as string, regs[base + i.c]!)
-          m.chargeHeap(32)
-          regs[base + i.a] = object
-          i = i.next
-          continue
-        }
-        if (i.d === 1 && object instanceof HarnStruct && object.owned) {
-          object.fields.set(i.k as string, regs[base + i.c]!)
+        if (i.d === 1 && object instanceof Keyed && object.owned) {
+          if (object.shape === i.cache) object.slots[i.kind] = regs[base + i.c]!
+          else writeField(object, i, regs[base + i.c]!)
           m.chargeHeap(32)
           regs[base + i.a] = object
           i = i.next
@@ -709,7 +706,7 @@ export function execute(m: Machine, task: Task): void {
         }
         if (!(object instanceof HarnList && typeof index === 'number')) i.kind = 2
         if (object instanceof HarnDict && object.owned && i.k === true && typeof index === 'string') {
-          object.set(index, regs[base + i.c]!)
+          object.put(index, regs[base + i.c]!)
           m.chargeHeap(32)
           regs[base + i.a] = object
           i = i.next
@@ -726,7 +723,10 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
       case 93 satisfies L['FIELD']:
-        regs[base + i.a] = (regs[base + i.b] as HarnDict).map.get(i.k as string) ?? null
+        {
+          const object = regs[base + i.b] as HarnDict
+          regs[base + i.a] = object.shape === i.cache ? object.slots[i.kind]! : readField(object, i)
+        }
         i = i.next
         continue
       case 94 satisfies L['ITEM']:

@@ -6,6 +6,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { compareText, sortTexts } from '../values/text-order.js'
@@ -96,7 +97,7 @@ function complaintOfObject(value: Value, path: string, check: ShapeCheck | DictC
   const fields = fieldsOf(value)
   if (fields === null) return notObject(value, path)
   if (check.kind === 'dict') {
-    for (const key of sortTexts([...fields.keys()])) {
+    for (const key of fields.keys()) {
       const complaint = complaintOfField(fields.get(key)!, path, key, check.value)
       if (complaint !== null) return complaint
     }
@@ -140,7 +141,7 @@ function collect(value: Value, place: string, check: RuntimeCheck, findings: str
     for (const [at, item] of value.view().entries()) collect(item, `${place}[${at}]`, check.element, findings)
   } else if (check.kind === 'dict') {
     const fields = fieldsOf(value)!
-    for (const key of sortTexts([...fields.keys()])) collect(fields.get(key)!, `${place}.${key}`, check.value, findings)
+    for (const key of fields.keys()) collect(fields.get(key)!, `${place}.${key}`, check.value, findings)
   } else if (check.kind === 'shape') {
     const fields = fieldsOf(value)!
     for (const field of check.fields) {
@@ -186,8 +187,8 @@ function hasBaseType(value: Value, check: RuntimeCheck): boolean {
   }
 }
 
-function fieldsOf(value: Value): Map<string, Value> | null {
-  return value instanceof HarnDict ? value.map : value instanceof HarnStruct ? value.fields : null
+function fieldsOf(value: Value): Keyed | null {
+  return value instanceof Keyed ? value : null
 }
 
 function isObjectLike(check: RuntimeCheck): boolean {

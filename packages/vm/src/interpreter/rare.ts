@@ -85,7 +85,7 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       const entries = regs[base + i.c]!
       const fault = checkDict(entries)
       if (fault !== null) return m.raise(task, fault)
-      for (const [key, value] of (entries as HarnDict).map) (b as HarnDict).set(key, value)
+      ;(b as HarnDict).setAll(entries as HarnDict)
       m.chargeHeap(32 * (entries as HarnDict).size)
       return give(m, co, b)
     }

@@ -6,6 +6,7 @@ import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { END, HarnGenerator } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnDuration, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { Coroutine, NativeActivation } from '../scheduler/task.js'
@@ -205,9 +206,9 @@ export class GraphReader {
       case TAG.ARRAY:
         return []
       case TAG.STRUCT:
-        return new HarnStruct('', '', new Map())
+        return new HarnStruct('', '')
       case TAG.STRUCT_OWNED: {
-        const struct = new HarnStruct('', '', new Map())
+        const struct = new HarnStruct('', '')
         struct.owned = true
         return struct
       }
@@ -242,7 +243,7 @@ export class GraphReader {
     switch (tag) {
       case TAG.DICT:
       case TAG.DICT_OWNED:
-        return this.textMap((object as HarnDict).map)
+        return this.keyed(object as HarnDict)
       case TAG.LIST:
       case TAG.LIST_OWNED:
         return this.list(object as HarnList)
@@ -256,7 +257,7 @@ export class GraphReader {
         const struct = object as Mutable<HarnStruct>
         struct.name = this.text()
         struct.home = this.text()
-        return this.textMap(struct.fields)
+        return this.keyed(object as HarnStruct)
       }
       case TAG.CLOSURE: {
         const captures = this.value()
@@ -298,11 +299,11 @@ export class GraphReader {
     }
   }
 
-  private textMap(map: Map<string, unknown>): void {
+  private keyed(object: Keyed): void {
     const length = this.countOfThings()
     for (let at = 0; at < length; at++) {
       const key = this.text()
-      map.set(key, this.value())
+      object.set(key, this.value() as Value)
     }
   }
 

@@ -14,6 +14,7 @@ import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { EndOfIteration } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
+import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnDuration, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { Coroutine, NativeActivation } from '../scheduler/task.js'
@@ -234,7 +235,7 @@ export class GraphWriter {
   }
 
   private contents(value: object): void {
-    if (value instanceof HarnDict) return this.textMap(value.map)
+    if (value instanceof HarnDict) return this.keyed(value)
     if (value instanceof HarnList) {
       // The buffer with what lies behind the end, and who shares it: an append costs less where it can be made in place, and
       // a restored run must use the same fuel.
@@ -250,7 +251,7 @@ export class GraphWriter {
     if (value instanceof HarnStruct) {
       this.text(value.name)
       this.text(value.home)
-      return this.textMap(value.fields)
+      return this.keyed(value)
     }
     if (value instanceof HarnClosure) return this.value(value.captures)
     if (value instanceof Coroutine) return this.coroutine(value)
@@ -271,9 +272,9 @@ export class GraphWriter {
     }
   }
 
-  private textMap(map: ReadonlyMap<string, unknown>): void {
-    this.count(map.size)
-    for (const [key, item] of map) {
+  private keyed(object: Keyed): void {
+    this.count(object.size)
+    for (const [key, item] of object.entries()) {
       this.text(key)
       this.value(item)
     }

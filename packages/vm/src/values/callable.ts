@@ -1,5 +1,8 @@
 // Callable values and user-defined structs.
 
+import { copySlots, Keyed, NO_SLOTS } from './keyed.js'
+import { EMPTY } from './shape.js'
+import type { Shape } from './shape.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Value } from './value.js'
 
@@ -30,17 +33,28 @@ export class HarnCell {
 }
 
 /**
- * `home` names the module whose `impl` blocks are tried first. `fields` holds the set fields only; order is irrelevant,
- * display sorts. `owned` as for lists.
+ * `home` names the module whose `impl` blocks are tried first. The keys are the fields that are set; their order is irrelevant,
+ * display sorts.
  */
-export class HarnStruct {
+export class HarnStruct extends Keyed {
   readonly name: string
   readonly home: string
-  readonly fields: Map<string, Value>
-  owned = false
-  constructor(name: string, home: string, fields: Map<string, Value>) {
+  /** As HarnDict's. */
+  constructor(
+    name: string,
+    home: string,
+    table: Map<string, Value> | null = null,
+    shape: Shape = EMPTY,
+    slots: Value[] = NO_SLOTS,
+  ) {
+    super(table, shape, slots)
     this.name = name
     this.home = home
-    this.fields = fields
+  }
+
+  copy(): HarnStruct {
+    return this.table === null
+      ? new HarnStruct(this.name, this.home, null, this.shape, copySlots(this.slots))
+      : new HarnStruct(this.name, this.home, new Map(this.table))
   }
 }

@@ -1,57 +1,32 @@
-// The dict: string keys, iterated in code point order. Insertion goes to a hash map; the sorted key list is made on first
-// iteration and kept until a key is added or removed. `owned` means what it means for lists (list.ts).
+// The dict: text keys, iterated in code point order (keyed.ts). `owned` means what it means for lists (list.ts).
 
-import { sortTexts } from './text-order.js'
+import { copySlots, Keyed, NO_SLOTS } from './keyed.js'
+import { EMPTY } from './shape.js'
+import type { Shape } from './shape.js'
 import type { Value } from './value.js'
 
-export class HarnDict {
-  readonly map: Map<string, Value>
-  private sorted: readonly string[] | null = null
-  owned = false
-
-  /** Takes the map over. */
-  constructor(map: Map<string, Value> = new Map()) {
-    this.map = map
+export class HarnDict extends Keyed {
+  /** Takes the table over, or the slots, which are by the places of `shape`. */
+  constructor(table: Map<string, Value> | null = null, shape: Shape = EMPTY, slots: Value[] = NO_SLOTS) {
+    super(table, shape, slots)
   }
 
   static of(entries: Readonly<Record<string, Value>>): HarnDict {
-    const map = new Map<string, Value>()
-    for (const key of Object.keys(entries)) map.set(key, entries[key]!)
-    return new HarnDict(map)
+    const dict = new HarnDict()
+    for (const key of Object.keys(entries)) dict.set(key, entries[key]!)
+    return dict
   }
 
-  get size(): number {
-    return this.map.size
-  }
-
-  get(key: string): Value | undefined {
-    return this.map.get(key)
-  }
-
-  has(key: string): boolean {
-    return this.map.has(key)
-  }
-
-  /** Writes in place. Only for a dict that nothing else can see yet, or an owned one. */
-  set(key: string, value: Value): void {
-    const before = this.map.size
-    this.map.set(key, value)
-    if (this.map.size !== before) this.sorted = null
-  }
-
-  delete(key: string): void {
-    if (this.map.delete(key)) this.sorted = null
-  }
-
-  /** Keys in code point order; read only. */
-  keys(): readonly string[] {
-    return (this.sorted ??= sortTexts([...this.map.keys()]))
+  /** A dict with what `other` holds. */
+  static from(other: Keyed): HarnDict {
+    if (other.table === null) return new HarnDict(null, other.shape, copySlots(other.slots))
+    const copy = new HarnDict(new Map(other.table))
+    copy.takeOrder(other)
+    return copy
   }
 
   copy(): HarnDict {
-    const copy = new HarnDict(new Map(this.map))
-    copy.sorted = this.sorted
-    return copy
+    return HarnDict.from(this)
   }
 
   with(key: string, value: Value): HarnDict {
@@ -62,7 +37,7 @@ export class HarnDict {
 
   merged(other: HarnDict): HarnDict {
     const copy = this.copy()
-    for (const [key, value] of other.map) copy.set(key, value)
+    copy.setAll(other)
     return copy
   }
 }

@@ -116,23 +116,13 @@ const VISITS_A_MEMBER = 2
 /** Puts a container on the stack and answers what stands in front of its members. */
 function begin(stack: Open[], value: Value): string {
   if (value instanceof HarnList) return open(stack, '[', null, value.view(), ']')
-  if (value instanceof HarnDict) return openFields(stack, '{', value.keys(), value.map)
-  if (value instanceof HarnStruct) return openFields(stack, `${value.name} {`, sortTexts([...value.fields.keys()]), value.fields)
+  if (value instanceof HarnDict) return open(stack, '{', value.keys(), value.members(), '}')
+  if (value instanceof HarnStruct) return open(stack, `${value.name} {`, value.keys(), value.members(), '}')
   if (value instanceof HarnSet) return open(stack, 'set(', null, value.values(), ')')
   if (value instanceof HarnPair) return open(stack, '(', null, [value.first, value.second], ')')
   if (!(value instanceof HarnEnum)) return ''
   const name = `${value.enumName}.${value.variant}`
   return value.fields.length === 0 ? name : open(stack, `${name}(`, null, value.fields, ')')
-}
-
-function openFields(stack: Open[], head: string, keys: readonly string[], map: ReadonlyMap<string, Value>): string {
-  return open(
-    stack,
-    head,
-    keys,
-    keys.map((key) => map.get(key)!),
-    '}',
-  )
 }
 
 function open(stack: Open[], head: string, keys: readonly string[] | null, members: readonly Value[], close: string): string {

@@ -6,6 +6,7 @@ import { HarnBuiltin, HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
 import { HarnAtomic, HarnHandle, HarnIter, HarnTask } from './handles.js'
 import { HarnList } from './list.js'
+import { Keyed } from './keyed.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import { HarnSet } from './set.js'
 import { visit } from './meter.js'
@@ -43,9 +44,9 @@ function structurallyEqual(left: Value, right: Value): boolean {
       if (!(b instanceof HarnList) || a.length !== b.length) return false
       for (let at = 0; at < a.length; at++) pending.push(a.items[at]!, b.items[at]!)
     } else if (a instanceof HarnDict) {
-      if (!(b instanceof HarnDict) || !pushMaps(pending, a.map, b.map)) return false
+      if (!(b instanceof HarnDict) || !a.pairWith(b, pending)) return false
     } else if (a instanceof HarnStruct) {
-      if (!(b instanceof HarnStruct) || a.name !== b.name || !pushMaps(pending, a.fields, b.fields)) return false
+      if (!(b instanceof HarnStruct) || a.name !== b.name || !a.pairWith(b, pending)) return false
     } else if (a instanceof HarnEnum) {
       if (!(b instanceof HarnEnum) || a.enumName !== b.enumName || a.variant !== b.variant || a.fields.length !== b.fields.length)
         return false
@@ -54,16 +55,6 @@ function structurallyEqual(left: Value, right: Value): boolean {
       if (!(b instanceof HarnPair)) return false
       pending.push(a.first, b.first, a.second, b.second)
     } else if (!leafEquals(a, b)) return false
-  }
-  return true
-}
-
-function pushMaps(pending: Value[], left: Map<string, Value>, right: Map<string, Value>): boolean {
-  if (left.size !== right.size) return false
-  for (const [key, value] of left) {
-    const other = right.get(key)
-    if (other === undefined) return false
-    pending.push(value, other)
   }
   return true
 }
@@ -138,8 +129,8 @@ function appendKey(parts: string[], root: Value): boolean {
     else if (typeof value !== 'object') parts.push(`${typeof value === 'boolean' ? 'b' : 'i'}${value};`)
     else if (value instanceof HarnFloat) parts.push(`f${Object.is(value.v, -0) ? '-0' : value.v};`)
     else if (value instanceof HarnList) pushAll(pending, 'l', value.view())
-    else if (value instanceof HarnDict) pushEntries(pending, 'd', value.keys(), value.map)
-    else if (value instanceof HarnStruct) pushEntries(pending, `S${value.name}`, [...value.fields.keys()].sort(), value.fields)
+    else if (value instanceof HarnDict) pushEntries(pending, 'd', value)
+    else if (value instanceof HarnStruct) pushEntries(pending, `S${value.name}`, value)
     else if (value instanceof HarnEnum) pushAll(pending, `e${value.enumName}.${value.variant}`, value.fields)
     else if (value instanceof HarnPair) pushAll(pending, 'p', [value.first, value.second])
     else if (value instanceof HarnRange) parts.push(`r${value.start},${value.end},${value.exclusive};`)
@@ -166,10 +157,11 @@ function pushAll(pending: KeyWork, head: string, items: readonly Value[]): void 
   pending.push({ text: `${head}${items.length}(` })
 }
 
-function pushEntries(pending: KeyWork, head: string, keys: readonly string[], map: Map<string, Value>): void {
+function pushEntries(pending: KeyWork, head: string, object: Keyed): void {
+  const keys = object.keys()
   pending.push({ text: ')' })
   for (let at = keys.length - 1; at >= 0; at--) {
-    pending.push(map.get(keys[at]!)!, { text: `${keys[at]!.length}:${keys[at]!}=` })
+    pending.push(object.get(keys[at]!)!, { text: `${keys[at]!.length}:${keys[at]!}=` })
   }
   pending.push({ text: `${head}${keys.length}(` })
 }

@@ -7,6 +7,7 @@ import { HarnDict } from './dict.js'
 import { display } from './display.js'
 import { HarnHandle } from './handles.js'
 import { HarnList } from './list.js'
+import { Keyed } from './keyed.js'
 import { HarnBytes, HarnFloat, HarnPair } from './scalars.js'
 import { visit } from './meter.js'
 import { HarnSet } from './set.js'
@@ -29,8 +30,7 @@ function plainOf(value: Value, depth: number, walk: { visited: number }): Plain 
   if (value instanceof HarnBytes) return value.data
   if (depth > MAX_DEPTH) throw new TooDeepError(`data nested deeper than ${MAX_DEPTH}`)
   if (value instanceof HarnList) return listToPlain(value.view(), depth, walk)
-  if (value instanceof HarnDict) return mapToPlain(value.keys(), value.map, depth, walk)
-  if (value instanceof HarnStruct) return mapToPlain([...value.fields.keys()].sort(), value.fields, depth, walk)
+  if (value instanceof Keyed) return keyedToPlain(value, depth, walk)
   if (value instanceof HarnSet) return listToPlain(value.values(), depth, walk)
   if (value instanceof HarnPair) return listToPlain([value.first, value.second], depth, walk)
   if (value instanceof HarnHandle) return { $handle: value.kind, id: value.id }
@@ -42,10 +42,11 @@ function listToPlain(items: readonly Value[], depth: number, walk: { visited: nu
   return items.map((item) => plainOf(item, depth + 1, walk))
 }
 
-function mapToPlain(keys: readonly string[], map: Map<string, Value>, depth: number, walk: { visited: number }): Plain {
+function keyedToPlain(object: Keyed, depth: number, walk: { visited: number }): Plain {
+  const keys = object.keys()
   walk.visited = visit(walk.visited, keys.length)
   const out = Object.create(null) as Record<string, Plain>
-  for (const key of keys) out[key] = plainOf(map.get(key)!, depth + 1, walk)
+  for (const key of keys) out[key] = plainOf(object.get(key)!, depth + 1, walk)
   return out
 }
 
@@ -64,7 +65,7 @@ export function fromPlain(plain: Plain | undefined, depth = 0): Value {
   if (plain instanceof Uint8Array) return new HarnBytes(plain)
   if (depth > MAX_DEPTH) throw new TooDeepError(`data nested deeper than ${MAX_DEPTH}`)
   if (Array.isArray(plain)) return new HarnList(plain.map((item: Plain) => fromPlain(item, depth + 1)))
-  const map = new Map<string, Value>()
-  for (const [key, item] of Object.entries(plain as Record<string, Plain>)) map.set(key, fromPlain(item, depth + 1))
-  return new HarnDict(map)
+  const dict = new HarnDict()
+  for (const [key, item] of Object.entries(plain as Record<string, Plain>)) dict.set(key, fromPlain(item, depth + 1))
+  return dict
 }

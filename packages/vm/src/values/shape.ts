@@ -1,0 +1,112 @@
+// Shapes: which key lies in which slot, shared by all dicts and structs with the same keys in the same order of insertion. Code
+// that reads a property remembers the shape it met and where the key was; the next object of that shape costs one comparison.
+//
+// Shapes form a tree: from the empty one, each added key is a way to the next. The tree is the process's, not a machine's, because
+// compiled modules, which remember shapes, are shared by machines and values are made outside of any. It holds names of keys and
+// nothing of a run, and what a run does never depends on it: an object whose keys have no shape keeps them in a hash map.
+//
+// It is bounded in every direction, since its keys are data of scripts: long keys, many keys and many ways from one shape have no
+// shape, and a tree that has grown too large is cut and grows anew. Shapes in use stay as they are; only the ways between them go.
+
+import { sortTexts } from './text-order.js'
+
+/** Keys of an object with a shape; past them a hash map is as good. */
+export const MAX_KEYS = 32
+const MAX_KEY_LENGTH = 64
+const MAX_WAYS = 64
+const MAX_FIRST_KEYS = 1024
+const MAX_SHAPES = 4096
+
+export class Shape {
+  /** In order of insertion: `keys[at]` lies in slot `at`. */
+  readonly keys: readonly string[]
+  private places: Map<string, number> | null = null
+  private ways: Map<string, Shape> | null = null
+  private order: Uint8Array | null = null
+  private sorted: readonly string[] | null = null
+
+  constructor(keys: readonly string[]) {
+    this.keys = keys
+  }
+
+  /** The slot of a key, -1 for none. */
+  at(key: string): number {
+    if (this.places === null) {
+      this.places = new Map()
+      for (let at = 0; at < this.keys.length; at++) this.places.set(this.keys[at]!, at)
+    }
+    const at = this.places.get(key)
+    return at === undefined ? -1 : at
+  }
+
+  /** The shape with a key more that has been made before. For keys that are data, of which there is no end. */
+  known(key: string): Shape | undefined {
+    return this.ways?.get(key)
+  }
+
+  /** The shape with a key more; null where there is none to be. For keys that a program or a document names. */
+  with(key: string): Shape | null {
+    const known = this.ways?.get(key)
+    if (known !== undefined) return known
+    const count = this.keys.length
+    if (count >= MAX_KEYS || key.length > MAX_KEY_LENGTH) return null
+    if (this.ways !== null && this.ways.size >= (count === 0 ? MAX_FIRST_KEYS : MAX_WAYS)) return null
+    const name = internalized(key)
+    const made = new Shape([...this.keys, name])
+    if (tree.made >= MAX_SHAPES) cut()
+    tree.made++
+    if (this.ways === null) {
+      this.ways = new Map()
+      tree.parents.push(this)
+    }
+    this.ways.set(name, made)
+    return made
+  }
+
+  /** Keys in code point order; read only. */
+  sortedKeys(): readonly string[] {
+    return (this.sorted ??= sortTexts([...this.keys]))
+  }
+
+  /** The slots of the keys in code point order. */
+  sortedSlots(): Uint8Array {
+    return (this.order ??= Uint8Array.from(this.sortedKeys(), (key) => this.at(key)))
+  }
+
+  /** Forgets what was made from this shape. */
+  cutWays(): void {
+    this.ways = null
+  }
+}
+
+const tree: { made: number; readonly parents: Shape[] } = { made: 0, parents: [] }
+
+function cut(): void {
+  for (const shape of tree.parents) shape.cutWays()
+  tree.parents.length = 0
+  tree.made = 0
+}
+
+export const EMPTY = new Shape([])
+
+/** Stands for the shape of an object that keeps its keys in a hash map. Nothing remembers it. */
+export const TABLE = new Shape([])
+
+/** The shape of a literal with these keys, null where they are too many or some is there twice. Bounded by the program's text. */
+export function shapeOfLiteral(keys: readonly string[]): Shape | null {
+  if (keys.length > MAX_KEYS || new Set(keys).size !== keys.length) return null
+  let shape = EMPTY
+  for (const key of keys) {
+    const next = shape.with(key)
+    if (next === null) return new Shape([...keys])
+    shape = next
+  }
+  return shape
+}
+
+/** The one copy of a text that V8 compares by address, instead of a part of some larger text that would be kept alive with it. */
+function internalized(text: string): string {
+  const names = Object.create(null) as Record<string, boolean>
+  names[text] = true
+  return Object.keys(names)[0]!
+}
