@@ -4,8 +4,8 @@
 import { LINKED } from '../interpreter/linked.js'
 import type { Instr } from '../interpreter/linked.js'
 
-/** Operand forms, named by the fields that are slots. `run` is `b`, `b + 1` … `c` of them; `args` is `d` … `c` of them. */
-type Form = '' | 'b' | 'c' | 'bc' | 'bcd' | 'run' | 'run+' | 'args' | 'b args' | 'pair' | 'b c? d?'
+/** Operand forms, named by the fields that are slots. `run` is `b`, `b + 1` … `c` of them, `values` every second of it; `args` is `d` … `c` of them. */
+type Form = '' | 'b' | 'c' | 'bc' | 'bcd' | 'run' | 'run+' | 'values' | 'args' | 'b args' | 'pair' | 'b c? d?'
 
 const FORMS: { readonly [Name in keyof typeof LINKED]: Form } = {
   MOVE: 'b',
@@ -130,6 +130,8 @@ const FORMS: { readonly [Name in keyof typeof LINKED]: Form } = {
   NATIVE_STEP: '',
   TASK_END: '',
   CALL_SELF: 'args',
+  BUILD_RECORD: 'values',
+  BUILD_STRUCT_RECORD: 'values',
 }
 
 const FORM_BY_OP: Form[] = []
@@ -152,6 +154,8 @@ export function readsOf(i: Instr): number[] {
       return [i.b, i.b + 1]
     case 'run':
       return run(i.b, i.c)
+    case 'values':
+      return Array.from({ length: i.c / 2 }, (_, at) => i.b + 2 * at + 1)
     case 'run+':
       return run(i.b, i.c + 1)
     case 'args':
@@ -235,6 +239,8 @@ const NEVER_FAULTS: ReadonlySet<number> = new Set([
   L.BUILD_DICT,
   L.DICT_PUT,
   L.BUILD_STRUCT,
+  L.BUILD_RECORD,
+  L.BUILD_STRUCT_RECORD,
   L.BUILD_ENUM,
   L.BUILD_ENUM_LIST,
   L.BUILD_RANGE,

@@ -8,6 +8,7 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
 import { END, HarnIter } from '../values/handles.js'
+import { NO_SLOTS } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'
 import { fromPlain } from '../values/plain.js'
 import { HarnEnum, HarnFloat, ok } from '../values/scalars.js'
@@ -312,6 +313,7 @@ export const HELPERS = {
   setProperty,
   setIndex,
   slice,
+  NO_SLOTS,
   readField,
   writeField,
   checkDict,

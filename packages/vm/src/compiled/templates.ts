@@ -214,6 +214,9 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       for (let at = i.b; at < i.b + i.c; at += 2) pairs.push(`t.set(key(${w.value(at)}),${w.value(at + 1)});`)
       return `t=new Dict();${pairs.join('')}m.chargeHeap(${16 + 16 * i.c});${set('t')}`
     }
+    case L.BUILD_RECORD:
+    case L.BUILD_STRUCT_RECORD:
+      return record(w, i)
     case L.DICT_PUT:
       return `t=${w.any(i.b)};t.put(key(${c()}),${w.value(i.d)});m.chargeHeap(32);${set('t')}`
     case L.DICT_EXTEND:
@@ -618,6 +621,17 @@ function next(w: UnitWriter, i: Instr, block: Block): string {
     `else{v=nextSimple(${iter});if(v===undefined){${w.exit(i)}}if(v===END)v=undefined}` +
     `if(v===undefined){${iter}.done=true;${goEnd}}${w.any(i.d)}=v;${goItem}`
   )
+}
+
+/** An array that begins with nil (keyed.ts, blankSlots). */
+function record(w: UnitWriter, i: Instr): string {
+  const count = i.c / 2
+  const values = Array.from({ length: count }, (_, at) => w.value(i.b + 2 * at + 1))
+  const slots = count === 0 ? '' : `t=[${['null', ...values.slice(1)].join(',')}];t[0]=${values[0]!};`
+  const rest = `null,${w.constant(i.cache)},${count === 0 ? 'NO_SLOTS' : 't'}`
+  if (i.op === L.BUILD_RECORD) return `${slots}m.chargeHeap(${16 + 16 * i.c});${w.any(i.a)}=new Dict(${rest});`
+  const { name } = i.k as { readonly name: string }
+  return `${slots}m.chargeHeap(${80 + 16 * i.c});${w.any(i.a)}=new Struct(${w.constant(name)},c.code.module.key,${rest});`
 }
 
 // ---- calls

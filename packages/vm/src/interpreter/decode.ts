@@ -12,6 +12,8 @@ import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { Instr, LINKED } from './linked.js'
 import { quickCheckOf } from './param-check.js'
 import type { ParameterCheck } from './param-check.js'
+import { shapeOfLiteral } from '../values/shape.js'
+import type { Shape } from '../values/shape.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { FunctionCode } from './module.js'
 import type { Value } from '../values/value.js'
@@ -99,6 +101,8 @@ export interface Decoded {
 export function decode(fn: FunctionCode): Decoded {
   return new Decoder(fn).run()
 }
+
+type StructType = Extract<Constant, { readonly tag: 'struct' }>
 
 class Decoder {
   private readonly fn: FunctionCode
@@ -391,7 +395,7 @@ class Decoder {
       case 'BUILD_LIST':
         return this.gather(LINKED.BUILD_LIST, o[0]!, null)
       case 'BUILD_DICT':
-        return this.gather(LINKED.BUILD_DICT, 2 * o[0]!, null)
+        return this.buildDict(2 * o[0]!)
       case 'BUILD_ENUM':
         return this.gather(LINKED.BUILD_ENUM, o[2]!, { enumName: this.name(o[0]!), variant: this.name(o[1]!) })
       case 'TEXT':
@@ -420,8 +424,10 @@ class Decoder {
         return
       }
       case 'BUILD_STRUCT': {
+        const type = this.constant(o[0]!) as StructType
+        if (this.becomesStruct(type)) return
         const dict = this.popSlot()
-        this.push(LINKED.BUILD_STRUCT, dict, 0, 0, this.constant(o[0]!))
+        this.push(LINKED.BUILD_STRUCT, dict, 0, 0, type)
         return
       }
       case 'BUILD_RANGE': {
@@ -604,6 +610,33 @@ class Decoder {
     // A local or constant condition stays readable after the flush, which writes canonical slots only.
     this.flush()
     this.jump(this.emit(op, 0, condition), target)
+  }
+
+  /** A dict whose keys are all constants here has a shape, and its keys need no registers. */
+  private buildDict(count: number): void {
+    const from = this.stack.length - count
+    const keys: string[] = []
+    for (let position = from; position < this.stack.length; position += 2) {
+      const entry = this.stack[position]!
+      if (typeof entry === 'number' || entry === SELF || typeof entry.constant !== 'string') break
+      keys.push(entry.constant)
+    }
+    const shape = 2 * keys.length === count ? shapeOfLiteral(keys) : null
+    if (shape === null) return this.gather(LINKED.BUILD_DICT, count, null)
+    for (let position = from + 1; position < this.stack.length; position += 2) this.makeCanonical(position)
+    this.stack.length = from
+    this.push(LINKED.BUILD_RECORD, this.canonical(from), count, 0, null).cache = shape
+  }
+
+  /** Whether the dict on top is a literal with nothing but fields of a struct; then it is made as the struct at once. */
+  private becomesStruct(type: StructType): boolean {
+    const { producer } = this
+    if (producer === null || producer.op !== LINKED.BUILD_RECORD || this.stack.at(-1) !== producer.a) return false
+    const { keys } = producer.cache as Shape
+    if (type.fields !== null && !keys.every((key) => type.fields!.includes(key))) return false
+    producer.op = LINKED.BUILD_STRUCT_RECORD
+    producer.k = type
+    return true
   }
 
   private gather(op: number, count: number, k: unknown): void {

@@ -126,6 +126,8 @@ export const LINKED = {
   NATIVE_STEP: 127,
   TASK_END: 128,
   CALL_SELF: 129,
+  BUILD_RECORD: 130,
+  BUILD_STRUCT_RECORD: 131,
 } as const
 
 /**

@@ -13,7 +13,7 @@ import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
 import type { HarnIter } from '../values/handles.js'
 import { END } from '../values/handles.js'
-import { Keyed } from '../values/keyed.js'
+import { blankSlots, Keyed } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'
 import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
@@ -32,11 +32,15 @@ import type { Machine } from '../vm.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Instr, LINKED } from './linked.js'
 import type { FunctionCode } from './module.js'
+import type { Shape } from '../values/shape.js'
 import type { Value } from '../values/value.js'
 
 // A label is its number, because V8 makes a jump table of literals and a chain of comparisons of names; `satisfies` holds it to
 // the table in linked.ts and leaves nothing behind.
 type L = typeof LINKED
+interface StructType {
+  readonly name: string
+}
 interface MethodSite {
   readonly name: string
   readonly optional: boolean
@@ -579,6 +583,21 @@ export function execute(m: Machine, task: Task): void {
         }
         m.chargeHeap(16 + 16 * i.c)
         regs[base + i.a] = dict
+        i = i.next
+        continue
+      }
+      case 130 satisfies L['BUILD_RECORD']:
+      case 131 satisfies L['BUILD_STRUCT_RECORD']: {
+        const count = i.c >> 1
+        const slots = blankSlots(count)
+        for (let at = 0, from = base + i.b + 1; at < count; at++, from += 2) slots[at] = regs[from]!
+        if (i.op === 130) {
+          m.chargeHeap(16 + 16 * i.c)
+          regs[base + i.a] = new HarnDict(null, i.cache as Shape, slots)
+        } else {
+          m.chargeHeap(80 + 16 * i.c)
+          regs[base + i.a] = new HarnStruct((i.k as StructType).name, closure.code.module.key, null, i.cache as Shape, slots)
+        }
         i = i.next
         continue
       }
