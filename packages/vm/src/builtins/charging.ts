@@ -3,8 +3,6 @@
 // language; a walk that has no end (values shared exponentially) ends here.
 
 import type { BuiltinDef, Context } from './builtin.js'
-import { HarnStruct } from '../values/callable.js'
-import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { visit } from '../values/meter.js'

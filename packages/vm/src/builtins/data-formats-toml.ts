@@ -3,14 +3,11 @@
 
 import { TomlError, parse } from 'smol-toml'
 import { FormatError, fromLibrary } from './data-formats-yaml.js'
-import { HarnStruct } from '../values/callable.js'
-import { HarnDict } from '../values/dict.js'
 import { display, displayFloat } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
-import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
 const MAX_DEPTH = 200

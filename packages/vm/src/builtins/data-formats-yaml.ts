@@ -2,14 +2,12 @@
 // keys in order, quotes only where a plain text would be read as something else (reference 03a §10.3).
 
 import { Scalar, parseDocument, visit } from 'yaml'
-import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display, displayFloat } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
-import { sortTexts } from '../values/text-order.js'
 import { wrapInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 

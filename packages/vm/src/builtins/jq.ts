@@ -15,7 +15,7 @@ import { Keyed } from '../values/keyed.js'
 import { visit } from '../values/meter.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
-import { codePointLength, sortTexts } from '../values/text-order.js'
+import { codePointLength } from '../values/text-order.js'
 import { isInt, isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 

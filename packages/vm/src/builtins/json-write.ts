@@ -2,15 +2,12 @@
 // indent is asked for. Floats take no forced decimal (`1.0` is `1`) unless `decimals` asks for it, and never an exponent.
 
 import { encodeBase64 } from './codecs-alphabets.js'
-import { HarnStruct } from '../values/callable.js'
-import { HarnDict } from '../values/dict.js'
 import { display, displayFloat } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { visit } from '../values/meter.js'
-import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
 export interface JsonOptions {

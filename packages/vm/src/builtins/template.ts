@@ -9,7 +9,6 @@ import { isAbsolutePath, normalizePath, parentPath, relativePath } from './path-
 import { MissingFile, RenderError, renderTemplate } from './template-render.js'
 import type { Loaded, Loader, Origin, Rendering, Span } from './template-render.js'
 import type { BuiltinFamily } from './registry.js'
-import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'

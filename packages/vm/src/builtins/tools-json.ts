@@ -7,9 +7,8 @@ import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { Keyed } from '../values/keyed.js'
+import type { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
-import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
 /** A float as serde_json prints it: shortest digits, plain between 1e-5 and 1e16, always with a point or an exponent. */

@@ -5,7 +5,6 @@ import { entriesOf } from './tools-registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
 const JSON_TYPES: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,5 @@
 // What operators cost beyond one step: work and memory by the size of what they copy (design §8.15), charged before the work.
 
-import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'

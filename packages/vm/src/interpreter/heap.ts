@@ -4,8 +4,7 @@
 // floats count a box for each reference, because whether two references share one depends on the tier. A test holds the units
 // against what V8 reports: within a factor of two.
 
-import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
-import { HarnDict } from '../values/dict.js'
+import { HarnCell, HarnClosure } from '../values/callable.js'
 import { HarnAtomic, HarnChannel, HarnGenerator, HarnHandle, HarnIter } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'

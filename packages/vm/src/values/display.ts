@@ -8,7 +8,6 @@ import { HarnList } from './list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import { HarnSet } from './set.js'
 import { visit } from './meter.js'
-import { sortTexts } from './text-order.js'
 import type { Value } from './value.js'
 
 /** One decimal for an integral float below 10^15, otherwise the shortest round-trip digits, never an exponent. */

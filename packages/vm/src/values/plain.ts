@@ -2,7 +2,6 @@
 // back: an integral number is an int, another number a float. HarnFloat passes through where the difference matters.
 
 import type { Plain } from '../effects/effect.js'
-import { HarnStruct } from './callable.js'
 import { HarnDict } from './dict.js'
 import { display } from './display.js'
 import { HarnHandle } from './handles.js'
