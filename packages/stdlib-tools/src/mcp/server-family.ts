@@ -350,7 +350,7 @@ const invokeFrame = frame<InvokeState>({
     const value = ctx.result
     const isObject = value instanceof HarnDict || value instanceof HarnStruct
     return HarnDict.of({
-      text: typeof value === 'string' ? value : stringifyJson(value, { indent: 2, decimals: true, displays: true }),
+      text: typeof value === 'string' ? value : stringifyJson(value, { indent: 2, interchange: true, displays: true }),
       structured: isObject ? value : null,
     })
   },

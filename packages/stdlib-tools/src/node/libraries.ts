@@ -26,7 +26,9 @@ export function compressProvider(): Provider {
             return runtimeError(`compress.run: unknown operation ${JSON.stringify(op ?? null)}`)
         }
       } catch (cause) {
-        return refused('EINVAL', messageOf(cause))
+        // The codes of the decoder's own errors tell a script nothing.
+        const isData = op === 'brotli_decode' && !(cause instanceof RangeError)
+        return refused('EINVAL', isData ? 'Invalid Data' : messageOf(cause))
       }
     },
   }

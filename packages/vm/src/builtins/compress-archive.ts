@@ -28,7 +28,8 @@ function octal(value: number, width: number): Uint8Array {
   return encoder.encode(`${value.toString(8).padStart(width - 1, '0')}\0`)
 }
 
-function tarHeader(name: Uint8Array, prefix: Uint8Array, type: string, size: number, mode: number): Uint8Array {
+/** A header in the format of GNU tar. */
+function tarHeader(name: Uint8Array, type: string, size: number, mode: number): Uint8Array {
   const header = new Uint8Array(RECORD)
   header.set(name.subarray(0, 100), 0)
   header.set(octal(mode, 8), 100)
@@ -38,38 +39,26 @@ function tarHeader(name: Uint8Array, prefix: Uint8Array, type: string, size: num
   header.set(octal(0, 12), 136)
   header.set(encoder.encode('        '), 148)
   header.set(encoder.encode(type), 156)
-  header.set(encoder.encode('ustar\u000000'), 257)
-  header.set(prefix.subarray(0, 155), 345)
+  header.set(encoder.encode('ustar  \0'), 257)
   const sum = header.reduce((total, byte) => total + byte, 0)
-  header.set(encoder.encode(`${sum.toString(8).padStart(6, '0')}\0 `), 148)
+  header.set(octal(sum, 8), 148)
   return header
-}
-
-/** Name and prefix fields of a path; null when it does not fit them. */
-function splitName(path: Uint8Array): readonly [Uint8Array, Uint8Array] | null {
-  if (path.length <= 100) return [path, new Uint8Array(0)]
-  for (let at = Math.min(155, path.length - 2); at > 0; at--) {
-    if (path[at] === 0x2f && path.length - at - 1 <= 100) return [path.subarray(at + 1), path.subarray(0, at)]
-  }
-  return null
 }
 
 export function createTar(entries: readonly ArchiveEntry[]): Uint8Array {
   const chunks: Uint8Array[] = []
   for (const { path, content, mode } of entries) {
     const bytes = encoder.encode(path)
-    let fields = splitName(bytes)
-    if (fields === null) {
+    if (bytes.length > 100) {
       // A record of its own carries names that are too long, as GNU tar does it.
       chunks.push(
-        tarHeader(encoder.encode('././@LongLink'), new Uint8Array(0), 'L', bytes.length + 1, 0o644),
+        tarHeader(encoder.encode('././@LongLink'), 'L', bytes.length + 1, 0o644),
         bytes,
         new Uint8Array(1),
         padding(bytes.length + 1),
       )
-      fields = [bytes.subarray(0, 100), new Uint8Array(0)]
     }
-    chunks.push(tarHeader(fields[0], fields[1], '0', content.length, mode), content, padding(content.length))
+    chunks.push(tarHeader(bytes, '\0', content.length, mode), content, padding(content.length))
   }
   chunks.push(new Uint8Array(2 * RECORD))
   return concat(chunks)
@@ -101,8 +90,9 @@ export function extractTar(data: Uint8Array): ArchiveEntry[] {
     const content = data.slice(at + RECORD, at + RECORD + size)
     if (content.length < size) throw new ArchiveError('unexpected end of archive')
     at += RECORD + size + ((RECORD - (size % RECORD)) % RECORD)
+    if (at > data.length) throw new ArchiveError('unexpected EOF during skip')
     const type = String.fromCharCode(header[156]!)
-    const isUstar = fieldText(header.subarray(257, 263)).startsWith('ustar')
+    const isUstar = fieldText(header.subarray(257, 263)) === 'ustar'
     const prefix = isUstar ? fieldText(header.subarray(345, 500)) : ''
     const name = fieldText(header.subarray(0, 100))
     if (type === 'L') longName = fieldText(content)
@@ -148,16 +138,20 @@ function record(fields: readonly (readonly [2 | 4, number])[]): Uint8Array {
 const ZIP_DATE = 0x21
 const UTF8_NAMES = 0x800
 
+/** Throws ArchiveError when two entries have one path. */
 export function createZip(entries: readonly ArchiveEntry[]): Uint8Array {
   const chunks: Uint8Array[] = []
   const directory: Uint8Array[] = []
+  const names = new Set<string>()
   let offset = 0
   for (const { path, content, mode } of entries) {
+    if (names.has(path)) throw new ArchiveError('invalid Zip archive: Duplicate filename')
+    names.add(path)
     const name = encoder.encode(path)
     const packed = deflateSync(content, { level: 6 })
     const shared: readonly (readonly [2 | 4, number])[] = [
       [2, 20],
-      [2, UTF8_NAMES],
+      [2, name.length === path.length ? 0 : UTF8_NAMES],
       [2, 8],
       [2, 0],
       [2, ZIP_DATE],

@@ -59,12 +59,13 @@ function result(ctx: Context, data: Uint8Array): Value {
   return new HarnBytes(data)
 }
 
-/** Unpacks; what the library throws about its input becomes the builtin's error. */
-function decoding(ctx: Context, name: string, unpack: () => Uint8Array): Result {
+/** Unpacks; what the library throws about its input becomes the builtin's error, `atEnd` when the input is cut short. */
+function decoding(ctx: Context, name: string, atEnd: string, unpack: () => Uint8Array): Result {
   try {
     return result(ctx, unpack())
   } catch (error) {
-    return ctx.runtime(`${name}: ${error instanceof Error ? error.message : 'invalid data'}`)
+    const text = error instanceof Error ? error.message : 'invalid data'
+    return ctx.runtime(`${name}: ${text === 'unexpected EOF' ? atEnd : text}`)
   }
 }
 
@@ -76,19 +77,21 @@ function gzip(data: Uint8Array, level: number): Uint8Array {
 }
 
 function gunzip(data: Uint8Array): Uint8Array {
-  if (data.length >= 2 && (data[0] !== 0x1f || data[1] !== 0x8b)) throw new ArchiveError('invalid gzip header')
+  if (data.length >= 10 && (data[0] !== 0x1f || data[1] !== 0x8b)) throw new ArchiveError('invalid gzip header')
   if (data.length < 18) throw new ArchiveError('unexpected end of file')
   const tail = new DataView(data.buffer, data.byteOffset + data.length - 8, 8)
   const size = tail.getUint32(4, true)
-  // Deflate packs at most 1032 to 1; a size beyond that is a lie that would only allocate.
-  if (size > MAX_UNPACKED || size > data.length * 1032) throw new ArchiveError('content is too large')
+  // Deflate packs at most 1032 to 1: a size beyond that is no size, as in a stream that was cut short.
+  if (size > data.length * 1032) throw new ArchiveError('unexpected end of file')
+  if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
   const out = gunzipSync(data)
   if (crc32(out) !== tail.getUint32(0, true)) throw new ArchiveError('corrupt gzip stream does not have a matching checksum')
   return out
 }
 
 function unzstd(data: Uint8Array): Uint8Array {
-  if (data.length < 5 || data[0] !== 0x28 || data[1] !== 0xb5 || data[2] !== 0x2f || data[3] !== 0xfd)
+  if (data.length < 4) throw new ArchiveError('incomplete frame')
+  if (data[0] !== 0x28 || data[1] !== 0xb5 || data[2] !== 0x2f || data[3] !== 0xfd)
     throw new ArchiveError('Unknown frame descriptor')
   const out = zstdDecompress(data)
   if (out.length > MAX_UNPACKED) throw new ArchiveError('content is too large')
@@ -96,6 +99,20 @@ function unzstd(data: Uint8Array): Uint8Array {
 }
 
 // ------------------------------------------------------------------------------------------------------------- archives
+
+/** Why a path cannot stand in a tar archive, and what of it came before that. */
+function tarPathProblem(path: string): string | null {
+  if (path.startsWith('/')) return 'paths in archives must be relative when setting path for '
+  const parts = pathParts(path)
+  const climbs = parts.indexOf('..')
+  if (climbs < 0) return null
+  return `paths in archives must not have \`..\` when setting path for ${parts.slice(0, climbs).join('/')}`
+}
+
+/** Segments that count: neither empty nor `.`. */
+function pathParts(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.')
+}
 
 /** One entry; `index` counts from 1 in the messages. */
 function entryArg(ctx: Context, name: string, index: number, entry: Value): ArchiveEntry | Control {
@@ -106,17 +123,18 @@ function entryArg(ctx: Context, name: string, index: number, entry: Value): Arch
   if (typeof path !== 'string') return fail(`path must be a string, got ${typeName(path)}`)
   if (path === '') return fail('path must not be empty')
   const content = part('content')
-  if (content === null) return fail('is missing content')
+  if (content === null && !(entry instanceof HarnDict && entry.get('content') === null)) return fail('is missing content')
   if (typeof content !== 'string' && !(content instanceof HarnBytes))
     return fail(`content must be bytes or string, got ${typeName(content)}`)
   const mode = part('mode') ?? 0o644
   if (!isInt(mode)) return fail(`mode must be an int, got ${typeName(mode)}`)
   if (mode < 0 || mode > 4095) return fail('mode must be between 0 and 4095')
-  if (name === 'tar_create' && path.startsWith('/')) return fail('invalid path: paths in archives must be relative')
-  if (name === 'tar_create' && path.split('/').includes('..')) return fail('invalid path: paths in archives must not have `..`')
+  const problem = name === 'tar_create' ? tarPathProblem(path) : null
+  if (problem !== null) return fail(`invalid path: ${problem}`)
   const data = content instanceof HarnBytes ? content.data : new TextEncoder().encode(content)
   ctx.charge(data.length >> 3, data.length)
-  return { path, content: data, mode: Number(mode) }
+  const stored = name === 'tar_create' ? pathParts(path).join('/') + (path.endsWith('/') ? '/' : '') : path
+  return { path: stored, content: data, mode: Number(mode) }
 }
 
 function archiving(name: string, doc: string, create: (entries: readonly ArchiveEntry[]) => Uint8Array): BuiltinDef {
@@ -129,7 +147,12 @@ function archiving(name: string, doc: string, create: (entries: readonly Archive
       if (entry instanceof Control) return entry
       entries.push(entry)
     }
-    return result(ctx, create(entries))
+    try {
+      return result(ctx, create(entries))
+    } catch (error) {
+      if (error instanceof ArchiveError) return ctx.runtime(`${name}: ${error.message}`)
+      throw error
+    }
   })
 }
 
@@ -164,7 +187,7 @@ export const compressFamily: BuiltinFamily = {
     ),
     builtin('gzip_decode(data: bytes) -> bytes', { doc: 'Unpacks gzip.', borrows: true }, (ctx, value) => {
       const data = dataArg(ctx, 'gzip_decode', value ?? null, false)
-      return data instanceof Control ? data : decoding(ctx, 'gzip_decode', () => gunzip(data))
+      return data instanceof Control ? data : decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(data))
     }),
     builtin(
       'zstd_encode(data: bytes | string, level?: int) -> bytes',
@@ -178,7 +201,7 @@ export const compressFamily: BuiltinFamily = {
     ),
     builtin('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, (ctx, value) => {
       const data = dataArg(ctx, 'zstd_decode', value ?? null, false)
-      return data instanceof Control ? data : decoding(ctx, 'zstd_decode', () => unzstd(data))
+      return data instanceof Control ? data : decoding(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(data))
     }),
     builtin(
       'brotli_encode(data: bytes | string, quality?: int) -> bytes',

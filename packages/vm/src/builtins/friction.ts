@@ -150,7 +150,7 @@ const machine = scripts('friction.script', {
     if (path === null || display(path) === '') return HarnDict.of({ recorded: true, sink: 'memory', event })
     yield* appendLine(
       isAbsolutePath(display(path)) ? display(path) : `./${display(path)}`,
-      stringifyJson(event, { decimals: true }),
+      stringifyJson(event, { interchange: true }),
       'friction_record',
     )
     return HarnDict.of({ recorded: true, sink: 'jsonl', path: display(path), event })

@@ -1,6 +1,7 @@
 // Parser of the small query language behind `jq` (reference 03a §10.4), loosest first: pipe, comma, and/or, one comparison,
 // prefix `not`, primary.
 
+import { parseJson } from './json-read.js'
 import type { Value } from '../values/value.js'
 import { HarnFloat } from '../values/scalars.js'
 import { wrapInt } from '../values/value.js'
@@ -147,13 +148,24 @@ class QueryParser {
       return { kind: 'descend' }
     }
     if (char === '.') return this.path()
-    const number = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/.exec(this.text.slice(this.at))
-    if (number !== null) {
-      this.at += number[0].length
-      const whole = /^-?[0-9]+$/.test(number[0])
-      return { kind: 'literal', value: whole ? wrapInt(BigInt(number[0])) : new HarnFloat(Number(number[0])) }
+    return /[-0-9]/.test(char ?? '') ? { kind: 'literal', value: this.number() } : this.named()
+  }
+
+  private number(): Value {
+    const text = /^-?[0-9]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?/.exec(this.text.slice(this.at))![0]
+    if (!/^-?[0-9]/.test(text)) {
+      this.at++
+      throw new QueryError(`jq: invalid number near '${this.text.slice(this.at)}'`)
     }
-    return this.named()
+    this.at += text.length
+    if (/^-?[0-9]+$/.test(text)) {
+      const exact = BigInt(text)
+      if (exact !== BigInt.asIntN(64, exact))
+        throw new QueryError(`jq: invalid integer '${text}': number too ${exact < 0n ? 'small' : 'large'} to fit in target type`)
+      return wrapInt(exact)
+    }
+    if (/[eE][+-]?$/.test(text)) throw new QueryError(`jq: invalid float '${text}': invalid float literal`)
+    return new HarnFloat(Number(text))
   }
 
   private named(): Query {
@@ -174,14 +186,16 @@ class QueryParser {
     this.at++
     const fields: (readonly [string, Query])[] = []
     if (this.take('}')) return { kind: 'object', fields }
-    do {
+    for (;;) {
       this.space()
       const key = this.text[this.at] === '"' ? this.string() : this.fieldName()
       this.expect(':')
       fields.push([key, this.pipe(false)])
-    } while (this.take(','))
-    this.expect('}')
-    return { kind: 'object', fields }
+      if (this.take('}')) return { kind: 'object', fields }
+      this.expect(',')
+      // A comma may follow the last field too.
+      if (this.take('}')) return { kind: 'object', fields }
+    }
   }
 
   private fieldName(): string {
@@ -191,31 +205,37 @@ class QueryParser {
     return word
   }
 
+  /** White space may stand around dots and before brackets; a word behind it is an operator, unless a dot came before. */
   private path(): Query {
     const steps: Step[] = []
     let dot = true
     this.at++
     for (;;) {
-      const char = this.text[this.at]
-      if (char === '[') steps.push(this.bracket())
-      else if (dot && char === '"') steps.push({ kind: 'field', name: this.string() })
+      if (this.take('[')) steps.push(this.bracket())
       else {
-        const name = dot ? /^[A-Za-z_][A-Za-z0-9_]*/.exec(this.text.slice(this.at)) : null
-        if (name === null) {
-          // `.` alone is the input; a dot behind a step must lead somewhere.
-          if (dot && steps.length > 0) this.fail('expected expression')
-          return { kind: 'path', steps }
-        }
-        this.at += name[0].length
-        steps.push({ kind: 'field', name: name[0] })
+        const name = dot ? this.stepName(steps.length > 0) : null
+        if (name === null) return { kind: 'path', steps }
+        steps.push({ kind: 'field', name })
       }
-      dot = this.text[this.at] === '.'
-      if (dot) this.at++
+      dot = this.take('.')
     }
   }
 
+  /** The field behind a dot; null behind the lone dot that means the input. */
+  private stepName(isNeeded: boolean): string | null {
+    this.space()
+    if (this.text[this.at] === '"') return this.string()
+    const isSpaced = /\s/.test(this.text[this.at - 1] ?? '')
+    const word = this.word()
+    if (word !== null && !(isSpaced && (word === 'and' || word === 'or'))) {
+      this.at += word.length
+      return word
+    }
+    if (isNeeded || this.take('.')) this.fail('expected field name')
+    return null
+  }
+
   private bracket(): Step {
-    this.at++
     if (this.take(']')) return { kind: 'each' }
     this.space()
     if (this.text[this.at] === '"') {
@@ -229,9 +249,9 @@ class QueryParser {
       this.expect(']')
       return { kind: 'slice', from, to }
     }
-    if (from === null && this.at < this.text.length) this.fail('expected expression')
+    if (from === null) this.fail("expected ']'")
     this.expect(']')
-    return { kind: 'index', index: from! }
+    return { kind: 'index', index: from }
   }
 
   private index(): number | null {
@@ -239,7 +259,9 @@ class QueryParser {
     const match = /^-?[0-9]+/.exec(this.text.slice(this.at))
     if (match === null) return null
     this.at += match[0].length
-    return Number(match[0])
+    const exact = BigInt(match[0])
+    if (exact !== BigInt.asIntN(64, exact)) throw new QueryError('jq: invalid integer: number too large to fit in target type')
+    return Number(exact)
   }
 
   private string(): string {
@@ -248,9 +270,8 @@ class QueryParser {
       throw new QueryError('jq: unterminated string literal')
     }
     this.at += match[0].length
-    const named: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }
-    return match[1]!.replace(/\\(?:u([0-9A-Fa-f]{4})|([\s\S]))/g, (_whole, hex: string | undefined, char: string) =>
-      hex === undefined ? (named[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
-    )
+    const parsed = parseJson(match[0])
+    if (!parsed.ok) throw new QueryError(`jq: invalid string literal: ${parsed.message}`)
+    return parsed.value as string
   }
 }

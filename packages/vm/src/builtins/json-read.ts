@@ -40,8 +40,8 @@ class Reader {
   fail(message: string, peeked = true): null {
     const end = Math.min(this.text.length, this.at + (peeked ? 1 : 0))
     const before = this.text.slice(0, end)
-    // A newline that is itself the offending character still belongs to its line.
-    const lineStart = before.lastIndexOf('\n', end - 2) + 1
+    // A newline that is itself the offending character is column 0 of the line behind it.
+    const lineStart = before.lastIndexOf('\n') + 1
     const line = before.slice(0, lineStart).split('\n').length
     this.error = `${message} at line ${line} column ${encoder.encode(before.slice(lineStart)).length}`
     return null

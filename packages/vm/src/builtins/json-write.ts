@@ -1,5 +1,6 @@
 // The JSON writer, with a work list instead of recursion. Keys are in order and nothing is put between tokens unless an
-// indent is asked for. Floats take no forced decimal (`1.0` is `1`) unless `decimals` asks for it, and never an exponent.
+// indent is asked for. Scalars have two forms: that of `json_stringify`, where floats are decimal digits without an exponent
+// and without a forced decimal (`1.0` is `1`), and the one of files and templates (`interchange`), which other readers take in.
 
 import { encodeBase64 } from './codecs-alphabets.js'
 import { display, displayFloat } from '../values/display.js'
@@ -13,8 +14,11 @@ import type { Value } from '../values/value.js'
 export interface JsonOptions {
   /** Spaces a level; 0 writes everything on one line without spaces. */
   readonly indent?: number
-  /** Integral floats keep their `.0`. */
-  readonly decimals?: boolean
+  /**
+   * Integral floats keep their `.0`, very large and small ones take an exponent, those that are no number are null, and
+   * backspace and form feed have their short escapes.
+   */
+  readonly interchange?: boolean
   /** Values that JSON has no form for, and sets, are written as their display instead of null. */
   readonly displays?: boolean
 }
@@ -29,22 +33,39 @@ export function jsonString(text: string): string {
   return `"${text.replace(/["\\\u0000-\u001f]/g, escapeChar)}"`
 }
 
-function jsonFloat(v: number, decimals: boolean): string {
+function jsonFloat(v: number, interchange: boolean): string {
+  if (interchange) return interchangeFloat(v)
   const text = displayFloat(v)
-  return !decimals && text.endsWith('.0') ? text.slice(0, -2) : text
+  return text.endsWith('.0') ? text.slice(0, -2) : text
 }
 
+/** Digits and a point from 1e-5 to below 1e16, beyond that one digit before the point and an exponent. */
+function interchangeFloat(v: number): string {
+  if (!Number.isFinite(v)) return 'null'
+  const scientific = v.toExponential()
+  const exponent = Number(scientific.slice(scientific.indexOf('e') + 1))
+  if (v !== 0 && (exponent < -5 || exponent >= 16)) return scientific
+  const text = displayFloat(v)
+  return text.includes('.') ? text : `${text}.0`
+}
+
+function interchangeString(text: string): string {
+  return jsonString(text).replace(/\\(?:u0008|u000c|.)/g, (mark) => SHORT_ESCAPES[mark] ?? mark)
+}
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\\u0008': '\\b', '\\u000c': '\\f' }
+
 /** Text of a value without members, null for lists and objects. */
-function leaf(value: Value, decimals: boolean, displays: boolean): string | null {
+function leaf(value: Value, interchange: boolean, displays: boolean): string | null {
   switch (typeof value) {
     case 'string':
-      return jsonString(value)
+      return interchange ? interchangeString(value) : jsonString(value)
     case 'number':
     case 'bigint':
     case 'boolean':
       return String(value)
   }
-  if (value instanceof HarnFloat) return jsonFloat(value.v, decimals)
+  if (value instanceof HarnFloat) return jsonFloat(value.v, interchange)
   if (value instanceof HarnBytes) return `{"$bytes_b64":"${encodeBase64(value.data)}"}`
   if (value instanceof HarnRange) return jsonString(display(value))
   if (displays && value instanceof HarnSet) return jsonString(display(value))
@@ -69,9 +90,9 @@ function open(value: Value): Open {
 }
 
 export function stringifyJson(root: Value, options: JsonOptions = {}): string {
-  const { indent = 0, decimals = false, displays = false } = options
+  const { indent = 0, interchange = false, displays = false } = options
   const colon = indent > 0 ? ': ' : ':'
-  const first = leaf(root, decimals, displays)
+  const first = leaf(root, interchange, displays)
   if (first !== null) return first
   const stack: Open[] = [open(root)]
   const lineBreak = (depth: number): string => (indent > 0 ? `\n${' '.repeat(indent * depth)}` : '')
@@ -87,11 +108,11 @@ export function stringifyJson(root: Value, options: JsonOptions = {}): string {
       continue
     }
     out += (at > 0 ? ',' : '') + lineBreak(stack.length)
-    if (labels !== null) out += jsonString(labels[at]!) + colon
+    if (labels !== null) out += (interchange ? interchangeString(labels[at]!) : jsonString(labels[at]!)) + colon
     const member = members[at]!
     top.at = at + 1
     visited = visit(visited, 1)
-    const text = leaf(member, decimals, displays)
+    const text = leaf(member, interchange, displays)
     if (text === null) stack.push(open(member))
     else out += text
   }

@@ -91,7 +91,7 @@ function words(text: string): string[] {
 }
 
 function textOf(value: Value): string {
-  return typeof value === 'string' ? value : stringifyJson(value, { decimals: true })
+  return typeof value === 'string' ? value : stringifyJson(value, { interchange: true })
 }
 
 function tagsOf(record: HarnDict): readonly string[] {
@@ -194,7 +194,7 @@ const machine = scripts('memory.script', {
       stored_at: yield* timestamp(options),
       ...(provenance === null ? {} : { provenance: jsonData(provenance) }),
     })
-    yield* appendLine(yield* fileOf(name, options), stringifyJson(record, { decimals: true }), 'memory_store')
+    yield* appendLine(yield* fileOf(name, options), stringifyJson(record, { interchange: true }), 'memory_store')
     return record
   },
   *recall(namespace, query, count, given) {

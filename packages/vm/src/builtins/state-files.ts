@@ -141,5 +141,5 @@ export function jsonData(value: Value, depth = 0): Value {
 }
 
 export function prettyJson(value: Value): string {
-  return stringifyJson(value, { indent: 2, decimals: true })
+  return stringifyJson(value, { indent: 2, interchange: true })
 }

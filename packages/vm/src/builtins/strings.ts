@@ -129,7 +129,7 @@ const methods: readonly BuiltinDef[] = [
     pad(ctx, self, countOr(width, 0), ctx.argc > 1 ? textArg(ctx, 1, fill) : ' ', false),
   ),
   stringMethod('char_at(index: int) -> string | nil', 'One character; nil out of range.', (ctx, self, index) =>
-    charAt(self, ctx.argc === 0 ? 0 : count(index)),
+    charAt(self, ctx.argc === 0 ? 0 : (count(index) ?? 0)),
   ),
 ]
 

@@ -71,8 +71,8 @@ function joined(value: Value, separator: Value): Value {
 }
 
 function indented(value: Value, [width, first]: readonly Value[]): Value {
-  if (!isInt(width!) && !(width instanceof HarnFloat)) throw new FilterError('`indent` requires an integer width')
-  const columns = Math.min(Math.max(0, Math.trunc(Number(width instanceof HarnFloat ? width.v : width))), 10_000)
+  if (!isInt(width!)) throw new FilterError('`indent` requires an integer width')
+  const columns = Math.min(Math.max(0, Number(width)), 10_000)
   const pad = ' '.repeat(columns)
   const withFirst = templateTruth(first ?? null)
   return templateText(value)
@@ -98,7 +98,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   json: {
     args: [0, 1],
     run: (value, [pretty]) =>
-      stringifyJson(value, { decimals: true, displays: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
+      stringifyJson(value, { interchange: true, displays: true, indent: templateTruth(pretty ?? null) ? 2 : 0 }),
   },
   indent: { args: [1, 2], run: indented },
   replace: {

@@ -89,6 +89,8 @@ class Renderer {
   private readonly loader: Loader
   private readonly withSpans: boolean
   private depth = 0
+  /** Included files that are being rendered, each inside the one before. */
+  private includes = 0
   private work = 0
   private visited = 0
   /** Bytes of UTF-8 in `out` up to `countedTo`; counted on demand. */
@@ -154,7 +156,11 @@ class Renderer {
         return this.span('text', null, start)
       case 'name': {
         const value = scope.get(node.name)
-        const text = value === undefined ? `{{${node.name}}}` : templateText(value)
+        if (value === undefined) {
+          this.write(`{{${node.name}}}`)
+          return this.span('legacy_bare', null, start)
+        }
+        const text = templateText(value)
         this.write(text)
         return this.span('legacy_bare', null, start, text)
       }
@@ -191,7 +197,7 @@ class Renderer {
   ): void {
     const taken = node.branches.find((branch) => this.at(branch.place, () => templateTruth(evaluate(branch.condition, scope))))
     this.nodes(taken === undefined ? node.otherwise : taken.body, scope, origin, parents)
-    if (taken !== undefined || node.otherwise.length > 0) this.span('if', node.place, start)
+    this.span('if', node.place, start)
   }
 
   private loop(node: Extract<Node, { kind: 'for' }>, scope: Scope, origin: Origin, parents: readonly string[]): void {
@@ -240,11 +246,13 @@ class Renderer {
     const cycle = chain.indexOf(loaded.path)
     if (cycle >= 0)
       throw new TemplateError(`circular include detected: ${[...chain.slice(cycle), loaded.path].join(' → ')}`, node.place)
-    if (chain.length >= MAX_INCLUDES) throw new TemplateError(`include depth exceeded (${MAX_INCLUDES} levels)`, node.place)
+    if (this.includes >= MAX_INCLUDES) throw new TemplateError(`include depth exceeded (${MAX_INCLUDES} levels)`, node.place)
     if ('problem' in loaded)
       throw new TemplateError(`failed to read included template ${loaded.path}: ${loaded.problem}`, node.place)
     const directory = loaded.path.slice(0, loaded.path.lastIndexOf('/')) || '/'
+    this.includes++
     this.file(loaded.text, { path: loaded.path, directory }, inner, chain)
+    this.includes--
     this.span('include', node.place, start)
   }
 }

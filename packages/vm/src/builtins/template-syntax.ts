@@ -102,13 +102,14 @@ function cut(text: string): Piece[] {
     at = end + 2
     trimNext = trimBehind
     if (/^raw(?:\s|$)/.test(source)) {
-      const close = /\{\{(-?)\s*endraw\s*(-?)\}\}/g
+      // What is between the two stays as it is, and so does what is behind: only the `-` of `{{- raw` trims.
+      const close = /\{\{-?\s*endraw\s*-?\}\}/g
       close.lastIndex = at
       const match = close.exec(text)
       if (match === null) throw new TemplateError('unterminated `{{ raw }}` block', place)
-      addText(match.index, match[1] === '-')
+      trimNext = false
+      addText(match.index, false)
       at = match.index + match[0].length
-      trimNext = match[2] === '-'
     } else pieces.push({ kind: 'directive', source, place })
   }
 }
@@ -121,7 +122,7 @@ function withoutLastBreak(text: string): string {
   return text.slice(0, end)
 }
 
-/** Position of the `}}` that closes a directive; quoted text and one level of braces inside do not close it. */
+/** Position of the `}}` that closes a directive; one in quotes does not, nor the first of `}}}` behind an open brace. */
 function directiveEnd(text: string, from: number): number {
   let quote = ''
   let braces = 0
@@ -133,8 +134,9 @@ function directiveEnd(text: string, from: number): number {
     } else if (char === '"' || char === "'") quote = char
     else if (char === '{') braces++
     else if (char === '}') {
+      const closes = text[at + 1] === '}' && (braces === 0 || text[at + 2] !== '}')
+      if (closes) return at
       if (braces > 0) braces--
-      else if (text[at + 1] === '}') return at
     }
   }
   return -1
@@ -187,9 +189,11 @@ class TreeBuilder {
         continue
       }
       const word = /^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*/u.exec(piece.source)?.[0] ?? ''
-      const rest = piece.source.slice(word.length).trim()
-      if (word === 'end' || word === 'else' ? rest === '' : word === 'elif')
-        return { nodes, stop: { word, source: rest, place: piece.place } }
+      const behind = piece.source.slice(word.length)
+      const rest = behind.trim()
+      // Inside a block, what stands behind `end` and `else` is a remark.
+      const closes = (word === 'end' || word === 'else') && (rest === '' || (this.depth > 0 && /^\s/.test(behind)))
+      if (closes || word === 'elif') return { nodes, stop: { word, source: rest, place: piece.place } }
       nodes.push(this.directive(word, rest, piece.source, piece.place))
     }
     return { nodes, stop: null }
@@ -235,13 +239,13 @@ class TreeBuilder {
         current = { condition: this.expression(stop.source, stop.place), place: stop.place }
         continue
       }
-      const otherwise = stop.word === 'else' ? this.closing(place) : []
+      const otherwise = stop.word === 'else' ? this.closing(stop.place) : []
       this.depth--
       return { kind: 'if', branches, otherwise, place }
     }
   }
 
-  /** The part behind an `else`, which only `end` may close; `place` is that of the block's first directive. */
+  /** The part behind an `else`, which only `end` may close; `place` is where an error points. */
   private closing(place: Place): readonly Node[] {
     const { nodes, stop } = this.block()
     if (stop === null) throw new TemplateError('`{{ else }}` missing matching `{{ end }}`', place)

@@ -4,13 +4,13 @@
 import { parse as parseToml } from 'smol-toml'
 import { builtin, family, frame } from './builtin.js'
 import type { Context, Result } from './builtin.js'
+import { textArg } from './core-values.js'
 import { refusal, textField } from './fs-ask.js'
 import { isAbsolutePath, normalizePath, parentPath, relativePath } from './path-lexical.js'
 import { MissingFile, RenderError, renderTemplate } from './template-render.js'
 import type { Loaded, Loader, Origin, Rendering, Span } from './template-render.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
-import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import type { Value } from '../values/value.js'
@@ -44,20 +44,25 @@ interface RenderState {
 
 class MissingProject extends Error {}
 
-/** Absolute path of a template, or the reason why there is none. `@` paths go by the project's manifest. */
+/** `@/…` and `@alias/…` go by the project's manifest; a lone `@name` is a file name. */
+function isProjectPath(request: string): boolean {
+  return request.startsWith('@') && request.includes('/')
+}
+
+/** Absolute path of a template as it was written, or the reason why there is none. */
 function locate(state: RenderState, directory: string, request: string): string | { readonly error: string } {
-  if (!request.startsWith('@')) return normalizePath(isAbsolutePath(request) ? request : `${directory}/${request}`)
+  if (!isProjectPath(request)) return isAbsolutePath(request) ? request : `${directory}/${request}`
   const { project } = state
   if (project === null) throw new MissingProject()
-  const slash = request.indexOf('/')
-  const alias = slash < 0 ? request.slice(1) : request.slice(1, slash)
-  const rest = slash < 0 ? '' : request.slice(slash + 1)
-  if (rest === '' || rest.split('/').includes('..') || rest.startsWith('/'))
-    return { error: `invalid project-root asset path '${request}'` }
   if (project.manifest === null)
     return {
       error: `package-root prompt path '${request}' has no project root: no harn.toml found above ${state.sourceDirectory}`,
     }
+  const slash = request.indexOf('/')
+  const alias = request.slice(1, slash)
+  const rest = request.slice(slash + 1)
+  if (rest === '' || rest.split('/').includes('..') || rest.startsWith('/'))
+    return { error: `invalid ${alias === '' ? 'project-root ' : ''}asset path '${request}'` }
   const root = parentPath(project.manifest)
   if (alias === '') return normalizePath(`${root}/${rest}`)
   const target = project.aliases.get(alias)
@@ -71,8 +76,8 @@ function loaderFor(state: RenderState, rootDirectory: string): Loader {
       const path = locate(state, from.directory, request)
       if (typeof path !== 'string') return path
       const relative = relativePath(path, rootDirectory)
-      if (!request.startsWith('@') && (relative === null || relative === '..' || relative.startsWith('../'))) {
-        return { error: `include path ${path} escapes template root ${rootDirectory}` }
+      if (!isProjectPath(request) && (relative === null || relative === '..' || relative.startsWith('../'))) {
+        return { error: `include path ${normalizePath(path)} escapes template root ${rootDirectory}` }
       }
       const loaded = state.files.get(path)
       if (loaded === undefined) throw new MissingFile(path)
@@ -157,7 +162,7 @@ function receive(ctx: Context, state: RenderState): void {
     state.files.set(
       waitingPath,
       refused === null
-        ? { path: waitingPath, text: textField(ctx.result, 'data') }
+        ? { path: normalizePath(waitingPath), text: textField(ctx.result, 'data') }
         : { path: waitingPath, problem: refused.detail },
     )
   }
@@ -217,18 +222,18 @@ export const templateFamily: BuiltinFamily = {
       builtin(
         `${name}(path: string, bindings?: dict) -> string`,
         { doc: 'The rendered text of a template file; the path is relative to the source file.', effects: READS },
-        (ctx, path, bindings) => start(ctx, display(path ?? ''), null, bindings ?? null, 'text'),
+        (ctx, path, bindings) => start(ctx, textArg(ctx, 0, path), null, bindings ?? null, 'text'),
       ),
     ),
     builtin(
       'render_string(template: string, bindings?: dict) -> string',
       { doc: 'The rendered text of a template given as text.', effects: READS },
-      (ctx, text, bindings) => start(ctx, null, display(text ?? ''), bindings ?? null, 'text'),
+      (ctx, text, bindings) => start(ctx, null, textArg(ctx, 0, text), bindings ?? null, 'text'),
     ),
     builtin(
       'render_with_provenance(path: string, bindings?: dict) -> dict',
       { doc: 'The rendered text and which directive made which part of it.', effects: READS },
-      (ctx, path, bindings) => start(ctx, display(path ?? ''), null, bindings ?? null, 'provenance'),
+      (ctx, path, bindings) => start(ctx, textArg(ctx, 0, path), null, bindings ?? null, 'provenance'),
     ),
     builtin(
       'prompt_mark_rendered(prompt_id: string) -> int',
