@@ -405,14 +405,7 @@ export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolea
   const name = expr.callee.text
   const variable = RESERVED_CALLS.has(name) ? null : fn.lookup(name)
   if (variable === null && (signatures.has(name) || RESERVED_CALLS.has(name))) {
-    const schemaAt = SCHEMA_ARGUMENTS[name]
-    let count = 0
-    if (schemaAt !== undefined && !expr.args.some((arg) => arg.spread)) {
-      expr.args.forEach((arg, at) => {
-        if (at !== schemaAt || !emitSchemaAlias(fn, arg.value)) emitExpr(fn, arg.value)
-      })
-      count = expr.args.length
-    } else count = emitArgs(fn, expr.args, !signatures.borrows(name))
+    const count = emitSchemaArgs(fn, expr) ?? emitArgs(fn, expr.args, !signatures.borrows(name))
     fn.at(expr.span)
     if (count < 0) fn.emit('CALL_BUILTIN_SPREAD', fn.module.builtin(name))
     else fn.emit('CALL_BUILTIN', fn.module.builtin(name), count)
@@ -424,7 +417,7 @@ export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolea
     fn.load(variable, true)
     if (variable.isCell) fn.emit('CELL_CALLABLE')
   }
-  const count = emitArgs(fn, expr.args)
+  const count = emitSchemaArgs(fn, expr) ?? emitArgs(fn, expr.args)
   fn.at(expr.span)
   const nameIndex = fn.module.name(name)
   // A callable that is bound later may be missing when the call comes, as may one that nothing binds.
@@ -435,6 +428,20 @@ export function emitCall(fn: FunctionEmitter, expr: ExprOf<'Call'>, tail: boolea
   } else if (tail) fn.emit('TAIL_NAMED', nameIndex, count, hint)
   else if (variable?.isFunction === true) fn.emit('CALL', count)
   else fn.emit('CALL_NAMED', nameIndex, count, hint)
+}
+
+/**
+ * The arguments of a call that takes a schema, aliases replaced, and their number; null for other calls. Goes by the name alone:
+ * `is_type` of `std/schema` takes aliases as the builtin does.
+ */
+function emitSchemaArgs(fn: FunctionEmitter, expr: ExprOf<'Call'>): number | null {
+  const name = expr.callee.text
+  const schemaAt = Object.hasOwn(SCHEMA_ARGUMENTS, name) ? SCHEMA_ARGUMENTS[name] : undefined
+  if (schemaAt === undefined || expr.args.some((arg) => arg.spread)) return null
+  expr.args.forEach((arg, at) => {
+    if (at !== schemaAt || !emitSchemaAlias(fn, arg.value)) emitExpr(fn, arg.value)
+  })
+  return expr.args.length
 }
 
 export function emitPipe(fn: FunctionEmitter, expr: ExprOf<'Pipe'>, tail: boolean): void {

@@ -371,7 +371,7 @@ describe('JSON', () => {
   ])('writes %s', (expected, value) => expect(stringifyJson(value)).toBe(expected))
 
   test('pretty and decimal forms', () => {
-    expect(stringifyJson(d({ a: list(1, new HarnFloat(2)), b: d({}) }), { indent: 2, decimals: true })).toBe(
+    expect(stringifyJson(d({ a: list(1, new HarnFloat(2)), b: d({}) }), { indent: 2, interchange: true })).toBe(
       '{\n  "a": [\n    1,\n    2.0\n  ],\n  "b": {}\n}',
     )
   })

@@ -129,7 +129,7 @@ class Checker {
         if (!out.has(key) && !defaults.has(key)) this.report(path, `missing required key '${key}'`)
     }
     for (const key of known.keys()) {
-      const given = out.get(key) ?? defaults.get(key)
+      const given = out.has(key) ? out.get(key) : defaults.get(key)
       if (given === undefined) continue
       const before = this.errors.length
       const result = this.node(given, known.get(key) as HarnDict, at(key), depth + 1)
