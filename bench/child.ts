@@ -11,7 +11,16 @@ import { measureGrowth } from './growth.js'
 import { longestPauses } from './pauses.js'
 import { measureShapes } from './shapes/measure.js'
 import { measureValues } from './shapes/values.js'
-import { compileTimes, freshMachine, hostCalls, idleMachines, processStarts, snapshots } from './system.js'
+import {
+  compileTimes,
+  exceptions,
+  freshMachine,
+  hostCalls,
+  idleMachines,
+  processStarts,
+  snapshots,
+  waitingScripts,
+} from './system.js'
 import { toolCalls } from './tools.js'
 import { timed, warmTime } from './timing.js'
 import { WORKLOADS } from './workloads.js'
@@ -69,6 +78,10 @@ async function answer(): Promise<unknown> {
       return mixed(false)
     case 'host calls':
       return hostCalls()
+    case 'waiting scripts':
+      return waitingScripts()
+    case 'exceptions':
+      return exceptions()
     case 'fresh machine':
       return freshMachine()
     case 'compile':

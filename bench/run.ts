@@ -1,21 +1,28 @@
-// `npm run bench [-- --filter NAME --rounds N --programs --quick --json]`: what the engine costs, as ratios to plain JavaScript in the same
-// process and to Lua in turn. Each round measures everything once, each measurement in a process of its own; medians and quartiles
-// over rounds are reported, because times on a shared machine drift by more than most changes. Results are checked before the
-// first time is taken. A full run writes bench/results.md.
+// `npm run bench [-- --filter NAME --rounds N --programs --peers --quick --json --compare REV]`: what the engine costs, as ratios to
+// plain JavaScript in the same process, and to Lua and other engines in turn. Each round measures everything once, each measurement in
+// a process of its own; medians and quartiles over rounds are reported, because times on a shared machine drift by more than most
+// changes. Results are checked before the first time is taken. A full run writes bench/results.md; `--programs` leaves out what is
+// not a program, and `--peers` takes the other engines in all the same. `--compare REV` builds that revision in a folder of its own
+// and measures its programs in turn with these.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, totalmem, type as systemName } from 'node:os'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir, totalmem, type as systemName } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { entries, root } from '../scripts/workspace.mjs'
 import { bulkTable } from './bulk.js'
+import { goalTable } from './goals.js'
 import { growthTable } from './growth.js'
+import { embeddingTable, measureEmbedding, measurePeer, peerTable, presentPeers } from './peers.js'
+import { noSamples } from './samples.js'
 import { figure, geometricMean, median, spread } from './stats.js'
 import { WORKLOADS } from './workloads.js'
 import type { Bulk } from './bulk.js'
 import type { Growth } from './growth.js'
+import type { PresentPeer } from './peers.js'
+import type { Samples } from './samples.js'
 import type { ShapeTimes } from './shapes/measure.js'
 import type { Figures } from './system.js'
 import type { Timing } from './timing.js'
@@ -26,16 +33,20 @@ const { values: options } = parseArgs({
     rounds: { type: 'string' },
     quick: { type: 'boolean', default: false },
     programs: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
+    compare: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 })
 const rounds = options.rounds !== undefined ? Math.max(1, Number(options.rounds)) : options.quick ? 2 : 7
 const folder = join(root, 'bench')
 // Where the one library that cannot be bundled is found.
-const built = join(root, 'packages', 'stdlib-tools', '.cache', 'bench')
+const builtIn = (checkout: string): string => join(checkout, 'packages', 'stdlib-tools', '.cache', 'bench')
 const chosen = WORKLOADS.filter((workload) => workload.name.includes(options.filter))
 const SYSTEM = [
   'host calls',
+  'waiting scripts',
+  'exceptions',
   'fresh machine',
   'compile',
   'process start',
@@ -50,31 +61,16 @@ const hasBulk = !options.programs && 'bulk'.includes(options.filter)
 const hasGrowth = !options.programs && 'growth'.includes(options.filter)
 const hasShapes = !options.programs && 'shapes'.includes(options.filter)
 
-interface ScriptSample {
-  readonly engine: Timing
-  /** With the base tier alone, in a process of its own. */
-  readonly base: Timing
-  readonly js: Timing
-  readonly lua: Timing | null
-}
-
-/** What all rounds gave, by name; the raw material of both outputs. */
-interface Samples {
-  readonly scripts: Record<string, ScriptSample[]>
-  readonly mixed: Record<string, number[]>
-  readonly baseMixed: Record<string, number[]>
-  readonly system: Record<string, Figures[]>
-  readonly bulk: Bulk[][]
-  readonly growth: Growth[][]
-  readonly shapes: Record<string, ShapeTimes[]>
-}
+const isFull = options.filter === '' && !options.quick && !options.programs
+const hasPeers = options.peers || isFull
 
 /** One file, since code that is loaded as hundreds of modules runs the same but starts several times slower. */
-async function bundle(): Promise<string> {
+async function bundle(checkout: string): Promise<string> {
+  const built = builtIn(checkout)
   mkdirSync(built, { recursive: true })
   const outfile = join(built, 'child.mjs')
   await build({
-    entryPoints: [join(folder, 'child.ts')],
+    entryPoints: [join(checkout, 'bench', 'child.ts')],
     outfile,
     bundle: true,
     format: 'esm',
@@ -83,15 +79,46 @@ async function bundle(): Promise<string> {
     minifySyntax: true,
     external: ['blake3-wasm'],
     logLevel: 'warning',
-    alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
-    nodePaths: ['vm', 'stdlib-tools'].map((name) => join(root, 'packages', name, 'node_modules')),
+    alias: Object.fromEntries(entries().map((entry) => [entry.name, join(checkout, entry.source)])),
+    nodePaths: ['vm', 'stdlib-tools'].map((name) => join(checkout, 'packages', name, 'node_modules')),
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   })
   return outfile
 }
 
-function measure(child: string, task: string, names: readonly string[] = []): unknown {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', child, folder, task, ...names], {
+/** The plain JavaScript twins as one text. */
+async function bundleJavaScript(): Promise<string> {
+  const outfile = join(builtIn(root), 'programs.js')
+  await build({
+    entryPoints: [join(folder, 'js-programs.ts')],
+    outfile,
+    bundle: true,
+    format: 'iife',
+    platform: 'neutral',
+    logLevel: 'warning',
+  })
+  return outfile
+}
+
+/** A checkout of another revision, installed and built; in the system's folder for temporary files. */
+function checkOut(revision: string): string {
+  const checkout = mkdtempSync(join(tmpdir(), 'bridle-bench-'))
+  const command = (program: string, args: readonly string[], cwd: string): void => {
+    const { status, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' })
+    if (status !== 0) throw new Error(`bench: ${program} ${args.join(' ')} failed:\n${stderr}`)
+  }
+  note(`bench: building ${revision}`)
+  command('git', ['worktree', 'add', '--detach', checkout, revision], root)
+  command(process.execPath, [join('scripts', 'setup.mjs')], checkout)
+  return checkout
+}
+
+function removeCheckout(checkout: string): void {
+  spawnSync('git', ['worktree', 'remove', '--force', checkout], { cwd: root })
+}
+
+function measure(child: string, task: string, names: readonly string[] = [], bench = folder): unknown {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', child, bench, task, ...names], {
     encoding: 'utf8',
     maxBuffer: 1 << 24,
   })
@@ -122,47 +149,67 @@ function luaVersion(): string | null {
 }
 
 async function main(): Promise<void> {
-  const child = await bundle()
+  const child = await bundle(root)
   const lua = luaVersion()
   if (lua === null) note('bench: lua5.4 is not installed; its column is left out')
-  const wanted = measure(
-    child,
-    'check',
-    chosen.map((workload) => workload.name),
-  ) as Record<string, string>
-  note(`bench: results are right; ${rounds} rounds`)
-  const samples: Samples = { scripts: {}, mixed: {}, baseMixed: {}, system: {}, bulk: [], growth: [], shapes: {} }
-  for (let round = 1; round <= rounds; round++) {
-    for (const { name } of chosen) {
-      const timing = measure(child, 'script', [name]) as { engine: Timing; js: Timing }
-      const base = (measure(child, 'base script', [name]) as { engine: Timing }).engine
-      const hasLua = lua !== null && existsSync(join(folder, 'scripts', `${name}.lua`))
-      ;(samples.scripts[name] ??= []).push({ ...timing, base, lua: hasLua ? measureLua(name, wanted[name]!) : null })
+  const peers = hasPeers ? presentPeers(folder, note) : []
+  const programs = await bundleJavaScript()
+  const checkout = options.compare === undefined ? null : checkOut(options.compare)
+  const samples = noSamples()
+  try {
+    const otherChild = checkout === null ? null : await bundle(checkout)
+    const names = chosen.map((workload) => workload.name)
+    const wanted = measure(child, 'check', names) as Record<string, string>
+    note(`bench: results are right; ${rounds} rounds`)
+    const said = new Set<string>()
+    const noteOnce = (text: string): void => {
+      if (!said.has(text)) note(text)
+      said.add(text)
     }
-    if (chosen.length > 0) {
-      const names = chosen.map((workload) => workload.name)
-      const mixed = measure(child, 'mixed', names) as Record<string, number>
-      for (const [name, ms] of Object.entries(mixed)) (samples.mixed[name] ??= []).push(ms)
-      const baseMixed = measure(child, 'base mixed', names) as Record<string, number>
-      for (const [name, ms] of Object.entries(baseMixed)) (samples.baseMixed[name] ??= []).push(ms)
+    for (let round = 1; round <= rounds; round++) {
+      for (const name of names) {
+        const timing = measure(child, 'script', [name]) as { engine: Timing; js: Timing }
+        const base = (measure(child, 'base script', [name]) as { engine: Timing }).engine
+        const hasLua = lua !== null && existsSync(join(folder, 'scripts', `${name}.lua`))
+        ;(samples.scripts[name] ??= []).push({ ...timing, base, lua: hasLua ? measureLua(name, wanted[name]!) : null })
+        for (const peer of peers) {
+          const times = ((samples.peers[peer.name] ??= {})[name] ??= [])
+          // What an engine could not do in the first round it cannot do in later ones.
+          const cannot = times.includes(null)
+          times.push(cannot ? null : measurePeer(folder, peer, name, wanted[name]!, programs, noteOnce))
+        }
+      }
+      if (names.length > 0) {
+        addTimes(samples.mixed, measure(child, 'mixed', names))
+        if (otherChild !== null) addTimes(samples.other, measure(otherChild, 'mixed', names, join(checkout!, 'bench')))
+        addTimes(samples.baseMixed, measure(child, 'base mixed', names))
+      }
+      if (names.length === WORKLOADS.length)
+        for (const peer of peers) (samples.embedding[peer.name] ??= []).push(measureEmbedding(folder, peer))
+      for (const name of SYSTEM) (samples.system[name] ??= []).push(measure(child, name) as Figures)
+      if (hasBulk) samples.bulk.push(measure(child, 'bulk') as Bulk[])
+      if (hasGrowth) samples.growth.push(measure(child, 'growth') as Growth[])
+      if (hasShapes) {
+        for (const [name, times] of Object.entries(measure(child, 'shapes') as Record<string, ShapeTimes>))
+          (samples.shapes[name] ??= []).push(times)
+      }
+      note(`bench: round ${round} of ${rounds} is done`)
     }
-    for (const name of SYSTEM) (samples.system[name] ??= []).push(measure(child, name) as Figures)
-    if (hasBulk) samples.bulk.push(measure(child, 'bulk') as Bulk[])
-    if (hasGrowth) samples.growth.push(measure(child, 'growth') as Growth[])
-    if (hasShapes) {
-      for (const [name, times] of Object.entries(measure(child, 'shapes') as Record<string, ShapeTimes>))
-        (samples.shapes[name] ??= []).push(times)
-    }
-    note(`bench: round ${round} of ${rounds} is done`)
+  } finally {
+    rmSync(builtIn(root), { recursive: true, force: true })
+    if (checkout !== null) removeCheckout(checkout)
   }
-  rmSync(built, { recursive: true, force: true })
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ machine: machineLines(lua), rounds, samples }, null, 2)}\n`)
     return
   }
-  const report = reportOf(samples, lua)
+  const report = reportOf(samples, lua, peers)
   process.stdout.write(report)
-  if (options.filter === '' && !options.quick && !options.programs) writeFileSync(join(folder, 'results.md'), report)
+  if (isFull) writeFileSync(join(folder, 'results.md'), report)
+}
+
+function addTimes(times: Record<string, number[]>, measured: unknown): void {
+  for (const [name, ms] of Object.entries(measured as Record<string, number>)) (times[name] ??= []).push(ms)
 }
 
 function machineLines(lua: string | null): string[] {
@@ -173,7 +220,7 @@ function machineLines(lua: string | null): string[] {
   ]
 }
 
-function reportOf(samples: Samples, lua: string | null): string {
+function reportOf(samples: Samples, lua: string | null, peers: readonly PresentPeer[]): string {
   const lines = [
     '# What the engine costs',
     '',
@@ -182,7 +229,16 @@ function reportOf(samples: Samples, lua: string | null): string {
     ...machineLines(lua).map((line) => `- ${line}`),
     '',
   ]
+  const goals = goalTable(samples)
+  if (goals.length > 0) lines.push('## Goals', '', ...goals, '')
   if (chosen.length > 0) lines.push('## Programs', '', ...programTable(samples), '')
+  if (Object.keys(samples.other).length > 0) lines.push(`## Against ${options.compare}`, '', ...comparisonTable(samples), '')
+  if (chosen.length > 0 && peers.length > 0) {
+    const shown = { ours: samples.mixed, base: samples.baseMixed, peers: samples.peers }
+    lines.push('## Other engines', '', ...peerTable(shown, peers), '')
+  }
+  if (Object.keys(samples.embedding).length > 0)
+    lines.push('## Embedding other engines', '', ...embeddingTable(samples.embedding), '')
   for (const [name, figures] of Object.entries(samples.system))
     lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures), '')
   if (hasBulk) lines.push('## Builtins over many elements', '', ...bulkTable(medianBulk(samples.bulk)), '')
@@ -230,6 +286,20 @@ function programTable(samples: Samples): string[] {
   )
   lines.push(`| **geometric mean** | | ${js} | ${lua} | ${base} | ${cold} | | ${baseJs} | ${baseLua} | |`)
   return lines
+}
+
+/** What these sources take of the time of the other revision, mixed; below 1 they are faster. */
+function comparisonTable(samples: Samples): string[] {
+  const rows = Object.entries(samples.other).flatMap(([name, theirs]) => {
+    const ours = samples.mixed[name]
+    return ours === undefined ? [] : [{ name, ratios: ours.map((ms, round) => ms / theirs[round]!) }]
+  })
+  return [
+    `| program | × ${options.compare} |`,
+    '|---|---:|',
+    ...rows.map(({ name, ratios }) => `| ${name} | ${withQuartiles(ratios)} |`),
+    `| **geometric mean** | ${figure(geometricMean(rows.map(({ ratios }) => median(ratios))))} |`,
+  ]
 }
 
 function figureTable(rows: readonly Figures[]): string[] {

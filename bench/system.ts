@@ -72,6 +72,9 @@ export async function hostCalls(): Promise<Figures> {
   const empty = engine.load(loopOf('n + 1'))
   const pure = engine.load(loopOf('__bench_pure(n, 1)'))
   const asking = engine.load(loopOf('__bench_ask(n)'))
+  const deep = engine.load(
+    `fn down(depth) {\n  if depth > 0 {\n    let n = down(depth - 1)\n    return n\n  }\n  var n = 0\n  while n < ${CALLS} {\n    n = __bench_ask(n)\n  }\n  return n\n}\npipeline main() {\n  println(down(20))\n}\n`,
+  )
   const perform: NonNullable<ConstructorParameters<typeof MachineClass>[1]['perform']> = (effect) => ({
     ok: true,
     value: (effect.args['n'] as number) + 1,
@@ -83,12 +86,61 @@ export async function hostCalls(): Promise<Figures> {
   }
   const loop = time(() => engine.run(empty))
   await jsAwaits()
+  const baseLoop = time(() => engine.run(empty, { tier: null }))
   return {
     'one turn of the empty loop, ns': loop,
     'pure host function, ns': time(() => engine.run(pure)) - loop,
+    'pure host function in the base tier, ns': time(() => engine.run(pure, { tier: null })) - baseLoop,
     'effect answered at once, ns': time(() => engine.run(asking, { perform })) - loop,
     'effect with suspend and resume, ns': time(() => drive(engine.machine(asking))) - loop,
+    'effect with suspend and resume, 20 calls deep, ns': time(() => drive(engine.machine(deep))) - loop,
     '`await` of a promise in plain JavaScript, ns': nanosecondsACall(await jsAwaits()),
+  }
+}
+
+/** What a host pays that has many scripts waiting at once: each is started, waits, and is answered after all have been started. */
+export function waitingScripts(): Figures {
+  const engine = new Engine([hostFamily])
+  const program = engine.load('pipeline main() {\n  var n = 0\n  while n < 10 {\n    n = __bench_ask(n)\n  }\n  println(n)\n}\n')
+  const count = 1000
+  const work = (): void => {
+    const machines = Array.from({ length: count }, () => suspended(engine, program))
+    for (let turn = 1; turn <= 10; turn++) {
+      for (const machine of machines) {
+        const [pending] = machine.pendingEffects()
+        const exit = machine.resume({ id: pending!.id, outcome: { ok: true, value: turn } }, 0)
+        if (exit.kind !== (turn < 10 ? 'suspended' : 'done')) throw new Error(describe(exit))
+      }
+    }
+  }
+  work()
+  return { '1,000 scripts, ten waits each, µs a wait': (warmTime(work) * 1000) / (count * 10) }
+}
+
+/** A throw and its catch, less the turn of the loop around them. */
+export function exceptions(): Figures {
+  const engine = new Engine()
+  const loopWith = (body: string): LinkedProgram =>
+    engine.load(
+      `fn risky(n) {\n  throw "even"\n}\nfn calm(n) {\n  return n\n}\nfn down(n, depth) {\n  if depth == 0 { throw "even" }\n  let r = down(n, depth - 1)\n  return r\n}\n` +
+        `fn quiet(n, depth) {\n  if depth == 0 { return n }\n  let r = quiet(n, depth - 1)\n  return r\n}\n` +
+        `pipeline main() {\n  var n = 0\n  while n < ${CALLS} {\n    try {\n      ${body}\n    } catch (e) {\n      n = n + 0\n    }\n    n = n + 1\n  }\n  println(n)\n}\n`,
+    )
+  const time = (thrown: LinkedProgram, calm: LinkedProgram, options: Parameters<Engine['run']>[1]): number => {
+    const once = (program: LinkedProgram): number => {
+      expectOutput(engine.run(program, options), String(CALLS))
+      engine.run(program, options)
+      return nanosecondsACall(warmTime(() => void engine.run(program, options)))
+    }
+    return once(thrown) - once(calm)
+  }
+  const one = [loopWith('risky(n)'), loopWith('calm(n)')] as const
+  const ten = [loopWith('down(n, 9)'), loopWith('quiet(n, 9)')] as const
+  return {
+    'caught one frame up, ns': time(...one, {}),
+    'caught one frame up, base tier, ns': time(...one, { tier: null }),
+    'through ten frames, ns': time(...ten, {}),
+    'through ten frames, base tier, ns': time(...ten, { tier: null }),
   }
 }
 

@@ -15,4 +15,4 @@ end
 table.sort(times)
 print(tostring(result))
 print(cold)
-print((times[(#times + 1) // 2] + times[#times // 2 + 1]) / 2)
+print((times[math.floor((#times + 1) / 2)] + times[math.floor(#times / 2) + 1]) / 2)

@@ -1,5 +1,5 @@
 local function a(i, j)
-  return 1.0 / ((i + j) * (i + j + 1) // 2 + i + 1)
+  return 1.0 / ((i + j) * (i + j + 1) / 2 + i + 1)
 end
 local function times(v, n)
   local out = {}

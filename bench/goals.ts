@@ -1,0 +1,163 @@
+// THE list of goals: what each figure of the benchmark ought to be, and what stands in the way of those that are missed. A goal is
+// judged on the upper quartile over rounds (the lower one where more is better), so that luck does not meet it.
+
+import { meanRatio } from './peers.js'
+import { figure, geometricMean, spread } from './stats.js'
+import type { Samples } from './samples.js'
+
+interface Goal {
+  readonly what: string
+  readonly bound: number
+  readonly stretch?: number
+  readonly atLeast?: true
+  /** One value a round; empty where it was not measured. */
+  readonly values: (samples: Samples) => readonly number[]
+  /** Said when the goal is missed. */
+  readonly obstacle?: string
+}
+
+/** Programs whose every type follows from the literals in them. */
+const INFERRED = ['fib', 'int_loop', 'float_loop', 'nbody', 'spectral_norm']
+
+type Yardstick = 'js' | 'lua'
+
+/** Geometric mean over programs of the ratio to a yardstick, a value a round. */
+function mean(tier: 'mixed' | 'baseMixed', yardstick: Yardstick, names?: readonly string[]) {
+  return (samples: Samples): number[] => {
+    const programs = Object.keys(samples[tier]).filter((name) => names === undefined || names.includes(name))
+    const rounds = programs.length === 0 ? 0 : samples[tier][programs[0]!]!.length
+    return Array.from({ length: rounds }, (_, round) => {
+      const ratios = programs.flatMap((name) => {
+        const other = samples.scripts[name]?.[round]?.[yardstick]
+        return other === null || other === undefined ? [] : [samples[tier][name]![round]! / other.warm]
+      })
+      return ratios.length === 0 ? Number.NaN : geometricMean(ratios)
+    }).filter(Number.isFinite)
+  }
+}
+
+/** The program that does worst in a ratio, a value a round. */
+function worst(ratio: (samples: Samples, name: string, round: number) => number) {
+  return (samples: Samples): number[] => {
+    const names = Object.keys(samples.mixed)
+    const worstOf = names.map((name) => samples.mixed[name]!.map((_, round) => ratio(samples, name, round)))
+    return names.length === 0 ? [] : worstOf.reduce((a, b) => (spread(a).median > spread(b).median ? a : b))
+  }
+}
+
+function of(table: string, label: string) {
+  return (samples: Samples): number[] => (samples.system[table] ?? []).map((figures) => figures[label] ?? Number.NaN)
+}
+
+function worstOf(table: string) {
+  return (samples: Samples): number[] => (samples.system[table] ?? []).map((figures) => Math.max(...Object.values(figures)))
+}
+
+function againstPeer(tier: 'ours' | 'base', peer: string) {
+  return (samples: Samples): number[] => {
+    const ratio = meanRatio({ ours: samples.mixed, base: samples.baseMixed, peers: samples.peers }, tier, peer)
+    return ratio === null ? [] : [ratio.median, ratio.high]
+  }
+}
+
+const GOALS: readonly Goal[] = [
+  { what: 'compiled tier, × Lua 5.4', bound: 0.45, stretch: 0.3, values: mean('mixed', 'lua') },
+  { what: 'compiled tier, × JavaScript', bound: 4, stretch: 3, values: mean('mixed', 'js') },
+  {
+    what: `compiled tier, × Lua 5.4, types inferred (${INFERRED.join(', ')})`,
+    bound: 0.2,
+    values: mean('mixed', 'lua', INFERRED),
+  },
+  {
+    what: 'the same, × JavaScript',
+    bound: 1.5,
+    stretch: 1.25,
+    values: mean('mixed', 'js', INFERRED),
+    obstacle: 'every call, store and turn of a loop is counted and may be left, which plain JavaScript need not see to',
+  },
+  {
+    what: 'slowest program of the compiled tier, × base tier, mixed',
+    bound: 1.05,
+    values: worst((samples, name, round) => samples.mixed[name]![round]! / samples.baseMixed[name]![round]!),
+  },
+  {
+    what: 'slowest program of the compiled tier, × base tier, cold',
+    bound: 1.2,
+    values: worst((samples, name, round) => {
+      const { engine, base } = samples.scripts[name]![round]!
+      return engine.cold / base.cold
+    }),
+    obstacle: 'the text is made and compiled in the run that it ought to speed up',
+  },
+  { what: 'base tier, × Lua 5.4', bound: 3, stretch: 2.2, values: mean('baseMixed', 'lua') },
+  { what: 'base tier, × quickjs-emscripten', bound: 1, values: againstPeer('base', 'quickjs-emscripten') },
+  { what: 'base tier, × monty', bound: 1, values: againstPeer('base', 'monty') },
+  { what: 'base tier, × wasmoon (stretch only)', bound: 1, values: againstPeer('base', 'wasmoon') },
+  { what: 'pure host call, ns', bound: 25, stretch: 10, values: of('host calls', 'pure host function, ns') },
+  {
+    what: 'pure host call in the base tier, ns',
+    bound: 100,
+    stretch: 50,
+    values: of('host calls', 'pure host function in the base tier, ns'),
+  },
+  {
+    what: 'call that waits for the host, one call deep, ns',
+    bound: 500,
+    values: of('host calls', 'effect with suspend and resume, ns'),
+  },
+  { what: 'throw caught one frame up, ns', bound: 40, values: of('exceptions', 'caught one frame up, ns') },
+  {
+    what: 'throw through ten frames in the base tier, ns',
+    bound: 150,
+    values: of('exceptions', 'through ten frames, base tier, ns'),
+  },
+  {
+    what: 'machine for a compiled program, run of ten lines, µs',
+    bound: 30,
+    stretch: 10,
+    values: of('fresh machine', 'run on a fresh machine, µs'),
+  },
+  { what: 'compile and run ten lines, µs', bound: 250, values: of('fresh machine', 'compile and run, µs') },
+  { what: 'idle machine, KiB', bound: 6, stretch: 4, values: of('idle machines', 'resident memory of one, KiB') },
+  {
+    what: 'start of `bridle run`, × bare Node',
+    bound: 1.3,
+    values: of('process start', 'bridle run of hello, × bare Node'),
+    obstacle: 'reading the code cache and defining a thousand builtins',
+  },
+  ...[10, 100, 1000].map((size): Goal => ({
+    what: `parsing ${size} KB, MB/s`,
+    bound: 5,
+    atLeast: true,
+    values: of('compile', `text to syntax tree of ${size} KB, MB/s`),
+    obstacle: 'garbage collection: the tree of a large file survives to the old generation',
+  })),
+  { what: 'snapshot of a script that waits for a tool, bytes', bound: 1024, values: of('snapshot', 'one variable: bytes') },
+  { what: 'writing it, µs', bound: 20, stretch: 10, values: of('snapshot', 'one variable: write, µs') },
+  {
+    what: 'restoring it and going on, µs',
+    bound: 25,
+    stretch: 15,
+    values: of('snapshot', 'one variable: restore and resume, µs'),
+  },
+  { what: 'writing 100,000 records, µs', bound: 100_000, values: of('snapshot', '100,000 records: write, µs') },
+  { what: 'restoring 100,000 records, µs', bound: 100_000, values: of('snapshot', '100,000 records: restore and resume, µs') },
+  { what: 'longest pause under default limits, ms', bound: 50, values: worstOf('longest pause') },
+]
+
+/** Goals of which something was measured. */
+export function goalTable(samples: Samples): string[] {
+  const rows = GOALS.flatMap(({ what, bound, stretch, atLeast, values, obstacle }) => {
+    const measured = values(samples).filter(Number.isFinite)
+    if (measured.length === 0) return []
+    const { low, median, high } = spread(measured)
+    const meets = (limit: number): boolean => (atLeast === true ? low >= limit : high <= limit)
+    const verdict = stretch !== undefined && meets(stretch) ? 'met, with the stretch' : meets(bound) ? 'met' : 'missed'
+    const why = verdict === 'missed' && obstacle !== undefined ? `: ${obstacle}` : ''
+    const goal = `${atLeast === true ? '≥' : '≤'} ${figure(bound)}${stretch === undefined ? '' : ` (${figure(stretch)})`}`
+    return [`| ${what} | ${goal} | ${figure(median)} (${figure(low)}–${figure(high)}) | ${verdict}${why} |`]
+  })
+  return rows.length === 0
+    ? []
+    : ['A goal is met when the upper quartile is.', '', '| what | goal (stretch) | measured | |', '|---|---:|---:|---|', ...rows]
+}

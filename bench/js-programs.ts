@@ -1,0 +1,9 @@
+// The plain JavaScript twins as one text for other engines of JavaScript: bundled, it defines `run(name)`.
+
+import { WORKLOADS } from './workloads.js'
+
+;(globalThis as { run?: (name: string) => string }).run = (name) => {
+  const workload = WORKLOADS.find((each) => each.name === name)
+  if (workload === undefined) throw new Error(`no workload ${name}`)
+  return workload.js()
+}

@@ -1,0 +1,201 @@
+// Other engines that run the same programs, each in a process of its own in every round. Those with a command of their own come
+// from the system; the embedded ones are installed by `npm ci` in bench/peers. Who is absent is left out with a notice, and so is a
+// program that an engine cannot run or gets wrong (fengari has 32-bit ints, monty has no classes).
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { figure, geometricMean, median, spread } from './stats.js'
+import type { Timing } from './timing.js'
+
+/** How an engine is reached: the language of its programs, and what measures one. */
+interface Peer {
+  readonly name: string
+  readonly language: 'js' | 'lua' | 'py'
+  /** The version, or null where the engine is absent. */
+  readonly version: (bench: string) => string | null
+  readonly command: (bench: string, source: string, name: string) => readonly string[]
+}
+
+export interface PresentPeer {
+  readonly name: string
+  readonly version: string
+  readonly peer: Peer
+}
+
+/** What an embedding program feels, of each engine that can be embedded. */
+export interface Embedding {
+  readonly hostCallNs: number
+  readonly freshUs: number
+}
+
+function versionOf(command: string, args: readonly string[], pattern: RegExp): string | null {
+  const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  return pattern.exec(`${stdout ?? ''}${stderr ?? ''}`)?.[1] ?? null
+}
+
+function embedded(name: string, library: string, language: Peer['language']): Peer {
+  return {
+    name,
+    language,
+    version: (bench) => {
+      const manifest = join(bench, 'peers', 'node_modules', library, 'package.json')
+      return existsSync(manifest) ? (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version : null
+    },
+    command: (bench, source, program) => [process.execPath, join(bench, 'peers', 'measure.mjs'), name, source, program],
+  }
+}
+
+const PEERS: readonly Peer[] = [
+  {
+    name: 'LuaJIT',
+    language: 'lua',
+    version: () => versionOf('luajit', ['-v'], /^LuaJIT (\S+)/),
+    command: (bench, source) => ['luajit', join(bench, 'scripts', 'measure.lua'), source],
+  },
+  {
+    name: 'CPython',
+    language: 'py',
+    version: () => versionOf('python3', ['--version'], /^Python (\S+)/),
+    command: (bench, source) => ['python3', join(bench, 'peers', 'measure.py'), source],
+  },
+  embedded('quickjs-emscripten', 'quickjs-emscripten', 'js'),
+  embedded('wasmoon', 'wasmoon', 'lua'),
+  embedded('fengari', 'fengari', 'lua'),
+  embedded('monty', '@pydantic/monty', 'py'),
+  embedded('isolated-vm', 'isolated-vm', 'js'),
+]
+
+/** Engines that are here; `note` is told of the others. */
+export function presentPeers(bench: string, note: (text: string) => void): PresentPeer[] {
+  return PEERS.flatMap((peer) => {
+    const version = peer.version(bench)
+    if (version !== null && answers(bench, peer)) return [{ name: peer.name, version, peer }]
+    const how = peer.command(bench, '', '')[0] === process.execPath ? ' (npm ci in bench/peers installs it)' : ''
+    note(`bench: ${peer.name} is not installed${how}; its column is left out`)
+    return []
+  })
+}
+
+/** An embedded engine may be there without its native part. */
+function answers(bench: string, peer: Peer): boolean {
+  return peer.command(bench, '', '')[0] !== process.execPath || run(peer.command(bench, '', 'embedding')).status === 0
+}
+
+function run(command: readonly string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(command[0]!, command.slice(1), { encoding: 'utf8', timeout: 120_000 })
+}
+
+/**
+ * Times of one program in one engine, null where it cannot run it. `bundle` is the text of all programs in JavaScript.
+ */
+export function measurePeer(
+  bench: string,
+  { name, peer }: PresentPeer,
+  program: string,
+  wanted: string,
+  bundle: string,
+  note: (text: string) => void,
+): Timing | null {
+  const source = peer.language === 'js' ? bundle : join(bench, 'scripts', `${program}.${peer.language}`)
+  if (!existsSync(source)) return null
+  const { status, stdout, stderr } = run(peer.command(bench, source, program))
+  if (status !== 0) {
+    note(`bench: ${name} cannot run ${program}: ${reason(stderr)}`)
+    return null
+  }
+  const { result, cold, warm } = stdout.startsWith('{') ? (JSON.parse(stdout) as Answer) : answerOfLines(stdout)
+  if (result !== wanted) {
+    note(`bench: ${name} gives ${result} for ${program}, not ${wanted}`)
+    return null
+  }
+  return { cold, warm }
+}
+
+interface Answer extends Timing {
+  readonly result: string
+}
+
+function answerOfLines(stdout: string): Answer {
+  const [result = '', cold = '', warm = ''] = stdout.split('\n')
+  return { result, cold: Number(cold), warm: Number(warm) }
+}
+
+/** The line that says what is wrong, in whatever an engine prints. */
+function reason(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '')
+  return lines.find((line) => /Error|error/.test(line))?.trim() ?? 'it ends without a result'
+}
+
+/** Null for engines that are processes of their own. */
+export function measureEmbedding(bench: string, { peer }: PresentPeer): Embedding | null {
+  const command = peer.command(bench, '', 'embedding')
+  if (command[0] !== process.execPath) return null
+  const { status, stdout } = run(command)
+  return status === 0 ? (JSON.parse(stdout) as Embedding) : null
+}
+
+/** Times of ours and of each peer, by program and round. */
+export interface PeerSamples {
+  readonly ours: Readonly<Record<string, readonly number[]>>
+  readonly base: Readonly<Record<string, readonly number[]>>
+  readonly peers: Readonly<Record<string, Readonly<Record<string, readonly (Timing | null)[]>>>>
+}
+
+function ratios(own: readonly number[], theirs: readonly (Timing | null)[] | undefined): number[] {
+  return own.flatMap((ms, round) => {
+    const other = theirs?.[round]
+    return other === null || other === undefined ? [] : [ms / other.warm]
+  })
+}
+
+/** Geometric means of the median ratios, and of the upper quartiles, over the programs that an engine can run. */
+export function meanRatio(samples: PeerSamples, tier: 'ours' | 'base', peer: string): { median: number; high: number } | null {
+  const each = Object.entries(samples[tier]).flatMap(([program, own]) => {
+    const values = ratios(own, samples.peers[peer]?.[program])
+    return values.length === 0 ? [] : [spread(values)]
+  })
+  if (each.length === 0) return null
+  return {
+    median: geometricMean(each.map(({ median: middle }) => middle)),
+    high: geometricMean(each.map(({ high }) => high)),
+  }
+}
+
+export function peerTable(samples: PeerSamples, present: readonly PresentPeer[]): string[] {
+  const cell = (values: readonly number[]): string => (values.length === 0 ? '–' : figure(median(values)))
+  const mean = (tier: 'ours' | 'base', name: string): string => {
+    const ratio = meanRatio(samples, tier, name)
+    return ratio === null ? '–' : figure(ratio.median)
+  }
+  return [
+    'The time of the compiled tier, mixed, divided by that of each engine, warm in a process of its own; below 1 we are faster. The last',
+    'line is the same for the base tier. A dash: the engine cannot run the program, or gives another result.',
+    '',
+    `| program | ${present.map(({ name, version }) => `${name} ${version}`).join(' | ')} |`,
+    `|---|${present.map(() => '---:|').join('')}`,
+    ...Object.entries(samples.ours).map(
+      ([program, own]) =>
+        `| ${program} | ${present.map(({ name }) => cell(ratios(own, samples.peers[name]?.[program]))).join(' | ')} |`,
+    ),
+    `| **geometric mean** | ${present.map(({ name }) => mean('ours', name)).join(' | ')} |`,
+    `| **geometric mean, base tier** | ${present.map(({ name }) => mean('base', name)).join(' | ')} |`,
+  ]
+}
+
+export function embeddingTable(rounds: Readonly<Record<string, readonly (Embedding | null)[]>>): string[] {
+  const rows = Object.entries(rounds).flatMap(([name, samples]) => {
+    const present = samples.filter((each) => each !== null)
+    if (present.length === 0) return []
+    const calls = median(present.map(({ hostCallNs }) => hostCallNs))
+    const fresh = median(present.map(({ freshUs }) => freshUs))
+    return [`| ${name} | ${figure(calls)} | ${figure(fresh)} |`]
+  })
+  return [
+    'A turn of a loop that calls a function of the host, and a new machine that compiles and runs ten lines.',
+    '',
+    '| engine | host call, ns | new machine and ten lines, µs |',
+    '|---|---:|---:|',
+    ...rows,
+  ]
+}

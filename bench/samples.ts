@@ -1,0 +1,46 @@
+// What all rounds of a benchmark gave, by name: the raw material of the report, of the goals and of `--json`.
+
+import type { Bulk } from './bulk.js'
+import type { Growth } from './growth.js'
+import type { Embedding } from './peers.js'
+import type { ShapeTimes } from './shapes/measure.js'
+import type { Figures } from './system.js'
+import type { Timing } from './timing.js'
+
+export interface ScriptSample {
+  readonly engine: Timing
+  /** With the base tier alone, in a process of its own. */
+  readonly base: Timing
+  readonly js: Timing
+  readonly lua: Timing | null
+}
+
+export interface Samples {
+  readonly scripts: Record<string, ScriptSample[]>
+  readonly mixed: Record<string, number[]>
+  readonly baseMixed: Record<string, number[]>
+  /** Mixed times of another revision, where one is compared with. */
+  readonly other: Record<string, number[]>
+  /** By peer, then program. */
+  readonly peers: Record<string, Record<string, (Timing | null)[]>>
+  readonly embedding: Record<string, (Embedding | null)[]>
+  readonly system: Record<string, Figures[]>
+  readonly bulk: Bulk[][]
+  readonly growth: Growth[][]
+  readonly shapes: Record<string, ShapeTimes[]>
+}
+
+export function noSamples(): Samples {
+  return {
+    scripts: {},
+    mixed: {},
+    baseMixed: {},
+    other: {},
+    peers: {},
+    embedding: {},
+    system: {},
+    bulk: [],
+    growth: [],
+    shapes: {},
+  }
+}
