@@ -183,8 +183,12 @@ export function peerTable(samples: PeerSamples, present: readonly PresentPeer[])
   ]
 }
 
-export function embeddingTable(rounds: Readonly<Record<string, readonly (Embedding | null)[]>>): string[] {
-  const rows = Object.entries(rounds).flatMap(([name, samples]) => {
+/** `ours`: the same of this engine, where it was measured. */
+export function embeddingTable(
+  rounds: Readonly<Record<string, readonly (Embedding | null)[]>>,
+  ours: readonly Embedding[],
+): string[] {
+  const rows = Object.entries({ bridle: ours, ...rounds }).flatMap(([name, samples]) => {
     const present = samples.filter((each) => each !== null)
     if (present.length === 0) return []
     const calls = median(present.map(({ hostCallNs }) => hostCallNs))

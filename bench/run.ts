@@ -21,7 +21,7 @@ import { figure, geometricMean, median, spread } from './stats.js'
 import { WORKLOADS } from './workloads.js'
 import type { Bulk } from './bulk.js'
 import type { Growth } from './growth.js'
-import type { PresentPeer } from './peers.js'
+import type { Embedding, PresentPeer } from './peers.js'
 import type { Samples } from './samples.js'
 import type { ShapeTimes } from './shapes/measure.js'
 import type { Figures } from './system.js'
@@ -238,7 +238,7 @@ function reportOf(samples: Samples, lua: string | null, peers: readonly PresentP
     lines.push('## Other engines', '', ...peerTable(shown, peers), '')
   }
   if (Object.keys(samples.embedding).length > 0)
-    lines.push('## Embedding other engines', '', ...embeddingTable(samples.embedding), '')
+    lines.push('## Embedding other engines', '', ...embeddingTable(samples.embedding, ownEmbedding(samples)), '')
   for (const [name, figures] of Object.entries(samples.system))
     lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures), '')
   if (hasBulk) lines.push('## Builtins over many elements', '', ...bulkTable(medianBulk(samples.bulk)), '')
@@ -308,6 +308,15 @@ function figureTable(rows: readonly Figures[]): string[] {
     '|---|---:|',
     ...Object.keys(rows[0]!).map((label) => `| ${label} | ${withQuartiles(rows.map((row) => row[label]!))} |`),
   ]
+}
+
+function ownEmbedding({ system }: Samples): Embedding[] {
+  const fresh = system['fresh machine'] ?? []
+  return (system['host calls'] ?? []).flatMap((calls, round) => {
+    const freshUs = fresh[round]?.['compile and run, µs']
+    if (freshUs === undefined) return []
+    return [{ hostCallNs: calls['one turn of the empty loop, ns']! + calls['pure host function, ns']!, freshUs }]
+  })
 }
 
 function medianBulk(rounds: readonly Bulk[][]): Bulk[] {

@@ -8,7 +8,7 @@
 // error, wherever it is.
 
 import { dedent, dedentPieces, docText, unescape } from './literals.js'
-import { TOKEN, WORDS } from './tokens.js'
+import { FIRST_UNIT, TOKEN, WORDS } from './tokens.js'
 
 /**
  * The expression text of one `${…}`; `start` is the offset of its first character in the file, `depth` the brackets around
@@ -40,8 +40,8 @@ export interface LexError {
 export interface TokenStream {
   /** One unit a token, for the grammar. */
   readonly units: string
-  readonly starts: readonly number[]
-  readonly ends: readonly number[]
+  readonly starts: Int32Array
+  readonly ends: Int32Array
   readonly payloads: readonly Payload[]
   /** Doc comment text by the index of the token it stands before. */
   readonly docs: ReadonlyMap<number, string>
@@ -57,14 +57,15 @@ export interface TokenStream {
 export const MAX_NESTING = 200
 
 /** A run of words like `! ! !` or `if if if`, which nests without brackets. */
-const PREFIX_UNITS: ReadonlySet<number> = new Set(
-  (['!', '-', '*', 'if', 'match', 'try', 'retry', 'deadline', 'parallel', 'each', 'settle'] as const).map((name) => TOKEN[name]),
-)
+const PREFIXES = ['!', '-', '*', 'if', 'match', 'try', 'retry', 'deadline', 'parallel', 'each', 'settle'] as const
+const IS_PREFIX: readonly boolean[] = Object.values(TOKEN).reduce<boolean[]>((table, unit) => {
+  table[unit - FIRST_UNIT] = PREFIXES.some((name) => TOKEN[name] === unit)
+  return table
+}, [])
 
 const WORD = /[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*/uy
 const UPPER = /^\p{Uppercase}/u
 const ALPHANUMERIC = /^[\p{Alphabetic}\p{N}]/u
-const NUMBER = /[0-9]+(?:\.[0-9]+)?/y
 
 const TAB = 9,
   LINE_FEED = 10,
@@ -73,14 +74,17 @@ const TAB = 9,
   QUOTE = 34,
   DOLLAR = 36,
   STAR = 42,
+  DOT = 46,
   SLASH = 47,
   BACKSLASH = 92
 const OPEN_BRACE = 123,
   CLOSE_BRACE = 125
 
-/** Operators by first character, longest first; harn.ohm sees one unit for each. */
-const OPERATORS: ReadonlyMap<string, readonly (readonly [text: string, unit: number])[]> = (() => {
-  const table = new Map<string, (readonly [string, number])[]>()
+type Operator = readonly [text: string, unit: number]
+
+/** Operators by the code of their first character, longest first; harn.ohm sees one unit for each. */
+const OPERATORS: readonly (readonly Operator[] | undefined)[] = (() => {
+  const table = Array.from<Operator[] | undefined>({ length: 128 })
   const texts = (
     [
       '==',
@@ -125,10 +129,8 @@ const OPERATORS: ReadonlyMap<string, readonly (readonly [text: string, unit: num
     ] as const
   ).toSorted((a, b) => b.length - a.length)
   for (const text of texts) {
-    const first = text.charAt(0)
-    const row = table.get(first)
-    if (row === undefined) table.set(first, [[text, TOKEN[text]]])
-    else row.push([text, TOKEN[text]])
+    const row = (table[text.charCodeAt(0)] ??= [])
+    row.push([text, TOKEN[text]])
   }
   return table
 })()
@@ -148,8 +150,8 @@ class Lexer {
   private readonly text: string
   private readonly base: number
   private readonly units: number[] = []
-  private readonly starts: number[] = []
-  private readonly ends: number[] = []
+  private starts: Int32Array
+  private ends: Int32Array
   private readonly payloads: Payload[] = []
   private readonly docs = new Map<number, string>()
   private readonly comments: Comment[] = []
@@ -168,6 +170,9 @@ class Lexer {
     this.text = text
     this.base = base
     this.outerDepth = depth
+    const room = 8 + (text.length >> 2)
+    this.starts = new Int32Array(room)
+    this.ends = new Int32Array(room)
   }
 
   run(whole: boolean): TokenStream {
@@ -179,8 +184,8 @@ class Lexer {
     while (this.at < text.length && this.error === null) this.step()
     return {
       units: unitString(this.units),
-      starts: this.starts,
-      ends: this.ends,
+      starts: this.starts.subarray(0, this.units.length),
+      ends: this.ends.subarray(0, this.units.length),
       payloads: this.payloads,
       docs: this.docs,
       comments: this.comments,
@@ -216,7 +221,7 @@ class Lexer {
       else if (text.startsWith('\r\n', start + 1)) this.at += 3
       else this.fail('character', start)
     } else {
-      const row = OPERATORS.get(text.charAt(start))
+      const row = code < 128 ? OPERATORS[code] : undefined
       if (row === undefined) this.wordOrError(start)
       else this.operator(start, row)
     }
@@ -227,15 +232,19 @@ class Lexer {
       this.docs.set(this.units.length, this.pendingDoc.join('\n'))
       this.pendingDoc = []
     }
-    if (PREFIX_UNITS.has(unit)) {
+    if (IS_PREFIX[unit - FIRST_UNIT] === true) {
       this.prefixRun += 1
       if (this.prefixRun > MAX_NESTING) this.tooDeep ??= this.base + start
     } else {
       this.prefixRun = 0
     }
-    this.units.push(unit)
-    this.starts.push(this.base + start)
-    this.ends.push(this.base + end)
+    const count = this.units.push(unit) - 1
+    if (count === this.starts.length) {
+      this.starts = doubled(this.starts)
+      this.ends = doubled(this.ends)
+    }
+    this.starts[count] = this.base + start
+    this.ends[count] = this.base + end
     this.payloads.push(payload)
     this.at = end
   }
@@ -245,14 +254,14 @@ class Lexer {
       this.breaksSinceDoc += 1
       if (this.breaksSinceDoc > 1) this.pendingDoc = []
     }
-    if (this.units.at(-1) === TOKEN['\n']) return
+    if (this.units[this.units.length - 1] === TOKEN['\n']) return
     const docs = this.pendingDoc
     this.pendingDoc = []
     this.push(TOKEN['\n'], start, start + 1)
     this.pendingDoc = docs
   }
 
-  private operator(start: number, row: readonly (readonly [string, number])[]): void {
+  private operator(start: number, row: readonly Operator[]): void {
     const { text } = this
     for (const [symbol, unit] of row) {
       if (symbol.length > 1 && !text.startsWith(symbol, start)) continue
@@ -270,7 +279,7 @@ class Lexer {
     } else if (unit === TOKEN['}'] || unit === TOKEN[')'] || unit === TOKEN[']']) {
       this.open.pop()
     } else if (unit === TOKEN['->']) {
-      const opener = this.open.at(-1)
+      const opener = this.open[this.open.length - 1]
       if (opener !== undefined && this.units[opener] === TOKEN['{']) this.units[opener] = TOKEN['{->']
     }
   }
@@ -303,11 +312,9 @@ class Lexer {
 
   private number(start: number): void {
     const { text } = this
-    NUMBER.lastIndex = start
-    const match = NUMBER.exec(text)?.[0] ?? ''
-    const end = start + match.length
-    if (match.includes('.')) {
-      this.push(TOKEN['<float>'], start, end)
+    const end = digitsEnd(text, start)
+    if (text.charCodeAt(end) === DOT && isDigit(text.charCodeAt(end + 1))) {
+      this.push(TOKEN['<float>'], start, digitsEnd(text, end + 1))
       return
     }
     const unitLength = durationUnit(text, end)
@@ -465,6 +472,18 @@ function durationUnit(text: string, at: number): number {
 function lineEnd(text: string, from: number): number {
   const end = text.indexOf('\n', from)
   return end < 0 ? text.length : end
+}
+
+function doubled(array: Int32Array): Int32Array {
+  const larger = new Int32Array(array.length * 2)
+  larger.set(array)
+  return larger
+}
+
+function digitsEnd(text: string, from: number): number {
+  let at = from
+  while (isDigit(text.charCodeAt(at))) at += 1
+  return at
 }
 
 function isDigit(code: number): boolean {

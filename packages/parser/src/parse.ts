@@ -109,8 +109,8 @@ function withBreak(tokens: TokenStream, position: number): TokenStream {
   return {
     ...tokens,
     units: `${tokens.units.slice(0, position)}${String.fromCharCode(TOKEN['\n'])}${tokens.units.slice(position)}`,
-    starts: tokens.starts.toSpliced(position, 0, at),
-    ends: tokens.ends.toSpliced(position, 0, at),
+    starts: Int32Array.from([...tokens.starts].toSpliced(position, 0, at)),
+    ends: Int32Array.from([...tokens.ends].toSpliced(position, 0, at)),
     payloads: tokens.payloads.toSpliced(position, 0, null),
     docs: new Map([...tokens.docs].map(([token, doc]) => [token < position ? token : token + 1, doc])),
   }

@@ -13,7 +13,8 @@ import { isExtensionUnit, isKeywordUnit, isWordToken, TOKEN, type TokenName, tok
 
 export function lexDiagnostic(source: SourceFile, error: LexError): Diagnostic {
   const at = placeText(source, error.offset)
-  const span = { start: error.offset, end: error.offset + Math.max(1, error.character.length) }
+  // An empty interpolation is shown behind its brace, which may be the end of the text.
+  const span = { start: error.offset, end: Math.min(error.offset + Math.max(1, error.character.length), source.text.length) }
   switch (error.kind) {
     case 'character':
       return diagnose('P003', span, { character: error.character, at })

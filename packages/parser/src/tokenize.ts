@@ -11,7 +11,7 @@ export interface Token {
 
 export function tokenize(text: string): readonly Token[] {
   const stream = lex(text)
-  const tokens: Token[] = stream.starts.map((start, at) => ({
+  const tokens: Token[] = Array.from(stream.starts, (start, at) => ({
     kind: kindOf(stream.units.charCodeAt(at)),
     span: { start, end: stream.ends[at] ?? start },
   }))

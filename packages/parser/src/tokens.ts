@@ -1,11 +1,11 @@
 // THE table of tokens. The lexer turns a text into a *token string*: one UTF-16 unit from the private use area for each token,
 // which is what harn.ohm is matched against. A row here is the spelling by which harn.ohm names the token; words and operators
-// are spelled as in a script, classes of tokens in angle brackets. The unit of a token is FIRST plus its place in the table.
+// are spelled as in a script, classes of tokens in angle brackets. The unit of a token is FIRST_UNIT plus its place in the table.
 //
 // The order matters: harn.ohm asks for groups of neighbours as ranges ("gen".."try" is "whatever begins a statement"),
 // because one range is one step of the matcher where alternatives would be many. The groups are marked below.
 
-const FIRST = 0xe000
+export const FIRST_UNIT = 0xe000
 
 export const TOKEN_SPELLINGS = [
   // Identifiers "<ident>".."gen": plain ones, those that begin with an upper-case letter, and the contextual words, which are
@@ -140,12 +140,12 @@ export const TOKEN_SPELLINGS = [
 export type TokenName = (typeof TOKEN_SPELLINGS)[number]
 
 /** Code units by spelling. */
-export const TOKEN = Object.fromEntries(TOKEN_SPELLINGS.map((name, at) => [name, FIRST + at])) as Readonly<
+export const TOKEN = Object.fromEntries(TOKEN_SPELLINGS.map((name, at) => [name, FIRST_UNIT + at])) as Readonly<
   Record<TokenName, number>
 >
 
 export function tokenName(unit: number): TokenName {
-  const name = TOKEN_SPELLINGS[unit - FIRST]
+  const name = TOKEN_SPELLINGS[unit - FIRST_UNIT]
   if (name === undefined) throw new RangeError(`no token has the code unit ${unit}`)
   return name
 }
