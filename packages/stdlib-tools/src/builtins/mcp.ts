@@ -16,6 +16,7 @@ import {
   HarnList,
   HarnStruct,
   HarnBytes,
+  parseJson,
   HarnFloat,
   builtin,
   display,
@@ -541,12 +542,9 @@ function bodyText(body: Value): string {
 }
 
 function parseCard(ctx: Context, state: CardState, text: string): Result {
-  let card: Value
-  try {
-    card = fromPlain(JSON.parse(text) as Plain)
-  } catch (cause) {
-    return ctx.throw(`mcp_server_card: parse: ${cause instanceof Error ? cause.message : String(cause)}`)
-  }
+  const parsed = parseJson(text)
+  if (!parsed.ok) return ctx.throw(`mcp_server_card: parse: ${parsed.message}`)
+  const card = parsed.value
   ctx.state(mcpState).cards.set(state.source, { card, untilMs: ctx.now + CARD_LIFETIME_MS })
   return card
 }

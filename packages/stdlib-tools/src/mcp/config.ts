@@ -1,6 +1,6 @@
 // Server specs as scripts, manifests and embedders write them (04a §3.1), read into one checked form.
 
-import { z } from 'zod'
+import { HarnFloat } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { runtimeError } from '../providers/provider.js'
 import { McpFailure } from './connection.js'
@@ -23,39 +23,63 @@ export interface McpServerDeclaration {
   readonly keepAliveMs?: number
 }
 
-// Made when asked for: loading zod is a good part of the start of a run that reads no spec.
-const specSchema = () =>
-  z.object({
-    name: z.string().optional(),
-    transport: z.enum(['stdio', 'http']).default('stdio'),
-    command: z.string().default(''),
-    args: z.array(z.string()).default([]),
-    env: z.record(z.string(), z.string()).default({}),
-    url: z.string().default(''),
-    auth_token: z.string().nullish(),
-    proxy_server_name: z.string().nullish(),
-  })
+type Fields = { readonly [key: string]: Plain }
+
+/** A value as a message names it, in the words of the reference. */
+function shown(value: Plain): string {
+  if (value === null) return 'null'
+  if (typeof value === 'string') return `string ${JSON.stringify(value)}`
+  if (typeof value === 'boolean') return `boolean \`${value}\``
+  if (value instanceof HarnFloat) return `floating point \`${value.v}\``
+  if (typeof value === 'object') return Array.isArray(value) ? 'sequence' : 'map'
+  return `integer \`${value}\``
+}
+
+function wrong(value: Plain, wanted: string): never {
+  throw invalid(`invalid type: ${shown(value)}, expected ${wanted}`)
+}
+
+function textOf(fields: Fields, key: string, optional: boolean): string | null {
+  const value = fields[key]
+  if (value === undefined || (optional && value === null)) return null
+  return typeof value === 'string' ? value : wrong(value, 'a string')
+}
+
+function textsOf(fields: Fields, key: string): string[] {
+  const value = fields[key]
+  if (value === undefined) return []
+  if (!Array.isArray(value)) return wrong(value, 'a sequence')
+  return (value as readonly Plain[]).map((item) => (typeof item === 'string' ? item : wrong(item, 'a string')))
+}
+
+function environmentOf(fields: Fields): { [name: string]: string } {
+  const value = fields['env']
+  const env = Object.create(null) as { [name: string]: string }
+  if (value === undefined) return env
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong(value, 'a map')
+  for (const [name, item] of Object.entries(value as Fields))
+    env[name] = typeof item === 'string' ? item : wrong(item, 'a string')
+  return env
+}
 
 /** Throws McpFailure with the text of 04a for a malformed spec. */
 export function readServerConfig(name: string, spec: Plain): McpServerConfig {
-  const parsed = specSchema().safeParse(spec)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!
-    throw invalid(`${issue.path.length === 0 ? '' : `${issue.path.join('.')}: `}${issue.message}`)
+  const fields = spec as Fields
+  const transport = textOf(fields, 'transport', false) ?? 'stdio'
+  if (transport !== 'stdio' && transport !== 'http')
+    throw invalid(`unknown variant \`${transport}\`, expected \`stdio\` or \`http\``)
+  const command = textOf(fields, 'command', false) ?? ''
+  const args = textsOf(fields, 'args')
+  const env = environmentOf(fields)
+  const url = textOf(fields, 'url', false) ?? ''
+  const authToken = textOf(fields, 'auth_token', true)
+  const proxyServerName = textOf(fields, 'proxy_server_name', true)
+  if (transport === 'stdio') {
+    if (command === '') throw invalid('transport "stdio" needs a command')
+    return { name, transport, command, args, env }
   }
-  const { data } = parsed
-  if (data.transport === 'http') {
-    if (!URL.canParse(data.url) || !/^https?:/.test(data.url)) throw invalid('transport "http" needs a url')
-    return {
-      name,
-      transport: 'http',
-      url: data.url,
-      authToken: data.auth_token ?? null,
-      proxyServerName: data.proxy_server_name ?? null,
-    }
-  }
-  if (data.command === '') throw invalid('transport "stdio" needs a command')
-  return { name, transport: 'stdio', command: data.command, args: data.args, env: data.env }
+  if (!URL.canParse(url) || !/^https?:/.test(url)) throw invalid('transport "http" needs a url')
+  return { name, transport, url, authToken, proxyServerName }
 }
 
 export function declaredConfig(name: string, declaration: McpServerDeclaration): McpServerConfig {

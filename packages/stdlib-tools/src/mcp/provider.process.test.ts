@@ -201,7 +201,7 @@ describe('connections', () => {
       { kind: 'mcp.connect', args: { op: 'open', client: 1, name: 'x', spec: { transport: 'pigeon' } } },
       call(),
     )
-    expect(error(bad)).toContain('runtime: Invalid MCP server config: transport:')
+    expect(error(bad)).toContain('runtime: Invalid MCP server config: unknown variant `pigeon`')
     const empty = await mcp.perform({ kind: 'mcp.connect', args: { op: 'open', client: 2, name: 'x', spec: {} } }, call())
     expect(error(empty)).toBe('runtime: Invalid MCP server config: transport "stdio" needs a command')
   })

@@ -383,4 +383,32 @@ println(llm_mock_calls()[0].tools.map({ t -> t["function"].name }))
       '',
     ])
   })
+
+  test('the policy of a loop judges its tools; servers are connected under the policy of the caller', async () => {
+    const { command, args } = oddServers.echo
+    const spec = `{name: "e", command: [${[command, ...args].map(quoted).join(', ')}]}`
+    const output = await outputOf(`
+import { with_policies } from "std/policy"
+fn go(policy) {
+  llm_mock_clear()
+  llm_mock({text: "", tool_calls: [{name: "e__echo", arguments: {n: 1}}]})
+  llm_mock({text: "finished"})
+  try {
+    println(agent_loop("go", nil, {provider: "mock", tool_format: "native", mcp_servers: [${spec}], policy: policy}).tools)
+  } catch (e) { println(e) }
+}
+go({capabilities: {workspace: []}})
+go({tools: ["e__write"]})
+go({side_effect_level: "read_only"})
+with_policies({policy: {capabilities: {llm: ["call"]}}}, { -> go(nil) })
+`)
+    expect(output.split('\n')).toEqual([
+      '{calls: [e__echo], mode: native, rejected: [], successful: [e__echo]}',
+      '{calls: [], mode: native, rejected: [e__echo], successful: []}',
+      "Runtime error: agent_loop tool surface validation failed: TOOL_SURFACE_SIDE_EFFECT_CEILING_EXCEEDED: tool 'e__echo' requires " +
+        "side-effect level 'network' but policy ceiling is 'read_only'",
+      "Error [tool_rejected]: builtin 'mcp_connect' exceeds process.exec ceiling",
+      '',
+    ])
+  })
 })

@@ -20,6 +20,7 @@ import { present, textAt } from './tools-registry.js'
 import { isRequired } from './tools-validate.js'
 import { dictsOf, makeEvent } from './transcript-shape.js'
 import { Fault } from '../interpreter/fault.js'
+import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -282,6 +283,11 @@ function rejection(tool: string, reason: string): Outcome {
   return { text: denial(tool, reason + NO_RETRY), rejected: true, category: 'permission_denied', plan: null }
 }
 
+/** A refusal from within: the tool may do better with other arguments. */
+function denialOf(tool: string, reason: string): Outcome {
+  return { text: denial(tool, reason), rejected: true, category: 'permission_denied', plan: null }
+}
+
 function* execute(call: ToolCall, tool: HarnDict | undefined, args: HarnDict, context: DispatchContext): Script<Outcome> {
   const { options } = context
   for (let made = 0; ; made++) {
@@ -306,19 +312,35 @@ function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict
   }
   if (RUNTIME_TOOLS.includes(name)) return yield* runtimeTool(name, args)
   const handler = tool === undefined ? null : present(tool, 'handler')
-  if (isCallable(handler)) {
-    const value = yield* tryCallBack(handler, ...handlerArguments(tool!, handler, args))
-    return value instanceof Fault ? faultOutcome(value, name) : good(display(value))
+  return isCallable(handler) ? yield* handled(name, tool!, handler, args) : rejection(name, unavailable(name))
+}
+
+function unavailable(name: string): string {
+  return `Tool '${name}' is not available in the current environment. Use only the tools listed in the tool-calling contract.`
+}
+
+function* handled(name: string, tool: HarnDict, handler: HarnClosure | HarnBuiltin, args: HarnDict): Script<Outcome> {
+  const value = yield* tryCallBack(handler, ...handlerArguments(tool, handler, args))
+  return value instanceof Fault ? faultOutcome(value, name) : good(display(value))
+}
+
+/** Why nobody outside the script can carry a tool out. */
+function unreachable(name: string, tool: HarnDict): string {
+  switch (textAt(tool, 'executor')) {
+    case 'host_bridge':
+      return `tool '${name}' is declared executor: "host_bridge" but no host bridge is connected to this environment`
+    case 'mcp_server': {
+      const server = textAt(tool, 'mcp_server') ?? ''
+      return `tool '${name}' (mcp_server: "${server}") cannot be dispatched: no direct MCP client, bridge, or Harn handler`
+    }
+    default:
+      return unavailable(name)
   }
-  return rejection(
-    name,
-    `Tool '${name}' is not available in the current environment. Use only the tools listed in the tool-calling contract.`,
-  )
 }
 
 function faultOutcome(fault: Fault, tool: string): Outcome {
   if (isInterruption(fault)) throw fault
-  if (fault.kind === 'categorized' && fault.category === 'tool_rejected') return rejection(tool, fault.text)
+  if (fault.kind === 'categorized' && fault.category === 'tool_rejected') return denialOf(tool, fault.message)
   return bad(`Error: ${fault.text}`, 'tool_error')
 }
 
@@ -327,6 +349,8 @@ function* outside(name: string, tool: HarnDict, args: HarnDict, context: Dispatc
   const served = yield* callServer(context.servers, tool, args)
   if (served instanceof Fault) return faultOutcome(served, name)
   if (served !== undefined) return good(served === null ? '(no output)' : resultText(served))
+  const handler = present(tool, 'handler')
+  if (isCallable(handler)) return yield* handled(name, tool, handler, args)
   yield* here((ctx) => {
     grantPass(ctx, tool, args)
     return null
@@ -340,7 +364,8 @@ function* outside(name: string, tool: HarnDict, args: HarnDict, context: Dispatc
   }
   const message = payload instanceof HarnDict ? display(payload.get('message') ?? '') : display(payload)
   const code = payload instanceof HarnDict ? display(payload.get('code') ?? '') : ''
-  if (code === 'executor_unavailable' || code === 'host_unavailable' || code === 'not_registered') return rejection(name, message)
+  const unknown = code === 'not_registered' || (code === 'provider_unavailable' && message.includes('no server named'))
+  if (unknown || code === 'executor_unavailable' || code === 'host_unavailable') return rejection(name, unreachable(name, tool))
   return bad(`Error: ${message}`, code === 'timeout' ? 'timeout' : 'tool_error')
 }
 

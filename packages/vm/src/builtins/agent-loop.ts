@@ -23,16 +23,15 @@ import { isCallable } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 const machine = scripts('agent_loop.script', {
-  *run(prompt, system, options) {
-    const given = options as HarnDict
-    const specs = readServers(given.get('mcp_servers') ?? null)
-    if (specs.length === 0) return yield* runLoop(prompt!, system!, given, [])
-    const servers = yield* connectServers(specs)
+  run: (prompt, system, options) => runLoop(prompt!, system!, options as HarnDict, []),
+  // The servers belong to whoever calls the loop: they are connected before its policies are in force.
+  *served(prompt, system, options) {
+    const servers = yield* connectServers(readServers((options as HarnDict).get('mcp_servers')))
     // The turns are a call of their own, so that the servers are closed however they end.
-    const body = yield* here((ctx) => ctx.builtinValue('__agent_loop_turns'))
+    const body = yield* here((ctx) => ctx.builtinValue('__agent_loop_scope'))
     const names = new HarnList(servers.map(({ name }) => name))
     const clients = new HarnList(servers.map(({ client }) => client))
-    const result = yield* tryCallBack(body, prompt!, system!, given, names, clients)
+    const result = yield* tryCallBack(body, prompt!, system!, options!, names, clients)
     yield* closeServers(servers)
     if (result instanceof Fault) throw result
     return result
@@ -56,6 +55,8 @@ interface ScopeState extends FrameState {
   readonly prompt: Value
   readonly system: Value
   readonly options: HarnDict
+  /** Names and clients of connected servers; null without any. */
+  readonly servers: readonly [names: HarnList, clients: HarnList] | null
   opened: ScopeKind[]
   registry: Value
   session: string | null
@@ -75,7 +76,10 @@ const scopeFrame = frame<ScopeState>({
     state.stage = 'body'
     const tools = state.options.get('tools')
     if (tools instanceof HarnDict && isRegistry(tools)) ctx.state(boundRegistry).registry = tools
-    return ctx.call(ctx.builtinValue('__agent_loop_body'), [state.prompt, state.system, state.options])
+    const { prompt, system, options, servers } = state
+    return servers === null
+      ? ctx.call(ctx.builtinValue('__agent_loop_body'), [prompt, system, options])
+      : ctx.call(ctx.builtinValue('__agent_loop_turns'), [prompt, system, options, ...servers])
   },
   onLeave: (ctx, state) => {
     if (state.stage !== 'body') return
@@ -85,17 +89,25 @@ const scopeFrame = frame<ScopeState>({
   },
 })
 
-function agentLoop(ctx: Context, prompt: Value, system: Value, options: Value): Result {
-  const given = options instanceof HarnDict ? options : new HarnDict()
+function scoped(ctx: Context, args: readonly Value[], servers: ScopeState['servers']): Result {
+  const [prompt, system, options] = args
   return ctx.frame('agent_loop.scope', {
     stage: 'open',
-    prompt,
-    system,
-    options: given,
+    prompt: prompt!,
+    system: system!,
+    options: options as HarnDict,
+    servers,
     opened: [],
     registry: null,
     session: null,
   } satisfies ScopeState)
+}
+
+function agentLoop(ctx: Context, prompt: Value, system: Value, options: Value): Result {
+  const given = options instanceof HarnDict ? options : new HarnDict()
+  const servers = given.get('mcp_servers')
+  const none = servers === undefined || (servers instanceof HarnList && servers.length === 0)
+  return none ? scoped(ctx, [prompt, system, given], null) : machine.start(ctx, 'served', prompt, system, given)
 }
 
 const EFFECTS = [
@@ -126,6 +138,14 @@ export const agentLoopFamily: BuiltinFamily = {
       { doc: 'The turns of an agent loop inside the scope of its policies.', effects: EFFECTS },
       (ctx, prompt, system, options) =>
         machine.start(ctx, 'run', prompt!, system!, options instanceof HarnDict ? options : new HarnDict()),
+    ),
+    builtin(
+      '__agent_loop_scope(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',
+      { doc: 'An agent loop with connected MCP servers, under its policies.', effects: EFFECTS },
+      (ctx, prompt, system, options, names, clients) =>
+        options instanceof HarnDict && names instanceof HarnList && clients instanceof HarnList
+          ? scoped(ctx, [prompt!, system!, options], [names, clients])
+          : ctx.runtime('__agent_loop_scope is called by agent_loop'),
     ),
     builtin(
       '__agent_loop_turns(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',

@@ -1,6 +1,7 @@
 // The MCP servers of an agent loop (reference 04b §5.10): connected before the first turn, listed once, their tools in the
 // loop's registry as SERVER__TOOL, and closed when the loop ends.
 
+import { disownClient, ownClient } from './loop-clients.js'
 import { failRuntime, here, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
 import { entriesOf, isRegistry, nameOf, withTools } from './tools-registry.js'
@@ -18,15 +19,16 @@ export interface ConnectedServer {
 
 const LABEL = 'agent_loop'
 
-/** The specs of the option `mcp_servers`, by name. */
-export function readServers(option: Value): readonly HarnDict[] {
-  if (option === null) return []
+/** The specs of the option `mcp_servers`, by name; undefined when it was not given. */
+export function readServers(option: Value | undefined): readonly HarnDict[] {
+  if (option === undefined) return []
   if (!(option instanceof HarnList)) return failRuntime(`${LABEL}: \`mcp_servers\` must be a list of server config dicts`)
   const names = new Set<string>()
   return option.view().map((spec) => {
     if (!(spec instanceof HarnDict)) return failRuntime(`${LABEL}: each \`mcp_servers\` entry must be a dict`)
-    const name = display(spec.get('name') ?? '')
-    if (name === '') failRuntime(`${LABEL}: every \`mcp_servers\` entry requires a non-empty \`name\``)
+    const name = spec.get('name')
+    if (typeof name !== 'string' || name === '')
+      return failRuntime(`${LABEL}: every \`mcp_servers\` entry requires a non-empty \`name\``)
     if (names.has(name)) failRuntime(`${LABEL}: duplicate MCP server name \`${name}\` in \`mcp_servers\``)
     names.add(name)
     return normalSpec(spec)
@@ -37,13 +39,14 @@ export function readServers(option: Value): readonly HarnDict[] {
 function normalSpec(spec: HarnDict): HarnDict {
   const command = spec.get('command') ?? null
   if (command === null || typeof command === 'string') return spec
-  if (!(command instanceof HarnList) || command.length === 0 || !command.view().every((word) => typeof word === 'string')) {
-    return failRuntime(`${LABEL}: MCP \`command\` must be a string or a string array`)
-  }
+  if (!(command instanceof HarnList)) return failRuntime(`${LABEL}: MCP \`command\` must be a string or a string array`)
   const [program, ...words] = command.view()
+  if (typeof program !== 'string') return failRuntime(`${LABEL}: stdio MCP \`command\` arrays must start with a command string`)
+  if (!words.every((word) => typeof word === 'string'))
+    return failRuntime(`${LABEL}: stdio MCP \`command\` array args must be strings`)
   const args = spec.get('args')
   const more = args instanceof HarnList ? args.view() : []
-  return spec.with('command', program!).with('args', new HarnList([...words, ...more]))
+  return spec.with('command', program).with('args', new HarnList([...words, ...more]))
 }
 
 function* call(name: string, ...args: Value[]): Script<Value | Fault> {
@@ -61,13 +64,17 @@ export function* connectServers(specs: readonly HarnDict[]): Script<ConnectedSer
       yield* closeServers(servers)
       throw client
     }
+    yield* here((ctx) => (ownClient(ctx, client), null))
     servers.push({ name, client })
   }
   return servers
 }
 
 export function* closeServers(servers: readonly ConnectedServer[]): Script<null> {
-  for (const { client } of servers) yield* call('mcp_disconnect', client)
+  for (const { client } of servers) {
+    yield* call('mcp_disconnect', client)
+    yield* here((ctx) => (disownClient(ctx, client), null))
+  }
   return null
 }
 

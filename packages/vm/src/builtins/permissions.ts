@@ -31,9 +31,9 @@ export class PermissionsError extends Error {
 
 const rule = (pattern: string, matcher: Value): HarnDict => HarnDict.of({ pattern, matcher })
 
-function textList(value: HarnList, label: string): HarnList {
+function textList(value: HarnList, label: string, what = 'list'): HarnList {
   for (const item of value.view())
-    if (typeof item !== 'string') throw new PermissionsError(`${label}: list entries must be strings`)
+    if (typeof item !== 'string') throw new PermissionsError(`${label}: ${what} entries must be strings`)
   return value
 }
 
@@ -41,7 +41,7 @@ function textList(value: HarnList, label: string): HarnList {
 function readMatcher(value: Value, label: string): Value {
   if (value === null || typeof value === 'boolean' || isCallable(value)) return value
   if (typeof value === 'string') return new HarnList([value])
-  if (value instanceof HarnList) return textList(value, label)
+  if (value instanceof HarnList) return textList(value, label, 'pattern list')
   if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: unsupported matcher type ${typeName(value)}`)
   const key = value.get('arg_key') ?? value.get('key') ?? null
   const patterns = value.get('patterns') ?? value.get('arg_patterns') ?? value.get('allow') ?? null

@@ -3,6 +3,7 @@
 // (agent loops, workflow stages) pushes and pops (policy-scopes.ts). Reading is strict: one odd field makes the whole value
 // absent.
 
+import { isLoopClient } from './loop-clients.js'
 import { needsOf } from './policy-builtins.js'
 import { innermostScope } from './policy-scopes.js'
 import { debugQuoted } from './tools-json.js'
@@ -246,13 +247,19 @@ export function refuseBuiltin(ctx: Context, name: string): Control | null {
   const [capability, operation] = needs.capability?.split('.') ?? []
   const allowed = capability === undefined || operation === undefined || allowsCapability(policy, capability, operation)
   if (allowed && !(needs.level !== null && exceedsLevel(policy, needs.level))) return null
-  return ctx.categorized('tool_rejected', `builtin '${name}' exceeds ${needs.tail} ceiling`)
+  return ctx.categorized(
+    'tool_rejected',
+    `builtin '${name === '__mcp_open' ? 'mcp_connect' : name}' exceeds ${needs.tail} ceiling`,
+  )
 }
 
 /** The definition with the check of the installed policy in front, for builtins that need something. */
 export function guarded(def: BuiltinDef): BuiltinDef {
   if (def.receiver !== null || needsOf(def.name) === null) return def
-  return { ...def, run: (ctx, ...args) => refuseBuiltin(ctx, def.name) ?? def.run(ctx, ...args) }
+  return {
+    ...def,
+    run: (ctx, ...args) => (isLoopClient(ctx, args[0]) ? null : refuseBuiltin(ctx, def.name)) ?? def.run(ctx, ...args),
+  }
 }
 
 const WRITING_OPERATIONS: ReadonlySet<string> = new Set(['workspace.write_text', 'workspace.apply_edit', 'workspace.delete'])
