@@ -52,6 +52,8 @@ class HotGenerator {
   private counters: string[] = []
   private functions: { readonly name: string; readonly arity: number }[] = []
   private loops = 0
+  private generating = false
+  private readonly generators = ['up(3)', 'mix(2)', 'mix(0.25)', 'odd(3)', 'odd(2.5).take(3)']
 
   constructor(random: Random) {
     this.random = random
@@ -67,6 +69,18 @@ class HotGenerator {
       this.write('fn twice(self, d) { return self.add(d) + self.y }')
     })
     this.write('fn up(n) { var i = 0\n  while i < 5 { yield n + i\n    i = i + 1 } }')
+    this.write(
+      'fn mix(n) { var s = 0.5\n  for x in up(n) { s = s + id(0.5) * id(x)\n    if s > 6.0 { sleep(1ms) }\n    yield s } }',
+    )
+    this.write(
+      'fn odd(n) { var i = 0\n  while true { if i > 6 { throw "odd ${n}" }\n    try { yield n / (i - 4) } catch (e) { yield "${e}" }\n    i = i + 1 } }',
+    )
+    if (random.oneIn(2)) {
+      this.generating = true
+      this.function('own(p0)', ['p0'])
+      this.generating = false
+      this.generators.push('own(2)', 'own(0.5)')
+    }
     const count = random.between(1, 4)
     for (let at = 0; at < count; at++) {
       const name = `f${at}`
@@ -159,6 +173,7 @@ class HotGenerator {
         () => this.write('sleep(1ms)'),
       )
     }
+    if (this.generating) kinds.push(...Array.from({ length: 4 }, () => () => this.write(`yield ${this.expression(1)}`)))
     if (this.loops > 0) kinds.push(() => this.write(`if ${this.condition()} { ${random.pick(['break', 'continue'])} }`))
     if (random.oneIn(8)) kinds.push(() => this.write(`if ${this.condition()} { throw ${this.expression(1)} }`))
     if (random.oneIn(8)) kinds.push(() => this.write(`if ${this.condition()} { return ${this.expression(1)} }`))
@@ -272,7 +287,7 @@ class HotGenerator {
       '0 to 9 exclusive',
       '[1, 2.5, "x"]',
       '{a: 1, b: 2}',
-      'up(3)',
+      ...this.generators,
       '[1, 2, 3].iter()',
       '"abc"',
     ])

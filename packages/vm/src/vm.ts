@@ -152,6 +152,8 @@ export class Machine {
   raisedAt: Site | null = null
   raisedIn: HarnClosure | null = null
   passing = true
+  /** Where the compiled code of a generator yielded, null at its end. */
+  yieldedAt: Site | null = null
   /** Depth from which compiled code makes no further call: the bound of the run, that of the JavaScript stack. */
   deepest = 0
   floor = 0

@@ -80,6 +80,24 @@ describe('what both tiers do', () => {
     for (const sliceFuel of [1, 2, 5, 1000]) inBoth(text, { sliceFuel })
   })
 
+  test.each([
+    ['a generator', 'fn up(n) { var i = 0\n while i < n { yield i * 0.5\n i = i + 1 } }\nfor x in up(50) { println(x) }'],
+    [
+      'generators that pull generators, deeper than compiled code goes',
+      'fn count(n) { for i in 0 to n { yield i } }\nfn sum(n) { var s = ""\n for x in count(n) { s = s + "${x}"\n yield s } }\n' +
+        'fn nest(depth) { if depth == 0 { for x in sum(9) { yield x } } else { for x in nest(depth - 1) { yield "${x}+" } } }\n' +
+        'for round in 0 to 3 { println(nest(8).to_list()) }',
+    ],
+    [
+      'generators that stop, throw and are left',
+      'fn g(n) { var i = 0\n while true { if i > n { throw "over ${n}" }\n if i % 3 == 2 { sleep(1ms) }\n yield try { 6 / (i - 1) }\n i = i + 1 } }\n' +
+        'fn f(n) { var s = ""\n for x in g(n) { s = s + "${x} "\n if len(s) > 60 { break } }\n return s }\n' +
+        'for n in [2, 9, 0, 4] { println(try { f(n) }) }',
+    ],
+  ])('%s, stopped at every unit of fuel', (_, text) => {
+    for (const sliceFuel of [1, 2, 7, 1000]) inBoth(text, { sliceFuel })
+  })
+
   test('limits strike at the same unit', () => {
     for (const fuel of [10, 57, 200]) inBoth('fn f(n) { var i = 0\n while true { i = i + n }\n return i }\nf(1)', { fuel })
     inBoth('fn f() { var xs = []\n while true { xs = xs + [[1, 2, 3]] } }\nf()', { heap: 1 << 16 })

@@ -24,6 +24,7 @@ export function missed({ code, instr }: Site): void {
 export function forget(code: FunctionCode): void {
   code.enter = null
   code.jit = code.compiled.first
-  for (const loop of code.compiled.loops) loop.cache = null
-  code.compiled.loops.length = 0
+  for (const instr of code.compiled.entered) instr.cache = null
+  code.compiled.entered.length = 0
+  code.compiled.beginning = null
 }

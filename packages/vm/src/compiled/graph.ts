@@ -130,6 +130,8 @@ export class FlowGraph {
     // Where a handler begins or ends to apply, a block does too.
     const handlerOf = (i: Instr): number => handlers.findIndex(({ start, end }) => i.pc >= start && i.pc < end)
     for (const i of seen) if (successorsOf(i) === null && handlerOf(i) !== handlerOf(i.next)) leaders.add(i.next)
+    // Where a generator goes on, compiled code is entered.
+    for (const i of seen) if (i.op === LINKED.YIELD) leaders.add(i.next)
     for (const leader of leaders) {
       const block = new Block(this.blocks.length, code.frameSize)
       this.blocks.push(block)

@@ -7,7 +7,7 @@ import { HarnCell, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
-import { END, HarnIter } from '../values/handles.js'
+import { END, HarnIter, LEFT } from '../values/handles.js'
 import { NO_SLOTS } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'
 import { fromPlain } from '../values/plain.js'
@@ -47,6 +47,7 @@ import { missed } from './feedback.js'
 import type { BuiltinDef, FrameState, Result } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Site } from './site.js'
+import type { HarnGenerator } from '../values/handles.js'
 import type { Machine } from '../vm.js'
 import type { Value } from '../values/value.js'
 
@@ -216,6 +217,14 @@ function iterate(value: Value): HarnIter {
   return makeLoopIter(value) ?? new HarnIter('list', [new HarnList([]), 0])
 }
 
+/** The next item of an iterator over a generator: see `Tier.pull`. */
+function pull(m: Machine, iter: HarnIter): Value | undefined {
+  const generator = iter.state[0] as HarnGenerator
+  if (!iter.done && !generator.done) return m.tier!.pull(m.running, generator)
+  iter.done = true
+  return END
+}
+
 function structMethod(m: Machine, receiver: HarnStruct, name: string): HarnClosure | null {
   if (receiver.name === m.structName && receiver.home === m.structHome) {
     const own = m.structMethods?.get(name)
@@ -331,6 +340,8 @@ export const HELPERS = {
   catches,
   iterate,
   nextSimple,
+  pull,
+  LEFT,
   structMethod,
   method0,
   method1,

@@ -22,8 +22,8 @@ export interface Expectation {
   readonly reals: boolean
 }
 
-/** A compiled loop: in `Instr.cache` of its LOOP. */
-export interface LoopUnit {
+/** A compiled loop, in `Instr.cache` of its LOOP; or what a generator does up to its next yield, in that of the YIELD it stands at. */
+export interface EnteredUnit {
   readonly enter: Enter
   readonly expects: readonly Expectation[]
   readonly profit: Profit
@@ -45,8 +45,12 @@ export class CompiledState {
   /** What went wrong inside the compiler, null when nothing did. */
   broken: unknown = null
   readonly profit = new Profit()
-  /** LOOP instructions with a compiled loop. */
-  readonly loops: Instr[] = []
+  /** LOOP and YIELD instructions with a unit. */
+  readonly entered: Instr[] = []
+  /** What a generator does up to its first yield. */
+  beginning: EnteredUnit | null = null
+  /** Generators of this code that were begun; below zero for good where that does not pay. */
+  begun = 0
   /** What `jit` is while there is no compiled function. */
   first: Compiled = notCompiled
 }

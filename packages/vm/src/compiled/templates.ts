@@ -618,8 +618,10 @@ function next(w: UnitWriter, i: Instr, block: Block): string {
     `t=${iter}.state;` +
     `if(${iter}.op==="range"&&typeof (g=t[1])==="number"){v=t[0];if(v.exclusive?g<v.end:g<=v.end){t[1]=g+1;v=g}else v=undefined}` +
     `else if(${iter}.op==="list"){v=t[0];g=t[1];if(g<v.length){t[1]=g+1;v=v.items[g]}else v=undefined}` +
-    `else{v=nextSimple(${iter});if(v===undefined){${w.exit(i)}}if(v===END)v=undefined}` +
-    `if(v===undefined){${iter}.done=true;${goEnd}}${w.any(i.d)}=v;${goItem}`
+    `else if(${iter}.op==="generator"){v=pull(m,${iter});if(v===undefined){${w.exit(i)}}if(v===LEFT){${w.wait(i)}}}` +
+    `else{v=nextSimple(${iter});if(v===undefined){${w.exit(i)}}}` +
+    // What is not counted off here says itself that it is done.
+    `if(v===undefined){${iter}.done=true;v=END}if(v===END){${goEnd}}${w.any(i.d)}=v;${goItem}`
   )
 }
 

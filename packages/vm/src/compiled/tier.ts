@@ -16,14 +16,17 @@ import { control } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { raiseFault } from '../interpreter/unwind.js'
-import type { Compiled, Enter, LoopUnit, Profit } from './state.js'
+import type { Compiled, Enter, EnteredUnit, Profit } from './state.js'
 import type { Leaving } from './site.js'
-import type { UnitText } from './writer.js'
+import type { UnitKind, UnitText } from './writer.js'
+import type { Fault } from '../interpreter/fault.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnList } from '../values/list.js'
 import type { FunctionCode, LinkedProgram } from '../interpreter/module.js'
 import type { HarnClosure } from '../values/callable.js'
+import { LEFT } from '../values/handles.js'
+import type { HarnGenerator } from '../values/handles.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
 
@@ -39,6 +42,9 @@ export const DEFAULT_TIER: TierOptions = { calls: 200, turns: 300 }
 
 /** Activations of compiled code on the JavaScript stack above one entry from the base tier; past it they become frames. */
 const MAX_NESTED = 150
+
+/** Generators that pull one another on the JavaScript stack; further ones are pulled by the base tier. */
+const MAX_PULLING = 4
 
 /** A unit is given up when after this many exits it did less than PAYING units of work between them. */
 const TRIAL_EXITS = 64
@@ -71,6 +77,10 @@ export class Tier {
   readonly calls: number
   readonly turns: number
   private readonly m: Machine
+  /** Generators that compiled code is in. */
+  private pulling = 0
+  /** The fault that stopped the generator that is the current one. */
+  private fault: Fault | null = null
   /** Entries from the base tier: what shows that compiled code ran. */
   entered = 0
 
@@ -123,19 +133,8 @@ export class Tier {
    */
   loop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined {
     const { m } = this
-    const unit = (loop.cache as LoopUnit | null) ?? compileLoop(closure.code, loop, co.regs, co.base)
-    if (unit === null) return undefined
-    for (const { slot, type, reals } of unit.expects) {
-      const value = co.regs[co.base + slot]
-      if (fits(type, value)) {
-        if (reals) this.unbox(value as HarnList)
-        continue
-      }
-      if (type === FLOAT || type === NUMBER) closure.code.compiled.guesses = false
-      else closure.code.compiled.entryGuesses = false
-      forget(closure.code)
-      return undefined
-    }
+    const unit = (loop.cache as EnteredUnit | null) ?? compileLoop(closure.code, loop, co.regs, co.base)
+    if (unit === null || !this.canEnter(unit, closure.code, co)) return undefined
     this.begin(co, co.fp)
     const fuel = m.fuel
     const value = unit.enter(m, closure, co.fp, co.regs, co.base)
@@ -147,6 +146,96 @@ export class Tier {
       this.layOut(co, co.fp, co.base)
     }
     return value
+  }
+
+  /** Whether the top frame of `co` holds what the unit takes for granted. */
+  private canEnter({ expects }: EnteredUnit, code: FunctionCode, co: Coroutine): boolean {
+    // Not for-of: a generator comes by here for every item.
+    for (let at = 0; at < expects.length; at++) {
+      const { slot, type, reals } = expects[at]!
+      const value = co.regs[co.base + slot]
+      if (fits(type, value)) {
+        if (reals) this.unbox(value as HarnList)
+        continue
+      }
+      if (type === FLOAT || type === NUMBER) code.compiled.guesses = false
+      else code.compiled.entryGuesses = false
+      forget(code)
+      return false
+    }
+    return true
+  }
+
+  /**
+   * Asks a generator for its next item, END behind the last, where its code up to the next yield is compiled. LEFT: it stopped on
+   * the way, its stack is the task's current one, `settle` has to follow. Undefined: the base tier has to do it, nothing happened.
+   */
+  pull(task: Task, generator: HarnGenerator): Value | undefined {
+    const { m } = this
+    const own = generator.coroutine
+    if (own === null || own.resumer !== null || own === task.current || own.fp !== 0 || this.pulling >= MAX_PULLING)
+      return undefined
+    const { code } = own.frames[0] as HarnClosure
+    const unit = this.partAt(own, code)
+    if (unit === null) return undefined
+    if (own.paused) {
+      // When resumed, the yield itself gives nil.
+      m.give(own, null)
+      own.paused = false
+    }
+    if (!this.canEnter(unit, code, own)) return undefined
+    const { floor, deepest, tails, passing } = m
+    own.resumer = task.current
+    task.current = own
+    this.begin(own, 0)
+    this.pulling++
+    const { fuel } = m
+    const item = unit.enter(m, own.frames[0] as HarnClosure, 0, own.regs, own.base)
+    this.pulling--
+    m.floor = floor
+    m.deepest = deepest
+    m.tails = tails
+    if (item === undefined) {
+      this.judge(unit.profit, fuel, () => {
+        if (code.compiled.beginning === unit) code.compiled.begun = NEVER
+        for (const instr of code.compiled.entered) if (instr.cache === unit) instr.kind = NEVER
+        forget(code)
+      })
+      this.layOut(own, 0, own.base)
+      // Whoever pulls leaves too, and that is not on account of the fault.
+      this.fault = m.raised
+      m.raised = null
+      return LEFT
+    }
+    m.passing = passing
+    task.current = own.resumer
+    own.resumer = null
+    if (m.yieldedAt === null) {
+      generator.done = true
+      generator.coroutine = null
+    } else {
+      own.instr = m.yieldedAt.instr
+      own.paused = true
+    }
+    return item
+  }
+
+  /** The unit for a generator that stands at a yield or at its beginning, null for every other or while it is not hot. */
+  private partAt(own: Coroutine, code: FunctionCode): EnteredUnit | null {
+    const { compiled } = code
+    const { instr, regs, base } = own
+    if (!own.paused) {
+      if (instr !== code.entry) return null
+      if (compiled.beginning !== null || ++compiled.begun <= this.calls) return compiled.beginning
+      compiled.beginning = compileEntered(code, 'part', instr, regs, base)
+      if (compiled.beginning === null) compiled.begun = NEVER
+      return compiled.beginning
+    }
+    if (instr.cache !== null) return instr.cache as EnteredUnit
+    // Before a loop around the yield is found to be hot.
+    if (instr.op !== LINKED.YIELD || ++instr.kind <= this.turns >> 1) return null
+    regs[base + instr.a] = null
+    return keep(code, instr, compileEntered(code, 'part', instr.next, regs, base))
   }
 
   /**
@@ -165,7 +254,8 @@ export class Tier {
   /** After compiled code answered undefined: raises the fault or carries out what a builtin asked for. Whether the task goes on. */
   settle(task: Task): boolean {
     const { m } = this
-    const fault = m.raised
+    const fault = m.raised ?? this.fault
+    this.fault = null
     if (fault !== null) {
       m.raised = null
       const { passing } = m
@@ -273,7 +363,7 @@ export function compilerFault({ modules }: LinkedProgram): unknown {
 function compileFunction(code: FunctionCode, sample: (slot: number) => unknown): boolean {
   const made = attempt(code, () => {
     if (!code.plain) throw new Refusal('no plain function')
-    return instantiate(new UnitWriter(graphOf(code), null, sample, code.compiled.guesses).write()) as [Compiled, Enter]
+    return instantiate(functionUnit(code, sample).write()) as [Compiled, Enter]
   })
   if (made === null) {
     giveUp(code)
@@ -284,21 +374,31 @@ function compileFunction(code: FunctionCode, sample: (slot: number) => unknown):
   return true
 }
 
-function compileLoop(code: FunctionCode, loop: Instr, regs: readonly Value[], base: number): LoopUnit | null {
-  const made = attempt(code, (): LoopUnit => {
+function functionUnit(code: FunctionCode, sample: (slot: number) => unknown): UnitWriter {
+  const graph = graphOf(code)
+  return new UnitWriter(graph, 'function', graph.entry, sample, code.compiled.guesses)
+}
+
+function compileLoop(code: FunctionCode, loop: Instr, regs: readonly Value[], base: number): EnteredUnit | null {
+  return keep(code, loop, compileEntered(code, 'loop', loop.target, regs, base))
+}
+
+/** null where that is not possible. */
+function compileEntered(code: FunctionCode, kind: UnitKind, at: Instr, regs: readonly Value[], base: number): EnteredUnit | null {
+  return attempt(code, (): EnteredUnit => {
     const graph = graphOf(code)
-    const header = graph.blockOf(loop.target)
-    if (header === undefined) throw new Refusal('no block at the start of the loop')
-    const unit = new UnitWriter(graph, header, (slot) => regs[base + slot], code.compiled.guesses).write()
+    const entry = graph.blockOf(at)
+    if (entry === undefined) throw new Refusal('no block at the entry')
+    const unit = new UnitWriter(graph, kind, entry, (slot) => regs[base + slot], code.compiled.guesses).write()
     return { enter: instantiate(unit) as Enter, expects: unit.expects, profit: { leaves: 0, work: 0 } }
   })
-  if (made === null) {
-    loop.kind = NEVER
-    return null
-  }
-  loop.cache = made
-  code.compiled.loops.push(loop)
-  return made
+}
+
+function keep(code: FunctionCode, instr: Instr, unit: EnteredUnit | null): EnteredUnit | null {
+  instr.cache = unit
+  if (unit === null) instr.kind = NEVER
+  else code.compiled.entered.push(instr)
+  return unit
 }
 
 /** A mistake of ours in here costs speed, not the run: it is kept for the suites, which look for it. */

@@ -5,8 +5,9 @@
 // Slots are variables: `r3` holds any value, `f3` a raw float. Where a fact ends (a join, a call, an exit), the value is put into
 // its general form. No script text gets into the text but through JSON.
 
+import { LINKED } from '../interpreter/linked.js'
 import { Block, Refusal, Region } from './graph.js'
-import { mayFault } from './operands.js'
+import { mayFault, writeOf } from './operands.js'
 import {
   afterInstr,
   ANY,
@@ -39,6 +40,9 @@ export interface UnitText {
   readonly expects: readonly Expectation[]
 }
 
+/** A whole function; a loop that is entered in mid-run; or the part of a generator from where it goes on to its next yields. */
+export type UnitKind = 'function' | 'loop' | 'part'
+
 /** Past this V8 would not optimise the result, and compiling would hold the run up. */
 const MAX_INSTRS = 1200
 const MAX_SLOTS = 120
@@ -50,7 +54,7 @@ export class UnitWriter {
   private readonly graph: FlowGraph
   private readonly region: Region
   private readonly states: Map<Block, Types>
-  private readonly isLoop: boolean
+  private readonly kind: UnitKind
   /** Whether ints are assumed where nothing else was seen, and values at hand are a hint. */
   readonly guesses: boolean
   private readonly guessed: Guesses
@@ -58,6 +62,7 @@ export class UnitWriter {
   private readonly expects: readonly Expectation[]
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
+  private readonly written: ReadonlySet<number>
   private readonly constantTexts = new Map<unknown, string>()
   /** Variables beside those of slots are declared always; those of slots when they are used. */
   private readonly slotsUsed = new Set<string>()
@@ -66,18 +71,15 @@ export class UnitWriter {
   /** Facts at the instruction being written. */
   types: Types = new Uint8Array(0)
 
-  /** `sample` gives the value of a slot where the unit is entered, for guesses; `loop` is null for a whole function. */
-  constructor(graph: FlowGraph, loop: Block | null, sample: (slot: number) => unknown, guesses: boolean) {
+  /** `sample` gives the value of a slot where the unit is entered, for guesses. */
+  constructor(graph: FlowGraph, kind: UnitKind, entry: Block, sample: (slot: number) => unknown, guesses: boolean) {
     this.graph = graph
     this.code = graph.code
-    this.isLoop = loop !== null
+    this.kind = kind
     this.guesses = guesses
     if (this.code.frameSize > MAX_SLOTS) throw new Refusal('too many slots')
-    const entry = loop ?? graph.entry
-    const whole = new Region(entry, (block) => this.edgesOf(block))
-    const within = loop === null ? null : (whole.loops.get(loop) ?? null)
-    if (loop !== null && within === null) throw new Refusal('no way back to the start of the loop')
-    this.region = loop === null || within === null ? whole : this.loopRegion(loop, within)
+    const reached = new Region(entry, (block) => this.edgesOf(block))
+    this.region = kind === 'loop' ? this.loopRegion(entry, reached.loops.get(entry)) : reached
     let size = 0
     for (const block of this.region.order) size += block.instrs.length
     if (size > MAX_INSTRS) throw new Refusal('too many instructions')
@@ -87,12 +89,13 @@ export class UnitWriter {
       if (entry.live[slot] === 0) continue
       types[slot] = guesses ? this.guessAtEntry(slot, sample(slot)) : ANY
     }
-    this.states = solveTypes(this.region, types, this.guessed, leavesCode)
+    this.states = solveTypes(this.region, types, this.guessed, (i) => this.leaves(i))
     // A guess that does not hold on every way round is none.
     const atEntry = this.states.get(entry)!
     this.expects = [...types.keys()]
       .filter((slot) => types[slot]! > ANY && atEntry[slot] === types[slot])
       .map((slot) => ({ slot, type: types[slot]!, reals: types[slot] === LIST && this.holdsFloats(slot) }))
+    this.written = kind === 'part' ? this.writtenSlots() : new Set()
     this.placeBlocks()
   }
 
@@ -101,8 +104,9 @@ export class UnitWriter {
     return false
   }
 
-  private loopRegion(header: Block, within: ReadonlySet<Block>): Region {
+  private loopRegion(header: Block, within: ReadonlySet<Block> | undefined): Region {
     const { graph } = this
+    if (within === undefined) throw new Refusal('no way back to the start of the loop')
     const edges = (block: Block): Block[] => this.edgesOf(block).filter((each) => within.has(each))
     const inner = new Region(graph.entry, (block) => this.edgesOf(block)).loops.get(header) ?? within
     if ([...within].every((block) => inner.has(block))) return new Region(header, edges)
@@ -114,7 +118,35 @@ export class UnitWriter {
 
   /** Whether the text is that of a function, which can call itself by name. */
   get isWhole(): boolean {
-    return !this.isLoop
+    return this.kind === 'function'
+  }
+
+  /** Whether the text ends at `i`. */
+  private leaves(i: Instr): boolean {
+    return leavesCode(i) || (this.kind === 'part' && (i.op === LINKED.RETURN || i.op === LINKED.TAIL_NAMED))
+  }
+
+  /** What stands at an instruction that leaves. */
+  private leaving(i: Instr): string {
+    if (this.kind !== 'part' || (i.op !== LINKED.YIELD && i.op !== LINKED.RETURN)) return this.exit(i)
+    if (i.op === LINKED.RETURN) return 'm.yieldedAt=null;return END;'
+    const kept = this.graph.liveWhileWaiting(i)
+    if (kept === undefined) throw new Refusal('code that no path reaches')
+    const stores = kept.filter((slot) => this.written.has(slot)).map((slot) => `regs[b+${slot}]=${this.value(slot)};`)
+    return `${stores.join('')}m.yieldedAt=${this.place(i)};return ${this.value(i.b)};`
+  }
+
+  /** Slots that the region writes. */
+  private writtenSlots(): Set<number> {
+    const written = new Set<number>()
+    for (const { instrs, faultSlot } of this.region.order) {
+      if (faultSlot >= 0) written.add(faultSlot)
+      for (const i of instrs) {
+        written.add(writeOf(i))
+        if (i.op === LINKED.NEXT) written.add(i.d)
+      }
+    }
+    return written
   }
 
   private guessAtEntry(slot: number, value: unknown): number {
@@ -122,13 +154,13 @@ export class UnitWriter {
       this.region.order.some((block) => block.instrs.some((i) => uses(i, slot)))
     for (const type of [FLOAT, NUMBER]) if (fits(type, value) && isUsed(usesAsNumber)) return type
     // In a function the first access finds out; in a loop every turn would ask again.
-    if (!this.isLoop || !this.code.compiled.entryGuesses) return ANY
+    if (this.isWhole || !this.code.compiled.entryGuesses) return ANY
     for (const type of [LIST, RANGE_ITER, LIST_ITER]) if (fits(type, value) && isUsed(usesAsContainer)) return type
     return ANY
   }
 
   private edgesOf(block: Block): Block[] {
-    const leaving = block.instrs.findIndex(leavesCode)
+    const leaving = block.instrs.findIndex((i) => this.leaves(i))
     const seen = leaving < 0 ? block.instrs : block.instrs.slice(0, leaving)
     const edges = leaving < 0 ? [...block.successors] : []
     if (block.handler !== null && seen.some(mayFault)) edges.push(block.handler)
@@ -170,8 +202,8 @@ export class UnitWriter {
     const { entry } = this.region
     const params = Array.from({ length: paramCount }, (_, at) => `r${at}`)
     const starts: string[] = []
-    const given = new Set(this.isLoop ? [] : params)
-    if (this.isLoop) {
+    const given = new Set(this.isWhole ? params : [])
+    if (!this.isWhole) {
       for (let slot = 0; slot < this.code.frameSize; slot++) {
         if (entry.live[slot] === 0) continue
         const isFloat = this.expects.some((each) => each.slot === slot && each.type === FLOAT)
@@ -194,7 +226,7 @@ export class UnitWriter {
     ].join('')
     const constants = this.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
     const inner = this.functions.join('')
-    const text = this.isLoop
+    const text = !this.isWhole
       ? `${constants}${inner}return function(m,c,d,regs,b){${head}${body}}`
       : `${constants}${inner}function f(${['m', 'c', 'd', ...params].join(',')}){${head}${body}}` +
         `return [f,function(m,c,d,regs,b){return f(${['m', 'c', 'd', ...params.map((_, at) => `regs[b+${at}]`)].join(',')})}]`
@@ -223,8 +255,8 @@ export class UnitWriter {
     this.types = this.states.get(block)!.slice()
     const parts: string[] = []
     for (const i of block.instrs) {
-      if (leavesCode(i)) {
-        parts.push(this.exit(i))
+      if (this.leaves(i)) {
+        parts.push(this.leaving(i))
         return parts.join('')
       }
       if (i === block.last && block.successors.length !== 1) {
@@ -369,7 +401,7 @@ export class UnitWriter {
     const left = fromRun ? 'leaveRun(m);' : ''
     let out: string
     if (this.isCaught(block)) out = this.catchWith(block, `passed(m,${this.place(i)})`)
-    else if (this.isLoop) out = this.leave('XP', i, true)
+    else if (!this.isWhole) out = this.leave('XP', i, true)
     else out = `return P(m,${this.place(i)},c);`
     return `{if(m.raised!==null){${left}${out}}${this.wait(i)}}`
   }
@@ -377,7 +409,7 @@ export class UnitWriter {
   /** `text` is a fault of `i`. */
   fault(i: Instr, block: Block, text: string): string {
     if (this.isCaught(block)) return this.catchWith(block, `caught(${this.place(i)},${text})`)
-    if (this.isLoop) return this.leave('XR', i, true, `,${text}`)
+    if (!this.isWhole) return this.leave('XR', i, true, `,${text}`)
     return `return R(m,${this.place(i)},c,${text});`
   }
 

@@ -7,7 +7,7 @@ import { iterFrame, nextSimple } from '../builtins/iter.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { wait } from '../scheduler/transitions.js'
 import { HarnClosure } from '../values/callable.js'
-import { END, HarnIter } from '../values/handles.js'
+import { END, HarnIter, LEFT } from '../values/handles.js'
 import { callFrom } from './calls.js'
 import { runtimeFault } from './fault.js'
 import { NATIVE_RETURN, NATIVE_STEP } from './linked.js'
@@ -24,7 +24,8 @@ export function nextItem(m: Machine, task: Task, iter: HarnIter): boolean {
     m.give(task.current, item)
     return true
   }
-  return pullFrom(m, task, iter)
+  // With no frame between them: this is what a generator is for.
+  return pullFrom(m, task, iter.op === 'generator' ? (iter.state[0] as HarnGenerator) : iter)
 }
 
 /** Asks a source for its next item; the answer is delivered to the instruction `co` stands at. */
@@ -34,6 +35,14 @@ function pullFrom(m: Machine, task: Task, source: HarnIter | HarnGenerator): boo
   if (source.done || own === null) {
     m.give(task.current, END)
     return true
+  }
+  if (m.tier !== null) {
+    const item = m.tier.pull(task, source)
+    if (item === LEFT) return m.tier.settle(task)
+    if (item !== undefined) {
+      m.give(task.current, item)
+      return true
+    }
   }
   if (own.resumer !== null || own === task.current) return m.raise(task, runtimeFault('generator is already running'))
   own.resumer = task.current

@@ -94,3 +94,5 @@ export class EndOfIteration {
   readonly name = 'end'
 }
 export const END = new EndOfIteration()
+/** The answer of compiled code for a generator that stopped before it had an item (compiled/tier.ts). Nothing ever holds it. */
+export const LEFT = new EndOfIteration()
