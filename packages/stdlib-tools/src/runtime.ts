@@ -341,7 +341,9 @@ export class Runtime {
   replay(module: Module, entries: readonly JournalEntry[], options: ReplaySettings = {}): ReplayResult {
     const first = entries.find((entry) => entry.type === 'start')
     const recorded = first?.type === 'start' ? first : null
+    const run = entries.find((entry) => entry.type === 'run')
     const settings: MachineSettings = {
+      ...(run?.type === 'run' ? { runId: run.runId } : {}),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       globals: options.globals ?? mapValues(recorded?.globals ?? {}, fromPlain),
       limits: { ...recorded?.limits, ...options.limits },
@@ -361,7 +363,6 @@ export class Runtime {
     recorder?.end(...endOfReplay(end))
     if (end.kind !== 'stopped') return end
     const { machine, ...stopped } = end
-    const [run] = entries
     const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
     const from = { runId: run?.type === 'run' ? run.runId : this.makeRunId(), input: recorded?.input ?? null }
     return {
@@ -427,7 +428,7 @@ export class Runtime {
       runId,
       program: { hash: module.hash, label: module.file, sources: module.sources },
       machine: (answer, trace) => {
-        const makers = this.makers(module, options, answer, trace)
+        const makers = this.makers(module, { ...options, runId }, answer, trace)
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
@@ -499,6 +500,7 @@ export class Runtime {
       perform,
       hashHex: this.hashHex,
       sha256Hex,
+      ...(options.runId === undefined ? {} : { runId: options.runId }),
       hostTools: this.host.entries,
       ...(this.states === null ? {} : { states: this.states }),
       hasOtherHostTools: options.bridge !== undefined,
@@ -533,7 +535,10 @@ export class Runtime {
   }
 }
 
-type MachineSettings = Pick<StartOptions, 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge' | 'tier'>
+type MachineSettings = Pick<
+  StartOptions,
+  'runId' | 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge' | 'tier'
+>
 
 function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))

@@ -52,6 +52,8 @@ export interface MachineOptions {
   readonly hashHex: (bytes: Uint8Array) => string
   /** SHA-256 of a text as lower-case hex, where the host has a faster one. */
   readonly sha256Hex?: (text: string) => string
+  /** What the run is called outside; part of the keys by which services recognise a repeated call. Given again with a restore. */
+  readonly runId?: string
   /** Constants beside those of the registry, such as `argv`. */
   readonly globals?: ReadonlyMap<string, Value>
   /** State that builtin families begin with, by name of the family; others begin with their own. */

@@ -48,6 +48,7 @@ export interface Facts {
 const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via: ToolVia }> = new Map([
   ['__tool_call', { index: 1, via: 'tool' }],
   ['__tool_try', { index: 1, via: 'tool' }],
+  ['__tool_stream_open', { index: 1, via: 'tool' }],
   ['host_tool_call', { index: 0, via: 'host' }],
   ['host_call', { index: 0, via: 'capability' }],
   ['__tool_use', { index: 0, via: 'tool' }],

@@ -183,10 +183,31 @@ function emitTool(fn: FunctionEmitter, decl: ToolDecl): void {
     fn.emit('CONST', fn.module.constant('returns'))
     fn.emit('CONST', fn.module.constant({ tag: 'data', json: returns }))
   }
-  fn.emit('BUILD_DICT', returns === null ? 2 : 3)
+  const keys = emitToolAttributes(fn, decl)
+  fn.emit('BUILD_DICT', (returns === null ? 2 : 3) + keys)
   fn.at(decl.span)
   callBuiltin(fn, 'tool_define', 4)
   fn.bindTop(fn.declareName(decl.name, false))
+}
+
+/** Pushes what `@retries` and `@recovery` say as keys of the entry; answers their number. */
+function emitToolAttributes(fn: FunctionEmitter, decl: ToolDecl): number {
+  let count = 0
+  for (const attribute of decl.attributes) {
+    const name = attribute.name.text
+    if (name === 'retries') {
+      fn.emit('CONST', fn.module.constant('retry'))
+      fn.emit('BUILD_DICT', emitAttributeArgs(fn, attribute))
+      count++
+    }
+    const [given] = attribute.args
+    if (name === 'recovery' && given !== undefined && given.name === null) {
+      fn.emit('CONST', fn.module.constant('recovery'))
+      emitAttributeValue(fn, given.value)
+      count++
+    }
+  }
+  return count
 }
 
 function emitToolParameter(fn: FunctionEmitter, param: Param): void {

@@ -11,6 +11,7 @@ interface Placement {
 
 const ANYWHERE: Placement | null = null
 const ON_FN: Placement = { kinds: ['FnDecl'], target: 'function' }
+const ON_TOOL: Placement = { kinds: ['ToolDecl'], target: 'tool' }
 const ON_CALLABLE: Placement = { kinds: ['FnDecl', 'ToolDecl', 'PipelineDecl'], target: 'function, tool, or pipeline' }
 
 /** THE table of attributes: where each may stand. */
@@ -31,7 +32,22 @@ const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placem
   // Of Bridle: what may be done with tools, and how (docs/tools/grants.md).
   ['grant', ON_CALLABLE],
   ['budget', ON_CALLABLE],
+  ['retries', ON_TOOL],
+  ['recovery', ON_TOOL],
 ])
+
+/** Arguments of `@retries` (`retry` is a word of the language), as in the dict `retry` of tool_define. */
+const RETRY_ARGUMENTS: readonly string[] = [
+  'max',
+  'max_retries',
+  'base_delay_ms',
+  'max_delay_ms',
+  'backoff',
+  'jitter',
+  'retry_on',
+]
+const BACKOFFS: readonly AttributeValue[] = ['constant', 'linear', 'exponential', 'fibonacci']
+const RECOVERIES: readonly AttributeValue[] = ['once', 'safe', 'idempotent']
 
 const ARCHIVIST_ARGUMENTS = new Set(['evidence', 'confidence', 'source_date', 'coverage_examples'])
 
@@ -46,6 +62,27 @@ export function checkAttributes(decl: Declaration, context: CheckContext): void 
     }
   }
   checkPredicate(decl.attributes, context)
+  for (const attribute of decl.attributes) {
+    const problem = toolAttributeProblem(attribute)
+    if (problem !== null) context.report('N021', attribute.span, { name: attribute.name.text, problem })
+  }
+}
+
+function toolAttributeProblem({ name, args }: Attribute): string | null {
+  if (name.text === 'recovery') {
+    const [given] = args
+    return args.length === 1 && given!.name === null && RECOVERIES.includes(given!.value)
+      ? null
+      : `takes one of ${RECOVERIES.join(', ')}`
+  }
+  if (name.text !== 'retries') return null
+  for (const arg of args) {
+    if (arg.name === null) return 'takes arguments by name only'
+    if (!RETRY_ARGUMENTS.includes(arg.name.text))
+      return `has no argument \`${arg.name.text}\`; expected one of ${RETRY_ARGUMENTS.join(', ')}`
+    if (arg.name.text === 'backoff' && !BACKOFFS.includes(arg.value)) return `knows the backoffs ${BACKOFFS.join(', ')}`
+  }
+  return null
 }
 
 function checkPredicate(attributes: readonly Attribute[], context: CheckContext): void {

@@ -111,6 +111,12 @@ export const CHECK_CATALOG = {
     message: () => 'unreachable code',
     doc: 'A statement follows one that always leaves the block; the rest of the block is not checked.',
   }),
+  N021: row<{ name: string; problem: string }>({
+    severity: 'warning',
+    title: 'argument of an attribute',
+    message: (a) => `\`@${a.name}\` ${a.problem}`,
+    doc: 'An argument of `@retries` or `@recovery` says nothing that calls of the tool could follow.',
+  }),
 
   // ---- operators and bindings ---------------------------------------------------------------------------------------
   T001: row<{ left: string; right: string }>({

@@ -4,6 +4,7 @@
 
 import type { Plain } from '@bridle/vm'
 import type { ToolErrorData } from '../tools/errors.js'
+import type { StreamRequest } from './streams.js'
 
 export type ExecutorName = 'harn' | 'dry_run' | 'host_bridge' | 'mcp_server' | 'provider_native'
 
@@ -23,6 +24,8 @@ export interface ToolCall {
   readonly maxAttempts: number
   readonly idempotencyKey: string
   readonly timeoutMs: number | null
+  /** For calls of `tool_stream`: what of the stream is asked for (executors/streams.ts). */
+  readonly stream?: StreamRequest
   readonly progress: (data: unknown) => void
 }
 
@@ -46,6 +49,10 @@ export interface Executor {
   readonly call: (call: ToolCall, scope: CallScope) => ToolOutcome | Promise<ToolOutcome>
   /** Whether a dry run may carry the call out. */
   readonly isReadOnly: (call: ToolCall, scope: CallScope) => boolean | Promise<boolean>
+  /** Whether it serves `call.stream` itself; other calls give one chunk. */
+  readonly streams?: (call: ToolCall) => boolean
+  /** Ends what it keeps open for the run. */
+  readonly close?: () => Promise<void>
 }
 
 export function result(value: Plain): ToolOutcome {

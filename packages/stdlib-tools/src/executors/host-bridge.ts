@@ -6,19 +6,30 @@ import type { Tool } from '../tools/define.js'
 import { NotDataError, plainFromHost } from '../tools/edge.js'
 import { toolErrorData } from '../tools/errors.js'
 import type { Host } from '../tools/host.js'
-import { PreparedCalls, chain, contextOf, invoke } from '../tools/invoke.js'
+import { PreparedCalls, chain, contextOf, invoke, openStream } from '../tools/invoke.js'
 import type { Invocation, Invoked, Ready } from '../tools/invoke.js'
 import type { JsonSchema } from '../tools/schema.js'
 import { failed, result } from './executor.js'
 import type { CallScope, Executor, ToolCall, ToolOutcome } from './executor.js'
+import { OpenStreams, streamInvocation } from './streams.js'
 
 export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null): Executor {
   const prepared = new PreparedCalls()
+  const streams = new OpenStreams()
   const findTool = (name: string): Tool | null => host.tool(name)
   return {
     name: 'host_bridge',
+    streams(call) {
+      const target = find(host, call)
+      return target !== null && typeof target !== 'function'
+    },
+    close: () => streams.close(),
     call(call, scope) {
       const target = find(host, call)
+      if (call.stream !== undefined && target !== null && typeof target !== 'function')
+        return streams.serve(call, scope, target, (opened, signal) =>
+          openStream(target, opened.args, streamInvocation(opened, signal), findTool),
+        )
       if (target === null && bridge !== null) return askBridge(bridge, call, scope)
       if (target === null) return failed('not_registered', `Tool '${call.hostCapability ?? call.tool}' not found`)
       const invocation = new HostInvocation(call, scope)

@@ -16,6 +16,7 @@ import { hostBridgeExecutor } from './host-bridge.js'
 import { mcpExecutor } from './mcp.js'
 import type { McpToolCaller } from './mcp.js'
 import { providerNativeExecutor } from './provider-native.js'
+import { streamRequest } from './streams.js'
 
 export interface ExecutorParts {
   readonly host: Host
@@ -85,6 +86,9 @@ export function toolProvider(parts: ToolProviderParts): Provider {
       const toolCall = readCall(parts, effect.args, call)
       return (await executorOf(parts, toolCall)?.isReadOnly(toolCall, call)) ?? false
     },
+    close: async () => {
+      await Promise.allSettled(Object.values(parts.executors).map(async (executor) => executor.close?.()))
+    },
   }
 }
 
@@ -97,7 +101,9 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   const tool = text('tool') ?? ''
   const callId = text('call_id') ?? `effect_${call.id}`
   const given = args['args'] ?? null
+  const stream = streamRequest(args['stream'])
   return {
+    ...(stream === null ? {} : { stream }),
     executor: (text('executor') ?? 'host_bridge') as ExecutorName,
     tool,
     args:
@@ -126,13 +132,22 @@ export function callTool(parts: ToolProviderParts, call: ToolCall, outer: CallSc
   const scope = new Scope()
   let outcome: ToolOutcome | Promise<ToolOutcome>
   try {
-    outcome = executor.call(call, scope)
+    outcome =
+      call.stream === undefined || executor.streams?.(call) === true
+        ? executor.call(call, scope)
+        : wholeAsStream(executor, call, scope)
   } catch (cause) {
     outcome = bugOf(cause)
   }
   return outcome instanceof Promise || outcome.kind === 'pending'
     ? waitFor(parts, call, outcome, scope, outer.signal)
     : translate(outcome)
+}
+
+/** The answer of an executor that does not stream: all there is comes when the stream is opened. */
+async function wholeAsStream(executor: Executor, { stream: _, ...call }: ToolCall, scope: CallScope): Promise<ToolOutcome> {
+  const outcome = await executor.call(call, scope)
+  return outcome.kind === 'result' ? { kind: 'result', value: { streaming: false, value: outcome.value } } : outcome
 }
 
 class Scope implements CallScope {

@@ -24,6 +24,17 @@ export type Invoked =
   | { readonly kind: 'failed'; readonly error: ToolErrorData }
   | { readonly kind: 'pending'; readonly token: string }
 
+/** A streaming tool that has begun. */
+export interface OpenStream {
+  readonly kind: 'stream'
+  /** The next chunk, or the checked result. Asking is what makes the tool go on. */
+  readonly next: () => Promise<
+    { readonly done: false; readonly chunk: unknown } | { readonly done: true; readonly outcome: Invoked }
+  >
+  /** Ends the tool where it stands. */
+  readonly close: () => Promise<void>
+}
+
 export interface Invocation {
   readonly runId: string
   readonly callId: string
@@ -81,6 +92,37 @@ export function invoke(
       return prepareAndRun(tool, checked.value, context, prepared)
     })
   })
+}
+
+/** As `invoke`, but a tool that streams is not run to its end; others are. */
+export async function openStream(tool: Tool, args: unknown, call: Invocation, find: FindTool): Promise<OpenStream | Invoked> {
+  let opened: OpenStream | null = null
+  const execute: Tool['execute'] = (input, context) =>
+    chain(tool.execute(input, context), (value) => {
+      if (!isStream(value)) return value
+      opened = streamOf(tool, input, value)
+      return new Pending('')
+    })
+  const outcome = await invoke({ ...tool, execute }, args, call, find)
+  return opened ?? outcome
+}
+
+function streamOf(tool: Tool, args: unknown, stream: AsyncIterator<unknown, unknown>): OpenStream {
+  return {
+    kind: 'stream',
+    async next() {
+      let value: unknown
+      const outcome = await guarded(tool, args, async () => {
+        const item = await stream.next()
+        value = item.value
+        return item.done === true ? settle(tool, args, value) : { kind: 'pending', token: '' }
+      })
+      return outcome.kind === 'pending' ? { done: false, chunk: value } : { done: true, outcome }
+    },
+    async close() {
+      await stream.return?.()
+    },
+  }
 }
 
 /** A context for code of the host that is no tool, such as an operation of a capability. */

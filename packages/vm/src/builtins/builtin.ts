@@ -98,6 +98,8 @@ export interface MachineAccess {
   hashHex(bytes: Uint8Array): string
   /** SHA-256 of a text's UTF-8 bytes, lower-case hex. */
   sha256Hex(text: string): string
+  /** What the run is called outside; null when nobody said. */
+  readonly runId: string | null
   /** What the embedding program can do, as `host_capabilities` tells it. */
   readonly hostCapabilities?: HostCapabilities
   /** Facts of the running task. */

@@ -69,6 +69,7 @@ import { templateFamily } from './template.js'
 import { terminalFamily } from './terminal.js'
 import { timeFamily } from './time.js'
 import { toolDispatchFamily } from './tool-dispatch.js'
+import { toolStreamsFamily } from './tool-streams.js'
 import { toolSynthesisFamily } from './tool-synthesis.js'
 import { toolsFamily } from './tools.js'
 import { tracingFamily } from './tracing.js'
@@ -147,6 +148,7 @@ const FAMILIES: readonly BuiltinFamily[] = [
   terminalFamily,
   timeFamily,
   toolDispatchFamily,
+  toolStreamsFamily,
   toolSynthesisFamily,
   toolsFamily,
   tracingFamily,

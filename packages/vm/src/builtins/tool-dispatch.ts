@@ -25,12 +25,14 @@ import { closestOf } from '@bridle/compiler/signatures'
 import { standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
 import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
 import { factsOfEntry, hostEntry } from './tool-entry.js'
+import { openedStream } from './tool-streams.js'
 import { normalizePlan } from './plan.js'
 import { quickVerdict, startGate, startPostHooks, takePass } from './policy-gate.js'
 import { codeRow, errorFromFault, isInterruption, toolError } from './tool-errors.js'
 import { definedTools } from './tools-define.js'
 import { schemaHashOf } from './tool-pins.js'
 import type { ToolOrigin } from './tool-pins.js'
+import type { RetryPolicy } from './tool-retry.js'
 import { cappedPolicy, mayRetry, millisOf, retryDelay, retryPolicy } from './tool-retry.js'
 import { debugQuoted, sortedJson } from './tools-json.js'
 import { seesResultsOf } from './hooks.js'
@@ -64,6 +66,9 @@ import type { Value } from '../values/value.js'
 /** Call ids count per machine, so that a replay gives the same ones. */
 const toolCalls = family<{ made: number }>('tool_calls', () => ({ made: 0 }))
 
+/** Field of a task inside a call that may be tried again: [attempt, attempts at most]. */
+const ATTEMPTS = 'tool.attempts'
+
 interface DispatchState extends FrameState {
   stage: 'start' | 'gate' | 'running' | 'waiting' | 'after'
   /** A registry, or nil for the bound one. */
@@ -74,6 +79,8 @@ interface DispatchState extends FrameState {
   options: Value
   /** True for tool_try: errors become an Err. */
   quiet: boolean
+  /** True for tool_stream: the result comes in chunks (tool-streams.ts). */
+  stream: boolean
   entry: HarnDict | null
   name: string
   callId: string
@@ -86,6 +93,8 @@ interface DispatchState extends FrameState {
   applied: readonly AppliedGrant[]
   /** The call around this one, which the task goes back to; undefined until this one has its id. */
   outerCall?: Value
+  /** What the call around it says about its attempts. */
+  outerAttempts: Value
   startedMs: number
   /** Whether an attempt runs under a time limit of its own. */
   limited: boolean
@@ -308,10 +317,11 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
       args,
       call_id: state.callId,
       attempt: state.attempt,
-      max_attempts: retryPolicy(entry, state.options).maxRetries + 1,
+      max_attempts: policyUnderGrants(state, retryPolicy(entry, state.options)).maxRetries + 1,
       idempotency_key: state.callId,
       arg_hash: state.argHash,
       timeout_ms: attemptLimit(state, entry),
+      ...(state.stream ? { stream: { op: 'open' } } : {}),
       ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
     },
   }
@@ -329,6 +339,9 @@ function attempt(ctx: Context, state: DispatchState): Result {
   state.stage = 'running'
   const executor = executorFor(state, entry)
   if (executor === 'harn' || executor === 'builtin') beginLimit(ctx, state, entry)
+  const policy = retryPolicy(entry, state.options)
+  if (policy.maxRetries > 0)
+    ctx.machine.task().fields.set(ATTEMPTS, new HarnList([state.attempt, policyUnderGrants(state, policy).maxRetries + 1]))
   switch (executor) {
     case 'harn':
       return runHarn(ctx, state, entry, args)
@@ -360,6 +373,10 @@ function attempt(ctx: Context, state: DispatchState): Result {
     default:
       return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
   }
+}
+
+function policyUnderGrants(state: DispatchState, policy: RetryPolicy): RetryPolicy {
+  return state.applied.length === 0 ? policy : cappedPolicy(policy, smallestLimit(state.applied, 'max_retries'))
 }
 
 /** Through the builtin, with the grants of the call around it: a redirect is a request of its own, and must fit them too. */
@@ -427,15 +444,28 @@ function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
   return startPostHooks(ctx, state.name, state.args, resultText(value))
 }
 
-function accept(ctx: Context, state: DispatchState, raw: Value): Result {
+function accept(ctx: Context, state: DispatchState, given: Value): Result {
   const entry = state.entry!
+  let raw = given
+  if (state.stream) {
+    const executor = executorOf(entry)
+    const opened = openedStream(ctx, state.callId, given, () =>
+      executor === 'host_bridge' || executor === 'mcp_server' ? outsideCall(state, entry, executor, toPlain(state.args)) : null,
+    )
+    if (opened.kind === 'chunks') {
+      endAttempt(ctx, state)
+      return finish(ctx, state, opened.handle)
+    }
+    raw = opened.value
+  }
   const schema = factsOfEntry(entry).output
   endAttempt(ctx, state)
   reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, true)
   const answersTrue = executorOf(entry) === 'builtin' && standardCall(state.name, state.args as HarnDict)!.answersTrue
   const value = answersTrue ? true : executorOf(entry) === 'harn' ? raw : decode(raw, schema)
   const failure = schema === null ? null : validateSchema(value, schema)
-  if (failure === null || outputMode(entry) === 'warn') return afterHooks(ctx, state, value)
+  if (failure === null || outputMode(entry) === 'warn')
+    return afterHooks(ctx, state, state.stream ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
   const { path, expected, actual, reason } = failure
   const message = `Tool '${state.name}' returned an invalid result at ${path}: ${reason}`
   return refuseWith(ctx, state, 'output_validation_failed', message, HarnDict.of({ path, expected, actual, reason }))
@@ -462,6 +492,8 @@ function begin(ctx: Context, state: DispatchState): Result {
   const { fields } = ctx.machine.task()
   state.outerCall = fields.get('tool.call') ?? null
   fields.set('tool.call', state.callId)
+  state.outerAttempts = fields.get(ATTEMPTS) ?? null
+  if (state.outerAttempts !== null) fields.delete(ATTEMPTS)
   const changed = refusalByPins(ctx, state, entry)
   if (changed !== null) return changed
   const refused = applyGrants(ctx, state, entry)
@@ -620,7 +652,7 @@ function onFault(ctx: Context, state: DispatchState, fault: Fault): Result {
   // Arguments that were wrong say nothing about the health of a tool.
   if (codeRow(display(error.get('code') ?? null)).mayRepeat !== 'no')
     reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, false)
-  const policy = cappedPolicy(retryPolicy(entry, state.options), smallestLimit(state.applied, 'max_retries'))
+  const policy = policyUnderGrants(state, retryPolicy(entry, state.options))
   const retriesDone = state.attempt - 1
   if (mayRetry(policy, entry, error, retriesDone)) {
     const delay = retryDelay(policy, error, state.callId, retriesDone)
@@ -651,17 +683,22 @@ function onLeave(ctx: Context, state: DispatchState): void {
   const { fields } = ctx.machine.task()
   if (state.outerCall === null) fields.delete('tool.call')
   else fields.set('tool.call', state.outerCall)
+  if (state.outerAttempts !== null) fields.set(ATTEMPTS, state.outerAttempts)
+  else if (fields.has(ATTEMPTS)) fields.delete(ATTEMPTS)
 }
 
 const dispatchFrame = frame<DispatchState>({ kind: 'tool.dispatch', step, onFault, onLeave })
 
 function dispatch(quiet: boolean) {
   return (ctx: Context, registry: Value, tool: Value, args: Value, options: Value): Control =>
-    start(ctx, { registry, tool, args, options, quiet, alias: null })
+    start(ctx, { registry, tool, args, options, quiet, alias: null, stream: false })
 }
 
 /** What it looks through is paid first: the arguments, and the entries of the registry, of which one is read. */
-function start(ctx: Context, call: Pick<DispatchState, 'registry' | 'tool' | 'args' | 'options' | 'quiet' | 'alias'>): Control {
+function start(
+  ctx: Context,
+  call: Pick<DispatchState, 'registry' | 'tool' | 'args' | 'options' | 'quiet' | 'alias' | 'stream'>,
+): Control {
   chargeArguments(ctx, [call.args, call.options])
   const registry = call.registry ?? ctx.state(boundRegistry).registry
   if (registry instanceof HarnDict) ctx.charge(entriesOf(registry).length >> 3)
@@ -672,6 +709,7 @@ function start(ctx: Context, call: Pick<DispatchState, 'registry' | 'tool' | 'ar
     args: call.args,
     options: call.options,
     quiet: call.quiet,
+    stream: call.stream,
     alias: call.alias,
     stage: 'start',
     entry: null,
@@ -680,6 +718,7 @@ function start(ctx: Context, call: Pick<DispatchState, 'registry' | 'tool' | 'ar
     origin: 'script',
     argHash: '',
     applied: [],
+    outerAttempts: null,
     startedMs: 0,
     limited: false,
     pushed: 0,
@@ -709,10 +748,24 @@ export const toolDispatchFamily: BuiltinFamily = {
       dispatch(true),
     ),
     builtin(
+      '__tool_stream_open(registry: any, tool: any, args?: dict, options?: dict) -> dict',
+      { doc: 'Calls a tool for its chunks; throws a ToolError dict.', effects: EFFECTS },
+      (ctx, registry, tool, args, options) =>
+        start(ctx, { registry: registry!, tool: tool!, args: args!, options: options!, quiet: false, alias: null, stream: true }),
+    ),
+    builtin(
       '__tool_alias_call(binding: dict, args?: any, options?: dict)',
       { doc: 'Calls the tool that an alias stands for.', effects: EFFECTS },
       (ctx, binding, args, options) =>
-        start(ctx, { registry: null, tool: binding!, args: args!, options: options!, quiet: false, alias: aliasOf(binding!) }),
+        start(ctx, {
+          registry: null,
+          tool: binding!,
+          args: args!,
+          options: options!,
+          quiet: false,
+          alias: aliasOf(binding!),
+          stream: false,
+        }),
     ),
     builtin(
       '__tool_server_call(binding: dict, name: string, args?: dict, options?: dict)',
@@ -721,7 +774,15 @@ export const toolDispatchFamily: BuiltinFamily = {
         if (!(binding instanceof HarnDict) || typeof name !== 'string')
           return ctx.runtime('an MCP server is called with the name of a tool and its arguments')
         const tool = binding.with('mcp_tool', name)
-        return start(ctx, { registry: null, tool, args: args!, options: options!, quiet: false, alias: aliasOf(binding) })
+        return start(ctx, {
+          registry: null,
+          tool,
+          args: args!,
+          options: options!,
+          quiet: false,
+          alias: aliasOf(binding),
+          stream: false,
+        })
       },
     ),
     builtin(
@@ -729,8 +790,42 @@ export const toolDispatchFamily: BuiltinFamily = {
       { doc: 'Calls a tool that the program defined, bound or not; else one by its id.', effects: EFFECTS },
       (ctx, name, args) => {
         const tool = ctx.state(definedTools).entries.get(display(name ?? null)) ?? name!
-        return start(ctx, { registry: null, tool, args: args!, options: null, quiet: false, alias: null })
+        return start(ctx, { registry: null, tool, args: args!, options: null, quiet: false, alias: null, stream: false })
       },
+    ),
+    builtin(
+      '__tool_context() -> dict',
+      { doc: 'Facts of the tool call that the caller is part of; nil outside of one.', effects: [] },
+      (ctx) => {
+        const { fields } = ctx.machine.task()
+        const callId = fields.get('tool.call')
+        if (typeof callId !== 'string') return null
+        const attempts = fields.get(ATTEMPTS)
+        const [attempt = 1, most = 1] = attempts instanceof HarnList ? attempts.view() : []
+        return HarnDict.of({
+          call_id: callId,
+          attempt,
+          max_attempts: most,
+          idempotency_key: `${ctx.machine.runId ?? 'run'}:${callId}`,
+          session_id: fields.get('agent_session_id') ?? null,
+          process_id: fields.get('worker_id') ?? null,
+          payload: null,
+        })
+      },
+    ),
+    builtin(
+      '__tool_entry(id: string) -> dict',
+      { doc: 'The entry of a tool of the host or of a standard one, nil when there is none.', effects: [] },
+      (ctx, id) => {
+        const name = display(id ?? null)
+        const own = ctx.machine.hostTools?.get(name)
+        return own === undefined ? standardEntry(name) : hostEntry(own)
+      },
+    ),
+    builtin(
+      '__tool_bound() -> dict',
+      { doc: 'The bound registry, or nil.', effects: [] },
+      (ctx) => ctx.state(boundRegistry).registry,
     ),
     builtin(
       '__tool_entries(registry?: dict) -> list',

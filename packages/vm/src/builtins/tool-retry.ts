@@ -73,7 +73,8 @@ function overlaid(base: RetryPolicy, value: Value | undefined): RetryPolicy {
 }
 
 export function retryPolicy(entry: HarnDict, options: Value): RetryPolicy {
-  const own = overlaid(NEVER, entry.get('retry'))
+  const given = entry.get('retry')
+  const own = given === undefined ? NEVER : overlaid(NEVER, given)
   return overlaid(own, options instanceof HarnDict ? options.get('retry') : undefined)
 }
 

@@ -184,6 +184,10 @@ export class MachineContext implements Context, MachineAccess {
     return this.m.options.sha256Hex?.(text) ?? bytesToHex(sha256(utf8(text)))
   }
 
+  get runId(): string | null {
+    return this.m.options.runId ?? null
+  }
+
   closureOver(builtin: string, bound: readonly Value[], params: readonly string[]): HarnClosure {
     return closureOver(this.m, builtin, bound, params)
   }

@@ -218,6 +218,7 @@ function makeContext(
         throw new Error('spawn is not supported here')
       },
       hashHex: (bytes) => bytesToHex(blake3(bytes)),
+      runId: null,
       sha256Hex: (text) => bytesToHex(sha256(new TextEncoder().encode(text))),
       task: () => machine.task,
       taskOutcome: () => ({ kind: 'aborted' }),
