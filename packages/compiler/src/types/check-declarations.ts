@@ -57,20 +57,20 @@ export function checkDeclaration(decl: Declaration, scope: Scope, context: Check
       registerType(scope, decl)
       for (const method of decl.methods) {
         checkAttributes(method, context)
-        checkFunction(method, context)
+        checkFunction(method, context, true)
       }
   }
 }
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-function checkFunction(decl: FnDecl, context: CheckContext): void {
+function checkFunction(decl: FnDecl, context: CheckContext, isMethod = false): void {
   const returns = context.signature(decl).returns
   const scope = functionScope(decl, streamOf(decl, returns, context), context)
   for (const param of decl.params) bindParam(param, scope, context)
   context.checkBlock(decl.body, scope)
-  // Only a written type is a promise; that a body yields says nothing about its `return`s.
-  if (returns === null || decl.returns === null) return
+  // A body that yields makes its `return`s meet the generator too, but for methods, whose types are what is written.
+  if (returns === null || (isMethod && decl.returns === null)) return
   const fresh = functionScope(decl, null, context)
   for (const param of decl.params) fresh.define(param.name.text, typeOrNull(param.type))
   checkReturns(decl.body.body, fresh, returns, context)

@@ -1,5 +1,5 @@
 // Circuit breakers (03b §2.6): named counters of failures. Open after `threshold` failures in a row, half open again once the
-// reset time has passed since the last failure.
+// reset time has passed since it opened.
 
 import { builtin, family } from './builtin.js'
 import { millisOf } from './tool-retry.js'
@@ -44,15 +44,14 @@ function create(ctx: Context, name: Value, threshold: Value, resetMs: Value): Re
   return nameOf(name)
 }
 
-/** True exactly when this failure opens a closed circuit. A failure of the half-open trial opens it again, silently. */
+/** True exactly when this failure opens a closed circuit. A circuit that is open keeps its time, also when the trial fails. */
 function recordFailure(ctx: Context, name: Value): Result {
   const circuit = breaker(ctx, name)
   if (circuit === undefined) return false
-  const before = stateOf(ctx, circuit)
   circuit.failures++
-  if (circuit.failures < circuit.threshold) return false
-  if (before !== 'open') circuit.openedAt = ctx.now
-  return before === 'closed'
+  if (circuit.failures < circuit.threshold || circuit.openedAt !== null) return false
+  circuit.openedAt = ctx.now
+  return true
 }
 
 function close(ctx: Context, name: Value): Result {
@@ -90,6 +89,9 @@ export function reportToCircuit(ctx: Context, name: string, value: Value | undef
   else {
     if (breaker(ctx, name) === undefined) create(ctx, name, settings.threshold, settings.resetMs)
     recordFailure(ctx, name)
+    // Unlike the builtin, a tool whose trial failed rests again for the whole reset time.
+    const circuit = breaker(ctx, name)!
+    if (stateOf(ctx, circuit) === 'half_open') circuit.openedAt = ctx.now
   }
 }
 

@@ -59,6 +59,17 @@ export function ruleMatches(rule: string, target: Target): boolean {
   return host === target.host || (bits !== null && bits === addressBits(host))
 }
 
+/** What is wrong with a rule, which has been trimmed; null when nothing is. */
+function faultOf(rule: string): string | null {
+  if (rule === '') return 'empty egress rule'
+  const { host } = splitRule(rule)
+  const slash = host.indexOf('/')
+  if (slash < 0) return null
+  const bits = addressBits(host.slice(0, slash))
+  const length = /^\d{1,3}$/.test(host.slice(slash + 1)) ? Number(host.slice(slash + 1)) : Infinity
+  return bits === null || length > bits.length ? `invalid CIDR rule \`${rule}\`: invalid IP address syntax` : null
+}
+
 /** The reason why the policy refuses a URL; null when it does not. */
 function refusedBy(policy: EgressPolicy, target: Target): string | null {
   const denied = policy.deny.find((rule) => ruleMatches(rule, target))
@@ -108,15 +119,19 @@ export function policyFromEnvironment(allow: Value, deny: Value, fallback: Value
 
 /** Policy from the dict that a script gives; a text is the error. */
 export function policyFromConfig(config: Value): EgressPolicy | string {
-  if (!(config instanceof HarnDict)) return 'egress_policy: config must be a dict'
+  if (!(config instanceof HarnDict)) return 'egress_policy: requires a config dict'
   const rules = (key: string): string[] | null => {
     const value = config.get(key) ?? null
     if (value === null) return []
-    return value instanceof HarnList ? value.view().map((rule) => display(rule)) : null
+    return value instanceof HarnList ? value.view().map((rule) => display(rule).trim()) : null
   }
   const allow = rules('allow')
   const deny = rules('deny')
   if (allow === null || deny === null) return `egress_policy: ${allow === null ? 'allow' : 'deny'} must be a list`
+  for (const rule of [...allow, ...deny]) {
+    const fault = faultOf(rule)
+    if (fault !== null) return `egress_policy: ${fault}`
+  }
   const fallback = display(config.get('default') ?? 'allow')
   if (fallback !== 'allow' && fallback !== 'deny')
     return `egress_policy: default must be \`allow\` or \`deny\`, got \`${fallback}\``

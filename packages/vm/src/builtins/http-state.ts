@@ -89,8 +89,8 @@ export function setMock(state: HttpState, method: string, pattern: string, respo
   const items = listed !== null && typeof listed === 'object' && 'view' in listed ? listed.view() : []
   const mock: HttpMock = { method: method.toUpperCase(), pattern, responses: items.length > 0 ? items : [response], next: 0 }
   const known = state.mocks.findIndex((each) => each.method === mock.method && each.pattern === pattern)
-  if (known < 0) state.mocks.push(mock)
-  else state.mocks[known] = mock
+  if (known >= 0) state.mocks.splice(known, 1)
+  state.mocks.push(mock)
 }
 
 function mockFor(state: HttpState, method: string, url: string): HttpMock | undefined {

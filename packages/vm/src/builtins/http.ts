@@ -184,9 +184,9 @@ function callValue(call: HttpCall, open: boolean): HarnDict {
 
 function configure(ctx: Context, config: Value): Result {
   const http = ctx.state(httpState)
-  if (http.egress !== null) return ctx.throw(`egress_policy: policy already configured from ${http.egress.source}`)
   const policy = policyFromConfig(config)
   if (typeof policy === 'string') return ctx.throw(policy)
+  if (http.egress !== null) return ctx.throw(`egress_policy: policy already configured from ${http.egress.source}`)
   http.egress = policy
   return policyValue(policy)
 }

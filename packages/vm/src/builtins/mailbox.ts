@@ -25,8 +25,7 @@ function open(ctx: Context, given: Value, capacity: Value): Result {
   const place = openPlace(ctx, 'mailbox_open', 'mailbox', given)
   if (place instanceof Control) return place
   const { boxes } = ctx.state(mailboxState)
-  const existing = boxes.get(placeName(place))
-  if (existing === undefined || existing.channel.closed) {
+  if (!boxes.has(placeName(place))) {
     const size = millisOf(capacity) ?? (given instanceof HarnDict ? millisOf(given.get('capacity')) : null) ?? 256
     boxes.set(placeName(place), { channel: makeChannel(ctx, place.key, size), sent: 0, received: 0, failedSends: 0 })
   }
@@ -130,6 +129,9 @@ const NO_METRICS = HarnDict.of({
   closed: false,
 })
 
+/** Counters of a mailbox, zeros when it is unknown. */
+export const mailboxMetrics = onMailbox('mailbox_metrics', NO_METRICS, metrics)
+
 const MAILBOX = ['mailbox'] as const
 
 export const mailboxFamily: BuiltinFamily = {
@@ -164,10 +166,8 @@ export const mailboxFamily: BuiltinFamily = {
       { doc: 'Closes it; true the first time.', effects: MAILBOX },
       onMailbox('mailbox_close', false, close),
     ),
-    builtin(
-      'mailbox_metrics(target: string|dict)',
-      { doc: 'Counters of a mailbox.', effects: MAILBOX },
-      onMailbox('mailbox_metrics', NO_METRICS, metrics),
+    builtin('mailbox_metrics(target: string|dict)', { doc: 'Counters of a mailbox.', effects: MAILBOX }, (ctx, target) =>
+      ctx.argc === 0 ? ctx.runtime('mailbox_metrics: target is required') : mailboxMetrics(ctx, target!),
     ),
   ],
   frames: [transferFrame],

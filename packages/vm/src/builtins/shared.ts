@@ -2,6 +2,7 @@
 // what compare-and-set with a snapshot looks at. An operation on a name that nobody opened finds an empty one.
 
 import { builtin, Control, family } from './builtin.js'
+import { mailboxMetrics } from './mailbox.js'
 import { handleOf, openPlace, placeName, resolveScope, targetPlace } from './scopes.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -35,12 +36,16 @@ function nameOf(kind: SharedKind, place: Place): string {
   return `${kind}\0${placeName(place)}`
 }
 
+function makeEntry(kind: SharedKind, place: Place, value: Value): Shared {
+  return { kind, place, value, version: 0, reads: 0, writes: 0, casSuccesses: 0, casFailures: 0, staleReads: 0 }
+}
+
 function opened(ctx: Context, kind: SharedKind, place: Place, initial: Value): Shared {
   const { entries } = ctx.state(sharedState)
   const name = nameOf(kind, place)
   let entry = entries.get(name)
   if (entry === undefined) {
-    entry = { kind, place, value: initial, version: 0, reads: 0, writes: 0, casSuccesses: 0, casFailures: 0, staleReads: 0 }
+    entry = makeEntry(kind, place, initial)
     entries.set(name, entry)
   }
   return entry
@@ -121,21 +126,29 @@ function counters(entry: Shared): HarnDict {
   })
 }
 
-function metrics(ctx: Context, handle: Value): Result {
+function metricRows(ctx: Context): Result {
   const { entries } = ctx.state(sharedState)
-  if (handle === null) {
-    ctx.charge(entries.size, 160 * entries.size)
-    const rows = sortTexts([...entries.keys()]).map((name) => {
-      const entry = entries.get(name)!
-      return counters(entry).merged(HarnDict.of({ kind: entry.kind, scope: entry.place.scope, key: entry.place.key }))
-    })
-    return new HarnList(rows)
+  ctx.charge(entries.size, 160 * entries.size)
+  const rows = sortTexts([...entries.keys()]).map((name) => {
+    const entry = entries.get(name)!
+    return counters(entry).merged(HarnDict.of({ _type: entry.kind, scope: entry.place.scope, key: entry.place.key }))
+  })
+  return new HarnList(rows)
+}
+
+/** Counters of the cell, map or mailbox of a handle; rows over all cells and maps for anything that is no handle. */
+function metrics(ctx: Context, handle: Value): Result {
+  if (!(handle instanceof HarnDict)) return metricRows(ctx)
+  const kind = handle.get('_type') ?? null
+  if (kind === null) return ctx.runtime('shared_metrics: handle missing _type')
+  for (const field of ['scope', 'key']) {
+    if ((handle.get(field) ?? null) === null) return ctx.runtime(`shared_metrics: ${display(kind)} handle missing ${field}`)
   }
-  const kind: SharedKind = handle instanceof HarnDict && handle.get('_type') === 'shared_map' ? 'shared_map' : 'shared_cell'
+  if (kind === 'mailbox') return mailboxMetrics(ctx, handle)
+  if (kind !== 'shared_cell' && kind !== 'shared_map') return metricRows(ctx)
   const place = targetPlace(ctx, 'shared_metrics', kind, handle)
   if (place instanceof Control) return place
-  const entry = entries.get(nameOf(kind, place)) ?? entries.get(nameOf('shared_map', place))
-  return entry === undefined ? null : counters(entry)
+  return counters(ctx.state(sharedState).entries.get(nameOf(kind, place)) ?? makeEntry(kind, place, null))
 }
 
 function scopeId(ctx: Context, scope: Value, options: Value): Result {
@@ -240,7 +253,11 @@ export const sharedFamily: BuiltinFamily = {
         },
       ),
     ),
-    define('shared_metrics(handle?: dict)', 'Counters of one cell or map, or a list over all.', metrics),
+    define(
+      'shared_metrics(handle?: dict)',
+      'Counters of one cell, map or mailbox; a list over all cells and maps without a handle.',
+      metrics,
+    ),
     define(
       'shared_scope_id(scope?: string, options?: dict) -> string',
       'What a scope word means here, such as `task_group:task_root`.',

@@ -5,6 +5,7 @@ import { utf8 } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
+import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 export type RestartMode = 'never' | 'on_failure' | 'always'
@@ -41,11 +42,14 @@ function isMode(text: string): text is RestartMode {
   return text === 'never' || text === 'on_failure' || text === 'always'
 }
 
-/** The policy, or the mode word that is unknown. */
-export function readRestart(value: Value): RestartPolicy | { readonly unknownMode: string } {
+/** The policy, or what is wrong with it. */
+export function readRestart(value: Value): RestartPolicy | string {
+  if (value !== null && typeof value !== 'string' && !(value instanceof HarnDict)) {
+    return `restart policy must be a string or dict, got ${typeName(value)}`
+  }
   const dict = value instanceof HarnDict ? value : new HarnDict()
   const mode = display((value instanceof HarnDict ? dict.get('mode') : value) ?? 'on_failure')
-  if (!isMode(mode)) return { unknownMode: mode }
+  if (!isMode(mode)) return `unknown restart mode '${mode}'`
   return {
     mode,
     maxRestarts: timeOf(dict.get('max_restarts') ?? dict.get('max')),

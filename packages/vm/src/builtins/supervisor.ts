@@ -28,13 +28,14 @@ interface Child {
   readonly policy: RestartPolicy
   readonly activeLease: Value
   status: ChildStatus
-  attempt: number
+  /** Starts so far: tells runs of the child apart. Scripts see `restartCount + 1` as the attempt. */
+  runs: number
   restartCount: number
   lastError: string | null
   waitReason: string | null
   /** Machine time of the next start; null when none is scheduled. */
   nextStart: number | null
-  /** Whether that start counts as a restart (it does not after a circuit). */
+  /** Whether that start is told as a restart. */
   isRestart: boolean
   /** Times of failures inside the window. */
   failures: number[]
@@ -62,6 +63,9 @@ const supervisorState = family<{ made: number; readonly supervisors: Map<string,
   supervisors: new Map(),
 }))
 
+/** A child in one of these has not come to its end by itself. */
+const UNFINISHED: readonly ChildStatus[] = ['running', 'waiting', 'circuit_open']
+
 const STRATEGIES: readonly string[] = ['one_for_one', 'one_for_all', 'rest_for_one', 'escalate_to_parent']
 
 const wakeKey = (id: string): string => `supervisor:${id}`
@@ -82,12 +86,13 @@ function record(ctx: Context, supervisor: Supervisor, child: Child | null, kind:
 // --- start ----------------------------------------------------------------------------------------------------------------
 
 function readChild(spec: Value, index: number, usualRestart: Value): Child | string {
-  const dict = spec instanceof HarnDict ? spec : new HarnDict()
+  if (!(spec instanceof HarnDict)) return ' child: expected a dict'
+  const dict = spec
   const name = display(dict.get('name') ?? `child_${index + 1}`)
   const task = dict.get('task') ?? null
-  if (!isCallable(task)) return `child '${name}' requires a task closure`
+  if (!isCallable(task)) return `: child '${name}' requires a task closure`
   const policy = readRestart(dict.get('restart') ?? usualRestart)
-  if ('unknownMode' in policy) return `unknown restart mode '${policy.unknownMode}'`
+  if (typeof policy === 'string') return `: ${policy}`
   return {
     name,
     kind: display(dict.get('kind') ?? 'task'),
@@ -95,7 +100,7 @@ function readChild(spec: Value, index: number, usualRestart: Value): Child | str
     policy,
     activeLease: dict.get('active_lease') ?? null,
     status: 'waiting',
-    attempt: 0,
+    runs: 0,
     restartCount: 0,
     lastError: null,
     waitReason: null,
@@ -112,6 +117,9 @@ function start(ctx: Context, spec: Value): Result {
   if (ctx.argc === 0) return refuse('spec is required')
   if (!(spec instanceof HarnDict)) return refuse('expected a dict')
   const dict = spec
+  const state = ctx.state(supervisorState)
+  const givenId = dict.get('id') ?? null
+  if (givenId === null) state.made++
   const given = dict.get('children') ?? null
   if (!(given instanceof HarnList)) return refuse('children must be a list')
   if (given.length === 0) return refuse('children must include at least one child')
@@ -120,12 +128,9 @@ function start(ctx: Context, spec: Value): Result {
   const children: Child[] = []
   for (const [index, item] of given.view().entries()) {
     const child = readChild(item, index, dict.get('restart') ?? null)
-    if (typeof child === 'string') return refuse(child)
+    if (typeof child === 'string') return ctx.runtime(`supervisor_start${child}`)
     children.push(child)
   }
-  const state = ctx.state(supervisorState)
-  const givenId = dict.get('id') ?? null
-  if (givenId === null) state.made++
   const id = givenId === null ? `supervisor_${state.made}` : display(givenId)
   if (state.supervisors.has(id)) return refuse(`supervisor '${id}' already exists`)
   const supervisor: Supervisor = {
@@ -151,7 +156,7 @@ function start(ctx: Context, spec: Value): Result {
 }
 
 function startChild(ctx: Context, supervisor: Supervisor, child: Child): void {
-  child.attempt++
+  child.runs++
   child.status = 'running'
   child.waitReason = null
   child.nextStart = null
@@ -162,7 +167,7 @@ function startChild(ctx: Context, supervisor: Supervisor, child: Child): void {
   child.isRestart = false
   child.taskId = ctx.machine.spawn(
     new HarnBuiltin('__supervisor_child'),
-    [supervisor.id, supervisor.children.indexOf(child), child.attempt],
+    [supervisor.id, supervisor.children.indexOf(child), child.runs],
     {
       name: `supervisor ${child.kind}`,
       taskId: `${supervisor.parentTask}:supervisor:${supervisor.id}:${child.name}`,
@@ -176,14 +181,14 @@ function startChild(ctx: Context, supervisor: Supervisor, child: Child): void {
 interface ChildFrame extends FrameState {
   readonly supervisor: string
   readonly index: number
-  readonly attempt: number
+  readonly run: number
   started: boolean
 }
 
 /** The child that this frame is a run of; undefined when another run has taken its place. */
 function childOf(ctx: Context, state: ChildFrame): Child | undefined {
   const child = ctx.state(supervisorState).supervisors.get(state.supervisor)?.children[state.index]
-  return child?.attempt === state.attempt ? child : undefined
+  return child?.runs === state.run ? child : undefined
 }
 
 function leaveChild(ctx: Context, state: ChildFrame, error: string | null): Value {
@@ -205,7 +210,7 @@ const childFrame = frame<ChildFrame>({
         supervisor_id: state.supervisor,
         child_name: child.name,
         child_kind: child.kind,
-        attempt: child.attempt,
+        attempt: child.restartCount + 1,
         restart_count: child.restartCount,
       }),
     ])
@@ -233,7 +238,7 @@ const watchFrame = frame<WatchFrame>({
     for (const child of supervisor.children) {
       if (child.nextStart !== null && child.nextStart <= ctx.now) startChild(ctx, supervisor, child)
     }
-    const isOver = supervisor.children.every((child) => child.taskId === null && child.nextStart === null)
+    const isOver = supervisor.children.every((child) => child.taskId === null && !UNFINISHED.includes(child.status))
     if (isOver) {
       supervisor.status = 'completed'
       record(ctx, supervisor, null, 'supervisor_completed', null)
@@ -258,6 +263,7 @@ function settleExit(ctx: Context, supervisor: Supervisor, child: Child): void {
   // A child that was told to end and throws on it counts as failed, as any other that throws.
   if (exit.error === null) {
     child.status = 'stopped'
+    child.lastError = null
     supervisor.metrics.stopped++
     record(ctx, supervisor, child, 'child_stopped', null)
   } else {
@@ -267,35 +273,42 @@ function settleExit(ctx: Context, supervisor: Supervisor, child: Child): void {
     record(ctx, supervisor, child, 'child_failed', exit.error)
     child.failures.push(ctx.now)
   }
+  if (supervisor.status === 'draining' && supervisor.children.every((other) => other.taskId === null)) {
+    record(ctx, supervisor, null, 'supervisor_stopped', 'drained')
+  }
   if (supervisor.status !== 'running') return
-  const failed = exit.error !== null
-  if (failed && supervisor.strategy === 'escalate_to_parent') escalate(ctx, supervisor, child)
-  else if (wantsRestart(child, failed)) restartWithSiblings(ctx, supervisor, child, failed)
+  if (exit.error === null) {
+    if (wantsRestart(child, false)) decideRestart(ctx, supervisor, child, false)
+  } else if (supervisor.strategy === 'escalate_to_parent') escalate(ctx, supervisor, child)
+  else restartWithSiblings(ctx, supervisor, child)
 }
 
 function wantsRestart(child: Child, failed: boolean): boolean {
   return child.policy.mode === 'always' || (child.policy.mode === 'on_failure' && failed)
 }
 
-function restartWithSiblings(ctx: Context, supervisor: Supervisor, child: Child, failed: boolean): void {
-  const from =
-    supervisor.strategy === 'one_for_all'
-      ? 0
-      : supervisor.strategy === 'rest_for_one'
-        ? supervisor.children.indexOf(child) + 1
-        : supervisor.children.length
+/** First child, in declaration order, that a failure of `child` reaches besides itself; the number of children when none. */
+function firstAffected(supervisor: Supervisor, child: Child): number {
+  if (supervisor.strategy === 'one_for_all') return 0
+  return supervisor.strategy === 'rest_for_one' ? supervisor.children.indexOf(child) + 1 : supervisor.children.length
+}
+
+/** Ends the siblings that the strategy names; then everyone concerned decides, in declaration order, whether to start again. */
+function restartWithSiblings(ctx: Context, supervisor: Supervisor, child: Child): void {
+  const from = firstAffected(supervisor, child)
   // A sibling whose own exit waits to be dealt with decides for itself.
-  const siblings = supervisor.children
-    .slice(from)
-    .filter((other) => other !== child && other.taskId !== null && other.exit === null)
+  const siblings = supervisor.children.slice(from).filter((other) => other !== child && other.exit === null)
   for (const sibling of siblings) {
     abort(ctx, sibling)
-    sibling.status = 'stopped'
-    supervisor.metrics.stopped++
+    // Whoever does not want to be started again stays in this state until the supervisor is stopped.
+    sibling.status = 'waiting'
+    sibling.waitReason = 'propagation_restart'
     record(ctx, supervisor, sibling, 'child_stopped', 'propagation restart')
   }
-  decideRestart(ctx, supervisor, child, failed)
-  for (const sibling of siblings) if (sibling.policy.mode !== 'never') decideRestart(ctx, supervisor, sibling, false)
+  for (const each of supervisor.children) {
+    const failed = each === child
+    if ((failed || siblings.includes(each)) && wantsRestart(each, failed)) decideRestart(ctx, supervisor, each, failed)
+  }
 }
 
 function decideRestart(ctx: Context, supervisor: Supervisor, child: Child, failed: boolean): void {
@@ -313,6 +326,7 @@ function decideRestart(ctx: Context, supervisor: Supervisor, child: Child, faile
       child.restartCount = 0
       child.failures = []
       child.nextStart = ctx.now + policy.circuitOpenMs
+      child.isRestart = true
       record(ctx, supervisor, child, 'child_suppressed', 'restart cap reached; circuit opened')
     }
     return
@@ -345,7 +359,6 @@ function escalate(ctx: Context, supervisor: Supervisor, child: Child): void {
     if (other === child || (other.taskId === null && other.nextStart === null)) continue
     abort(ctx, other)
     other.status = 'stopped'
-    supervisor.metrics.stopped++
   }
   child.status = 'stopped'
   record(ctx, supervisor, child, 'child_escalated', 'failure escalated to parent supervisor')
@@ -367,28 +380,27 @@ const stopFrame = frame<StopFrame>({
     for (const child of supervisor.children) settleExit(ctx, supervisor, child)
     const running = supervisor.children.filter((child) => child.taskId !== null)
     if (running.length > 0 && ctx.now < state.due) return ctx.park(wakeKey(supervisor.id), state.due)
-    for (const child of running) {
+    const unfinished = supervisor.children.filter((child) => UNFINISHED.includes(child.status))
+    for (const child of unfinished) {
       abort(ctx, child)
       child.status = 'stopped'
-      supervisor.metrics.stopped++
-      record(ctx, supervisor, child, 'child_stopped', 'forced')
+      record(ctx, supervisor, child, 'child_stopped', 'supervisor stop')
     }
     supervisor.status = 'stopped'
-    record(ctx, supervisor, null, 'supervisor_stopped', running.length === 0 ? 'drained' : 'forced')
+    record(ctx, supervisor, null, 'supervisor_stopped', unfinished.length === 0 ? 'drained' : 'forced')
     return describe(supervisor)
   },
 })
 
 function stop(ctx: Context, supervisor: Supervisor, timeout: Value): Result {
-  if (supervisor.status === 'stopped') return describe(supervisor)
+  if (supervisor.status === 'stopped') {
+    record(ctx, supervisor, null, 'supervisor_stopped', 'drained')
+    return describe(supervisor)
+  }
   supervisor.status = 'draining'
   record(ctx, supervisor, null, 'supervisor_stopping', null)
   for (const child of supervisor.children) {
-    if (child.nextStart !== null) {
-      child.nextStart = null
-      child.waitReason = null
-      child.status = 'stopped'
-    }
+    child.nextStart = null
     if (child.taskId !== null && child.exit === null) ctx.machine.requestCancel(child.taskId)
   }
   ctx.wake(wakeKey(supervisor.id))
@@ -434,6 +446,7 @@ export function supervisorStates(ctx: Context): HarnList {
 /** An operation on a supervisor, named by its handle or its id. */
 function onSupervisor(name: string, run: (ctx: Context, supervisor: Supervisor, second: Value) => Result) {
   return (ctx: Context, target: Value, second: Value = null): Result => {
+    if (ctx.argc === 0) return ctx.runtime(`${name}: supervisor handle or id is required`)
     const id = display((target instanceof HarnDict ? target.get('id') : target) ?? '')
     const supervisor = ctx.state(supervisorState).supervisors.get(id)
     return supervisor === undefined ? ctx.runtime(`${name}: unknown supervisor '${id}'`) : run(ctx, supervisor, second)
@@ -474,13 +487,13 @@ export const supervisorFamily: BuiltinFamily = {
       ctx.frame('supervisor.watch', { supervisor: display(id!) } satisfies WatchFrame),
     ),
     builtin(
-      '__supervisor_child(id: string, index: int, attempt: int)',
+      '__supervisor_child(id: string, index: int, run: int)',
       { doc: 'One run of a supervised child.', effects: SUPERVISOR },
-      (ctx, id, index, attempt) =>
+      (ctx, id, index, run) =>
         ctx.frame('supervisor.child', {
           supervisor: display(id!),
           index: Number(index),
-          attempt: Number(attempt),
+          run: Number(run),
           started: false,
         } satisfies ChildFrame),
     ),

@@ -248,7 +248,7 @@ const raceFrame = frame<RaceState>({
       const { value } = outcome
       if (!(value instanceof HarnEnum) || value.enumName !== 'Result') return value
       if (value.variant === 'Ok') return value.fields[0] ?? null
-      state.failures.push(String(value.fields[0] ?? 'nil'))
+      state.failures.push(display(value.fields[0] ?? null))
     }
   },
   onLeave: (ctx, { batch }) => abandon(ctx, batch),

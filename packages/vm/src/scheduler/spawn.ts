@@ -34,6 +34,7 @@ export function spawnTask(
   })
   task.values = new Map(parent.values)
   task.fields = new Map(parent.fields)
+  task.groups = parent.groups
   task.deadlines = parent.deadlines.map((deadline): Deadline => ({
     dueMs: deadline.dueMs,
     coroutine,
