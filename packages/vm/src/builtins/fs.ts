@@ -151,8 +151,10 @@ function simple(
         : 'fs.query'
       : 'fs.write',
   ]
+  const needed = effects[0] === 'fs.write' && !signature.startsWith('move') ? signature.split(',').length : 0
   return builtin(signature, { doc, effects }, (ctx, a = null, b = null) => {
-    // A path or text that was not passed is empty.
+    // Without all its arguments a builtin that changes files does nothing; else a path that was not passed is empty.
+    if (ctx.argc < needed) return null
     const asked = effect(ctx, ctx.argc > 0 ? a : '', ctx.argc > 1 ? b : '')
     return asked instanceof Control ? asked : files.ask(ctx, asked, then)
   })

@@ -13,54 +13,63 @@ import type { Value } from '../values/value.js'
 
 type BodyKind = 'text' | 'json' | 'bytes'
 
-const CONTENT_TYPES: Readonly<Record<BodyKind, string | null>> = {
-  text: 'text/plain; charset=utf-8',
-  json: 'application/json; charset=utf-8',
-  bytes: null,
-}
+/** What a body is without a content type of its own, for the kinds that imply one. */
+const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['text', 'text/plain; charset=utf-8'],
+  ['json', 'application/json; charset=utf-8'],
+])
 
 export function dictOf(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : new HarnDict()
 }
 
-/** A status that no response can have is an error of the server. */
+/** A status that no response can have is an error of the server; what is no int says nothing. */
 function statusOf(value: Value | undefined): number {
-  if (value === undefined || value === null) return 200
-  return isInt(value) && value >= 100 && value <= 999 ? Number(value) : 500
+  if (value === undefined || !isInt(value)) return 200
+  return value >= 100 && value <= 999 ? Number(value) : 500
 }
 
 function textOf(body: Value): string {
   return body instanceof HarnBytes ? decodeUtf8(body.data) : display(body)
 }
 
-function withContentType(headers: HarnDict, kind: BodyKind): HarnDict {
-  const type = CONTENT_TYPES[kind]
-  return type === null || headerOf(headers, 'content-type') !== null ? headers : headers.with('content-type', type)
+function withContentType(headers: HarnDict, kind: string): HarnDict {
+  const type = CONTENT_TYPES.get(kind)
+  return type === undefined || headerOf(headers, 'content-type') !== null ? headers : headers.with('content-type', type)
 }
 
-export function response(status: number, headers: HarnDict, body: Value, kind: BodyKind): HarnDict {
-  const text = kind === 'json' ? stringifyJson(body) : textOf(body)
+function assemble(status: number, headers: HarnDict, body: string, raw: HarnBytes, kind: string): HarnDict {
   return HarnDict.of({
     status,
     headers: withContentType(headers, kind),
     ok: status >= 200 && status < 300,
     body_kind: kind,
-    body: text,
-    raw_body: body instanceof HarnBytes ? body : new HarnBytes(utf8(text)),
+    body,
+    raw_body: raw,
   })
+}
+
+export function response(status: number, headers: HarnDict, body: Value, kind: BodyKind): HarnDict {
+  const text = kind === 'json' ? stringifyJson(body) : textOf(body)
+  return assemble(status, headers, text, body instanceof HarnBytes ? body : new HarnBytes(utf8(text)), kind)
 }
 
 export function textResponse(status: number, text: string, headers: HarnDict = new HarnDict()): HarnDict {
   return response(status, headers, text, 'text')
 }
 
-/** What a handler returned as a response: a dict with a status is one, nil is empty, everything else is text. */
+/**
+ * What a handler returned as a response: a dict with a status is one, nil is empty, everything else is text. Of the two forms of a
+ * body the bytes count, so that a response that passes through hooks stays what it is.
+ */
 export function responseFrom(value: Value): HarnDict {
   if (value === null) return textResponse(204, 'nil')
   if (!(value instanceof HarnDict) || !value.has('status')) return textResponse(200, textOf(value))
-  const status = statusOf(value.get('status'))
-  if (value.has('body_kind')) return value.with('status', status).with('ok', status >= 200 && status < 300)
-  return response(status, dictOf(value.get('headers')), value.get('body') ?? null, 'text')
+  const body = value.get('body') ?? null
+  const given = value.get('raw_body') ?? null
+  const raw = given instanceof HarnBytes ? given : body instanceof HarnBytes ? body : new HarnBytes(utf8(display(body)))
+  const kind = display(value.get('body_kind') ?? 'text')
+  return assemble(statusOf(value.get('status')), dictOf(value.get('headers')), decodeUtf8(raw.data), raw, kind)
 }
 
 /** A header of any case; `source` is a headers dict, a request or a response. */
@@ -83,8 +92,7 @@ export const responseBuiltins: readonly BuiltinDef[] = [
   builtin(
     'http_response(status?: int, body?: any, headers?: dict) -> dict',
     { doc: 'A response with a text body.' },
-    (_ctx, status, body, headers) =>
-      response(isInt(status ?? null) ? statusOf(status) : 200, dictOf(headers), body ?? null, 'text'),
+    (_ctx, status, body, headers) => response(statusOf(status), dictOf(headers), body ?? null, 'text'),
   ),
   builtin(
     'http_response_text(body: string, options?: dict) -> dict',

@@ -76,8 +76,13 @@ function serverOf(ctx: Context, handle: Value): Server | undefined {
   return ctx.state(serverState).servers.get(handleId(handle))
 }
 
+/** Slashes at either end make no segment. */
 function segmentsOf(path: string): string[] {
-  return path.split('/').slice(1)
+  let start = 0
+  let end = path.length
+  while (path[start] === '/') start++
+  while (end > start && path[end - 1] === '/') end--
+  return path.slice(start, end).split('/')
 }
 
 /** What is wrong with a handle as such, before any server is looked for; null when nothing is. */
@@ -151,7 +156,7 @@ function readIncoming(value: Value): Incoming {
   const body = firstOf(given, 'raw_body', 'body')
   return {
     method: display(firstOf(given, 'method') ?? 'GET').toUpperCase(),
-    path: mark < 0 ? target : target.slice(0, mark),
+    path: (mark < 0 ? target : target.slice(0, mark)) || '/',
     query,
     headers,
     raw: body instanceof HarnBytes ? body.data : utf8(body === null ? '' : display(body)),

@@ -35,7 +35,7 @@ const terminalState = family('terminal', (): TerminalState => ({
 // ------------------------------------------------------------------------------------------------------- input, output
 
 const terminal = asker('terminal.ask', {
-  line: (_ctx, answer) => (typeof answer === 'string' ? trimEnd(answer) : null),
+  line: (_ctx, answer) => (typeof answer === 'string' ? trimEnd(answer) : ''),
 })
 
 function toStderr(ctx: Context, text: string): Result {
@@ -113,8 +113,8 @@ const inputAndOutput: readonly BuiltinDef[] = [
     return null
   }),
   builtin(
-    'prompt_user(msg?: string) -> string | nil',
-    { doc: 'Prints a message and reads a line.', effects: ['terminal.read'] },
+    'prompt_user(msg?: string) -> string',
+    { doc: 'Prints a message and reads a line; empty at the end of the input.', effects: ['terminal.read'] },
     (ctx, message) => {
       if (message !== null) ctx.write(display(message!))
       return terminal.ask(ctx, { kind: 'terminal.read', args: { op: 'line' } }, 'line')
