@@ -13,6 +13,7 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
+import { display } from '../values/display.js'
 import type { GrantCeiling } from './grants.js'
 import type { DefinedTool } from './tool-pins.js'
 import type { Effect, Plain } from '../effects/effect.js'
@@ -36,6 +37,11 @@ export type Result = Value | Control
 export interface Family<S> {
   readonly name: string
   readonly state: () => S
+}
+
+/** The text of the argument at `at`: empty when it was not passed. An explicit nil is the text `nil`, as it is anywhere else. */
+export function textArgument(ctx: Context, at: number, value: Value | undefined): string {
+  return ctx.argc > at ? display(value ?? null) : ''
 }
 
 export function family<S>(name: string, state: () => S): Family<S> {

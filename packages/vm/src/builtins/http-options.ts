@@ -76,8 +76,16 @@ function list(value: Value | undefined): readonly Value[] | null {
   return value instanceof HarnList ? value.view() : null
 }
 
+/** A method is a token (RFC 9110 §5.6.2). */
+const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+export function isHttpUrl(url: string): boolean {
+  return /^https?:\/\//i.test(url)
+}
+
 export function planRequest(method: string, url: string, options: HarnDict): RequestPlan | string {
-  if (!/^https?:\/\//i.test(url)) return `http: URL must start with http:// or https://, got '${url}'`
+  if (!METHOD.test(method)) return `http: invalid method '${method}': invalid HTTP method`
+  if (!isHttpUrl(url)) return `http: URL must start with http:// or https://, got '${url}'`
   const headers = requestHeaders(options)
   if (typeof headers === 'string') return headers
   const parts = multipartParts(options.get('multipart') ?? null)

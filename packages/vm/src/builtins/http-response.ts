@@ -1,7 +1,7 @@
 // Responses as scripts make them (reference 03b §5.4): dicts with status, headers and body in two forms, text and bytes.
 
 import { builtin } from './builtin.js'
-import type { BuiltinDef } from './builtin.js'
+import type { BuiltinDef, Context } from './builtin.js'
 import { decodeUtf8 } from './bytes.js'
 import { stringifyJson } from './json-write.js'
 import { utf8 } from './tools-json.js'
@@ -51,7 +51,8 @@ function assemble(status: number, headers: HarnDict, body: string, raw: HarnByte
 
 export function response(status: number, headers: HarnDict, body: Value, kind: BodyKind): HarnDict {
   const text = kind === 'json' ? stringifyJson(body) : textOf(body)
-  return assemble(status, headers, text, body instanceof HarnBytes ? body : new HarnBytes(utf8(text)), kind)
+  const isRaw = body instanceof HarnBytes && kind !== 'json'
+  return assemble(status, headers, text, isRaw ? body : new HarnBytes(utf8(text)), kind)
 }
 
 export function textResponse(status: number, text: string, headers: HarnDict = new HarnDict()): HarnDict {
@@ -81,10 +82,11 @@ export function headerOf(source: Value, name: string): Value {
   return null
 }
 
-function shaped(kind: BodyKind): (ctx: unknown, body?: Value, options?: Value) => HarnDict {
-  return (_ctx, body = null, options = null) => {
+function shaped(kind: BodyKind): (ctx: Context, body?: Value, options?: Value) => HarnDict {
+  return (ctx, body = null, options = null) => {
     const given = dictOf(options)
-    return response(statusOf(given.get('status')), dictOf(given.get('headers')), body, kind)
+    const content = kind === 'bytes' && ctx.argc === 0 ? '' : body
+    return response(statusOf(given.get('status')), dictOf(given.get('headers')), content, kind)
   }
 }
 
@@ -112,6 +114,10 @@ export const responseBuiltins: readonly BuiltinDef[] = [
   builtin(
     'http_header(source: dict, name: string) -> string | nil',
     { doc: 'A header by name, in any case, of headers, a request or a response.' },
-    (_ctx, source, name) => headerOf(source ?? null, display(name ?? '')),
+    (ctx, source, name) => {
+      if (ctx.argc < 2) return ctx.throw('http_header: requires headers/request/response and name')
+      const value = headerOf(source!, display(name!))
+      return value === null ? null : display(value)
+    },
   ),
 ]

@@ -50,6 +50,15 @@ function securityHeaders(given: Value): HarnDict {
   return HarnDict.of({ 'strict-transport-security': parts.join('; ') })
 }
 
+/** The hosts of a certificate, from a list or one name; a text says what is wrong with them. */
+function hostNames(hosts: Value): string[] | string {
+  if (hosts === null) return ['localhost', '127.0.0.1']
+  const isList = hosts instanceof HarnList
+  const names = isList ? hosts.view().map((host) => display(host)) : [display(hosts)]
+  if (names.length === 0) return 'host list must not be empty'
+  return names.includes('') ? `host ${isList ? 'names' : 'name'} must be non-empty` : names
+}
+
 const machine = scripts('http_server.tls', {
   *pem(certificate, key) {
     const [certPath, keyPath] = [display(certificate ?? ''), display(key ?? '')]
@@ -58,7 +67,8 @@ const machine = scripts('http_server.tls', {
     return settings('pem', true, 'https', true, { cert_path: certPath, key_path: keyPath })
   },
   *self_signed(hosts) {
-    const names = hosts instanceof HarnList ? hosts.view().map((host) => display(host)) : ['localhost', '127.0.0.1']
+    const names = hostNames(hosts ?? null)
+    if (typeof names === 'string') return failWith(`http_server_tls_self_signed_dev: ${names}`)
     const random = yield* ask({ kind: 'random.bytes', args: { count: 48 } })
     const made = selfSigned(names, random instanceof HarnBytes ? random.data : new Uint8Array(48), yield* wallMs())
     return settings('self_signed_dev', true, 'https', false, {
@@ -83,7 +93,10 @@ export const tlsBuiltins: readonly BuiltinDef[] = [
   builtin(
     'http_server_tls_pem(certificate: string, key: string) -> dict',
     { doc: 'Settings of a server with certificate and key in files.', effects: ['fs.query'] },
-    (ctx, certificate, key) => machine.start(ctx, 'pem', certificate ?? null, key ?? null),
+    (ctx, certificate, key) =>
+      ctx.argc < 2
+        ? ctx.throw('http_server_tls_pem: requires cert path and key path')
+        : machine.start(ctx, 'pem', certificate ?? null, key ?? null),
   ),
   builtin(
     'http_server_tls_self_signed_dev(hosts?: list) -> dict',
@@ -93,6 +106,9 @@ export const tlsBuiltins: readonly BuiltinDef[] = [
   builtin(
     'http_server_security_headers(config: dict) -> dict',
     { doc: 'Headers that follow from TLS settings.' },
-    (_ctx, config) => securityHeaders(config ?? null),
+    (ctx, config) =>
+      config instanceof HarnDict
+        ? securityHeaders(config)
+        : ctx.throw('http_server_security_headers: requires a TLS config dict'),
   ),
 ]

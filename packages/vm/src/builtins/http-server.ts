@@ -6,7 +6,7 @@ import type { BuiltinDef, Context, Result } from './builtin.js'
 import { parseQuery, percentDecode } from './codecs-percent.js'
 import { decodeUtf8 } from './bytes.js'
 import { dictOf, responseBuiltins, responseFrom, textResponse } from './http-response.js'
-import { handleId, nextHandle } from './http-state.js'
+import { handleId, handleProblem, nextHandle } from './http-state.js'
 import { tlsBuiltins, tlsFrame } from './http-server-tls.js'
 import { callBack, failWith, here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
@@ -85,12 +85,6 @@ function segmentsOf(path: string): string[] {
   return path.slice(start, end).split('/')
 }
 
-/** What is wrong with a handle as such, before any server is looked for; null when nothing is. */
-function handleProblem(name: string, handle: Value): string | null {
-  if (handle instanceof HarnDict) return handle.has('id') ? null : `${name}: handle dict must contain id`
-  return typeof handle === 'string' ? null : `${name}: first argument must be a handle string or dict`
-}
-
 /** The server behind a handle, or the message that says why there is none. */
 function findServer(ctx: Context, name: string, handle: Value): Server | string {
   return handleProblem(name, handle) ?? serverOf(ctx, handle) ?? `${name}: unknown server '${handleId(handle)}'`
@@ -116,9 +110,11 @@ function addRoute(ctx: Context, handle: Value, method: Value, template: Value, h
 }
 
 /** A builtin that gives a server one more function. */
-function hook(name: string, doc: string, add: (server: Server, fn: Value) => void): BuiltinDef {
+function hook(name: string, doc: string, add: (server: Server, fn: Value) => void, what = 'handler'): BuiltinDef {
   return builtin(`${name}(server: dict, f: closure) -> dict`, { doc, effects: [] }, (ctx, handle, fn) => {
-    if (ctx.argc < 2) return ctx.throw(`${name}: requires server and handler`)
+    if (ctx.argc < 2) return ctx.throw(`${name}: requires server and ${what}`)
+    const problem = handleProblem(name, handle ?? null)
+    if (problem !== null) return ctx.throw(problem)
     if (!isCallable(fn ?? null)) return ctx.throw(`${name}: argument 2 must be a closure, got ${typeName(fn ?? null)}`)
     const server = findServer(ctx, name, handle ?? null)
     if (typeof server === 'string') return ctx.throw(server)
@@ -315,9 +311,14 @@ export const httpServerFamily: BuiltinFamily = {
     hook('http_server_after', 'Runs after handlers with response and request: a value replaces the response.', (server, fn) =>
       server.after.push(fn),
     ),
-    hook('http_server_readiness', 'Decides whether the server is ready.', (server, fn) => {
-      server.readiness = fn
-    }),
+    hook(
+      'http_server_readiness',
+      'Decides whether the server is ready.',
+      (server, fn) => {
+        server.readiness = fn
+      },
+      'readiness closure',
+    ),
     hook('http_server_on_shutdown', 'Runs when the server is shut down.', (server, fn) => server.onShutdown.push(fn)),
     asking('http_server_request'),
     asking('http_server_test'),
@@ -325,6 +326,7 @@ export const httpServerFamily: BuiltinFamily = {
       'http_server_set_ready(server: dict, ready: bool) -> bool',
       { doc: 'Says whether the server is ready.', effects: [] },
       (ctx, handle, ready) => {
+        if (ctx.argc < 2) return ctx.throw('http_server_set_ready: requires server and ready bool')
         const server = findServer(ctx, 'http_server_set_ready', handle ?? null)
         if (typeof server === 'string') return ctx.throw(server)
         server.ready = isTruthy(ready ?? null)

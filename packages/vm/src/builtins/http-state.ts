@@ -67,6 +67,12 @@ export function handleId(handle: Value): string {
   return display(handle instanceof HarnDict ? (handle.get('id') ?? '') : handle)
 }
 
+/** What is wrong with a handle as such, before anything is looked for; null when nothing is. */
+export function handleProblem(name: string, handle: Value): string | null {
+  if (handle instanceof HarnDict) return handle.has('id') ? null : `${name}: handle dict must contain id`
+  return typeof handle === 'string' ? null : `${name}: first argument must be a handle string or dict`
+}
+
 /** `*` stands for any characters; everything else for itself. Linear: only the last star ever gives way. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const parts = pattern.split('*')

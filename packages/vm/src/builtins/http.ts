@@ -6,8 +6,8 @@ import { Again, asker, refusal } from './fs-ask.js'
 import { policyFromConfig, policyFromEnvironment, policyValue } from './http-egress.js'
 import { exchange, exchangeFrame } from './http-exchange.js'
 import type { Purpose } from './http-exchange.js'
-import { planRequest } from './http-options.js'
-import { REDACTED, handleId, httpState, isSensitiveHeader, nextHandle, redactUrl, setMock } from './http-state.js'
+import { isHttpUrl, planRequest } from './http-options.js'
+import { REDACTED, handleId, handleProblem, httpState, isSensitiveHeader, nextHandle, redactUrl, setMock } from './http-state.js'
 import type { HttpCall } from './http-state.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -100,18 +100,25 @@ const requests: readonly BuiltinDef[] = [
     { doc: 'A request with the options of a session.', effects: NETWORK },
     (ctx, session, method, url, options) => {
       if (ctx.argc < 3) return ctx.throw('http_session_request: requires session, method, and URL')
+      const problem = handleProblem('http_session_request', session!)
+      if (problem !== null) return ctx.throw(problem)
       return request(ctx, 'http_session_request', display(method!), display(url!), optionsOf(options).with('session', session!))
     },
   ),
-  builtin('http_session_close(session: string) -> bool', { doc: 'Forgets a session.', effects: [] }, (ctx, session) =>
-    ctx.state(httpState).sessions.delete(handleId(session ?? '')),
-  ),
+  builtin('http_session_close(session: string) -> bool', { doc: 'Forgets a session.', effects: [] }, (ctx, session) => {
+    const problem =
+      ctx.argc === 0 ? 'http_session_close: requires a session handle' : handleProblem('http_session_close', session ?? null)
+    return problem === null ? ctx.state(httpState).sessions.delete(handleId(session!)) : ctx.throw(problem)
+  }),
   builtin(
     'http_download(url: string, dst_path: string, options?: dict) -> dict',
     { doc: 'Saves a response body to a file.', effects: [...NETWORK, 'fs.write'] },
     (ctx, url, path, options) => {
       if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_download: URL is required')
       if (ctx.argc < 2 || display(path!) === '') return ctx.throw('http_download: destination path is required')
+      if (!isHttpUrl(display(url!))) {
+        return ctx.throw(`http_download: URL must start with http:// or https://, got '${display(url!)}'`)
+      }
       const given = optionsOf(options)
       return request(ctx, 'http_download', display(given.get('method') ?? 'GET'), display(url!), given, {
         kind: 'download',

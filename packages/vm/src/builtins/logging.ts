@@ -1,7 +1,7 @@
 // Structured log lines (reference 03a §14): one JSON object a line on the output of the run. The time is that of the last
 // start or resume (`ctx.now`), so that a log line never needs a permission and never suspends.
 
-import { builtin, family } from './builtin.js'
+import { builtin, family, textArgument } from './builtin.js'
 import type { BuiltinDef, Context } from './builtin.js'
 import { jsonString, stringifyJson } from './json.js'
 import { traceStack } from './logging-context.js'
@@ -39,7 +39,7 @@ function logger(level: Level): BuiltinDef {
     `log_${level}(msg: any, fields?: dict) -> nil`,
     { doc: `Writes a log line of level ${level}.`, effects: [], borrows: true },
     (ctx, message, fields) => {
-      logLine(ctx, level, display(message ?? ''), fields ?? null)
+      logLine(ctx, level, textArgument(ctx, 0, message), fields ?? null)
       return null
     },
   )
@@ -50,7 +50,7 @@ export const loggingFamily: BuiltinFamily = {
   builtins: [
     ...LEVELS.map(logger),
     builtin('log_set_level(level: string) -> nil', { doc: 'Drops log lines below a level.', effects: [] }, (ctx, level) => {
-      const name = display(level ?? '')
+      const name = textArgument(ctx, 0, level)
       const known = LEVELS.find((each) => each === name)
       if (known === undefined) return ctx.throw(`log_set_level: invalid level '${name}'. Expected debug, info, warn, or error`)
       ctx.state(logState).level = known
@@ -60,7 +60,9 @@ export const loggingFamily: BuiltinFamily = {
       'log_json(key: string, value: any) -> nil',
       { doc: 'Writes one keyed value as a log line.', effects: [], borrows: true },
       (ctx, key, value) => {
-        ctx.write(`{"ts":"${isoNow(ctx.now)}","key":${jsonString(display(key ?? ''))},"value":${fieldJson(value ?? null)}}\n`)
+        ctx.write(
+          `{"ts":"${isoNow(ctx.now)}","key":${jsonString(textArgument(ctx, 0, key))},"value":${fieldJson(value ?? null)}}\n`,
+        )
         return null
       },
     ),

@@ -33,6 +33,7 @@ function open(ctx: Context, given: Value, capacity: Value): Result {
 }
 
 function lookup(ctx: Context, target: Value): Result {
+  if (ctx.argc === 0) return ctx.runtime('mailbox_lookup: name or handle is required')
   const place = targetPlace(ctx, 'mailbox_lookup', 'mailbox', target)
   if (place instanceof Control) return place
   return ctx.state(mailboxState).boxes.has(placeName(place)) ? handleOf('mailbox', place) : null
@@ -41,6 +42,7 @@ function lookup(ctx: Context, target: Value): Result {
 /** An operation on a mailbox; an unknown one gives `unknown`. */
 function onMailbox(name: string, unknown: Value, run: (ctx: Context, box: Mailbox, key: string, value: Value) => Result) {
   return (ctx: Context, target: Value, value: Value = null): Result => {
+    if (ctx.argc === 0) return ctx.runtime(`${name}: target is required`)
     const place = targetPlace(ctx, name, 'mailbox', target)
     if (place instanceof Control) return place
     const key = placeName(place)
@@ -166,9 +168,7 @@ export const mailboxFamily: BuiltinFamily = {
       { doc: 'Closes it; true the first time.', effects: MAILBOX },
       onMailbox('mailbox_close', false, close),
     ),
-    builtin('mailbox_metrics(target: string|dict)', { doc: 'Counters of a mailbox.', effects: MAILBOX }, (ctx, target) =>
-      ctx.argc === 0 ? ctx.runtime('mailbox_metrics: target is required') : mailboxMetrics(ctx, target!),
-    ),
+    builtin('mailbox_metrics(target: string|dict)', { doc: 'Counters of a mailbox.', effects: MAILBOX }, mailboxMetrics),
   ],
   frames: [transferFrame],
 }

@@ -1,6 +1,6 @@
 // Path builtins: the lexical ones (path-lexical.ts), and the two that judge a path against a workspace root.
 
-import { builtin, frame } from './builtin.js'
+import { builtin, frame, textArgument } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import {
   baseName,
@@ -144,7 +144,7 @@ function workspace(ctx: Context, path: Value, root: Value, onlyPath: boolean): R
 
 /** A builtin of one path that is a function of its text. */
 function lexical(signature: string, doc: string, run: (path: string) => Value): BuiltinDef {
-  return builtin(signature, { doc, borrows: true }, (_ctx, path) => run(display(path ?? '')))
+  return builtin(signature, { doc, borrows: true }, (ctx, path) => run(textArgument(ctx, 0, path)))
 }
 
 const WORLD = ['process.info', 'fs.query']
@@ -166,18 +166,18 @@ export const pathFamily: BuiltinFamily = {
     builtin(
       'path_with_extension(path: string, ext: string) -> string',
       { doc: 'The path with another extension; an empty one removes it.', borrows: true },
-      (_ctx, path, ext) => {
-        const text = display(path ?? '')
-        const extension = display(ext ?? '')
+      (ctx, path, ext) => {
+        const text = textArgument(ctx, 0, path)
+        const extension = textArgument(ctx, 1, ext)
         return withBaseName(text, stemOf(text) + (extension === '' || extension.startsWith('.') ? extension : `.${extension}`))
       },
     ),
     builtin(
       'path_with_stem(path: string, stem: string) -> string',
       { doc: 'The path with another stem; the extension stays.', borrows: true },
-      (_ctx, path, stem) => {
-        const text = display(path ?? '')
-        return withBaseName(text, display(stem ?? '') + extensionOf(text))
+      (ctx, path, stem) => {
+        const text = textArgument(ctx, 0, path)
+        return withBaseName(text, textArgument(ctx, 1, stem) + extensionOf(text))
       },
     ),
     lexical('path_is_absolute(path: string) -> bool', 'Whether the path begins with `/` or a drive and `/`.', isAbsolutePath),
@@ -187,7 +187,7 @@ export const pathFamily: BuiltinFamily = {
     builtin(
       'path_relative_to(path: string, base: string) -> string | nil',
       { doc: 'The way from `base` to `path`; nil when there is none.', borrows: true },
-      (_ctx, path, base) => relativePath(display(path ?? ''), display(base ?? '')),
+      (ctx, path, base) => relativePath(textArgument(ctx, 0, path), textArgument(ctx, 1, base)),
     ),
     lexical(
       'path_segments(path: string) -> list',

@@ -91,6 +91,7 @@ export function openPlace(ctx: Context, builtin: string, type: string, given: Va
 export function targetPlace(ctx: Context, builtin: string, type: string, target: Value): Place | Control {
   if (isHandle(target, type)) return handlePlace(target)
   if (target instanceof HarnDict) return ctx.runtime(`${builtin}: expected ${type} handle`)
+  if (display(target) === '') return ctx.runtime(`${builtin}: name must not be empty`)
   const scope = resolveScope(ctx, builtin, DEFAULT_SCOPE, null)
   return scope instanceof Control ? scope : { scope, key: display(target) }
 }

@@ -70,7 +70,7 @@ function operation(
   run: (entry: Shared, ...args: Value[]) => Value,
 ) {
   return (ctx: Context, target: Value, ...args: Value[]): Result => {
-    if (ctx.argc < needed) return ctx.runtime(ctx.argc === 0 ? `${name}: handle is required` : `${name}: requires ${what}`)
+    if (ctx.argc < needed) return ctx.runtime(needed === 1 ? `${name}: ${what} is required` : `${name}: requires ${what}`)
     const place = targetPlace(ctx, name, kind, target)
     if (place instanceof Control) return place
     ctx.charge(1)
@@ -175,11 +175,11 @@ export const sharedFamily: BuiltinFamily = {
       'Opens a named map; one that exists keeps its content.',
       open('shared_map'),
     ),
-    define('shared_get(cell: dict)', 'The value of a cell.', operation('shared_cell', 'shared_get', 1, 'cell', read)),
+    define('shared_get(cell: dict)', 'The value of a cell.', operation('shared_cell', 'shared_get', 1, 'handle', read)),
     define(
       'shared_set(cell: dict, value: any)',
       'Sets a cell and gives the value before.',
-      operation('shared_cell', 'shared_set', 1, 'cell and value', (cell, value = null) => {
+      operation('shared_cell', 'shared_set', 1, 'handle', (cell, value = null) => {
         const before = cell.value
         write(cell, value)
         return before
@@ -188,7 +188,7 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_snapshot(cell: dict) -> dict',
       'Value and version of a cell.',
-      operation('shared_cell', 'shared_snapshot', 1, 'cell', (cell) => snapshot(cell, cell.value)),
+      operation('shared_cell', 'shared_snapshot', 1, 'handle', (cell) => snapshot(cell, cell.value)),
     ),
     define(
       'shared_cas(cell: dict, expected_or_snapshot: any, value: any) -> bool',
@@ -202,7 +202,7 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_get(map: dict, key: string, default?: any)',
       'The value under a key, or the default.',
-      operation('shared_map', 'shared_map_get', 2, 'map and key', (map, key = null, fallback = null) => {
+      operation('shared_map', 'shared_map_get', 2, 'handle and key', (map, key = null, fallback = null) => {
         map.reads++
         return mapOf(map).get(display(key)) ?? fallback
       }),
@@ -210,7 +210,7 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_set(map: dict, key: string, value: any)',
       'Sets a key and gives the value before.',
-      operation('shared_map', 'shared_map_set', 3, 'map, key and value', (map, key = null, value = null) => {
+      operation('shared_map', 'shared_map_set', 3, 'handle, key, and value', (map, key = null, value = null) => {
         const before = mapOf(map).get(display(key)) ?? null
         write(map, mapOf(map).with(display(key), value))
         return before
@@ -219,7 +219,7 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_delete(map: dict, key: string)',
       'Removes a key and gives its value.',
-      operation('shared_map', 'shared_map_delete', 2, 'map and key', (map, key = null) => {
+      operation('shared_map', 'shared_map_delete', 2, 'handle and key', (map, key = null) => {
         const before = mapOf(map).get(display(key))
         if (before !== undefined) write(map, without(mapOf(map), display(key)))
         return before ?? null
@@ -228,12 +228,12 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_entries(map: dict) -> dict',
       'All entries as a dict.',
-      operation('shared_map', 'shared_map_entries', 1, 'map', read),
+      operation('shared_map', 'shared_map_entries', 1, 'handle', read),
     ),
     define(
       'shared_map_snapshot(map: dict, key: string) -> dict',
       'The value under a key, with the version of the map.',
-      operation('shared_map', 'shared_map_snapshot', 2, 'map and key', (map, key = null) =>
+      operation('shared_map', 'shared_map_snapshot', 2, 'handle and key', (map, key = null) =>
         snapshot(map, mapOf(map).get(display(key)) ?? null),
       ),
     ),
@@ -244,7 +244,7 @@ export const sharedFamily: BuiltinFamily = {
         'shared_map',
         'shared_map_cas',
         4,
-        'map, key, expected value and new value',
+        'handle, key, expected, and new value',
         (map, key = null, expected = null, value = null) => {
           const name = display(key)
           const holds = stillHolds(map, mapOf(map).get(name) ?? null, expected)

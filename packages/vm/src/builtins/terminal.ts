@@ -1,7 +1,7 @@
 // Terminal builtins (reference 03a §14) but for print, println and log: standard error, standard input, colours, progress
 // lines. Mocks of stdin and of the tty question live in the machine and answer first.
 
-import { builtin, family, frame } from './builtin.js'
+import { builtin, family, frame, textArgument } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { asker } from './fs-ask.js'
 import { trimEnd } from './strings-text.js'
@@ -105,7 +105,7 @@ const inputAndOutput: readonly BuiltinDef[] = [
     },
   ),
   builtin('mock_stdin(text: string) -> nil', { doc: 'Replaces standard input by a text.', effects: [] }, (ctx, text) => {
-    ctx.state(terminalState).stdin = { text: display(text ?? ''), at: 0 }
+    ctx.state(terminalState).stdin = { text: textArgument(ctx, 0, text), at: 0 }
     return null
   }),
   builtin('unmock_stdin() -> nil', { doc: 'Goes back to the real standard input.', effects: [] }, (ctx) => {
@@ -127,7 +127,7 @@ const inputAndOutput: readonly BuiltinDef[] = [
     'mock_tty(stream: string, is_tty: bool) -> nil',
     { doc: 'Says what a stream is taken for.', effects: [] },
     (ctx, stream, flag) => {
-      const name = display(stream ?? '')
+      const name = textArgument(ctx, 0, stream)
       if (!STREAMS.includes(name))
         return ctx.throw(`mock_tty: invalid stream '${name}'. Expected 'stdin', 'stdout', or 'stderr'.`)
       const state = ctx.state(terminalState)
@@ -214,20 +214,20 @@ const colors: readonly BuiltinDef[] = [
   builtin(
     'color(text: any, name: string) -> string',
     { doc: 'The text in a colour when colours are on.', effects: ASKS, borrows: true },
-    (ctx, text, name) => paint(ctx, display(text ?? ''), colorCode(display(name ?? ''))),
+    (ctx, text, name) => paint(ctx, textArgument(ctx, 0, text), colorCode(textArgument(ctx, 1, name))),
   ),
   builtin(
     'bold(text: any) -> string',
     { doc: 'The text in bold when colours are on.', effects: ASKS, borrows: true },
-    (ctx, text) => paint(ctx, display(text ?? ''), 1),
+    (ctx, text) => paint(ctx, textArgument(ctx, 0, text), 1),
   ),
   builtin(
     'dim(text: any) -> string',
     { doc: 'The text dimmed when colours are on.', effects: ASKS, borrows: true },
-    (ctx, text) => paint(ctx, display(text ?? ''), 2),
+    (ctx, text) => paint(ctx, textArgument(ctx, 0, text), 2),
   ),
   builtin('set_color_mode(mode: string) -> nil', { doc: '`auto`, `always` or `never`.', effects: [] }, (ctx, mode) => {
-    const name = display(mode ?? '')
+    const name = textArgument(ctx, 0, mode)
     if (name !== 'auto' && name !== 'always' && name !== 'never')
       return ctx.throw(`set_color_mode: invalid mode '${name}'. Expected 'auto', 'always', or 'never'.`)
     const state = ctx.state(terminalState)
@@ -274,7 +274,7 @@ export const terminalFamily: BuiltinFamily = {
       'progress(phase: string, message: string, current_or_options?: int | dict, total?: int) -> nil',
       { doc: 'Prints a progress line.', effects: [], borrows: true },
       (ctx, phase, message, third, total) => {
-        ctx.write(`${progressLine(display(phase ?? ''), display(message ?? ''), third ?? null, total ?? null)}\n`)
+        ctx.write(`${progressLine(textArgument(ctx, 0, phase), textArgument(ctx, 1, message), third ?? null, total ?? null)}\n`)
         return null
       },
     ),

@@ -88,7 +88,8 @@ export function callFrom(m: Machine, task: Task, callee: Value, from: number, ar
   if (site === null) return m.raise(task, typeFault(`Cannot call ${display(callee)}`))
   const found = callableNamed(m, task, site.name)
   if (found !== null) return m.fuel < 1 ? refuel(m, task) : callFrom(m, task, found, from, argc, null)
-  return m.raise(task, undefinedBuiltin(site.name, site.suggestion))
+  // The compiler guesses only where it sees that nothing is bound; a variable may still hold something that cannot be called.
+  return m.raise(task, undefinedBuiltin(site.name, site.suggestion ?? closestName(site.name, m.registry.builtins.keys())))
 }
 
 /**
