@@ -148,7 +148,7 @@ table('functions', [
   ['fn f(x: int | nil) -> int { if x != nil { return x } else { return 0 } }'],
   ['fn f(x: int | nil) -> int { return x }', "E return type doesn't match: expected int, got int | nil"],
   ['fn f(x: int | nil) -> int { guard x != nil else { return 0 }\nreturn x }'],
-  ['fn g() { yield 1\nreturn 2 }'],
+  ['fn g() { yield 1\nreturn 2 }', "E return type doesn't match: expected Generator<any>, got int"],
   ['fn g() { let c = { -> yield 1 }\nreturn 2 }'],
   ['fn two(a, b) { }\ntwo(1)', "W Function 'two' expects 2 arguments, got 1"],
   ['fn two(a, b = 1) { }\ntwo(1)\ntwo(1, 2, 3)', "W Function 'two' expects 1-2 arguments, got 3"],
