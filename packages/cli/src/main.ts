@@ -190,6 +190,11 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     .option('--path <path>', 'path for HTTP', '/mcp')
     .option('--api-key <keys...>', 'keys of which HTTP clients must send one')
     .option('--card <json>', 'server card: a path, or JSON')
+    .addOption(
+      new Option('--poll-after <ms>', 'close response streams over HTTP that last longer; clients fetch the rest').argParser(
+        wholeNumber('milliseconds', 1),
+      ),
+    )
     .action(async (file: string, options: ServeFlags) => {
       const { serveMcpCommand } = await import('./commands/serve.js')
       done(await serveMcpCommand(file, options))

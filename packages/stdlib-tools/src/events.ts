@@ -1,7 +1,7 @@
 // What a run tells its host while it goes on. Each listener has a queue of its own and sees what happens from the moment it
 // began to listen; nothing is kept for those who come later, so a run without listeners costs nothing.
 
-import type { EffectKind, Plain } from '@bridle/vm'
+import type { EffectKind, Plain, Report } from '@bridle/vm'
 import type { DryRunEntry } from './dry-run.js'
 import type { TraceEvent } from './trace/event.js'
 
@@ -18,6 +18,8 @@ export type RunEvent =
       readonly message: string | null
     }
   | { readonly type: 'progress'; readonly callId: string; readonly tool: string; readonly data: unknown }
+  /** What the script says of itself: `progress(…)`, `log_info(…)` and the like, beside the text that they print. */
+  | { readonly type: 'report'; readonly report: Report }
   | { readonly type: 'dry_run'; readonly entry: DryRunEntry }
   /** Of a run that is traced; the first, `run_start`, comes before anyone can listen. */
   | { readonly type: 'trace'; readonly event: TraceEvent }

@@ -2,7 +2,7 @@
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
 import { toPlain } from '@bridle/vm'
-import type { Effect, Fault, Limits, Plain, TraceEntry, TraceRecord, Value } from '@bridle/vm'
+import type { Effect, Fault, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
 import { authorized, providerTable, refusal } from './authority.js'
 import type { Grants } from './authority.js'
 import type { HostBridge } from './bridge/host-bridge.js'
@@ -26,7 +26,7 @@ import { withoutStd } from './modules.js'
 import type { ProgramSources } from './modules.js'
 import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
 import type { RandomSource } from './providers/basics.js'
-import { answered } from './providers/provider.js'
+import { answered, thrownError } from './providers/provider.js'
 import type { PerformEffect, Provider, ProviderSource } from './providers/provider.js'
 import type { Host } from './tools/host.js'
 import { TraceRecorder } from './trace/recorder.js'
@@ -65,11 +65,14 @@ export type RunResult = Ended &
     | { readonly status: 'cancelled'; readonly reason: string }
   )
 
+/** What a machine tells beside its exits; neither has any influence on it. */
+export type MachineListeners = Pick<MachineOptions, 'trace' | 'report'>
+
 /** What a run is made of; createRuntime and its methods put it together. */
 export interface RunParts {
   readonly runId: string
   readonly program: { readonly hash: string; readonly label: string; readonly sources: ProgramSources }
-  readonly machine: (answer: AnswerEffect, trace: ((record: TraceRecord) => void) | null) => DrivenMachine
+  readonly machine: (answer: AnswerEffect, listeners: MachineListeners) => DrivenMachine
   readonly tracing?: TraceOptions | undefined
   readonly begin:
     | ({ readonly kind: 'start'; readonly input: Plain } & StartFacts)
@@ -164,7 +167,13 @@ export class Run {
           )
     const { recorder } = this
     this.driver = new Driver({
-      machine: (answer) => parts.machine(answer, recorder === null ? null : (record) => recorder.call(record)),
+      machine: (answer) =>
+        parts.machine(answer, {
+          ...(recorder === null ? {} : { trace: (record) => recorder.call(record) }),
+          report: (report) => {
+            if (this.isWatched) this.emit({ type: 'report', report })
+          },
+        }),
       begin: parts.begin,
       perform: this.performer(),
       clock,
@@ -295,12 +304,19 @@ export class Run {
         return answered(null)
       },
     }
+    // A run that no client waits for; hosts that serve scripts put their own in its place.
+    const unserved: Provider = {
+      kinds: ['mcp.client'],
+      isReadOnly: () => true,
+      perform: () => thrownError('MCP client: this run does not work for a client'),
+    }
     const clocks = clockProvider()
     const basics = [
       typeof clocks === 'function' ? clocks(info) : clocks,
       randomProvider(parts.random),
       traceProvider(parts.trace),
       stderr,
+      unserved,
     ]
     return [
       ...basics,

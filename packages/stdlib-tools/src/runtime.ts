@@ -28,7 +28,6 @@ import type {
   Plain,
   Registry,
   TierOptions,
-  TraceRecord,
   Value,
 } from '@bridle/vm'
 import { Grants } from './authority.js'
@@ -52,7 +51,7 @@ import type { ProviderSource } from './providers/provider.js'
 import { replay } from './replay.js'
 import type { ReplayEnd, ReplayOptions } from './replay.js'
 import { Run } from './run.js'
-import type { RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
+import type { MachineListeners, RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
 import { grantScope } from './policy/grants.js'
 import type { ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
@@ -354,7 +353,12 @@ export class Runtime {
     const end = replay({
       ...options,
       machine: (answer) => {
-        const makers = this.makers(module, settings, answer, recorder === null ? null : (record) => recorder.call(record))
+        const makers = this.makers(
+          module,
+          settings,
+          answer,
+          recorder === null ? {} : { trace: (record) => recorder.call(record) },
+        )
         return options.machine?.(makers) ?? makers.fresh()
       },
       entries,
@@ -427,8 +431,8 @@ export class Runtime {
     return new Run({
       runId,
       program: { hash: module.hash, label: module.file, sources: module.sources },
-      machine: (answer, trace) => {
-        const makers = this.makers(module, { ...options, runId }, answer, trace)
+      machine: (answer, listeners) => {
+        const makers = this.makers(module, { ...options, runId }, answer, listeners)
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
@@ -482,10 +486,11 @@ export class Runtime {
     })
   }
 
-  private makers(module: Module, options: MachineSettings, answer: RunPerform, trace: TraceListener = null): MachineMakers {
+  private makers(module: Module, options: MachineSettings, answer: RunPerform, listeners: MachineListeners = {}): MachineMakers {
     return {
-      fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits, trace)),
-      restored: (bytes, limits) => Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits, trace)),
+      fresh: (limits) => new Machine(module.program, this.machineOptions(options, answer, limits, listeners)),
+      restored: (bytes, limits) =>
+        Machine.restore(bytes, module.program, this.machineOptions(options, answer, limits, listeners)),
     }
   }
 
@@ -493,7 +498,7 @@ export class Runtime {
     options: MachineSettings,
     perform: RunPerform,
     limits?: Partial<Limits>,
-    trace: TraceListener = null,
+    listeners: MachineListeners = {},
   ): ConstructorParameters<typeof Machine>[1] {
     return {
       limits: { ...this.options.limits, ...options.limits, ...limits },
@@ -504,7 +509,7 @@ export class Runtime {
       hostTools: this.host.entries,
       ...(this.states === null ? {} : { states: this.states }),
       hasOtherHostTools: options.bridge !== undefined,
-      ...(trace === null ? {} : { trace }),
+      ...listeners,
       ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
       ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),
       ...this.ceilingOf(options),
@@ -543,8 +548,6 @@ type MachineSettings = Pick<
 function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
 }
-
-type TraceListener = ((record: TraceRecord) => void) | null
 
 type RunPerform = NonNullable<ConstructorParameters<typeof Machine>[1]['perform']>
 

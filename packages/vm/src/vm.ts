@@ -36,6 +36,7 @@ import type { GrantCeiling } from './builtins/grants.js'
 import type { DefinedTool } from './builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
 import type { HostCapabilities } from './effects/tool-records.js'
+import type { Report } from './effects/reports.js'
 import type { TraceRecord } from './effects/trace-records.js'
 import type { CallSite } from './interpreter/calls.js'
 import type { LimitName, Limits, RunExit } from './interpreter/exit.js'
@@ -70,6 +71,8 @@ export interface MachineOptions {
   readonly hasOtherHostTools?: boolean
   /** Is told of every call; see effects/trace-records.ts. */
   readonly trace?: (record: TraceRecord) => void
+  /** Is told what the script reports about itself; see effects/reports.ts. */
+  readonly report?: (report: Report) => void
   /** What `host_capabilities` lists beside the built-in ones. */
   readonly hostCapabilities?: HostCapabilities
   /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */

@@ -15,7 +15,7 @@ import {
   exportedFunctionsOf,
   serveHttp,
 } from '@bridle/stdlib-tools/mcp'
-import type { Json, McpBackend, ServerIdentity } from '@bridle/stdlib-tools/mcp'
+import type { HttpServerOptions, Json, McpBackend, ServerIdentity } from '@bridle/stdlib-tools/mcp'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { renderFault } from '../fault-report.js'
 import { commandRuntime } from '../host.js'
@@ -29,6 +29,7 @@ export interface ServeFlags {
   readonly path: string
   readonly apiKey?: readonly string[]
   readonly card?: string
+  readonly pollAfter?: number
 }
 
 export async function serveMcpCommand(file: string, options: ServeFlags): Promise<number> {
@@ -103,11 +104,14 @@ async function serveOverHttp(
 ): Promise<void> {
   const { host, port } = readAddress(options.bind)
   const path = options.path.startsWith('/') ? options.path : `/${options.path}`
-  const server = await serveHttp(backend, identity, { host, port, path, apiKeys: options.apiKey ?? [] }).catch(
-    (cause: unknown) => {
-      throw new CommandError(`cannot listen on ${options.bind}: ${reasonOf(cause)}`)
-    },
-  )
+  const { pollAfter } = options
+  const http: HttpServerOptions = { host, port, path, apiKeys: options.apiKey ?? [] }
+  const server = await serveHttp(backend, identity, {
+    ...http,
+    ...(pollAfter === undefined ? {} : { pollAfterMs: pollAfter }),
+  }).catch((cause: unknown) => {
+    throw new CommandError(`cannot listen on ${options.bind}: ${reasonOf(cause)}`)
+  })
   process.stderr.write(`bridle: serving ${identity.name} as an MCP server at ${server.url}\n`)
   await Promise.race([stop, ...endOf(backend)])
   await server.close()

@@ -37,7 +37,8 @@ interface McpState {
   /** Declared servers in use: reference count and connection. */
   active: Map<string, { refs: number; client: number }>
   cards: Map<string, { card: Value; untilMs: number }>
-  served: { registry: Value; resources: Value[]; templates: Value[]; prompts: Value[] }
+  /** `version` counts registrations. */
+  served: { registry: Value; resources: Value[]; templates: Value[]; prompts: Value[]; version: number }
 }
 
 export const mcpState = family<McpState>('mcp', () => ({
@@ -45,7 +46,7 @@ export const mcpState = family<McpState>('mcp', () => ({
   closed: [],
   active: new Map(),
   cards: new Map(),
-  served: { registry: null, resources: [], templates: [], prompts: [] },
+  served: { registry: null, resources: [], templates: [], prompts: [], version: 0 },
 }))
 
 const CARD_LIFETIME_MS = 5 * 60_000
@@ -573,7 +574,9 @@ function registerTools(name: string): ReturnType<typeof builtin> {
       if (!(registry instanceof HarnDict)) return ctx.runtime('mcp_tools: argument must be a tool registry')
       if (registry.get('_type') !== 'tool_registry')
         return ctx.runtime('mcp_tools: argument must be a tool registry (created with tool_registry())')
-      ctx.state(mcpState).served.registry = registry
+      const { served } = ctx.state(mcpState)
+      served.registry = registry
+      served.version += 1
       return null
     },
   )
@@ -588,14 +591,22 @@ function complaint(config: HarnDict, required: readonly string[], closure: strin
   return null
 }
 
+const isSubscribable = (resource: Value): boolean => field(resource, 'subscribe') === true
+
 const mcpResource = builtin(
   'mcp_resource(config: dict) -> nil',
-  { doc: 'Offers a fixed text as a resource.', effects: [] },
+  { doc: 'Offers a text, or bytes, as a resource.', effects: [] },
   (ctx, config) => {
     if (!(config instanceof HarnDict)) return ctx.runtime('mcp_resource: argument must be a dict with {uri, name, text}')
-    const problem = complaint(config, ['uri', 'name', 'text'], null, 'mcp_resource')
+    const binary = config.get('blob') instanceof HarnBytes
+    const problem = complaint(config, binary ? ['uri', 'name'] : ['uri', 'name', 'text'], null, 'mcp_resource')
     if (problem !== null) return ctx.runtime(problem)
-    ctx.state(mcpState).served.resources.push(config)
+    const { served } = ctx.state(mcpState)
+    served.version += 1
+    // What clients may subscribe to is replaced by registering it again, and they hear of it.
+    const before = served.resources.findIndex((each) => isSubscribable(each) && field(each, 'uri') === config.get('uri'))
+    if (before >= 0) served.resources[before] = config
+    else served.resources.push(config)
     return null
   },
 )
@@ -607,7 +618,9 @@ const mcpResourceTemplate = builtin(
     if (!(config instanceof HarnDict)) return ctx.runtime('mcp_resource_template: argument must be a dict')
     const problem = complaint(config, ['uri_template', 'name'], 'handler', 'mcp_resource_template')
     if (problem !== null) return ctx.runtime(problem)
-    ctx.state(mcpState).served.templates.push(config)
+    const { served } = ctx.state(mcpState)
+    served.templates.push(config)
+    served.version += 1
     return null
   },
 )
@@ -619,7 +632,9 @@ const mcpPrompt = builtin(
     if (!(config instanceof HarnDict)) return ctx.runtime('mcp_prompt: argument must be a dict with {name, handler}')
     const problem = complaint(config, ['name'], 'handler', 'mcp_prompt')
     if (problem !== null) return ctx.runtime(problem)
-    ctx.state(mcpState).served.prompts.push(config)
+    const { served } = ctx.state(mcpState)
+    served.prompts.push(config)
+    served.version += 1
     return null
   },
 )

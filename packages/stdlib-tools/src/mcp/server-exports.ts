@@ -7,8 +7,9 @@ import type { FnDecl, Program } from '@bridle/parser'
 import type { Module, Runtime, StartOptions } from '../runtime.js'
 import type { RunEvent } from '../events.js'
 import type { ApprovalDesk } from '../policy/approval.js'
-import { INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server.js'
-import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server.js'
+import { McpServing, reportTo } from './serving.js'
+import { INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server-protocol.js'
+import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 
 export interface ExportedOptions {
   readonly start?: Omit<StartOptions, 'input' | 'signal' | 'onEvent'>
@@ -80,11 +81,16 @@ export class ExportedBackend implements McpBackend {
     scope.progress(0, `Starting ${name}`)
     const run = this.runtime.start(this.modules.get(name)!, {
       ...this.options.start,
-      ...(this.desk === undefined ? {} : { providers: [...(this.options.start?.providers ?? []), this.desk.provider()] }),
+      providers: [
+        ...(this.options.start?.providers ?? []),
+        ...(this.desk === undefined ? [] : [this.desk.provider()]),
+        new McpServing(() => scope),
+      ],
       input: args,
       signal: scope.signal,
       onEvent: (event: RunEvent) => {
         if (event.type === 'output') this.options.onOutput?.(event.text)
+        else if (event.type === 'report') reportTo(scope, event.report)
       },
     })
     scope.progress(1, `Running ${name}`)

@@ -6,10 +6,12 @@
 //   {op: offer, tools, resources, templates, prompts}        → nil; again whenever a handler registered something
 //   {op: next}                                               → {call, what, at, args} | {cancel} | nil, the end
 //   {op: reply, call, ok: true, result} or {…, ok: false, message}   → nil
-// `what` is tool, template or prompt, `at` its place in the offer.
+// `what` is tool, template, prompt or complete, `at` its place in the offer. What handlers ask of the client that they work
+// for goes another way (serving.ts).
 
 import {
   HarnBuiltin,
+  HarnBytes,
   HarnClosure,
   HarnDict,
   HarnList,
@@ -20,6 +22,7 @@ import {
   frame,
   stringifyJson,
   toPlain,
+  typeName,
 } from '@bridle/vm'
 import type { BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
 import { mcpState } from '../builtins/mcp.js'
@@ -31,8 +34,8 @@ interface ServeState {
   readonly tasks: Map<number, number>
 }
 
-/** What was offered last: counts and the registry, enough to see that something was added. */
-const offered = family<{ registry: Value; counts: number[] }>('mcp_serve', () => ({ registry: null, counts: [] }))
+/** How many registrations the last offer had seen. */
+const offered = family<{ version: number }>('mcp_serve', () => ({ version: 0 }))
 
 const field = (value: Value | undefined, key: string): Value => (value instanceof HarnDict ? (value.get(key) ?? null) : null)
 
@@ -114,24 +117,27 @@ function toolsOf(registry: Value): readonly HarnDict[] {
 }
 
 function offer(ctx: Context): Result {
-  const { registry, resources, templates, prompts } = ctx.state(mcpState).served
+  const { registry, resources, templates, prompts, version } = ctx.state(mcpState).served
   const tools = toolsOf(registry)
   const without = tools.find((entry) => !(entry.get('handler') instanceof HarnClosure))
   if (without !== undefined)
     return ctx.runtime(`mcp_tools: tool '${display(without.get('name') ?? null)}' has no handler closure`)
-  Object.assign(ctx.state(offered), { registry, counts: [resources.length, templates.length, prompts.length] })
+  ctx.state(offered).version = version
   const named = { name: 'name', title: 'title', description: 'description' }
   return ctx.request({
     kind: 'mcp.serve',
     args: {
       op: 'offer',
       tools: tools.map(toolOffer),
-      resources: resources.map((each) =>
-        textFields(each as HarnDict, { uri: 'uri', ...named, mimeType: 'mime_type', text: 'text' }),
-      ),
-      templates: templates.map((each) =>
-        textFields(each as HarnDict, { uriTemplate: 'uri_template', ...named, mimeType: 'mime_type' }),
-      ),
+      resources: resources.map((each) => ({
+        ...textFields(each as HarnDict, { uri: 'uri', ...named, mimeType: 'mime_type' }),
+        ...contentOfResource((each as HarnDict).get('text') ?? (each as HarnDict).get('blob') ?? null),
+        ...((each as HarnDict).get('subscribe') === true ? { subscribe: true } : {}),
+      })),
+      templates: templates.map((each) => ({
+        ...textFields(each as HarnDict, { uriTemplate: 'uri_template', ...named, mimeType: 'mime_type' }),
+        ...completions((each as HarnDict).get('complete') ?? null),
+      })),
       prompts: prompts.map((each) => promptOffer(each as HarnDict)),
     },
   })
@@ -147,13 +153,40 @@ function promptOffer(prompt: HarnDict): Plain {
   return {
     ...textFields(prompt, { name: 'name', title: 'title', description: 'description' }),
     ...(args.length === 0 ? {} : { arguments: args }),
+    ...completions(completersOf(prompt)),
   }
 }
 
+/** Bytes are a binary content, which the protocol carries as base64; a text that stands under `blob` is base64 already. */
+function contentOfResource(value: Value): { readonly [key: string]: Plain } {
+  return value instanceof HarnBytes ? { blob: Buffer.from(value.data).toString('base64') } : { text: display(value) }
+}
+
+/** By name of the argument: what completes it, a list of texts or a closure. */
+function completersOf(entry: HarnDict): HarnDict {
+  const given = entry.get('arguments')
+  const out = new HarnDict()
+  if (!(given instanceof HarnList)) return entry.get('complete') instanceof HarnDict ? (entry.get('complete') as HarnDict) : out
+  for (const each of given.view()) {
+    const complete = field(each, 'complete')
+    if (complete !== null) out.set(display(field(each, 'name')), complete)
+  }
+  return out
+}
+
+function completions(completers: Value): { readonly [key: string]: Plain } {
+  if (!(completers instanceof HarnDict)) return {}
+  const complete: { [key: string]: Plain } = Object.create(null) as { [key: string]: Plain }
+  for (const name of completers.keys()) {
+    const given = completers.get(name)!
+    if (given instanceof HarnList) complete[name] = given.view().map((each) => display(each))
+    else if (given instanceof HarnClosure) complete[name] = true
+  }
+  return Object.keys(complete).length === 0 ? {} : { complete }
+}
+
 function hasChanged(ctx: Context): boolean {
-  const { registry, resources, templates, prompts } = ctx.state(mcpState).served
-  const last = ctx.state(offered)
-  return last.registry !== registry || [resources, templates, prompts].some((list, at) => list.length !== last.counts[at])
+  return ctx.state(mcpState).served.version !== ctx.state(offered).version
 }
 
 // -------------------------------------------------------------------------------------------------------------- the loop
@@ -203,9 +236,10 @@ function startCall(ctx: Context, state: ServeState, asked: HarnDict): void {
   const call = Number(asked.get('call'))
   const what = display(asked.get('what') ?? null)
   const { registry, templates, prompts } = ctx.state(mcpState).served
-  const list: readonly Value[] = what === 'tool' ? toolsOf(registry) : what === 'template' ? templates : prompts
-  const entry = list[Number(asked.get('at'))] ?? null
   const args = asked.get('args') ?? null
+  const kind = what === 'complete' ? display(field(args, 'kind')) : what
+  const list: readonly Value[] = kind === 'tool' ? toolsOf(registry) : kind === 'template' ? templates : prompts
+  const entry = list[Number(asked.get('at'))] ?? null
   const task = ctx.machine.spawn(
     new HarnBuiltin('__mcp_serve_call'),
     [call, what, entry, args instanceof HarnDict ? args : new HarnDict()],
@@ -234,8 +268,16 @@ const callFrame = frame<CallState>({
     switch (state.stage) {
       case 'start':
         state.stage = 'called'
-        return ctx.call(field(state.entry as HarnDict, 'handler'), [state.args])
+        if (state.what !== 'complete') return ctx.call(field(state.entry as HarnDict, 'handler'), [state.args])
+        return ctx.call(field(completersOf(state.entry as HarnDict), display(field(state.args, 'argument'))), [
+          field(state.args, 'value'),
+          field(state.args, 'context'),
+        ])
       case 'called':
+        if (state.what === 'complete' && !(ctx.result instanceof HarnList)) {
+          const message = `completing '${display(field(state.args, 'argument'))}' gave ${typeName(ctx.result)}, expected a list`
+          return reply(ctx, state, { ok: false, message })
+        }
         return reply(ctx, state, { ok: true, result: resultOf(state, ctx.result) })
       case 'replied':
         if (!hasChanged(ctx)) return null
@@ -259,10 +301,19 @@ function resultOf(state: CallState, value: Value): Plain {
     case 'tool':
       return toolResult(value, field(state.entry as HarnDict, 'output_schema') !== null)
     case 'template':
-      return { text: display(value) }
+      return readResult(value)
+    case 'complete':
+      return { values: value instanceof HarnList ? value.view().map((each) => display(each)) : [] }
     default:
       return { messages: messagesOf(value) }
   }
+}
+
+/** A template gives a text, bytes, or `{blob: bytes, mime_type}`; anything else is shown (04a §3.5). */
+function readResult(value: Value): Plain {
+  const blob = field(value, 'blob')
+  if (!(blob instanceof HarnBytes)) return contentOfResource(value)
+  return { ...contentOfResource(blob), ...textFields(value as HarnDict, { mimeType: 'mime_type' }) }
 }
 
 const textContent = (text: string): { readonly [key: string]: Plain } => ({ type: 'text', text })
@@ -376,6 +427,20 @@ export const mcpServeFamily: BuiltinFamily = {
           entry: entry ?? null,
           args: args ?? null,
         } satisfies CallState),
+    ),
+    builtin(
+      '__mcp_client(op: string, method: string, params: dict) -> any',
+      { doc: 'Asks the client that a served script works for.', effects: ['mcp.client'] },
+      (ctx, op, method, params) =>
+        ctx.perform({
+          kind: 'mcp.client',
+          args: {
+            op: display(op ?? null),
+            task: ctx.machine.task().taskId,
+            method: display(method ?? null),
+            params: toPlain(params ?? null),
+          },
+        }),
     ),
     builtin(
       '__mcp_invoke(callee: closure, args: list) -> dict',

@@ -8,8 +8,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { EventLog } from './event-log.js'
 import { McpServerConnection } from './server.js'
-import type { McpBackend, ServerIdentity } from './server.js'
+import type { McpBackend, ServerIdentity } from './server-protocol.js'
 
 export interface HttpServerOptions {
   readonly host?: string
@@ -18,6 +19,13 @@ export interface HttpServerOptions {
   readonly path?: string
   /** Any of these, as `Authorization: Bearer KEY` or `X-API-Key: KEY`; none means that everybody may ask. */
   readonly apiKeys?: readonly string[]
+  /**
+   * Milliseconds after which the stream of a request that is still being answered is closed; the client comes back for the rest.
+   * For servers behind proxies that cut long connections. Streams stay open when absent.
+   */
+  readonly pollAfterMs?: number
+  /** When a client whose stream ended should come back, milliseconds; 500 by default. */
+  readonly retryMs?: number
 }
 
 export interface HttpServer {
@@ -33,7 +41,7 @@ export async function serveHttp(
   identity: ServerIdentity,
   options: HttpServerOptions = {},
 ): Promise<HttpServer> {
-  const { host = '127.0.0.1', port = 0, path = '/mcp', apiKeys = [] } = options
+  const { host = '127.0.0.1', port = 0, path = '/mcp', apiKeys = [], retryMs = 500, pollAfterMs } = options
   const sessions = new Map<
     string,
     { readonly transport: StreamableHTTPServerTransport; readonly connection: McpServerConnection }
@@ -42,6 +50,8 @@ export async function serveHttp(
   const open = async (): Promise<StreamableHTTPServerTransport> => {
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
+      eventStore: new EventLog(),
+      retryInterval: retryMs,
       onsessioninitialized: (id) => {
         sessions.set(id, { transport, connection })
       },
@@ -49,7 +59,12 @@ export async function serveHttp(
         sessions.delete(id)
       },
     })
-    const connection = new McpServerConnection(backend, identity, transport as Transport)
+    const connection = new McpServerConnection(
+      backend,
+      identity,
+      transport as Transport,
+      pollAfterMs === undefined ? {} : { pollAfterMs },
+    )
     await connection.start()
     return transport
   }

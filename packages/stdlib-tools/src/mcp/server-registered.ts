@@ -7,12 +7,14 @@ import type { Provider } from '../providers/provider.js'
 import type { Run, RunResult } from '../run.js'
 import type { Module, Runtime, StartOptions } from '../runtime.js'
 import type { ApprovalDesk } from '../policy/approval.js'
-import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server.js'
-import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server.js'
+import { McpServing, reportTo } from './serving.js'
+import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
+import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 
 type Asked = { readonly [key: string]: Plain } | null
 
 interface Caller {
+  readonly scope: RequestScope
   readonly resolve: (result: Reply) => void
   readonly reject: (cause: Error) => void
 }
@@ -21,13 +23,18 @@ type Reply = { readonly ok: true; readonly result: JsonObject } | { readonly ok:
 
 interface Offer {
   readonly tools: readonly JsonObject[]
-  /** With their texts, which lists do not show. */
+  /** With their contents (`text` or `blob`) and `subscribe`, which lists do not show. */
   readonly resources: readonly JsonObject[]
+  /** With `complete`: by name of the argument its values, or true when the script computes them. As prompts. */
   readonly resourceTemplates: readonly JsonObject[]
   readonly prompts: readonly JsonObject[]
 }
 
 const NOTHING: Offer = { tools: [], resources: [], resourceTemplates: [], prompts: [] }
+/** What lists do not show. */
+const HIDDEN = new Set(['text', 'blob', 'subscribe', 'complete'])
+/** Of the protocol. */
+const MOST_COMPLETIONS = 100
 const LISTS: readonly ListName[] = ['tools', 'resources', 'resourceTemplates', 'prompts']
 
 /** A script whose run ended before it served anything. */
@@ -54,6 +61,7 @@ export class RegisteredBackend implements McpBackend {
   private waiting: ((outcome: EffectOutcome) => void) | null = null
   private readonly callers = new Map<number, Caller>()
   private readonly listeners = new Set<(name: ListName) => void>()
+  private readonly watchers = new Set<(uri: string) => void>()
   private calls = 0
   private closed = false
   private run: Run | null = null
@@ -76,7 +84,15 @@ export class RegisteredBackend implements McpBackend {
         ...(options.providers ?? []),
         ...(options.desk === undefined ? [] : [options.desk.provider()]),
         backend.provider(),
+        new McpServing((taskId) => backend.scopeOfTask(taskId)),
       ],
+      onEvent: (event) => {
+        if (event.type === 'report') {
+          const scope = backend.scopeOfTask(event.report.taskId)
+          if (scope !== null) reportTo(scope, event.report)
+        }
+        options.onEvent?.(event)
+      },
     })
     backend.run = run
     const first = await Promise.race([offered, run.result])
@@ -97,7 +113,21 @@ export class RegisteredBackend implements McpBackend {
   }
 
   list(name: ListName): readonly JsonObject[] {
-    return name === 'resources' ? this.offer.resources.map(({ text: _text, ...shown }) => shown) : this.offer[name]
+    if (name === 'tools') return this.offer.tools
+    return this.offer[name].map((each) => Object.fromEntries(Object.entries(each).filter(([key]) => !HIDDEN.has(key))))
+  }
+
+  features(): { readonly completions: boolean; readonly subscriptions: boolean } {
+    const { prompts, resourceTemplates, resources } = this.offer
+    return {
+      completions: [...prompts, ...resourceTemplates].some((each) => each['complete'] !== undefined),
+      subscriptions: resources.some((each) => each['subscribe'] === true),
+    }
+  }
+
+  onResourceUpdated(listener: (uri: string) => void): () => void {
+    this.watchers.add(listener)
+    return () => this.watchers.delete(listener)
   }
 
   onListChanged(listener: (name: ListName) => void): () => void {
@@ -114,13 +144,13 @@ export class RegisteredBackend implements McpBackend {
 
   async readResource(uri: string, scope: RequestScope): Promise<JsonObject> {
     const fixed = this.offer.resources.find((resource) => resource['uri'] === uri)
-    if (fixed !== undefined) return contents(uri, String(fixed['text']), fixed['mimeType'])
+    if (fixed !== undefined) return contents(uri, fixed, fixed['mimeType'])
     for (const [at, template] of this.offer.resourceTemplates.entries()) {
       const variables = matchTemplate(String(template['uriTemplate']), uri)
       if (variables === null) continue
       const reply = await this.call('template', at, variables, scope)
       if (!reply.ok) throw new RpcError(INTERNAL, reply.message)
-      return contents(uri, String(reply.result['text']), template['mimeType'])
+      return contents(uri, reply.result, reply.result['mimeType'] ?? template['mimeType'])
     }
     throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
   }
@@ -133,10 +163,37 @@ export class RegisteredBackend implements McpBackend {
     return reply.result
   }
 
-  private async call(what: string, at: number, args: Json, { signal }: RequestScope): Promise<Reply> {
+  async complete(params: JsonObject, scope: RequestScope): Promise<JsonObject> {
+    const ref = isObject(params['ref']) ? params['ref'] : {}
+    const argument = isObject(params['argument']) ? params['argument'] : {}
+    const [name, written] = [String(argument['name'] ?? ''), String(argument['value'] ?? '')]
+    const ofPrompt = ref['type'] === 'ref/prompt'
+    const list = ofPrompt ? this.offer.prompts : this.offer.resourceTemplates
+    const key = ofPrompt ? 'name' : 'uri'
+    const at = list.findIndex((each) => each[ofPrompt ? 'name' : 'uriTemplate'] === ref[key])
+    if (at < 0) throw new RpcError(INVALID_PARAMS, `Unknown ${ofPrompt ? 'prompt' : 'resource template'}: ${ref[key] ?? ''}`)
+    const complete = list[at]!['complete']
+    const known = isObject(complete) && Object.hasOwn(complete, name) ? complete[name]! : []
+    if (Array.isArray(known)) return completion(known.filter((each) => String(each).startsWith(written)))
+    const context = isObject(params['context']) && isObject(params['context']['arguments']) ? params['context']['arguments'] : {}
+    const args = { kind: ofPrompt ? 'prompt' : 'template', argument: name, value: written, context }
+    const reply = await this.call('complete', at, args, scope)
+    if (!reply.ok) throw new RpcError(INTERNAL, reply.message)
+    const { values } = reply.result
+    return completion(Array.isArray(values) ? values : [])
+  }
+
+  /** The request of a client that a task works for: its call is named in the ids of all of its tasks. */
+  private scopeOfTask(taskId: string): RequestScope | null {
+    const call = /:mcp:(\d+)(?::|$)/.exec(taskId)?.[1]
+    return call === undefined ? null : (this.callers.get(Number(call))?.scope ?? null)
+  }
+
+  private async call(what: string, at: number, args: Json, scope: RequestScope): Promise<Reply> {
+    const { signal } = scope
     if (this.closed) throw new RpcError(INTERNAL, 'the script has ended')
     const call = ++this.calls
-    const replied = new Promise<Reply>((resolve, reject) => this.callers.set(call, { resolve, reject }))
+    const replied = new Promise<Reply>((resolve, reject) => this.callers.set(call, { scope, resolve, reject }))
     const onAbort = (): void => {
       this.callers.get(call)?.reject(new Error('cancelled'))
       this.callers.delete(call)
@@ -206,12 +263,20 @@ export class RegisteredBackend implements McpBackend {
       prompts: list('prompts'),
     }
     this.onOffered?.()
-    if (this.onOffered === null) {
-      for (const name of LISTS)
-        if (JSON.stringify(before[name]) !== JSON.stringify(this.offer[name]))
-          for (const listener of this.listeners) listener(name)
-    }
+    if (this.onOffered === null) this.tellChanges(before)
     this.onOffered = null
+  }
+
+  private tellChanges(before: Offer): void {
+    const now = this.offer
+    for (const { uri, text, blob } of before.resources) {
+      const after = now.resources.find((each) => each['uri'] === uri)
+      if (after === undefined || (after['text'] === text && after['blob'] === blob)) continue
+      for (const watcher of this.watchers) watcher(String(uri))
+    }
+    const shown = (offer: Offer, name: ListName): string =>
+      JSON.stringify(offer[name], (key, value: unknown) => (HIDDEN.has(key) && name !== 'tools' ? undefined : value))
+    for (const name of LISTS) if (shown(before, name) !== shown(now, name)) for (const listener of this.listeners) listener(name)
   }
 
   private onEnded(result: RunResult): void {
@@ -222,8 +287,14 @@ export class RegisteredBackend implements McpBackend {
   }
 }
 
-function contents(uri: string, text: string, mimeType: Json | undefined): JsonObject {
-  return { contents: [{ uri, text, ...(mimeType === undefined ? {} : { mimeType }) }] }
+function contents(uri: string, { text, blob }: JsonObject, mimeType: Json | undefined): JsonObject {
+  const content: JsonObject = typeof blob === 'string' ? { blob } : { text: String(text) }
+  return { contents: [{ uri, ...content, ...(mimeType === undefined || mimeType === null ? {} : { mimeType }) }] }
+}
+
+function completion(all: readonly Json[]): JsonObject {
+  const values = all.slice(0, MOST_COMPLETIONS).map(String)
+  return { values, total: all.length, hasMore: all.length > values.length }
 }
 
 /** Variables of a level 1 template (`user://{id}`) for a URI, null when it does not match. A variable is at least one character. */

@@ -1,118 +1,57 @@
-// A script as an MCP server: one connection with one client, over any transport of the SDK. What the script offers and does is
-// behind McpBackend; here are the methods, the errors and the rules of the protocol (04a §3.5–3.7).
+// An MCP server: one connection with one client, over any transport of the SDK. What is offered and done is behind McpBackend;
+// here are the methods, the errors and the rules of the protocol (04a §3.5–3.7).
 //
 // Requests are answered by hand rather than by the SDK's server class, because the texts and codes of refusals, the order of
-// the handshake and the fixed protocol version are part of what clients of such scripts rely on.
+// the handshake and the fixed protocol version are part of what clients of served scripts rely on.
 
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
-import { HarnFloat } from '@bridle/vm'
-import type { Plain } from '@bridle/vm'
-import type { ApprovalDesk } from '../policy/approval.js'
+import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js'
+import type { LogLevel } from '@bridle/vm'
+import { answerFromForm, formOf } from './elicitation.js'
+import { ClientRequests } from './server-client.js'
+import {
+  CARD_URI,
+  INTERNAL,
+  INVALID_PARAMS,
+  NOT_FOUND,
+  PROTOCOL_VERSION,
+  PROTOCOL_VERSIONS,
+  RpcError,
+  isObject,
+  json,
+  refusalOfMethod,
+  refusalOfTask,
+} from './server-protocol.js'
+import type { Json, JsonObject, ListName, McpBackend, RequestScope, ServerIdentity } from './server-protocol.js'
+import type { ApprovalRequest } from '../policy/approval.js'
 
-export const PROTOCOL_VERSION = '2025-11-25'
-export const CARD_URI = 'well-known://mcp-card'
 const PAGE_SIZE = 50
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
-export type JsonObject = { readonly [key: string]: Json }
+/** Of the protocol, least first; the four that scripts know are among them. */
+const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+const LEVEL_NAMES: Readonly<Record<LogLevel, string>> = { debug: 'debug', info: 'info', warn: 'warning', error: 'error' }
 
-/** An answer that is an error of the protocol. */
-export class RpcError extends Error {
-  override readonly name = 'RpcError'
-  readonly code: number
-  readonly data: Json | undefined
-
-  constructor(code: number, message: string, data?: Json) {
-    super(message)
-    this.code = code
-    this.data = data
-  }
-}
-
-export const INVALID_PARAMS = -32602
-export const NOT_FOUND = -32002
-export const INTERNAL = -32603
-
-export type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
-
-/** What a request may do beside being answered. */
-export interface RequestScope {
-  readonly signal: AbortSignal
-  /** Tells the client how far the work is; nothing happens when it did not ask. */
-  readonly progress: (progress: number, message: string) => void
-}
-
-export interface McpBackend {
-  /** `exported` functions answer nothing before the handshake and insist on the protocol version. */
-  readonly kind: 'registered' | 'exported'
-  readonly list: (name: ListName) => readonly JsonObject[]
-  readonly callTool: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
-  readonly readResource: (uri: string, scope: RequestScope) => Promise<JsonObject>
-  readonly getPrompt: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
-  /** Who answers the requests to people; absent when nobody can. */
-  readonly desk?: ApprovalDesk
-  /** Calls back when lists changed; gives the way to stop. */
-  readonly onListChanged?: (listener: (name: ListName) => void) => () => void
-}
-
-export interface ServerIdentity {
-  readonly name: string
-  readonly version: string
-  /** Server card (04a §3.3), shown in the handshake and as a resource. */
-  readonly card?: Json
-}
-
-interface Unsupported {
-  readonly feature: string
-  readonly role: 'server' | 'client'
-  readonly reason: string
-}
-
-const unsupported = (feature: string, role: Unsupported['role'], reason: string): Unsupported => ({ feature, role, reason })
-const TASKS = 'Tools run inline; there are no tasks to ask about.'
-
-/** Methods of the protocol that this server has no part in; the refusal says so instead of denying that they exist. */
-const UNSUPPORTED: ReadonlyMap<string, Unsupported> = new Map([
-  ['completion/complete', unsupported('completions', 'server', 'Arguments of prompts and templates are not completed.')],
-  [
-    'resources/subscribe',
-    unsupported('resource subscriptions', 'server', 'Resources are made when they are read; nothing watches them.'),
-  ],
-  [
-    'resources/unsubscribe',
-    unsupported('resource subscriptions', 'server', 'Resources are made when they are read; nothing watches them.'),
-  ],
-  ['roots/list', unsupported('roots', 'client', 'Roots are asked of clients, not of servers.')],
-  ['sampling/createMessage', unsupported('sampling', 'client', 'Samples are asked of clients, not of servers.')],
-  ['elicitation/create', unsupported('elicitation', 'client', 'People are asked through clients, not through servers.')],
-  ['tasks/get', unsupported('tasks', 'server', TASKS)],
-  ['tasks/result', unsupported('tasks', 'server', TASKS)],
-  ['tasks/list', unsupported('tasks', 'server', TASKS)],
-  ['tasks/cancel', unsupported('tasks', 'server', 'A call is cancelled with notifications/cancelled.')],
-])
-
-function unsupportedData(method: string, facts: Omit<Unsupported, 'role'> & { readonly role?: string }): JsonObject {
-  const { feature, role, reason } = facts
-  return {
-    type: 'mcp.unsupportedFeature',
-    protocolVersion: PROTOCOL_VERSION,
-    method,
-    feature,
-    ...(role === undefined ? {} : { role }),
-    status: 'unsupported',
-    reason,
-  }
-}
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
+export interface ConnectionOptions {
+  /**
+   * Milliseconds after which the response stream of a request over HTTP is closed while the work goes on; the client fetches the
+   * rest later (SEP-1699). Streams stay open when absent. Only with a transport that can resume streams.
+   */
+  readonly pollAfterMs?: number
+}
 
 export class McpServerConnection {
   private readonly backend: McpBackend
   private readonly identity: ServerIdentity
   private readonly transport: Transport
+  private readonly options: ConnectionOptions
   private readonly running = new Map<RequestId, AbortController>()
+  private readonly client: ClientRequests
+  private readonly subscribed = new Set<string>()
+  private readonly closing = new AbortController()
+  /** Place in LOG_LEVELS; null until the client sets one. */
+  private logLevel: number | null = null
   private initialized = false
   private closed = false
   private readonly stopListening: readonly (() => void)[]
@@ -120,24 +59,28 @@ export class McpServerConnection {
   readonly ended: Promise<void>
   private settleEnded: () => void = () => {}
 
-  constructor(backend: McpBackend, identity: ServerIdentity, transport: Transport) {
+  constructor(backend: McpBackend, identity: ServerIdentity, transport: Transport, options: ConnectionOptions = {}) {
     this.backend = backend
     this.identity = identity
     this.transport = transport
+    this.options = options
+    this.client = new ClientRequests((message, related) => this.send(message, related))
     this.ended = new Promise((resolve) => {
       this.settleEnded = resolve
     })
     const stops = [
       backend.onListChanged?.((name) => this.tellListChanged(name)),
-      backend.desk?.onRequest(({ payload }) => {
-        if (this.initialized) void this.send({ jsonrpc: '2.0', method: 'harn.hitl.requested', params: json(payload) })
+      backend.onResourceUpdated?.((uri) => {
+        if (this.subscribed.has(uri))
+          void this.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } })
       }),
+      backend.desk?.onRequest((request) => this.tellQuestion(request)),
     ]
     this.stopListening = stops.filter((stop) => stop !== undefined)
   }
 
   async start(): Promise<void> {
-    this.transport.onmessage = (message: JSONRPCMessage) => void this.receive(message)
+    this.transport.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => void this.receive(message, extra)
     this.transport.onclose = () => this.onClosed()
     await this.transport.start()
   }
@@ -151,13 +94,16 @@ export class McpServerConnection {
     if (this.closed) return
     this.closed = true
     for (const stop of this.stopListening) stop()
+    this.closing.abort(new Error('the client went away'))
+    this.client.close()
     for (const abort of this.running.values()) abort.abort(new Error('the client went away'))
     this.settleEnded()
   }
 
-  private async receive(message: unknown): Promise<void> {
-    if (!isObject(message) || typeof message['method'] !== 'string') return
+  private async receive(message: unknown, extra?: MessageExtraInfo): Promise<void> {
+    if (!isObject(message)) return
     const method = message['method']
+    if (typeof method !== 'string') return this.client.receive(message)
     const id = message['id']
     const params = isObject(message['params']) ? message['params'] : {}
     if (typeof id !== 'string' && typeof id !== 'number') {
@@ -166,6 +112,7 @@ export class McpServerConnection {
     }
     const abort = new AbortController()
     this.running.set(id, abort)
+    const toPolling = this.toPollingAfter(extra)
     try {
       const result = await this.answer(method, params, this.scopeOf(id, params, abort.signal))
       if (!abort.signal.aborted) await this.send({ jsonrpc: '2.0', id, result })
@@ -173,8 +120,15 @@ export class McpServerConnection {
       // A cancelled request gets no answer at all.
       if (!abort.signal.aborted) await this.send({ jsonrpc: '2.0', id, error: errorOf(cause) })
     } finally {
+      clearTimeout(toPolling)
       if (this.running.get(id) === abort) this.running.delete(id)
     }
+  }
+
+  private toPollingAfter(extra: MessageExtraInfo | undefined): ReturnType<typeof setTimeout> | undefined {
+    const { pollAfterMs } = this.options
+    const close = extra?.closeSSEStream
+    return pollAfterMs === undefined || close === undefined ? undefined : setTimeout(close, pollAfterMs).unref()
   }
 
   private cancel(id: Json | undefined): void {
@@ -184,14 +138,36 @@ export class McpServerConnection {
   private scopeOf(id: RequestId, params: JsonObject, signal: AbortSignal): RequestScope {
     const meta = params['_meta']
     const token = isObject(meta) ? meta['progressToken'] : undefined
+    const { client } = this
+    let last = -1
+    const notify = (method: string, about: JsonObject): void => void this.send({ jsonrpc: '2.0', method, params: about }, id)
     return {
       signal,
-      progress: (progress, message) => {
+      progress: (given, message, total) => {
         if (token === undefined || signal.aborted) return
-        void this.send(
-          { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress, message } },
-          id,
-        )
+        // The protocol wants figures that grow; work of several parts counts each from the start.
+        const grows = given !== null && given > last
+        last = grows ? given : last + 1
+        const figures = grows && total !== undefined ? { progress: last, total } : { progress: last }
+        notify('notifications/progress', {
+          progressToken: token,
+          ...figures,
+          ...(message === undefined ? {} : { message }),
+        })
+      },
+      log: (level, data, logger) => {
+        const name = LEVEL_NAMES[level]
+        if (this.logLevel === null || LOG_LEVELS.indexOf(name) < this.logLevel || signal.aborted) return
+        notify('notifications/message', { level: name, ...(logger === undefined ? {} : { logger }), data })
+      },
+      client: {
+        get info() {
+          return client.info
+        },
+        get capabilities() {
+          return client.capabilities
+        },
+        request: (method, about) => client.request(method, about, id, signal),
       },
     }
   }
@@ -210,13 +186,33 @@ export class McpServerConnection {
     if (this.initialized) void this.send({ jsonrpc: '2.0', method: `notifications/${area}/list_changed` })
   }
 
+  /** A question to a person goes to every client in the form that scripts know, and as a form to those that can show one. */
+  private tellQuestion(request: ApprovalRequest): void {
+    if (!this.initialized) return
+    void this.send({ jsonrpc: '2.0', method: 'harn.hitl.requested', params: json(request.payload) })
+    const form = this.client.has('elicitation') ? formOf(request) : null
+    if (form === null) return
+    this.client.request('elicitation/create', form, undefined, this.closing.signal).then(
+      (result) => {
+        const answer = answerFromForm(request, result)
+        if (answer !== null) this.backend.desk?.respond(request.id, answer)
+      },
+      // Whoever cannot be asked in this way can still be asked in the other.
+      () => {},
+    )
+  }
+
   private async answer(method: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
     if (method === 'initialize') return this.initialize(params)
     if (method === 'ping') return {}
     if (this.backend.kind === 'exported' && !this.initialized) throw new RpcError(NOT_FOUND, 'server not initialized')
+    const { completions = false, subscriptions = false } = this.backend.features?.() ?? {}
     switch (method) {
-      case 'logging/setLevel':
+      case 'logging/setLevel': {
+        const level = LOG_LEVELS.indexOf(textOf(params['level']))
+        if (level >= 0) this.logLevel = level
         return {}
+      }
       case 'tools/list':
         return this.page('tools', this.backend.list('tools'), params)
       case 'resources/list':
@@ -226,11 +222,24 @@ export class McpServerConnection {
       case 'prompts/list':
         return this.page('prompts', this.backend.list('prompts'), params)
       case 'tools/call':
-        return this.callTool(params, scope)
+        if (params['task'] !== undefined) throw refusalOfTask()
+        return this.backend.callTool(textOf(params['name']), params, scope)
       case 'resources/read':
         return this.readResource(textOf(params['uri']), scope)
       case 'prompts/get':
         return this.backend.getPrompt(textOf(params['name']), params, scope)
+      case 'completion/complete':
+        if (!completions || this.backend.complete === undefined) break
+        return { completion: await this.backend.complete(params, scope) }
+      case 'resources/subscribe':
+      case 'resources/unsubscribe': {
+        if (!subscriptions) break
+        const uri = textOf(params['uri'])
+        if (method === 'resources/unsubscribe') this.subscribed.delete(uri)
+        else if (this.resources().some((each) => each['uri'] === uri)) this.subscribed.add(uri)
+        else throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
+        return {}
+      }
       case 'harn.hitl.respond':
         if (this.backend.desk === undefined) break
         if (typeof params['request_id'] !== 'string')
@@ -238,9 +247,7 @@ export class McpServerConnection {
         this.backend.desk.respond(params['request_id'], params)
         return { ok: true }
     }
-    const known = UNSUPPORTED.get(method)
-    if (known !== undefined) throw new RpcError(-32601, `Unsupported MCP method: ${method}`, unsupportedData(method, known))
-    throw new RpcError(-32601, `Method not found: ${method}`)
+    throw refusalOfMethod(method)
   }
 
   private initialize(params: JsonObject): JsonObject {
@@ -249,25 +256,31 @@ export class McpServerConnection {
     if (kind === 'exported' && typeof requested === 'string' && requested !== '' && requested !== PROTOCOL_VERSION) {
       throw new RpcError(INVALID_PARAMS, 'Unsupported protocol version', { supported: [PROTOCOL_VERSION], requested })
     }
+    const agreed = kind === 'host' ? PROTOCOL_VERSIONS.find((version) => version === requested) : undefined
     this.initialized = true
-    const { name, version, card } = this.identity
+    if (isObject(params['clientInfo'])) this.client.info = params['clientInfo']
+    if (isObject(params['capabilities'])) this.client.capabilities = params['capabilities']
+    const { name, version, card, instructions } = this.identity
     return {
-      protocolVersion: PROTOCOL_VERSION,
+      protocolVersion: agreed ?? PROTOCOL_VERSION,
       capabilities: this.capabilities(),
       serverInfo: { name, version, ...(card === undefined ? {} : { card }) },
+      ...(instructions === undefined ? {} : { instructions }),
     }
   }
 
   private capabilities(): JsonObject {
     const { backend } = this
+    const { completions = false, subscriptions = false } = backend.features?.() ?? {}
     const has = (name: ListName): boolean => backend.list(name).length > 0
-    // Exported functions are fixed when the server starts.
-    const changing = backend.kind === 'registered' ? { listChanged: true } : {}
+    // What cannot change does not announce that it does.
+    const changing = backend.onListChanged === undefined ? {} : { listChanged: true }
     const resources = has('resources') || has('resourceTemplates') || this.identity.card !== undefined
     return {
       ...(has('tools') ? { tools: changing } : {}),
-      ...(resources ? { resources: changing } : {}),
+      ...(resources ? { resources: subscriptions ? { ...changing, subscribe: true } : changing } : {}),
       ...(has('prompts') ? { prompts: changing } : {}),
+      ...(completions ? { completions: {} } : {}),
       logging: {},
     }
   }
@@ -297,17 +310,6 @@ export class McpServerConnection {
     }
   }
 
-  private async callTool(params: JsonObject, scope: RequestScope): Promise<JsonObject> {
-    if (params['task'] !== undefined) {
-      throw new RpcError(
-        INVALID_PARAMS,
-        'MCP task-augmented execution is not supported',
-        unsupportedData('tools/call', { feature: 'tasks', reason: TASKS }),
-      )
-    }
-    return this.backend.callTool(textOf(params['name']), params, scope)
-  }
-
   private async readResource(uri: string, scope: RequestScope): Promise<JsonObject> {
     const { card } = this.identity
     if (uri === CARD_URI && card !== undefined) {
@@ -321,16 +323,4 @@ function errorOf(cause: unknown): JsonObject {
   if (cause instanceof RpcError)
     return { code: cause.code, message: cause.message, ...(cause.data === undefined ? {} : { data: cause.data }) }
   return { code: INTERNAL, message: cause instanceof Error ? cause.message : String(cause) }
-}
-
-/** Plain data as JSON has it: exact ints beyond the doubles and bytes become texts. */
-export function json(value: Plain): Json {
-  return JSON.parse(
-    JSON.stringify(value, (_key, each: unknown) => {
-      if (typeof each === 'bigint') return String(each)
-      if (each instanceof HarnFloat) return each.v
-      if (each instanceof Uint8Array) return Buffer.from(each).toString('base64')
-      return each
-    }),
-  ) as Json
 }

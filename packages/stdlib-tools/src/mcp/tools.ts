@@ -11,8 +11,8 @@ import type { JsonSchema } from '../tools/schema.js'
 import { McpConnections } from './provider.js'
 import type { McpOptions } from './provider.js'
 import type { McpServerDeclaration } from './config.js'
-import { INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server.js'
-import type { JsonObject, ListName, McpBackend } from './server.js'
+import { INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server-protocol.js'
+import type { JsonObject, ListName, McpBackend } from './server-protocol.js'
 
 export interface FromMcpOptions extends Omit<McpOptions, 'servers'> {
   /** First part of the tools' names: `files` makes `files.read_file`. None by default. */
@@ -118,7 +118,7 @@ export function toMcpServer(tools: Iterable<Tool>): McpBackend {
     },
   }))
   return {
-    kind: 'exported',
+    kind: 'host',
     list: (name: ListName) => (name === 'tools' ? listed : []),
     async callTool(name, params, scope) {
       const tool = registry.get(name)

@@ -18,6 +18,7 @@ import type { GrantCeiling } from './grants.js'
 import type { DefinedTool } from './tool-pins.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
+import type { Report } from '../effects/reports.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { HarnBuiltin, HarnClosure } from '../values/callable.js'
@@ -139,6 +140,8 @@ export interface MachineAccess {
   readonly hasOtherHostTools: boolean
   /** Tells the host's trace; null when it keeps none. Never influences the run. */
   readonly traced: ((record: TraceRecord) => void) | null
+  /** Tells the host what the script reports about itself (effects/reports.ts); null when nobody asks. */
+  readonly reported: ((report: Report) => void) | null
   /** Counts the groups of parallel children that the running task has made. */
   nextGroup(): number
   /** Whether a limit was hit: the run ends when the caller next waits or reaches a fuel point, so more work is in vain. */

@@ -4,6 +4,8 @@
 import { builtin, family, textArgument } from './builtin.js'
 import type { BuiltinDef, Context } from './builtin.js'
 import { jsonString, stringifyJson } from './json.js'
+import type { Plain } from '../effects/effect.js'
+import type { LogLevel } from '../effects/reports.js'
 import { traceStack } from './logging-context.js'
 import type { BuiltinFamily } from './registry.js'
 import { isoNow } from './time-dates.js'
@@ -13,8 +15,8 @@ import { HarnFloat } from '../values/scalars.js'
 import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const
-export type Level = (typeof LEVELS)[number]
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
+export type Level = LogLevel
 
 const logState = family('logging', (): { level: Level } => ({ level: 'debug' }))
 
@@ -32,6 +34,14 @@ export function logLine(ctx: Context, level: Level, message: string, fields: Val
   if (span !== undefined) parts.push(`"trace_id":${jsonString(span.traceId)}`, `"span_id":${jsonString(span.spanId)}`)
   if (fields instanceof HarnDict) for (const key of fields.keys()) parts.push(`${jsonString(key)}:${fieldJson(fields.get(key)!)}`)
   ctx.write(`{${parts.join(',')}}\n`)
+  ctx.machine.reported?.({ kind: 'log', taskId: ctx.machine.task().taskId, level, message, fields: fieldsOf(fields) })
+}
+
+/** As the line has them: scalars as they are, anything else as the text it displays. */
+function fieldsOf(fields: Value): { readonly [name: string]: Plain } {
+  const out = Object.create(null) as { [name: string]: Plain }
+  if (fields instanceof HarnDict) for (const key of fields.keys()) out[key] = JSON.parse(fieldJson(fields.get(key)!)) as Plain
+  return out
 }
 
 function logger(level: Level): BuiltinDef {

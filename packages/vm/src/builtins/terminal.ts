@@ -264,6 +264,14 @@ function progressLine(phase: string, message: string, third: Value, total: Value
   return `[${phase}] [${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${message} (${current}/${all})`
 }
 
+/** The figures of a progress line, for who watches: `n` of `total`, or the place in the bar. */
+function progressCount(third: Value, total: Value): { readonly current: number | null; readonly total: number | null } {
+  const number = (value: Value | undefined): number | null => (value !== undefined && isInt(value) ? Number(value) : null)
+  if (third instanceof HarnDict)
+    return { current: number(third.get('current')) ?? number(third.get('step')), total: number(third.get('total')) }
+  return { current: number(third), total: number(third) === null ? null : number(total) }
+}
+
 export const terminalFamily: BuiltinFamily = {
   name: 'terminal',
   frames: [terminal.frame, colorFrame],
@@ -274,7 +282,16 @@ export const terminalFamily: BuiltinFamily = {
       'progress(phase: string, message: string, current_or_options?: int | dict, total?: int) -> nil',
       { doc: 'Prints a progress line.', effects: [], borrows: true },
       (ctx, phase, message, third, total) => {
-        ctx.write(`${progressLine(textArgument(ctx, 0, phase), textArgument(ctx, 1, message), third ?? null, total ?? null)}\n`)
+        const [area, text] = [textArgument(ctx, 0, phase), textArgument(ctx, 1, message)]
+        ctx.write(`${progressLine(area, text, third ?? null, total ?? null)}\n`)
+        const { reported } = ctx.machine
+        reported?.({
+          kind: 'progress',
+          taskId: ctx.machine.task().taskId,
+          phase: area,
+          message: text,
+          ...progressCount(third ?? null, total ?? null),
+        })
         return null
       },
     ),

@@ -43,6 +43,10 @@ export const EFFECTS = {
     sideEffect: 'none',
     doc: 'the run as an MCP server: {op: offer, …}, {op: next} → a call or nil, {op: reply, id, …}',
   },
+  'mcp.client': {
+    sideEffect: 'network',
+    doc: 'a served script asks the MCP client it works for: {op: facts|request, task, method, params}',
+  },
   'clock.now': { sideEffect: 'read_only', doc: 'wall clock, milliseconds since 1970 as float' },
   'clock.monotonic': { sideEffect: 'read_only', doc: 'monotonic clock, milliseconds as float' },
   'clock.zone': { sideEffect: 'read_only', doc: 'local time zone facts: {}' },

@@ -32,6 +32,7 @@ import type { GrantCeiling } from '../builtins/grants.js'
 import type { DefinedTool } from '../builtins/tool-pins.js'
 import type { Effect, PendingEffect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
+import type { Report } from '../effects/reports.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { HarnIter } from '../values/handles.js'
 import type { Value } from '../values/value.js'
@@ -230,6 +231,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get traced(): ((record: TraceRecord) => void) | null {
     return this.m.options.trace ?? null
+  }
+
+  get reported(): ((report: Report) => void) | null {
+    return this.m.options.report ?? null
   }
 
   beginTimeLimit(dueMs: number): void {

@@ -233,6 +233,7 @@ function makeContext(
       pins: null,
       hasOtherHostTools: true,
       traced: null,
+      reported: null,
       beginTimeLimit: () => {},
       endTimeLimit: () => false,
       isStopping: false,

@@ -1,0 +1,157 @@
+// What both sides of an MCP server of ours agree on: the data of the protocol, its errors, and what a backend (a script, or the
+// tools of a host) does and is told. The connection (server.ts) knows the protocol and nothing of backends.
+
+import { HarnFloat } from '@bridle/vm'
+import type { LogLevel, Plain } from '@bridle/vm'
+import type { ApprovalDesk } from '../policy/approval.js'
+
+/** The revision that served scripts speak (04a §3.5). */
+export const PROTOCOL_VERSION = '2025-11-25'
+/** Those that a backend of kind `host` speaks, newest first. */
+export const PROTOCOL_VERSIONS = [PROTOCOL_VERSION, '2025-06-18', '2025-03-26', '2024-11-05'] as const
+export const CARD_URI = 'well-known://mcp-card'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export type JsonObject = { readonly [key: string]: Json }
+
+/** An answer that is an error of the protocol. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  readonly data: Json | undefined
+
+  constructor(code: number, message: string, data?: Json) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+export const INVALID_PARAMS = -32602
+export const METHOD_NOT_FOUND = -32601
+export const NOT_FOUND = -32002
+export const INTERNAL = -32603
+
+export type ListName = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+
+/** The client of a connection, as whoever answers its requests sees it. */
+export interface McpClientLink {
+  /** `{name, version, title?}` as the client introduced itself. */
+  readonly info: JsonObject
+  /** What the client declared: `sampling`, `elicitation`, `roots` … */
+  readonly capabilities: JsonObject
+  /**
+   * Asks the client, such as `sampling/createMessage`. Rejects with RpcError when the client refuses, did not declare that it
+   * answers such requests, or goes away; also when the request that is being answered was cancelled.
+   */
+  readonly request: (method: string, params: JsonObject) => Promise<JsonObject>
+}
+
+/** What a request may do beside being answered. */
+export interface RequestScope {
+  readonly signal: AbortSignal
+  /** Tells the client how far the work is; nothing happens when it did not ask. `progress` null: one step further. */
+  readonly progress: (progress: number | null, message?: string, total?: number) => void
+  /** A line for the client's log; nothing happens below the level that it set, or when it set none. */
+  readonly log: (level: LogLevel, data: Json, logger?: string) => void
+  readonly client: McpClientLink
+}
+
+export interface McpBackend {
+  /**
+   * `exported` functions answer nothing before the handshake and insist on the protocol version, `registered` ones always speak
+   * the same version (both as 04a has it), the tools of a `host` agree with the client on one.
+   */
+  readonly kind: 'registered' | 'exported' | 'host'
+  readonly list: (name: ListName) => readonly JsonObject[]
+  readonly callTool: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
+  readonly readResource: (uri: string, scope: RequestScope) => Promise<JsonObject>
+  readonly getPrompt: (name: string, params: JsonObject, scope: RequestScope) => Promise<JsonObject>
+  /** `{values, total?, hasMore?}` for an argument that is being written; absent when nothing is ever completed. */
+  readonly complete?: (params: JsonObject, scope: RequestScope) => Promise<JsonObject>
+  /** Whether clients may complete arguments and subscribe to resources; what is false is refused as unsupported. */
+  readonly features?: () => { readonly completions?: boolean; readonly subscriptions?: boolean }
+  /** Who answers the requests to people; absent when nobody can. */
+  readonly desk?: ApprovalDesk
+  /** Calls back when lists changed; gives the way to stop. */
+  readonly onListChanged?: (listener: (name: ListName) => void) => () => void
+  /** Calls back with the URI of a resource whose content changed; gives the way to stop. */
+  readonly onResourceUpdated?: (listener: (uri: string) => void) => () => void
+}
+
+export interface ServerIdentity {
+  readonly name: string
+  readonly version: string
+  /** Server card (04a §3.3), shown in the handshake and as a resource. */
+  readonly card?: Json
+  /** How to use the server, for the model behind the client. */
+  readonly instructions?: string
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Plain data as JSON has it: exact ints beyond the doubles and bytes become texts. */
+export function json(value: Plain): Json {
+  return JSON.parse(
+    JSON.stringify(value, (_key, each: unknown) => {
+      if (typeof each === 'bigint') return String(each)
+      if (each instanceof HarnFloat) return each.v
+      if (each instanceof Uint8Array) return Buffer.from(each).toString('base64')
+      return each
+    }),
+  ) as Json
+}
+
+interface Unsupported {
+  readonly feature: string
+  readonly role: 'server' | 'client'
+  readonly reason: string
+}
+
+const unsupported = (feature: string, role: Unsupported['role'], reason: string): Unsupported => ({ feature, role, reason })
+const TASKS = 'Tools run inline; there are no tasks to ask about.'
+const UNWATCHED = 'No resource of this server is watched for changes.'
+
+/** Methods of the protocol that this server has no part in; the refusal says so instead of denying that they exist. */
+const UNSUPPORTED: ReadonlyMap<string, Unsupported> = new Map([
+  ['completion/complete', unsupported('completions', 'server', 'No prompt or template of this server completes its arguments.')],
+  ['resources/subscribe', unsupported('resource subscriptions', 'server', UNWATCHED)],
+  ['resources/unsubscribe', unsupported('resource subscriptions', 'server', UNWATCHED)],
+  ['roots/list', unsupported('roots', 'client', 'Roots are asked of clients, not of servers.')],
+  ['sampling/createMessage', unsupported('sampling', 'client', 'Samples are asked of clients, not of servers.')],
+  ['elicitation/create', unsupported('elicitation', 'client', 'People are asked through clients, not through servers.')],
+  ['tasks/get', unsupported('tasks', 'server', TASKS)],
+  ['tasks/result', unsupported('tasks', 'server', TASKS)],
+  ['tasks/list', unsupported('tasks', 'server', TASKS)],
+  ['tasks/cancel', unsupported('tasks', 'server', 'A call is cancelled with notifications/cancelled.')],
+])
+
+/** The refusal of a method that nothing here answers (04a §3.7). */
+export function refusalOfMethod(method: string): RpcError {
+  const known = UNSUPPORTED.get(method)
+  if (known === undefined) return new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`)
+  return new RpcError(METHOD_NOT_FOUND, `Unsupported MCP method: ${method}`, unsupportedData(method, known))
+}
+
+/** The refusal of a call that asks to become a task. */
+export function refusalOfTask(): RpcError {
+  return new RpcError(
+    INVALID_PARAMS,
+    'MCP task-augmented execution is not supported',
+    unsupportedData('tools/call', { feature: 'tasks', reason: TASKS }),
+  )
+}
+
+function unsupportedData(method: string, facts: Omit<Unsupported, 'role'> & { readonly role?: string }): JsonObject {
+  const { feature, role, reason } = facts
+  return {
+    type: 'mcp.unsupportedFeature',
+    protocolVersion: PROTOCOL_VERSION,
+    method,
+    feature,
+    ...(role === undefined ? {} : { role }),
+    status: 'unsupported',
+    reason,
+  }
+}

@@ -1,0 +1,26 @@
+// What a script says about its own progress to whoever runs it, beside the text it prints: `progress(…)` and the structured log
+// functions. A report is told and forgotten: it is no effect, is not journalled, and nothing that a host does with it can reach
+// the run. A served script's reports become notifications to the client that asked (stdlib-tools, mcp/ and bridge/).
+
+import type { Plain } from './effect.js'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export type Report =
+  | {
+      readonly kind: 'progress'
+      /** The task that reports (03b §1.4); tasks of one call to a served script share the beginning of their ids. */
+      readonly taskId: string
+      readonly phase: string
+      readonly message: string
+      /** How far it is, in units of `total`; percent when there is no total. Null when the script does not say. */
+      readonly current: number | null
+      readonly total: number | null
+    }
+  | {
+      readonly kind: 'log'
+      readonly taskId: string
+      readonly level: LogLevel
+      readonly message: string
+      readonly fields: { readonly [name: string]: Plain }
+    }
