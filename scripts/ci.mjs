@@ -15,6 +15,13 @@ if (all[0]?.failed === 0) {
   all.push(readCounts('test'))
   run('tarballs', [join('scripts', 'pack-test.mjs')])
   all.push(readCounts('pack'))
+  run('MCP servers by the conformance package of the protocol', [
+    '--import',
+    'tsx',
+    join('scripts', 'mcp-conformance', 'run.ts'),
+    'server',
+  ])
+  all.push(readCounts('mcp'))
   all.push(mainJob())
   all.push(withoutCodeGeneration())
   const sample = ['--import', 'tsx', join('fuzz', 'elsewhere.ts'), '--sample', '60']

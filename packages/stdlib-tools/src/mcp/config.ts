@@ -5,6 +5,7 @@ import type { Plain } from '@bridle/vm'
 import { runtimeError } from '../providers/provider.js'
 import { McpFailure } from './connection.js'
 import type { McpServerConfig } from './connection.js'
+import type { McpAuth } from './oauth.js'
 
 /** A server that the host declares by name, as a `[[mcp]]` table of `harn.toml` would. */
 export interface McpServerDeclaration {
@@ -15,6 +16,8 @@ export interface McpServerDeclaration {
   readonly url?: string
   readonly authToken?: string
   readonly proxyServerName?: string
+  /** How to get a token when the server asks for one (HTTP only). */
+  readonly auth?: McpAuth
   /** Connect on first use (the default), or when the run starts. */
   readonly lazy?: boolean
   /** URL or path of its server card. */
@@ -79,11 +82,11 @@ export function readServerConfig(name: string, spec: Plain): McpServerConfig {
     return { name, transport, command, args, env }
   }
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw invalid('transport "http" needs a url')
-  return { name, transport, url, authToken, proxyServerName }
+  return { name, transport, url, authToken, auth: null, proxyServerName }
 }
 
 export function declaredConfig(name: string, declaration: McpServerDeclaration): McpServerConfig {
-  return readServerConfig(name, {
+  const config = readServerConfig(name, {
     transport: declaration.transport ?? (declaration.url === undefined ? 'stdio' : 'http'),
     ...(declaration.command === undefined ? {} : { command: declaration.command }),
     ...(declaration.args === undefined ? {} : { args: [...declaration.args] }),
@@ -92,6 +95,11 @@ export function declaredConfig(name: string, declaration: McpServerDeclaration):
     ...(declaration.authToken === undefined ? {} : { auth_token: declaration.authToken }),
     ...(declaration.proxyServerName === undefined ? {} : { proxy_server_name: declaration.proxyServerName }),
   })
+  const { auth } = declaration
+  if (auth === undefined) return config
+  if (config.transport !== 'http') throw invalid('only servers over HTTP have authorization')
+  if (auth.authorize !== undefined && auth.redirectUrl === undefined) throw invalid('auth.authorize needs auth.redirectUrl')
+  return { ...config, auth }
 }
 
 function invalid(reason: string): McpFailure {

@@ -9,6 +9,8 @@ import type { EffectOutcome, Plain } from '@bridle/vm'
 import { osErrorText } from '../os-errors.js'
 import { messageOf, runtimeError, thrownError } from '../providers/provider.js'
 import { VERSION } from '../version.js'
+import { AuthorizationError, authorizedFetch } from './oauth.js'
+import type { McpAuth } from './oauth.js'
 import { SpawnError, StdioTransport } from './stdio.js'
 
 /** How to reach a server, checked: what scripts and manifests write is read by `readServerConfig`. */
@@ -25,6 +27,8 @@ export type McpServerConfig =
       readonly transport: 'http'
       readonly url: string
       readonly authToken: string | null
+      /** How to get a token when the server asks for one; null where the host did not say. */
+      readonly auth: McpAuth | null
       /** Sent as `serverName` with each request, for a proxy in front of several servers. */
       readonly proxyServerName: string | null
     }
@@ -79,6 +83,8 @@ export class McpConnection {
   readonly config: McpServerConfig
   private readonly client: Client
   private readonly transport: Transport
+  /** Ends what waits for a person. */
+  private readonly stop: AbortController
   private readonly resultSchema: Parameters<Client['request']>[1]
   private closed = false
   private closing: Promise<void> | null = null
@@ -93,7 +99,9 @@ export class McpConnection {
     client: Client,
     transport: Transport,
     resultSchema: Parameters<Client['request']>[1],
+    stop: AbortController,
   ) {
+    this.stop = stop
     this.config = config
     this.client = client
     this.transport = transport
@@ -116,8 +124,9 @@ export class McpConnection {
       options.onNotification?.(notification.method, (notification.params ?? {}) as Plain)
     client.fallbackRequestHandler = (request, extra) =>
       serve(options.handlers, request.method, (request.params ?? {}) as Plain, extra.signal)
-    const transport = await makeTransport(options)
-    const connection = new McpConnection(config, client, transport, ResultSchema)
+    const stop = new AbortController()
+    const transport = await makeTransport(options, stop.signal)
+    const connection = new McpConnection(config, client, transport, ResultSchema, stop)
     client.setNotificationHandler(ProgressNotificationSchema, ({ params: { progressToken, ...progress } }) =>
       connection.listeners.get(progressToken)?.(progress),
     )
@@ -202,6 +211,7 @@ export class McpConnection {
 
   private async end(): Promise<void> {
     this.closed = true
+    this.stop.abort(new Error('the connection was closed'))
     if ('terminateSession' in this.transport && typeof this.transport.terminateSession === 'function') {
       const goodbye = (this.transport.terminateSession as () => Promise<void>).call(this.transport).catch(() => {})
       await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, 500).unref())])
@@ -212,6 +222,7 @@ export class McpConnection {
 
   private explain(cause: unknown, method: string, limit: Deadline): EffectOutcome {
     if (limit.timedOut) return runtimeError(`MCP: server did not respond to '${method}' within ${durationText(limit.ms)}`)
+    if (cause instanceof AuthorizationError) return thrownError(`MCP authorization required: ${cause.message}`)
     if (limit.signal.aborted) return runtimeError(`MCP: '${method}' was cancelled`)
     if (cause instanceof SpawnError) {
       const command = this.config.transport === 'stdio' ? this.config.command : this.config.name
@@ -250,7 +261,7 @@ function httpReason(cause: unknown): string {
   return inner instanceof Error ? osErrorText(inner) : messageOf(cause)
 }
 
-async function makeTransport(options: McpConnectionOptions): Promise<Transport> {
+async function makeTransport(options: McpConnectionOptions, stop: AbortSignal): Promise<Transport> {
   const { config } = options
   if (config.transport === 'stdio') {
     return new StdioTransport({
@@ -262,9 +273,11 @@ async function makeTransport(options: McpConnectionOptions): Promise<Transport> 
     })
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
-  return new StreamableHTTPClientTransport(new URL(config.url), {
+  const url = new URL(config.url)
+  const fetch = config.auth === null ? options.fetch : await authorizedFetch(url, config.auth, stop, options.fetch)
+  return new StreamableHTTPClientTransport(url, {
     requestInit: { headers: config.authToken === null ? {} : { authorization: `Bearer ${config.authToken}` } },
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch as never }),
+    ...(fetch === undefined ? {} : { fetch: fetch as never }),
   }) as Transport
 }
 

@@ -24,6 +24,7 @@ name = "web"
 transport = "http"
 url = "http://127.0.0.1:1/mcp"
 auth_token = "t"
+auth = { client_id = "me", client_secret = "s", scope = "read" }
 lazy = true
 card = "card.json"
 keep_alive = "30s"
@@ -33,7 +34,15 @@ keep_alive = "30s"
       ['notes', { lazy: false, command: 'node', args: ['server.js'], env: { A: '1' } }],
       [
         'web',
-        { lazy: true, transport: 'http', url: 'http://127.0.0.1:1/mcp', authToken: 't', card: 'card.json', keepAliveMs: 30_000 },
+        {
+          lazy: true,
+          transport: 'http',
+          url: 'http://127.0.0.1:1/mcp',
+          authToken: 't',
+          auth: { clientId: 'me', clientSecret: 's', scope: 'read' },
+          card: 'card.json',
+          keepAliveMs: 30_000,
+        },
       ],
     ])
     expect(tables['package']).toEqual({ name: 'demo' })
@@ -44,6 +53,7 @@ keep_alive = "30s"
     ['[[mcp]]\ncommand = "x"\n', /^harn\.toml: mcp\[0\]\.name: /],
     ['[[mcp]]\nname = "a"\nlazy = 1\n', /^harn\.toml: mcp\[0\]\.lazy: /],
     ['[[mcp]]\nname = "a"\n[[mcp]]\nname = "a"\n', /^harn\.toml: the MCP server "a" is declared twice$/],
+    ['[[mcp]]\nname = "a"\nauth = { token = "x" }\n', /^harn\.toml: mcp\[0\]\.auth/],
     ['[[mcp]]\nname = "a"\nkeep_alive = "soon"\n', /keep_alive/],
   ])('%j is refused with its place', (text, message) => expect(() => readManifest('harn.toml', text)).toThrow(message))
 

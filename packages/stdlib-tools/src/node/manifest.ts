@@ -7,6 +7,7 @@ import { TomlError, parse } from 'smol-toml'
 import { z } from 'zod'
 import { HOOK_EVENTS } from '@bridle/vm'
 import type { McpServerDeclaration } from '../mcp/config.js'
+import type { McpAuth } from '../mcp/oauth.js'
 
 export const MANIFEST_NAME = 'harn.toml'
 
@@ -41,6 +42,16 @@ const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, 
 const duration = () => z.union([z.number().nonnegative(), z.string().regex(/^\d+(ms|s|m|h)$/, 'expected a duration such as 30s')])
 
 // Made when asked for: loading zod is a good part of the start of a run without a manifest.
+const authSchema = () =>
+  z.strictObject({
+    client_id: z.string().min(1),
+    client_secret: z.string().optional(),
+    /** Name of the environment variable that has it; a manifest is no place for secrets. */
+    client_secret_env: z.string().optional(),
+    scope: z.string().optional(),
+    issuer: z.string().optional(),
+  })
+
 const serverSchema = () =>
   z.object({
     name: z.string().min(1),
@@ -50,6 +61,7 @@ const serverSchema = () =>
     env: z.record(z.string(), z.string()).optional(),
     url: z.string().optional(),
     auth_token: z.string().optional(),
+    auth: authSchema().optional(),
     proxy_server_name: z.string().optional(),
     lazy: z.boolean().default(false),
     card: z.string().optional(),
@@ -151,12 +163,24 @@ function mcpServersOf(path: string, given: unknown): { readonly [name: string]: 
       ...(server.env === undefined ? {} : { env: server.env }),
       ...(server.url === undefined ? {} : { url: server.url }),
       ...(server.auth_token === undefined ? {} : { authToken: server.auth_token }),
+      ...(server.auth === undefined ? {} : { auth: authOf(server.auth) }),
       ...(server.proxy_server_name === undefined ? {} : { proxyServerName: server.proxy_server_name }),
       ...(server.card === undefined ? {} : { card: server.card }),
       ...(keepAliveMs === null ? {} : { keepAliveMs }),
     }
   }
   return servers
+}
+
+function authOf(given: z.infer<ReturnType<typeof authSchema>>): McpAuth {
+  const { client_id, client_secret_env, scope, issuer } = given
+  const secret = given.client_secret ?? (client_secret_env === undefined ? undefined : process.env[client_secret_env])
+  return {
+    clientId: client_id,
+    ...(secret === undefined ? {} : { clientSecret: secret }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(issuer === undefined ? {} : { issuer }),
+  }
 }
 
 function millis(value: number | string | undefined): number | null {

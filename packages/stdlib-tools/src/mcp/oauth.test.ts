@@ -1,0 +1,192 @@
+// Authorization of HTTP servers: a server of this file that is its own authorization server. The scenarios of the protocol's
+// conformance package (`npm run test:mcp`) go through the many ways of discovery and registration; here is what hosts see.
+
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { createRuntime } from '../runtime.js'
+import { memoryAuthStore } from './oauth.js'
+import type { McpAuth } from './oauth.js'
+import { mcpProvider } from './provider.js'
+
+interface Guarded {
+  readonly url: string
+  /** Paths in the order of their requests, `401` behind those that were refused. */
+  readonly log: string[]
+  /** Tokens given so far are of no use any more. */
+  readonly revoke: () => void
+}
+
+const open: (() => void)[] = []
+afterEach(() => open.splice(0).forEach((close) => close()))
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+async function guarded(): Promise<Guarded> {
+  const log: string[] = []
+  let valid = new Set<string>()
+  let made = 0
+  const challenges = new Map<string, string>()
+  const server = createServer((request, response) => {
+    void (async () => {
+      const { port } = server.address() as AddressInfo
+      const origin = `http://127.0.0.1:${port}`
+      const url = new URL(request.url!, origin)
+      const json = (status: number, body: unknown, headers = {}): void => {
+        response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+      }
+      const token = (): void => {
+        const access = `token-${++made}`
+        valid.add(access)
+        json(200, { access_token: access, token_type: 'Bearer', refresh_token: 'again' })
+      }
+      const text = await bodyOf(request)
+      log.push(url.pathname)
+      switch (url.pathname) {
+        case '/.well-known/oauth-protected-resource':
+          return json(200, { resource: `${origin}/mcp`, authorization_servers: [origin] })
+        case '/.well-known/oauth-authorization-server':
+          return json(200, {
+            issuer: origin,
+            authorization_endpoint: `${origin}/authorize`,
+            token_endpoint: `${origin}/token`,
+            registration_endpoint: `${origin}/register`,
+            response_types_supported: ['code'],
+            code_challenge_methods_supported: ['S256'],
+            token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+          })
+        case '/register':
+          return json(201, { ...(JSON.parse(text) as object), client_id: 'registered' })
+        case '/authorize': {
+          challenges.set('code-1', url.searchParams.get('code_challenge')!)
+          const back = new URL(url.searchParams.get('redirect_uri')!)
+          back.searchParams.set('code', 'code-1')
+          back.searchParams.set('state', url.searchParams.get('state')!)
+          return void response.writeHead(302, { location: back.href }).end()
+        }
+        case '/token': {
+          const form = new URLSearchParams(text)
+          log.push(form.get('grant_type')!)
+          if (form.get('grant_type') === 'authorization_code') {
+            const digest = createHash('sha256').update(form.get('code_verifier')!).digest('base64url')
+            if (digest !== challenges.get(form.get('code')!)) return json(400, { error: 'invalid_grant' })
+          }
+          if (form.get('grant_type') === 'client_credentials' && request.headers.authorization === undefined)
+            return json(401, { error: 'invalid_client', error_description: 'who are you?' })
+          return token()
+        }
+        case '/mcp': {
+          if (!valid.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) {
+            log[log.length - 1] += ' 401'
+            const metadata = `${origin}/.well-known/oauth-protected-resource`
+            return json(401, {}, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` })
+          }
+          if (request.method !== 'POST') return void response.writeHead(405).end()
+          const { id, method } = JSON.parse(text) as { id?: number; method: string }
+          if (id === undefined) return void response.writeHead(202).end()
+          const initialized = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } }
+          const called = { content: [{ type: 'text', text: 'called' }] }
+          return json(200, { jsonrpc: '2.0', id, result: method === 'initialize' ? initialized : called })
+        }
+        default:
+          return json(404, {})
+      }
+    })()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  open.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    log,
+    revoke: () => {
+      valid = new Set()
+    },
+  }
+}
+
+const CALL = `
+let c = mcp_ensure_active("s")
+let first = mcp_call(c, "x")
+host_call("test.between", {})
+return [first, mcp_call(c, "x")]`
+
+function runtime(server: Guarded, auth: McpAuth, between: () => void = () => {}) {
+  return createRuntime({
+    providers: [mcpProvider({ servers: { s: { url: server.url, auth } } })],
+    grants: ['mcp'],
+    capabilities: { test: { between } },
+  })
+}
+
+async function agree(url: URL): Promise<string> {
+  const response = await fetch(url, { redirect: 'manual' })
+  return response.headers.get('location')!
+}
+
+const REDIRECT = 'http://127.0.0.1:1/callback'
+
+test('a person agrees once; the token is renewed, and kept for the next run', async () => {
+  const server = await guarded()
+  let asked = 0
+  const auth: McpAuth = {
+    redirectUrl: REDIRECT,
+    store: memoryAuthStore(),
+    authorize: (url) => {
+      asked++
+      return agree(url)
+    },
+  }
+  expect(await runtime(server, auth, server.revoke).run(CALL)).toEqual(['called', 'called'])
+  expect(server.log.filter((path) => !path.startsWith('/mcp'))).toEqual([
+    '/.well-known/oauth-protected-resource',
+    '/.well-known/oauth-authorization-server',
+    '/register',
+    '/authorize',
+    ...['/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server'],
+    ...['/token', 'authorization_code'],
+    ...['/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server'],
+    ...['/token', 'refresh_token'],
+  ])
+  server.log.length = 0
+  expect(await runtime(server, auth).run(CALL)).toEqual(['called', 'called'])
+  expect([asked, server.log.includes('/token')]).toEqual([1, false])
+})
+
+test('credentials of the program need no person', async () => {
+  const server = await guarded()
+  expect(await runtime(server, { clientId: 'me', clientSecret: 's3cret' }).run(CALL)).toEqual(['called', 'called'])
+  expect(server.log).toContain('client_credentials')
+})
+
+test.each<[string, McpAuth | undefined, string]>([
+  ['nobody to ask, no credentials', undefined, 'MCP authorization required'],
+  ['credentials that are refused', { clientId: 'me' }, 'MCP authorization required: authorization failed: who are you?'],
+  [
+    'a person who does not agree',
+    { redirectUrl: REDIRECT, authorize: async () => `${REDIRECT}?error=access_denied&error_description=no` },
+    'MCP authorization required: authorization failed: no',
+  ],
+  [
+    'an answer that somebody else made up',
+    { redirectUrl: REDIRECT, authorize: async () => `${REDIRECT}?code=evil&state=guess` },
+    'MCP authorization required: authorization failed: the state that came back is not ours',
+  ],
+])('%s', async (_, auth, expected) => {
+  const server = await guarded()
+  const host = createRuntime({
+    providers: [mcpProvider({ servers: { s: { url: server.url, ...(auth === undefined ? {} : { auth }) } } })],
+    grants: ['mcp'],
+  })
+  expect(await host.run('return try { mcp_ensure_active("s") } catch (e) { to_string(e) }')).toBe(expected)
+  // Refused once or twice, not for ever.
+  expect(server.log.filter((path) => path === '/mcp 401').length).toBeLessThan(4)
+})

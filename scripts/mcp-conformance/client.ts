@@ -1,0 +1,60 @@
+// The client that the conformance package of the protocol starts, one process a scenario: `client.ts URL`, with the scenario's
+// name in MCP_CONFORMANCE_SCENARIO and what it needs to know in MCP_CONFORMANCE_CONTEXT. It does with our own client what the
+// scenario expects any client to do; the package watches from the server's side.
+
+import { McpConnections } from '@bridle/stdlib-tools/mcp'
+import type { McpAuth } from '@bridle/stdlib-tools/mcp'
+import type { Plain } from '@bridle/vm'
+
+const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
+const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as { readonly [key: string]: string }
+const url = process.argv.at(-1)!
+/** The page that the package expects as the id of clients that have one. */
+const CLIENT_PAGE = 'https://conformance-test.local/client-metadata.json'
+
+const NEVER = new AbortController().signal
+
+/** In place of a person: follows the link and gives where it leads back to. */
+async function agree(page: URL): Promise<string> {
+  const response = await fetch(page, { redirect: 'manual' })
+  return response.headers.get('location') ?? ''
+}
+
+function auth(): McpAuth | undefined {
+  if (!scenario.startsWith('auth/')) return undefined
+  const known = {
+    ...(context['client_id'] === undefined ? {} : { clientId: context['client_id'] }),
+    ...(context['client_secret'] === undefined ? {} : { clientSecret: context['client_secret'] }),
+  }
+  if (scenario.startsWith('auth/client-credentials')) {
+    const key = context['private_key_pem']
+    return key === undefined ? known : { ...known, privateKey: key, algorithm: context['signing_algorithm'] ?? 'ES256' }
+  }
+  return { ...known, authorize: agree, redirectUrl: 'http://127.0.0.1:1/callback', clientMetadataUrl: CLIENT_PAGE }
+}
+
+const given = auth()
+const connections = new McpConnections({
+  timeoutMs: 20_000,
+  servers: { server: { url, ...(given === undefined ? {} : { auth: given }) } },
+  handlers: {
+    'elicitation/create': () => Promise.resolve({ action: 'accept', content: {} }),
+    'sampling/createMessage': () =>
+      Promise.resolve({ role: 'assistant', model: 'none', content: { type: 'text', text: 'a sample' } }),
+  },
+})
+
+/** The tools that scenarios with tools have, and arguments they take. */
+const ARGUMENTS: { readonly [tool: string]: { readonly [name: string]: Plain } } = { add_numbers: { a: 5, b: 3 } }
+
+const listed = await connections.listTools('server', NEVER)
+let failure = listed.ok ? null : listed.error.message
+for (const tool of listed.ok ? (listed.value as unknown as readonly { readonly name: string }[]) : []) {
+  const called = await connections.callTool('server', tool.name, ARGUMENTS[tool.name] ?? {}, NEVER)
+  if (!called.ok) failure = called.error.message
+}
+await connections.close()
+if (failure !== null) {
+  process.stderr.write(`${failure}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,112 @@
+// `npm run test:mcp [-- server|client|SCENARIO …]`: both sides of our MCP against the conformance package of the protocol, which nobody here wrote. Its
+// server scenarios look at `bridle serve mcp server.harn` over HTTP; its client scenarios start client.ts against servers of
+// their own, one process a scenario. Everything is on this machine. Warnings of the package are shown and are not failures.
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createRuntime } from '@bridle/stdlib-tools'
+import { RegisteredBackend, serveHttp } from '@bridle/stdlib-tools/mcp'
+import { nodeProviders } from '@bridle/stdlib-tools/node'
+import { countsLine, writeCounts } from '../counts.mjs'
+import { root } from '../workspace.mjs'
+
+const here = join(root, 'scripts', 'mcp-conformance')
+const conformance = join(
+  dirname(createRequire(join(root, 'package.json')).resolve('@modelcontextprotocol/conformance/package.json')),
+  'dist',
+  'index.js',
+)
+const only = process.argv.slice(2)
+const counts = { passed: 0, failed: 0 }
+// The package writes a folder of results where it is started.
+const folder = mkdtempSync(join(tmpdir(), 'bridle-mcp-'))
+
+interface Ended {
+  readonly code: number | null
+  readonly text: string
+}
+
+function run(args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [conformance, ...args], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Clients run from source, wherever they are started.
+      env: { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') },
+    })
+    let text = ''
+    const take = (chunk: Buffer): void => {
+      text += chunk.toString()
+    }
+    child.stdout.on('data', take)
+    child.stderr.on('data', take)
+    child.on('close', (code) => resolve({ code, text }))
+  })
+}
+
+function report(side: string, scenario: string, ok: boolean, figures: string, details: string): void {
+  counts[ok ? 'passed' : 'failed'] += 1
+  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${side} ${scenario}: ${figures}\n`)
+  if (!ok) process.stdout.write(details.replace(/^/gm, '     '))
+}
+
+/** Scenario names, as the package lists them. */
+async function scenarios(): Promise<{ readonly server: readonly string[]; readonly client: readonly string[] }> {
+  const { text } = await run(['list'])
+  const [server = '', client = ''] = text.split('Client scenarios')
+  const names = (side: string, part: string): readonly string[] =>
+    [...part.matchAll(/^ {2}- (\S+)/gm)]
+      .map((match) => match[1]!)
+      .filter((name) => only.length === 0 || only.includes(side) || only.includes(name))
+  return { server: names('server', server), client: names('client', client) }
+}
+
+async function testServer(names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  const runtime = createRuntime({ grants: ['*'], providers: nodeProviders({ root: here }) })
+  const source = readFileSync(join(here, 'server.harn'), 'utf8')
+  const backend = await RegisteredBackend.start(runtime, runtime.compile(source, { file: 'server.harn' }))
+  const server = await serveHttp(backend, { name: 'fixture', version: '1.0.0' }, { pollAfterMs: 200 })
+  try {
+    const { text } = await run(['server', '--url', server.url, '--suite', 'all'])
+    const found = new Map(
+      [...text.matchAll(/^([✓✗]) (\S+): (.*)$/gm)].map(([, mark, name, figures]) => [name, { mark, figures }]),
+    )
+    for (const name of names) {
+      const { mark, figures = 'not run' } = found.get(name) ?? {}
+      report('server', name, mark === '✓', figures, '')
+    }
+    if (counts.failed > 0) process.stdout.write(text)
+  } finally {
+    await server.close()
+    await backend.close()
+  }
+}
+
+async function testClient(names: readonly string[]): Promise<void> {
+  const loader = import.meta.resolve('tsx')
+  const command = `${process.execPath} --import ${loader} ${join(here, 'client.ts')}`
+  const waiting = [...names]
+  const work = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const { code, text } = await run(['client', '--command', command, '--scenario', name])
+      report('client', name, code === 0, /Passed: (.*)/.exec(text)?.[1] ?? 'no figures', text)
+    }
+  }
+  // Most of the time is the start of processes.
+  await Promise.all([work(), work()])
+}
+
+try {
+  const { server, client } = await scenarios()
+  await testServer(server)
+  await testClient(client)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+writeCounts('mcp', counts)
+process.stdout.write(`mcp: ${countsLine(counts)}\n`)
+process.exitCode = counts.failed === 0 ? 0 : 1
