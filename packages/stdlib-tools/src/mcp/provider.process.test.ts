@@ -1,8 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall } from '../providers/provider.js'
@@ -204,54 +200,5 @@ describe('connections', () => {
     expect(error(bad)).toContain('runtime: Invalid MCP server config: unknown variant `pigeon`')
     const empty = await mcp.perform({ kind: 'mcp.connect', args: { op: 'open', client: 2, name: 'x', spec: {} } }, call())
     expect(error(empty)).toBe('runtime: Invalid MCP server config: transport "stdio" needs a command')
-  })
-})
-
-describe('servers from npm', () => {
-  const require = createRequire(join(process.cwd(), 'package.json'))
-  const bin = (name: string): Spec => {
-    const manifest = require.resolve(`@modelcontextprotocol/${name}/package.json`)
-    const { bin: bins } = require(manifest) as { bin: { [key: string]: string } }
-    return { command: process.execPath, args: [join(dirname(manifest), Object.values(bins)[0]!)] }
-  }
-
-  test('server-filesystem: list, read, refuse', async () => {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-mcp-')))
-    try {
-      writeFileSync(join(folder, 'a.txt'), 'hello')
-      const base = bin('server-filesystem')
-      const server = { command: base.command, args: [...base.args, folder] }
-      const mcp = connections()
-      expect((await open(mcp, server)).ok).toBe(true)
-      const tools = await ask(mcp, server, 'tools/list', {})
-      expect(JSON.stringify(tools)).toContain('read_text_file')
-      expect(text(await callTool(mcp, server, 'read_text_file', { path: join(folder, 'a.txt') }))).toBe('hello')
-      const denied = await callTool(mcp, server, 'read_text_file', { path: '/etc/hosts' })
-      expect(denied).toMatchObject({ ok: true, value: { isError: true } })
-      const readOnly = {
-        kind: 'mcp.request' as const,
-        args: { client: 1, name: 'fs', spec: null, method: 'tools/call', params: { name: 'write_file', arguments: {} } },
-      }
-      expect(await mcp.isReadOnly(readOnly, call())).toBe(false)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  })
-
-  test('server-everything: tools, resources, prompts', async () => {
-    const base = bin('server-everything')
-    const server = { command: base.command, args: [...base.args, 'stdio'] }
-    const mcp = connections()
-    expect((await open(mcp, server)).ok).toBe(true)
-    expect(text(await callTool(mcp, server, 'echo', { message: 'hi' }))).toContain('hi')
-    for (const [method, key] of [
-      ['resources/list', 'resources'],
-      ['resources/templates/list', 'resourceTemplates'],
-      ['prompts/list', 'prompts'],
-    ] as const) {
-      const outcome = await ask(mcp, server, method, {})
-      expect(outcome.ok && Array.isArray((outcome.value as { [key: string]: Plain })[key])).toBe(true)
-    }
-    expect(error(await ask(mcp, server, 'prompts/get', { name: 'no-such-prompt' }))).toMatch(/^thrown: MCP error \(-326\d\d\): /)
   })
 })
