@@ -3,10 +3,12 @@
 // sum of all that was counted, and the exit code is 0 only if nothing failed.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { countsLine, forgetCounts, readCounts, sumCounts } from './counts.mjs'
 import { root } from './workspace.mjs'
+
+const NEWER_NODE = '24.21.0'
 
 forgetCounts()
 const all = [step('setup', [join('scripts', 'setup.mjs')])]
@@ -24,6 +26,7 @@ if (all[0]?.failed === 0) {
   all.push(readCounts('mcp'))
   all.push(mainJob())
   all.push(withoutCodeGeneration())
+  all.push(onNewerNode())
   const sample = ['--import', 'tsx', join('fuzz', 'elsewhere.ts'), '--sample', '60']
   all.push(step('snapshots restored in another process', sample))
   all.push(step('set-up again does nothing', [join('scripts', 'setup.mjs')], (output) => output === ''))
@@ -41,6 +44,27 @@ function withoutCodeGeneration() {
   return step('the suite without code generation', ['--disallow-code-generation-from-strings', ...suite])
 }
 
+/**
+ * The suite in every mode on the Node that comes next, from the npm package that carries its binary. Left out with a notice where
+ * that cannot be had; it is no part of what users install.
+ */
+function onNewerNode() {
+  const folder = join(root, '.cache', 'newer-node')
+  mkdirSync(folder, { recursive: true })
+  const binary = join(folder, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  if (!existsSync(binary)) {
+    const npm = ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', `node@${NEWER_NODE}`]
+    spawnSync('npm', npm, { cwd: folder, stdio: 'ignore', shell: process.platform === 'win32', timeout: 120_000 })
+  }
+  const version = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout?.trim()
+  if (version !== `v${NEWER_NODE}`) {
+    process.stdout.write(`ci: Node ${NEWER_NODE} cannot be installed here; the suite on it is left out\n`)
+    return { passed: 0, failed: 0 }
+  }
+  const suite = [join('packages', 'cli', 'dist', 'bridle.js'), 'conformance', 'conformance', '--mode', 'all']
+  return step(`the suite on Node ${NEWER_NODE}`, suite, undefined, binary)
+}
+
 /** `npm start`: its last line is the path of the report, which must exist. */
 function mainJob() {
   return step('main job', [join('examples', 'inventory.mjs')], (output) =>
@@ -49,20 +73,20 @@ function mainJob() {
 }
 
 /**
- * One counted command; `accept` may judge what it printed (stdout and stderr).
- * @param {string} name @param {string[]} args @param {(output: string) => boolean} accept
+ * One counted command; `accept` may judge what it printed (stdout and stderr). `node` is the binary that runs it.
+ * @param {string} name @param {string[]} args @param {(output: string) => boolean} [accept] @param {string} [node]
  */
-function step(name, args, accept = () => true) {
-  const { status, output } = run(name, args)
+function step(name, args, accept = () => true, node = process.execPath) {
+  const { status, output } = run(name, args, node)
   const good = status === 0 && accept(output)
   process.stdout.write(good ? `ci: ${name}: ok\n` : `ci: ${name}: FAILED (exit code ${status})\n`)
   return { passed: good ? 1 : 0, failed: good ? 0 : 1 }
 }
 
-/** Runs Node and passes on what it prints. @param {string} name @param {string[]} args */
-function run(name, args) {
+/** Runs Node and passes on what it prints. @param {string} name @param {string[]} args @param {string} [node] */
+function run(name, args, node = process.execPath) {
   process.stdout.write(`ci: ${name}\n`)
-  const result = spawnSync(process.execPath, args, {
+  const result = spawnSync(node, args, {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
