@@ -1,7 +1,7 @@
 // Walking the tree without knowing every node: the children of a node in source order, and a walk that uses no recursion, so that
 // the depth of a tree does not matter to it. Types, names and attributes are no nodes and are not visited.
 
-import type { Argument, Binding, Declaration, DictEntry, Node, Param, Stmt } from './ast.js'
+import type { Argument, Binding, Declaration, DictEntry, Name, Node, Param, Stmt } from './ast.js'
 
 /** Direct children in source order. */
 export function childrenOf(node: Node): Node[] {
@@ -218,6 +218,48 @@ function forEachDefault(binding: Binding, visit: (child: Node) => void): void {
 /** Whether a statement is a declaration, and so binds its name for more than the code after it. */
 export function isDeclaration(stmt: Stmt): stmt is Declaration {
   return stmt.kind.endsWith('Decl')
+}
+
+/** Statements that are no declarations, by kind: the compiler refuses a list that lacks one. */
+const PLAIN_STATEMENTS: Readonly<Record<Exclude<Stmt, Declaration>['kind'], true>> = {
+  ExprStmt: true,
+  Let: true,
+  Assign: true,
+  While: true,
+  For: true,
+  Return: true,
+  Throw: true,
+  Yield: true,
+  Emit: true,
+  Guard: true,
+  Require: true,
+  Defer: true,
+  Mutex: true,
+  Select: true,
+  Break: true,
+  Continue: true,
+  UseTool: true,
+  Grant: true,
+  BindEffect: true,
+}
+
+/** Whether a node stands where statements do. */
+export function isStatement(node: Node): node is Stmt {
+  return Object.hasOwn(PLAIN_STATEMENTS, node.kind) || node.kind.endsWith('Decl')
+}
+
+/** The names that a binding gives to parts of its value, in the order of the text. */
+export function boundNames(binding: Binding): readonly Name[] {
+  switch (binding.kind) {
+    case 'NameBinding':
+      return [binding.name]
+    case 'PairBinding':
+      return [binding.first, binding.second]
+    case 'ListBinding':
+      return [...binding.items.map((item) => item.name), ...(binding.rest === null ? [] : [binding.rest])]
+    case 'DictBinding':
+      return [...binding.fields.map((field) => field.alias ?? field.key), ...(binding.rest === null ? [] : [binding.rest])]
+  }
 }
 
 function unreachable(node: never): never {

@@ -1,7 +1,7 @@
 // Who declares what in one file, and where it is mentioned: what go to definition, references, rename, completion and the
 // outline look at. Names are resolved lexically, as the language does; a function may be mentioned before its declaration.
 
-import { forEachChild } from '@bridle/parser'
+import { forEachChild, isStatement } from '@bridle/parser'
 import type { Binding, Block, Declaration, Expr, Name, Node, Param, Program, Span, Stmt, TypeExpr } from '@bridle/parser'
 
 export type SymbolKind =
@@ -269,7 +269,7 @@ class Walk {
   }
 
   private statementOrExpression(node: Stmt | Expr): void {
-    if (STATEMENT_KINDS.has(node.kind)) this.statement(node as Stmt)
+    if (isStatement(node)) this.statement(node)
     else this.expression(node as Expr)
   }
 
@@ -368,37 +368,3 @@ class Walk {
     return this.scopes.some((scope) => scope.names.has(name))
   }
 }
-
-const STATEMENT_KINDS: ReadonlySet<string> = new Set<Stmt['kind']>([
-  'ExprStmt',
-  'Let',
-  'Assign',
-  'While',
-  'For',
-  'Return',
-  'Throw',
-  'Yield',
-  'Emit',
-  'Guard',
-  'Require',
-  'Defer',
-  'Mutex',
-  'Select',
-  'Break',
-  'Continue',
-  'UseTool',
-  'Grant',
-  'BindEffect',
-  'FnDecl',
-  'ToolDecl',
-  'SkillDecl',
-  'EvalPackDecl',
-  'PipelineDecl',
-  'OverrideDecl',
-  'ImportDecl',
-  'TypeDecl',
-  'EnumDecl',
-  'StructDecl',
-  'InterfaceDecl',
-  'ImplDecl',
-])

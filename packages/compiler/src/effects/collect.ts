@@ -4,6 +4,7 @@
 
 import {
   childrenOf,
+  isStatement,
   type Attribute,
   type Block,
   type Expr,
@@ -550,27 +551,4 @@ function paramNames(params: readonly Param[]): readonly string[] {
 /** What `use tool … as Name` is lowered to. */
 function isAlias(expr: Expr): boolean {
   return expr.kind === 'Call' && expr.callee.text === '__tool_alias'
-}
-
-const STATEMENTS: ReadonlySet<string> = new Set([
-  'ExprStmt',
-  'Let',
-  'Assign',
-  'While',
-  'For',
-  'Return',
-  'Throw',
-  'Yield',
-  'Emit',
-  'Guard',
-  'Require',
-  'Defer',
-  'Mutex',
-  'Select',
-  'Break',
-  'Continue',
-])
-
-function isStatement(node: Node): node is Stmt {
-  return STATEMENTS.has(node.kind) || node.kind.endsWith('Decl')
 }

@@ -2,10 +2,11 @@
 // everywhere: such a rule is silent too often and never wrong.
 
 import {
-  type Binding,
   type Declaration,
   type Expr,
+  boundNames,
   forEachChild,
+  isStatement,
   type Name,
   type Node,
   type Param,
@@ -146,7 +147,7 @@ class Names {
         break
       }
       case 'For':
-        for (const name of namesOf(stmt.binding)) this.mention(name)
+        for (const name of boundNames(stmt.binding)) this.mention(name)
         break
       case 'Select':
         for (const arm of stmt.arms) if (arm.kind === 'receive') this.mention(arm.variable)
@@ -281,7 +282,7 @@ class Names {
   private binding(stmt: Extract<Stmt, { kind: 'Let' }>): void {
     const { binding, mutable, span } = stmt
     const isPattern = binding.kind !== 'NameBinding'
-    for (const name of namesOf(binding)) {
+    for (const name of boundNames(binding)) {
       this.declared.add(name.text)
       if (name.text === '_') continue
       this.variables.push({ name, span, isPattern })
@@ -335,44 +336,9 @@ class Names {
   }
 }
 
-function isStatement(node: Node): node is Stmt {
-  return (
-    node.kind.endsWith('Decl') ||
-    node.kind.endsWith('Stmt') ||
-    [
-      'Let',
-      'Assign',
-      'While',
-      'For',
-      'Return',
-      'Throw',
-      'Yield',
-      'Emit',
-      'Guard',
-      'Require',
-      'Defer',
-      'Mutex',
-      'Select',
-    ].includes(node.kind)
-  )
-}
-
 /** The variable that an assignment changes, as in `a.b[0] = 1`. */
 function rootOf(target: Expr): string | null {
   let at = target
   while (at.kind === 'Member' || at.kind === 'Index') at = at.object
   return at.kind === 'Identifier' ? at.name : null
-}
-
-function namesOf(binding: Binding): readonly Name[] {
-  switch (binding.kind) {
-    case 'NameBinding':
-      return [binding.name]
-    case 'PairBinding':
-      return [binding.first, binding.second]
-    case 'ListBinding':
-      return [...binding.items.map((item) => item.name), ...(binding.rest === null ? [] : [binding.rest])]
-    case 'DictBinding':
-      return [...binding.fields.map((field) => field.alias ?? field.key), ...(binding.rest === null ? [] : [binding.rest])]
-  }
 }

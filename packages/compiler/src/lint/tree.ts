@@ -15,7 +15,7 @@ import type {
   ToolDecl,
   TypeExpr,
 } from '@bridle/parser'
-import { forEachChild, type Program } from '@bridle/parser'
+import { boundNames, forEachChild, type Program } from '@bridle/parser'
 import { stmtExits } from '../types/exits.js'
 import { bareSpan, isPure, type LintContext, textOf } from './context.js'
 import { complexityOf } from './complexity.js'
@@ -124,7 +124,7 @@ class TreeWalk {
       case 'For':
         this.expr(stmt.iterable)
         if (stmt.body.body.length === 0) this.emptyFor(stmt)
-        return this.within({ inLoop: true }, () => this.block(stmt.body, 'block', namesOf(stmt.binding)))
+        return this.within({ inLoop: true }, () => this.block(stmt.body, 'block', boundNames(stmt.binding)))
       case 'Break':
       case 'Continue':
         if (!this.around.inLoop) context.report('L026', stmt.span, { keyword: stmt.kind.toLowerCase() })
@@ -320,7 +320,7 @@ class TreeWalk {
       this.scopes.push(own)
     }
     const outer = this.scopes.slice(0, -1)
-    for (const { text, span: place } of namesOf(binding)) {
+    for (const { text, span: place } of boundNames(binding)) {
       if (text === '_') continue
       const before = own.get(text)
       if (!mutable && before !== undefined) this.bindsAgain(text, span, true, before)
@@ -344,19 +344,6 @@ class TreeWalk {
 
 function isCallOf(expr: Expr, name: string): boolean {
   return expr.kind === 'Call' && expr.callee.text === name
-}
-
-function namesOf(binding: Binding): readonly Name[] {
-  switch (binding.kind) {
-    case 'NameBinding':
-      return [binding.name]
-    case 'PairBinding':
-      return [binding.first, binding.second]
-    case 'ListBinding':
-      return [...binding.items.map((item) => item.name), ...(binding.rest === null ? [] : [binding.rest])]
-    case 'DictBinding':
-      return [...binding.fields.map((field) => field.alias ?? field.key), ...(binding.rest === null ? [] : [binding.rest])]
-  }
 }
 
 /** Whether the line above ends a `/** … *\/` block; `start` is where the declaration begins, `pub` left out. */

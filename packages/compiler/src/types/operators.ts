@@ -2,7 +2,7 @@
 // lists with an element type, unions and literal types stay out of it (reference 02 §4.1 and §11.2).
 
 import type { BinaryOperator } from '@bridle/parser'
-import { BOOL, FLOAT, INT, isNamed, type Known, NIL, STRING, type Type, unionOf, withoutNil } from './type.js'
+import { BOOL, FLOAT, INT, isNamed, type Known, STRING, unionOf, withoutNil } from './type.js'
 
 export function binaryType(operator: BinaryOperator, left: Known, right: Known): Known {
   switch (operator) {
@@ -91,22 +91,4 @@ function isComparable(name: string): boolean {
 
 function repeats(left: string, right: string): boolean {
   return (left === 'string' && right === 'int') || (left === 'int' && right === 'string')
-}
-
-/** Type of a literal that may stand in a pattern or a condition; null when the expression is no such literal. */
-export function literalType(kind: string): Type | null {
-  switch (kind) {
-    case 'Int':
-      return INT
-    case 'Float':
-      return FLOAT
-    case 'Bool':
-      return BOOL
-    case 'Nil':
-      return NIL
-    case 'String':
-      return STRING
-    default:
-      return null
-  }
 }

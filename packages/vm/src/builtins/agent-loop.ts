@@ -110,7 +110,8 @@ function agentLoop(ctx: Context, prompt: Value, system: Value, options: Value): 
   return none ? scoped(ctx, [prompt, system, given], null) : machine.start(ctx, 'served', prompt, system, given)
 }
 
-const EFFECTS = [
+/** What an agent loop may ask of the world. */
+export const AGENT_EFFECTS = [
   'llm.call',
   'tool.call',
   'mcp.connect',
@@ -130,18 +131,21 @@ export const agentLoopFamily: BuiltinFamily = {
   builtins: [
     builtin(
       'agent_loop(prompt: string, system?: string, options?: dict) -> dict',
-      { doc: 'Lets a model work on a task with tools, turn by turn, until it is done or a limit is reached.', effects: EFFECTS },
+      {
+        doc: 'Lets a model work on a task with tools, turn by turn, until it is done or a limit is reached.',
+        effects: AGENT_EFFECTS,
+      },
       (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
     ),
     builtin(
       '__agent_loop_body(prompt: string, system?: string, options?: dict) -> dict',
-      { doc: 'The turns of an agent loop inside the scope of its policies.', effects: EFFECTS },
+      { doc: 'The turns of an agent loop inside the scope of its policies.', effects: AGENT_EFFECTS },
       (ctx, prompt, system, options) =>
         machine.start(ctx, 'run', prompt!, system!, options instanceof HarnDict ? options : new HarnDict()),
     ),
     builtin(
       '__agent_loop_scope(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',
-      { doc: 'An agent loop with connected MCP servers, under its policies.', effects: EFFECTS },
+      { doc: 'An agent loop with connected MCP servers, under its policies.', effects: AGENT_EFFECTS },
       (ctx, prompt, system, options, names, clients) =>
         options instanceof HarnDict && names instanceof HarnList && clients instanceof HarnList
           ? scoped(ctx, [prompt!, system!, options], [names, clients])
@@ -149,7 +153,7 @@ export const agentLoopFamily: BuiltinFamily = {
     ),
     builtin(
       '__agent_loop_turns(prompt: string, system: string, options: dict, names: list, clients: list) -> dict',
-      { doc: 'The turns of an agent loop with connected MCP servers.', effects: EFFECTS },
+      { doc: 'The turns of an agent loop with connected MCP servers.', effects: AGENT_EFFECTS },
       (ctx, prompt, system, options, names, clients) =>
         options instanceof HarnDict && names instanceof HarnList && clients instanceof HarnList
           ? machine.start(ctx, 'turns', prompt!, system!, options, names, clients)

@@ -6,6 +6,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnDuration, HarnFloat } from '../values/scalars.js'
 import { isInt, isTruthy } from '../values/value.js'
+import type { HttpOptions } from '../effects/records.js'
 import type { Value } from '../values/value.js'
 
 export interface RequestPlan {
@@ -24,19 +25,8 @@ export interface RequestPlan {
   readonly retryStatuses: readonly number[]
   readonly retryMethods: readonly string[]
   readonly redirects: number
-  readonly proxy: {
-    readonly url: string
-    readonly noProxy: string | null
-    readonly user: string | null
-    readonly password: string | null
-  } | null
-  readonly tls: {
-    readonly caBundlePath: string | null
-    readonly clientCertPath: string | null
-    readonly clientKeyPath: string | null
-    readonly clientIdentityPath: string | null
-    readonly pinnedSha256: readonly string[]
-  } | null
+  readonly proxy: HttpOptions['proxy']
+  readonly tls: HttpOptions['tls']
   readonly decompress: boolean
 }
 

@@ -3,6 +3,7 @@
 
 import { builtin } from './builtin.js'
 import type { Context, Result } from './builtin.js'
+import { AGENT_EFFECTS } from './agent-loop.js'
 import { readLoopOptions } from './agent-options.js'
 import { loopState } from './agent-turns.js'
 import { findJson } from './json-extract.js'
@@ -315,19 +316,7 @@ export const subAgentsFamily: BuiltinFamily = {
       'sub_agent_run(task: string, options?: dict) -> dict',
       {
         doc: 'Lets an agent with a conversation of its own do a task: `{ok, summary, data, error, tokens_used, transcript, …}`.',
-        effects: [
-          'llm.call',
-          'tool.call',
-          'mcp.connect',
-          'mcp.request',
-          'process.info',
-          'random.bytes',
-          'clock.now',
-          'approval.ask',
-          'fs.read',
-          'fs.query',
-          'callback',
-        ],
+        effects: AGENT_EFFECTS,
       },
       (ctx, task, options): Result => {
         if (ctx.argc === 0) return ctx.runtime(`${LABEL}: task is required`)
