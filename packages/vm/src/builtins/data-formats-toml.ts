@@ -14,15 +14,45 @@ const MAX_DEPTH = 200
 
 export function parseTomlText(text: string): Value {
   try {
-    return fromLibrary(parse(text, { integersAsBigInt: true, maxDepth: MAX_DEPTH }), 0)
+    const table = parse(text, { integersAsBigInt: true, maxDepth: MAX_DEPTH })
+    if (/\d{19}|[xob][0-9a-fA-F_]{16}/.test(text.replaceAll('_', ''))) refuseLargeInts(table)
+    return fromLibrary(table, 0)
   } catch (error) {
-    if (error instanceof TomlError)
-      throw new FormatError(
-        `${error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '')} at line ${error.line} column ${error.column}`,
-      )
+    if (error instanceof TomlError) {
+      const message = error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '')
+      const line = text.split('\n')[error.line - 1] ?? ''
+      if (message.startsWith('incomplete key-value') && !line.includes('='))
+        throw new FormatError(framed(line, error.line, line.length + 1, 'key with no value, expected `=`'))
+      throw new FormatError(framed(line, error.line, error.column, WORDINGS[message] ?? message))
+    }
     if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
     throw error
   }
+}
+
+/** Messages of the package that scripts know by other words. */
+const WORDINGS: Readonly<Record<string, string>> = {
+  'trying to redefine an already defined table or value': 'duplicate key',
+  'illegal leading zero': 'unexpected leading zero, expected nothing',
+}
+
+/** Ints have 64 bits. */
+function refuseLargeInts(data: unknown): void {
+  if (typeof data === 'bigint' && data !== BigInt.asIntN(64, data))
+    throw new FormatError(data < 0n ? 'i64 value was too small' : 'u64 value was too large')
+  if (typeof data === 'object' && data !== null) Object.values(data).forEach(refuseLargeInts)
+}
+
+/** A message with its place: the line of the text and a caret below it. */
+function framed(source: string, line: number, column: number, message: string): string {
+  const margin = ' '.repeat(String(line).length)
+  return [
+    `TOML parse error at line ${line}, column ${column}`,
+    `${margin} |`,
+    `${line} | ${source}`,
+    `${margin} | ${' '.repeat(column - 1)}^`,
+    message,
+  ].join('\n')
 }
 
 function tableOf(value: Value): Keyed | null {
@@ -86,7 +116,7 @@ function inlineValue(value: Value, depth: number): string {
       return String(value)
   }
   if (value === null) throw new FormatError('unsupported unit type')
-  if (value instanceof HarnFloat) return Number.isNaN(value.v) ? 'nan' : displayFloat(value.v)
+  if (value instanceof HarnFloat) return floatText(value.v)
   const items = itemsOf(value)
   if (items !== null) return `[${items.map((item) => inlineValue(item, depth + 1)).join(', ')}]`
   const table = tableOf(value)
@@ -96,6 +126,13 @@ function inlineValue(value: Value, depth: number): string {
     .keys()
     .map((key) => `${keyText(key)} = ${inlineValue(table.get(key)!, depth + 1)}`)
     .join(', ')} }`
+}
+
+/** Digits with a point, `inf`, `nan`. */
+function floatText(v: number): string {
+  if (Number.isNaN(v)) return 'nan'
+  const text = displayFloat(v)
+  return Number.isFinite(v) && !text.includes('.') ? `${text}.0` : text
 }
 
 /** Control characters that no literal text may hold; a tab and a line end are fine. */

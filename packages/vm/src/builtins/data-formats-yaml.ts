@@ -1,9 +1,11 @@
 // YAML ⇄ values. Reading is left to the `yaml` package, told to keep ints apart from floats; writing is ours: block style,
 // keys in order, quotes only where a plain text would be read as something else (reference 03a §10.3).
 
-import { Scalar, parseDocument, visit } from 'yaml'
+import { Pair, Scalar, YAMLMap, YAMLParseError, isCollection, isScalar, parseDocument, visit } from 'yaml'
+import type { Node } from 'yaml'
 import { HarnDict } from '../values/dict.js'
-import { display, displayFloat } from '../values/display.js'
+import { interchangeFloat } from './json-write.js'
+import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnFloat } from '../values/scalars.js'
@@ -14,26 +16,121 @@ import type { Value } from '../values/value.js'
 /** A text or value that cannot be converted; the message has no prefix yet. */
 export class FormatError extends Error {}
 
+/** A mapping with a key that no dict can have. */
+export class KeyError extends FormatError {}
+
 const MAX_DEPTH = 500
 const MAX_INT = 2n ** 63n - 1n
 
 export function parseYaml(text: string): Value {
   try {
-    const document = parseDocument(text, { intAsBigInt: true, prettyErrors: false, logLevel: 'error', stringKeys: false })
+    // Tags are resolved below.
+    const options = { intAsBigInt: true, prettyErrors: false, logLevel: 'error', resolveKnownTags: false } as const
+    const document = parseDocument(text, options)
     const [problem] = document.errors
-    if (problem !== undefined) throw new FormatError(problem.message)
+    if (problem !== undefined) throw new FormatError(problemText(problem, text))
     visit(document, {
-      // A number with leading zeros (a postal code, a phone number) is text.
-      Scalar: (_key, node) => {
-        const source = node.source ?? ''
-        if (node.type === Scalar.PLAIN && /^[-+]?0\d/.test(source) && typeof node.value === 'bigint') node.value = source
+      Node: (_key, node) => {
+        if (!isScalar(node) && !isCollection(node)) return undefined
+        if (node.tag !== undefined) return withoutTag(node)
+        if (isScalar(node) && node.type === Scalar.PLAIN) readPlain(node)
+        return undefined
       },
     })
     return fromLibrary(document.toJS({ mapAsMap: true }), 0)
   } catch (error) {
     if (error instanceof FormatError) throw error
     if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
-    throw new FormatError(error instanceof Error ? error.message : String(error))
+    throw new FormatError(error instanceof Error ? problemText(error, text) : String(error))
+  }
+}
+
+/** What scripts are told of errors that they are likely to meet; the package's own words for others. */
+function problemText(problem: YAMLParseError | Error, text: string): string {
+  if (!(problem instanceof YAMLParseError)) {
+    const alias = /^Unresolved alias .*: (.*)$/.exec(problem.message)
+    return alias === null ? problem.message : `unknown anchor${placeText(text, text.indexOf(`*${alias[1]}`))}`
+  }
+  if (problem.code === 'MULTIPLE_DOCS') return 'deserializing from YAML containing more than one document is not supported'
+  const [start] = problem.pos
+  if (problem.code === 'DUPLICATE_KEY') {
+    const key = /^(?:"[^"]*"|'[^']*'|[^:\n,}]*)/.exec(text.slice(start))![0]
+    return `duplicate entry with key "${key.trim().replace(/^(["'])(.*)\1$/, '$2')}"`
+  }
+  if (/^Plain value cannot start with (?:reserved|directive)/.test(problem.message))
+    return `found character that cannot start any token${placeText(text, start)}, while scanning for the next token`
+  if (problem.code === 'BLOCK_AS_IMPLICIT_KEY')
+    return `mapping values are not allowed in this context${placeText(text, text.indexOf(':', start))}`
+  return problem.message + placeText(text, start)
+}
+
+/** ` at line L column C`, both from 1; nothing for the very beginning. */
+function placeText(text: string, at: number): string {
+  if (at <= 0) return ''
+  const before = text.slice(0, at).split('\n')
+  return ` at line ${before.length} column ${[...before.at(-1)!].length + 1}`
+}
+
+const CORE_TAG = 'tag:yaml.org,2002:'
+/** What plain scalars with a tag must look like, and how errors call it. */
+const TAGGED: Readonly<Record<string, readonly [expected: string, fits: (value: unknown) => boolean]>> = {
+  int: ['an integer', (value) => typeof value === 'bigint'],
+  float: ['a float', (value) => typeof value === 'number' || typeof value === 'bigint'],
+  bool: ['a boolean', (value) => typeof value === 'boolean'],
+  null: ['null', (value) => value === null],
+}
+
+/** The node that a tagged one stands for: a value of the type that the tag names, or `{!tag: value}` for a tag of one's own. */
+function withoutTag(node: Node & { tag?: string; value?: unknown }): Node | undefined {
+  const tag = node.tag!
+  delete node.tag
+  const core = tag.startsWith(CORE_TAG) ? tag.slice(CORE_TAG.length) : null
+  if (!isScalar(node)) return tag.startsWith('!') ? wrapped(tag, node) : undefined
+  const source = node.source ?? ''
+  const expected = core !== null && Object.hasOwn(TAGGED, core) ? TAGGED[core]! : null
+  if (expected === null && core !== null) {
+    node.value = source
+    node.type = Scalar.QUOTE_DOUBLE
+    return undefined
+  }
+  const resolved: unknown = node.type === Scalar.PLAIN || expected !== null ? plainValue(source) : node.value
+  if (expected !== null && !expected[1](resolved))
+    throw new FormatError(`invalid value: string ${JSON.stringify(source)}, expected ${expected[0]}`)
+  node.value = core === 'float' ? Number(resolved) : resolved
+  return tag.startsWith('!') ? wrapped(tag, node) : undefined
+}
+
+function wrapped(tag: string, node: Node): Node {
+  // The anchor of the inner node now belongs to the outer one.
+  const map = new YAMLMap()
+  const inner = node as Node & { anchor?: string }
+  if (inner.anchor !== undefined) {
+    map.anchor = inner.anchor
+    delete inner.anchor
+  }
+  map.items.push(new Pair(new Scalar(tag), node))
+  return map
+}
+
+/** The value of a plain scalar by its text: what the package makes of it, but for the forms that `readPlain` knows. */
+function plainValue(source: string): unknown {
+  if (source === '') return null
+  const scalar = parseDocument(source, { intAsBigInt: true, logLevel: 'silent' }).contents
+  if (!isScalar(scalar)) return source
+  scalar.source ??= source
+  readPlain(scalar)
+  return scalar.value
+}
+
+/** Numbers as scripts read them: leading zeros make a text (a postal code, a phone number); signs and `0b` are fine. */
+function readPlain(node: Scalar): void {
+  const source = node.source ?? ''
+  const { value } = node
+  if (/^[-+]?0\d/.test(source) && typeof value === 'bigint') node.value = source
+  else if (typeof value === 'number' && !Number.isFinite(value) && /\d/.test(source)) node.value = source
+  else if (typeof value === 'string' && /^[-+]?0(?:b[01]+|o[0-7]+|x[0-9a-fA-F]+)$/.test(source)) {
+    const magnitude = BigInt(source.replace(/^[-+]/, ''))
+    node.value = source.startsWith('-') ? -magnitude : magnitude
   }
 }
 
@@ -52,15 +149,20 @@ export function fromLibrary(data: unknown, depth: number): Value {
   }
   if (data === null || typeof data !== 'object') return null
   if (Array.isArray(data)) return new HarnList(data.map((item) => fromLibrary(item, depth + 1)))
-  if (data instanceof Set) return new HarnList([...data].map((item) => fromLibrary(item, depth + 1)))
   // Times come with three decimals whatever was written; zeros at the end go.
   if ('toISOString' in data && typeof data.toISOString === 'function') {
     return String(data.toISOString()).replace(/\.(\d*?)0+(?=Z|[+-]\d\d:\d\d$|$)/, (_whole, digits: string) =>
       digits === '' ? '' : `.${digits}`,
     )
   }
-  const entries = data instanceof Map ? [...data] : Object.entries(data)
-  return new HarnDict(new Map(entries.map(([key, item]) => [display(fromLibrary(key, depth + 1)), fromLibrary(item, depth + 1)])))
+  const entries: readonly (readonly [unknown, unknown])[] = data instanceof Map ? [...data] : Object.entries(data)
+  return new HarnDict(new Map(entries.map(([key, item]) => [keyText(key), fromLibrary(item, depth + 1)])))
+}
+
+/** A key may be any scalar but nil. */
+function keyText(key: unknown): string {
+  if (key === null || typeof key === 'object') throw new KeyError('key must be a string')
+  return display(fromLibrary(key, 0))
 }
 
 // -------------------------------------------------------------------------------------------------------------- writing
@@ -116,7 +218,7 @@ function scalar(value: Value, indent: string): string {
       return String(value)
   }
   if (value === null) return 'null'
-  if (value instanceof HarnFloat) return Number.isFinite(value.v) ? displayFloat(value.v) : 'null'
+  if (value instanceof HarnFloat) return interchangeFloat(value.v).replace('e+', 'e')
   return textScalar(display(value), indent)
 }
 

@@ -2,10 +2,11 @@
 
 import { builtin } from './builtin.js'
 import type { Context, Result } from './builtin.js'
+import { textArg } from './core-values.js'
 import { csvLine, parseCsv } from './data-formats-csv.js'
 import { parseJunit } from './data-formats-junit.js'
 import { parseTomlText, stringifyToml } from './data-formats-toml.js'
-import { FormatError, parseYaml, stringifyYaml } from './data-formats-yaml.js'
+import { FormatError, KeyError, parseYaml, stringifyYaml } from './data-formats-yaml.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -13,7 +14,7 @@ import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnBytes } from '../values/scalars.js'
 import { sortTexts } from '../values/text-order.js'
-import { isTruthy, typeName } from '../values/value.js'
+import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 /** Runs a conversion and puts a prefix before its errors. Fuel goes by the size of the text in or out. */
@@ -23,13 +24,14 @@ function converting(ctx: Context, prefix: string, convert: () => Value): Result 
     if (typeof value === 'string') ctx.charge(value.length >> 6, value.length)
     return value
   } catch (error) {
+    if (error instanceof KeyError) return ctx.throw(`yaml_parse: ${error.message}`)
     if (error instanceof FormatError) return ctx.throw(`${prefix}: ${error.message}`)
     throw error
   }
 }
 
 function textOf(ctx: Context, value: Value | undefined): string {
-  const text = display(value ?? '')
+  const text = textArg(ctx, 0, value)
   // YAML is the dearest of them, some 20 times a step of the loop for each character.
   ctx.charge(text.length * 4, 2 * text.length)
   return text
@@ -46,7 +48,7 @@ function csvOptions(options: Value | undefined): CsvOptions {
   if (!(options instanceof HarnDict)) return { headers: false, delimiter: ',' }
   const delimiter = options.get('delimiter') ?? null
   const [first = ','] = typeof delimiter === 'string' ? delimiter : ','
-  return { headers: isTruthy(options.get('headers') ?? false), delimiter: first }
+  return { headers: options.get('headers') === true, delimiter: first }
 }
 
 function readCsv(text: string, options: CsvOptions): Value {

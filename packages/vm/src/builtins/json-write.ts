@@ -39,8 +39,8 @@ function jsonFloat(v: number, interchange: boolean): string {
   return text.endsWith('.0') ? text.slice(0, -2) : text
 }
 
-/** Digits and a point from 1e-5 to below 1e16, beyond that one digit before the point and an exponent. */
-function interchangeFloat(v: number): string {
+/** The text of a float in files: digits and a point from 1e-5 to below 1e16, beyond that one digit before the point and an exponent. */
+export function interchangeFloat(v: number): string {
   if (!Number.isFinite(v)) return 'null'
   const scientific = v.toExponential()
   const exponent = Number(scientific.slice(scientific.indexOf('e') + 1))

@@ -53,6 +53,11 @@ const POSIX: Readonly<Record<string, RegExp>> = {
 const SHORT_CATEGORY = /^(?:L[ulmto]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfo]?)$/
 const CONTROL_ESCAPES: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 }
 
+/** What the engine counts to; copies of an atom that one count may stand for; characters that they may take as text. */
+const MAX_COUNT = 1000
+const MAX_COPIES = 100_000
+const MAX_PIECES = 100_000
+
 interface Flags {
   extended: boolean
   unicode: boolean
@@ -69,12 +74,15 @@ class Translator {
   private at = 0
   private out = ''
   private readonly names: (string | null)[] = []
+  private readonly nameStarts = new Map<string, number>()
   private flags: Flags
   private readonly groups: { readonly flags: Flags; readonly outStart: number; readonly position: number }[] = []
   /** Where the last atom begins in `out`, -1 when nothing can be repeated here. */
   private atom = -1
   private repeated = false
   private boundary = false
+  /** Counted repetitions so far by the place of their atom in `out`: the largest product of nested counts. */
+  private readonly counts: { readonly from: number; count: number }[] = []
 
   constructor(text: string, flags: string) {
     this.text = text
@@ -90,12 +98,17 @@ class Translator {
     return { source, groupNames: this.names, hasWordBoundary: this.boundary }
   }
 
-  /** Points at the characters from `position` up to `end`. */
-  private fail(reason: string, position = this.at, end = position + 1): never {
-    const column = [...this.text.slice(0, position)].length
-    const marks = '^'.repeat(Math.max(1, [...this.text.slice(position, end)].length))
-    if (this.text.includes('\n')) throw new RegexSyntaxError(`regex parse error:\n${this.text}\nerror: ${reason}`)
-    throw new RegexSyntaxError(`regex parse error:\n    ${this.text}\n    ${' '.repeat(column)}${marks}\nerror: ${reason}`)
+  /** Points at the characters from `position` up to `end`, and at the one at `also`. */
+  private fail(reason: string, position = this.at, end = position + 1, also = -1): never {
+    const places = [...this.text.slice(0, position)].length
+    const count = Math.max(1, [...this.text.slice(position, end)].length)
+    const marks = new Set(Array.from({ length: count }, (_unused, index) => places + index))
+    if (also >= 0) marks.add([...this.text.slice(0, also)].length)
+    throw new RegexSyntaxError(`regex parse error:\n${marked(this.text, marks)}\nerror: ${reason}`)
+  }
+
+  private tooLarge(): never {
+    throw new RegexSyntaxError('Compiled regex exceeds size limit of 10485760 bytes.')
   }
 
   private next(): string {
@@ -167,8 +180,11 @@ class Translator {
       const name = named[1]!
       if (name === '') this.fail('empty capture group name', this.at + named[0].length - 1)
       if (!/^[\p{L}_][\p{L}\p{N}_.[\]]*$/u.test(name))
-        this.fail('invalid capture group character', this.at + named[0].length - 1 - name.length)
-      if (this.names.includes(name)) this.fail('duplicate capture group name', this.at + named[0].length - 1 - name.length)
+        this.fail('invalid capture group character', this.at + named[0].length - 1 - name.length + badNameAt(name))
+      const nameAt = this.at + named[0].length - 1 - name.length
+      const before = this.nameStarts.get(name)
+      if (before !== undefined) this.fail('duplicate capture group name', nameAt, nameAt + name.length, before)
+      this.nameStarts.set(name, nameAt)
       this.names.push(name)
       this.at += named[0].length
       this.out += '('
@@ -183,10 +199,17 @@ class Translator {
     const match = /^([a-zA-Z]*)(?:-([a-zA-Z]*))?([:)])/.exec(this.text.slice(this.at))
     if (match === null) {
       if (this.at >= this.text.length) this.fail('unclosed group', start)
-      this.fail('unrecognized flag', this.at)
+      const strange = this.text.slice(this.at).search(/[^imsUuxR-]/)
+      if (strange < 0) this.fail('expected flag but got end of regex', this.text.length)
+      this.fail('unrecognized flag', this.at + strange)
     }
     const [whole, on, off = '', end] = match as unknown as [string, string, string | undefined, string]
     for (const flag of on + off) if (!'imsUuxR'.includes(flag)) this.fail('unrecognized flag', this.at + whole.indexOf(flag))
+    if (/-[:)]$/.test(whole)) this.fail('dangling flag negation operator', this.at + whole.length - 2)
+    for (const [index, flag] of [...whole.slice(0, -1)].entries()) {
+      const first = whole.indexOf(flag)
+      if (first < index) this.fail('duplicate flag', this.at + index, this.at + index + 1, this.at + first)
+    }
     if (end === ')' && on === '' && off === '') this.fail('repetition operator missing expression', start + 1)
     this.at += whole.length
     const scope = end === ')' ? this.groups.pop()! : null
@@ -224,17 +247,56 @@ class Translator {
   private count(start: number): void {
     if (this.atom < 0) this.fail('repetition operator missing expression', start)
     const match = /^\s*(\d*)\s*(,?)\s*(\d*)\s*\}/.exec(this.text.slice(this.at))
-    if (match === null)
-      this.fail(
-        this.text.includes('}', this.at) ? 'repetition quantifier expects a valid decimal' : 'unclosed counted repetition',
-        start,
-      )
+    if (match === null) {
+      const digits = /^\s*(?:\d+\s*,?\s*)?\d*/.exec(this.text.slice(this.at))![0].length
+      if (this.at + digits >= this.text.length) this.fail('unclosed counted repetition', start, this.text.length)
+      this.fail('repetition quantifier expects a valid decimal', this.at + digits)
+    }
     const [whole, low, comma, high] = match as unknown as [string, string, string, string]
     if (low === '') this.fail('repetition quantifier expects a valid decimal')
     if (high !== '' && Number(low) > Number(high))
       this.fail('invalid repetition count range, the start must be <= the end', start, this.at + whole.length)
     this.at += whole.length
-    this.repeat(comma === '' ? `{${low}}` : `{${low},${high}}`, start)
+    const least = Number(low)
+    const most = comma === '' ? least : high === '' ? null : Number(high)
+    const inner = this.atomCount()
+    if (Math.max(least, most ?? 0) * inner <= MAX_COUNT) {
+      this.repeat(comma === '' ? `{${low}}` : `{${low},${high}}`, start)
+      this.counts.at(-1)!.count = Math.max(1, least, most ?? 0) * inner
+      return
+    }
+    this.repeatInPieces(least, most, inner)
+  }
+
+  /** The largest product of counts inside the atom; forgets the counts of its parts. */
+  private atomCount(): number {
+    let largest = 1
+    while (this.counts.length > 0 && this.counts.at(-1)!.from >= this.atom) largest = Math.max(largest, this.counts.pop()!.count)
+    this.counts.push({ from: this.atom, count: largest })
+    return largest
+  }
+
+  /**
+   * The engine counts to 1,000, nested counts multiplied. What goes beyond is written as several counts in a row, which means
+   * the same as long as no group inside is captured.
+   */
+  private repeatInPieces(least: number, most: number | null, inner: number): void {
+    const atom = `(?:${this.out.slice(this.atom)})`
+    const step = Math.max(1, Math.floor(MAX_COUNT / inner))
+    const length = (Math.max(least, most ?? 0) / step) * atom.length
+    if (length > MAX_PIECES || Math.max(least, most ?? 0) * inner > MAX_COPIES || /\((?!\?)/.test(atom)) this.tooLarge()
+    let lazy = ''
+    if (this.text[this.at] === '?') {
+      this.at++
+      lazy = '?'
+    }
+    let out = ''
+    for (let left = least; left > 0; left -= step) out += `${atom}{${Math.min(left, step)}}`
+    if (most === null) out += `${atom}*${lazy}`
+    else for (let left = most - least; left > 0; left -= step) out += `${atom}{0,${Math.min(left, step)}}${lazy}`
+    this.out = `${this.out.slice(0, this.atom)}(?:${out})`
+    this.counts.at(-1)!.count = step * inner
+    this.repeated = false
   }
 
   private escape(start: number): void {
@@ -262,45 +324,49 @@ class Translator {
     const control = CONTROL_ESCAPES[char]
     if (control !== undefined) return control
     const digits = { x: 2, u: 4, U: 8 }[char]
-    if (digits !== undefined) return this.hex(digits, start)
+    if (digits !== undefined) return this.hex(digits)
     if (/^[0-9]$/.test(char)) this.fail('backreferences are not supported', start, this.at)
     if (/^[A-Za-z<>]$/.test(char) || char > '\x7f') this.fail('unrecognized escape sequence', start, this.at)
     return char.codePointAt(0)!
   }
 
-  private hex(digits: number, start: number): number {
-    const match = (this.text[this.at] === '{' ? /^\{\s*([0-9A-Fa-f]+)\s*\}/ : new RegExp(`^([0-9A-Fa-f]{${digits}})`)).exec(
-      this.text.slice(this.at),
-    )
-    if (match === null) this.fail('invalid hexadecimal digit', start)
-    this.at += match[0].length
-    const value = Number.parseInt(match[1]!, 16)
+  private hex(digits: number): number {
+    const braced = this.text[this.at] === '{'
+    const from = braced ? this.at + 1 : this.at
+    const size = /^[0-9A-Fa-f]*/.exec(this.text.slice(from, braced ? undefined : from + digits))![0].length
+    const end = from + size
+    if (end >= this.text.length && (braced || size < digits))
+      this.fail('incomplete escape sequence, reached end of pattern prematurely', braced ? from - 1 : end, end)
+    if (braced ? this.text[end] !== '}' : size < digits) this.fail('invalid hexadecimal digit', end)
+    if (size === 0) this.fail('hexadecimal literal empty', from - 1, end + 1)
+    this.at = braced ? end + 1 : end
+    const value = Number.parseInt(this.text.slice(from, end), 16)
     if (value > MAX_CODE_POINT || (value >= 0xd800 && value <= 0xdfff))
-      this.fail('hexadecimal literal is not a Unicode scalar value', start)
+      this.fail('hexadecimal literal is not a Unicode scalar value', from, end)
     return value
   }
 
-  /** `\pL`, `\p{Name}`, `\p{^Name}`, `\p{key=value}`: as the engine writes it, or as ranges when it does not know the name. */
+  /** `\pL`, `\p{Name}`, `\p{key=value}`: as the engine writes it, or as ranges when it does not know the name. */
   private property(negated: boolean): string {
-    const { name, negative } = this.propertyName(negated)
+    const { name, negative, start } = this.propertyName(negated)
     if (SHORT_CATEGORY.test(name)) return `\\${negative ? 'P' : 'p'}{${name}}`
-    const set = this.propertySet(name)
+    const set = this.propertySet(name, start)
     return `[${showRanges(negative ? complement(set) : set)}]`
   }
 
-  private propertyName(negated: boolean): { name: string; negative: boolean } {
-    const start = this.at
-    const match = /^(?:\{(\^?)([^}]*)\}|([A-Za-z]))/.exec(this.text.slice(this.at))
-    if (match === null) this.fail('Unicode property not found', start)
+  private propertyName(negated: boolean): { name: string; negative: boolean; start: number } {
+    const start = this.at - 2
+    const match = /^(?:\{([^}]*)\}|([^{]))/u.exec(this.text.slice(this.at))
+    if (match === null) this.fail('incomplete escape sequence, reached end of pattern prematurely', this.text.length)
     this.at += match[0].length
-    const inverted = match[1] === '^'
-    return { name: (match[2] ?? match[3])!.trim(), negative: negated !== inverted }
+    return { name: (match[1] ?? match[2])!.trim(), negative: negated, start }
   }
 
-  private propertySet(name: string): readonly Range[] {
+  private propertySet(name: string, start: number): readonly Range[] {
     const set = propertyRanges(name)
-    if (set === null) this.fail('Unicode property not found')
-    return set
+    if (set !== null) return set
+    const hasKey = /^(?:gc|general_category|sc|script|scx|script_extensions)\s*[=:]/i.test(name)
+    this.fail(`Unicode property ${hasKey ? 'value ' : ''}not found`, start, this.at)
   }
 
   // ----------------------------------------------------------------------------------------------------------- classes
@@ -402,7 +468,7 @@ class Translator {
         operator = pair
         this.at += 2
       } else if (char === '[') union.push(...this.nestedSet(depth))
-      else union.push(...this.memberSet())
+      else union.push(...this.memberSet(start))
       first = false
     }
     this.at++
@@ -412,8 +478,8 @@ class Translator {
 
   private nestedSet(depth: number): readonly Range[] {
     const posix = /^\[:(\^?)(\w+):\]/.exec(this.text.slice(this.at))
-    if (posix !== null) {
-      if (!Object.hasOwn(POSIX, posix[2]!)) this.fail('unrecognized POSIX class')
+    // An unknown name makes it a class of these characters.
+    if (posix !== null && Object.hasOwn(POSIX, posix[2]!)) {
       const members = POSIX[posix[2]!]!
       this.at += posix[0].length
       const set = rangesOf(members)
@@ -423,7 +489,7 @@ class Translator {
     return this.classSet(start, depth + 1)
   }
 
-  private memberSet(): readonly Range[] {
+  private memberSet(classStart: number): readonly Range[] {
     const start = this.at
     if (this.text[this.at] === '\\') {
       const letter = this.text[this.at + 1] ?? ''
@@ -435,20 +501,48 @@ class Translator {
       }
       if (lower === 'p') {
         this.at += 2
-        const { name, negative } = this.propertyName(letter === 'P')
-        const set = this.propertySet(name)
+        const { name, negative, start: from } = this.propertyName(letter === 'P')
+        const set = this.propertySet(name, from)
         return negative ? complement(set) : set
       }
     }
     const from = this.classItem() as number
     if (this.text[this.at] !== '-' || this.text[this.at + 1] === ']' || this.text[this.at + 1] === '-') return [[from, from]]
     this.at++
-    if (this.at >= this.text.length) this.fail('unclosed character class', start)
+    if (this.at >= this.text.length) this.fail('unclosed character class', classStart)
+    const second = this.at
     const to = this.classItem()
-    if (typeof to !== 'number') this.fail('invalid range boundary, must be a literal', start)
+    if (typeof to !== 'number') this.fail('invalid range boundary, must be a literal', second, this.at)
     if (to < from) this.fail('invalid character class range, the start must be <= the end', start, this.at)
     return [[from, to]]
   }
+}
+
+/** Where a group name has its first character that may not be there. */
+function badNameAt(name: string): number {
+  if (!/^[\p{L}_]/u.test(name)) return 0
+  return name.search(/[^\p{L}\p{N}_.[\]]/u)
+}
+
+/** The pattern with carets under the characters of `marks`; several lines are numbered and framed. */
+function marked(pattern: string, marks: ReadonlySet<number>): string {
+  const carets = (from: number, size: number): string =>
+    Array.from({ length: size + 1 }, (_unused, index) => (marks.has(from + index) ? '^' : ' '))
+      .join('')
+      .trimEnd()
+  if (!pattern.includes('\n')) return `    ${pattern}\n    ${carets(0, [...pattern].length)}`
+  const frame = '~'.repeat(79)
+  const lines = pattern.split('\n')
+  const width = String(lines.length).length
+  let from = 0
+  const shown = lines.flatMap((line, index) => {
+    const size = [...line].length
+    const below = carets(from, size)
+    from += size + 1
+    const text = `${String(index + 1).padStart(width)}: ${line}`
+    return below === '' ? [text] : [text, ' '.repeat(width + 2) + below]
+  })
+  return [frame, ...shown, frame].join('\n')
 }
 
 function literal(codePoint: number): string {

@@ -2,7 +2,7 @@
 
 import { builtin } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
-import { MAX_TEXT } from './core-values.js'
+import { MAX_TEXT, textArg } from './core-values.js'
 import { compileRegex, expandReplacement, matchesOf } from './regex-engine.js'
 import type { Regex } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
@@ -13,8 +13,7 @@ import { HarnList } from '../values/list.js'
 import type { Value } from '../values/value.js'
 
 /** The compiled pattern, or the fault that a bad pattern or flag raises. */
-function compiled(ctx: Context, pattern: Value, flags: Value): Regex | Control {
-  const letters = flags === null ? '' : display(flags)
+function compiled(ctx: Context, pattern: Value, letters: string): Regex | Control {
   for (const letter of letters) {
     if (!'imsx'.includes(letter)) return ctx.throw(`Invalid regex: unsupported regex flag '${letter}', expected one of i/m/s/x`)
   }
@@ -39,7 +38,7 @@ function chargeSearch(ctx: Context, text: string): void {
 
 const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result => {
   if (ctx.argc < 2) return null
-  const regex = compiled(ctx, pattern, flags)
+  const regex = compiled(ctx, pattern, textArg(ctx, 2, flags))
   if (!isRegex(regex)) return regex
   const text = display(input)
   chargeSearch(ctx, text)
@@ -50,7 +49,7 @@ const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Res
 
 const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Value): Result => {
   if (ctx.argc < 3) return null
-  const regex = compiled(ctx, pattern, null)
+  const regex = compiled(ctx, pattern, '')
   if (!isRegex(regex)) return regex
   const text = display(input)
   const template = display(replacement)
@@ -69,7 +68,7 @@ const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Val
 
 const captures = (ctx: Context, pattern: Value, input: Value): Result => {
   if (ctx.argc < 2) return new HarnList([])
-  const regex = compiled(ctx, pattern, null)
+  const regex = compiled(ctx, pattern, '')
   if (!isRegex(regex)) return regex
   const text = display(input)
   chargeSearch(ctx, text)
@@ -89,7 +88,7 @@ const captures = (ctx: Context, pattern: Value, input: Value): Result => {
 
 const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Result => {
   if (ctx.argc < 2) return null
-  const regex = compiled(ctx, pattern, flags)
+  const regex = compiled(ctx, pattern, textArg(ctx, 2, flags))
   if (!isRegex(regex)) return regex
   const text = display(input)
   chargeSearch(ctx, text)

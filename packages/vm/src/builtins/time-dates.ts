@@ -26,6 +26,7 @@ function instantArg(ctx: Context, name: string, value: Value | undefined): Insta
   if (!isInt(number) && !(number instanceof HarnFloat))
     return ctx.throw(`${name}: expected timestamp number or date dict, got ${typeName(number)}`)
   const seconds = number instanceof HarnFloat ? number.v : Number(number)
+  if (!Number.isFinite(seconds)) return ctx.throw(`${name}: timestamp must be finite`)
   const instant = instantOf(seconds)
   return instant ?? ctx.throw(`${name}: timestamp out of range`)
 }
@@ -75,17 +76,25 @@ export function isoNow(nowMs: number): string {
   return isoMillis(fieldsAt({ seconds, nanos: Math.floor((nowMs - seconds * 1000) * 1e6) }, 0))
 }
 
+/** An int, or a float without a fraction; null for anything else. */
+function wholeNumber(value: Value): number | null {
+  if (isInt(value)) return Number(value)
+  return value instanceof HarnFloat && Number.isInteger(value.v) ? value.v : null
+}
+
 function fromComponents(ctx: Context, parts: Value, zone: Value): Result {
   const name = 'date_from_components'
   if (ctx.argc === 0) return ctx.throw(`${name}: missing components argument`)
   if (!(parts instanceof HarnDict)) return ctx.throw(`${name}: expected dict, got ${typeName(parts)}`)
   const numbers: number[] = []
   for (const key of ['year', 'month', 'day', 'hour', 'minute', 'second']) {
-    const value = parts.get(key) ?? null
-    if (value === null && numbers.length < 3) return ctx.throw(`${name}: missing ${key}`)
-    if (value !== null && !isInt(value)) return ctx.throw(`${name}: ${key} must be an integer, got ${typeName(value)}`)
-    // Only years may be negative.
-    numbers.push(numbers.length === 0 ? Number(value) : Math.max(0, Number(value)))
+    const value = parts.get(key)
+    if (value === undefined && numbers.length < 3) return ctx.throw(`${name}: missing ${key}`)
+    const number = value === undefined ? 0 : wholeNumber(value)
+    if (number === null) return ctx.throw(`${name}: ${key} must be an integer, got ${typeName(value!)}`)
+    // Only years may be negative; messages show what that makes of other fields as unsigned numbers.
+    const at = numbers.length
+    numbers.push(at === 0 ? number : at < 3 ? Math.max(0, number) : number < 0 ? number >>> 0 : number)
   }
   const [year, month, day, hour, minute, second] = numbers as [number, number, number, number, number, number]
   if (Math.abs(year) > 262_000) return ctx.throw(`Invalid year: ${year}`)

@@ -37,8 +37,8 @@ const READINGS: Readonly<Record<string, (ctx: Context, ms: number, input: Value)
   timer_end: (ctx, ms, timer) => {
     const fields = timer as HarnDict
     const started = fields.get('start_ms')
-    const elapsed = started === undefined ? 0 : Math.max(0, Math.floor(ms) - clockMs(started))
-    ctx.write(`[timer] ${display(fields.get('name') ?? 'default')}: ${elapsed}ms\n`)
+    const elapsed = started !== undefined && isInt(started) ? Math.max(0, Math.floor(ms) - clockMs(started)) : 0
+    ctx.write(`[timer] ${fields.has('name') ? display(fields.get('name')!) : ''}: ${elapsed}ms\n`)
     return elapsed
   },
 }
@@ -245,7 +245,7 @@ export const timeFamily: BuiltinFamily = {
       },
     ),
     builtin('timer_start(name?: string) -> dict', { doc: 'Starts a named timer.', effects: ['clock.now'] }, (ctx, name) =>
-      read(ctx, WALL_CLOCK, 'timer_start', name === null ? 'default' : display(name!)),
+      read(ctx, WALL_CLOCK, 'timer_start', ctx.argc === 0 ? 'default' : display(name!)),
     ),
     builtin(
       'timer_end(timer: dict) -> int',
