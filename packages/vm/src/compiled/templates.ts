@@ -218,7 +218,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.BUILD_STRUCT_RECORD:
       return record(w, i)
     case L.DICT_PUT:
-      return `t=${w.any(i.b)};t.put(key(${c()}),${w.value(i.d)});m.chargeHeap(32);${set('t')}`
+      return `t=${w.any(i.b)};${i.k === true ? `t.set(${c()},` : `t.put(key(${c()}),`}${w.value(i.d)});m.chargeHeap(32);${set('t')}`
     case L.DICT_EXTEND:
       return `t=dictExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
     case L.BUILD_STRUCT:

@@ -418,9 +418,11 @@ class Decoder {
       }
       case 'DICT_PUT': {
         const value = this.popSlot()
+        const name = this.stack.at(-1)!
+        const isNamed = typeof name !== 'number' && name !== SELF && typeof name.constant === 'string'
         const key = this.popSlot()
         const dict = this.popSlot()
-        this.push(LINKED.DICT_PUT, dict, key, value)
+        this.push(LINKED.DICT_PUT, dict, key, value, isNamed)
         return
       }
       case 'BUILD_STRUCT': {

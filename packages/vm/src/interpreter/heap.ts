@@ -51,7 +51,7 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
       if (value.boxed.length > 0 || value.raw === null) slots(value.boxed)
       else units += (16 + FLOAT_UNITS) * value.length
     } else if (value instanceof Keyed) {
-      slots(value.keys())
+      slots(value.names())
       slots(value.values())
     } else if (value instanceof HarnSet) slots(value.map.values())
     else if (value instanceof HarnClosure) slots(value.captures)

@@ -604,7 +604,8 @@ export function execute(m: Machine, task: Task): void {
       case 75 satisfies L['DICT_PUT']: {
         const dict = regs[base + i.b] as HarnDict
         const key = regs[base + i.c]!
-        dict.put(typeof key === 'string' ? key : display(key), regs[base + i.d]!)
+        if (i.k === true) dict.set(key as string, regs[base + i.d]!)
+        else dict.put(typeof key === 'string' ? key : display(key), regs[base + i.d]!)
         m.chargeHeap(32)
         regs[base + i.a] = dict
         i = i.next

@@ -1,6 +1,6 @@
 // Callable values and user-defined structs.
 
-import { copySlots, Keyed, NO_SLOTS } from './keyed.js'
+import { Keyed, NO_SLOTS } from './keyed.js'
 import { EMPTY } from './shape.js'
 import type { Shape } from './shape.js'
 import type { FunctionCode } from '../interpreter/module.js'
@@ -43,18 +43,18 @@ export class HarnStruct extends Keyed {
   constructor(
     name: string,
     home: string,
-    table: Map<string, Value> | null = null,
+    map: Map<string, Value> | null = null,
     shape: Shape = EMPTY,
     slots: Value[] = NO_SLOTS,
   ) {
-    super(table, shape, slots)
+    super(map, shape, slots)
     this.name = name
     this.home = home
   }
 
   copy(): HarnStruct {
-    return this.table === null
-      ? new HarnStruct(this.name, this.home, null, this.shape, copySlots(this.slots))
-      : new HarnStruct(this.name, this.home, new Map(this.table))
+    const copy = new HarnStruct(this.name, this.home)
+    copy.setAll(this)
+    return copy
   }
 }

@@ -1,14 +1,14 @@
 // The dict: text keys, iterated in code point order (keyed.ts). `owned` means what it means for lists (list.ts).
 
-import { copySlots, Keyed, NO_SLOTS } from './keyed.js'
+import { Keyed, NO_SLOTS } from './keyed.js'
 import { EMPTY } from './shape.js'
 import type { Shape } from './shape.js'
 import type { Value } from './value.js'
 
 export class HarnDict extends Keyed {
-  /** Takes the table over, or the slots, which are by the places of `shape`. */
-  constructor(table: Map<string, Value> | null = null, shape: Shape = EMPTY, slots: Value[] = NO_SLOTS) {
-    super(table, shape, slots)
+  /** Takes the map over, or the slots, which are by the places of `shape`. */
+  constructor(map: Map<string, Value> | null = null, shape: Shape = EMPTY, slots: Value[] = NO_SLOTS) {
+    super(map, shape, slots)
   }
 
   static of(entries: Readonly<Record<string, Value>>): HarnDict {
@@ -19,9 +19,8 @@ export class HarnDict extends Keyed {
 
   /** A dict with what `other` holds. */
   static from(other: Keyed): HarnDict {
-    if (other.table === null) return new HarnDict(null, other.shape, copySlots(other.slots))
-    const copy = new HarnDict(new Map(other.table))
-    copy.takeOrder(other)
+    const copy = new HarnDict()
+    copy.setAll(other)
     return copy
   }
 

@@ -1,12 +1,12 @@
-// What dicts and structs have in common: values under text keys. Few keys that a program or a document names have a shape
-// (shape.ts) and lie in slots; many keys, or keys that are data, lie in a hash map. Which it is shows in speed only: order of
-// insertion, results, units and snapshots are the same.
+// What dicts and structs have in common: values under text keys. The values lie in slots; which key has which slot says a shape
+// (shape.ts) where keys are few and named by a program or a document, and a table (table.ts) where they are many or are data. Which
+// of the two it is shows in speed only: order of insertion, results, units and snapshots are the same.
 //
-// The one base class among values: both are looked at by the same instructions, and what holds for one form of keys must hold for
-// both kinds of object.
+// The one base class among values: both are looked at by the same instructions, and what holds for one kind of object must hold for
+// the other.
 
 import { EMPTY, TABLE } from './shape.js'
-import { sortTexts } from './text-order.js'
+import { Table } from './table.js'
 import type { HarnStruct } from './callable.js'
 import type { HarnDict } from './dict.js'
 import type { Shape } from './shape.js'
@@ -16,6 +16,9 @@ import type { Value } from './value.js'
 export const NO_SLOTS: Value[] = []
 
 const BLANK: readonly Value[] = Array.from({ length: 64 }, () => null)
+
+/** Dead slots up to which a table is not worth putting in order. */
+const FEW_DEAD = 32
 
 /** Slots to be filled. All slot arrays begin with nil, so that V8 has one kind of them and not one for small ints and one for doubles. */
 export function blankSlots(count: number): Value[] {
@@ -33,136 +36,170 @@ export function blankSlots(count: number): Value[] {
   }
 }
 
+export function copySlots(slots: Value[]): Value[] {
+  return slots.length === 0 ? NO_SLOTS : slots.slice()
+}
+
 export abstract class Keyed {
   /** `TABLE` while `table` is used. */
   shape: Shape
-  /** By the places of `shape`. An object's own, unless it is empty. */
+  /** The object's own, unless empty. */
   slots: Value[]
-  table: Map<string, Value> | null
+  table: Table | null
   /** As for lists (list.ts). */
   owned: boolean
-  /** Sorted keys of the table, null when they are to be sorted. */
-  private sorted: readonly string[] | null
 
-  /** Takes table or slots over. */
-  constructor(table: Map<string, Value> | null, shape: Shape, slots: Value[]) {
-    this.shape = table === null ? shape : TABLE
+  /** Takes the slots over, or makes them of a map, which it takes over too. */
+  constructor(map: Map<string, Value> | null, shape: Shape, slots: Value[]) {
+    this.shape = shape
     this.slots = slots
-    this.table = table
+    this.table = null
     this.owned = false
-    this.sorted = null
+    if (map !== null) this.fill(map)
   }
 
   get size(): number {
-    return this.table === null ? this.shape.keys.length : this.table.size
+    return this.table === null ? this.shape.keys.length : this.table.places.size
   }
 
   get(key: string): Value | undefined {
-    if (this.table !== null) return this.table.get(key)
-    const at = this.shape.at(key)
+    const at = this.table === null ? this.shape.at(key) : this.table.at(key)
     return at < 0 ? undefined : this.slots[at]
   }
 
   has(key: string): boolean {
-    return this.table === null ? this.shape.at(key) >= 0 : this.table.has(key)
+    return (this.table === null ? this.shape.at(key) : this.table.at(key)) >= 0
   }
 
   /** Writes in place. Only for an object that nothing else can see yet, or an owned one. */
   set(key: string, value: Value): void {
-    if (this.table !== null) return this.setInTable(this.table, key, value)
-    const at = this.shape.at(key)
+    const at = this.table === null ? this.shape.at(key) : this.table.atForWrite(key)
     if (at >= 0) this.slots[at] = value
     else this.grow(this.shape.with(key), key, value)
   }
 
-  /** As set, of a key that is data: one that no object of this shape was ever given turns the object into a table. */
+  /** As set, of a key that is data: one that no object of this shape was ever given turns the shape into a table. */
   put(key: string, value: Value): void {
-    if (this.table !== null) return this.setInTable(this.table, key, value)
-    const at = this.shape.at(key)
+    const at = this.table === null ? this.shape.at(key) : this.table.atForWrite(key)
     if (at >= 0) this.slots[at] = value
-    else this.grow(this.shape.known(key) ?? null, key, value)
-  }
-
-  private setInTable(table: Map<string, Value>, key: string, value: Value): void {
-    const before = table.size
-    table.set(key, value)
-    if (table.size !== before) this.sorted = null
+    else this.grow(this.shape.known(key), key, value)
   }
 
   private grow(next: Shape | null, key: string, value: Value): void {
-    if (next === null) return this.setInTable(this.toTable(), key, value)
+    if (next === null) this.ownTable().add(key, this.slots.length)
+    else this.shape = next
     if (this.slots.length === 0) {
       const slots: Value[] = [null]
       slots[0] = value
       this.slots = slots
     } else this.slots.push(value)
-    this.shape = next
   }
 
-  private toTable(): Map<string, Value> {
-    const table = new Map<string, Value>()
-    const { keys } = this.shape
-    for (let at = 0; at < keys.length; at++) table.set(keys[at]!, this.slots[at]!)
+  /** The table of this object alone; made of the shape where there is none. */
+  private ownTable(): Table {
+    if (this.table === null) {
+      this.table = new Table(new Map(this.shape.keys.map((key, at) => [key, at])))
+      this.shape = TABLE
+    } else if (this.table.isShared) this.table = this.table.copy()
+    return this.table
+  }
+
+  /** A map whose keys some program has named in this order is a shape. */
+  private fill(map: Map<string, Value>): void {
+    let shape: Shape | null = EMPTY
+    for (const key of map.keys()) {
+      shape = shape.known(key)
+      if (shape === null) break
+    }
+    const slots = blankSlots(map.size)
+    let at = 0
+    for (const value of map.values()) slots[at++] = value
+    this.slots = slots
+    if (shape !== null) {
+      this.shape = shape
+      return
+    }
+    at = 0
+    const places = map as Map<string, unknown> as Map<string, number>
+    for (const key of places.keys()) places.set(key, at++)
     this.shape = TABLE
-    this.slots = NO_SLOTS
-    this.table = table
-    this.sorted = null
-    return table
+    this.table = new Table(places)
+  }
+
+  /** In place, as set. */
+  delete(key: string): void {
+    const at = this.table === null ? this.shape.at(key) : this.table.at(key)
+    if (at < 0) return
+    const table = this.ownTable()
+    table.remove(key)
+    this.slots[at] = null
+    const { size } = table.places
+    if (this.slots.length - size > FEW_DEAD + size) this.closeUp(table)
+  }
+
+  /** Takes the dead slots out. */
+  private closeUp(table: Table): void {
+    const slots = blankSlots(table.places.size).slice()
+    let to = 0
+    for (const [key, at] of table.places) {
+      slots[to] = this.slots[at]!
+      table.places.set(key, to++)
+    }
+    this.slots = slots
+    this.table = new Table(table.places)
   }
 
   /** What a write through a shared reference is made to. */
   abstract copy(): HarnDict | HarnStruct
 
-  /** In place, as set. */
-  delete(key: string): void {
-    if (!this.has(key)) return
-    const table = this.table ?? this.toTable()
-    table.delete(key)
-    this.sorted = null
-  }
-
-  /** Keys in code point order; read only. */
-  keys(): readonly string[] {
-    return this.table === null ? this.shape.sortedKeys() : (this.sorted ??= sortTexts([...this.table.keys()]))
-  }
-
-  /** Values in the order of `keys()`. */
-  members(): Value[] {
-    if (this.table !== null) return this.keys().map((key) => this.table!.get(key)!)
-    const order = this.shape.sortedSlots()
-    const members = blankSlots(order.length)
-    for (let at = 0; at < order.length; at++) members[at] = this.slots[order[at]!]!
-    return order.length === 0 ? [] : members
-  }
-
-  /** Values in order of insertion; read only. */
-  values(): Iterable<Value> {
-    return this.table === null ? this.slots : this.table.values()
-  }
-
-  /** Keys with their values in order of insertion. */
-  entries(): Iterable<[string, Value]> {
-    return this.table ?? this.shape.keys.map((key, at): [string, Value] => [key, this.slots[at]!])
-  }
-
-  /** Both have the same keys. */
-  protected takeOrder(other: Keyed): void {
-    this.sorted = other.sorted
-  }
-
   /** Writes all that `other` holds, in place. */
   setAll(other: Keyed): void {
-    if (other.table === null && this.table === null && this.shape === EMPTY) {
+    if (this.shape === EMPTY) {
       this.shape = other.shape
       this.slots = copySlots(other.slots)
+      this.table = other.table
+      if (other.table !== null) other.table.isShared = true
       return
     }
     // Keys without a shape are data, and so are they here.
     if (other.table === null) for (const [key, value] of other.entries()) this.set(key, value)
-    else for (const [key, value] of other.table) this.put(key, value)
+    else for (const [key, value] of other.entries()) this.put(key, value)
   }
 
-  /** Whether both have the same keys with values that are one. Pairs that are to be compared further go to `pending`. */
+  /** Keys in code point order; read only. */
+  keys(): readonly string[] {
+    return this.table === null ? this.shape.sortedKeys() : this.table.sortedKeys()
+  }
+
+  /** Values in the order of `keys()`. */
+  members(): Value[] {
+    const { table } = this
+    if (table !== null) return table.sortedKeys().map((key) => this.slots[table.places.get(key)!]!)
+    const order = this.shape.sortedSlots()
+    const members: Value[] = []
+    for (let at = 0; at < order.length; at++) members.push(this.slots[order[at]!]!)
+    return members
+  }
+
+  /** Keys in order of insertion. */
+  names(): Iterable<string> {
+    return this.table === null ? this.shape.keys : this.table.places.keys()
+  }
+
+  /** Values in order of insertion; read only. */
+  values(): Iterable<Value> {
+    const { table } = this
+    if (table === null || table.places.size === this.slots.length) return this.slots
+    return Array.from(table.places.values(), (at) => this.slots[at]!)
+  }
+
+  /** Keys with their values in order of insertion. */
+  entries(): Iterable<[string, Value]> {
+    if (this.table !== null) return entriesOf(this.table, this.slots)
+    return this.shape.keys.map((key, at): [string, Value] => [key, this.slots[at]!])
+  }
+
+  /** Whether both have the same keys; the pairs of their values go to `pending`, to be compared. */
   pairWith(other: Keyed, pending: Value[]): boolean {
     if (this.table === null && this.shape === other.shape) {
       for (let at = 0; at < this.slots.length; at++) pending.push(this.slots[at]!, other.slots[at]!)
@@ -178,6 +215,6 @@ export abstract class Keyed {
   }
 }
 
-export function copySlots(slots: Value[]): Value[] {
-  return slots.length === 0 ? NO_SLOTS : slots.slice()
+function* entriesOf(table: Table, slots: readonly Value[]): Generator<[string, Value], void> {
+  for (const [key, at] of table.places) yield [key, slots[at]!]
 }

@@ -3,14 +3,14 @@
 //
 // Shapes form a tree: from the empty one, each added key is a way to the next. The tree is the process's, not a machine's, because
 // compiled modules, which remember shapes, are shared by machines and values are made outside of any. It holds names of keys and
-// nothing of a run, and what a run does never depends on it: an object whose keys have no shape keeps them in a hash map.
+// nothing of a run, and what a run does never depends on it: an object whose keys have no shape has a table of its own (table.ts).
 //
 // It is bounded in every direction, since its keys are data of scripts: long keys, many keys and many ways from one shape have no
 // shape, and a tree that has grown too large is cut and grows anew. Shapes in use stay as they are; only the ways between them go.
 
 import { sortTexts } from './text-order.js'
 
-/** Keys of an object with a shape; past them a hash map is as good. */
+/** Keys of an object with a shape; past them a table is as good. */
 export const MAX_KEYS = 32
 const MAX_KEY_LENGTH = 64
 const MAX_WAYS = 64
@@ -40,8 +40,8 @@ export class Shape {
   }
 
   /** The shape with a key more that has been made before. For keys that are data, of which there is no end. */
-  known(key: string): Shape | undefined {
-    return this.ways?.get(key)
+  known(key: string): Shape | null {
+    return this.ways?.get(key) ?? null
   }
 
   /** The shape with a key more; null where there is none to be. For keys that a program or a document names. */
@@ -49,7 +49,7 @@ export class Shape {
     const known = this.ways?.get(key)
     if (known !== undefined) return known
     const count = this.keys.length
-    if (count >= MAX_KEYS || key.length > MAX_KEY_LENGTH) return null
+    if (this === TABLE || count >= MAX_KEYS || key.length > MAX_KEY_LENGTH) return null
     if (this.ways !== null && this.ways.size >= (count === 0 ? MAX_FIRST_KEYS : MAX_WAYS)) return null
     const name = internalized(key)
     const made = new Shape([...this.keys, name])
@@ -89,7 +89,7 @@ function cut(): void {
 
 export const EMPTY = new Shape([])
 
-/** Stands for the shape of an object that keeps its keys in a hash map. Nothing remembers it. */
+/** Stands for the shape of an object whose keys are in a table. Nothing remembers it, and no way leads on from it. */
 export const TABLE = new Shape([])
 
 /** The shape of a literal with these keys, null where they are too many or some is there twice. Bounded by the program's text. */

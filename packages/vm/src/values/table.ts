@@ -1,0 +1,57 @@
+// Where keys without a shape lie (shape.ts): many keys, or keys that are data. As with a shape, values are in slots of the object;
+// the table says which. Copies of an object share one until either gains or loses a key, so that a copy is one of its slots.
+
+import { sortTexts } from './text-order.js'
+
+export class Table {
+  /** Key → slot, in order of insertion. Slots that nothing names are dead. */
+  readonly places: Map<string, number>
+  /** Whether more than one object has it; then nobody changes it. */
+  isShared = false
+  private lastKey: string | null = null
+  private lastAt = 0
+  private sorted: readonly string[] | null = null
+
+  constructor(places: Map<string, number>) {
+    this.places = places
+  }
+
+  /** The slot of a key, -1 for none. The key is remembered for the write that often follows: `d[k] = d[k] + 1`. */
+  at(key: string): number {
+    const at = this.places.get(key)
+    if (at === undefined) return -1
+    this.lastKey = key
+    this.lastAt = at
+    return at
+  }
+
+  /** As at, for a write. */
+  atForWrite(key: string): number {
+    if (key === this.lastKey) return this.lastAt
+    const at = this.places.get(key)
+    return at === undefined ? -1 : at
+  }
+
+  add(key: string, at: number): void {
+    this.places.set(key, at)
+    this.sorted = null
+  }
+
+  remove(key: string): void {
+    this.places.delete(key)
+    this.lastKey = null
+    this.sorted = null
+  }
+
+  /** Keys in code point order; read only. */
+  sortedKeys(): readonly string[] {
+    return (this.sorted ??= sortTexts([...this.places.keys()]))
+  }
+
+  /** One that the caller may change. */
+  copy(): Table {
+    const copy = new Table(new Map(this.places))
+    copy.sorted = this.sorted
+    return copy
+  }
+}
