@@ -17,7 +17,8 @@ import { MachineContext } from './interpreter/context.js'
 import { measureHeap } from './interpreter/heap.js'
 import { DEFAULT_LIMITS, LimitReached } from './interpreter/exit.js'
 import { Fault, categorized } from './interpreter/fault.js'
-import { callableNamed, callFrom, callMethod, pipe, structMethod } from './interpreter/calls.js'
+import { callableNamed, callFrom, callMethod, pipe } from './interpreter/calls.js'
+import type { FoundMethod } from './interpreter/calls.js'
 import { chargeCopy, chargeJoin, chargeRepeat, chargeUpdate } from './interpreter/charges.js'
 import { placeArguments } from './interpreter/frames.js'
 import { execute } from './interpreter/loop.js'
@@ -171,10 +172,8 @@ export class Machine {
   private slotsOf: Module | null = null
   private slots: Value[] = []
 
-  // Methods of the struct that was asked for last; DEFINE_IMPL forgets them.
-  structName: string | null = null
-  structHome = ''
-  structMethods: Map<string, HarnClosure> | null = null
+  /** Methods of structs that were called, by the place of the call: see structMethod. */
+  readonly methodCache: FoundMethod[] = []
 
   /** What builtins see. */
   readonly context = new MachineContext(this)
@@ -601,10 +600,6 @@ export class Machine {
     site: { readonly name: string; readonly optional: boolean },
   ): boolean {
     return callMethod(this, task, receiver, from, argc, site)
-  }
-
-  structMethod(receiver: HarnStruct, name: string): HarnClosure | null {
-    return structMethod(this, receiver, name)
   }
 
   callFrom(task: Task, callee: Value, from: number, argc: number, site: CallSite | null): boolean {

@@ -39,6 +39,7 @@ import {
   subtract,
 } from '../interpreter/arithmetic.js'
 import { Fault, leavingRun, thrown, typeFault } from '../interpreter/fault.js'
+import { structMethod } from '../interpreter/calls.js'
 import { readField, writeField } from '../interpreter/fields.js'
 import { checkParameter } from '../interpreter/param-check.js'
 import { MAX_NESTED_CALLS } from '../scheduler/task.js'
@@ -223,14 +224,6 @@ function pull(m: Machine, iter: HarnIter): Value | undefined {
   if (!iter.done && !generator.done) return m.tier!.pull(m.running, generator)
   iter.done = true
   return END
-}
-
-function structMethod(m: Machine, receiver: HarnStruct, name: string): HarnClosure | null {
-  if (receiver.name === m.structName && receiver.home === m.structHome) {
-    const own = m.structMethods?.get(name)
-    if (own !== undefined) return own
-  }
-  return m.structMethod(receiver, name)
 }
 
 /** The builtin method of a call site that compiled code may run, null for everything else. */

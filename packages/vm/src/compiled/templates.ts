@@ -696,7 +696,7 @@ function callMethod(w: UnitWriter, i: Instr, block: Block): string {
   const builtinCall = `${builtinMethod(w, i, receiver, args)}${methodControl(w, i, block, name)}${w.any(i.a)}=t;`
   if (w.typeOf(i.b) === FLOAT) return builtinCall
   return (
-    `if(${receiver} instanceof Struct){t=structMethod(m,${receiver},${w.constant(name)});` +
+    `if(${receiver} instanceof Struct){t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
     `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
     `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${more(args.join(','))});m.deepest=q;` +
     `if(v===undefined)${w.afterCall(i, block, true)}${w.any(i.a)}=v;}else{${builtinCall}}`

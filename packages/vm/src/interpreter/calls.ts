@@ -33,7 +33,7 @@ export function callMethod(
 ): boolean {
   const co = task.current
   if (receiver instanceof HarnStruct) {
-    const method = structMethod(m, receiver, site.name)
+    const method = structMethod(m, receiver, site.name, co.instr.pc)
     // A struct method is a run of its own, as is a callable entry of a dict (reference 01 §15.3).
     if (method !== null) return m.fuel < 1 ? refuel(m, task) : m.enter(task, method, from, argc + 1, true)
     const field = receiver.get(site.name)
@@ -55,18 +55,45 @@ export function callMethod(
   return true
 }
 
-/** The method of a struct by name: of its own module first, else of any module that has one. */
-export function structMethod(m: Machine, receiver: HarnStruct, name: string): HarnClosure | null {
-  if (receiver.name !== m.structName || receiver.home !== m.structHome) {
-    m.structName = receiver.name
-    m.structHome = receiver.home
-    m.structMethods = m.impls.get(`${receiver.home}::${receiver.name}`) ?? null
-  }
-  const own = m.structMethods?.get(name)
-  if (own !== undefined) return own
-  for (const [key, methods] of m.impls) if (key.endsWith(`::${receiver.name}`) && methods.has(name)) return methods.get(name)!
-  return null
+/** What a call of a struct's method found. The cache is the machine's, because a module's instructions are shared by machines. */
+export interface FoundMethod {
+  readonly struct: string
+  readonly home: string
+  readonly name: string
+  readonly method: HarnClosure
 }
+
+/** Calls whose positions in the code differ by as much share an entry. */
+const METHOD_CACHE_MASK = 15
+
+/** The method of a struct by name: of its own module first, else of any module that has one. `pc` is the place of the call. */
+export function structMethod(m: Machine, receiver: HarnStruct, name: string, pc: number): HarnClosure | null {
+  const entry = pc & METHOD_CACHE_MASK
+  const found = m.methodCache[entry]
+  return found !== undefined && found.name === name && found.struct === receiver.name && found.home === receiver.home
+    ? found.method
+    : findMethod(m, receiver, name, entry)
+}
+
+function findMethod(m: Machine, receiver: HarnStruct, name: string, entry: number): HarnClosure | null {
+  // What was found before the last time: two structs may take turns.
+  const older = m.methodCache[entry ^ 1]
+  if (older !== undefined && older.name === name && older.struct === receiver.name && older.home === receiver.home)
+    return older.method
+  let method = m.impls.get(`${receiver.home}::${receiver.name}`)?.get(name)
+  if (method === undefined) {
+    for (const [key, methods] of m.impls)
+      if (method === undefined && key.endsWith(`::${receiver.name}`)) method = methods.get(name)
+    if (method === undefined) return null
+  }
+  while (m.methodCache.length <= (entry | 1)) m.methodCache.push(NO_METHOD)
+  m.methodCache[entry ^ 1] = m.methodCache[entry]!
+  m.methodCache[entry] = { struct: receiver.name, home: receiver.home, name, method }
+  return method
+}
+
+/** Found by nobody: no method has the empty name. */
+const NO_METHOD = { struct: '', home: '', name: '', method: null as never }
 
 /** A call instruction whose callee is not a plain closure. `site` is null where the callee has no name to fall back to. */
 export function callFrom(m: Machine, task: Task, callee: Value, from: number, argc: number, site: CallSite | null): boolean {

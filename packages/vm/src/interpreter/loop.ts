@@ -21,6 +21,7 @@ import { isTruthy } from '../values/value.js'
 import { getIndex, getProperty, setIndex, setProperty, share } from './access.js'
 import { control, nextItem, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
+import { structMethod } from './calls.js'
 import { Fault, thrown } from './fault.js'
 import { readField, writeField } from './fields.js'
 import { passesQuickly } from './param-check.js'
@@ -946,9 +947,7 @@ export function execute(m: Machine, task: Task): void {
         const receiver = regs[base + i.b]!
         if (receiver instanceof HarnStruct) {
           const { name } = i.k as MethodSite
-          // The machine remembers the methods of the struct that was asked for last.
-          const methods = receiver.name === m.structName && receiver.home === m.structHome ? m.structMethods : null
-          const callee = methods?.get(name) ?? m.structMethod(receiver, name)
+          const callee = structMethod(m, receiver, name, i.pc)
           if (callee !== null && fp < m.limits.frames) {
             // As CALL, but a run of its own (Coroutine.run).
             if (--m.fuel < 0) {
