@@ -125,6 +125,13 @@ describe.concurrent('bridle run', () => {
     })
   })
 
+  test('a replay ends as the recorded run did, with the status that the script returned', async () => {
+    const recording = join(folder, 'status.json')
+    const script = 'pipeline main() {\n  println(random_int(1, 5) > 0)\n  return 7\n}'
+    expect((await bridle(['run', '--record', recording, '-e', script])).code).toBe(7)
+    expect(await bridle(['replay', recording, '-e', script])).toEqual({ code: 7, stdout: 'true\n', stderr: '' })
+  })
+
   test('a recorded run replays, a changed one is caught', async () => {
     const recording = join(folder, 'run.jsonl')
     const first = await bridle(['run', '--record', recording, '-e', 'println(random())'])

@@ -44,7 +44,7 @@ function judge(result: RunResult, { module, script, stop }: Ending): { readonly 
 }
 
 /** An int is the exit status, `Result.Err` a failure that says why, everything else a success. */
-function statusOf(value: Value): { readonly code: number; readonly complaint: string } {
+export function statusOf(value: Value): { readonly code: number; readonly complaint: string } {
   if (typeof value === 'number') return { code: Math.min(255, Math.max(0, value)), complaint: '' }
   if (typeof value === 'bigint') return { code: value > 0n ? 255 : 0, complaint: '' }
   if (value instanceof HarnEnum && value.enumName === 'Result' && value.variant === 'Err') {

@@ -14,6 +14,7 @@ import { commandRuntime } from '../host.js'
 import { compileScript, readScript, reasonOf, sourcesOf } from '../load.js'
 import type { Script } from '../load.js'
 import { writeWhole } from '../perform.js'
+import { statusOf } from '../run-report.js'
 import { identifierWidth, renderExcerpt } from '../source-excerpt.js'
 
 export interface ReplayFlags {
@@ -123,8 +124,10 @@ function judge(
     case 'ended': {
       const { end } = result
       switch (end.kind) {
-        case 'done':
-          return { code: 0, text: '' }
+        case 'done': {
+          const { code, complaint } = statusOf(end.value)
+          return { code, text: complaint }
+        }
         case 'exit':
           return { code: end.code, text: '' }
         case 'failed':
