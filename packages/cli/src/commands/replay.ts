@@ -100,9 +100,16 @@ function editsOf(texts: readonly string[], calls: readonly ListedCall[]): Map<nu
     const match = /^(\d+)=(.*)$/s.exec(text)
     if (match === null) throw new UsageError(`--edit takes N=JSON, not ${JSON.stringify(text)}`)
     const id = Number(match[1])
-    if (calls.every((call) => call.id !== id)) throw new UsageError(`--edit ${id}: the recording has ${calls.length} calls`)
+    const call = calls.find((each) => each.id === id)
+    if (call === undefined) throw new UsageError(`--edit ${id}: the recording has ${calls.length} calls`)
     try {
-      edits.set(id, { ok: true, value: decodePlain(match[2]!) })
+      const value = decodePlain(match[2]!)
+      edits.set(id, { ok: true, value })
+      const recorded = answerOf(call.outcome)
+      if (shapeOf(recorded) !== shapeOf(value))
+        process.stderr.write(
+          `warning: --edit ${id}: the recorded answer is ${shapeOf(recorded)}: ${short(JSON.stringify(recorded, jsonValue))}\n`,
+        )
     } catch (cause) {
       throw new UsageError(`--edit ${id}: ${cause instanceof Error ? cause.message : String(cause)}`)
     }
@@ -179,6 +186,16 @@ function list(calls: readonly ListedCall[], json: boolean): number {
     process.stdout.write(`${String(call.id).padStart(4)}  ${call.name} ${short(call.args)}\n      ${short(answer)}\n`)
   }
   return 0
+}
+
+/** What the builtin behind a call looks for in its answer. */
+function shapeOf(answer: unknown): string {
+  if (answer === null) return 'nil'
+  if (Array.isArray(answer)) return 'a list'
+  if (answer instanceof Uint8Array) return 'bytes'
+  if (typeof answer !== 'object')
+    return typeof answer === 'string' ? 'a text' : typeof answer === 'boolean' ? 'a bool' : 'a number'
+  return `a record of ${Object.keys(answer).toSorted().join(', ')}`
 }
 
 function answerOf(outcome: EffectOutcome | null): unknown {
