@@ -8,7 +8,7 @@
 // error, wherever it is.
 
 import { dedent, dedentPieces, docText, unescape } from './literals.js'
-import { FIRST_UNIT, TOKEN, WORDS } from './tokens.js'
+import { FIRST_UNIT, TOKEN, TOKEN_SPELLINGS, WORDS } from './tokens.js'
 
 /**
  * The expression text of one `${…}`; `start` is the offset of its first character in the file, `depth` the brackets around
@@ -58,10 +58,8 @@ export const MAX_NESTING = 200
 
 /** A run of words like `! ! !` or `if if if`, which nests without brackets. */
 const PREFIXES = ['!', '-', '*', 'if', 'match', 'try', 'retry', 'deadline', 'parallel', 'each', 'settle'] as const
-const IS_PREFIX: readonly boolean[] = Object.values(TOKEN).reduce<boolean[]>((table, unit) => {
-  table[unit - FIRST_UNIT] = PREFIXES.some((name) => TOKEN[name] === unit)
-  return table
-}, [])
+const IS_PREFIX = new Uint8Array(TOKEN_SPELLINGS.length)
+for (const name of PREFIXES) IS_PREFIX[TOKEN[name] - FIRST_UNIT] = 1
 
 const WORD = /[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*/uy
 const UPPER = /^\p{Uppercase}/u
@@ -84,7 +82,7 @@ type Operator = readonly [text: string, unit: number]
 
 /** Operators by the code of their first character, longest first; harn.ohm sees one unit for each. */
 const OPERATORS: readonly (readonly Operator[] | undefined)[] = (() => {
-  const table = Array.from<Operator[] | undefined>({ length: 128 })
+  const table: (Operator[] | undefined)[] = []
   const texts = (
     [
       '==',
@@ -221,7 +219,7 @@ class Lexer {
       else if (text.startsWith('\r\n', start + 1)) this.at += 3
       else this.fail('character', start)
     } else {
-      const row = code < 128 ? OPERATORS[code] : undefined
+      const row = code < OPERATORS.length ? OPERATORS[code] : undefined
       if (row === undefined) this.wordOrError(start)
       else this.operator(start, row)
     }
@@ -232,7 +230,7 @@ class Lexer {
       this.docs.set(this.units.length, this.pendingDoc.join('\n'))
       this.pendingDoc = []
     }
-    if (IS_PREFIX[unit - FIRST_UNIT] === true) {
+    if (IS_PREFIX[unit - FIRST_UNIT] === 1) {
       this.prefixRun += 1
       if (this.prefixRun > MAX_NESTING) this.tooDeep ??= this.base + start
     } else {
