@@ -62,6 +62,8 @@ class HotGenerator {
   program(): string {
     const { random } = this
     this.write('fn id(x) { return x }')
+    // One closure's code with different callees.
+    this.write('fn through(h) { return { x -> h(x) } }')
     this.write('enum E { A(n), B }')
     this.write('struct P { x: any, y: any }')
     this.block('impl P', () => {
@@ -81,6 +83,7 @@ class HotGenerator {
       this.generating = false
       this.generators.push('own(2)', 'own(0.5)')
     }
+    for (let at = random.below(4); at > 0; at--) this.small()
     const count = random.between(1, 4)
     for (let at = 0; at < count; at++) {
       const name = `f${at}`
@@ -140,6 +143,39 @@ class HotGenerator {
     })
     this.loops = loops
     this.variables = variables
+  }
+
+  /** A function that compiled code may take in whole: short, without loops and calls, and it goes wrong in more than one way. */
+  private small(): void {
+    const { random } = this
+    const name = `s${this.names++}`
+    const params = ['a', 'b'].slice(0, random.between(1, 2))
+    const operand = (): string => random.pick([...params, ...params, '1', '2.0', '0.5', '(-3)', '"s"', 'nil'])
+    const body = (): string => {
+      const [x, y, z] = [operand(), operand(), operand()]
+      const [one, other] = [random.pick(['+', '-', '*', '/', '%']), random.pick(['+', '-', '*'])]
+      return random.pick([
+        `id2(${x}) ${one} id2(${y})`,
+        `${x}`,
+        `"<\${${x}}>"`,
+        `id2(${x}) ${one} id2(${y}) ${other} id2(${z})`,
+        `[${x}, 1.5][0]`,
+      ])
+    }
+    const plain = (text: string): string =>
+      text.replace(/id2\((\w+)\)/g, (_, each: string) => (params.includes(each) ? each : `id(${each})`)).replaceAll('id2', 'id')
+    this.block(
+      `fn ${name}(${params.map((each, at) => (at === 0 && random.oneIn(6) ? `${each}: float` : each)).join(', ')})`,
+      () => {
+        if (random.oneIn(3))
+          this.write(
+            `if ${params[0]!} ${random.pick(['<', '==', '>='])} ${random.pick(['2', '1.5', '"s"'])} { return ${plain(body())} }`,
+          )
+        if (random.oneIn(6)) this.write(`if ${params[0]!} == 3 { throw "three" }`)
+        this.write(`return ${plain(body())}`)
+      },
+    )
+    this.functions.push({ name, arity: params.length })
   }
 
   private declare(value: string): string {
@@ -313,7 +349,10 @@ class HotGenerator {
     const captured = this.variable()
     const body = `id(x) ${random.pick(['+', '*', '-', '==', '<'])} ${captured}`
     if (random.oneIn(4)) this.declare(`${list}.reduce(${this.literal()}, { acc, x -> id(acc) + ${body} })`)
-    else this.declare(`${list}.${random.pick(SMALL_METHODS)}({ x -> ${body} })`)
+    else if (random.oneIn(3)) {
+      const callee = random.pick(['{ x -> x }', '{ x -> "${x}" }', '{ x -> [x] }', '{ x -> 0.5 }', 'id', '{ x -> x == 2 }'])
+      this.declare(`${list}.${random.pick(SMALL_METHODS)}(through(${callee}))`)
+    } else this.declare(`${list}.${random.pick(SMALL_METHODS)}({ x -> ${body} })`)
   }
 
   private matching(depth: number): void {

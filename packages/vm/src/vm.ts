@@ -637,7 +637,7 @@ export class Machine {
     if (argc !== code.exactCount) placeArguments(code, co.regs, from, argc)
     const { tier } = this
     if (tier !== null && !boundary && code.plain) {
-      const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(code, co.regs, from) : null)
+      const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(callee, co.regs, from) : null)
       if (enter !== null) {
         const value = tier.call(co, enter, callee, from)
         if (value === undefined) return tier.settle(task)

@@ -53,6 +53,12 @@ describe('what both tiers do', () => {
       '14',
     ],
     [
+      'functions that are taken in, floats and faults',
+      'fn a(i, j) { return 1.0 / ((i + j) * (i + j + 1) / 2 + i + 1) }\nfn b(x) { if x == 7 { throw "seven" }\n return x * 2 }\n' +
+        'fn f(n) { var s = 0.0\n for i in 0 to n { s = s + a(i, 3) * b(i) }\n return s }\nprintln("${f(6)} ${try { f(9) }}")',
+      'seven',
+    ],
+    [
       'defaults and missing arguments',
       'fn f(a, b = 5, c = b) { return "${a} ${b} ${c}" }\nprintln(f(1) + f(1, 2) + f(1, 2, 3))',
       '1 5 5',
@@ -67,6 +73,17 @@ describe('what both tiers do', () => {
       'g:2',
       'f:5',
       'pipeline:8',
+    ])
+  })
+
+  test('a fault in a function that was taken in has both places in its trace', () => {
+    const { exit } = inBoth(
+      'fn g(n) {\n  return 6 / n\n}\nfn f(n) {\n  var s = 0\n  for i in 0 to n { s = s + g(3 - i) }\n  return s\n}\nf(5)',
+    )
+    expect(exit?.kind === 'failed' && exit.fault.trace?.map((each) => `${each.function}:${each.line}`)).toEqual([
+      'g:2',
+      'f:6',
+      'pipeline:9',
     ])
   })
 
@@ -120,6 +137,12 @@ describe('guesses', () => {
     const add = machine.program.main.functions.find((fn) => fn.chunk.name === 'add')!
     expect(add.compiled.misses).toBeLessThan(20)
     expect(add.enter).not.toBeNull()
+  })
+
+  test('a function that was taken in is asked for by what it is', () => {
+    const text =
+      'fn through(h) { return { x -> h(x) } }\nvar out = []\nfor round in 0 to 100 { for h in [{ x -> x + 1 }, { x -> "<${x}>" }] { out = [1, 2].map(through(h)) } }\nprintln(out)'
+    expect(inBoth(text).output).toContain('<2>')
   })
 
   test('code that stops all the time stays in the base tier', () => {

@@ -14,10 +14,18 @@ const TOO_MANY_MISSES = 40
 /** Notes that a guard of `site` failed. */
 export function missed({ code, instr }: Site): void {
   noteMiss(instr)
-  if (instr === code.entry) code.compiled.guesses = false
   code.compiled.misses++
   if (code.compiled.misses > TOO_MANY_MISSES) code.compiled.guesses = false
-  if (code.compiled.misses % MAX_MISSES === 0) forget(code)
+  if (code.compiled.misses % MAX_MISSES !== 0) return
+  forget(code)
+  for (const host of code.compiled.hosts) forget(host)
+  code.compiled.hosts.clear()
+}
+
+/** Notes that a guess about arguments was wrong. */
+export function missedAtEntry(site: Site): void {
+  site.code.compiled.guesses = false
+  missed(site)
 }
 
 /** Throws away what was compiled of a function. */

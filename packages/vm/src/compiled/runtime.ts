@@ -44,7 +44,7 @@ import { readField, writeField } from '../interpreter/fields.js'
 import { checkParameter } from '../interpreter/param-check.js'
 import { MAX_NESTED_CALLS } from '../scheduler/task.js'
 import { isDirect } from './templates.js'
-import { missed } from './feedback.js'
+import { missed, missedAtEntry } from './feedback.js'
 import type { BuiltinDef, FrameState, Result } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Site } from './site.js'
@@ -67,6 +67,11 @@ function leaveBeforeCall(m: Machine, site: Site, closure: HarnClosure, ...values
 
 function leaveWithGuess(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
   missed(site)
+  m.leaving.push({ site, closure, values })
+}
+
+function leaveAtEntry(m: Machine, site: Site, closure: HarnClosure, ...values: Value[]): Left {
+  missedAtEntry(site)
   m.leaving.push({ site, closure, values })
 }
 
@@ -272,6 +277,7 @@ export const HELPERS = {
   XR: leaveRaising,
   XP: leavePassing,
   G: leaveWithGuess,
+  GE: leaveAtEntry,
   R: raise,
   P: pass,
   F: HarnFloat,

@@ -45,6 +45,8 @@ export class CompiledState {
   /** What went wrong inside the compiler, null when nothing did. */
   broken: unknown = null
   readonly profit = new Profit()
+  /** Functions in whose texts this one is taken in: its wrong guesses are theirs. */
+  readonly hosts = new Set<FunctionCode>()
   /** LOOP and YIELD instructions with a unit. */
   readonly entered: Instr[] = []
   /** What a generator does up to its first yield. */

@@ -9,7 +9,19 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { Refusal } from './graph.js'
 import { loopFrameOf, loopText } from './callbacks.js'
-import { ANY, FLOAT, guessesInts, guessesList, isArithmetic, itemType, LIST, LIST_ITER, RANGE_ITER, SAW_FLOATS } from './types.js'
+import {
+  ANY,
+  FLOAT,
+  guessesBounds,
+  guessesInts,
+  guessesList,
+  isArithmetic,
+  itemType,
+  LIST,
+  LIST_ITER,
+  RANGE_ITER,
+  SAW_FLOATS,
+} from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { ParameterCheck } from '../interpreter/param-check.js'
@@ -145,11 +157,11 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.LOAD_DATA:
       return set(`fromPlain(JSON.parse(${w.constant(i.k)}))`)
     case L.LOAD_CAPTURE:
-      return set(`c.captures[${i.b}]`)
+      return set(`${w.self}.captures[${i.b}]`)
     case L.LOAD_MODULE:
-      return set(`m.moduleSlots(c.code.module)[${i.b}]`)
+      return set(`m.moduleSlots(${w.self}.code.module)[${i.b}]`)
     case L.LOAD_MODULE_SHARED:
-      return set(`share(m.moduleSlots(c.code.module)[${i.b}])`)
+      return set(`share(m.moduleSlots(${w.self}.code.module)[${i.b}])`)
     case L.STORE_MODULE:
       return `m.moduleSlots(c.code.module)[${i.c}]=${b()};`
     case L.LOAD_EXPORT:
@@ -232,7 +244,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return set(`new Enum(${w.constant(name.enumName)},${w.constant(name.variant)},${w.any(i.b)}.copyItems())`)
     }
     case L.BUILD_RANGE:
-      return set(`makeRange(${b()},${c()},${i.d === 1})`)
+      return `${guessesBounds(i, w.types, w.guesses) ? intsGuard(w, i, [i.b, i.c]) : ''}${set(`makeRange(${b()},${c()},${i.d === 1})`)}`
     case L.TEXT:
       return text(w, i)
     case L.CLOSURE:
@@ -312,7 +324,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return selfCall(w, i, block)
     case L.CALL:
     case L.CALL_NAMED:
-      return call(w, i, block)
+      return w.inlined(i, block) ?? call(w, i, block)
     case L.PIPE:
       return pipe(w, i, block)
     case L.TAIL_NAMED:
@@ -334,7 +346,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
         Array.from({ length: i.c }, (_, at) => w.value(i.b + at)),
       )
     case L.RETURN:
-      return `return ${b()};`
+      return w.returned(i.b)
 
     case L.THROW:
       return w.fault(i, block, `thrown(${b()})`)
@@ -362,6 +374,12 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     default:
       throw new Refusal(`no template for linked operation ${op}`)
   }
+}
+
+/** What leaves when a slot does not hold an int that is a number. */
+function intsGuard(w: UnitWriter, i: Instr, slots: readonly number[]): string {
+  const tests = slots.filter((slot) => !w.isNumber(slot)).map((slot) => `typeof ${w.any(slot)}!=="number"`)
+  return tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
 }
 
 /** What leaves when the operands of an access by index are not a list and an int. */

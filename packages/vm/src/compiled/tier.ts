@@ -91,8 +91,9 @@ export class Tier {
   }
 
   /** Compiles a function whose arguments lie at `from`; null where it stays in the base tier. */
-  compile(code: FunctionCode, regs: readonly Value[], from: number): Enter | null {
-    compileFunction(code, (slot) => (slot < code.paramCount ? regs[from + slot] : undefined))
+  compile(closure: HarnClosure, regs: readonly Value[], from: number): Enter | null {
+    const { code } = closure
+    compileFunction(this.m, closure, (slot) => (slot < code.paramCount ? regs[from + slot] : undefined))
     return code.enter
   }
 
@@ -133,7 +134,7 @@ export class Tier {
    */
   loop(co: Coroutine, loop: Instr, closure: HarnClosure): Value | undefined {
     const { m } = this
-    const unit = (loop.cache as EnteredUnit | null) ?? compileLoop(closure.code, loop, co.regs, co.base)
+    const unit = (loop.cache as EnteredUnit | null) ?? compileLoop(m, closure, loop, co)
     if (unit === null || !this.canEnter(unit, closure.code, co)) return undefined
     this.begin(co, co.fp)
     const fuel = m.fuel
@@ -175,8 +176,9 @@ export class Tier {
     const own = generator.coroutine
     if (own === null || own.resumer !== null || own === task.current || own.fp !== 0 || this.pulling >= MAX_PULLING)
       return undefined
-    const { code } = own.frames[0] as HarnClosure
-    const unit = this.partAt(own, code)
+    const closure = own.frames[0] as HarnClosure
+    const { code } = closure
+    const unit = this.partAt(own, closure)
     if (unit === null) return undefined
     if (own.paused) {
       // When resumed, the yield itself gives nil.
@@ -190,7 +192,7 @@ export class Tier {
     this.begin(own, 0)
     this.pulling++
     const { fuel } = m
-    const item = unit.enter(m, own.frames[0] as HarnClosure, 0, own.regs, own.base)
+    const item = unit.enter(m, closure, 0, own.regs, own.base)
     this.pulling--
     m.floor = floor
     m.deepest = deepest
@@ -221,13 +223,14 @@ export class Tier {
   }
 
   /** The unit for a generator that stands at a yield or at its beginning, null for every other or while it is not hot. */
-  private partAt(own: Coroutine, code: FunctionCode): EnteredUnit | null {
+  private partAt(own: Coroutine, closure: HarnClosure): EnteredUnit | null {
+    const { code } = closure
     const { compiled } = code
     const { instr, regs, base } = own
     if (!own.paused) {
       if (instr !== code.entry) return null
       if (compiled.beginning !== null || ++compiled.begun <= this.calls) return compiled.beginning
-      compiled.beginning = compileEntered(code, 'part', instr, regs, base)
+      compiled.beginning = compileEntered(this.m, closure, 'part', instr, own)
       if (compiled.beginning === null) compiled.begun = NEVER
       return compiled.beginning
     }
@@ -235,7 +238,7 @@ export class Tier {
     // Before a loop around the yield is found to be hot.
     if (instr.op !== LINKED.YIELD || ++instr.kind <= this.turns >> 1) return null
     regs[base + instr.a] = null
-    return keep(code, instr, compileEntered(code, 'part', instr.next, regs, base))
+    return keep(code, instr, compileEntered(this.m, closure, 'part', instr.next, own))
   }
 
   /**
@@ -268,7 +271,7 @@ export class Tier {
   /** A call from compiled code of a function that is not compiled. */
   firstCall(closure: HarnClosure, depth: number, args: readonly Value[]): Value | undefined {
     const { code } = closure
-    if (compileFunction(code, (slot) => args[slot])) return code.jit(this.m, closure, depth, ...args)
+    if (compileFunction(this.m, closure, (slot) => args[slot])) return code.jit(this.m, closure, depth, ...args)
     return this.leaveAtEntry(closure, args)
   }
 
@@ -360,10 +363,11 @@ export function compilerFault({ modules }: LinkedProgram): unknown {
 // ---- making code
 
 /** Whether there is compiled code now. */
-function compileFunction(code: FunctionCode, sample: (slot: number) => unknown): boolean {
+function compileFunction(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): boolean {
+  const { code } = closure
   const made = attempt(code, () => {
     if (!code.plain) throw new Refusal('no plain function')
-    return instantiate(functionUnit(code, sample).write()) as [Compiled, Enter]
+    return instantiate(functionUnit(machine, closure, sample).write()) as [Compiled, Enter]
   })
   if (made === null) {
     giveUp(code)
@@ -374,22 +378,29 @@ function compileFunction(code: FunctionCode, sample: (slot: number) => unknown):
   return true
 }
 
-function functionUnit(code: FunctionCode, sample: (slot: number) => unknown): UnitWriter {
-  const graph = graphOf(code)
-  return new UnitWriter(graph, 'function', graph.entry, sample, code.compiled.guesses)
+function functionUnit(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): UnitWriter {
+  const graph = graphOf(closure.code)
+  return new UnitWriter({ graph, kind: 'function', entry: graph.entry, sample, machine, closure })
 }
 
-function compileLoop(code: FunctionCode, loop: Instr, regs: readonly Value[], base: number): EnteredUnit | null {
-  return keep(code, loop, compileEntered(code, 'loop', loop.target, regs, base))
+function compileLoop(machine: Machine, closure: HarnClosure, loop: Instr, co: Coroutine): EnteredUnit | null {
+  return keep(closure.code, loop, compileEntered(machine, closure, 'loop', loop.target, co))
 }
 
 /** null where that is not possible. */
-function compileEntered(code: FunctionCode, kind: UnitKind, at: Instr, regs: readonly Value[], base: number): EnteredUnit | null {
-  return attempt(code, (): EnteredUnit => {
-    const graph = graphOf(code)
+function compileEntered(
+  machine: Machine,
+  closure: HarnClosure,
+  kind: UnitKind,
+  at: Instr,
+  { regs, base }: Coroutine,
+): EnteredUnit | null {
+  return attempt(closure.code, (): EnteredUnit => {
+    const graph = graphOf(closure.code)
     const entry = graph.blockOf(at)
     if (entry === undefined) throw new Refusal('no block at the entry')
-    const unit = new UnitWriter(graph, kind, entry, (slot) => regs[base + slot], code.compiled.guesses).write()
+    const sample = (slot: number): unknown => regs[base + slot]
+    const unit = new UnitWriter({ graph, kind, entry, sample, machine, closure }).write()
     return { enter: instantiate(unit) as Enter, expects: unit.expects, profit: { leaves: 0, work: 0 } }
   })
 }

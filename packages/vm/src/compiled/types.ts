@@ -14,6 +14,7 @@ import { mayFault, readsOf, writeOf } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Block, Region } from './graph.js'
+import type { InlinedCall } from './inline.js'
 
 /** 0: no value or a dead one. */
 export const UNSET = 0
@@ -76,7 +77,7 @@ export function isArithmetic(op: number): boolean {
 
 /** Whether `Instr.kind` says what the operation has worked on. */
 export function hasKind(op: number): boolean {
-  return isNumeric(op) || op === L.GET_INDEX || op === L.SET_INDEX
+  return isNumeric(op) || op === L.GET_INDEX || op === L.SET_INDEX || op === L.BUILD_RANGE
 }
 
 function isNumeric(op: number): boolean {
@@ -86,7 +87,7 @@ function isNumeric(op: number): boolean {
 /** After a guess about `i` was wrong. */
 export function noteMiss(i: Instr): void {
   if (i.op === L.GET_INDEX) i.kind = i.kind === SAW_LISTS ? SAW_MIXED_LISTS : SAW_OTHERS
-  else if (hasKind(i.op)) i.kind = SAW_OTHERS
+  else if (hasKind(i.op) || i.op === L.CALL || i.op === L.CALL_NAMED) i.kind = SAW_OTHERS
 }
 
 /** Whether a value can be taken for one of `type`: what guards at an entry ask. */
@@ -111,6 +112,12 @@ export function fits(type: number, value: unknown): boolean {
 
 function isNumberRange(value: unknown): boolean {
   return value instanceof HarnRange && typeof value.end === 'number'
+}
+
+/** Whether the bounds of a range are taken for ints. */
+export function guessesBounds(i: Instr, types: Types, guesses: boolean): boolean {
+  const isOne = (type: number): boolean => type === ANY || type === NUMBER
+  return guesses && i.op === L.BUILD_RANGE && i.kind === SAW_INTS && isOne(types[i.b]!) && isOne(types[i.c]!)
 }
 
 /** Whether `i` is taken to work on a list and an int: a guard stands before operands of which that is not known. */
@@ -177,15 +184,18 @@ export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
 export interface Guesses {
   readonly allowed: boolean
   readonly floatReads: ReadonlySet<Instr>
+  readonly inlined: ReadonlyMap<Instr, InlinedCall>
 }
 
 /** What `i` leaves in its result slot. */
-export function resultType(i: Instr, types: Types, { allowed: guesses, floatReads }: Guesses): number {
+export function resultType(i: Instr, types: Types, { allowed: guesses, floatReads, inlined }: Guesses): number {
   const { op } = i
   if (guessesInts(i, types, guesses)) return NUMBER
   if (guessesList(i, types, guesses)) return op === L.SET_INDEX ? LIST : floatReads.has(i) ? FLOAT : ANY
   if (op === L.BUILD_LIST || op === L.LIST_PUSH || op === L.LIST_EXTEND || op === L.CHECK_LIST) return LIST
-  if (op === L.BUILD_RANGE) return types[i.b] === NUMBER && types[i.c] === NUMBER ? RANGE : ANY
+  if (op === L.CALL || op === L.CALL_NAMED) return inlined.get(i)?.solve(types, i.d).result ?? ANY
+  if (op === L.BUILD_RANGE)
+    return guessesBounds(i, types, guesses) || (types[i.b] === NUMBER && types[i.c] === NUMBER) ? RANGE : ANY
   if (op === L.ITERATE) return types[i.b] === RANGE ? RANGE_ITER : types[i.b] === LIST ? LIST_ITER : ANY
   if (MOVES.has(op)) return types[i.b]!
   if (op === L.LOADK)
@@ -212,7 +222,8 @@ export function afterInstr(i: Instr, types: Types, guesses: Guesses): void {
   if (result < 0) return
   const type = resultType(i, types, guesses)
   // The guard has seen to it.
-  if (guessesInts(i, types, guesses.allowed)) for (const slot of readsOf(i)) types[slot] = NUMBER
+  if (guessesInts(i, types, guesses.allowed) || guessesBounds(i, types, guesses.allowed))
+    for (const slot of readsOf(i)) types[slot] = NUMBER
   else if (guessesList(i, types, guesses.allowed)) {
     types[i.b] = LIST
     types[i.op === L.GET_INDEX ? i.c : i.d] = NUMBER

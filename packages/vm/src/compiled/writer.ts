@@ -7,6 +7,7 @@
 
 import { LINKED } from '../interpreter/linked.js'
 import { Block, Refusal, Region } from './graph.js'
+import { inlinedCalls } from './inline.js'
 import { mayFault, writeOf } from './operands.js'
 import {
   afterInstr,
@@ -28,6 +29,9 @@ import { leavesCode, writeInstr } from './templates.js'
 import { Site } from './site.js'
 import type { FlowGraph } from './graph.js'
 import type { Instr } from '../interpreter/linked.js'
+import type { HarnClosure } from '../values/callable.js'
+import type { Machine } from '../vm.js'
+import type { InlinedCall } from './inline.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Expectation } from './state.js'
 import type { Guesses, Types } from './types.js'
@@ -41,16 +45,56 @@ export interface UnitText {
 }
 
 /** A whole function; a loop that is entered in mid-run; or the part of a generator from where it goes on to its next yields. */
-export type UnitKind = 'function' | 'loop' | 'part'
+export type UnitKind = 'function' | 'loop' | 'part' | 'callee'
 
 /** Past this V8 would not optimise the result, and compiling would hold the run up. */
 const MAX_INSTRS = 1200
 const MAX_SLOTS = 120
 
+export interface UnitOptions {
+  readonly graph: FlowGraph
+  readonly kind: UnitKind
+  readonly entry: Block
+  /** The value of a slot where the unit is entered, for guesses. */
+  readonly sample: (slot: number) => unknown
+  readonly machine: Machine
+  /** A closure that runs this code. */
+  readonly closure: HarnClosure
+}
+
+/** The call that the text of a callee stands for. */
+interface Host {
+  readonly writer: UnitWriter
+  readonly call: InlinedCall
+  readonly at: Instr
+  readonly block: Block
+  readonly prefix: string
+  /** What to break out of with the result. */
+  readonly label: string
+  readonly result: number
+}
+
+/** What a text has in common with those of the callees in it. */
+interface Shared {
+  readonly texts: Map<unknown, string>
+  /** Variables beside those of slots are declared always; those of slots, with what they begin with, when they are used. */
+  readonly slots: Map<string, string>
+  readonly functions: string[]
+  labels: number
+}
+
 export class UnitWriter {
   readonly code: FunctionCode
   readonly sites: Site[] = []
   readonly constants: unknown[] = []
+  /** What this text is part of: null for all but the text of a callee. */
+  private readonly host: Host | null
+  private readonly shared: Shared
+  /** In front of the names of variables and labels. */
+  private readonly prefix: string = ''
+  /** The closure that runs. */
+  readonly self: string = 'c'
+  private readonly options: UnitOptions
   private readonly graph: FlowGraph
   private readonly region: Region
   private readonly states: Map<Block, Types>
@@ -63,20 +107,34 @@ export class UnitWriter {
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
   private readonly written: ReadonlySet<number>
-  private readonly constantTexts = new Map<unknown, string>()
-  /** Variables beside those of slots are declared always; those of slots when they are used. */
-  private readonly slotsUsed = new Set<string>()
-  private readonly functions: string[] = []
-  private labels = 0
   /** Facts at the instruction being written. */
   types: Types = new Uint8Array(0)
 
-  /** `sample` gives the value of a slot where the unit is entered, for guesses. */
-  constructor(graph: FlowGraph, kind: UnitKind, entry: Block, sample: (slot: number) => unknown, guesses: boolean) {
+  constructor(options: UnitOptions, host: Host | null = null) {
+    const { graph, kind, entry, sample, machine, closure } = options
+    this.options = options
     this.graph = graph
     this.code = graph.code
     this.kind = kind
+    this.host = host
+    const guesses = this.code.compiled.guesses
     this.guesses = guesses
+    if (host !== null) {
+      const { writer, call, at } = host
+      this.shared = writer.shared
+      this.sites = writer.sites
+      this.constants = writer.constants
+      this.prefix = host.prefix
+      this.self = writer.any(at.b)
+      this.region = call.region
+      this.guessed = call.guessed
+      this.states = call.solve(writer.types, at.d).states
+      this.expects = []
+      this.written = new Set()
+      this.placeBlocks()
+      return
+    }
+    this.shared = { texts: new Map(), slots: new Map(), functions: [], labels: 0 }
     if (this.code.frameSize > MAX_SLOTS) throw new Refusal('too many slots')
     const reached = new Region(entry, (block) => this.edgesOf(block))
     this.region = kind === 'loop' ? this.loopRegion(entry, reached.loops.get(entry)) : reached
@@ -84,7 +142,12 @@ export class UnitWriter {
     for (const block of this.region.order) size += block.instrs.length
     if (size > MAX_INSTRS) throw new Refusal('too many instructions')
     const types = new Uint8Array(this.code.frameSize)
-    this.guessed = { allowed: guesses, floatReads: guesses ? floatReads(this.region.order) : new Set() }
+    this.guessed = {
+      allowed: guesses,
+      floatReads: guesses ? floatReads(this.region.order) : new Set(),
+      inlined: guesses ? inlinedCalls(machine, closure, this.region.order) : new Map(),
+    }
+    for (const { code } of this.guessed.inlined.values()) code.compiled.hosts.add(this.code)
     for (let slot = 0; slot < types.length; slot++) {
       if (entry.live[slot] === 0) continue
       types[slot] = guesses ? this.guessAtEntry(slot, sample(slot)) : ANY
@@ -215,17 +278,13 @@ export class UnitWriter {
       const test = this.expects
         .map(({ slot, type }) => (type === FLOAT ? `r${slot} instanceof F` : `typeof r${slot}==="number"`))
         .join('&&')
-      starts.push(`if(!(${test}))${this.guard(this.code.entry)}`)
+      starts.push(`if(!(${test}))${this.leave('GE', this.code.entry, true)}`)
       for (const { slot, type } of this.expects) if (type === FLOAT) starts.push(`${this.raw(slot)}=r${slot}.v;`)
     }
-    const variables = [...this.slotsUsed].filter((name) => !given.has(name))
-    const head = [
-      ...variables.map((name) => `let ${name}=${name.startsWith('f') ? '0' : 'null'};`),
-      'let t,v,q=0,g=0,h=0;',
-      ...starts,
-    ].join('')
+    const variables = [...this.shared.slots].filter(([name]) => !given.has(name))
+    const head = [...variables.map(([name, start]) => `let ${name}=${start};`), 'let t,v,q=0,g=0,h=0;', ...starts].join('')
     const constants = this.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
-    const inner = this.functions.join('')
+    const inner = this.shared.functions.join('')
     const text = !this.isWhole
       ? `${constants}${inner}return function(m,c,d,regs,b){${head}${body}}`
       : `${constants}${inner}function f(${['m', 'c', 'd', ...params].join(',')}){${head}${body}}` +
@@ -241,13 +300,13 @@ export class UnitWriter {
       [...blocks].sort((one, other) => this.region.rank.get(one)! - this.region.rank.get(other)!)
     let text = this.within(block, byRank(children?.inside ?? []))
     if (this.region.loops.has(block)) text = `L${block.index}:for(;;){${text}}`
-    for (const each of byRank(children?.behind ?? [])) text = `B${each.index}:{${text}}${this.tree(each)}`
+    for (const each of byRank(children?.behind ?? [])) text = `${this.prefix}B${each.index}:{${text}}${this.tree(each)}`
     return text
   }
 
   private within(block: Block, inside: readonly Block[]): string {
     let text = this.block(block)
-    for (const each of inside) text = `B${each.index}:{${text}}${this.tree(each)}`
+    for (const each of inside) text = `${this.prefix}B${each.index}:{${text}}${this.tree(each)}`
     return text
   }
 
@@ -293,7 +352,7 @@ export class UnitWriter {
         text += `${this.any(slot)}=new F(${this.raw(slot)});`
     }
     if (region.loops.has(to) && region.rank.get(to)! <= region.rank.get(from)!) return `${text}continue L${to.index};`
-    if (this.labelled.has(to)) return `${text}break B${to.index};`
+    if (this.labelled.has(to)) return `${text}break ${this.prefix}B${to.index};`
     return text + this.tree(to)
   }
 
@@ -301,15 +360,15 @@ export class UnitWriter {
 
   /** The variable of any value. */
   any(slot: number): string {
-    const name = `r${slot}`
-    this.slotsUsed.add(name)
+    const name = `${this.prefix}r${slot}`
+    this.shared.slots.set(name, 'null')
     return name
   }
 
   /** The variable of a raw float. */
   raw(slot: number): string {
-    const name = `f${slot}`
-    this.slotsUsed.add(name)
+    const name = `${this.prefix}f${slot}`
+    this.shared.slots.set(name, '0')
     return name
   }
 
@@ -338,23 +397,24 @@ export class UnitWriter {
   /** The text that stands for a constant that is no number, bool or nil. */
   constant(value: unknown): string {
     if (typeof value === 'string' && value.length < 80) return JSON.stringify(value)
-    let text = this.constantTexts.get(value)
+    let text = this.shared.texts.get(value)
     if (text === undefined) {
       text = `k${this.constants.push(value) - 1}`
-      this.constantTexts.set(value, text)
+      this.shared.texts.set(value, text)
     }
     return text
   }
 
   /** A name for a statement to break out of. */
   label(): string {
-    return `X${this.labels++}`
+    return `X${this.shared.labels++}`
   }
 
   /** A function of the unit's own; `write` is given its name, which is the answer. */
   inner(write: (name: string) => string): string {
-    const name = `i${this.functions.length}`
-    this.functions.push(write(name))
+    const { functions } = this.shared
+    const name = `i${functions.length}`
+    functions.push(write(name))
     return name
   }
 
@@ -373,7 +433,9 @@ export class UnitWriter {
   private leave(helper: string, i: Instr, before: boolean, more = ''): string {
     const site = this.site(i, before)
     const saved = this.saved(this.sites[this.sites.length - 1]!)
-    return `return ${helper}(m,${site},c${more}${saved === '' ? '' : `,${saved}`});`
+    const text = `${helper}(m,${site},${this.self}${more}${saved === '' ? '' : `,${saved}`});`
+    const { host } = this
+    return host === null ? `return ${text}` : text + host.writer.wait(host.at)
   }
 
   /** The base tier goes on before `i`, of which nothing has happened. */
@@ -398,16 +460,57 @@ export class UnitWriter {
 
   /** A call that a fault came out of, or that stopped. */
   afterCall(i: Instr, block: Block, fromRun = false): string {
-    const left = fromRun ? 'leaveRun(m);' : ''
-    let out: string
-    if (this.isCaught(block)) out = this.catchWith(block, `passed(m,${this.place(i)})`)
-    else if (!this.isWhole) out = this.leave('XP', i, true)
-    else out = `return P(m,${this.place(i)},c);`
-    return `{if(m.raised!==null){${left}${out}}${this.wait(i)}}`
+    return `{if(m.raised!==null){${fromRun ? 'leaveRun(m);' : ''}${this.passOn(i, block)}}${this.wait(i)}}`
+  }
+
+  /** A fault came out of the call `i`. */
+  private passOn(i: Instr, block: Block): string {
+    if (this.isCaught(block)) return this.catchWith(block, `passed(m,${this.place(i)})`)
+    if (!this.isWhole) return this.leave('XP', i, true)
+    return `return P(m,${this.place(i)},c);`
+  }
+
+  // ---- callees that are part of the text
+
+  /** The text of a call whose callee is taken in, null for every other. */
+  inlined(i: Instr, block: Block): string | null {
+    const call = this.guessed.inlined.get(i)
+    if (call === undefined) return null
+    const { states, result } = call.solve(this.types, i.d)
+    const prefix = `p${this.shared.labels++}_`
+    const label = this.label()
+    const inner = new UnitWriter(
+      { ...this.options, graph: call.graph, kind: 'callee', entry: call.graph.entry },
+      { writer: this, call, at: i, block, prefix, label, result },
+    )
+    const callee = this.any(i.b)
+    const entry = states.get(call.graph.entry)!
+    const args: string[] = []
+    for (let slot = 0; slot < i.c; slot++) {
+      if (entry[slot] === FLOAT) args.push(`${inner.raw(slot)}=${this.raw(i.d + slot)};`)
+      else if (entry[slot] !== UNSET) args.push(`${inner.any(slot)}=${this.value(i.d + slot)};`)
+    }
+    return (
+      `if(!(${callee} instanceof Closure&&${callee}.code===${this.constant(call.code)})){${this.guard(i)}}` +
+      `if(d>=m.deepest||--m.fuel<0){${this.restart(i)}}` +
+      `${args.join('')}${label}:{${inner.tree(call.graph.entry)}}`
+    )
+  }
+
+  /** The function's result is in `slot`. */
+  returned(slot: number): string {
+    const { host } = this
+    if (host === null) return `return ${this.value(slot)};`
+    const { writer, at, label, result } = host
+    const text = result === FLOAT ? `${writer.raw(at.a)}=${this.raw(slot)}` : `${writer.any(at.a)}=${this.value(slot)}`
+    return `${text};break ${label};`
   }
 
   /** `text` is a fault of `i`. */
   fault(i: Instr, block: Block, text: string): string {
+    const { host } = this
+    // As from a call, which it is.
+    if (host !== null) return `R(m,${this.place(i)},${this.self},${text});${host.writer.passOn(host.at, host.block)}`
     if (this.isCaught(block)) return this.catchWith(block, `caught(${this.place(i)},${text})`)
     if (!this.isWhole) return this.leave('XR', i, true, `,${text}`)
     return `return R(m,${this.place(i)},c,${text});`

@@ -791,7 +791,7 @@ export function execute(m: Machine, task: Task): void {
         if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
         if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
         if (tier !== null) {
-          const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(code, regs, start) : null)
+          const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(closure, regs, start) : null)
           if (enter !== null) {
             co.stand(fp, base, i)
             const value = tier.call(co, enter, closure, start)
@@ -830,7 +830,7 @@ export function execute(m: Machine, task: Task): void {
           if (start + code.frameSize > regs.length) co.reserve(start + code.frameSize + 16)
           if (i.c !== code.exactCount) m.placeArguments(code, regs, start, i.c)
           if (tier !== null) {
-            const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(code, regs, start) : null)
+            const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(callee, regs, start) : null)
             if (enter !== null) {
               co.stand(fp, base, i)
               const value = tier.call(co, enter, callee, start)
@@ -896,7 +896,7 @@ export function execute(m: Machine, task: Task): void {
           closure = callee
           i = code.first ?? code.entry
           if (tier !== null) {
-            const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(code, regs, base) : null)
+            const enter = code.enter ?? (++code.heat > tier.calls ? tier.compile(callee, regs, base) : null)
             if (enter !== null) {
               co.stand(fp, base, i)
               const value = tier.tailCall(co, enter, callee)

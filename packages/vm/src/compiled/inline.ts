@@ -1,0 +1,205 @@
+// Calls whose callee becomes part of the caller's text: small functions without loops, handlers or further calls. What it saves is
+// not the call, which V8 does well, but the boxes: arguments and result stay raw, and what is known of them is known inside.
+//
+// A call is taken in where the callee can be told from the code: it comes from a capture or a module's slot that holds a
+// closure when the text is made. The text asks whether it is still that function. When the inner part leaves, it leaves as two
+// activations, like the call that it stands for.
+
+import { HarnCell, HarnClosure } from '../values/callable.js'
+import { LINKED } from '../interpreter/linked.js'
+import { graphOf, Region } from './graph.js'
+import { writeOf } from './operands.js'
+import { leavesCode } from './templates.js'
+import { afterInstr, ANY, floatReads, SAW_OTHERS, solveTypes } from './types.js'
+import type { Instr } from '../interpreter/linked.js'
+import type { FunctionCode } from '../interpreter/module.js'
+import type { Value } from '../values/value.js'
+import type { Machine } from '../vm.js'
+import type { Block, FlowGraph } from './graph.js'
+import type { Guesses, Types } from './types.js'
+
+/** Instructions of a callee that is taken in, and of all those of one unit. */
+const MOST_INSTRS = 48
+const MOST_IN_ALL = 240
+
+const L = LINKED
+
+/** What a callee may consist of: nothing that looks at its own depth, calls, or comes back to where it was. */
+const PLAIN: ReadonlySet<number> = new Set([
+  L.MOVE,
+  L.LOADK,
+  L.SHARE,
+  L.LOAD_CAPTURE,
+  L.LOAD_MODULE,
+  L.LOAD_MODULE_SHARED,
+  L.ADD,
+  L.SUB,
+  L.MUL,
+  L.DIV,
+  L.MOD,
+  L.POW,
+  L.NEG,
+  L.NOT,
+  L.ADD_OWNED,
+  L.EQ,
+  L.NE,
+  L.LT,
+  L.LE,
+  L.GT,
+  L.GE,
+  L.IN,
+  L.NOT_IN,
+  L.ADDK,
+  L.SUBK,
+  L.MULK,
+  L.MODK,
+  L.EQK,
+  L.NEK,
+  L.LTK,
+  L.LEK,
+  L.GTK,
+  L.GEK,
+  L.JUMP,
+  L.JF,
+  L.JT,
+  L.JNN,
+  L.JNLT,
+  L.JNLE,
+  L.JNGT,
+  L.JNGE,
+  L.JNEQ,
+  L.JNNE,
+  L.JNLTK,
+  L.JNLEK,
+  L.JNGTK,
+  L.JNGEK,
+  L.JNEQK,
+  L.JNNEK,
+  L.CHECK_PARAM,
+  L.TEXT,
+  L.GET_PROP,
+  L.GET_PROP_OPT,
+  L.GET_INDEX,
+  L.GET_INDEX_OPT,
+  L.FIELD,
+  L.ITEM,
+  L.IS_ENUM,
+  L.ENUM_FIELD,
+  L.IS_DICT,
+  L.IS_LIST,
+  L.BUILTIN1,
+  L.BUILTIN2,
+  L.BUILTIN_N,
+  L.RETURN,
+  L.THROW,
+  L.RAISE,
+])
+
+/** A callee as part of a caller's text. */
+export class InlinedCall {
+  readonly code: FunctionCode
+  readonly graph: FlowGraph
+  readonly region: Region
+  readonly guessed: Guesses
+  private readonly solved = new Map<string, { readonly states: Map<Block, Types>; readonly result: number }>()
+
+  constructor(code: FunctionCode, region: Region) {
+    this.code = code
+    this.graph = graphOf(code)
+    this.region = region
+    const allowed = code.compiled.guesses
+    this.guessed = { allowed, floatReads: allowed ? floatReads(region.order) : new Set(), inlined: new Map() }
+  }
+
+  /** Types inside, and of the result, for arguments whose types stand at `from` in the caller. */
+  solve(types: Types, from: number): { readonly states: Map<Block, Types>; readonly result: number } {
+    const entry = new Uint8Array(this.code.frameSize)
+    for (let slot = 0; slot < this.code.paramCount; slot++)
+      if (this.graph.entry.live[slot] === 1) entry[slot] = types[from + slot]!
+    const name = entry.join()
+    let known = this.solved.get(name)
+    if (known === undefined) {
+      const states = solveTypes(this.region, entry, this.guessed, leavesCode)
+      known = { states, result: this.resultOf(states) }
+      this.solved.set(name, known)
+    }
+    return known
+  }
+
+  private resultOf(states: Map<Block, Types>): number {
+    let result = -1
+    for (const [block, state] of states) {
+      const types = state.slice()
+      for (const i of block.instrs) {
+        if (leavesCode(i)) break
+        if (i.op === L.RETURN) result = result < 0 || result === types[i.b] ? types[i.b]! : ANY
+        if (i !== block.last || block.successors.length === 1) afterInstr(i, types, this.guessed)
+      }
+    }
+    return result < 0 ? ANY : result
+  }
+}
+
+/** The function if it is one that can be taken in. */
+function inlinable(code: FunctionCode): InlinedCall | null {
+  if (code.exactCount < 0 || !code.plain) return null
+  const graph = graphOf(code)
+  let size = 0
+  for (const { instrs, handler } of graph.blocks) {
+    size += instrs.length
+    if (handler !== null || size > MOST_INSTRS || !instrs.every((i) => PLAIN.has(i.op) && !leavesCode(i))) return null
+  }
+  const region = new Region(graph.entry, (block) => block.successors)
+  return region.loops.size > 0 ? null : new InlinedCall(code, region)
+}
+
+/** The calls in `blocks` that are taken in. `closure` is one that runs them. */
+export function inlinedCalls(m: Machine, closure: HarnClosure, blocks: readonly Block[]): Map<Instr, InlinedCall> {
+  const calls = new Map<Instr, InlinedCall>()
+  const known = new Map<FunctionCode, InlinedCall | null>()
+  let left = MOST_IN_ALL
+  for (const { instrs } of blocks) {
+    const values = new Map<number, Value>()
+    for (const i of instrs) {
+      const callee = i.op === L.CALL || i.op === L.CALL_NAMED ? values.get(i.b) : undefined
+      if (
+        callee instanceof HarnClosure &&
+        callee.code !== closure.code &&
+        callee.code.exactCount === i.c &&
+        i.kind !== SAW_OTHERS
+      ) {
+        const { code } = callee
+        if (!known.has(code)) known.set(code, inlinable(code))
+        const call = known.get(code)!
+        left -= call === null ? 0 : MOST_INSTRS
+        if (call !== null && left >= 0) calls.set(i, call)
+      }
+      const value = valueOf(m, closure, i, values)
+      const result = writeOf(i)
+      if (value !== undefined) values.set(result, value)
+      else values.delete(result)
+    }
+  }
+  return calls
+}
+
+/** What `i` loads, as far as that can be told now; it may be another value later. */
+function valueOf(m: Machine, closure: HarnClosure, i: Instr, values: ReadonlyMap<number, Value>): Value | undefined {
+  switch (i.op) {
+    case L.LOAD_CAPTURE:
+      return closure.captures[i.b]
+    case L.LOAD_MODULE:
+    case L.LOAD_MODULE_SHARED:
+      return m.moduleSlots(closure.code.module)[i.b]
+    case L.CELL_CALLABLE:
+    case L.CELL_VARIABLE: {
+      const cell = values.get(i.b)
+      return cell instanceof HarnCell ? cell.value : undefined
+    }
+    case L.MOVE:
+    case L.SHARE:
+      return values.get(i.b)
+    default:
+      return undefined
+  }
+}
