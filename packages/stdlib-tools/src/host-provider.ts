@@ -55,7 +55,8 @@ function hostCall(
       return answered({ handled: true, value: facts.dryRun })
     default: {
       const asked = bridge?.callOperation(name, effect.args['params'] ?? null, call.signal) ?? null
-      return asked === null ? answered({ handled: false }) : wrapped('handled', asked)
+      if (asked === null) return answered({ handled: false })
+      return asked.then((outcome) => (outcome === null ? answered({ handled: false }) : wrapped('handled', outcome)))
     }
   }
 }

@@ -153,6 +153,8 @@ export interface StartOptions {
   /** Carries out what reads and writes down the rest; the list is `result.wouldHaveDone`. */
   readonly dryRun?: boolean
   readonly onEvent?: (event: RunEvent) => void
+  /** `progress(…)` and the log functions are events of type `report` only, and print nothing. */
+  readonly reportsOnly?: boolean
   /** Called whenever nothing can go on before an answer or a timer comes: the place to take a snapshot by. */
   readonly onWaiting?: (wait: Wait) => void
   /** Calls from this number on are not performed: the run waits in front of them, for a snapshot to be taken. */
@@ -510,6 +512,7 @@ export class Runtime {
       ...(this.states === null ? {} : { states: this.states }),
       hasOtherHostTools: options.bridge !== undefined,
       ...listeners,
+      ...(options.reportsOnly === undefined ? {} : { reportsOnly: options.reportsOnly }),
       ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
       ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),
       ...this.ceilingOf(options),
@@ -542,7 +545,7 @@ export class Runtime {
 
 type MachineSettings = Pick<
   StartOptions,
-  'runId' | 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge' | 'tier'
+  'reportsOnly' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge' | 'tier'
 >
 
 function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {

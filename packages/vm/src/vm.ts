@@ -74,6 +74,8 @@ export interface MachineOptions {
   readonly trace?: (record: TraceRecord) => void
   /** Is told what the script reports about itself; see effects/reports.ts. */
   readonly report?: (report: Report) => void
+  /** Reports are told and not printed: for hosts that show them in a place of their own. */
+  readonly reportsOnly?: boolean
   /** What `host_capabilities` lists beside the built-in ones. */
   readonly hostCapabilities?: HostCapabilities
   /** A builtin without arguments that the root task goes on with when the program has ended well; its value is the run's. */

@@ -1,17 +1,20 @@
 // A script as an agent that another program drives over stdio (04a §4.6, the Agent Client Protocol): sessions, prompts that run
-// the script, its output as message chunks, and calls back into the client for host operations, tools and permissions.
+// the script, its output as message chunks, and calls back into the client for host operations, tools, permissions and, where it
+// has one, its terminal.
 // One AcpServer is one connection; every prompt is a run of its own.
 
 import { fromPlain } from '@bridle/vm'
-import type { Value } from '@bridle/vm'
+import type { HostCapabilities, Report, Value } from '@bridle/vm'
 import { ApprovalDesk, approvalProvider } from '../policy/approval.js'
 import type { Run, RunResult } from '../run.js'
 import type { Module, Runtime, StartOptions } from '../runtime.js'
 import { plainFromHost } from '../tools/edge.js'
+import { runtimeError } from '../providers/provider.js'
 import { VERSION } from '../version.js'
 import { readCapabilities, remoteApproval, remoteHost } from './host-bridge.js'
-import { BridgeError, JsonRpcPeer, RequestError, methodNotFound } from './jsonrpc.js'
+import { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from './jsonrpc.js'
 import type { Params } from './jsonrpc.js'
+import { clientWords, inTerminal } from './terminal.js'
 import type { MessageTransport } from './stream-transport.js'
 
 export interface AcpOptions {
@@ -38,6 +41,10 @@ interface Session {
   readonly parent: string | null
   run: Run | null
   stopped: boolean
+  /** Text of the present prompt as the client shows it. */
+  visible: string
+  /** All of that text, as it was said. */
+  said: string
 }
 
 const PROTOCOL_VERSION = 1
@@ -51,6 +58,7 @@ export class AcpServer {
   private readonly peer: JsonRpcPeer
   private readonly desk = new ApprovalDesk()
   private readonly sessions = new Map<string, Session>()
+  private hasTerminal = false
   /** Settles when the connection has ended. */
   readonly ended: Promise<void>
   private settleEnded: () => void = () => {}
@@ -85,7 +93,7 @@ export class AcpServer {
   private answer(method: string, params: Params): unknown {
     switch (method) {
       case 'initialize':
-        return initialized()
+        return this.initialize(params)
       case 'session/new':
         return { sessionId: this.open(text(params['cwd']) ?? process.cwd(), null, null).id, modes: MODES }
       case 'session/list':
@@ -97,6 +105,8 @@ export class AcpServer {
       case 'session/prompt':
         return this.prompt(params)
       case 'session/cancel':
+      case 'session/input':
+      case 'agent/resume':
         this.hear(method, params)
         return {}
       case 'harn.hitl.respond':
@@ -116,9 +126,29 @@ export class AcpServer {
     }
   }
 
+  private initialize(params: Params): unknown {
+    const declared = isRecord(params['clientCapabilities']) ? params['clientCapabilities'] : {}
+    this.hasTerminal = declared['terminal'] === true
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentCapabilities: {
+        promptCapabilities: {},
+        sessionCapabilities: { fork: {}, load: {} },
+        _meta: {
+          harn: {
+            schemaCompatibility: 'agentclientprotocol/agent-client-protocol schema v0.12.2',
+            sessionUpdateExtensions: ['call_progress', 'log', 'progress'],
+            contentExtensionFields: ['visible_delta', 'visible_text'],
+          },
+        },
+      },
+      agentInfo: { name: 'bridle', version: VERSION },
+    }
+  }
+
   private open(cwd: string, parent: string | null, wanted: string | null): Session {
     const id = wanted ?? this.options.newId?.() ?? `session_${crypto.randomUUID()}`
-    const session: Session = { id, cwd, parent, run: null, stopped: false }
+    const session: Session = { id, cwd, parent, run: null, stopped: false, visible: '', said: '' }
     this.sessions.set(id, session)
     return session
   }
@@ -126,16 +156,24 @@ export class AcpServer {
   private load(params: Params): unknown {
     const id = text(params['sessionId'])
     if (id === null) throw new RequestError(INVALID_PARAMS, 'session/load requires sessionId')
-    if (!this.sessions.has(id)) throw new RequestError(SESSION_NOT_FOUND, `Session not found: ${id}`)
-    return { sessionId: id, modes: MODES }
+    const session = this.sessions.get(id)
+    if (session === undefined) throw new RequestError(SESSION_NOT_FOUND, `Session not found: ${id}`)
+    return { sessionId: id, modes: MODES, session: { sessionId: id, cwd: session.cwd }, replayed: [] }
   }
 
   private fork(params: Params): unknown {
     const source = this.known(params)
     const wanted = text(params['id'])
-    if (wanted !== null && this.sessions.has(wanted)) throw new RequestError(INVALID_PARAMS, `Session exists: ${wanted}`)
+    if (wanted !== null && this.sessions.has(wanted)) throw new RequestError(INVALID_PARAMS, `Session already exists: ${wanted}`)
     const session = this.open(source.cwd, source.id, wanted)
-    return { sessionId: session.id, state: 'forked', parent_id: source.id, branched_at: params['keep_first'] ?? null }
+    const branch = text(params['branch_name'])
+    const facts = { state: 'forked', parent_id: source.id, branched_at: params['keep_first'] ?? null }
+    this.update(session, {
+      sessionUpdate: 'session_info_update',
+      ...(branch === null ? {} : { title: branch }),
+      _meta: branch === null ? facts : { ...facts, branch_name: branch },
+    })
+    return { sessionId: session.id, ...facts }
   }
 
   private known(params: Params): Session {
@@ -148,8 +186,8 @@ export class AcpServer {
 
   private respond(params: Params): unknown {
     const id = text(params['request_id'])
-    if (id === null) throw new RequestError(INVALID_PARAMS, 'invalid harn.hitl.respond params: missing field `request_id`')
-    this.desk.respond(id, params)
+    if (id === null) throw new RequestError(INVALID_PARAMS, 'Invalid harn.hitl.respond params: missing field `request_id`')
+    if (!this.desk.respond(id, params)) throw new RequestError(RUN_FAILED, `unknown HITL request id '${id}'`)
     return { ok: true }
   }
 
@@ -158,6 +196,8 @@ export class AcpServer {
     if (session.run !== null) throw new RequestError(INVALID_PARAMS, `Session is busy: ${session.id}`)
     const prompt = promptText(params['prompt'])
     session.stopped = false
+    session.visible = ''
+    session.said = ''
     try {
       const result = await this.run(session, prompt)
       if (session.stopped || result.status === 'cancelled') return { stopReason: 'cancelled' }
@@ -166,7 +206,7 @@ export class AcpServer {
       return { stopReason: 'completed' }
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
-      this.say(session, `Error: ${message}`)
+      this.say(session, `Error: ${message}\n`)
       throw new RequestError(RUN_FAILED, message)
     } finally {
       session.run = null
@@ -191,18 +231,26 @@ export class AcpServer {
       bridge: remoteHost(this.peer, {
         session: session.id,
         callTimeoutMs: this.options.callTimeoutMs ?? 60_000,
-        capabilities,
+        capabilities: capabilities ?? {},
+        // A client that does not know the question about its operations has none.
+        operations: capabilities === null ? 'declared' : 'any',
+        failure: ({ fault }) =>
+          runtimeError(fault.kind === 'answered' ? `Client error: ${fault.message}` : clientWords(fault.message)),
       }),
       providers: [
-        ...(start.providers ?? []),
+        ...(start.providers ?? []).map((source) =>
+          this.hasTerminal ? inTerminal(source, this.peer, session.id, session.cwd) : source,
+        ),
         {
           ...desk,
           perform: (effect, call) =>
             effect.args['kind'] === 'permission' ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call),
         },
       ],
+      reportsOnly: true,
       onEvent: (event) => {
         if (event.type === 'output') this.say(session, event.text)
+        else if (event.type === 'report') this.update(session, updateOf(event.report))
         else if (event.type === 'progress')
           this.update(session, {
             sessionUpdate: 'call_progress',
@@ -217,20 +265,28 @@ export class AcpServer {
     return run.result
   }
 
-  /** A client that does not know the question has no operations. */
-  private async capabilities(session: Session): Promise<ReturnType<typeof readCapabilities>> {
+  /** null: the client does not know the question. */
+  private async capabilities(session: Session): Promise<HostCapabilities | null> {
     try {
       return readCapabilities(await this.peer.request('host/capabilities', { sessionId: session.id }))
     } catch (cause) {
-      if (cause instanceof BridgeError && cause.fault.kind === 'answered') return {}
+      if (cause instanceof BridgeError && cause.fault.kind === 'answered') return null
       throw cause
     }
   }
 
   private say(session: Session, words: string): void {
+    session.said += words
+    const before = session.visible
+    session.visible = session.said.trimEnd()
     this.update(session, {
       sessionUpdate: 'agent_message_chunk',
-      content: { type: 'text', text: words, visible_text: words, visible_delta: words },
+      content: {
+        type: 'text',
+        text: words,
+        visible_text: session.visible,
+        visible_delta: session.visible.slice(before.length),
+      },
     })
   }
 
@@ -239,15 +295,19 @@ export class AcpServer {
   }
 }
 
-function initialized(): unknown {
+/** What a script says of itself (04a §4.4), as an update of its session. */
+function updateOf(report: Report): Params {
+  if (report.kind === 'log') {
+    const { level, message, fields } = report
+    return { sessionUpdate: 'log', level, message, fields: plainFromHost(fields) }
+  }
+  const { phase, message, current, total } = report
   return {
-    protocolVersion: PROTOCOL_VERSION,
-    agentCapabilities: {
-      promptCapabilities: {},
-      sessionCapabilities: { fork: {}, load: {} },
-      _meta: { harn: { sessionUpdateExtensions: ['call_progress'], agentEventExtensions: [] } },
-    },
-    agentInfo: { name: 'bridle', version: VERSION },
+    sessionUpdate: 'progress',
+    phase,
+    message,
+    ...(current === null ? {} : { progress: current }),
+    ...(total === null ? {} : { total }),
   }
 }
 

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../runtime.js'
 import type { RuntimeOptions } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
-import { AcpServer, ACP_GLOBALS } from './acp.js'
 import { readCapabilities, remoteHost } from './host-bridge.js'
 import { JsonRpcPeer, RequestError } from './jsonrpc.js'
 import type { Params, PeerOptions } from './jsonrpc.js'
@@ -229,101 +228,54 @@ println(unwrap_err(tool_try("forbidden", {})).code)
     expect(await output(caught('host_tool_list()'), { 'host/tools/list': () => answer })).toBe(`${expected}\n`)
   })
 
+  test.each<[string, object, string]>([
+    ['five megabytes', { result: 'x'.repeat(5 << 20) }, String(5 << 20)],
+    ['a list of a hundred thousand', { result: Array.from({ length: 100_000 }, (_, at) => at) }, '100000'],
+    ['a depth of four hundred', { result: JSON.parse(`${'['.repeat(400)}${']'.repeat(400)}`) as object }, '1'],
+    ['names of JavaScript', { result: JSON.parse('{"__proto__": 1, "constructor": 2}') as object }, '2'],
+  ])('an answer of %s is data like any other', async (_, answer, length) => {
+    expect(await output('println(len(host_tool_call("t", {})))', { builtin_call: () => answer })).toBe(`${length}\n`)
+  })
+
+  test('an answer deeper than anything that can be read ends its call', async () => {
+    const { peer } = await wire(({ id, method }, say) => {
+      if (method === 'builtin_call')
+        say(`{"jsonrpc":"2.0","id":${String(id)},"result":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`)
+    })
+    const runtime = createRuntime()
+    const run = runtime.start(runtime.compile(caught('host_tool_call("t", {})')), { bridge: remoteHost(peer) })
+    expect((await run.result).output).toMatch(/^caught: .*deep/)
+  })
+
+  test('a late answer is for nobody, also when the call is made again', async () => {
+    const held: unknown[] = []
+    const { peer } = await wire(
+      ({ id, method }, say) => {
+        if (method !== 'builtin_call') return
+        held.push(id)
+        if (held.length === 1) return
+        say(line({ id: held[0], result: 'late' }))
+        say(line({ id, result: 'in time' }))
+        say(line({ id, result: 'twice' }))
+      },
+      { timeoutMs: 20 },
+    )
+    const runtime = createRuntime()
+    const source = `${caught('host_tool_call("t", {})')}\nprintln(host_tool_call("t", {}))\nprintln(host_tool_call("t", {}))`
+    const { output: text } = await runtime.start(runtime.compile(source), { bridge: remoteHost(peer) }).result
+    expect(text.split('\n')).toEqual([
+      "caught: Runtime error: Bridge: host did not respond to 'builtin_call' within 20ms",
+      'in time',
+      'in time',
+      '',
+    ])
+  })
+
   test('a host that dies in mid-call', async () => {
     const { peer, hangUp } = await wire(({ method }) => method === 'builtin_call' && hangUp())
     const runtime = createRuntime()
     const source = `${caught('host_tool_call("t", {})')}\n${caught('host_tool_call("t", {})')}`
     const run = runtime.start(runtime.compile(source), { bridge: remoteHost(peer) })
     expect((await run.result).output).toBe('caught: Runtime error: Bridge: host closed connection before responding\n'.repeat(2))
-  })
-})
-
-describe('an agent', () => {
-  const client = async (source: string, answer: (message: Params, say: (text: string) => void) => void) => {
-    const [input, toClient] = [new PassThrough(), new PassThrough()]
-    const runtime = createRuntime({ globals: ACP_GLOBALS, grants: ['approval'] })
-    const module = runtime.compile(source)
-    let made = 0
-    const server = new AcpServer(
-      { runtime, module: () => module, newId: () => `s${++made}`, start: () => ({ runId: 'r' }) },
-      new StreamTransport(input, toClient),
-    )
-    await server.start()
-    const peerSide = new JsonRpcPeer(new StreamTransport(toClient, input), {
-      onRequest: (method, params) => {
-        const given: { answer?: unknown } = {}
-        answer({ method, params }, (text) => {
-          given.answer = JSON.parse(text)
-        })
-        if (given.answer === undefined) throw new RequestError(-32601, 'Method not found')
-        return given.answer
-      },
-      onNotification: (method, params) => answer({ method, params }, () => {}),
-    })
-    await peerSide.start()
-    return { peer: peerSide, server }
-  }
-
-  test('sessions, prompts, output, failures', async () => {
-    const said: string[] = []
-    const source = `
-if prompt == "fail" { throw "no" }
-println("you said " + prompt + " in " + cwd + " " + to_string(keys(mcp)))
-println(host_call("box.open"))
-`
-    const { peer, server } = await client(source, ({ method, params }, say) => {
-      if (method === 'session/update')
-        said.push(((params as Params)['update'] as { readonly content: { readonly text: string } }).content.text)
-      if (method === 'host/capabilities') say('{"box":["open"]}')
-      if (method === 'host/call') say('"opened"')
-    })
-    expect(await peer.request('initialize', {})).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'bridle' } })
-    expect(await peer.request('session/new', { cwd: '/work' })).toMatchObject({ sessionId: 's1', modes: [{ id: 'default' }] })
-    const prompt = (text: string) => peer.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text }] })
-    expect(await prompt('hi')).toEqual({ stopReason: 'completed' })
-    expect(said.join('')).toBe('you said hi in /work []\nopened\n')
-    expect(await failure(prompt('fail'))).toBe('BridgeError: Thrown: no')
-    expect(said.at(-1)).toBe('Error: Thrown: no')
-    expect(await peer.request('session/fork', { sessionId: 's1' })).toEqual({
-      sessionId: 's2',
-      state: 'forked',
-      parent_id: 's1',
-      branched_at: null,
-    })
-    expect(await peer.request('session/list', {})).toEqual({
-      sessions: [
-        { sessionId: 's1', cwd: '/work' },
-        { sessionId: 's2', cwd: '/work' },
-      ],
-    })
-    for (const [method, params, message] of [
-      ['session/prompt', {}, 'Missing sessionId'],
-      ['session/prompt', { sessionId: 'x' }, 'Unknown session: x'],
-      ['session/load', {}, 'session/load requires sessionId'],
-      ['session/load', { sessionId: 'x' }, 'Session not found: x'],
-      ['nonsense', {}, 'Method not found: nonsense'],
-    ] as const)
-      expect(await failure(peer.request(method, params))).toBe(`BridgeError: ${message}`)
-    await server.close()
-    await server.ended
-  })
-
-  test('a prompt that is cancelled', async () => {
-    const { peer } = await client('println("started")\nhost_tool_call("never", {})', ({ method }) => {
-      if (method === 'session/update') peer.notify('session/cancel', { sessionId: 's1' })
-    })
-    await peer.request('session/new', { cwd: '/' })
-    expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'cancelled' })
-    await peer.close()
-  })
-
-  test('people are asked through the client', async () => {
-    const { peer } = await client('println(ask_user("your name?"))', ({ method, params }) => {
-      if (method !== 'harn.hitl.requested') return
-      void peer.request('harn.hitl.respond', { request_id: (params as Params)['request_id'], answer: 'Ada' })
-    })
-    await peer.request('session/new', { cwd: '/' })
-    expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'completed' })
-    await peer.close()
   })
 })

@@ -14,8 +14,8 @@ export interface HostBridge {
   /** The answer to `host/tools/list`, in any of its shapes (04a §4.3). */
   readonly listTools: (signal: AbortSignal) => Promise<EffectOutcome>
   readonly callTool: (name: string, args: Plain, signal: AbortSignal) => Promise<EffectOutcome>
-  /** `null` when the host does not have the operation. */
-  readonly callOperation: (name: string, params: Plain, signal: AbortSignal) => Promise<EffectOutcome> | null
+  /** `null`, at once or as the answer, when the host does not have the operation. */
+  readonly callOperation: (name: string, params: Plain, signal: AbortSignal) => Promise<EffectOutcome | null> | null
   readonly capabilities: HostCapabilities
 }
 
@@ -25,20 +25,43 @@ export interface RemoteHostOptions {
   /** Limit of one capability operation; the connection's own limit by default. */
   readonly callTimeoutMs?: number
   readonly capabilities?: HostCapabilities
+  /**
+   * `declared` (default): only operations of `capabilities` are asked for. `any`: all of them, and an answer that the host does
+   * not know `host/call` or the operation (-32601) means that it does not have it.
+   */
+  readonly operations?: 'declared' | 'any'
+  /** How failures of operations are told; as in 04a §4.4 by default. */
+  readonly failure?: (cause: BridgeError) => EffectOutcome
 }
 
 /** The host refused by decision; scripts see a `tool_rejected` error. */
 const REJECTED = -32001
+const NO_SUCH_METHOD = -32601
 
 export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): HostBridge {
   const session: Params = options.session === undefined ? {} : { sessionId: options.session }
-  const { capabilities = {} } = options
-  const ask = async (method: string, params: Params, signal: AbortSignal, timeoutMs?: number): Promise<EffectOutcome> => {
+  const { capabilities = {}, operations: known = 'declared', failure = failureOf } = options
+  const ask = async (method: string, params: Params, signal: AbortSignal): Promise<EffectOutcome> => {
     try {
-      const result = await peer.request(method, params, { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
-      return answered(plainFromHost(result))
+      return answered(plainFromHost(await peer.request(method, params, { signal })))
     } catch (cause) {
       return failureOf(cause)
+    }
+  }
+  const callOperation = async (
+    name: string,
+    params: Plain,
+    isDeclared: boolean,
+    signal: AbortSignal,
+  ): Promise<EffectOutcome | null> => {
+    const { callTimeoutMs } = options
+    const limits = { signal, ...(callTimeoutMs === undefined ? {} : { timeoutMs: callTimeoutMs }) }
+    try {
+      return answered(plainFromHost(await peer.request('host/call', { ...session, name, args: wire(params) }, limits)))
+    } catch (cause) {
+      if (!(cause instanceof BridgeError)) return failureOf(cause)
+      const { fault } = cause
+      return !isDeclared && fault.kind === 'answered' && fault.code === NO_SUCH_METHOD ? null : failure(cause)
     }
   }
   return {
@@ -48,8 +71,8 @@ export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): 
     callOperation(name, params, signal) {
       const dot = name.indexOf('.')
       const operations = capabilities[name.slice(0, dot)]?.operations
-      if (operations === undefined || !Object.hasOwn(operations, name.slice(dot + 1))) return null
-      return ask('host/call', { ...session, name, args: wire(params) }, signal, options.callTimeoutMs)
+      const isDeclared = operations !== undefined && Object.hasOwn(operations, name.slice(dot + 1))
+      return isDeclared || known === 'any' ? callOperation(name, params, isDeclared, signal) : null
     },
   }
 }

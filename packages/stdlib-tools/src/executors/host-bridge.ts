@@ -52,7 +52,7 @@ export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null)
 async function askBridge(bridge: HostBridge, call: ToolCall, scope: CallScope): Promise<ToolOutcome> {
   const name = call.hostCapability ?? call.tool
   const asked = call.hostCapability === null ? null : bridge.callOperation(name, call.args, scope.signal)
-  const outcome = await (asked ?? bridge.callTool(name, call.args, scope.signal))
+  const outcome = (await asked) ?? (await bridge.callTool(name, call.args, scope.signal))
   if (outcome.ok) return result(outcome.value)
   const { message, category } = outcome.error
   if (category === 'tool_rejected') return { kind: 'rejected', code: 'policy_violation', message }

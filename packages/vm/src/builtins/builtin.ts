@@ -142,6 +142,8 @@ export interface MachineAccess {
   readonly traced: ((record: TraceRecord) => void) | null
   /** Tells the host what the script reports about itself (effects/reports.ts); null when nobody asks. */
   readonly reported: ((report: Report) => void) | null
+  /** Whether what is reported is printed too. */
+  readonly printsReports: boolean
   /** Counts the groups of parallel children that the running task has made. */
   nextGroup(): number
   /** Whether a limit was hit: the run ends when the caller next waits or reaches a fuel point, so more work is in vain. */

@@ -33,7 +33,7 @@ export function logLine(ctx: Context, level: Level, message: string, fields: Val
   const span = ctx.state(traceStack).stack.at(-1)
   if (span !== undefined) parts.push(`"trace_id":${jsonString(span.traceId)}`, `"span_id":${jsonString(span.spanId)}`)
   if (fields instanceof HarnDict) for (const key of fields.keys()) parts.push(`${jsonString(key)}:${fieldJson(fields.get(key)!)}`)
-  ctx.write(`{${parts.join(',')}}\n`)
+  if (ctx.machine.printsReports) ctx.write(`{${parts.join(',')}}\n`)
   ctx.machine.reported?.({ kind: 'log', taskId: ctx.machine.task().taskId, level, message, fields: fieldsOf(fields) })
 }
 

@@ -283,7 +283,7 @@ export const terminalFamily: BuiltinFamily = {
       { doc: 'Prints a progress line.', effects: [], borrows: true },
       (ctx, phase, message, third, total) => {
         const [area, text] = [textArgument(ctx, 0, phase), textArgument(ctx, 1, message)]
-        ctx.write(`${progressLine(area, text, third ?? null, total ?? null)}\n`)
+        if (ctx.machine.printsReports) ctx.write(`${progressLine(area, text, third ?? null, total ?? null)}\n`)
         const { reported } = ctx.machine
         reported?.({
           kind: 'progress',

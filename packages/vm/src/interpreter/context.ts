@@ -237,6 +237,10 @@ export class MachineContext implements Context, MachineAccess {
     return this.m.options.report ?? null
   }
 
+  get printsReports(): boolean {
+    return this.m.options.reportsOnly !== true
+  }
+
   beginTimeLimit(dueMs: number): void {
     const { running } = this.m
     running.deadlines.push({ dueMs, coroutine: running.current, fp: running.current.fp, fired: false })

@@ -234,6 +234,7 @@ function makeContext(
       hasOtherHostTools: true,
       traced: null,
       reported: null,
+      printsReports: true,
       beginTimeLimit: () => {},
       endTimeLimit: () => false,
       isStopping: false,

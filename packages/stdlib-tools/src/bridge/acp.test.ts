@@ -1,0 +1,263 @@
+// Scripts as agents that a client drives (04a §4.6): sessions, prompts, what the client is told and asked.
+
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { createRuntime } from '../runtime.js'
+import type { Provider } from '../providers/provider.js'
+import { answered } from '../providers/provider.js'
+import { AcpServer, ACP_GLOBALS } from './acp.js'
+import { JsonRpcPeer, RequestError } from './jsonrpc.js'
+import type { Params } from './jsonrpc.js'
+import { StreamTransport } from './stream-transport.js'
+
+const failure = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    (value) => `no failure: ${JSON.stringify(value)}`,
+    (cause: unknown) => String(cause),
+  )
+
+/** An answer that does not come. */
+const NEVER = 'never'
+
+/** Runs programs in this process; says what it was asked. */
+const local: Provider = {
+  kinds: ['process.exec'],
+  perform: ({ args }) => answered({ stdout: `here: ${JSON.stringify(args['stdin'])}`, stderr: '', status: 0, timedOut: false }),
+}
+
+describe('an agent', () => {
+  const client = async (source: string, answer: (message: Params, say: (text: string) => void) => void) => {
+    const [input, toClient] = [new PassThrough(), new PassThrough()]
+    const runtime = createRuntime({ globals: ACP_GLOBALS, grants: ['approval', 'process'] })
+    const module = runtime.compile(source)
+    let made = 0
+    const server = new AcpServer(
+      { runtime, module: () => module, newId: () => `s${++made}`, start: () => ({ runId: 'r', providers: [local] }) },
+      new StreamTransport(input, toClient),
+    )
+    await server.start()
+    const peerSide = new JsonRpcPeer(new StreamTransport(toClient, input), {
+      onRequest: (method, params) => {
+        const given: { answer?: unknown } = {}
+        answer({ method, params }, (text) => {
+          given.answer = JSON.parse(text)
+        })
+        if (given.answer === NEVER) return new Promise(() => {})
+        if (given.answer === undefined) throw new RequestError(-32601, 'Method not found')
+        return given.answer
+      },
+      onNotification: (method, params) => answer({ method, params }, () => {}),
+    })
+    await peerSide.start()
+    return { peer: peerSide, server }
+  }
+
+  test('sessions, prompts, output, failures', async () => {
+    const said: string[] = []
+    const source = `
+if prompt == "fail" { throw "no" }
+println("you said " + prompt + " in " + cwd + " " + to_string(keys(mcp)))
+println(host_call("box.open"))
+`
+    const { peer, server } = await client(source, ({ method, params }, say) => {
+      const update = (params as Params)['update'] as { readonly content?: { readonly text: string } } | undefined
+      if (method === 'session/update' && update?.content !== undefined) said.push(update.content.text)
+      if (method === 'host/capabilities') say('{"box":["open"]}')
+      if (method === 'host/call') say('"opened"')
+    })
+    expect(await peer.request('initialize', {})).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'bridle' } })
+    expect(await peer.request('session/new', { cwd: '/work' })).toMatchObject({ sessionId: 's1', modes: [{ id: 'default' }] })
+    const prompt = (text: string) => peer.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text }] })
+    expect(await prompt('hi')).toEqual({ stopReason: 'completed' })
+    expect(said.join('')).toBe('you said hi in /work []\nopened\n')
+    expect(await failure(prompt('fail'))).toBe('BridgeError: Thrown: no')
+    expect(said.at(-1)).toBe('Error: Thrown: no\n')
+    expect(await peer.request('session/fork', { sessionId: 's1' })).toEqual({
+      sessionId: 's2',
+      state: 'forked',
+      parent_id: 's1',
+      branched_at: null,
+    })
+    expect(await peer.request('session/list', {})).toEqual({
+      sessions: [
+        { sessionId: 's1', cwd: '/work' },
+        { sessionId: 's2', cwd: '/work' },
+      ],
+    })
+    for (const [method, params, message] of [
+      ['session/prompt', {}, 'Missing sessionId'],
+      ['session/prompt', { sessionId: 'x' }, 'Unknown session: x'],
+      ['session/load', {}, 'session/load requires sessionId'],
+      ['session/load', { sessionId: 'x' }, 'Session not found: x'],
+      ['nonsense', {}, 'Method not found: nonsense'],
+    ] as const)
+      expect(await failure(peer.request(method, params))).toBe(`BridgeError: ${message}`)
+    await server.close()
+    await server.ended
+  })
+
+  test('a prompt that is cancelled', async () => {
+    const { peer } = await client('println("started")\nhost_tool_call("never", {})', ({ method }) => {
+      if (method === 'session/update') peer.notify('session/cancel', { sessionId: 's1' })
+    })
+    await peer.request('session/new', { cwd: '/' })
+    expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'cancelled' })
+    await peer.close()
+  })
+
+  test('people are asked through the client', async () => {
+    const { peer } = await client('println(ask_user("your name?"))', ({ method, params }) => {
+      if (method !== 'harn.hitl.requested') return
+      void peer.request('harn.hitl.respond', { request_id: (params as Params)['request_id'], answer: 'Ada' })
+    })
+    await peer.request('session/new', { cwd: '/' })
+    expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'completed' })
+    await peer.close()
+  })
+
+  /** Answers by method; a client of its own for each test. */
+  async function driven(
+    source: string,
+    answers: { readonly [method: string]: (params: Params) => unknown },
+    capabilities: Params = {},
+  ) {
+    const asked: [string, Params][] = []
+    const { peer, server } = await client(source, ({ method, params }, say) => {
+      const name = String(method)
+      if (name !== 'session/update') asked.push([name, params as Params])
+      else updates.push((params as Params)['update'] as Params)
+      const answer = answers[name]?.(params as Params)
+      if (answer !== undefined) say(JSON.stringify(answer))
+    })
+    const updates: Params[] = []
+    await peer.request('initialize', { clientCapabilities: capabilities })
+    await peer.request('session/new', { cwd: '/work' })
+    const prompt = () => peer.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text: 'go' }] })
+    return { peer, server, prompt, asked, updates }
+  }
+
+  test('progress and log lines are updates of their own; chunks carry what is visible', async () => {
+    const { prompt, updates, server } = await driven(
+      'println("a ")\nsleep(1ms)\nprogress("load", "half", 1, 2)\nlog_warn("careful", {n: 1})\nprintln("b")',
+      {},
+    )
+    await prompt()
+    const chunk = (words: string, visible: string, delta: string) => ({
+      sessionUpdate: 'agent_message_chunk',
+      content: { type: 'text', text: words, visible_text: visible, visible_delta: delta },
+    })
+    expect(updates).toEqual([
+      chunk('a \n', 'a', 'a'),
+      { sessionUpdate: 'progress', phase: 'load', message: 'half', progress: 1, total: 2 },
+      { sessionUpdate: 'log', level: 'warn', message: 'careful', fields: { n: 1 } },
+      chunk('b\n', 'a \nb', ' \nb'),
+    ])
+    await server.close()
+  })
+
+  test('operations are asked for by name; what the client does not know is looked for here', async () => {
+    const { prompt, updates, server } = await driven(
+      `
+println(host_call("lamp.on", {n: 1}))
+println(try { host_call("lamp.break") } catch (e) { to_string(e) })
+println(try { host_call("lamp.unknown") } catch (e) { to_string(e) })`,
+      {
+        'host/capabilities': () => ({ lamp: ['break'] }),
+        'host/call': ({ name, args }) => {
+          if (name === 'lamp.on') return { on: args }
+          throw name === 'lamp.break' ? new RequestError(4, 'broken') : new RequestError(-32601, 'Method not found')
+        },
+      },
+    )
+    await prompt()
+    expect((updates.at(-1)!['content'] as Params)['visible_text']).toBe(
+      '{on: {n: 1}}\nRuntime error: Client error: broken\nhost_call: unsupported operation lamp.unknown',
+    )
+    await server.close()
+  })
+
+  test('forks are told, questions of nobody are refused', async () => {
+    const { peer, server, updates } = await driven('', {})
+    await peer.request('session/fork', { sessionId: 's1', id: 'mine', branch_name: 'try', keep_first: 2 })
+    expect(updates).toEqual([
+      {
+        sessionUpdate: 'session_info_update',
+        title: 'try',
+        _meta: { state: 'forked', parent_id: 's1', branched_at: 2, branch_name: 'try' },
+      },
+    ])
+    expect(await failure(peer.request('session/fork', { sessionId: 's1', id: 'mine' }))).toBe(
+      'BridgeError: Session already exists: mine',
+    )
+    expect(await failure(peer.request('harn.hitl.respond', { request_id: 'x' }))).toBe("BridgeError: unknown HITL request id 'x'")
+    expect(await peer.request('session/load', { sessionId: 'mine' })).toMatchObject({
+      session: { sessionId: 'mine', cwd: '/work' },
+      replayed: [],
+    })
+    await server.close()
+  })
+
+  describe('programs', () => {
+    const terminal = {
+      'terminal/create': () => ({ terminalId: 't1' }),
+      'terminal/wait_for_exit': () => ({ exitCode: 3 }),
+      'terminal/output': () => ({ output: 'there\n', truncated: false }),
+      'terminal/kill': () => ({}),
+      'terminal/release': () => ({}),
+    }
+    const shown = ({ updates }: { readonly updates: readonly Params[] }): unknown =>
+      (updates.at(-1)!['content'] as Params)['visible_text']
+
+    test('run in the terminal of a client that has one', async () => {
+      const run = await driven('let r = exec("ls", "-l")\nprintln([r.status, r.stdout])\nshell("a | b")', terminal, {
+        terminal: true,
+      })
+      await run.prompt()
+      expect(shown(run)).toBe('[3, there\n]')
+      const created = { sessionId: 's1', env: [], cwd: '/work', outputByteLimit: 8 << 20 }
+      const here = { sessionId: 's1', terminalId: 't1' }
+      const rest = [
+        ['terminal/wait_for_exit', here],
+        ['terminal/output', here],
+        ['terminal/release', here],
+      ]
+      expect(run.asked.filter(([method]) => method.startsWith('terminal/'))).toEqual([
+        ['terminal/create', { ...created, command: 'ls', args: ['-l'] }],
+        ...rest,
+        ['terminal/create', { ...created, command: '/bin/sh', args: ['-c', 'a | b'] }],
+        ...rest,
+      ])
+      await run.server.close()
+    })
+
+    test('run here when there is none, and when they read what a terminal cannot give them', async () => {
+      const without = await driven('println(exec("ls").stdout)', terminal)
+      await without.prompt()
+      expect([shown(without), without.asked.some(([method]) => method.startsWith('terminal/'))]).toEqual(['here: null', false])
+      await without.server.close()
+    })
+
+    test('are ended when their time is over, and failures of the client can be caught', async () => {
+      const slow = { ...terminal, 'terminal/wait_for_exit': () => NEVER }
+      const late = await driven(
+        'let r = host_call("process.exec", {mode: "argv", argv: ["ls"], timeout_ms: 20, env_mode: "merge"})\nprintln([r.timed_out, r.stdout])',
+        { ...slow, 'host/capabilities': () => ({}) },
+        { terminal: true },
+      )
+      await late.prompt()
+      expect(shown(late)).toBe('[true, there\n]')
+      expect(late.asked.map(([method]) => method)).toContain('terminal/kill')
+      await late.server.close()
+      const refusing = {
+        ...terminal,
+        'terminal/create': () => {
+          throw new RequestError(-32000, 'no more terminals')
+        },
+      }
+      const refused = await driven('println(try { exec("ls") } catch (e) { to_string(e) })', refusing, { terminal: true })
+      await refused.prompt()
+      expect(shown(refused)).toBe('Runtime error: Client error: no more terminals')
+      await refused.server.close()
+    })
+  })
+})
