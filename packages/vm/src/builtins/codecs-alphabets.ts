@@ -51,7 +51,12 @@ function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array 
   let filled = 0
   for (let at = 0; at < text.length; at++) {
     const digit = alphabet.indexOf(text[at]!)
-    if (digit < 0) return `Invalid symbol ${text.charCodeAt(at)}, offset ${at}.`
+    if (digit < 0) {
+      // Padding in the middle is not the mistake when something foreign stands behind it.
+      const foreign = text[at] === '=' ? text.slice(at).search(/[^=A-Za-z0-9+/_-]/) : -1
+      const bad = foreign < 0 ? at : at + foreign
+      return `Invalid symbol ${text.charCodeAt(bad)}, offset ${bad}.`
+    }
     buffer = (buffer << bits) | digit
     held += bits
     if (held >= 8) {

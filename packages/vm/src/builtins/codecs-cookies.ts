@@ -16,7 +16,7 @@ import { isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
+const VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e\x80-\u{10ffff}]*$/u
 /** Readers are more lenient than the writer: what browsers send may hold commas and, in quotes, spaces. */
 // eslint-disable-next-line no-control-regex -- what a value must not hold is exactly these
 const BAD_VALUE = /[;\u0000-\u001f\u007f]/
@@ -120,7 +120,7 @@ function serialize(ctx: Context, name: string, value: string, options: Options):
     if (label === 'Max-Age' && count(given) === null)
       return ctx.runtime(`cookie: option max_age must be an int, got ${typeName(given)}`)
     const text = display(given)
-    if (BAD_ATTRIBUTE.test(text)) return ctx.runtime(`cookie: ${label} contains an invalid cookie attribute value`)
+    if (text === '' || BAD_ATTRIBUTE.test(text)) return ctx.runtime(`cookie: ${label} contains an invalid cookie attribute value`)
     out += `; ${label}=${text}`
   }
   const secure = isTruthy(attribute('secure'))
@@ -195,7 +195,8 @@ function applySetCookie(cookies: Map<string, Value>, text: string, now: number):
   }
   const gone = maxAge !== null ? maxAge <= 0 : expires !== null && expires <= now
   if (gone) cookies.delete(name)
-  else cookies.set(name, unquoted(pair.slice(at + 1).trim()))
+  // A Set-Cookie value keeps its quotes, other than one in a request.
+  else cookies.set(name, pair.slice(at + 1).trim())
 }
 
 function roundTrip(ctx: Context, first: Value = null, second: Value = null): Result {

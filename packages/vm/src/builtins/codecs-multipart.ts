@@ -1,12 +1,12 @@
 // multipart/form-data bodies, written and read. Sizes are bytes; the reader refuses what is malformed or over its limits and
 // says which rule it broke.
 
-import { builtin } from './builtin.js'
-import type { BuiltinDef, Context, Control, Result } from './builtin.js'
+import { Control, builtin } from './builtin.js'
+import type { BuiltinDef, Context, Result } from './builtin.js'
 import { decodeUtf8, decodeUtf8Strict, encodeUtf8, utf8Problem } from './bytes.js'
 import { encodeHex } from './codecs-alphabets.js'
 import { sha256 } from './crypto-hashes.js'
-import { count, textArg } from './core-values.js'
+import { count } from './core-values.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -42,29 +42,42 @@ interface Part {
 
 const quoted = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
 
+/** A text of one line under `key` of a field; null when there is none. */
+function lineOf(field: HarnDict, key: string, label: string, fail: (message: string) => Control): string | null | Control {
+  const value = field.get(key) ?? null
+  if (value === null) return null
+  if (typeof value !== 'string') return fail(`${key} must be a string, got ${typeName(value)}`)
+  return /[\r\n]/.test(value) ? fail(`${label} must be single-line`) : value
+}
+
 /** One field as its header lines and content, or the error that it is. */
 function readField(field: HarnDict, fail: (message: string) => Control): Part | Control {
-  const part = (name: string): Value => field.get(name) ?? null
-  const name = part('name')
-  if (name === null) return fail('field is missing name')
-  const content = part('content') ?? part('value')
-  if (content === null) return fail('field is missing content')
-  if (/[\r\n]/.test(display(name))) return fail('field name must be single-line')
+  if (!field.has('name')) return fail('field is missing name')
+  const name = lineOf(field, 'name', 'field name', fail)
+  if (name instanceof Control) return name
+  if (name === null) return fail('name must be a string, got nil')
+  if (name === '') return fail('name must not be empty')
+  const content = field.has('content') ? field.get('content')! : field.get('value')
+  if (content === undefined) return fail('field is missing content')
   if (typeof content !== 'string' && !(content instanceof HarnBytes)) {
     return fail(`content must be bytes or string, got ${typeName(content)}`)
   }
-  const filename = part('filename')
-  const type = part('content_type')
-  const headers = part('headers')
-  const file = filename === null ? '' : `; filename="${quoted(display(filename))}"`
-  const lines = [`Content-Disposition: form-data; name="${quoted(display(name))}"${file}`]
-  if (type !== null) lines.push(`Content-Type: ${display(type)}`)
-  for (const key of headers instanceof HarnDict ? headers.keys() : []) {
-    const value = (headers as HarnDict).get(key) ?? null
+  const filename = lineOf(field, 'filename', 'filename', fail)
+  if (filename instanceof Control) return filename
+  const type = lineOf(field, 'content_type', 'content_type', fail)
+  if (type instanceof Control) return type
+  const headers = field.get('headers') ?? null
+  if (headers !== null && !(headers instanceof HarnDict)) return fail(`headers must be a dict, got ${typeName(headers)}`)
+  const file = filename === null ? '' : `; filename="${quoted(filename)}"`
+  const lines = [`Content-Disposition: form-data; name="${quoted(name)}"${file}`]
+  if (type !== null) lines.push(`Content-Type: ${type}`)
+  for (const key of headers?.keys() ?? []) {
+    const value = headers!.get(key)!
+    if (key === '' || /[\r\n]/.test(key)) return fail('header names must be single-line')
     if (typeof value !== 'string') return fail(`header ${key} must be a string, got ${typeName(value)}`)
+    if (/[\r\n]/.test(value)) return fail('header values must be single-line')
     lines.push(`${key}: ${value}`)
   }
-  if (lines.some((line) => /[\r\n]/.test(line))) return fail('field headers must be single-line')
   return { head: lines.join('\r\n'), content: typeof content === 'string' ? encodeUtf8(content) : content.data }
 }
 
@@ -81,8 +94,11 @@ function formData(ctx: Context, fields: Value = null, options: Value = null): Re
   }
   const size = parts.reduce((sum, part) => sum + part.content.length, 0)
   ctx.charge(size >> 5, 2 * size)
-  const given = options instanceof HarnDict ? (options.get('boundary') ?? null) : null
-  const boundary = given === null ? defaultBoundary(fields, parts) : display(given)
+  if (options !== null && !(options instanceof HarnDict))
+    return fail(`expected options dict at argument 2, got ${typeName(options)}`)
+  const given = options?.get('boundary') ?? null
+  if (given !== null && typeof given !== 'string') return fail(`boundary must be a string, got ${typeName(given)}`)
+  const boundary = given === null ? defaultBoundary(fields, parts) : given
   const problem = boundaryProblem(boundary)
   if (problem !== null) return fail(problem)
   const pieces = parts.flatMap((part) => [encodeUtf8(`--${boundary}\r\n${part.head}\r\n\r\n`), part.content, encodeUtf8('\r\n')])
@@ -136,12 +152,13 @@ function readBoundary(type: string): { readonly boundary: string } | string {
   return boundaryProblem(boundary) ?? { boundary }
 }
 
-/** Header lines as lower-case names to values. */
-function readHeaders(text: string): Map<string, string> {
+/** Header lines as lower-case names to values, or what is wrong with one. */
+function readHeaders(text: string): Map<string, string> | string {
   const headers = new Map<string, string>()
   for (const line of text.split('\r\n')) {
     const at = line.indexOf(':')
-    if (at > 0) headers.set(line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim())
+    if (at < 0) return `malformed part header line \`${line}\``
+    headers.set(line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim())
   }
   return headers
 }
@@ -151,6 +168,7 @@ function readPart(part: Uint8Array, maxBytes: number): HarnDict | string {
   const end = find(part, encodeUtf8('\r\n\r\n'))
   if (end < 0) return 'part is missing header terminator'
   const headers = readHeaders(decodeUtf8(part.subarray(0, end)))
+  if (typeof headers === 'string') return headers
   const content = part.slice(end + 4)
   if (content.length > maxBytes) return `field size ${content.length} exceeds max_field_bytes ${maxBytes}`
   const disposition = headers.get('content-disposition')
@@ -158,7 +176,7 @@ function readPart(part: Uint8Array, maxBytes: number): HarnDict | string {
   const params = parameters(disposition)
   if (params.get('') !== 'form-data') return `expected form-data disposition, got ${params.get('') ?? ''}`
   const name = params.get('name')
-  if (name === undefined) return 'part Content-Disposition is missing name'
+  if (name === undefined || name === '') return 'part Content-Disposition is missing name'
   return HarnDict.of({
     name,
     filename: params.get('filename') ?? null,
@@ -209,15 +227,21 @@ function parse(ctx: Context, body: Value = null, type: Value = null, options: Va
   if (ctx.argc < 2) return fail(`missing argument ${ctx.argc + 1}`)
   if (bytes === null) return fail(`expected bytes or string at argument 1, got ${typeName(body)}`)
   ctx.charge(bytes.length >> 5, 2 * bytes.length)
-  const head = readBoundary(textArg(ctx, 1, type))
+  if (typeof type !== 'string') return fail(`expected string at argument 2, got ${typeName(type)}`)
+  if (options !== null && !(options instanceof HarnDict))
+    return fail(`expected options dict at argument 3, got ${typeName(options)}`)
+  const limits: { -readonly [K in keyof typeof LIMITS]: number } = { ...LIMITS }
+  for (const name of ['max_total_bytes', 'max_field_bytes', 'max_fields'] as const) {
+    const given = options?.get(name)
+    if (given === undefined) continue
+    const limit = count(given)
+    if (limit === null) return fail(`${name} must be an int, got ${typeName(given)}`)
+    if (limit < 0) return fail(`${name} must be non-negative, got ${limit}`)
+    limits[name] = limit
+  }
+  const head = readBoundary(type)
   if (typeof head === 'string') return fail(head)
-  const limit = (name: keyof typeof LIMITS): number =>
-    count(options instanceof HarnDict ? (options.get(name) ?? null) : null) ?? LIMITS[name]
-  const fields = readBody(bytes, head.boundary, {
-    max_total_bytes: limit('max_total_bytes'),
-    max_field_bytes: limit('max_field_bytes'),
-    max_fields: limit('max_fields'),
-  })
+  const fields = readBody(bytes, head.boundary, limits)
   if (typeof fields === 'string') return fail(fields)
   return HarnDict.of({
     boundary: head.boundary,

@@ -110,7 +110,8 @@ const verifiers: ReadonlyMap<string, Verify> = new Map<string, Verify>([
 function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: Value = null): Result {
   const fail = (message: string): Result => ctx.runtime(`jwt_sign: ${message}`)
   if (ctx.argc !== 3) return fail('requires 3 arguments: alg, claims, private_key')
-  const name = textArg(ctx, 0, algorithm)
+  if (typeof algorithm !== 'string') return fail(`alg must be a string, got ${typeName(algorithm)}`)
+  const name = algorithm
   const signer = signers.get(name)
   if (signer === undefined) return fail(`unsupported algorithm \`${name}\`; expected ES256 or RS256`)
   if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
@@ -124,12 +125,14 @@ function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: 
     : `${content}.${encodeBase64Url(signature)}`
 }
 
-/** The dict behind a part of a token, null when it is none. */
-function decodePart(part: string): HarnDict | null {
+/** The dict behind a part of a token, or what is wrong with it. */
+function decodePart(part: string): HarnDict | string {
   const bytes = decodeBase64Url(part)
-  const text = typeof bytes === 'string' ? null : decodeUtf8Strict(bytes)
+  if (typeof bytes === 'string') return `Base64 error: ${bytes}`
+  const text = decodeUtf8Strict(bytes)
   const parsed = text === null ? null : parseJson(text)
-  return parsed?.ok === true && parsed.value instanceof HarnDict ? parsed.value : null
+  if (parsed?.ok === false) return `JSON error: ${parsed.message}`
+  return parsed?.ok === true && parsed.value instanceof HarnDict ? parsed.value : 'InvalidToken'
 }
 
 function verify(ctx: Context, algorithm: Value = null, token: Value = null, key: Value = null): Result {
@@ -138,18 +141,21 @@ function verify(ctx: Context, algorithm: Value = null, token: Value = null, key:
   const name = textArg(ctx, 0, algorithm)
   const verifier = verifiers.get(name)
   if (verifier === undefined) return fail(`unsupported algorithm '${name}'`)
+  // The key comes first: one that cannot be read is reported whatever the token is.
+  const nothing = new Uint8Array()
+  if (verifier(nothing, nothing, textArg(ctx, 2, key)) === null) return fail(`invalid ${name} public key: InvalidKeyFormat`)
   const [header = '', payload = '', signature, more] = textArg(ctx, 1, token).split('.')
   if (signature === undefined || more !== undefined) return fail('InvalidToken')
   const head = decodePart(header)
-  if (head === null) return fail('InvalidToken')
+  if (typeof head === 'string') return fail(head)
+  if (!head.has('alg')) return fail('JSON error: missing field `alg`')
   if (head.get('alg') !== name) return fail('InvalidAlgorithm')
   const bytes = decodeBase64Url(signature)
   ctx.charge(2000)
   const valid = typeof bytes === 'string' ? false : verifier(encodeUtf8(`${header}.${payload}`), bytes, textArg(ctx, 2, key))
-  if (valid === null) return fail('InvalidKeyFormat')
-  if (!valid) return fail('InvalidSignature')
+  if (valid !== true) return fail('InvalidSignature')
   const claims = decodePart(payload)
-  return claims === null ? fail('InvalidToken') : HarnDict.of({ valid: true, claims })
+  return typeof claims === 'string' ? fail(claims) : HarnDict.of({ valid: true, claims })
 }
 
 export const jwtFunctions: readonly BuiltinDef[] = [

@@ -75,7 +75,12 @@ type Fail = (message: string) => Control
 
 function optionsOf(value: Value, fail: Fail): HarnDict | Control {
   if (value === null) return new HarnDict()
-  return value instanceof HarnDict ? value : fail(`options must be a dict, got ${typeName(value)}`)
+  if (!(value instanceof HarnDict)) return fail(`options must be a dict, got ${typeName(value)}`)
+  for (const key of ['signature_param', 'expires_param', 'kid_param', 'kid']) {
+    const option = value.get(key) ?? null
+    if (option !== null && typeof option !== 'string') return fail(`option \`${key}\` must be a string, got ${typeName(option)}`)
+  }
+  return value
 }
 
 function sign(
@@ -150,7 +155,10 @@ function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Val
   if (!(options instanceof HarnDict)) return options
   const resource = readResource(textArg(ctx, 0, url))
   if (typeof resource === 'string') return fail(resource)
-  const skew = count(options.get('skew_seconds') ?? null) ?? 0
+  const slack = options.get('skew_seconds') ?? 0
+  const skew = count(slack)
+  if (skew === null) return fail(`option \`skew_seconds\` must be an int, got ${typeName(slack)}`)
+  if (skew < 0) return fail('skew_seconds must be greater than or equal to 0')
   const names = readNames(options)
   if (typeof names === 'string') return fail(names)
   const verdict = judge(resource, names, secrets, Number(now), skew)

@@ -154,7 +154,7 @@ function startRecord(attributes: ReadonlyMap<string, string>): TestRecord {
   const name = attributes.get('name') ?? ''
   const seconds = Number((attributes.get('time') ?? '0').replaceAll(',', ''))
   return {
-    name: className === '' ? name : `${className}::${name}`,
+    name: className === '' || name === '' ? name : `${className}::${name}`,
     status: 'passed',
     durationMs: Number.isFinite(seconds) ? Math.max(0, Math.trunc(seconds * 1000)) : 0,
     message: null,
