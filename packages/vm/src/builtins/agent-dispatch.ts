@@ -16,6 +16,7 @@ import { normalizePlan, planEntries, renderPlan } from './plan.js'
 import { isInterruption } from './tool-errors.js'
 import { handlerArguments } from './tool-dispatch.js'
 import { sortedJson } from './tools-json.js'
+import { installedAnnotations } from './tools-policy.js'
 import { present, textAt } from './tools-registry.js'
 import { isRequired } from './tools-validate.js'
 import { dictsOf, makeEvent } from './transcript-shape.js'
@@ -109,6 +110,14 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   const parseError = args.get('__parse_error') ?? null
   if (parseError !== null) return yield* refused(call, args, `ERROR: ${display(parseError)}`, 'error', {})
 
+  yield* context.emit({
+    type: 'tool_call',
+    tool_call_id: `tool-${call.id}`,
+    tool_name: call.name,
+    kind: yield* here((ctx) => installedAnnotations(ctx, call.name)?.kind ?? null),
+    status: 'pending',
+    raw_input: args,
+  })
   const verdict = (yield* callBuiltin(
     '__tool_gate',
     call.name,
@@ -118,7 +127,11 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   if (verdict instanceof Fault) throw verdict
   const events: HarnDict[] = []
   for (const event of dictsOf(verdict.get('events'))) events.push(yield* eventOf(event))
-  if (verdict.get('allowed') !== true) return yield* denied(call, args, verdict, events)
+  if (verdict.get('allowed') !== true) {
+    const reason = display(verdict.get('reason') ?? '')
+    yield* told(call, context, 'failed', { error: reason, error_category: 'permission_denied' })
+    return yield* denied(call, args, verdict, events)
+  }
   const allowed = verdict.get('args') as HarnDict
 
   const missing = missingParameters(tool, allowed)
@@ -126,19 +139,12 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     const text =
       `ERROR: Tool '${call.name}' is missing required parameter(s): ${missing.join(', ')}. ` +
       'Provide all required parameters and try again.'
+    yield* told(call, context, 'failed', { error: text.slice('ERROR: '.length), error_category: 'schema_validation' })
     const answer = yield* refused(call, allowed, text, 'error', { error_category: 'schema_validation' })
     return { ...answer, events: [...events, ...answer.events] }
   }
   const intent = HarnDict.of({ arguments: allowed, tool_use_id: call.id })
   events.push(yield* makeEvent('tool_intent', 'assistant', 'internal', call.name, intent))
-  yield* context.emit({
-    type: 'tool_call',
-    tool_call_id: `tool-${call.id}`,
-    tool_name: call.name,
-    kind: kindOf(tool),
-    status: 'pending',
-    raw_input: allowed,
-  })
   const key = `${call.name}\n${sortedJson(allowed)}`
   const before = context.seen.get(key)
   if (options.warnAt > 0 && before !== undefined && before.count >= options.skipAt - 1) {
@@ -156,7 +162,10 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     )
     return { name: call.name, status: 'rejected', text, attempted: true, skipped: true, events }
   }
+  yield* told(call, context, 'in_progress', {})
+  const startMs = yield* here((ctx) => ctx.now)
   const outcome = yield* execute(call, tool, allowed, context)
+  const durationMs = Math.trunc((yield* here((ctx) => ctx.now)) - startMs)
   let text = yield* capped(call.name, outcome.text, options)
   text = yield* runPostToolUse(call.name, allowed, text)
   text = yield* withLoopDetection(call, key, text, context)
@@ -164,15 +173,16 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   const category = outcome.category === null ? {} : { error_category: outcome.category }
   events.push(yield* executionEvent(call, text, status, category))
   if (outcome.plan !== null) events.push(yield* planEvent(call, outcome.plan))
-  yield* context.emit({
-    type: 'tool_call_update',
-    tool_call_id: `tool-${call.id}`,
-    tool_name: call.name,
-    status: status === 'ok' ? 'completed' : 'failed',
-    raw_output: text,
+  const executor = executorOf(call.name, tool)
+  yield* told(call, context, status === 'ok' ? 'completed' : 'failed', {
+    raw_output: HarnDict.of({ text, tool_use_id: call.id }),
     error: status === 'ok' ? null : text,
+    duration_ms: durationMs,
+    execution_duration_ms: durationMs,
+    ...(executor === null ? {} : { executor }),
     ...category,
   })
+  if (outcome.plan !== null) yield* context.emit({ type: 'plan', plan: outcome.plan })
   yield* traceEvent({
     type: status === 'rejected' ? 'tool_rejected' : 'tool_execution',
     tool_name: call.name,
@@ -185,9 +195,32 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   return { name: call.name, status, text, attempted: true, skipped: false, events }
 }
 
-function kindOf(tool: HarnDict | undefined): string {
-  const annotations = tool === undefined ? null : present(tool, 'annotations')
-  return (annotations instanceof HarnDict ? textAt(annotations, 'kind') : null) ?? 'other'
+/** Tells subscribers how a call goes on. */
+function* told(
+  call: ToolCall,
+  context: DispatchContext,
+  status: 'in_progress' | 'completed' | 'failed',
+  facts: Readonly<Record<string, Value>>,
+): Script<null> {
+  return yield* context.emit({
+    type: 'tool_call_update',
+    tool_call_id: `tool-${call.id}`,
+    tool_name: call.name,
+    status,
+    raw_output: null,
+    error: null,
+    ...facts,
+  })
+}
+
+/** Who carries a tool out, as subscribers are told; null for one that nobody knows. */
+function executorOf(name: string, tool: HarnDict | undefined): HarnDict | null {
+  const executor = tool === undefined ? null : textAt(tool, 'executor')
+  const server = tool === undefined ? null : (textAt(tool, 'mcp_server') ?? textAt(tool, '_mcp_server'))
+  if (executor === 'host_bridge' || executor === 'provider_native') return HarnDict.of({ kind: executor })
+  if (executor === 'mcp_server' || (executor === null && server !== null))
+    return HarnDict.of({ kind: 'mcp_server', server_name: server })
+  return tool === undefined && !RUNTIME_TOOLS.includes(name) ? null : HarnDict.of({ kind: 'harn_builtin' })
 }
 
 /** An event of the gate as a transcript keeps it. */

@@ -4,7 +4,7 @@
 
 import { runLoop } from './agent-run.js'
 import { traceSummary } from './agent-trace.js'
-import { loopState } from './agent-turns.js'
+import { loopState } from './agent-loop-state.js'
 import { builtin, frame } from './builtin.js'
 import type { Context, FrameState, Result } from './builtin.js'
 import { closeServers, connectServers, readServers, withServerTools } from './agent-servers.js'

@@ -1,8 +1,11 @@
 // One run of an agent loop (reference 04b §5.2, §5.7): what it begins with, turn after turn, and the result.
 
 import { traceSummary, traceTotals } from './agent-trace.js'
-import { emit, takeInjected, askModel, callsIn, toolTurn, textTurn, correct, hookPayload } from './agent-turns.js'
-import type { Loop, Turn } from './agent-turns.js'
+import { emit } from './agent-loop-state.js'
+import type { Loop } from './agent-loop-state.js'
+import { matchSkills, readLoopSkills } from './agent-skills.js'
+import { takeInjected, askModel, callsIn, toolTurn, textTurn, correct, hookPayload } from './agent-turns.js'
+import type { Turn } from './agent-turns.js'
 import { loopSearch } from './agent-search.js'
 import type { ConnectedServer } from './agent-servers.js'
 import { readLoopOptions, requireExecutable } from './agent-options.js'
@@ -48,7 +51,8 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
   const before = yield* here((ctx) => {
     setCurrentSession(ctx, sessionId)
     const session = stored ? openSession(ctx, sessionId) : null
-    return session === null ? null : { messages: [...session.messages], events: [...session.events], summary: session.summary }
+    if (session === null) return null
+    return { messages: [...session.messages], summary: session.summary, skills: [...session.activeSkills] }
   })
   const messages = [...(before?.messages ?? [])]
   const summary = before?.summary ?? null
@@ -67,10 +71,11 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
     tools: options.tools,
     search: loopSearch(given.get('tool_search') ?? null, options.tools, nativeSearch(probe)),
     servers,
+    skills: readLoopSkills(given, before?.skills ?? []),
     sessionId,
     stored,
     messages,
-    events: [...(before?.events ?? [])],
+    events: [],
     summary,
     text: '',
     lastText: '',
@@ -114,6 +119,7 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
   const { options } = loop
   let iterations = 0
   for (let iteration = 0; iteration < options.maxIterations && loop.status === ''; iteration++) {
+    yield* matchSkills(loop, iteration)
     yield* notifyHooks('PreAgentTurn', hookPayload(loop, 'PreAgentTurn', HarnDict.of({ iteration })))
     yield* emit(loop, { type: 'turn_start', iteration })
     const prefill = yield* takeInjected(loop)

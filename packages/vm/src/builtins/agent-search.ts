@@ -1,6 +1,9 @@
 // The client's search for deferred tools (reference 04b §3.5, §5.10): tools that a request leaves out are found by words or by
 // a pattern, and are in the next request.
 
+import { compileRegex, matchesOf } from './regex-engine.js'
+import type { Regex } from './regex-engine.js'
+import { RegexSyntaxError } from './regex-syntax.js'
 import { SEARCH_TOOL, isDeferred, nativeTool, readToolSearch, toolName } from './llm-tools.js'
 import type { ToolSearch } from './llm-tools.js'
 import { failWith } from './scripted.js'
@@ -61,13 +64,14 @@ function searchWords(tools: readonly HarnDict[], query: string): Found {
 }
 
 function searchPattern(tools: readonly HarnDict[], query: string): Found {
-  let pattern: RegExp
+  let pattern: Regex
   try {
-    pattern = new RegExp(query, 'gi')
+    pattern = compileRegex(query, 'i')
   } catch (error) {
-    return { names: [], diagnostic: `regex compile error: ${error instanceof Error ? error.message : String(error)}` }
+    if (!(error instanceof RegexSyntaxError)) throw error
+    return { names: [], diagnostic: `regex compile error: ${error.message}` }
   }
-  const scored = tools.map((tool) => ({ name: toolName(tool), score: [...corpusOf(tool).matchAll(pattern)].length }))
+  const scored = tools.map((tool) => ({ name: toolName(tool), score: [...matchesOf(pattern, corpusOf(tool))].length }))
   return ranked(scored, 'no tools matched your regex pattern; try a simpler one')
 }
 

@@ -1,6 +1,6 @@
 // The trace of model calls and loops (reference 04b §5.7): totals over its events, which lie in the state of the llm family.
 
-import { addOnce } from './agent-turns.js'
+import { addOnce } from './agent-loop-state.js'
 import type { Context } from './builtin.js'
 import { llmState } from './llm-state.js'
 import { here } from './scripted.js'

@@ -1,13 +1,13 @@
 // The turns of an agent loop (reference 04b §5.2–5.6): asking the model, carrying out what it calls, telling it what was wrong,
 // and deciding whether the work is done.
 
-import { family } from './builtin.js'
 import { feedback, parseGuidance, persistence, stubListing, toolContract, violationText } from './agent-contract.js'
 import { dispatchCall, toolsByName } from './agent-dispatch.js'
 import type { LoopSearch } from './agent-search.js'
-import type { ConnectedServer } from './agent-servers.js'
 import type { Dispatched, DispatchContext, ToolCall } from './agent-dispatch.js'
-import type { LoopOptions } from './agent-options.js'
+import { addOnce, emit, loopState } from './agent-loop-state.js'
+import type { Loop } from './agent-loop-state.js'
+import { LOAD_SKILL, inScope, loadSkillCall, loadSkillEntry, loadSkillNative, skillBlock } from './agent-skills.js'
 import { compact, estimateTokens } from './compaction.js'
 import { notifyHooks } from './hooks.js'
 import {
@@ -40,62 +40,6 @@ import { HarnList } from '../values/list.js'
 import { isCallable, isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-export interface LoopState {
-  /** Feedback that waits for the next turn of a session. */
-  readonly injected: Map<string, { kind: string; content: string }[]>
-  /** Events of sub-agents for the transcript of the loop that called them, by its session. */
-  readonly childEvents: Map<string, HarnDict[]>
-  /** Closures that listen to a session. */
-  readonly subscribers: Map<string, Value[]>
-}
-
-export const loopState = family<LoopState>('agent_loops', () => ({
-  injected: new Map(),
-  childEvents: new Map(),
-  subscribers: new Map(),
-}))
-
-/** What a loop knows while it runs. Made again from the answers after a restore, so it holds nothing that is not told. */
-export interface Loop {
-  readonly options: LoopOptions
-  readonly given: HarnDict
-  readonly system: string | null
-  /** All tools; while a search is on, the model is told of a part of them. */
-  readonly tools: readonly HarnDict[]
-  readonly search: LoopSearch | null
-  readonly servers: readonly ConnectedServer[]
-  readonly sessionId: string
-  readonly stored: boolean
-  messages: HarnDict[]
-  readonly events: HarnDict[]
-  summary: string | null
-  text: string
-  lastText: string
-  status: string
-  readonly called: string[]
-  readonly successful: string[]
-  readonly rejected: string[]
-  readonly seen: DispatchContext['seen']
-  verified: boolean
-  actedOnce: boolean
-  textTurns: number
-  fallbacks: number
-  singleToolTurns: number
-  readonly deferred: string[]
-}
-
-export function addOnce(list: string[], name: string): void {
-  if (!list.includes(name)) list.push(name)
-}
-
-export function* emit(loop: Loop, fields: Readonly<Record<string, Value>>): Script<null> {
-  const listeners = yield* here((ctx) => [...(ctx.state(loopState).subscribers.get(loop.sessionId) ?? [])])
-  if (listeners.length === 0) return null
-  const event = HarnDict.of({ ...fields, session_id: loop.sessionId })
-  for (const listener of listeners) yield* tryCallBack(listener, event)
-  return null
-}
-
 function* tell(loop: Loop, kind: string, text: string): Script<null> {
   loop.messages.push(feedback(kind, text))
   return yield* emit(loop, { type: 'feedback_injected', kind, content: text })
@@ -117,12 +61,22 @@ export function* takeInjected(loop: Loop): Script<string | null> {
   return prefill
 }
 
+/** Whether the model has anything to call. */
+const hasTools = (loop: Loop): boolean => loop.tools.length > 0 || loop.skills !== null
+
+/** The tools that the model is told of in this turn. */
+function shownTools(loop: Loop): readonly HarnDict[] {
+  const { search, skills } = loop
+  const tools = search === null ? inScope(skills, loop.tools) : inScope(skills, search.visible)
+  return skills === null ? tools : [loadSkillEntry(), ...tools]
+}
+
 function systemPrompt(loop: Loop): string | null {
   const { options } = loop
-  const parts = [loop.system ?? '']
-  if (loop.tools.length > 0) parts.push(toolContract(options.toolFormat, loop.search?.visible ?? loop.tools, options.sentinel))
+  const parts = [(loop.system ?? '').trim() + skillBlock(loop.skills)]
+  if (hasTools(loop)) parts.push(toolContract(options.toolFormat, shownTools(loop), options.sentinel))
   if (loop.search?.search.stubListing === true) parts.push(stubListing(loop.search.name, loop.search.deferred))
-  if (options.persistent) parts.push(persistence(options.toolFormat, loop.tools.length > 0, options.sentinel))
+  if (options.persistent) parts.push(persistence(options.toolFormat, hasTools(loop), options.sentinel))
   const text = parts
     .map((part) => part.trim())
     .filter((part) => part !== '')
@@ -170,6 +124,7 @@ function callOptions(loop: Loop, prefill: string | null): HarnDict {
   call.set('schema_retries', options.schemaRetries)
   call.set('tool_format', options.toolFormat)
   if (prefill !== null) call.set('prefill', prefill)
+  if (loop.skills !== null) call.set('tools', new HarnList([...inScope(loop.skills, loop.tools)]))
   if (loop.search !== null) {
     const option = loop.given.get('tool_search')
     const base = option instanceof HarnDict ? option : HarnDict.of({ variant: loop.search.search.variant })
@@ -191,8 +146,10 @@ export function* askModel(loop: Loop, iteration: number, prefill: string | null)
   const system = systemPrompt(loop)
   yield* compactWhen(loop, 'preflight', system)
   for (let attempts = 1; ; attempts++) {
-    const prepared = yield* prepare(null, system, callOptions(loop, prefill))
-    if (prepared instanceof Fault) throw prepared
+    const asked = yield* prepare(null, system, callOptions(loop, prefill))
+    if (asked instanceof Fault) throw asked
+    const withSkills = loop.skills !== null && loop.options.toolFormat === 'native'
+    const prepared = withSkills ? { ...asked, tools: [loadSkillNative(), ...asked.tools] } : asked
     const refused = yield* here((ctx) => {
       const state = ctx.state(llmState)
       return budgetProblem(prepared, state.cost, state.ceiling)
@@ -202,8 +159,8 @@ export function* askModel(loop: Loop, iteration: number, prefill: string | null)
     const response = yield* transport(request)
     if (isFailure(response)) return failWithFailure(response, request)
     yield* account(response, iteration)
-    const names = (loop.search?.visible ?? loop.tools).map((tool) => display(tool.get('name') ?? ''))
-    const used = loop.tools.length > 0 || response.toolCalls.length > 0
+    const names = shownTools(loop).map((tool) => display(tool.get('name') ?? ''))
+    const used = hasTools(loop) || response.toolCalls.length > 0
     const tagged = parseTagged(response.text, names)
     loop.events.push(...(yield* answerEvents(response, record, { tool_calling_mode: loop.options.toolFormat })))
     const answer = { request, response, tagged: used ? tagged : { ...tagged, violations: [], errors: [], calls: [] } }
@@ -268,11 +225,11 @@ export interface Turn {
 function wantsEnd(loop: Loop, { answer }: Turn): boolean {
   const { options } = loop
   const { response, tagged } = answer
-  const hasTools = loop.tools.length > 0
-  if (hasTools && tagged.doneMarker === options.sentinel) return true
+  const isEquipped = hasTools(loop)
+  if (isEquipped && tagged.doneMarker === options.sentinel) return true
   if (options.toolFormat === 'native' && response.text.includes(options.sentinel)) return true
   const prose = tagged.prose === '' ? response.text : tagged.prose
-  if (!hasTools && prose.includes(options.sentinel)) return true
+  if (!isEquipped && prose.includes(options.sentinel)) return true
   return options.turnPolicy?.allowSentinel !== false && tagged.hasUserResponse
 }
 
@@ -289,7 +246,7 @@ function* mayEnd(loop: Loop, turn: Turn): Script<boolean> {
   if (!loop.options.persistent) return false
   if (phaseEnds(loop, turn.answer.response.text)) return true
   if (!wantsEnd(loop, turn)) return false
-  if (loop.tools.length > 0 && !loop.actedOnce) {
+  if (hasTools(loop) && !loop.actedOnce) {
     yield* tell(
       loop,
       'sentinel_without_action',
@@ -334,7 +291,7 @@ export function* toolTurn(loop: Loop, turn: Turn): Script<boolean> {
   loop.messages.push(assistantOf(loop, turn))
   const context: DispatchContext = {
     options,
-    tools: toolsByName(loop.tools),
+    tools: toolsByName(inScope(loop.skills, loop.tools)),
     sessionId: loop.sessionId,
     iteration: turn.iteration,
     servers: loop.servers,
@@ -348,7 +305,9 @@ export function* toolTurn(loop: Loop, turn: Turn): Script<boolean> {
     const done =
       loop.search !== null && call.name === loop.search.name
         ? yield* searchCall(loop, loop.search, call)
-        : yield* dispatchCall(call, context)
+        : call.name === LOAD_SKILL
+          ? yield* loadSkillCall(loop, call)
+          : yield* dispatchCall(call, context)
     results.push(done)
     loop.events.push(...(yield* takeChildEvents(loop)))
     loop.events.push(...done.events)
@@ -461,7 +420,7 @@ function* postTurn(loop: Loop, info: HarnDict): Script<boolean> {
 
 /** Tells the model what was wrong with the form of its answer, before the answer is kept. */
 export function* correct(loop: Loop, { tagged }: Answer): Script<null> {
-  if (loop.tools.length === 0) return null
+  if (!hasTools(loop)) return null
   if (tagged.errors.length > 0) yield* tell(loop, 'parse_guidance', parseGuidance(tagged.errors))
   if (tagged.violations.length > 0 && loop.options.toolFormat !== 'native') {
     yield* tell(loop, 'protocol_violation', violationText(tagged.violations, loop.options.sentinel))
@@ -496,7 +455,7 @@ export function* textTurn(loop: Loop, turn: Turn): Script<boolean> {
   }
   loop.textTurns += 1
   if (loop.textTurns > options.maxNudges) return yield* stuck(loop, turn)
-  const usual = loop.tools.length > 0 ? 'Continue — use a tool call to make progress.' : 'Continue — make progress in your reply.'
+  const usual = hasTools(loop) ? 'Continue — use a tool call to make progress.' : 'Continue — make progress in your reply.'
   yield* tell(loop, 'nudge', options.nudge ?? usual)
   return false
 }

@@ -440,8 +440,9 @@ function readTools(
   place: Place,
   capabilities: Capabilities,
 ): { readonly tools: readonly HarnDict[]; readonly names: readonly string[] } {
-  const given = option(options, 'tools')
-  if (given === null) return { tools: [], names: [] }
+  // Nil is no way of having no tools, as in the reference: a registry that got lost on the way is noticed.
+  const given = options.get('tools')
+  if (given === undefined) return { tools: [], names: [] }
   const entries = toolEntries(given)
   if (typeof entries === 'string') return failWith(entries)
   const search = readToolSearch(option(options, 'tool_search'))

@@ -27,6 +27,8 @@ export interface Session {
   parentId: string | null
   childIds: string[]
   branchedAt: number | null
+  /** Names of the skills that the last loop on it had in sight. */
+  activeSkills: string[]
 }
 
 interface SessionState {
@@ -60,6 +62,7 @@ export function openSession(ctx: Context, id: string): Session {
     parentId: null,
     childIds: [],
     branchedAt: null,
+    activeSkills: [],
   }
   sessions.set(id, made)
   const oldest = sessions.size > MOST_SESSIONS ? sessions.keys().next().value : undefined

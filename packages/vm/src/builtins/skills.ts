@@ -27,6 +27,13 @@ function entriesOf(registry: HarnDict): readonly HarnDict[] {
   return skills instanceof HarnList ? skills.view().filter((entry): entry is HarnDict => entry instanceof HarnDict) : []
 }
 
+/** The entries of a registry or a list, odd ones too; null for anything else. */
+export function skillsOf(value: Value): readonly Value[] | null {
+  if (value instanceof HarnList) return value.view()
+  const skills = isRegistry(value) ? value.get('skills') : undefined
+  return skills instanceof HarnList ? skills.view() : null
+}
+
 function withEntries(registry: HarnDict, entries: readonly HarnDict[]): HarnDict {
   return registry.with('skills', new HarnList([...entries]))
 }
@@ -117,7 +124,7 @@ function bytes(value: string): number {
   return encoder.encode(value).length
 }
 
-function skillId(entry: HarnDict): string {
+export function skillId(entry: HarnDict): string {
   const namespace = text(entry, 'namespace')
   return namespace === '' ? text(entry, 'name') : `${namespace}/${text(entry, 'name')}`
 }
@@ -176,7 +183,7 @@ interface Substitution {
 }
 
 /** `$ARGUMENTS`, `$1` …, `${HARN_…}`, `$$`; what has no value stays as it is. */
-function* substitute(body: string, values: Substitution): Script<string> {
+export function* substitute(body: string, values: Substitution): Script<string> {
   yield* here((ctx) => ctx.charge(body.length >> 4, body.length))
   let out = ''
   let at = 0
