@@ -44,8 +44,11 @@ export function toolContract(mode: string, tools: readonly HarnDict[], sentinel:
 
 /** Names of tools that a search finds, for a model that is to know what there is to look for. */
 export function stubListing(searchTool: string, deferred: readonly HarnDict[]): string {
-  const names = deferred.map(toolName).sort(compareText)
-  return [`## Tools available via \`${searchTool}\` (deferred)`, ...names.map((name) => `- \`${name}\``)].join('\n')
+  const lines = deferred.map((tool) => {
+    const description = tool.get('description') ?? ''
+    return `- \`${toolName(tool)}\`${description === '' ? '' : ` — ${display(description)}`}`
+  })
+  return [`## Tools available via \`${searchTool}\` (deferred)`, ...lines.sort(compareText)].join('\n')
 }
 
 /** What a persistent loop adds. */

@@ -38,7 +38,6 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { isCallable, isTruthy } from '../values/value.js'
-import type { Value } from '../values/value.js'
 
 function* tell(loop: Loop, kind: string, text: string): Script<null> {
   loop.messages.push(feedback(kind, text))
