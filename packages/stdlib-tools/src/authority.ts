@@ -45,8 +45,17 @@ function isKnown(name: string): boolean {
   return name === '*' || name in EFFECTS || Object.keys(EFFECTS).some((kind) => kind.startsWith(`${name}.`))
 }
 
+/** Whether a server is named by its URL, rather than by the name under which a host declared it. */
+export function isServerAddress(server: string): boolean {
+  return /^https?:\/\//.test(server)
+}
+
 /** The powers that an effect needs: its own, and those of what it starts. */
 export function neededFor(effect: Effect): readonly EffectKind[] {
+  if (effect.kind === 'tool.call') {
+    const server = effect.args['mcp_server']
+    return typeof server === 'string' && isServerAddress(server) ? ['mcp.request', 'http.request'] : []
+  }
   if (effect.kind !== 'mcp.connect' && effect.kind !== 'mcp.request') return [effect.kind]
   if (effect.kind === 'mcp.connect' && effect.args['op'] !== 'open') return []
   const spec = effect.args['spec'] as { readonly transport?: unknown; readonly server?: unknown } | null | undefined

@@ -6,7 +6,7 @@ import type { Tool } from '../tools/define.js'
 import { NotDataError, plainFromHost } from '../tools/edge.js'
 import { toolErrorData } from '../tools/errors.js'
 import type { Host } from '../tools/host.js'
-import { PreparedCalls, chain, contextOf, invoke, openStream } from '../tools/invoke.js'
+import { CallFacts, PreparedCalls, chain, contextOf, invoke, openStream } from '../tools/invoke.js'
 import type { Invocation, Invoked, Ready } from '../tools/invoke.js'
 import type { JsonSchema } from '../tools/schema.js'
 import { failed, result } from './executor.js'
@@ -95,41 +95,15 @@ function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
   return { kind: 'failed', error: toolErrorData(cause) }
 }
 
-/** The signal is made when the tool looks at it: most calls end before anyone could abort them. */
-class HostInvocation implements Invocation {
-  private readonly call: ToolCall
+class HostInvocation extends CallFacts {
   private readonly scope: CallScope
 
   constructor(call: ToolCall, scope: CallScope) {
-    this.call = call
+    super(call)
     this.scope = scope
   }
 
   get signal(): AbortSignal {
     return this.scope.signal
-  }
-
-  get runId(): string {
-    return this.call.runId
-  }
-
-  get callId(): string {
-    return this.call.callId
-  }
-
-  get attempt(): number {
-    return this.call.attempt
-  }
-
-  get maxAttempts(): number {
-    return this.call.maxAttempts
-  }
-
-  get idempotencyKey(): string {
-    return this.call.idempotencyKey
-  }
-
-  get progress(): (data: unknown) => void {
-    return this.call.progress
   }
 }

@@ -6,6 +6,7 @@ import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { pinnedNumber } from '../builtins/mcp.js'
 import { answered, categorizedError, messageOf, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
+import { isServerAddress } from '../authority.js'
 import { declaredConfig, readServerConfig } from './config.js'
 import type { McpServerDeclaration } from './config.js'
 import { McpConnection, McpFailure } from './connection.js'
@@ -40,6 +41,8 @@ export interface McpOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
+/** Below the numbers of declared servers, however many there are. */
+const FIRST_ADDRESS = -1_000_000
 const SAFE_ENVIRONMENT =
   process.platform === 'win32'
     ? [
@@ -84,6 +87,8 @@ export class McpConnections implements Provider {
   private readonly opened = new Map<number, McpConnection>()
   /** Connection numbers of scripts that stand for the pinned connection of a server which is not lazy. */
   private readonly aliases = new Map<number, number>()
+  /** Numbers of servers that are named by their URL. */
+  private readonly addresses = new Map<string, number>()
   /** Connections that no number leads to any more, on their way out. */
   private readonly leaving = new Set<Promise<void>>()
   private readonly keepAlive = new Map<number, ReturnType<typeof setTimeout>>()
@@ -131,7 +136,7 @@ export class McpConnections implements Provider {
     return tools.has(String(record(args['params'] ?? null)['name']))
   }
 
-  /** One tool call on a server that the host declared, for the mcp executor. Connects on first use. */
+  /** One tool call for the mcp executor, on a server that the host declared or at an address. Connects on first use. */
   async callTool(
     server: string,
     tool: string,
@@ -143,7 +148,7 @@ export class McpConnections implements Provider {
     return this.request(
       this.numberOf(server),
       server,
-      { server },
+      this.specOf(server),
       'tools/call',
       { name: tool, arguments: args },
       signal,
@@ -154,7 +159,7 @@ export class McpConnections implements Provider {
 
   /** Whether a declared server marks the tool as read-only. */
   async isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.readOnlyTools(this.numberOf(server), server, { server }, signal)).has(tool)
+    return (await this.readOnlyTools(this.numberOf(server), server, this.specOf(server), signal)).has(tool)
   }
 
   async close(): Promise<void> {
@@ -168,7 +173,21 @@ export class McpConnections implements Provider {
 
   /** Of the connection that tools and eager clients of a declared server share; the same in every process. */
   private numberOf(server: string): number {
-    return pinnedNumber(this.options.servers ?? {}, server)
+    if (!this.isAddress(server)) return pinnedNumber(this.options.servers ?? {}, server)
+    const known = this.addresses.get(server)
+    if (known !== undefined) return known
+    const number = FIRST_ADDRESS - this.addresses.size
+    this.addresses.set(server, number)
+    return number
+  }
+
+  /** A server that nobody declared and that is named by its URL, as `use tool mcp "https://…"` does. */
+  private isAddress(server: string): boolean {
+    return isServerAddress(server) && !Object.hasOwn(this.options.servers ?? {}, server)
+  }
+
+  private specOf(server: string): Plain {
+    return this.isAddress(server) ? { transport: 'http', url: server } : { server }
   }
 
   private async connect(number: number, name: string, spec: Plain, signal: AbortSignal): Promise<EffectOutcome> {
@@ -227,7 +246,7 @@ export class McpConnections implements Provider {
     const known = this.open.get(number)
     if (known !== undefined) {
       const connection = await known
-      if (!connection.isClosed || typeof record(spec)['server'] !== 'string') return connection
+      if (!connection.isClosed || (number > 0 && typeof record(spec)['server'] !== 'string')) return connection
       this.forget(number, connection)
       return this.connection(number, name, spec, signal)
     }
@@ -349,7 +368,7 @@ export class McpConnections implements Provider {
   /** All tools of a declared server, over all pages. */
   async listTools(server: string, signal: AbortSignal): Promise<EffectOutcome> {
     const tools: Plain[] = []
-    const listing = this.listed(this.numberOf(server), server, { server }, signal)
+    const listing = this.listed(this.numberOf(server), server, this.specOf(server), signal)
     for (;;) {
       const { done, value } = await listing.next()
       if (done === true) return value ?? answered(tools)

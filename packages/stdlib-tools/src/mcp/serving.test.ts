@@ -16,9 +16,12 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Grant } from '../authority.js'
 import { ApprovalDesk } from '../policy/approval.js'
 import { createRuntime } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
+import { mcpProvider } from './provider.js'
+import type { McpOptions } from './provider.js'
 import { EventLog } from './event-log.js'
 import { ExportedBackend } from './server-exports.js'
 import { serveHttp } from './server-http.js'
@@ -355,6 +358,45 @@ describe('tools of a host', () => {
     await here.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: version } } as never)
     await expect.poll(() => answers[0]?.result?.protocolVersion).toBe(version)
     await server.close()
+  })
+})
+
+describe('use tool mcp "URL" as Name', () => {
+  const tools = [
+    defineTool({ name: 'half', input: z.object({ n: z.number() }), execute: ({ n }) => `${n / 2}` }),
+    defineTool({ name: 'break', execute: () => Promise.reject(new Error('broken')) }),
+  ]
+  const script = (url: string): string => `// @bridle grants
+use tool mcp "${url}" as Maths
+fn attempt(f) { return try { f() } catch (e) { "\${e.code}: \${e.message}" } }
+return [
+  attempt({ -> Maths("half", {n: 3}) }),
+  attempt({ -> Maths("break", {}) }),
+  attempt({ -> Maths("none", {}) }),
+]`
+
+  async function run(grants: readonly Grant[], options: McpOptions = {}, address?: string): Promise<unknown> {
+    const server = await serveHttp(toMcpServer(tools), IDENTITY)
+    open.push(() => server.close())
+    return createRuntime({ providers: [mcpProvider(options)], grants }).run(script(address ?? server.url))
+  }
+
+  test('reaches a server that nobody declared, under the powers of mcp and http', async () => {
+    expect(await run(['mcp', 'http'])).toEqual([
+      '1.5',
+      'execution_failed: broken',
+      expect.stringMatching(/^invalid_args: .*none/),
+    ])
+  })
+
+  test.each<[string, readonly Grant[], McpOptions, string | undefined, RegExp]>([
+    ['no http', ['mcp'], {}, undefined, /must grant "http.request"/],
+    ['no mcp', ['http'], {}, undefined, /must grant "mcp.request"/],
+    ['a host that refuses it', ['mcp', 'http'], { allow: () => false }, undefined, /is not allowed by this host/],
+    ['nobody there', ['mcp', 'http'], {}, 'http://127.0.0.1:1/mcp', /^connection: MCP HTTP request error: /],
+  ])('%s', async (_, grants, options, address, message) => {
+    const results = (await run(grants, options, address)) as readonly string[]
+    expect(results).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(message)))
   })
 })
 

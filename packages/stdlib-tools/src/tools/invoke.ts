@@ -251,7 +251,42 @@ function guarded(tool: Tool, args: unknown, work: () => Ready<Invoked>): Ready<I
   }
 }
 
-class CallContext implements ToolContext {
+/** The facts of a call, read where they are when somebody looks: most tools look at none, and most calls end before a signal is wanted. */
+export abstract class CallFacts implements Invocation {
+  protected readonly facts: Omit<Invocation, 'signal'>
+
+  constructor(facts: Omit<Invocation, 'signal'>) {
+    this.facts = facts
+  }
+
+  abstract get signal(): AbortSignal
+
+  get runId(): string {
+    return this.facts.runId
+  }
+
+  get callId(): string {
+    return this.facts.callId
+  }
+
+  get attempt(): number {
+    return this.facts.attempt
+  }
+
+  get maxAttempts(): number {
+    return this.facts.maxAttempts
+  }
+
+  get idempotencyKey(): string {
+    return this.facts.idempotencyKey
+  }
+
+  get progress(): (data: unknown) => void {
+    return this.facts.progress
+  }
+}
+
+class CallContext extends CallFacts implements ToolContext {
   private readonly call: Invocation
   private readonly find: FindTool
   private readonly depth: number
@@ -259,6 +294,7 @@ class CallContext implements ToolContext {
   payload: unknown = null
 
   constructor(call: Invocation, find: FindTool, depth: number) {
+    super(call)
     this.call = call
     this.find = find
     this.depth = depth
@@ -266,30 +302,6 @@ class CallContext implements ToolContext {
 
   get signal(): AbortSignal {
     return this.call.signal
-  }
-
-  get runId(): string {
-    return this.call.runId
-  }
-
-  get callId(): string {
-    return this.call.callId
-  }
-
-  get attempt(): number {
-    return this.call.attempt
-  }
-
-  get maxAttempts(): number {
-    return this.call.maxAttempts
-  }
-
-  get idempotencyKey(): string {
-    return this.call.idempotencyKey
-  }
-
-  get progress(): (data: unknown) => void {
-    return this.call.progress
   }
 
   get tools(): ToolCalls {
