@@ -63,7 +63,7 @@ class HotGenerator {
     const { random } = this
     this.write('fn id(x) { return x }')
     // One closure's code with different callees.
-    this.write('fn through(h) { return { x -> h(x) } }')
+    this.write('fn through(h) { return { x -> [h(x)][0] } }')
     this.write('enum E { A(n), B }')
     this.write('struct P { x: any, y: any }')
     this.block('impl P', () => {
@@ -137,9 +137,9 @@ class HotGenerator {
     this.block(`fn ${head}`, () => {
       for (const param of params) if (param !== 'self') this.declare(param)
       // Recursion that ends most of the time.
-      if (this.random.oneIn(2)) this.write(`if ${this.variables[0]!} == 0 { return ${this.literal()} }`)
+      if (!this.generating && this.random.oneIn(2)) this.write(`if ${this.variables[0]!} == 0 { return ${this.literal()} }`)
       for (let left = this.random.between(2, 6); left > 0; left--) this.statement(3)
-      this.write(`return ${this.expression(2)}`)
+      if (!this.generating) this.write(`return ${this.expression(2)}`)
     })
     this.loops = loops
     this.variables = variables
@@ -212,7 +212,8 @@ class HotGenerator {
     if (this.generating) kinds.push(...Array.from({ length: 4 }, () => () => this.write(`yield ${this.expression(1)}`)))
     if (this.loops > 0) kinds.push(() => this.write(`if ${this.condition()} { ${random.pick(['break', 'continue'])} }`))
     if (random.oneIn(8)) kinds.push(() => this.write(`if ${this.condition()} { throw ${this.expression(1)} }`))
-    if (random.oneIn(8)) kinds.push(() => this.write(`if ${this.condition()} { return ${this.expression(1)} }`))
+    if (!this.generating && random.oneIn(8))
+      kinds.push(() => this.write(`if ${this.condition()} { return ${this.expression(1)} }`))
     random.pick(kinds)()
   }
 
@@ -350,8 +351,11 @@ class HotGenerator {
     const body = `id(x) ${random.pick(['+', '*', '-', '==', '<'])} ${captured}`
     if (random.oneIn(4)) this.declare(`${list}.reduce(${this.literal()}, { acc, x -> id(acc) + ${body} })`)
     else if (random.oneIn(3)) {
-      const callee = random.pick(['{ x -> x }', '{ x -> "${x}" }', '{ x -> [x] }', '{ x -> 0.5 }', 'id', '{ x -> x == 2 }'])
-      this.declare(`${list}.${random.pick(SMALL_METHODS)}(through(${callee}))`)
+      const callees = ['{ x -> x }', '{ x -> "${x}" }', '{ x -> [x] }', '{ x -> 0.5 }', 'id', '{ x -> x == 2 }']
+      const some = Array.from({ length: random.between(1, 3) }, () => random.pick(callees))
+      const name = this.declare('nil')
+      this.write(`for h in [${some.join(', ')}] { ${name} = ${list}.${random.pick(SMALL_METHODS)}(through(h)) }`)
+      this.write(`println("\${${name}}")`)
     } else this.declare(`${list}.${random.pick(SMALL_METHODS)}({ x -> ${body} })`)
   }
 

@@ -141,7 +141,7 @@ describe('guesses', () => {
 
   test('a function that was taken in is asked for by what it is', () => {
     const text =
-      'fn through(h) { return { x -> h(x) } }\nvar out = []\nfor round in 0 to 100 { for h in [{ x -> x + 1 }, { x -> "<${x}>" }] { out = [1, 2].map(through(h)) } }\nprintln(out)'
+      'fn through(h) { return { x -> [h(x)] } }\nvar out = []\nfor round in 0 to 100 { for h in [{ x -> x + 1 }, { x -> "<${x}>" }] { out = [1, 2].map(through(h)) } }\nprintln(out)'
     expect(inBoth(text).output).toContain('<2>')
   })
 

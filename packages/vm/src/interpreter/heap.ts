@@ -17,6 +17,9 @@ import type { Machine } from '../vm.js'
 /** A float in a slot: once for each reference, since which of them share a box depends on the tier. */
 const FLOAT_UNITS = 32
 
+/** The buffer behind a list, beside its elements. */
+const BUFFER_UNITS = 32
+
 /** The hash table behind a dict, struct or set, beside its entries. */
 const TABLE_UNITS = 96
 
@@ -48,6 +51,7 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
     units += 16
     if (value instanceof Keyed || value instanceof HarnSet) units += TABLE_UNITS
     if (value instanceof HarnList) {
+      units += BUFFER_UNITS
       if (value.boxed.length > 0 || value.raw === null) slots(value.boxed)
       else units += (16 + FLOAT_UNITS) * value.length
     } else if (value instanceof Keyed) {
