@@ -170,7 +170,8 @@ export function peerTable(samples: PeerSamples, present: readonly PresentPeer[])
   }
   return [
     'The time of the compiled tier, mixed, divided by that of each engine, warm in a process of its own; below 1 we are faster. The last',
-    'line is the same for the base tier. A dash: the engine cannot run the program, or gives another result.',
+    'line is the same for the base tier. Medians of at most three rounds. A dash: the engine cannot run the program, or gives another',
+    'result.',
     '',
     `| program | ${present.map(({ name, version }) => `${name} ${version}`).join(' | ')} |`,
     `|---|${present.map(() => '---:|').join('')}`,

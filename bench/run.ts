@@ -39,6 +39,9 @@ const { values: options } = parseArgs({
   },
 })
 const rounds = options.rounds !== undefined ? Math.max(1, Number(options.rounds)) : options.quick ? 2 : 7
+/** Rounds in which other engines are measured, and what they may take for a program to be measured more than once. */
+const PEER_ROUNDS = 3
+const SLOW_MS = 500
 const folder = join(root, 'bench')
 // Where the one library that cannot be bundled is found.
 const builtIn = (checkout: string): string => join(checkout, 'packages', 'stdlib-tools', '.cache', 'bench')
@@ -174,9 +177,8 @@ async function main(): Promise<void> {
         ;(samples.scripts[name] ??= []).push({ ...timing, base, lua: hasLua ? measureLua(name, wanted[name]!) : null })
         for (const peer of peers) {
           const times = ((samples.peers[peer.name] ??= {})[name] ??= [])
-          // What an engine could not do in the first round it cannot do in later ones.
-          const cannot = times.includes(null)
-          times.push(cannot ? null : measurePeer(folder, peer, name, wanted[name]!, programs, noteOnce))
+          const isDone = round > PEER_ROUNDS || times.includes(null) || (times[0]?.warm ?? 0) > SLOW_MS
+          times.push(isDone ? null : measurePeer(folder, peer, name, wanted[name]!, programs, noteOnce))
         }
       }
       if (names.length > 0) {
