@@ -88,6 +88,16 @@ export interface RunnerOptions {
   readonly onEffect?: (effect: Effect) => void
 }
 
+/** A run that has stopped, as one process or engine hands it to another. */
+export interface Begun {
+  readonly snapshot: Uint8Array
+  readonly kind: 'suspended' | 'yielded'
+  readonly output: string
+  readonly exits: number
+  /** Milliseconds, as given to the machine. */
+  readonly now: number
+}
+
 /** A run under way: advance until `exit` says that it has ended. */
 export class Runner {
   machine: Machine
@@ -99,7 +109,8 @@ export class Runner {
   private readonly program: LinkedProgram
   private readonly options: MachineOptions
 
-  constructor(program: LinkedProgram, options: RunnerOptions = {}) {
+  /** Starts the run, or takes up one that was `begun` elsewhere. */
+  constructor(program: LinkedProgram, options: RunnerOptions = {}, begun: Begun | null = null) {
     const { sliceFuel = LIMITS.sliceFuel, heap = LIMITS.heap, tier, onEffect } = options
     this.mostExits = options.mostExits ?? MOST_EXITS
     this.program = program
@@ -113,9 +124,24 @@ export class Runner {
       limits: { ...LIMITS, sliceFuel, heap },
       ...(tier === undefined ? {} : { tier }),
     }
+    if (begun !== null) {
+      this.machine = Machine.restore(begun.snapshot, program, this.options)
+      this.exit = { kind: begun.kind, output: '' } as RunExit
+      this.output = begun.output
+      this.exits = begun.exits
+      this.now = begun.now
+      return
+    }
     this.machine = new Machine(program, this.options)
     this.exit = this.machine.start(null, this.now)
     this.output += this.exit.output
+  }
+
+  /** What another process or engine needs to go on; only where the run has stopped. */
+  begun(): Begun {
+    const { exit, output, exits, now } = this
+    if (exit.kind !== 'suspended' && exit.kind !== 'yielded') throw new Error(`a run that is ${exit.kind} cannot go on`)
+    return { snapshot: this.machine.snapshot(), kind: exit.kind, output, exits, now }
   }
 
   /** Goes on until the next exit; false when the run has ended. */

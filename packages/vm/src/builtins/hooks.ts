@@ -135,7 +135,8 @@ export type PreToolUse = { readonly kind: 'go'; readonly args: HarnDict } | { re
 export function* runPreToolUse(tool: string, given: HarnDict): Script<PreToolUse> {
   let args = given
   const payload = (): HarnDict => HarnDict.of({ event: 'PreToolUse', tool: HarnDict.of({ name: tool, args }) })
-  for (const hook of yield* hooksFor('PreToolUse', payload())) {
+  const hooks = yield* hooksFor('PreToolUse', payload())
+  for (const hook of hooks) {
     if (hook.deny !== null) return { kind: 'deny', reason: hook.deny }
     const answer = yield* callBack(hook.handler, payload())
     if (answer === null) continue
@@ -153,7 +154,8 @@ export function* runPostToolUse(tool: string, args: Value, given: string): Scrip
   let text = given
   const payload = (): HarnDict =>
     HarnDict.of({ event: 'PostToolUse', tool: HarnDict.of({ name: tool, args }), result: HarnDict.of({ text }) })
-  for (const hook of yield* hooksFor('PostToolUse', payload())) {
+  const hooks = yield* hooksFor('PostToolUse', payload())
+  for (const hook of hooks) {
     if (hook.maxOutput !== null) {
       text = microCompact(text, hook.maxOutput)
       continue
@@ -171,7 +173,8 @@ export function* runPostToolUse(tool: string, args: Value, given: string): Scrip
 
 /** Runs the handlers of an event whose answers do not matter. */
 export function* notifyHooks(event: string, payload: HarnDict): Script<null> {
-  for (const hook of yield* hooksFor(event, payload)) if (hook.handler !== null) yield* callBack(hook.handler, payload)
+  const hooks = yield* hooksFor(event, payload)
+  for (const hook of hooks) if (hook.handler !== null) yield* callBack(hook.handler, payload)
   return null
 }
 

@@ -316,7 +316,8 @@ const machine = scripts('metadata.script', {
     })
   },
   *refresh() {
-    for (const key of directories(yield* load())) {
+    const loaded = yield* load()
+    for (const key of directories(loaded)) {
       yield* setFields(key, HASHES, HarnDict.of({ structureHash: (yield* hashesOf(key)).structure }))
     }
     return null

@@ -334,7 +334,8 @@ function noteFolder(evidence: Evidence, name: string, relative: string): void {
 }
 
 function* walk(evidence: Evidence, folder: string, prefix: string, depth: number): Script<null> {
-  for (const entry of yield* entriesOf(folder)) {
+  const entries = yield* entriesOf(folder)
+  for (const entry of entries) {
     const relative = prefix + entry.name
     if (entry.isDir) {
       noteFolder(evidence, entry.name, relative)

@@ -352,7 +352,8 @@ export function* visitTree(root: string, options: ScanOptions): Script<Visit[]> 
 
 export function* scanTree(root: string, options: ScanOptions): Script<HarnDict> {
   const result = new HarnDict()
-  for (const { folder, key, entries } of yield* visitTree(root, options)) {
+  const visits = yield* visitTree(root, options)
+  for (const { folder, key, entries } of visits) {
     if (key === '.' || entries.some((entry) => ROOT_MARKS.has(entry.name))) result.set(key, yield* scanDirectory(folder, options))
   }
   return result

@@ -46,7 +46,8 @@ const machine = scripts('project.script', {
   },
   *walk(path, options) {
     const rows: HarnDict[] = []
-    for (const visit of yield* visitTree(yield* scanRoot(path ?? null), scanOptions(options ?? null, null))) {
+    const visits = yield* visitTree(yield* scanRoot(path ?? null), scanOptions(options ?? null, null))
+    for (const visit of visits) {
       const hashes = yield* hashesOf(visit)
       rows.push(
         HarnDict.of({

@@ -17,7 +17,10 @@ type Ask =
   | { readonly kind: 'park'; readonly key: string | null; readonly dueMs: number | null }
   | { readonly kind: 'here'; readonly run: (ctx: Context) => unknown }
 
-/** A script, or a part of one; parts are used with `yield*`. */
+/**
+ * A script, or a part of one; parts are used with `yield*`, but not in the head of a `for … of`: QuickJS, which is an engine like
+ * others, makes bad code of it.
+ */
 export type Script<T = Value> = Generator<Ask, T, unknown>
 
 export type ScriptTable = Readonly<Record<string, (...args: Value[]) => Script>>
