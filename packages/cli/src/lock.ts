@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DefinedTool, Plain } from '@bridle/vm'
-import { STANDARD_TOOLS, toolSchemaHash } from '@bridle/vm'
+import { STANDARD_TOOLS, pinnedDrift, shapeOfOutput, toolSchemaHash } from '@bridle/vm'
 import { hashHex } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import { CommandError } from './errors.js'
@@ -123,10 +123,20 @@ function serverTool(server: string, tool: { readonly [key: string]: Plain }): Kn
 export interface Lock {
   readonly format: number
   readonly tools: { readonly [key: string]: string }
+  /** What tools give, by their output schemas; those that say. */
+  readonly shapes?: { readonly [key: string]: unknown }
 }
 
 export function lockOf(tools: readonly KnownTool[]): Lock {
-  return { format: FORMAT, tools: Object.fromEntries(tools.map(({ key, hash }) => [key, hash])) }
+  const shapes = tools.flatMap(({ key, output }) => {
+    const shape = shapeOfOutput(output)
+    return shape === null ? [] : [[key, shape] as const]
+  })
+  return {
+    format: FORMAT,
+    tools: Object.fromEntries(tools.map(({ key, hash }) => [key, hash])),
+    ...(shapes.length === 0 ? {} : { shapes: Object.fromEntries(shapes) }),
+  }
 }
 
 export function writeLock(path: string, lock: Lock): void {
@@ -147,6 +157,7 @@ export function readLock(path: string): Lock {
     throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
   }
   const tools = lock?.tools
+  const shapes = lock?.shapes
   if (
     lock?.format !== FORMAT ||
     typeof tools !== 'object' ||
@@ -154,12 +165,16 @@ export function readLock(path: string): Lock {
     Object.values(tools).some((hash) => typeof hash !== 'string')
   )
     throw new CommandError(`${path} is not a lock file of format ${FORMAT}`)
-  return { format: FORMAT, tools }
+  return { format: FORMAT, tools, ...(typeof shapes === 'object' && shapes !== null ? { shapes } : {}) }
 }
 
 export interface LockDifference {
   readonly key: string
   readonly change: 'added' | 'removed' | 'changed'
+  /** Drift of the results of a changed tool, one line each. */
+  readonly drifts?: readonly string[]
+  /** Whether callers break by it. */
+  readonly breaking?: boolean
 }
 
 /** What is otherwise now, by key. Servers that could not be asked are left out. */
@@ -169,14 +184,22 @@ export function compareLock(
   options: { readonly servers: boolean } = { servers: true },
 ): readonly LockDifference[] {
   const now = new Map(tools.map(({ key, hash }) => [key, hash]))
+  const shapes = new Map(tools.map(({ key, output }) => [key, shapeOfOutput(output)]))
   const before = Object.entries(lock.tools).filter(([key]) => options.servers || !key.startsWith('mcp:'))
   const gone = before.flatMap(([key, hash]): LockDifference[] => {
     const found = now.get(key)
-    return found === undefined ? [{ key, change: 'removed' }] : found === hash ? [] : [{ key, change: 'changed' }]
+    if (found === undefined) return [{ key, change: 'removed' }]
+    return found === hash ? [] : [{ key, change: 'changed', ...driftOf(lock.shapes?.[key], shapes.get(key)) }]
   })
   const known = new Set(Object.keys(lock.tools))
   const added = [...now.keys()].filter((key) => !known.has(key)).map((key): LockDifference => ({ key, change: 'added' }))
   return [...gone, ...added].sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+function driftOf(before: unknown, now: unknown): { readonly drifts?: readonly string[]; readonly breaking?: boolean } {
+  if (before === undefined || before === null || now === undefined || now === null) return {}
+  const { lines, breaking } = pinnedDrift(before, now)
+  return lines.length === 0 ? {} : { drifts: lines, breaking }
 }
 
 /** The pins of a locked run. Tools of MCP servers are compared here, before it starts; the others when they are called. */

@@ -21,6 +21,7 @@ import type {
   BuiltinFamily,
   BuiltinLists,
   DefinedTool,
+  DriftWatch,
   GrantCeiling,
   HostCapabilities,
   LinkedProgram,
@@ -100,6 +101,8 @@ export interface RuntimeOptions extends HostParts {
   readonly builtins?: BuiltinLists
   /** Hashes of the only tools that may be called, as `bridle tools lock` writes them. */
   readonly pins?: ReadonlyMap<string, string>
+  /** What results of tools are watched for; driftGuard makes it of a lock file (docs/tools/lock.md). */
+  readonly drift?: DriftWatch
   /** Is told of every tool that a program defines. */
   readonly onTool?: (tool: DefinedTool) => void
   /** Modules that run before every program, such as `std/NAME` of `std`; they bind nothing in it. */
@@ -514,6 +517,7 @@ export class Runtime {
       ...listeners,
       ...(options.reportsOnly === undefined ? {} : { reportsOnly: options.reportsOnly }),
       ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
+      ...(this.options.drift === undefined ? {} : { driftWatch: this.options.drift }),
       ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),
       ...this.ceilingOf(options),
       hostCapabilities: { ...this.capabilities, ...options.bridge?.capabilities },

@@ -34,6 +34,7 @@ import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { TierOptions } from './compiled/tier.js'
 import type { GrantCeiling } from './builtins/grants.js'
+import type { DriftWatch } from './builtins/tool-drift.js'
 import type { DefinedTool } from './builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
 import type { HostCapabilities } from './effects/tool-records.js'
@@ -66,6 +67,8 @@ export interface MachineOptions {
   readonly onTool?: (tool: DefinedTool) => void
   /** Hashes of the only tools that may be called (builtins/tool-pins.ts). */
   readonly pins?: ReadonlyMap<string, string>
+  /** What results of tools are watched for (builtins/tool-drift.ts). */
+  readonly driftWatch?: DriftWatch
   /** Tools of the host by id, as registry entries. */
   readonly hostTools?: ReadonlyMap<string, Plain>
   /** The host may have tools that `hostTools` does not name. */

@@ -68,7 +68,9 @@ export async function toolsDiffCommand(file: string | undefined, flags: ToolsFla
   const found = await collected(file, flags)
   const differences = compareLock(lock, found, { servers: flags.servers !== false })
   if (flags.json === true) print(differences)
-  else for (const { key, change } of differences) process.stdout.write(`${change.padEnd(8)} ${key}\n`)
+  else
+    for (const { key, change, drifts = [] } of differences)
+      process.stdout.write([`${change.padEnd(8)} ${key}`, ...drifts.map((line) => `         ${line}`), ''].join('\n'))
   return found.problems.length > 0 || differences.some(({ change }) => change !== 'added') ? EXIT_FAILURE : 0
 }
 

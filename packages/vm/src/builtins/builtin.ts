@@ -15,6 +15,7 @@
 
 import { display } from '../values/display.js'
 import type { GrantCeiling } from './grants.js'
+import type { DriftWatch } from './tool-drift.js'
 import type { DefinedTool } from './tool-pins.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
@@ -134,6 +135,8 @@ export interface MachineAccess {
   readonly onTool: ((tool: DefinedTool) => void) | null
   /** Hashes of the only tools that may be called; null when any may. */
   readonly pins: ReadonlyMap<string, string> | null
+  /** What the host watches results for; null when for nothing. */
+  readonly driftWatch: DriftWatch | null
   /** Tools of the host by id, as registry entries; null when the machine was not told. */
   readonly hostTools: ReadonlyMap<string, Plain> | null
   /** Whether a tool that is not among them may be one of the host all the same. */

@@ -69,6 +69,7 @@ import { templateFamily } from './template.js'
 import { terminalFamily } from './terminal.js'
 import { timeFamily } from './time.js'
 import { toolDispatchFamily } from './tool-dispatch.js'
+import { toolDriftFamily } from './tool-drift.js'
 import { toolStreamsFamily } from './tool-streams.js'
 import { toolSynthesisFamily } from './tool-synthesis.js'
 import { toolsFamily } from './tools.js'
@@ -149,6 +150,7 @@ const FAMILIES: readonly BuiltinFamily[] = [
   timeFamily,
   toolDispatchFamily,
   toolStreamsFamily,
+  toolDriftFamily,
   toolSynthesisFamily,
   toolsFamily,
   tracingFamily,

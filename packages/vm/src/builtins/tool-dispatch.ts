@@ -25,6 +25,7 @@ import { closestOf } from '@bridle/compiler/signatures'
 import { standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
 import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
 import { factsOfEntry, hostEntry } from './tool-entry.js'
+import { driftOfResult, quarantineOf } from './tool-drift.js'
 import { openedStream } from './tool-streams.js'
 import { normalizePlan } from './plan.js'
 import { quickVerdict, startGate, startPostHooks, takePass } from './policy-gate.js'
@@ -463,6 +464,12 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
   reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, true)
   const answersTrue = executorOf(entry) === 'builtin' && standardCall(state.name, state.args as HarnDict)!.answersTrue
   const value = answersTrue ? true : executorOf(entry) === 'harn' ? raw : decode(raw, schema)
+  const { drift: reaction } = factsOfEntry(entry)
+  if (reaction !== null || ctx.machine.driftWatch !== null) {
+    const drift = driftOfResult(ctx, { tool: state.name, reaction, key: () => pinOf(state, entry), schema }, value)
+    const message = `Tool '${state.name}' gave another shape than expected: ${drift?.line ?? ''}`
+    if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
+  }
   const failure = schema === null ? null : validateSchema(value, schema)
   if (failure === null || outputMode(entry) === 'warn')
     return afterHooks(ctx, state, state.stream ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
@@ -515,12 +522,23 @@ function begin(ctx: Context, state: DispatchState): Result {
   return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId }))
 }
 
+function isToolOfServer(state: DispatchState, entry: HarnDict): boolean {
+  return textAt(entry, 'executor') === 'mcp_server' && state.origin !== 'script'
+}
+
+/** How lock files name the tool. */
+function pinOf(state: DispatchState, entry: HarnDict): string {
+  return isToolOfServer(state, entry) ? `mcp:${textAt(entry, 'mcp_server') ?? ''}.${state.name}` : `${state.origin}:${state.name}`
+}
+
 /** A locked run calls what was locked, as it was then. */
 function refusalByPins(ctx: Context, state: DispatchState, entry: HarnDict): Result | null {
+  const quarantine = quarantineOf(ctx, state.name)
+  if (quarantine !== null) return refuseWith(ctx, state, 'schema_drift', quarantine)
   const { pins } = ctx.machine
   if (pins === null) return null
-  const isServer = textAt(entry, 'executor') === 'mcp_server' && state.origin !== 'script'
-  const key = isServer ? `mcp:${textAt(entry, 'mcp_server') ?? ''}.${state.name}` : `${state.origin}:${state.name}`
+  const isServer = isToolOfServer(state, entry)
+  const key = pinOf(state, entry)
   const pinned = pins.get(key)
   if (pinned === undefined) return refuseWith(ctx, state, 'schema_drift', `Tool '${state.name}' (${key}) is not in the lock file`)
   // The schemas of servers are compared before the run; here there is nothing to compare.

@@ -19,6 +19,8 @@ export interface EntryFacts {
   /** Limit of one attempt. */
   readonly timeoutMs: number | null
   readonly breaker: Value
+  /** How it reacts to drift; nil when it does not say. */
+  readonly drift: string | null
   /** Grants of its own; nil without any. */
   readonly grants: Value
   /** Names of parameters that the schema marks. */
@@ -44,6 +46,7 @@ function readFacts(entry: HarnDict): EntryFacts {
     output: present(entry, 'outputSchema'),
     timeoutMs: millisOf(entry.get('timeout_ms')),
     breaker: present(entry, 'circuit_breaker'),
+    drift: textAt(entry, 'drift'),
     grants: present(entry, 'grants'),
     secrets: markedParameters(parameters, 'secret'),
     paths: markedParameters(parameters, 'path'),

@@ -29,6 +29,7 @@ import type {
   TaskOutcome,
 } from '../builtins/builtin.js'
 import type { GrantCeiling } from '../builtins/grants.js'
+import type { DriftWatch } from '../builtins/tool-drift.js'
 import type { DefinedTool } from '../builtins/tool-pins.js'
 import type { Effect, PendingEffect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
@@ -219,6 +220,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get pins(): ReadonlyMap<string, string> | null {
     return this.m.options.pins ?? null
+  }
+
+  get driftWatch(): DriftWatch | null {
+    return this.m.options.driftWatch ?? null
   }
 
   get hostTools(): ReadonlyMap<string, Plain> | null {
