@@ -27,6 +27,8 @@ export interface DrivenMachine {
   pendingEffects?(): readonly { readonly id: number; readonly effect: Effect }[]
   /** Effects that tasks still wait for. A deadline or a cancelled task abandons what it asked for. */
   pendingIds?(): readonly number[]
+  /** What was counted against budgets, by the id of the grant. */
+  budgetCounters?(): ReadonlyMap<string, number>
   /** Ends the run from outside; what it still had to print leaves with the exit. */
   cancel?(reason: string): RunExit
 }
@@ -150,6 +152,10 @@ export class Driver {
 
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
     return this.machine.pendingEffects?.() ?? []
+  }
+
+  budgetCounters(): ReadonlyMap<string, number> {
+    return this.machine.budgetCounters?.() ?? new Map()
   }
 
   private async loop(): Promise<DriveEnd> {

@@ -14,6 +14,8 @@ import { dryRunning } from './dry-run.js'
 import type { DryRunEntry } from './dry-run.js'
 import { EventStream } from './events.js'
 import type { RunEvent } from './events.js'
+import { BudgetMeter } from './policy/budgets.js'
+import type { Budgets } from './policy/budgets.js'
 import { createExecutors, toolProvider } from './executors/index.js'
 import type { McpToolCaller, PendingResults, ScriptTool, ToolProviderParts } from './executors/index.js'
 import { hostProvider } from './host-provider.js'
@@ -87,6 +89,8 @@ export interface RunParts {
   readonly pendingResults: PendingResults
   readonly scripts: { readonly [name: string]: ScriptTool }
   readonly dryRun: boolean
+  /** With their place among the scopes of the host. */
+  readonly budgets: { readonly budgets: Budgets; readonly scope: number }
   readonly clock?: Clock | undefined
   readonly random?: RandomSource | undefined
   readonly trace?: ((name: string, attributes: unknown) => void) | undefined
@@ -139,6 +143,8 @@ export class Run {
   private readonly entries: DryRunEntry[]
   private readonly startedAt: number
   private readonly recorder: TraceRecorder | null
+  /** What is left of the budgets that the start gave. */
+  readonly budgets: BudgetMeter
   private text: string
 
   constructor(parts: RunParts) {
@@ -203,6 +209,8 @@ export class Run {
         },
       },
     })
+    const { budgets, scope } = parts.budgets
+    this.budgets = new BudgetMeter(budgets, scope, () => this.driver.budgetCounters())
     // Begins in a later turn, so that whoever holds the run can listen first.
     this.result = Promise.resolve().then(() => this.execute())
     // A host that only listens to events must not die of an unhandled rejection; awaiting `result` still rejects.

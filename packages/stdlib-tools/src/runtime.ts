@@ -53,6 +53,8 @@ import { replay } from './replay.js'
 import type { ReplayEnd, ReplayOptions } from './replay.js'
 import { Run } from './run.js'
 import type { MachineListeners, RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
+import { budgetScope } from './policy/budgets.js'
+import type { Budgets } from './policy/budgets.js'
 import { grantScope } from './policy/grants.js'
 import type { ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
@@ -115,7 +117,7 @@ export interface RuntimeOptions extends HostParts {
 
 export interface ReplaySettings
   extends
-    Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine' | 'tracing' | 'toolGrants' | 'defaultDeny'>,
+    Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine' | 'tracing' | 'toolGrants' | 'defaultDeny' | 'budgets'>,
     Pick<ReplayOptions, 'until' | 'edits' | 'output'> {}
 
 /** As ReplayEnd; a replay that was stopped can go on as a run of its own: `runtime.resume(result.snapshot())`. */
@@ -148,6 +150,8 @@ export interface StartOptions {
   /** Narrow what tools may be used with, as in RuntimeOptions. */
   readonly toolGrants?: ToolGrants
   readonly defaultDeny?: boolean | 'effects'
+  /** How often, and for how much, tools may be called; `run.budgets` says what is left. */
+  readonly budgets?: Budgets
   readonly limits?: Partial<Limits>
   readonly signal?: AbortSignal
   readonly journal?: Journal
@@ -353,6 +357,7 @@ export class Runtime {
       limits: { ...recorded?.limits, ...options.limits },
       ...(options.toolGrants === undefined ? {} : { toolGrants: options.toolGrants }),
       ...(options.defaultDeny === undefined ? {} : { defaultDeny: options.defaultDeny }),
+      ...(options.budgets === undefined ? {} : { budgets: options.budgets }),
     }
     const recorder = options.tracing === undefined ? null : replayRecorder(options.tracing, module, entries)
     const end = replay({
@@ -452,6 +457,7 @@ export class Runtime {
       pendingResults: this.pendingResults,
       scripts: own.scripts ?? {},
       dryRun,
+      budgets: { budgets: options.budgets ?? {}, scope: this.ceilingOf(options).length - 1 },
       clock: own.clock,
       random: own.random,
       trace: own.trace,
@@ -505,6 +511,7 @@ export class Runtime {
     limits?: Partial<Limits>,
     listeners: MachineListeners = {},
   ): ConstructorParameters<typeof Machine>[1] {
+    const ceiling = this.ceilingOf(options)
     return {
       limits: { ...this.options.limits, ...options.limits, ...limits },
       perform,
@@ -519,7 +526,7 @@ export class Runtime {
       ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
       ...(this.options.drift === undefined ? {} : { driftWatch: this.options.drift }),
       ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),
-      ...this.ceilingOf(options),
+      ...(ceiling.length === 0 ? {} : { ceiling }),
       hostCapabilities: { ...this.capabilities, ...options.bridge?.capabilities },
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
@@ -535,11 +542,11 @@ export class Runtime {
   }
 
   /** The runtime's grants of tools, and those that the start adds. */
-  private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny'>): { readonly ceiling?: GrantCeiling } {
+  private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny' | 'budgets'>): GrantCeiling {
     const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny }) =>
       toolGrants === undefined && (defaultDeny ?? false) === false ? [] : [grantScope(toolGrants ?? {}, defaultDeny)],
     )
-    return ceiling.length === 0 ? {} : { ceiling }
+    return options.budgets === undefined ? ceiling : [...ceiling, budgetScope(options.budgets)]
   }
 
   private makeRunId(): string {
@@ -549,7 +556,7 @@ export class Runtime {
 
 type MachineSettings = Pick<
   StartOptions,
-  'reportsOnly' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'bridge' | 'tier'
+  'reportsOnly' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'budgets' | 'bridge' | 'tier'
 >
 
 function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {

@@ -33,6 +33,7 @@ import type { BuiltinDef, Family, Result } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { TierOptions } from './compiled/tier.js'
+import { budgetCounters } from './builtins/grants.js'
 import type { GrantCeiling } from './builtins/grants.js'
 import type { DriftWatch } from './builtins/tool-drift.js'
 import type { DefinedTool } from './builtins/tool-pins.js'
@@ -260,6 +261,16 @@ export class Machine {
   /** Effects that were asked for and not answered yet, in order: what a host answers first after a restore. */
   pendingEffects(): PendingEffect[] {
     return [...this.pending.values()].sort((a, b) => a.id - b.id)
+  }
+
+  /** Whether anyone is told of calls. */
+  get isTraced(): boolean {
+    return this.options.trace !== undefined || this.families.has('trace_log')
+  }
+
+  /** What was counted against budgets of grants, by the id of the grant (builtins/grants.ts). */
+  budgetCounters(): ReadonlyMap<string, number> {
+    return budgetCounters(this.families)
   }
 
   pendingIds(): number[] {

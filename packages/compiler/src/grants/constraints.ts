@@ -4,7 +4,8 @@
 //   path, paths                   roots (paths.ts) that the arguments `path`, `paths`, `from`, `to` … must lie below
 //   timeout_ms                    limit of the argument of that name and of every attempt
 //   max_retries                   limit of the tool's own retry policy
-//   max_calls, max_cost_usd       budgets of the alias (they count; this file does not)
+//   max_calls, max_cost_usd,      budgets of the alias (they count; this file does not)
+//   max_total_tokens
 //   max_…                         limit of the argument of the same name
 //   version                       version of the tool (version.ts)
 //   effect, effects               effects that the alias may have, for the checker
@@ -40,6 +41,7 @@ export function keyKind(key: string): KeyKind {
       return 'effects'
     case 'max_calls':
     case 'max_cost_usd':
+    case 'max_total_tokens':
     case 'max_retries':
       return 'budget'
     default:

@@ -30,6 +30,11 @@ import { addConstraint, checkGrant, constraintProblem, emptiedKey } from './cons
 import type { GrantRecord, GrantScalar, GrantValue } from './constraints.js'
 import { isWideDomain } from './domain.js'
 
+/** A budget of tokens is of all calls together; a grant of `max_tokens` is about the argument of that name. */
+function budgetKey(attribute: string, key: Name): Name {
+  return attribute === 'budget' && key.text === 'max_tokens' ? { ...key, text: 'max_total_tokens' } : key
+}
+
 /** What a file declares about tools, for whoever shows or judges a script before it runs. */
 export interface GrantDeclarations {
   readonly aliases: readonly ToolAlias[]
@@ -288,7 +293,9 @@ class Lowering {
       return records
     }
     const entries = attribute.args.flatMap((arg) =>
-      arg.name === null || arg.name.text === subject ? [] : [{ key: arg.name, value: arg.value, valueSpan: attribute.span }],
+      arg.name === null || arg.name.text === subject
+        ? []
+        : [{ key: budgetKey(attribute.name.text, arg.name), value: arg.value, valueSpan: attribute.span }],
     )
     return { ...records, [target]: this.constrain(records[target] ?? {}, target, entries) }
   }

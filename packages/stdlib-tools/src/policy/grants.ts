@@ -13,6 +13,10 @@ export interface ToolGrant {
   readonly timeoutMs?: number
   readonly maxRetries?: number
   readonly maxCalls?: number
+  /** Of model calls and of tools that say what a call costs, together. */
+  readonly maxCostUsd?: number
+  /** Of model calls, in and out, together. */
+  readonly maxTotalTokens?: number
   readonly version?: string
   readonly [argument: string]: GrantScalar | readonly GrantScalar[] | undefined
 }

@@ -2,7 +2,7 @@
 // dispatch of the machine, is journalled and may take its time. A *pure function* is declared to be deterministic and without
 // effect: scripts call it directly, a replay calls it again. A *capability operation* is what `host_call("cap.op", …)` reaches.
 
-import type { SideEffect } from '@bridle/vm'
+import type { DriftReaction, SideEffect } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, OutputOf } from './schema.js'
@@ -111,6 +111,10 @@ export interface ToolDefinition<Input extends AnySchema = AnySchema, Output exte
   /** Whether doing the work twice does harm: `once` by default, `safe` for tools that only read. */
   readonly recovery?: 'once' | 'safe' | 'idempotent'
   readonly retry?: RetryDefinition
+  /** Whether equal calls of a run may share a result, and how long. */
+  readonly cacheable?: boolean | { readonly ttlMs: number }
+  /** What happens when a result has another shape than `output` says, or a lock file (docs/tools/lock.md). */
+  readonly drift?: DriftReaction
   /** `direct` (default) gives the bare result and throws; `standard` wraps both (tools/response.ts). */
   readonly response?: ResponseFormat
   readonly examples?: readonly ToolExample[]
@@ -144,6 +148,8 @@ export interface Tool {
   readonly level: SecurityLevel
   readonly recovery: 'once' | 'safe' | 'idempotent'
   readonly retry: RetryDefinition | null
+  readonly cacheable: boolean | { readonly ttlMs: number }
+  readonly drift: DriftReaction | null
   readonly response: ResponseFormat
   readonly examples: readonly ToolExample[]
   readonly prepare:
@@ -192,6 +198,8 @@ export function defineTool<Input extends AnySchema = AnySchema, Output extends A
     level: levelOf(name, sideEffect, definition.level),
     recovery: definition.recovery ?? (reads ? 'safe' : 'once'),
     retry: definition.retry ?? null,
+    cacheable: definition.cacheable ?? false,
+    drift: definition.drift ?? null,
     response,
     examples: definition.examples ?? [],
     prepare: (definition.prepare as Tool['prepare'] | undefined) ?? null,

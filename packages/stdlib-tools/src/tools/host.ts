@@ -100,6 +100,8 @@ function entryOf(tool: Tool): Plain {
     executor: 'host_bridge',
     parameters: (tool.input?.json ?? {}) as Plain,
     recovery: tool.recovery,
+    ...(tool.cacheable === false ? {} : { cacheable: tool.cacheable === true ? true : { ttl_ms: tool.cacheable.ttlMs } }),
+    ...(tool.drift === null ? {} : { drift: tool.drift }),
     ...(tool.retry === null ? {} : { retry: retryOf(tool.retry) as Plain }),
     ...(tool.output === null ? {} : { outputSchema: tool.output.json as Plain }),
   }

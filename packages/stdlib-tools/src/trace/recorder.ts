@@ -91,7 +91,7 @@ export class TraceRecorder {
     if (output !== null) fields.outputs_hash = output.hash
     if (record.policy !== null) fields.policy_hash = this.hashOfPolicy(record.policy)
     fields.latency_ms = !outcome.ok && outcome.denied ? 0 : Math.max(0, record.endedMs - record.startedMs)
-    fields.cached = false
+    fields.cached = record.cached ?? false
     fields.details = details
     this.append('tool_call', fields)
   }

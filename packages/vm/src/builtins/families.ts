@@ -69,6 +69,7 @@ import { templateFamily } from './template.js'
 import { terminalFamily } from './terminal.js'
 import { timeFamily } from './time.js'
 import { toolDispatchFamily } from './tool-dispatch.js'
+import { traceLogFamily } from './trace-log.js'
 import { toolDriftFamily } from './tool-drift.js'
 import { toolStreamsFamily } from './tool-streams.js'
 import { toolSynthesisFamily } from './tool-synthesis.js'
@@ -151,6 +152,7 @@ const FAMILIES: readonly BuiltinFamily[] = [
   toolDispatchFamily,
   toolStreamsFamily,
   toolDriftFamily,
+  traceLogFamily,
   toolSynthesisFamily,
   toolsFamily,
   tracingFamily,

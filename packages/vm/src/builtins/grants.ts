@@ -144,19 +144,72 @@ function violationError(
   return toolError(code, `policy violation for '${facts.alias ?? facts.tool}': ${reason}`, facts, details)
 }
 
-/** Counts one call against every budget that applies; the error when one is used up, and then nothing is counted. */
-export function reserveBudgets(ctx: Context, applied: readonly AppliedGrant[], facts: CallFacts): HarnDict | null {
-  const limited = applied.filter(({ grant }) => grant['max_calls'] !== undefined)
-  if (limited.length === 0) return null
+/** What budgets limit beside calls: the key of the constraint, and the end of the counter's name. */
+const SETTLED = [
+  { key: 'max_cost_usd', counter: '#usd', unit: ' USD' },
+  { key: 'max_total_tokens', counter: '#tokens', unit: ' tokens' },
+] as const
+
+/**
+ * Counts one call against every budget that applies; the error when one is used up, and then nothing is counted. With `counts` false the
+ * call was counted before, and only what calls have used since is looked at.
+ */
+export function reserveBudgets(
+  ctx: Context,
+  applied: readonly AppliedGrant[],
+  facts: CallFacts,
+  { counts = true, usd = 0 }: { readonly counts?: boolean; /** What the call is known to cost. */ readonly usd?: number } = {},
+): HarnDict | null {
   const { spent } = ctx.state(grantState)
-  for (const { id, grant, scope } of limited) {
-    const limit = Number(grant['max_calls'])
-    if ((spent.get(id) ?? 0) < limit) continue
-    const details = HarnDict.of({ effect: facts.tool, limit, scope })
-    return toolError('budget_exhausted', `effect budget exceeded for '${facts.tool}': limit ${limit} reached`, facts, details)
+  const exhausted = (limit: number, scope: string, unit: string): HarnDict =>
+    toolError(
+      'budget_exhausted',
+      `effect budget exceeded for '${facts.tool}': limit ${limit}${unit} reached`,
+      facts,
+      HarnDict.of({ effect: facts.tool, limit: fromPlain(limit), scope }),
+    )
+  for (const { id, grant, scope } of applied) {
+    for (const { key, counter, unit } of SETTLED) {
+      const limit = grant[key]
+      if (limit === undefined) continue
+      const used = spent.get(`${id}${counter}`) ?? 0
+      if (used >= Number(limit) || (key === 'max_cost_usd' && used + usd > Number(limit) + 1e-9))
+        return exhausted(Number(limit), scope, unit)
+    }
+    const calls = grant['max_calls']
+    if (counts && calls !== undefined && (spent.get(id) ?? 0) >= Number(calls)) return exhausted(Number(calls), scope, '')
   }
-  for (const { id } of limited) spent.set(id, (spent.get(id) ?? 0) + 1)
+  if (counts) for (const { id, grant } of applied) if (grant['max_calls'] !== undefined) spent.set(id, (spent.get(id) ?? 0) + 1)
   return null
+}
+
+/** Books what a call has used, against every budget of the scopes around it. It is known afterwards, so the last call may go over. */
+export function settleBudgets(ctx: Context, tool: string, used: { readonly usd: number; readonly tokens: number }): void {
+  const applied = grantsFor(ctx, { alias: null, tool, own: [] })
+  if (typeof applied === 'string') return
+  settle(ctx, applied, used)
+}
+
+/** The same for a call whose grants are known. */
+export function settle(
+  ctx: Context,
+  applied: readonly AppliedGrant[],
+  used: { readonly usd: number; readonly tokens: number },
+): void {
+  if (applied.length === 0) return
+  const { spent } = ctx.state(grantState)
+  for (const { id, grant } of applied) {
+    for (const { key, counter } of SETTLED) {
+      const amount = key === 'max_cost_usd' ? used.usd : used.tokens
+      if (grant[key] !== undefined) spent.set(`${id}${counter}`, (spent.get(`${id}${counter}`) ?? 0) + amount)
+    }
+  }
+}
+
+/** Counters of the budgets of a machine, for its host: calls by the id of the grant, with `#usd` and `#tokens` behind it the rest. */
+export function budgetCounters(families: ReadonlyMap<string, unknown>): ReadonlyMap<string, number> {
+  const state = families.get(grantState.name) as { readonly spent: ReadonlyMap<string, number> } | undefined
+  return state?.spent ?? new Map()
 }
 
 /** The smallest of a limit over all grants; null without one. */
@@ -267,7 +320,8 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
   const refusal = mode === 'count' ? null : refusalByGrants(judged, args, { knows: () => false, base: null }, facts)
   if (refusal !== null) return refused(ctx, call, refusal)
   // Inside a tool call the call has been counted.
-  const exhausted = mode === 'judge' || ctx.machine.task().fields.has('tool.call') ? null : reserveBudgets(ctx, applied, facts)
+  const counted = ctx.machine.task().fields.has('tool.call')
+  const exhausted = mode === 'judge' ? null : reserveBudgets(ctx, applied, facts, { counts: !counted })
   return exhausted === null ? null : refused(ctx, call, exhausted)
 }
 

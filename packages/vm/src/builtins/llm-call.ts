@@ -8,7 +8,8 @@ import { HarnFloat } from '../values/scalars.js'
 import { display } from '../values/display.js'
 import { toPlain } from '../values/plain.js'
 import { Fault } from '../interpreter/fault.js'
-import type { Plain } from '../effects/effect.js'
+import type { Context } from './builtin.js'
+import type { Effect, Plain } from '../effects/effect.js'
 import type { Value } from '../values/value.js'
 import { failureDict, failureOf, isTransient, retryAfterMs } from './llm-errors.js'
 import type { LlmFailure } from './llm-errors.js'
@@ -18,10 +19,12 @@ import { answerMocked, blocksOf, isMocked } from './llm-mock.js'
 import type { MockOutcome } from './llm-mock.js'
 import { CALL_DEFAULTS, readRequest, resolvePlace } from './llm-options.js'
 import type { Defaults, LlmEnvironment, LlmRequest } from './llm-options.js'
+import { faultOfEffect, isGuarded, settleBudgets } from './grants.js'
 import { PROVIDERS, cacheSavings, costOf, projectedCost } from './llm-providers.js'
 import type { ProviderRow } from './llm-providers.js'
 import { llmState } from './llm-state.js'
 import type { LlmResponse } from './llm-state.js'
+import { codeOfCategory } from './tool-errors.js'
 import { expectsData, extractData, judge, nudgeText } from './llm-structured.js'
 import type { Judged } from './llm-structured.js'
 import { callBack, failWith, here, parkUntil, tryAsk } from './scripted.js'
@@ -144,8 +147,69 @@ export function budgetProblem(request: LlmRequest, spent: number, ceiling: numbe
 const DISABLED_WORDS = new Set(['1', 'true', 'yes', 'on'])
 
 function* attempt(request: LlmRequest): Script<MockOutcome> {
-  const mocked = yield* here((ctx) => (isMocked(ctx.state(llmState), request.provider) ? answerMocked(ctx, request) : null))
+  const mocked = yield* here((ctx) => {
+    const answers = isMocked(ctx.state(llmState), request.provider)
+    // A call that leaves the machine is counted there.
+    const refused = isGuarded(ctx) ? faultOfEffect(ctx, effectOf(request), answers ? 'both' : 'judge') : null
+    if (refused !== null) return refused
+    if (!answers) return null
+    const outcome = answerMocked(ctx, request)
+    traceMocked(ctx, request, outcome)
+    return outcome
+  })
+  if (mocked instanceof Fault) return { kind: 'failure', failure: failureOfFault(mocked) }
   return mocked ?? (yield* askProvider(request))
+}
+
+/** The call as grants and traces see it. */
+function effectOf({ provider, model, maxTokens, settings }: LlmRequest): Effect {
+  const temperature = settings.get('temperature')
+  return {
+    kind: 'llm.call',
+    args: {
+      provider,
+      model,
+      ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
+      ...(temperature === undefined ? {} : { temperature: toPlain(temperature) }),
+    },
+  }
+}
+
+/** An answer that was made up is a call of the trace all the same. */
+function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): void {
+  const { traced } = ctx.machine
+  if (traced === null) return
+  const state = ctx.state(llmState)
+  const parent = ctx.machine.task().fields.get('tool.call')
+  traced({
+    kind: 'tool_call',
+    tool: 'llm.chat',
+    alias: null,
+    version: null,
+    executor: 'mock',
+    callId: `mocked_${++state.mocked}`,
+    parent: typeof parent === 'string' ? parent : null,
+    task: ctx.machine.taskNumber,
+    args: effectOf(request).args,
+    policy: null,
+    secret: [],
+    attempts: 1,
+    startedMs: ctx.now,
+    endedMs: ctx.now,
+    outcome:
+      outcome.kind === 'answer'
+        ? {
+            ok: true,
+            value: {
+              text: outcome.response.text,
+              model: outcome.response.model,
+              input_tokens: outcome.response.inputTokens,
+              output_tokens: outcome.response.outputTokens,
+              tool_calls: outcome.response.toolCalls.map((call) => toPlain(call)),
+            },
+          }
+        : { ok: false, code: codeOfCategory(outcome.failure.category), message: outcome.failure.message, denied: false },
+  })
 }
 
 /** One request to a provider outside the machine. Keys are named, never carried. */
@@ -337,7 +401,9 @@ export function* account(response: LlmResponse, iteration: number): Script<null>
   })
   const problem = yield* here((ctx) => {
     const state = ctx.state(llmState)
-    state.cost += costOf(response.model, response.inputTokens, response.outputTokens)
+    const usd = costOf(response.model, response.inputTokens, response.outputTokens)
+    state.cost += usd
+    settleBudgets(ctx, 'llm.chat', { usd, tokens: response.inputTokens + response.outputTokens })
     if (ctx.state(tracingState).enabled) {
       const usage = ctx.state(usageState)
       usage.input_tokens += response.inputTokens

@@ -16,6 +16,7 @@ import {
   recordOf,
   refusalByGrants,
   reserveBudgets,
+  settle,
   smallestLimit,
   withPins,
 } from './grants.js'
@@ -24,6 +25,7 @@ import { popScope, pushScope } from './policy-scopes.js'
 import { closestOf } from '@bridle/compiler/signatures'
 import { standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
 import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
+import { cacheKey, forgetResults, keepResult, keptResult } from './tool-cache.js'
 import { factsOfEntry, hostEntry } from './tool-entry.js'
 import { driftOfResult, quarantineOf } from './tool-drift.js'
 import { openedStream } from './tool-streams.js'
@@ -104,6 +106,10 @@ interface DispatchState extends FrameState {
   /** Whether its effects are left out of the trace. */
   covered: boolean
   attempt: number
+  /** Where its result is kept; empty when it is not. */
+  cacheKey: string
+  /** Whether the result is one that was kept. */
+  cached: boolean
   /** One dict a failed attempt. */
   history: Value[]
   /** The result while hooks look at it. */
@@ -151,6 +157,7 @@ function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecor
     policy: state.applied.length === 0 ? null : (state.applied.map(({ grant }) => grant) as Plain),
     secret: factsOfEntry(entry).secrets,
     attempts: state.attempt,
+    cached: state.cached,
     startedMs: state.startedMs,
     endedMs: ctx.now,
     outcome: outcome(),
@@ -471,6 +478,7 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
     if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
   }
   const failure = schema === null ? null : validateSchema(value, schema)
+  if (failure === null && state.cacheKey !== '') keepResult(ctx, state.cacheKey, value, factsOfEntry(entry).cache!)
   if (failure === null || outputMode(entry) === 'warn')
     return afterHooks(ctx, state, state.stream ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
   const { path, expected, actual, reason } = failure
@@ -598,9 +606,22 @@ function positional(state: DispatchState, parameters: HarnDict): HarnDict | null
 }
 
 function firstAttempt(ctx: Context, state: DispatchState): Result {
+  const { cache, version } = factsOfEntry(state.entry!)
+  if (cache !== null && !state.stream && executorFor(state, state.entry!) !== 'dry_run') {
+    identify(ctx, state, state.args as HarnDict)
+    state.cacheKey = cacheKey(ctx, { tool: state.name, version, applied: state.applied, argHash: state.argHash })
+    const kept = keptResult(ctx, state.cacheKey)
+    if (kept !== null) {
+      state.cached = true
+      return afterHooks(ctx, state, kept.value)
+    }
+  }
   if (state.applied.length === 0) return attempt(ctx, state)
-  const exhausted = reserveBudgets(ctx, state.applied, { ...factsOf(state), tool: state.alias ?? state.name })
-  return exhausted === null ? attempt(ctx, state) : refuse(ctx, state, exhausted)
+  const usd = factsOfEntry(state.entry!).costUsd
+  const exhausted = reserveBudgets(ctx, state.applied, { ...factsOf(state), tool: state.alias ?? state.name }, { usd })
+  if (exhausted !== null) return refuse(ctx, state, exhausted)
+  if (usd > 0) settle(ctx, state.applied, { usd, tokens: 0 })
+  return attempt(ctx, state)
 }
 
 /** For whoever keeps calls or compares them outside; once for all attempts. */
@@ -742,6 +763,8 @@ function start(
     pushed: 0,
     covered: false,
     attempt: 0,
+    cacheKey: '',
+    cached: false,
     history: [],
     value: null,
   } satisfies DispatchState)
@@ -811,6 +834,7 @@ export const toolDispatchFamily: BuiltinFamily = {
         return start(ctx, { registry: null, tool, args: args!, options: null, quiet: false, alias: null, stream: false })
       },
     ),
+    builtin('__tool_cache_clear() -> int', { doc: 'Forgets results that were kept; how many.', effects: [] }, forgetResults),
     builtin(
       '__tool_context() -> dict',
       { doc: 'Facts of the tool call that the caller is part of; nil outside of one.', effects: [] },

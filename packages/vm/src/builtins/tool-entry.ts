@@ -3,10 +3,13 @@
 // to no run.
 
 import { markedParameters, parametersOf } from './tool-arguments.js'
+import { cacheRule } from './tool-cache.js'
 import { millisOf } from './tool-retry.js'
 import { present, textAt } from './tools-registry.js'
 import { fromPlain } from '../values/plain.js'
 import { HarnDict } from '../values/dict.js'
+import { HarnFloat } from '../values/scalars.js'
+import type { CacheRule } from './tool-cache.js'
 import type { Plain } from '../effects/effect.js'
 import type { Value } from '../values/value.js'
 
@@ -19,6 +22,10 @@ export interface EntryFacts {
   /** Limit of one attempt. */
   readonly timeoutMs: number | null
   readonly breaker: Value
+  /** What each call costs, in US dollars. */
+  readonly costUsd: number
+  /** Whether its results are kept. */
+  readonly cache: CacheRule | null
   /** How it reacts to drift; nil when it does not say. */
   readonly drift: string | null
   /** Grants of its own; nil without any. */
@@ -46,12 +53,18 @@ function readFacts(entry: HarnDict): EntryFacts {
     output: present(entry, 'outputSchema'),
     timeoutMs: millisOf(entry.get('timeout_ms')),
     breaker: present(entry, 'circuit_breaker'),
+    costUsd: amountOf(entry.get('cost_usd')),
+    cache: cacheRule(present(entry, 'cacheable')),
     drift: textAt(entry, 'drift'),
     grants: present(entry, 'grants'),
     secrets: markedParameters(parameters, 'secret'),
     paths: markedParameters(parameters, 'path'),
     urls: markedParameters(parameters, 'url'),
   }
+}
+
+function amountOf(value: Value | undefined): number {
+  return typeof value === 'number' ? value : value instanceof HarnFloat ? value.v : 0
 }
 
 function executorOf(entry: HarnDict): string {

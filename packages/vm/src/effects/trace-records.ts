@@ -22,7 +22,9 @@ export interface TraceRecord {
   readonly policy: Plain
   /** Names of arguments that the tool's schema marks as secret. */
   readonly secret: readonly string[]
+  /** None for a result that was kept. */
   readonly attempts: number
+  readonly cached?: boolean
   /** By the machine's clock. */
   readonly startedMs: number
   readonly endedMs: number

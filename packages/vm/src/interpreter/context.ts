@@ -5,6 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { CONTROL } from '../builtins/builtin.js'
 import { faultOfEffect } from '../builtins/grants.js'
 import { bytesToHex, utf8 } from '../builtins/tools-json.js'
+import { listenerOf } from '../builtins/trace-log.js'
 import { effectFault } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
@@ -123,10 +124,10 @@ export class MachineContext implements Context, MachineAccess {
       const pending: PendingEffect = { id, task: this.m.running.id, effect }
       this.m.newEffects.push(pending)
       this.m.pending.set(id, pending)
-      if (this.m.options.trace !== undefined) this.m.effectStarts.set(id, this.m.now)
+      if (this.m.isTraced) this.m.effectStarts.set(id, this.m.now)
       return this.ask({ kind: 'effect', id })
     }
-    if (this.m.options.trace !== undefined) traceEffect(this.m, this.m.running, id, effect, outcome)
+    if (this.m.isTraced) traceEffect(this.m, this.m.running, id, effect, outcome)
     return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
   }
 
@@ -235,7 +236,7 @@ export class MachineContext implements Context, MachineAccess {
   }
 
   get traced(): ((record: TraceRecord) => void) | null {
-    return this.m.options.trace ?? null
+    return this.m.isTraced ? listenerOf(this.m) : null
   }
 
   get reported(): ((report: Report) => void) | null {

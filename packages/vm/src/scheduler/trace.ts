@@ -3,6 +3,7 @@
 
 import { UNTRACED, effectAsCall } from '../builtins/grants.js'
 import { codeOfCategory } from '../builtins/tool-errors.js'
+import { listenerOf } from '../builtins/trace-log.js'
 import type { Effect, EffectOutcome } from '../effects/effect.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { Machine } from '../vm.js'
@@ -11,11 +12,12 @@ import type { Task } from './task.js'
 export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, outcome: EffectOutcome): void {
   const startedMs = m.effectStarts.get(id) ?? m.now
   m.effectStarts.delete(id)
-  if (m.options.trace === undefined || task.fields.get(UNTRACED) === true) return
+  const listener = listenerOf(m)
+  if (listener === null || task.fields.get(UNTRACED) === true) return
   const call = effectAsCall(effect)
   if (call === null) return
   const parent = task.fields.get('tool.call')
-  m.options.trace({
+  listener({
     kind: 'tool_call',
     tool: call.tool,
     alias: null,

@@ -67,7 +67,7 @@ export function deliverAnswer(m: Machine, answer: Answer): boolean {
   m.pending.delete(answer.id)
   if (task?.status !== 'waiting' || task.effectId !== answer.id) return false
   task.effectId = 0
-  if (m.options.trace !== undefined && asked !== undefined) traceEffect(m, task, answer.id, asked.effect, answer.outcome)
+  if (m.isTraced && asked !== undefined) traceEffect(m, task, answer.id, asked.effect, answer.outcome)
   makeReady(m, task, outcomeDelivery(answer.outcome))
   return true
 }
@@ -115,7 +115,7 @@ const GIVEN_UP: EffectOutcome = {
 /** An answer that still comes for the effect of an interrupted task is ignored. */
 export function forgetEffect(m: Machine, task: Task): void {
   const asked = m.pending.get(task.effectId)
-  if (m.options.trace !== undefined && asked !== undefined) traceEffect(m, task, task.effectId, asked.effect, GIVEN_UP)
+  if (m.isTraced && asked !== undefined) traceEffect(m, task, task.effectId, asked.effect, GIVEN_UP)
   m.pending.delete(task.effectId)
   task.effectId = 0
 }

@@ -1,0 +1,73 @@
+// Results of calls that are kept (reference 05 §2.19): only of tools that say `cacheable: true`, or `cacheable: {ttl_ms}`. The key is the
+// tool with its version, the grants that applied and the arguments, so that nothing is served to a call that would not have been
+// allowed to ask; policies and grants are asked for a hit as for any call, budgets are not. The cache is state of the run: it is in its
+// snapshots and ends with it.
+
+import { family } from './builtin.js'
+import { pathOfLiveValue } from './tool-arguments.js'
+import { millisOf } from './tool-retry.js'
+import { HarnDict } from '../values/dict.js'
+import type { Context } from './builtin.js'
+import type { AppliedGrant } from './grants.js'
+import type { Value } from '../values/value.js'
+
+interface Kept {
+  readonly value: Value
+  /** By the machine's clock; null: as long as the run. */
+  readonly untilMs: number | null
+}
+
+/** In order of their making; the oldest go first. */
+const cacheState = family('tool_results', (): { kept: Map<string, Kept> } => ({ kept: new Map() }))
+
+const MAX_KEPT = 1000
+
+export interface CacheRule {
+  readonly ttlMs: number | null
+}
+
+/** What an entry says; null: its results are not kept. */
+export function cacheRule(given: Value): CacheRule | null {
+  if (given === true) return { ttlMs: null }
+  return given instanceof HarnDict ? { ttlMs: millisOf(given.get('ttl_ms')) } : null
+}
+
+export function cacheKey(
+  ctx: Context,
+  call: {
+    readonly tool: string
+    readonly version: string | null
+    readonly applied: readonly AppliedGrant[]
+    readonly argHash: string
+  },
+): string {
+  const policy = call.applied.length === 0 ? '' : JSON.stringify(call.applied.map(({ grant }) => grant))
+  return ctx.machine.sha256Hex(`${call.tool}:${call.version ?? ''}:${policy}:${call.argHash}`)
+}
+
+/** What was kept under the key and still holds. */
+export function keptResult(ctx: Context, key: string): { readonly value: Value } | null {
+  const { kept } = ctx.state(cacheState)
+  const found = kept.get(key)
+  if (found === undefined) return null
+  if (found.untilMs === null || ctx.now < found.untilMs) return found
+  kept.delete(key)
+  return null
+}
+
+/** Values that are bound to their run's tasks and handles are not kept. */
+export function keepResult(ctx: Context, key: string, value: Value, { ttlMs }: CacheRule): void {
+  if (pathOfLiveValue(value) !== null) return
+  const { kept } = ctx.state(cacheState)
+  ctx.charge(1, 256)
+  kept.set(key, { value, untilMs: ttlMs === null ? null : ctx.now + ttlMs })
+  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!)
+}
+
+/** Forgets what was kept; the number of results. */
+export function forgetResults(ctx: Context): number {
+  const { kept } = ctx.state(cacheState)
+  const { size } = kept
+  kept.clear()
+  return size
+}
