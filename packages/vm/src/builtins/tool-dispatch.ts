@@ -82,8 +82,8 @@ interface DispatchState extends FrameState {
   options: Value
   /** True for tool_try: errors become an Err. */
   quiet: boolean
-  /** True for tool_stream: the result comes in chunks (tool-streams.ts). */
-  stream: boolean
+  /** Set for tool_stream: the result comes in chunks (tool-streams.ts). */
+  stream?: boolean
   entry: HarnDict | null
   name: string
   callId: string
@@ -96,8 +96,8 @@ interface DispatchState extends FrameState {
   applied: readonly AppliedGrant[]
   /** The call around this one, which the task goes back to; undefined until this one has its id. */
   outerCall?: Value
-  /** What the call around it says about its attempts. */
-  outerAttempts: Value
+  /** What the call around it says about its attempts, if it does. */
+  outerAttempts?: Value
   startedMs: number
   /** Whether an attempt runs under a time limit of its own. */
   limited: boolean
@@ -106,10 +106,10 @@ interface DispatchState extends FrameState {
   /** Whether its effects are left out of the trace. */
   covered: boolean
   attempt: number
-  /** Where its result is kept; empty when it is not. */
-  cacheKey: string
+  /** Where its result is kept, for tools whose results are. */
+  cacheKey?: string
   /** Whether the result is one that was kept. */
-  cached: boolean
+  cached?: boolean
   /** One dict a failed attempt. */
   history: Value[]
   /** The result while hooks look at it. */
@@ -157,7 +157,7 @@ function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecor
     policy: state.applied.length === 0 ? null : (state.applied.map(({ grant }) => grant) as Plain),
     secret: factsOfEntry(entry).secrets,
     attempts: state.attempt,
-    cached: state.cached,
+    cached: state.cached === true,
     startedMs: state.startedMs,
     endedMs: ctx.now,
     outcome: outcome(),
@@ -329,7 +329,7 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
       idempotency_key: state.callId,
       arg_hash: state.argHash,
       timeout_ms: attemptLimit(state, entry),
-      ...(state.stream ? { stream: { op: 'open' } } : {}),
+      ...(state.stream === true ? { stream: { op: 'open' } } : {}),
       ...(state.applied.length === 0 ? {} : { grants: state.applied.map(({ grant }) => grant) as Plain }),
     },
   }
@@ -455,7 +455,7 @@ function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
 function accept(ctx: Context, state: DispatchState, given: Value): Result {
   const entry = state.entry!
   let raw = given
-  if (state.stream) {
+  if (state.stream === true) {
     const executor = executorOf(entry)
     const opened = openedStream(ctx, state.callId, given, () =>
       executor === 'host_bridge' || executor === 'mcp_server' ? outsideCall(state, entry, executor, toPlain(state.args)) : null,
@@ -478,9 +478,9 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
     if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
   }
   const failure = schema === null ? null : validateSchema(value, schema)
-  if (failure === null && state.cacheKey !== '') keepResult(ctx, state.cacheKey, value, factsOfEntry(entry).cache!)
+  if (failure === null && state.cacheKey !== undefined) keepResult(ctx, state.cacheKey, value, factsOfEntry(entry).cache!)
   if (failure === null || outputMode(entry) === 'warn')
-    return afterHooks(ctx, state, state.stream ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
+    return afterHooks(ctx, state, state.stream === true ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
   const { path, expected, actual, reason } = failure
   const message = `Tool '${state.name}' returned an invalid result at ${path}: ${reason}`
   return refuseWith(ctx, state, 'output_validation_failed', message, HarnDict.of({ path, expected, actual, reason }))
@@ -507,8 +507,11 @@ function begin(ctx: Context, state: DispatchState): Result {
   const { fields } = ctx.machine.task()
   state.outerCall = fields.get('tool.call') ?? null
   fields.set('tool.call', state.callId)
-  state.outerAttempts = fields.get(ATTEMPTS) ?? null
-  if (state.outerAttempts !== null) fields.delete(ATTEMPTS)
+  const attempts = fields.get(ATTEMPTS)
+  if (attempts !== undefined) {
+    state.outerAttempts = attempts
+    fields.delete(ATTEMPTS)
+  }
   const changed = refusalByPins(ctx, state, entry)
   if (changed !== null) return changed
   const refused = applyGrants(ctx, state, entry)
@@ -541,7 +544,8 @@ function pinOf(state: DispatchState, entry: HarnDict): string {
 
 /** A locked run calls what was locked, as it was then. */
 function refusalByPins(ctx: Context, state: DispatchState, entry: HarnDict): Result | null {
-  const quarantine = quarantineOf(ctx, state.name)
+  const isWatched = factsOfEntry(entry).drift !== null || ctx.machine.driftWatch !== null
+  const quarantine = isWatched ? quarantineOf(ctx, state.name) : null
   if (quarantine !== null) return refuseWith(ctx, state, 'schema_drift', quarantine)
   const { pins } = ctx.machine
   if (pins === null) return null
@@ -607,7 +611,7 @@ function positional(state: DispatchState, parameters: HarnDict): HarnDict | null
 
 function firstAttempt(ctx: Context, state: DispatchState): Result {
   const { cache, version } = factsOfEntry(state.entry!)
-  if (cache !== null && !state.stream && executorFor(state, state.entry!) !== 'dry_run') {
+  if (cache !== null && state.stream !== true && executorFor(state, state.entry!) !== 'dry_run') {
     identify(ctx, state, state.args as HarnDict)
     state.cacheKey = cacheKey(ctx, { tool: state.name, version, applied: state.applied, argHash: state.argHash })
     const kept = keptResult(ctx, state.cacheKey)
@@ -722,7 +726,7 @@ function onLeave(ctx: Context, state: DispatchState): void {
   const { fields } = ctx.machine.task()
   if (state.outerCall === null) fields.delete('tool.call')
   else fields.set('tool.call', state.outerCall)
-  if (state.outerAttempts !== null) fields.set(ATTEMPTS, state.outerAttempts)
+  if (state.outerAttempts !== undefined) fields.set(ATTEMPTS, state.outerAttempts)
   else if (fields.has(ATTEMPTS)) fields.delete(ATTEMPTS)
 }
 
@@ -730,7 +734,7 @@ const dispatchFrame = frame<DispatchState>({ kind: 'tool.dispatch', step, onFaul
 
 function dispatch(quiet: boolean) {
   return (ctx: Context, registry: Value, tool: Value, args: Value, options: Value): Control =>
-    start(ctx, { registry, tool, args, options, quiet, alias: null, stream: false })
+    start(ctx, { registry, tool, args, options, quiet, alias: null })
 }
 
 /** What it looks through is paid first: the arguments, and the entries of the registry, of which one is read. */
@@ -741,14 +745,13 @@ function start(
   chargeArguments(ctx, [call.args, call.options])
   const registry = call.registry ?? ctx.state(boundRegistry).registry
   if (registry instanceof HarnDict) ctx.charge(entriesOf(registry).length >> 3)
-  return ctx.frame('tool.dispatch', {
-    // Field by field: a spread makes an object of a slow kind, and there is one for every call.
+  // Field by field: a spread makes an object of a slow kind, and there is one for every call.
+  const state: DispatchState = {
     registry: call.registry,
     tool: call.tool,
     args: call.args,
     options: call.options,
     quiet: call.quiet,
-    stream: call.stream,
     alias: call.alias,
     stage: 'start',
     entry: null,
@@ -757,17 +760,16 @@ function start(
     origin: 'script',
     argHash: '',
     applied: [],
-    outerAttempts: null,
     startedMs: 0,
     limited: false,
     pushed: 0,
     covered: false,
     attempt: 0,
-    cacheKey: '',
-    cached: false,
     history: [],
     value: null,
-  } satisfies DispatchState)
+  }
+  if (call.stream === true) state.stream = true
+  return ctx.frame('tool.dispatch', state)
 }
 
 const EFFECTS = ['callback', 'tool.call'] as const
@@ -805,7 +807,6 @@ export const toolDispatchFamily: BuiltinFamily = {
           options: options!,
           quiet: false,
           alias: aliasOf(binding!),
-          stream: false,
         }),
     ),
     builtin(
@@ -822,7 +823,6 @@ export const toolDispatchFamily: BuiltinFamily = {
           options: options!,
           quiet: false,
           alias: aliasOf(binding),
-          stream: false,
         })
       },
     ),
@@ -831,7 +831,7 @@ export const toolDispatchFamily: BuiltinFamily = {
       { doc: 'Calls a tool that the program defined, bound or not; else one by its id.', effects: EFFECTS },
       (ctx, name, args) => {
         const tool = ctx.state(definedTools).entries.get(display(name ?? null)) ?? name!
-        return start(ctx, { registry: null, tool, args: args!, options: null, quiet: false, alias: null, stream: false })
+        return start(ctx, { registry: null, tool, args: args!, options: null, quiet: false, alias: null })
       },
     ),
     builtin('__tool_cache_clear() -> int', { doc: 'Forgets results that were kept; how many.', effects: [] }, forgetResults),
