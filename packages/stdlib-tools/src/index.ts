@@ -26,6 +26,8 @@ export type {
   ToolDefinition,
   ToolExample,
 } from './tools/define.js'
+export { composeTools, partialTool } from './tools/combine.js'
+export type { PartialOptions } from './tools/combine.js'
 export { ToolRegistry, createRegistry } from './tools/registry.js'
 export type {
   BatchCall,
@@ -48,7 +50,7 @@ export { NotDataError, plainFromHost } from './tools/edge.js'
 export { Host } from './tools/host.js'
 export type { HostParts } from './tools/host.js'
 export { harnType } from './tools/harn-types.js'
-export { SchemaError, compileSchema } from './tools/schema.js'
+export { SchemaError, compileSchema, toJsonSchema } from './tools/schema.js'
 export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/schema.js'
 
 export { ApprovalDesk, approvalProvider, grantScope } from './policy/index.js'

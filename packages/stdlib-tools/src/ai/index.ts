@@ -4,6 +4,7 @@
 import { DefinitionError, defineTool } from '../tools/define.js'
 import type { Tool, ToolDefinition } from '../tools/define.js'
 import { invoke, limited, valueOf } from '../tools/invoke.js'
+import type { FindTool } from '../tools/invoke.js'
 import type { AnySchema, CompiledSchema, JsonSchema } from '../tools/schema.js'
 
 /** A tool as `tool({ … })` of the AI SDK makes it. */
@@ -56,8 +57,14 @@ export function fromAiSdkTool(
   })
 }
 
-/** The tool with its checks and limits; failures reject, which that package hands to the model. */
-export function toAiSdkTool(tool: Tool): {
+/**
+ * The tool with its checks and limits; failures reject, which that package hands to the model. `find` knows the tools that it may
+ * call itself.
+ */
+export function toAiSdkTool(
+  tool: Tool,
+  find: FindTool = () => null,
+): {
   readonly description: string
   readonly inputSchema: AiSdkSchema
   readonly execute: (input: unknown, options?: Partial<AiSdkCallOptions>) => Promise<unknown>
@@ -73,21 +80,17 @@ export function toAiSdkTool(tool: Tool): {
       const signal = options.abortSignal ?? new AbortController().signal
       const callId = options.toolCallId ?? 'call'
       const call = { runId: 'ai', callId, attempt: 1, maxAttempts: 1, idempotencyKey: `ai:${callId}`, progress: () => {}, signal }
-      return valueOf(
-        await limited(
-          invoke(tool, args, call, () => null),
-          tool,
-          signal,
-        ),
-      )
+      return valueOf(await limited(invoke(tool, args, call, find), tool, signal))
     },
   }
 }
 
-/** A whole collection; names that models do not take (`http.get`) have their dots replaced by underscores. */
+/** A whole collection, whose tools may call each other; names that models do not take (`http.get`) have their dots replaced by underscores. */
 export function toAiSdkTools(tools: Iterable<Tool>): AiSdkToolSet {
   const set: { [name: string]: ReturnType<typeof toAiSdkTool> } = {}
-  for (const tool of tools) set[tool.name.replace(/[^A-Za-z0-9_-]/g, '_')] = toAiSdkTool(tool)
+  const byName = new Map([...tools].map((tool) => [tool.name, tool]))
+  for (const tool of byName.values())
+    set[tool.name.replace(/[^A-Za-z0-9_-]/g, '_')] = toAiSdkTool(tool, (name) => byName.get(name) ?? null)
   return set
 }
 

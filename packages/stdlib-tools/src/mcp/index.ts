@@ -12,7 +12,17 @@ export type { McpConnectionOptions, McpProgress, McpServerConfig, McpServerReque
 export { McpServerConnection } from './server.js'
 export type { ConnectionOptions } from './server.js'
 export { PROTOCOL_VERSION, RpcError } from './server-protocol.js'
-export type { Json, JsonObject, ListName, McpBackend, McpClientLink, RequestScope, ServerIdentity } from './server-protocol.js'
+export type {
+  Json,
+  JsonObject,
+  ListName,
+  McpBackend,
+  McpClientLink,
+  McpTransport,
+  RequestId,
+  RequestScope,
+  ServerIdentity,
+} from './server-protocol.js'
 export type { RegisteredOptions } from './server-registered.js'
 export { RegisteredBackend, ServeError } from './server-registered.js'
 export { ExportedBackend, exportedFunctionsOf } from './server-exports.js'

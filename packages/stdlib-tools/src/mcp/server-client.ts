@@ -1,9 +1,8 @@
 // Requests that a server makes of its client: model samples, forms for people, the client's roots. Each belongs to a request
 // that is being answered and ends with it.
 
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js'
 import { INTERNAL, METHOD_NOT_FOUND, RpcError, isObject } from './server-protocol.js'
-import type { Json, JsonObject } from './server-protocol.js'
+import type { Json, JsonObject, RequestId } from './server-protocol.js'
 
 /** By method: the capability that a client declares when it answers it. */
 const NEEDS: Readonly<Record<string, string>> = {

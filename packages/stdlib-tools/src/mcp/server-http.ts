@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+
 import { EventLog } from './event-log.js'
 import { McpServerConnection } from './server.js'
 import type { McpBackend, ServerIdentity } from './server-protocol.js'
@@ -59,12 +59,7 @@ export async function serveHttp(
         sessions.delete(id)
       },
     })
-    const connection = new McpServerConnection(
-      backend,
-      identity,
-      transport as Transport,
-      pollAfterMs === undefined ? {} : { pollAfterMs },
-    )
+    const connection = new McpServerConnection(backend, identity, transport, pollAfterMs === undefined ? {} : { pollAfterMs })
     await connection.start()
     return transport
   }

@@ -88,6 +88,21 @@ export interface ServerIdentity {
   readonly instructions?: string
 }
 
+/** By which a message of the protocol is answered. */
+export type RequestId = string | number
+
+/** A method type: functions that take narrower messages than any object fit, as those of the SDK's transports do. */
+type Receive = { receive(message: object, extra?: object): void }['receive']
+
+/** Carries messages to one client and back: a StreamTransport, or any transport of the protocol's SDK. */
+export interface McpTransport {
+  onmessage?: Receive | undefined
+  onclose?: (() => void) | undefined
+  start(): Promise<void>
+  send(message: object, options?: { readonly relatedRequestId?: RequestId }): Promise<void>
+  close(): Promise<void>
+}
+
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -4,8 +4,6 @@
 // Requests are answered by hand rather than by the SDK's server class, because the texts and codes of refusals, the order of
 // the handshake and the fixed protocol version are part of what clients of served scripts rely on.
 
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js'
 import type { LogLevel } from '@bridle/vm'
 import { answerFromForm, formOf } from './elicitation.js'
 import { ClientRequests } from './server-client.js'
@@ -22,10 +20,24 @@ import {
   refusalOfMethod,
   refusalOfTask,
 } from './server-protocol.js'
-import type { Json, JsonObject, ListName, McpBackend, RequestScope, ServerIdentity } from './server-protocol.js'
+import type {
+  Json,
+  JsonObject,
+  ListName,
+  McpBackend,
+  McpTransport,
+  RequestId,
+  RequestScope,
+  ServerIdentity,
+} from './server-protocol.js'
 import type { ApprovalRequest } from '../policy/approval.js'
 
 const PAGE_SIZE = 50
+
+/** What a transport that can resume streams says beside a request. */
+interface Extra {
+  readonly closeSSEStream?: (() => void) | undefined
+}
 
 /** Of the protocol, least first; the four that scripts know are among them. */
 const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
@@ -44,7 +56,7 @@ export interface ConnectionOptions {
 export class McpServerConnection {
   private readonly backend: McpBackend
   private readonly identity: ServerIdentity
-  private readonly transport: Transport
+  private readonly transport: McpTransport
   private readonly options: ConnectionOptions
   private readonly running = new Map<RequestId, AbortController>()
   private readonly client: ClientRequests
@@ -59,7 +71,7 @@ export class McpServerConnection {
   readonly ended: Promise<void>
   private settleEnded: () => void = () => {}
 
-  constructor(backend: McpBackend, identity: ServerIdentity, transport: Transport, options: ConnectionOptions = {}) {
+  constructor(backend: McpBackend, identity: ServerIdentity, transport: McpTransport, options: ConnectionOptions = {}) {
     this.backend = backend
     this.identity = identity
     this.transport = transport
@@ -80,7 +92,7 @@ export class McpServerConnection {
   }
 
   async start(): Promise<void> {
-    this.transport.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => void this.receive(message, extra)
+    this.transport.onmessage = (message, extra?: Extra) => void this.receive(message, extra)
     this.transport.onclose = () => this.onClosed()
     await this.transport.start()
   }
@@ -100,7 +112,7 @@ export class McpServerConnection {
     this.settleEnded()
   }
 
-  private async receive(message: unknown, extra?: MessageExtraInfo): Promise<void> {
+  private async receive(message: unknown, extra?: Extra): Promise<void> {
     if (!isObject(message)) return
     const method = message['method']
     if (typeof method !== 'string') return this.client.receive(message)
@@ -125,7 +137,7 @@ export class McpServerConnection {
     }
   }
 
-  private toPollingAfter(extra: MessageExtraInfo | undefined): ReturnType<typeof setTimeout> | undefined {
+  private toPollingAfter(extra: Extra | undefined): ReturnType<typeof setTimeout> | undefined {
     const { pollAfterMs } = this.options
     const close = extra?.closeSSEStream
     return pollAfterMs === undefined || close === undefined ? undefined : setTimeout(close, pollAfterMs).unref()
@@ -175,7 +187,7 @@ export class McpServerConnection {
   private async send(message: JsonObject, relatedRequestId?: RequestId): Promise<void> {
     if (this.closed) return
     try {
-      await this.transport.send(message as JSONRPCMessage, relatedRequestId === undefined ? undefined : { relatedRequestId })
+      await this.transport.send(message, relatedRequestId === undefined ? undefined : { relatedRequestId })
     } catch {
       // The client has gone; its requests end with the connection.
     }

@@ -52,7 +52,7 @@ async function exported(source: string): Promise<ExportedBackend> {
 
 async function clientOf(backend: McpBackend, capabilities: ClientCapabilities = {}): Promise<Client> {
   const [here, there] = InMemoryTransport.createLinkedPair()
-  const server = new McpServerConnection(backend, IDENTITY, there as Transport)
+  const server = new McpServerConnection(backend, IDENTITY, there)
   await server.start()
   const client = new Client({ name: 'tester', version: '2' }, { capabilities })
   await client.connect(here)
@@ -350,7 +350,7 @@ describe('tools of a host', () => {
 
   test.each(['2025-06-18', '2025-03-26', '2024-11-05', '2025-11-25'])('speak %s with clients that do', async (version) => {
     const [here, there] = InMemoryTransport.createLinkedPair()
-    const server = new McpServerConnection(toMcpServer(tools), IDENTITY, there as Transport)
+    const server = new McpServerConnection(toMcpServer(tools), IDENTITY, there)
     await server.start()
     const answers: { result?: { protocolVersion?: string } }[] = []
     here.onmessage = (message) => void answers.push(message as never)

@@ -54,6 +54,11 @@ export function compileSchema(schema: AnySchema, side: 'input' | 'output' = 'inp
     : { json: schema, check: jsonCheck(schema) }
 }
 
+/** The JSON Schema of a schema of any kind. Throws SchemaError when there is none. */
+export function toJsonSchema(schema: AnySchema, side: 'input' | 'output' = 'input'): JsonSchema {
+  return isStandard(schema) ? jsonSchemaOf(schema, side) : schema
+}
+
 function isStandard(schema: AnySchema): schema is StandardSchema<unknown, unknown> {
   return '~standard' in schema
 }

@@ -1,0 +1,124 @@
+// Tools made of tools: one with some arguments given, and one that hands each result on to the next. Checks, prepare steps, time
+// limits and response formats of the parts stay theirs; whoever calls sees one tool that is at least as dangerous as each part.
+
+import type { SideEffect } from '@bridle/vm'
+import { DefinitionError, defineTool } from './define.js'
+import type { Tool, ToolContext } from './define.js'
+import { invoke, limited, valueOf } from './invoke.js'
+import type { FindTool, Invocation } from './invoke.js'
+import type { JsonSchema } from './schema.js'
+
+export interface PartialOptions {
+  /** The tool's own when absent. */
+  readonly name?: string
+  readonly description?: string
+}
+
+/**
+ * The tool with some arguments given: they are no parameters any more, and callers cannot override them. Throws DefinitionError
+ * for an argument that the tool's schema does not have.
+ */
+export function partialTool(tool: Tool, given: { readonly [name: string]: unknown }, options: PartialOptions = {}): Tool {
+  const schema = tool.input?.json ?? { type: 'object' }
+  const properties = schema['properties'] as { readonly [name: string]: JsonSchema } | undefined
+  for (const name of Object.keys(given)) {
+    if (properties !== undefined && !Object.hasOwn(properties, name) && schema['additionalProperties'] === false)
+      throw new DefinitionError(`tool "${tool.name}" has no parameter "${name}"`)
+  }
+  const others = (names: readonly string[]): string[] => names.filter((name) => !Object.hasOwn(given, name))
+  return {
+    ...copyOf(tool, options.name ?? tool.name, options.description ?? tool.description),
+    input: {
+      json: {
+        ...schema,
+        ...(properties === undefined ? {} : { properties: pick(properties, others(Object.keys(properties))) }),
+        ...(Array.isArray(schema['required']) ? { required: others(schema['required'] as readonly string[]) } : {}),
+      },
+      check: (value) => ({ ok: true, value }),
+    },
+    execute: (args, context) => run(tool, { ...(args as object), ...given }, context),
+  }
+}
+
+/**
+ * One tool of several: each gets the result of the one before, the first the arguments, and the result of the last is the result.
+ * A part that wants a dict must get one from the part before it.
+ */
+export function composeTools(
+  name: string,
+  parts: readonly [Tool, ...Tool[]],
+  options: { readonly description?: string } = {},
+): Tool {
+  const [first] = parts
+  const last = parts.at(-1)!
+  const repeatable = parts.every(({ recovery }) => recovery !== 'once')
+  return {
+    ...copyOf(first, name, options.description ?? parts.map((part) => part.name).join(', then ')),
+    output: last.output,
+    result: last.output,
+    sideEffect: mostOf(parts),
+    effects: [...new Set(parts.flatMap((part) => part.effects))],
+    level: parts
+      .map((part) => part.level)
+      .sort((a, b) => LEVELS.indexOf(a) - LEVELS.indexOf(b))
+      .at(-1)!,
+    recovery: repeatable ? (parts.every(({ recovery }) => recovery === 'safe') ? 'safe' : 'idempotent') : 'once',
+    input: first.input === null ? null : { json: first.input.json, check: (value) => ({ ok: true, value }) },
+    execute: async (args, context) => {
+      let value: unknown = args
+      for (const [at, part] of parts.entries()) value = await run(part, value, context, `/${at + 1}`)
+      return value
+    },
+  }
+}
+
+const LEVELS = ['safe', 'restricted', 'privileged'] as const
+/** Least first, as policies rank them. */
+const SIDE_EFFECTS: readonly SideEffect[] = ['none', 'read_only', 'workspace_write', 'process_exec', 'network']
+
+function mostOf(parts: readonly Tool[]): SideEffect {
+  return parts
+    .map((part) => part.sideEffect)
+    .sort((a, b) => SIDE_EFFECTS.indexOf(a) - SIDE_EFFECTS.indexOf(b))
+    .at(-1)!
+}
+
+/** What the whole has in common with a part, under a name of its own; the parts keep their checks and their formats. */
+function copyOf(tool: Tool, name: string, description: string): Tool {
+  const { name: checked } = defineTool({ name, execute: () => null })
+  return {
+    ...tool,
+    name: checked,
+    description,
+    aliases: [],
+    examples: [],
+    response: 'direct',
+    result: tool.output,
+    prepare: null,
+    retry: null,
+    timeoutMs: null,
+  }
+}
+
+function pick<Value>(from: { readonly [name: string]: Value }, names: readonly string[]): { readonly [name: string]: Value } {
+  return Object.fromEntries(names.map((name) => [name, from[name]!]))
+}
+
+async function run(tool: Tool, args: unknown, context: ToolContext, step = ''): Promise<unknown> {
+  const { runId, callId, attempt, maxAttempts, idempotencyKey, progress, signal, tools } = context
+  const call: Invocation = {
+    runId,
+    callId: `${callId}${step}`,
+    attempt,
+    maxAttempts,
+    idempotencyKey: `${idempotencyKey}${step}`,
+    progress,
+    signal,
+  }
+  return valueOf(await limited(invoke(tool, args, call, through(tools)), tool, signal))
+}
+
+/** Tools that a part calls are found where those of the whole are. */
+function through(tools: ToolContext['tools']): FindTool {
+  return (name) => defineTool({ name, execute: (args) => tools.call(name, args as { readonly [key: string]: unknown }) })
+}
