@@ -30,7 +30,7 @@ const tool = (name: string, execute: ToolDefinition['execute'], more: Partial<To
 const never = (_: unknown, { signal }: ToolContext): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
 
-const codeOf = async (promise: Promise<unknown>): Promise<string> =>
+const codeOf = async (promise: PromiseLike<unknown>): Promise<string> =>
   promise.then(
     () => 'no error',
     (cause: unknown) => (cause instanceof ToolError ? cause.code : String(cause)),
@@ -232,6 +232,12 @@ describe('streams', () => {
     const stream = registry.stream('count', { to: 1 })
     for await (const _ of stream);
     expect(await stream.result).toBe('counted')
+    expect(await registry.stream('count', { to: 3 }).result).toBe('counted')
+    const both = registry.stream('count', { to: 2 })
+    const last = Promise.resolve(both.result)
+    const seen: unknown[] = []
+    for await (const { content } of both) seen.push(content)
+    expect([seen.length, await last]).toEqual([3, 'counted'])
     expect(await registry.call('count', { to: 3 })).toBe('counted')
   })
 

@@ -64,9 +64,12 @@ export interface Chunk {
   readonly timestamp: number
 }
 
-/** Chunks as they are asked for; `result` settles when the last one was taken. */
+/**
+ * Chunks as they are asked for, once. `result` settles when the last one was taken; who awaits it without taking chunks has them
+ * taken and dropped.
+ */
 export interface ToolStream extends AsyncIterable<Chunk> {
-  readonly result: Promise<unknown>
+  readonly result: PromiseLike<unknown>
 }
 
 export interface ToolMetrics {
@@ -241,6 +244,7 @@ export class ToolRegistry implements Iterable<Tool> {
     // Whoever only takes chunks gets the failure from the loop.
     result.catch(() => {})
     const chunks = this.chunks(tool, args, invocation, options)
+    let begun = false
     async function* taken(): AsyncGenerator<Chunk> {
       try {
         for (;;) {
@@ -257,7 +261,24 @@ export class ToolRegistry implements Iterable<Tool> {
         fail(new ToolError('cancelled', `Tool '${tool.name}' was cancelled`))
       }
     }
-    return { [Symbol.asyncIterator]: taken, result }
+    const drain = async (): Promise<void> => {
+      if (begun) return
+      begun = true
+      for await (const _ of { [Symbol.asyncIterator]: taken });
+    }
+    return {
+      [Symbol.asyncIterator]: () => {
+        begun = true
+        return taken()
+      },
+      result: {
+        // A loop that begins in the same turn comes first.
+        then: (onValue, onFailure) => {
+          queueMicrotask(() => void drain().catch(() => {}))
+          return result.then(onValue, onFailure)
+        },
+      },
+    }
   }
 
   metrics(name: string): ToolMetrics {
