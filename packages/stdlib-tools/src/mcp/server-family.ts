@@ -370,8 +370,8 @@ function promptPart(content: Value): Plain {
 }
 
 function messagesOf(value: Value): Plain {
-  const items = value instanceof HarnList ? value.view() : [value]
-  return items.flatMap((item) => {
+  if (!(value instanceof HarnList)) return [{ role: 'user', content: textContent(display(value)) }]
+  return value.view().flatMap((item) => {
     if (!(item instanceof HarnDict)) return [{ role: 'user', content: textContent(display(item)) }]
     const role = display(item.get('role') ?? 'user')
     const content = item.get('content') ?? null

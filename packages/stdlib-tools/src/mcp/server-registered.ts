@@ -297,23 +297,22 @@ function completion(all: readonly Json[]): JsonObject {
   return { values, total: all.length, hasMore: all.length > values.length }
 }
 
-/** Variables of a level 1 template (`user://{id}`) for a URI, null when it does not match. A variable is at least one character. */
+/** Variables of a level 1 template (`user://{id}`) for a URI, null when it does not match. A variable may be empty. */
 export function matchTemplate(template: string, uri: string): { readonly [name: string]: string } | null {
-  const names: string[] = []
-  const source = template
-    .split(/(\{\w+\})/)
-    .map((part) => {
-      const name = /^\{(\w+)\}$/.exec(part)?.[1]
-      if (name === undefined) return part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      names.push(name)
-      return '(.+?)'
-    })
-    .join('')
-  const match = new RegExp(`^${source}$`, 's').exec(uri)
-  if (match === null) return null
+  // Literal texts at even places, names at odd ones. A variable reaches to the next occurrence of the text behind it, the last
+  // one to the end: one pass, whatever the template is.
+  const parts = template.split(/\{(\w+)\}/)
+  const last = parts.at(-1)!
+  if (!uri.startsWith(parts[0]!)) return null
+  if (parts.length === 1) return uri === template ? Object.create(null) : null
   const found: { [name: string]: string } = Object.create(null) as { [name: string]: string }
-  names.forEach((name, at) => {
-    found[name] = match[at + 1]!
-  })
+  let from = parts[0]!.length
+  for (let at = 1; at < parts.length; at += 2) {
+    const isLast = at === parts.length - 2
+    const end = isLast ? uri.length - last.length : uri.indexOf(parts[at + 1]!, from)
+    if (end < from || (isLast && !uri.endsWith(last))) return null
+    found[parts[at]!] = uri.slice(from, end)
+    from = end + parts[at + 1]!.length
+  }
   return found
 }

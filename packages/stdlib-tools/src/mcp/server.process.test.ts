@@ -130,6 +130,29 @@ describe.concurrent('a script that registers', () => {
     ).rejects.toThrow()
   })
 
+  test('results of prompts by display, variables of templates up to the next text', async () => {
+    const client = await connect(
+      file(
+        'odd.harn',
+        `mcp_prompt({name: "dict", handler: { args -> {x: 1} }})
+mcp_prompt({name: "none", handler: { args -> nil }})
+mcp_resource_template({uri_template: "t://{id}/x/{rest}", name: "T", handler: { vars -> "\${vars}" }})
+mcp_resource_template({uri_template: "f:{name}.txt", name: "F", handler: { vars -> vars.name }})
+`,
+      ),
+    )
+    const text = async (name: string) => (await client.getPrompt({ name })).messages
+    expect(await text('dict')).toEqual([{ role: 'user', content: { type: 'text', text: '{x: 1}' } }])
+    expect(await text('none')).toEqual([{ role: 'user', content: { type: 'text', text: 'nil' } }])
+    const read = async (uri: string) =>
+      (await client.readResource({ uri })).contents.map((content) => ('text' in content ? content.text : ''))
+    expect(await read('t://5/x/a/b')).toEqual(['{id: 5, rest: a/b}'])
+    expect(await read('t:///x/')).toEqual(['{id: , rest: }'])
+    expect(await read('f:a.txt.txt')).toEqual(['a.txt'])
+    await expect(read('t://5/y/z')).rejects.toThrow('Resource not found')
+    await expect(read('f:a.txt2')).rejects.toThrow('Resource not found')
+  })
+
   test('what handlers register later is announced', async () => {
     const client = await connect(file('growing.harn', REGISTERED))
     const announced = new Promise<void>((resolve) =>
