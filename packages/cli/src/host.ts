@@ -4,7 +4,15 @@
 import { dirname } from 'node:path'
 import { clockProvider, createRuntime, mcpGlobal, randomProvider } from '@bridle/stdlib-tools'
 import type { ProviderSource, Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
-import { ManifestError, fileModules, findManifest, hashHex, hookModules, nodeProviders } from '@bridle/stdlib-tools/node'
+import {
+  ManifestError,
+  discoverSkills,
+  fileModules,
+  findManifest,
+  hashHex,
+  hookModules,
+  nodeProviders,
+} from '@bridle/stdlib-tools/node'
 import type { Manifest } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import type { Authority } from './authority.js'
@@ -42,11 +50,16 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
   const servers = manifest?.mcpServers ?? {}
   const hooks = hookModules(manifest?.hooks ?? []).map((text, at) => [`manifest_hook_${at}`, text] as const)
   const isEager = Object.values(servers).some((server) => server.lazy === false)
+  const skills = options.script === undefined ? null : discoverSkills({ manifest })
+  if (options.terminal) for (const problem of skills?.problems ?? []) process.stderr.write(`warning: ${problem}\n`)
+  const globalValues: { [name: string]: NonNullable<RuntimeOptions['globalValues']>[string] } = {}
+  if (isEager && options.globals?.includes('mcp') !== true) globalValues['mcp'] = mcpGlobal(servers)
+  if (skills !== null && skills.registry !== null) globalValues['skills'] = skills.registry
   const { memory } = options
   const providers: readonly ProviderSource[] = [
     ...nodeProviders({
       ...authority.providers,
-      process: { args: options.args ?? [] },
+      process: { args: options.args ?? [], ...(skills === null ? {} : { findSkill: skills.find }) },
       terminal: options.terminal,
     }),
     lazyMcpProvider({ cwd: root, env: 'inherit', stderr: options.terminal ? 'inherit' : 'ignore', servers }),
@@ -63,7 +76,7 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
     resolve: fileModules({ root }),
     ...(hooks.length === 0 ? {} : { std: Object.fromEntries(hooks), prelude: hooks.map(([name]) => `std/${name}`) }),
     hashHex,
-    ...(isEager && options.globals?.includes('mcp') !== true ? { globalValues: { mcp: mcpGlobal(servers) } } : {}),
+    ...(Object.keys(globalValues).length === 0 ? {} : { globalValues }),
     globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],
     limits: { ...COMMAND_LIMITS, ...options.limits },
   })

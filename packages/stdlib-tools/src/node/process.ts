@@ -17,6 +17,8 @@ import { killGroup } from './process-group.js'
 export interface ProcessOptions {
   /** Arguments of the script. */
   readonly args?: readonly string[]
+  /** The whole of a skill by id or name: null when there is none, `{ambiguous: true}` when several have the name. */
+  readonly findSkill?: (wanted: string) => Plain
   /** Bytes of standard output and of standard error that are kept; the rest is dropped with a note. 64 MiB by default. */
   readonly maxOutputBytes?: number
   /** Says no to a program: false, or the reason. Asked with the program's name and arguments (or the shell text). */
@@ -274,6 +276,8 @@ function info(workspace: Workspace, options: ProcessOptions, effect: Effect): Ef
     }
     case 'pid':
       return answered(process.pid)
+    case 'skill':
+      return answered(options.findSkill?.(String(effect.args['name'] ?? '')) ?? null)
     case 'args':
       return answered([...(options.args ?? [])])
     default:

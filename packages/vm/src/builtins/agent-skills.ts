@@ -8,7 +8,7 @@ import { compileRegex, testRegex } from './regex-engine.js'
 import { here, tryAsk, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
 import { touch } from './sessions.js'
-import { skillId, skillsOf, substitute } from './skills.js'
+import { directoryOf, skillId, skillsOf, substitute, wholeSkill } from './skills.js'
 import { sortedJson } from './tools-json.js'
 import { listAt, textAt } from './tools-registry.js'
 import { makeEvent } from './transcript-shape.js'
@@ -324,14 +324,18 @@ function* load(loop: Loop, call: ToolCall, wanted: string, events: HarnDict[]): 
     entry.get('require_signature') === true ||
     listAt(entry, 'trusted_signers').length > 0 ||
     (yield* signaturesRequired())
-  if (mustBeSigned && !signed) return refuse('UnsignedSkillError', `skill '${id}' is missing a valid signature`)
+  // A provenance says itself what is wrong with the signature.
+  const problem = textAt(facts, 'error')
+  if (mustBeSigned && !signed) return refuse('UnsignedSkillError', problem ?? `skill '${id}' is missing a valid signature`)
   if (mustBeSigned && !trusted) {
     const signer = facts.get('signer_fingerprint') ?? 'unknown'
-    return refuse('UntrustedSignerError', `skill '${id}' was signed by untrusted signer ${display(signer)}`)
+    return refuse('UntrustedSignerError', problem ?? `skill '${id}' was signed by untrusted signer ${display(signer)}`)
   }
-  const body = described(entry, 'body') === '' ? described(entry, 'prompt') : described(entry, 'body')
+  const own = described(entry, 'body') !== '' || described(entry, 'prompt') !== ''
+  const whole = own ? entry : yield* wholeSkill(entry)
+  const body = described(whole, 'body') === '' ? described(whole, 'prompt') : described(whole, 'body')
   if (body === '') return refuse('skill_not_found', `skill '${id}' not found`)
-  const directory = textAt(entry, 'skill_dir')
+  const directory = directoryOf(whole)
   const text = yield* substitute(body, { args: [], directory, session: loop.sessionId })
   const at = skills.present.findIndex((each) => nameOf(each.entry) === nameOf(entry))
   if (at < 0) skills.present.push({ entry, text, loaded: true })

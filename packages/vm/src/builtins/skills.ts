@@ -3,7 +3,7 @@
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
-import { here, scripts } from './scripted.js'
+import { failWith, here, scripts, tryAsk } from './scripted.js'
 import { environment } from './state-files.js'
 import type { Script } from './scripted.js'
 import type { BuiltinFamily } from './registry.js'
@@ -205,29 +205,55 @@ function* variable(name: string, values: Substitution): Script<string | null> {
   return yield* environment(name)
 }
 
+export function directoryOf(entry: HarnDict): string | null {
+  const directory = entry.get('skill_dir') ?? null
+  return directory === null ? null : display(directory)
+}
+
+/** The whole of a skill that the host keeps, by id or name; null when it keeps none. */
+function* keptSkill(wanted: string): Script<HarnDict | null> {
+  const found = yield* tryAsk({ kind: 'process.info', args: { op: 'skill', name: wanted } })
+  return found instanceof HarnDict ? found : null
+}
+
+/** An entry with its text: cards of the host have none until it is asked for. */
+export function* wholeSkill(entry: HarnDict): Script<HarnDict> {
+  if (text(entry, 'body') !== '' || text(entry, 'name') === '') return entry
+  const kept = yield* keptSkill(skillId(entry))
+  return kept === null || kept.get('ambiguous') === true ? entry : kept
+}
+
 const machine = scripts('skills.script', {
-  *render(body, directory, args) {
+  *render(given, args) {
     const items = args instanceof HarnList ? args.view().map((item) => display(item)) : []
-    return yield* substitute(body as string, { args: items, directory: directory as string | null, session: null })
+    if (typeof given === 'string') return yield* substitute(given, { args: items, directory: null, session: null })
+    const entry = yield* wholeSkill(given as HarnDict)
+    return yield* substitute(text(entry, 'body'), { args: items, directory: directoryOf(entry), session: null })
+  },
+  *load(wanted) {
+    const id = wanted as string
+    const found = yield* keptSkill(id)
+    if (found === null) return failWith(`skill '${id}' not found`)
+    if (found.get('ambiguous') === true)
+      return failWith(`skill '${id}' is ambiguous; use the fully qualified id from the catalog`)
+    return yield* substitute(text(found, 'body'), { args: [], directory: directoryOf(found), session: null })
   },
 })
 
 function render(ctx: Context, entry: Value, args: Value): Result {
   if (ctx.argc === 0) return ctx.throw('skill_render: requires a skill entry or body string')
   if (args !== null && !(args instanceof HarnList)) return ctx.throw('skill_render: second argument must be a list of strings')
-  if (typeof entry === 'string') return machine.start(ctx, 'render', entry, null, args)
-  if (!(entry instanceof HarnDict)) return ctx.throw('skill_render: first argument must be a skill entry or a string body')
-  const directory = entry.get('skill_dir') ?? null
-  return machine.start(ctx, 'render', text(entry, 'body'), directory === null ? null : display(directory), args)
+  if (typeof entry !== 'string' && !(entry instanceof HarnDict))
+    return ctx.throw('skill_render: first argument must be a skill entry or a string body')
+  return machine.start(ctx, 'render', entry, args)
 }
 
-/** The registry that scripts see as `skills`: what a host discovered before the run, nothing in this machine. */
+/** The registry that scripts see as `skills` unless the host found skills before the run. */
 const BOUND = HarnDict.of({ _type: 'skill_registry', skills: new HarnList([]) })
 
 function loadSkill(ctx: Context, name: Value): Result {
-  const wanted = name instanceof HarnDict ? (name.get('name') ?? null) : name
-  const id = wanted === null ? '' : display(wanted)
-  return ctx.throw(id.trim() === '' ? 'load_skill: requires a non-empty skill name' : `skill '${id}' not found`)
+  const id = ctx.argc === 0 ? '' : display(name)
+  return id.trim() === '' ? ctx.throw('load_skill: requires a non-empty skill name') : machine.start(ctx, 'load', id)
 }
 
 export const skillsFamily: BuiltinFamily = {
@@ -323,7 +349,7 @@ export const skillsFamily: BuiltinFamily = {
     ),
     builtin(
       'load_skill(name: string, options?: dict) -> string',
-      { doc: 'The text of a skill of the bound registry.', effects: [] },
+      { doc: 'The text of a skill of the bound registry.', effects: ['process.info'] },
       (ctx, name) => loadSkill(ctx, name ?? null),
     ),
   ],

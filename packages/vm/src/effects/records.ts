@@ -174,6 +174,8 @@ export type ProcessInfo =
         readonly platform: string
       }
     }
+  /** The whole of a skill that the host keeps, by id or name; null when there is none, `{ambiguous: true}` when several have the name. */
+  | { readonly args: { readonly op: 'skill'; readonly name: string }; readonly result: Plain }
   /** Arguments of the script. */
   | { readonly args: { readonly op: 'args' }; readonly result: readonly string[] }
 
