@@ -6,6 +6,7 @@ import type { BuiltinDef, Context, Result } from './builtin.js'
 import { asker, fieldOf, refusal, textField } from './fs-ask.js'
 import type { Finisher } from './fs-ask.js'
 import { compileGlob } from './fs-glob.js'
+import { normalizePath } from './path-lexical.js'
 import { linesOf } from './strings-text.js'
 import type { BuiltinFamily } from './registry.js'
 import type { Effect } from '../effects/effect.js'
@@ -102,7 +103,7 @@ const finishers: Readonly<Record<string, Finisher>> = {
   glob: (ctx, answer, [pattern]) => {
     const matches = compileGlob(display(pattern!))
     if (typeof matches === 'string') return ctx.throw(`glob: error parsing glob '${display(pattern!)}': ${matches}`)
-    const root = textField(answer, 'path').replace(/\/+$/, '')
+    const root = normalizePath(textField(answer, 'path')).replace(/\/$/, '')
     const entries = entriesOf(answer)
     ctx.charge(entries.length)
     const found: string[] = []
@@ -211,8 +212,9 @@ export const fsFamily: BuiltinFamily = {
     simple('move_file(src: string, dst: string) -> nil', 'Moves a file, across devices too.', 'move', (ctx, from, to) =>
       ctx.argc < 2 ? ctx.throw('move_file: src and dst are required') : change('move', from, { to: display(to) }),
     ),
-    simple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (_ctx, path) =>
-      change('delete', path),
+    // An empty path would be the working directory with all that is in it; nobody means that.
+    simple('delete_file(path: string) -> nil', 'Deletes a file, or a directory with its content.', 'delete', (ctx, path) =>
+      path === '' ? ctx.throw('delete_file: path is required') : change('delete', path),
     ),
     simple('file_exists(path: string) -> bool', 'Whether there is a file or directory.', 'exists', (_ctx, path) =>
       query('exists', path),
