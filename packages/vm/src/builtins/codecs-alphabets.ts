@@ -11,7 +11,9 @@ export function encodeHex(bytes: Uint8Array): string {
   return out
 }
 
-export function decodeHex(text: string): Uint8Array | string {
+export function decodeHex(given: string): Uint8Array | string {
+  // Messages count and show bytes: a character beyond ASCII is as many as it has in UTF-8.
+  const text = /[^\0-\x7f]/.test(given) ? String.fromCharCode(...new TextEncoder().encode(given)) : given
   if (text.length % 2 !== 0) return 'Odd number of digits'
   const bytes = new Uint8Array(text.length / 2)
   for (let at = 0; at < text.length; at++) {
@@ -43,6 +45,10 @@ function pad(text: string, group: number): string {
   return text + '='.repeat((group - (text.length % group)) % group)
 }
 
+function badSymbol(text: string, at: number): string {
+  return `Invalid symbol ${text.charCodeAt(at)}, offset ${at}.`
+}
+
 /** Digits back to bytes. Left-over bits must be zero, so that every byte sequence has one text only. */
 function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array | string {
   const bytes = new Uint8Array(Math.floor((text.length * bits) / 8))
@@ -51,12 +57,7 @@ function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array 
   let filled = 0
   for (let at = 0; at < text.length; at++) {
     const digit = alphabet.indexOf(text[at]!)
-    if (digit < 0) {
-      // Padding in the middle is not the mistake when something foreign stands behind it.
-      const foreign = text[at] === '=' ? text.slice(at).search(/[^=A-Za-z0-9+/_-]/) : -1
-      const bad = foreign < 0 ? at : at + foreign
-      return `Invalid symbol ${text.charCodeAt(bad)}, offset ${bad}.`
-    }
+    if (digit < 0) return badSymbol(text, at)
     buffer = (buffer << bits) | digit
     held += bits
     if (held >= 8) {
@@ -72,9 +73,15 @@ function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array 
 function decodePadded(text: string, alphabet: string, bits: number, group: number): Uint8Array | string {
   let end = text.length
   while (end > 0 && text[end - 1] === '=') end--
+  // A last group of one symbol is judged by that symbol, and padding must not begin in the first or second place of a group.
+  if (text.length % group === 1 && !alphabet.includes(text.at(-1)!)) return badSymbol(text, text.length - 1)
   const decoded = decodeDigits(text.slice(0, end), alphabet, bits)
-  if (typeof decoded === 'string') return decoded
-  return text.length % group !== 0 || text.length - end >= group ? 'Invalid padding' : decoded
+  if (end < text.length && end % group < 2) {
+    const foreign = [...text.slice(0, end)].findIndex((char) => !alphabet.includes(char))
+    return badSymbol(text, foreign < 0 ? end : foreign)
+  }
+  if (typeof decoded === 'string' && !decoded.startsWith('Invalid last')) return decoded
+  return text.length % group !== 0 ? 'Invalid padding' : decoded
 }
 
 export function encodeBase64(bytes: Uint8Array): string {
@@ -91,6 +98,7 @@ export function encodeBase64Url(bytes: Uint8Array): string {
 }
 
 export function decodeBase64Url(text: string): Uint8Array | string {
+  if (text.length % 4 === 1 && !BASE64URL.includes(text.at(-1)!)) return badSymbol(text, text.length - 1)
   return text.endsWith('=') ? 'Invalid padding' : decodeDigits(text, BASE64URL, 6)
 }
 

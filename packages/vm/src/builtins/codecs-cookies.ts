@@ -31,12 +31,19 @@ function signature(text: string, secret: string): string {
 function headerTexts(value: Value, name: string): string[] | null {
   if (value === null) return []
   if (typeof value === 'string') return [value]
-  if (value instanceof HarnList) return value.view().map(display)
+  if (value instanceof HarnList) {
+    const texts = value.view().filter((item) => typeof item === 'string')
+    return texts.length === value.length ? texts : null
+  }
   if (!(value instanceof HarnDict)) return null
   const texts: string[] = []
   for (const key of value.keys()) {
-    if (key.toLowerCase() === name) texts.push(...(headerTexts(value.get(key)!, name) ?? []))
-    else if (key === 'headers' && value.get(key) instanceof HarnDict) texts.push(...headerTexts(value.get(key)!, name)!)
+    const given = value.get(key)!
+    const isHeader = key.toLowerCase() === name
+    if (!isHeader && !(key === 'headers' && given instanceof HarnDict)) continue
+    const inner = isHeader && (given === null || given instanceof HarnDict) ? null : headerTexts(given, name)
+    if (inner === null) return null
+    texts.push(...inner)
   }
   return texts
 }
@@ -71,8 +78,22 @@ function firstValues(pairs: Parsed['pairs']): Map<string, Value> {
   return cookies
 }
 
-function badHeaders(ctx: Context, value: Value): Control {
-  return ctx.runtime(`cookie: cookie headers must be a string, list, dict, or nil; got ${typeName(value)}`)
+/** The fault for headers that are none; `label` is what messages call them. */
+function badHeaders(ctx: Context, value: Value, label: 'cookie' | 'Set-Cookie' = 'cookie'): Control {
+  const isDict = value instanceof HarnDict
+  const key = isDict ? value.keys().find((name) => name.toLowerCase() === label.toLowerCase()) : undefined
+  const given = isDict ? (value.get(key ?? '') ?? null) : value
+  const strange = given instanceof HarnList ? given.view().find((item) => typeof item !== 'string') : undefined
+  if (label === 'Set-Cookie') {
+    return strange === undefined
+      ? ctx.runtime(`cookie: Set-Cookie headers must be a string, list, dict, or nil; got ${typeName(given)}`)
+      : ctx.runtime(`cookie: Set-Cookie list entries must be strings, got ${typeName(strange)}`)
+  }
+  if (isDict && strange === undefined)
+    return ctx.runtime(`cookie: Cookie header must be a string or list, got ${typeName(given)}`)
+  if (isDict) return ctx.runtime(`cookie: Cookie header values must be strings, got ${typeName(strange!)}`)
+  if (strange !== undefined) return ctx.runtime(`cookie: cookie header list entries must be strings, got ${typeName(strange)}`)
+  return ctx.runtime(`cookie: ${label} headers must be a string, list, dict, or nil; got ${typeName(value)}`)
 }
 
 function cookieParse(ctx: Context, headers: Value = null): Result {
@@ -204,7 +225,7 @@ function roundTrip(ctx: Context, first: Value = null, second: Value = null): Res
   const requestTexts = headerTexts(request, 'cookie')
   if (requestTexts === null) return badHeaders(ctx, request)
   const setTexts = headerTexts(set, 'set-cookie')
-  if (setTexts === null) return badHeaders(ctx, set)
+  if (setTexts === null) return badHeaders(ctx, set, 'Set-Cookie')
   const cookies = firstValues(parseHeaders(requestTexts).pairs)
   for (const text of setTexts) applySetCookie(cookies, text, ctx.now)
   const dict = new HarnDict(cookies)

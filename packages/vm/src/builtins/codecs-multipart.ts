@@ -224,8 +224,9 @@ function readBody(body: Uint8Array, boundary: string, limits: Limits): HarnDict[
 function parse(ctx: Context, body: Value = null, type: Value = null, options: Value = null): Result {
   const fail = (message: string): Control => ctx.runtime(`multipart_parse: ${message}`)
   const bytes = body instanceof HarnBytes ? body.data : typeof body === 'string' ? encodeUtf8(body) : null
-  if (ctx.argc < 2) return fail(`missing argument ${ctx.argc + 1}`)
+  if (ctx.argc < 1) return fail('missing argument 1')
   if (bytes === null) return fail(`expected bytes or string at argument 1, got ${typeName(body)}`)
+  if (ctx.argc < 2) return fail('missing argument 2')
   ctx.charge(bytes.length >> 5, 2 * bytes.length)
   if (typeof type !== 'string') return fail(`expected string at argument 2, got ${typeName(type)}`)
   if (options !== null && !(options instanceof HarnDict))

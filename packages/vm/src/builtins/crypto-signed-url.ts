@@ -93,6 +93,7 @@ function sign(
 ): Result {
   const fail: Fail = (message) => ctx.runtime(`signed_url: ${message}`)
   if (ctx.argc < 4 || ctx.argc > 5) return fail('requires 4 or 5 arguments: base, claims, secret, expires_at, options?')
+  if (typeof base !== 'string') return fail(`base must be a string, got ${typeName(base)}`)
   if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
   if (typeof secret !== 'string') return fail(`secret must be a string, got ${typeName(secret)}`)
   if (!isInt(expiresAt)) return fail(`expires_at must be an int, got ${typeName(expiresAt)}`)
@@ -100,7 +101,7 @@ function sign(
   if (!(options instanceof HarnDict)) return options
   const names = readNames(options)
   if (typeof names === 'string') return fail(names)
-  const resource = readResource(textArg(ctx, 0, base))
+  const resource = readResource(base)
   if (typeof resource === 'string') return fail(resource)
   const pairs: (readonly [string, string])[] = resource.pairs.filter(([key]) => !isReserved(names, key))
   for (const key of claims.keys()) {
@@ -147,13 +148,14 @@ function judge(resource: Resource, names: Names, secrets: Value, now: number, sk
 function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Value = null, given: Value = null): Result {
   const fail: Fail = (message) => ctx.runtime(`verify_signed_url: ${message}`)
   if (ctx.argc < 3 || ctx.argc > 4) return fail('requires 3 or 4 arguments: url, secret_or_keys, now, options?')
+  if (typeof url !== 'string') return fail(`url must be a string, got ${typeName(url)}`)
   if (typeof secrets !== 'string' && !(secrets instanceof HarnDict)) {
     return fail(`secret_or_keys must be a string or dict, got ${typeName(secrets)}`)
   }
   if (!isInt(now)) return fail(`now must be an int, got ${typeName(now)}`)
   const options = optionsOf(given, fail)
   if (!(options instanceof HarnDict)) return options
-  const resource = readResource(textArg(ctx, 0, url))
+  const resource = readResource(url)
   if (typeof resource === 'string') return fail(resource)
   const slack = options.get('skew_seconds') ?? 0
   const skew = count(slack)

@@ -43,7 +43,10 @@ class Reader {
     // A newline that is itself the offending character is column 0 of the line behind it.
     const lineStart = before.lastIndexOf('\n') + 1
     const line = before.slice(0, lineStart).split('\n').length
-    this.error = `${message} at line ${line} column ${encoder.encode(before.slice(lineStart)).length}`
+    // Columns count bytes; of the offending character only the first.
+    const whole = peeked && end > this.at && !before.endsWith('\n') ? before.slice(lineStart, end - 1) : before.slice(lineStart)
+    const column = encoder.encode(whole).length + (whole.length < end - lineStart ? 1 : 0)
+    this.error = `${message} at line ${line} column ${column}`
     return null
   }
 

@@ -31,6 +31,14 @@ export function parsePath(path: string): ParsedPath {
   return { drive, absolute, segments }
 }
 
+/** As `parsePath`, but with `.` and `..` left where they stand: the parts of a path as it was written. */
+export function splitPath(path: string): ParsedPath {
+  const posix = toPosix(path)
+  const drive = /^[A-Za-z]:/.exec(posix)?.[0] ?? ''
+  const rest = posix.slice(drive.length)
+  return { drive, absolute: rest.startsWith('/'), segments: rest.split('/').filter((part) => part !== '') }
+}
+
 export function showPath(path: ParsedPath): string {
   const body = path.segments.join('/')
   if (path.absolute) return `${path.drive}/${body}`
@@ -43,19 +51,19 @@ export function normalizePath(path: string): string {
 
 /** All but the last segment: empty for a single relative one, the root for the root. */
 export function parentPath(path: string): string {
-  const parsed = parsePath(path)
+  const parsed = splitPath(path)
   const segments = parsed.segments.slice(0, -1)
   return segments.length === 0 && !parsed.absolute ? parsed.drive : showPath({ ...parsed, segments })
 }
 
 export function baseName(path: string): string {
-  return parsePath(path).segments.at(-1) ?? ''
+  return splitPath(path).segments.at(-1) ?? ''
 }
 
 /** Where the extension begins in a base name; its length when there is none. */
 function dotAt(name: string): number {
   const dot = name.lastIndexOf('.')
-  return dot <= 0 || name === '..' ? name.length : dot
+  return dot <= 0 ? name.length : dot
 }
 
 /** With its dot; empty for a name without one and for a name that only begins with one. */
@@ -70,8 +78,9 @@ export function stemOf(path: string): string {
 }
 
 export function withBaseName(path: string, name: string): string {
-  const parsed = parsePath(path)
-  return showPath({ ...parsed, segments: [...parsed.segments.slice(0, -1), name] })
+  const parsed = splitPath(path)
+  const shown = showPath({ ...parsed, segments: [...parsed.segments.slice(0, -1), name] })
+  return shown === '.' && name === '' ? '' : shown
 }
 
 /** The way from `base` to `path` by their segments alone; null when only one is absolute or the drives differ. */

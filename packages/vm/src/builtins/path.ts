@@ -10,6 +10,7 @@ import {
   normalizePath,
   parentPath,
   parsePath,
+  splitPath,
   relativePath,
   showPath,
   stemOf,
@@ -192,13 +193,7 @@ export const pathFamily: BuiltinFamily = {
     lexical(
       'path_segments(path: string) -> list',
       'The segments as written, without empty ones.',
-      (path) =>
-        new HarnList(
-          toPosix(path)
-            .replace(/^[A-Za-z]:/, '')
-            .split('/')
-            .filter((part) => part !== ''),
-        ),
+      (path) => new HarnList([...splitPath(path).segments]),
     ),
     lexical('path_parts(path: string) -> dict', 'Directory, file, stem, extension and segments.', (path) =>
       HarnDict.of({
@@ -206,7 +201,7 @@ export const pathFamily: BuiltinFamily = {
         file: baseName(path),
         stem: stemOf(path),
         ext: extensionOf(path),
-        segments: new HarnList([...parsePath(path).segments]),
+        segments: new HarnList([...splitPath(path).segments]),
       }),
     ),
     builtin(

@@ -2,7 +2,7 @@
 // compiler has put the alias's schema dict there.
 
 import { builtin } from './builtin.js'
-import type { BuiltinDef, Context, Result } from './builtin.js'
+import type { BuiltinDef, Context, Control, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import { checkSchema } from './schema-check.js'
 import type { Checked } from './schema-check.js'
@@ -54,16 +54,19 @@ function checking(
   )
 }
 
-/** A transformation of one schema, canonical before `run` sees it. */
+/** A transformation of one schema, canonical before `run` sees it; `refuse` looks at the second argument before that. */
 function transforming(
   name: string,
   signature: string,
   doc: string,
   run: (ctx: Context, schema: HarnDict, second: Value) => Result,
   argumentCount = 1,
+  refuse: (ctx: Context, second: Value) => Control | null = () => null,
 ): BuiltinDef {
   return builtin(`${name}${signature}`, { doc }, (ctx, schema, second) => {
     if (ctx.argc < argumentCount) return ctx.throw(`${name} requires ${argumentCount} arguments`)
+    const refused = refuse(ctx, second ?? null)
+    if (refused !== null) return refused
     try {
       return run(ctx, canonicalSchema(schema!), second ?? null)
     } catch (error) {
@@ -79,12 +82,12 @@ function filtering(name: string, doc: string, wanted: boolean): BuiltinDef {
     name,
     '(schema: dict, keys: list) -> dict',
     doc,
-    (ctx, schema, keys) => {
-      if (!(keys instanceof HarnList)) return ctx.throw(`${name}: keys must be a list`)
-      const names = new Set(keys.view().map((key) => display(key)))
+    (_ctx, schema, keys) => {
+      const names = new Set((keys as HarnList).view().map((key) => display(key)))
       return filterProperties(schema, (key) => names.has(key) === wanted)
     },
     2,
+    (ctx, keys) => (keys instanceof HarnList ? null : ctx.throw(`${name}: keys must be a list`)),
   )
 }
 

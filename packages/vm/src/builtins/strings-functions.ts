@@ -58,9 +58,9 @@ const SIDES: ReadonlySet<string> = new Set(['left', 'right', 'both'])
 function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value = null, side: Value = null): Result {
   const text = textArg(ctx, 0, value)
   const where = ctx.argc > 3 ? textArg(ctx, 3, side).toLowerCase() : 'right'
-  if (!SIDES.has(where)) return ctx.runtime('str_pad: side must be left, right, or both')
   const missing = countOr(width, 0) - graphemes(text).length
   if (missing <= 0) return text
+  if (!SIDES.has(where)) return ctx.runtime('str_pad: side must be left, right, or both')
   const unit = graphemes(ctx.argc > 2 ? textArg(ctx, 2, fill) : ' ')[0] ?? ' '
   const before = where === 'left' ? missing : where === 'both' ? Math.floor(missing / 2) : 0
   const left = repeatText(ctx, unit, before)

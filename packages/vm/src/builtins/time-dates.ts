@@ -86,6 +86,8 @@ function fromComponents(ctx: Context, parts: Value, zone: Value): Result {
   const name = 'date_from_components'
   if (ctx.argc === 0) return ctx.throw(`${name}: missing components argument`)
   if (!(parts instanceof HarnDict)) return ctx.throw(`${name}: expected dict, got ${typeName(parts)}`)
+  const zoneName = ctx.argc < 2 ? 'UTC' : display(zone)
+  if (!isZone(zoneName)) return ctx.throw(`${name}: unknown timezone '${zoneName}'`)
   const numbers: number[] = []
   for (const key of ['year', 'month', 'day', 'hour', 'minute', 'second']) {
     const value = parts.get(key)
@@ -101,8 +103,6 @@ function fromComponents(ctx: Context, parts: Value, zone: Value): Result {
   const problem = badField(month, day, hour, minute, second)
   if (problem !== null) return ctx.throw(problem)
   if (day > daysInMonth(year, month)) return ctx.throw(badDate(year, month, day))
-  const zoneName = ctx.argc < 2 ? 'UTC' : display(zone)
-  if (!isZone(zoneName)) return ctx.throw(`${name}: unknown timezone '${zoneName}'`)
   const [first] = instantsOfLocal(zoneName, secondsOf(year, month, day, hour, minute, second))
   return first ?? ctx.throw(`${name}: local time does not exist in that timezone`)
 }
@@ -151,7 +151,9 @@ function zoned(
   finish: (at: Moment) => Result,
 ): Result {
   const timestamp = given(ctx, 0, dt)
-  if (timestamp !== undefined && ctx.argc < 2) return ctx.throw(`${name}: missing timezone argument`)
+  const instant = instantArg(ctx, name, timestamp)
+  if (instant instanceof Control) return instant
+  if (ctx.argc < 2) return ctx.throw(`${name}: missing timezone argument`)
   return withMoment(ctx, name, timestamp, zone, finish)
 }
 
