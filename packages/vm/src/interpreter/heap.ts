@@ -17,11 +17,14 @@ import type { Machine } from '../vm.js'
 /** A float in a slot: once for each reference, since which of them share a box depends on the tier. */
 const FLOAT_UNITS = 32
 
-/** The buffer behind a list, beside its elements. */
-const BUFFER_UNITS = 32
+/** What dicts, structs and sets need beside their entries. Which form their keys are in must not show. */
+const TABLE_UNITS = 48
 
-/** The hash table behind a dict, struct or set, beside its entries. */
-const TABLE_UNITS = 96
+/** A key's place in a table. */
+const PLACE_UNITS = 16
+
+/** The buffer of a list, beside its elements. */
+const BUFFER_UNITS = 32
 
 /** `visit` sees every object once, for who looks for some kind of them. */
 export function measureHeap(machine: Machine, visit: (value: object) => void = () => {}): number {
@@ -55,6 +58,7 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
       if (value.boxed.length > 0 || value.raw === null) slots(value.boxed)
       else units += (16 + FLOAT_UNITS) * value.length
     } else if (value instanceof Keyed) {
+      units += PLACE_UNITS * value.size
       slots(value.names())
       slots(value.values())
     } else if (value instanceof HarnSet) slots(value.map.values())
