@@ -9,7 +9,7 @@ import { display } from '../values/display.js'
 import { compare, equals } from '../values/equality.js'
 import { END, HarnIter, LEFT } from '../values/handles.js'
 import { NO_SLOTS } from '../values/keyed.js'
-import { HarnList } from '../values/list.js'
+import { HarnList, ownIfSmall } from '../values/list.js'
 import { fromPlain } from '../values/plain.js'
 import { HarnEnum, HarnFloat, ok } from '../values/scalars.js'
 import { isTruthy, typeName } from '../values/value.js'
@@ -266,6 +266,16 @@ function methodN(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Re
   return def === null ? undefined : methodWith(m, def, [receiver, ...args])
 }
 
+/** `x = x.push(value)`. KEEP WITH: `push` of builtins/lists.ts, and CALL_METHOD of loop.ts. */
+function pushOwn(m: Machine, list: HarnList, value: Value): HarnList {
+  const target = ownIfSmall(list)
+  m.chargeHeap(32)
+  if (!target.owned) return target.append(value)
+  if (target.raw === null) target.length = target.boxed.push(value)
+  else target.length = target.items.push(value)
+  return target
+}
+
 function methodWith(m: Machine, def: BuiltinDef, values: readonly Value[]): Result {
   return m.runMethod(def, values, 0, values.length - 1)
 }
@@ -346,4 +356,5 @@ export const HELPERS = {
   method1,
   method2,
   methodN,
+  pushOwn,
 } as const

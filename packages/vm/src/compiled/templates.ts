@@ -734,6 +734,7 @@ function builtinMethod(w: UnitWriter, i: Instr, receiver: string, args: readonly
           ? `${receiver} instanceof Dict`
           : null
   if (def === null || test === null || !isDirect(def) || w.typeOf(i.b) === FLOAT) return any
+  if (i.d === 1 && i.seen === HarnList) return `if(${test}){t=pushOwn(m,${receiver},${args[0]!})}else{${any}}`
   const count = def.rest ? Math.max(args.length, def.arity) : def.arity
   const given = Array.from({ length: count }, (_, at) => args[at] ?? 'null')
   return `if(${test}){m.context.argc=${args.length};t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))})}else{${any}}`

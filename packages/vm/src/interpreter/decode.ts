@@ -112,6 +112,8 @@ class Decoder {
   private last: Instr | null = null
   /** The instruction whose result is the canonical slot on top and which may still be given another result slot. */
   private producer: Instr | null = null
+  /** The receiver of `push` where that is the producer: with it as the result's variable, `x = x.push(v)`. */
+  private pushed: Entry | null = null
   private waiting: number[] = []
   private readonly blockEntry = new Map<number, Instr>()
   private readonly at = new Map<number, Instr>()
@@ -188,6 +190,7 @@ class Decoder {
     this.waiting = []
     this.last = instr
     this.producer = null
+    this.pushed = null
     this.at.set(this.pc, instr)
     return instr
   }
@@ -241,6 +244,7 @@ class Decoder {
     const direct = producer !== null && entry === this.canonical(position) && producer.a === entry && !this.stack.includes(entry)
     if (direct && !this.stack.includes(slot)) {
       producer.a = slot
+      if (producer.op === LINKED.CALL_METHOD && this.pushed === slot) producer.d = 1
       this.producer = null
       return
     }
@@ -495,9 +499,12 @@ class Decoder {
       case 'CALL_BUILTIN':
         return this.builtin(this.fn.module.builtins[o[0]!]!, o[1]!)
       case 'CALL_METHOD': {
+        const receiver = this.stack[this.stack.length - 1 - o[1]!]!
         const from = this.canonicalTop(o[1]! + 1)
         this.stack.length -= o[1]! + 1
         this.call(LINKED.CALL_METHOD, from, from, o[1]!, { name: this.name(o[0]!), optional: o[2] === 1 })
+        this.producer!.d = 0
+        if (this.name(o[0]!) === 'push' && o[1] === 1) this.pushed = receiver
         return
       }
       case 'CALL_SPREAD':

@@ -132,7 +132,7 @@ export const LINKED = {
 
 /**
  * One linked instruction. `a` is the slot of the result; `b`, `c`, `d` are source slots or small numbers by operation; `k` is a
- * constant; `kind`, `cache` and `seen` are an inline cache. One shape for all, so that every field access in the loop is monomorphic.
+ * constant; `d` of CALL_METHOD is 1 for `x = x.push(v)`; `kind`, `cache` and `seen` are an inline cache. One shape for all, so that every field access in the loop is monomorphic.
  */
 export class Instr {
   /** Changed by the decoder only, when a comparison becomes a jump. */

@@ -14,7 +14,7 @@ import { compare, equals } from '../values/equality.js'
 import type { HarnIter } from '../values/handles.js'
 import { END } from '../values/handles.js'
 import { blankSlots, Keyed } from '../values/keyed.js'
-import { HarnList } from '../values/list.js'
+import { HarnList, ownIfSmall } from '../values/list.js'
 import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
@@ -944,7 +944,8 @@ export function execute(m: Machine, task: Task): void {
       }
       case 106 satisfies L['CALL_METHOD']: {
         co.stand(fp, base, i)
-        const receiver = regs[base + i.b]!
+        let receiver = regs[base + i.b]!
+        if (i.d === 1 && receiver instanceof HarnList) receiver = ownIfSmall(receiver)
         if (receiver instanceof HarnStruct) {
           const { name } = i.k as MethodSite
           const callee = structMethod(m, receiver, name, i.pc)

@@ -109,6 +109,20 @@ export class HarnList {
   }
 }
 
+/** Elements that are copied for the sake of owning the copy. */
+const FEW = 16
+
+/**
+ * The list that `x = x.push(v)` works on. One that starts small is copied once and then owned, so that it grows in place, without
+ * a new view for each element; a larger one is not, because it may be shared again before the next push.
+ */
+export function ownIfSmall(list: HarnList): HarnList {
+  if (list.owned || list.length > FEW) return list
+  const own = new HarnList(list.copyItems())
+  own.owned = true
+  return own
+}
+
 /** null where not all are floats. */
 function doublesOf(items: readonly Value[], length: number): Float64Array | null {
   if (!(items[0] instanceof HarnFloat)) return null
