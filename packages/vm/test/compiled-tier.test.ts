@@ -121,6 +121,12 @@ describe('what both tiers do', () => {
   })
 })
 
+test('a list that grows after it was shared holds as much memory in both', () => {
+  const text =
+    'fn f() { var xs = [0.5]\n let ys = xs\n for j in 0 to 40 { xs = xs.push(0.5) }\n return len(xs) + len(ys) }\nprintln(f())'
+  for (let heap = 3000; heap < 5000; heap += 101) expect(inBoth(text, { heap, sliceFuel: 9 }).output).toBe('43\n')
+})
+
 describe('text of a script', () => {
   test('is data, whatever is in it', () => {
     const nasty = '`${1}` */ \\" \' </script> \\u{2028} \\u{2029} ${"}"} //'

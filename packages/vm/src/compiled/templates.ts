@@ -724,6 +724,8 @@ function callMethod(w: UnitWriter, i: Instr, block: Block): string {
 /** Statements that leave in `t` what a builtin method gives. The kind of receiver that the base tier saw has a call of its own. */
 function builtinMethod(w: UnitWriter, i: Instr, receiver: string, args: readonly string[]): string {
   const any = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${more(args.join(','))});if(t===undefined){${w.exit(i)}}`
+  if (i.d === 1 && w.typeOf(i.b) !== FLOAT)
+    return `if(${receiver} instanceof List){t=pushOwn(m,${receiver},${args[0]!})}else{${any}}`
   const def = i.cache as BuiltinDef | null
   const test =
     i.seen === 'string'
@@ -734,7 +736,6 @@ function builtinMethod(w: UnitWriter, i: Instr, receiver: string, args: readonly
           ? `${receiver} instanceof Dict`
           : null
   if (def === null || test === null || !isDirect(def) || w.typeOf(i.b) === FLOAT) return any
-  if (i.d === 1 && i.seen === HarnList) return `if(${test}){t=pushOwn(m,${receiver},${args[0]!})}else{${any}}`
   const count = def.rest ? Math.max(args.length, def.arity) : def.arity
   const given = Array.from({ length: count }, (_, at) => args[at] ?? 'null')
   return `if(${test}){m.context.argc=${args.length};t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))})}else{${any}}`
