@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall, Provider } from '../providers/provider.js'
+import { createRuntime } from '../runtime.js'
 import { httpProvider } from './http.js'
 import type { HttpOptions } from './http.js'
 import { EgressBlocked, checkUrl, isPublic } from './network-policy.js'
@@ -47,6 +48,8 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
         return void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'))
       case '/redirect':
         return void response.writeHead(302, { location: '/echo' }).end()
+      case '/inwards':
+        return void response.writeHead(302, { location: 'http://127.0.0.1:1/secret' }).end()
       case '/hang':
         return
       case '/reset':
@@ -114,6 +117,15 @@ describe('requests', () => {
 
   test('redirects are answers', async () => {
     expect(await send(provider(), `${base}/redirect`)).toMatchObject({ value: { status: 302, headers: { location: '/echo' } } })
+  })
+
+  test('a redirect to an address that may not be reached is refused', async () => {
+    const allowed = provider({ policy: { allow: [base.replace('http://', '')] } })
+    const runtime = createRuntime({ providers: [allowed], grants: ['http'] })
+    const source = (path: string): string =>
+      `return try { http_get("${base}${path}").body } catch (e) { error_category(e) + ": " + to_string(e) }`
+    expect(await runtime.run(source('/redirect'))).toContain('GET')
+    expect(await runtime.run(source('/inwards'))).toMatch(/egress_blocked.*egress blocked: .*127\.0\.0\.1:1/)
   })
 
   test('a body into a file, within the sandbox', async () => {

@@ -63,9 +63,10 @@ export function checkArguments(parameters: HarnDict, args: HarnDict): ArgumentPr
     const failure = validateSchema(value, specSchema(spec))
     if (failure === null) continue
     const path = `$.${name}${failure.path.slice(1)}`
+    const unknown = name === 'operation' && typeof value === 'string' && failure.reason === 'value is not in enum'
     return problem(
       path,
-      `Invalid type for parameter '${name}': ${failure.reason}`,
+      unknown ? `Invalid operation: ${value}` : `Invalid type for parameter '${name}': ${failure.reason}`,
       failure.expected,
       failure.actual,
       failure.reason,
