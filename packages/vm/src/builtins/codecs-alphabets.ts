@@ -11,9 +11,14 @@ export function encodeHex(bytes: Uint8Array): string {
   return out
 }
 
+/** Messages count and show bytes: a character beyond ASCII is as many as it has in UTF-8. */
+function byteText(text: string): string {
+  if (!/[^\0-\x7f]/.test(text)) return text
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
+}
+
 export function decodeHex(given: string): Uint8Array | string {
-  // Messages count and show bytes: a character beyond ASCII is as many as it has in UTF-8.
-  const text = /[^\0-\x7f]/.test(given) ? String.fromCharCode(...new TextEncoder().encode(given)) : given
+  const text = byteText(given)
   if (text.length % 2 !== 0) return 'Odd number of digits'
   const bytes = new Uint8Array(text.length / 2)
   for (let at = 0; at < text.length; at++) {
@@ -89,7 +94,7 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 export function decodeBase64(text: string): Uint8Array | string {
-  return decodePadded(text, BASE64, 6, 4)
+  return decodePadded(byteText(text), BASE64, 6, 4)
 }
 
 /** Without padding. */
@@ -97,7 +102,8 @@ export function encodeBase64Url(bytes: Uint8Array): string {
   return encodeDigits(bytes, BASE64URL, 6)
 }
 
-export function decodeBase64Url(text: string): Uint8Array | string {
+export function decodeBase64Url(given: string): Uint8Array | string {
+  const text = byteText(given)
   if (text.length % 4 === 1 && !BASE64URL.includes(text.at(-1)!)) return badSymbol(text, text.length - 1)
   return text.endsWith('=') ? 'Invalid padding' : decodeDigits(text, BASE64URL, 6)
 }

@@ -63,7 +63,7 @@ function best(wanted: (order: number) => boolean): Sink {
 
 const SINKS: { readonly [name: string]: Sink } = {
   to_list: { take: collect, end: (_ctx, state) => new HarnList(state.items) },
-  to_set: { take: collect, end: (_ctx, state) => new HarnSet(state.items) },
+  to_set: { take: collect, end: (_ctx, state) => HarnSet.distinct(state.items) },
   to_dict: {
     take: (ctx, state) => {
       const { item } = state

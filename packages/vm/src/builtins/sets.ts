@@ -107,7 +107,7 @@ const LOOPS = {
       state.out.push(answer)
       return undefined
     },
-    end: (state) => fromValues(state.out),
+    end: (state) => HarnSet.distinct(state.out),
   }),
   filter: loopFrame('set.filter', {
     visit: (state, item, answer) => {

@@ -108,9 +108,11 @@ function makeDuration(name: string, unitMs: number): BuiltinDef {
     { doc: `A duration of \`n\` times ${unitMs} milliseconds.`, borrows: true },
     (ctx, n) => {
       if (ctx.argc === 0) return ctx.throw(`${name}: missing value argument`)
-      if (isInt(n!)) return new HarnDuration(wrapInt(BigInt(n) * BigInt(unitMs)))
-      if (n instanceof HarnFloat && Number.isFinite(n.v)) return new HarnDuration(wrapInt(BigInt(roundAway(n.v * unitMs))))
-      return ctx.throw(`${name}: expected number, got ${typeName(n!)}`)
+      const isFinite = n instanceof HarnFloat && Number.isFinite(n.v * unitMs)
+      if (n instanceof HarnFloat && Number.isFinite(n.v) && !isFinite) return ctx.throw(`${name}: duration overflow`)
+      const ms = isInt(n!) ? BigInt(n) * BigInt(unitMs) : isFinite ? BigInt(roundAway(n.v * unitMs)) : null
+      if (ms === null) return ctx.throw(`${name}: expected number, got ${typeName(n!)}`)
+      return ms === BigInt.asIntN(64, ms) ? new HarnDuration(wrapInt(ms)) : ctx.throw(`${name}: duration overflow`)
     },
   )
 }
