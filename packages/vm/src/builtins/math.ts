@@ -9,7 +9,8 @@ import type { BuiltinFamily } from './registry.js'
 import { HarnFloat } from '../values/scalars.js'
 import { isInt, wrapInt } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
-import { power as floatPower, wholePower } from '../interpreter/power.js'
+import * as elementary from '../values/elementary.js'
+import { power as floatPower, wholePower } from '../values/power.js'
 
 const MIN_INT = -(2n ** 63n)
 const MAX_INT = 2n ** 63n - 1n
@@ -106,7 +107,7 @@ const functions: readonly BuiltinDef[] = [
   define('sign(n: number) -> int', '-1, 0 or 1.', (_ctx, value = null) => sign(value)),
   define('atan2(y: float, x: float) -> float', 'The angle of the point (x, y).', (_ctx, y, x) => {
     const [dy, dx] = [numberOf(y), numberOf(x)]
-    return dy === null || dx === null ? null : new HarnFloat(Math.atan2(dy, dx))
+    return dy === null || dx === null ? null : new HarnFloat(elementary.atan2(dy, dx))
   }),
   define(
     'is_nan(n: float) -> bool',
@@ -122,16 +123,16 @@ const functions: readonly BuiltinDef[] = [
   rounding('ceil', 'The least int not below it.', Math.ceil),
   rounding('round', 'The nearest int; halves away from zero.', roundHalfAway),
   real('sqrt', 'The square root.', Math.sqrt),
-  real('sin', 'The sine.', Math.sin),
-  real('cos', 'The cosine.', Math.cos),
-  real('tan', 'The tangent.', Math.tan),
-  real('asin', 'The arc sine.', Math.asin),
-  real('acos', 'The arc cosine.', Math.acos),
-  real('atan', 'The arc tangent.', Math.atan),
-  real('exp', 'The exponential function.', Math.exp),
-  real('ln', 'The natural logarithm.', Math.log),
-  real('log2', 'The logarithm to base 2.', Math.log2),
-  real('log10', 'The logarithm to base 10.', Math.log10),
+  real('sin', 'The sine.', elementary.sin),
+  real('cos', 'The cosine.', elementary.cos),
+  real('tan', 'The tangent.', elementary.tan),
+  real('asin', 'The arc sine.', elementary.asin),
+  real('acos', 'The arc cosine.', elementary.acos),
+  real('atan', 'The arc tangent.', elementary.atan),
+  real('exp', 'The exponential function.', elementary.exp),
+  real('ln', 'The natural logarithm.', elementary.ln),
+  real('log2', 'The logarithm to base 2.', elementary.log2),
+  real('log10', 'The logarithm to base 10.', elementary.log10),
 ]
 
 export const mathFamily: BuiltinFamily = {

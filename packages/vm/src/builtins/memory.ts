@@ -13,6 +13,7 @@ import { appendLine, environment, jsonData, readText, stateRoot } from './state-
 import { isoNow } from './time-dates.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
+import { ln } from '../values/elementary.js'
 import { display } from '../values/display.js'
 import { equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
@@ -118,7 +119,7 @@ function rank(records: readonly HarnDict[], query: string): Scored[] {
   const mean = documents.reduce((sum, document) => sum + document.length, 0) / Math.max(1, documents.length)
   const weights = wanted.map((word) => {
     const holding = documents.filter((document) => document.includes(word)).length
-    return Math.log(1 + (documents.length - holding + 0.5) / (holding + 0.5))
+    return ln(1 + (documents.length - holding + 0.5) / (holding + 0.5))
   })
   const scored = newest.map((record, at): Scored => {
     const document = documents[at]!

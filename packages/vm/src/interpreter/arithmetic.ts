@@ -9,7 +9,7 @@ import { HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { EXACT, isInt, typeName, wrapInt } from '../values/value.js'
 import { Fault, runtimeFault, typeFault } from './fault.js'
-import { power as floatPower, wholePower } from './power.js'
+import { power as floatPower, wholePower } from '../values/power.js'
 import type { Int, Value } from '../values/value.js'
 
 /** Longest string that repetition may build, in UTF-16 units; V8's own limit is near. */
