@@ -112,6 +112,11 @@ class Evidence {
   hasTests = false
   node = false
   vite = false
+  /** A Python project that nothing but pip may be installing. */
+  needsPip = false
+  /** `next` is a dependency, and it is configured: both make it the framework. */
+  nextDependency = false
+  nextConfig = false
   /** Names of top folders by lower case, for what depends on them at the end. */
   readonly folders = new Set<string>()
 
@@ -188,7 +193,7 @@ function readManifest(evidence: Evidence, text: string): void {
     for (const name of dictAt(manifest, table).keys()) dependencies.add(name)
   }
   if (dependencies.has('next')) {
-    evidence.add('frameworks', 'next')
+    evidence.nextDependency = true
     evidence.add('builds', 'next')
   }
   if (dependencies.has('react')) {
@@ -247,7 +252,7 @@ function readPyproject(evidence: Evidence, text: string): void {
     evidence.add('managers', tool)
     evidence.add('builds', tool)
   }
-  if (tools.length === 0) evidence.add('managers', 'pip')
+  if (tools.length === 0) evidence.needsPip = true
 }
 
 function readGemfile(evidence: Evidence, text: string): void {
@@ -275,7 +280,8 @@ const READERS: Readonly<Record<string, (evidence: Evidence, text: string) => voi
       name,
       (evidence: Evidence, text: string) => {
         evidence.add('languages', 'python')
-        evidence.add('managers', 'pip')
+        evidence.add('builds', 'pip')
+        evidence.needsPip = true
         searchPython(evidence, text)
       },
     ]),
@@ -303,6 +309,7 @@ function noteFile(evidence: Evidence, name: string, relative: string): void {
     evidence.add('runners', 'xctest')
   }
   if (/^next\.config\.(?:js|mjs|ts)$/.test(name)) {
+    evidence.nextConfig = true
     evidence.add('languages', 'typescript')
     evidence.add('builds', 'next')
   }
@@ -352,7 +359,8 @@ function* walk(evidence: Evidence, folder: string, prefix: string, depth: number
 /** What follows from what was found. */
 function conclude(evidence: Evidence): void {
   if (evidence.node && !evidence.has('managers', 'npm', 'pnpm', 'yarn')) evidence.add('managers', 'npm')
-  if (evidence.has('languages', 'python') && !evidence.has('managers', 'poetry', 'uv')) evidence.add('managers', 'pip')
+  if (evidence.nextDependency && evidence.nextConfig) evidence.add('frameworks', 'next')
+  if (evidence.needsPip && !evidence.has('managers', 'poetry', 'uv')) evidence.add('managers', 'pip')
   if (evidence.has('languages', 'rust')) {
     evidence.add('builds', 'cargo')
     evidence.add('runners', 'cargo-test')
