@@ -171,8 +171,10 @@ export interface TaskFacts {
   readonly name: string
   readonly group: string | null
   readonly cancelled: boolean
-  /** Ids of tasks that this one started and that still run. */
-  readonly activeTaskIds: readonly string[]
+  /** How many tasks this one has spawned. */
+  readonly spawned: number
+  /** Which of them nobody has awaited, by number. */
+  readonly unawaited: readonly number[]
   /** What runtime_context_set wrote; a child starts with a copy. Changed in place. */
   readonly values: Map<string, Value>
   /** Other fields of runtime_context, by name (run_id, trace_id …), as agents and workflows set them; inherited like values. */

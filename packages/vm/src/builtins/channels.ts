@@ -1,9 +1,10 @@
-// Channels (03b §2.1): bounded queues between tasks. A value goes straight to the task that has waited longest, otherwise into
-// the buffer; a task that finds the buffer full waits in line with its value. Lines are first in, first out, and every waiting
-// task has a ticket of its own, which is also what it parks on: nobody can overtake, and a task that is aborted in between
-// leaves its place (or hands an undelivered value on) through the frame's onLeave.
+// Channels (03b §2.1): bounded queues between tasks. Taking a value gives the place that it had to the task that has waited longest to
+// send, which puts its own value in when it runs; the task that has waited longest to receive takes what it finds when it runs, and
+// until then nobody else does. So a task never acts for another one, and what is printed in between has one order. Lines are first in,
+// first out, and every waiting task has a ticket of its own, which is also what it parks on; a task that is aborted in between leaves
+// its place in line, or gives up the place in the queue, through the frame's onLeave.
 //
-// Invariant: while a task waits to receive, the buffer is empty; while one waits to send, the buffer is full.
+// Invariant: while a task waits to send, every place is taken by a value or given to another sender.
 
 import { builtin, frame, family } from './builtin.js'
 import { millisOf } from './tool-retry.js'
@@ -27,9 +28,11 @@ interface ChannelState {
   tickets: number
   /** Waiting tasks by channel id, longest first; channels without any have no entry. */
   readonly receivers: Map<number, Receiver[]>
-  readonly senders: Map<number, { readonly ticket: number; readonly value: Value }[]>
-  /** What a woken task finds: the received value or END; for a sender, whether its value was taken. */
-  readonly ready: Map<number, Value>
+  readonly senders: Map<number, { readonly ticket: number }[]>
+  /** Places by channel id that were given to senders which have not run since. */
+  readonly given: Map<number, number>
+  /** What a woken sender finds: whether it has a place. */
+  readonly ready: Map<number, boolean>
 }
 
 const channelState = family<ChannelState>('channels', () => ({
@@ -37,6 +40,7 @@ const channelState = family<ChannelState>('channels', () => ({
   tickets: 0,
   receivers: new Map(),
   senders: new Map(),
+  given: new Map(),
   ready: new Map(),
 }))
 
@@ -74,34 +78,56 @@ function joinLine<T>(lines: Map<number, T[]>, id: number, entry: T): void {
   else line.push(entry)
 }
 
-function deliver(ctx: Context, ticket: number, value: Value): void {
-  ctx.state(channelState).ready.set(ticket, value)
+function giveBack(state: ChannelState, channel: HarnChannel): void {
+  const left = (state.given.get(channel.id) ?? 1) - 1
+  if (left === 0) state.given.delete(channel.id)
+  else state.given.set(channel.id, left)
+}
+
+/** Gives a place that became free to the task that has waited longest for one. */
+function freePlace(ctx: Context, channel: HarnChannel): void {
+  const state = ctx.state(channelState)
+  const sender = shiftLine(state.senders, channel.id)
+  if (sender === undefined) return
+  state.given.set(channel.id, (state.given.get(channel.id) ?? 0) + 1)
+  answer(ctx, sender.ticket, true)
+}
+
+function answer(ctx: Context, ticket: number, hasPlace: boolean): void {
+  ctx.state(channelState).ready.set(ticket, hasPlace)
   ctx.wake(ticketKey(ticket))
 }
 
-/** Passes a value on without waiting; false when the buffer is full. The channel may be closed meanwhile. */
-function offer(ctx: Context, channel: HarnChannel, value: Value): boolean {
-  const receiver = shiftLine(ctx.state(channelState).receivers, channel.id)
-  if (receiver !== undefined) {
-    deliver(ctx, receiver.ticket, value)
-    return true
-  }
-  if (channel.buffer.length >= channel.capacity) return false
+function put(ctx: Context, channel: HarnChannel, value: Value): void {
   channel.buffer.push(value)
+  wakeReceiver(ctx, channel)
   ctx.wake(ANY_CHANNEL)
+}
+
+/** Lets the task that has waited longest look again. */
+function wakeReceiver(ctx: Context, channel: HarnChannel): void {
+  const receiver = ctx.state(channelState).receivers.get(channel.id)?.[0]
+  if (receiver !== undefined) ctx.wake(ticketKey(receiver.ticket))
+}
+
+function take(ctx: Context, channel: HarnChannel): Value | undefined {
+  if (channel.buffer.length === 0) return undefined
+  const value = channel.buffer.shift()!
+  freePlace(ctx, channel)
+  return value
+}
+
+/** Passes a value on without waiting; false when there is no place. The channel may be closed meanwhile. */
+function offer(ctx: Context, channel: HarnChannel, value: Value): boolean {
+  const taken = channel.buffer.length + (ctx.state(channelState).given.get(channel.id) ?? 0)
+  if (taken >= channel.capacity) return false
+  put(ctx, channel, value)
   return true
 }
 
-/** The next value without waiting, undefined when there is none. Lets the longest waiting sender move up. */
+/** The next value without waiting; undefined when there is none, or a task that waits is to have it. */
 export function takeFrom(ctx: Context, channel: HarnChannel): Value | undefined {
-  if (channel.buffer.length === 0) return undefined
-  const value = channel.buffer.shift()!
-  const sender = shiftLine(ctx.state(channelState).senders, channel.id)
-  if (sender !== undefined) {
-    channel.buffer.push(sender.value)
-    deliver(ctx, sender.ticket, true)
-  }
-  return value
+  return ctx.state(channelState).receivers.has(channel.id) ? undefined : take(ctx, channel)
 }
 
 interface SendState extends FrameState {
@@ -119,16 +145,26 @@ const sendFrame = frame<SendState>({
     if (state.ticket === 0) {
       channels.tickets++
       state.ticket = channels.tickets
-      joinLine(channels.senders, state.channel.id, { ticket: state.ticket, value: state.value })
+      joinLine(channels.senders, state.channel.id, { ticket: state.ticket })
     }
-    const taken = channels.ready.get(state.ticket)
-    if (taken !== undefined) return taken
-    return ctx.park(ticketKey(state.ticket), null)
+    const hasPlace = channels.ready.get(state.ticket)
+    if (hasPlace === undefined) return ctx.park(ticketKey(state.ticket), null)
+    // Gone before onLeave, which frees a place that was not used.
+    channels.ready.delete(state.ticket)
+    if (hasPlace) {
+      giveBack(channels, state.channel)
+      put(ctx, state.channel, state.value)
+    }
+    return hasPlace
   },
   onLeave: (ctx, state) => {
     const channels = ctx.state(channelState)
-    channels.ready.delete(state.ticket)
     leaveLine(channels.senders, state.channel.id, state.ticket)
+    if (channels.ready.get(state.ticket) === true) {
+      giveBack(channels, state.channel)
+      freePlace(ctx, state.channel)
+    }
+    channels.ready.delete(state.ticket)
   },
 })
 
@@ -149,28 +185,32 @@ const receiveFrame = frame<ReceiveState>({
       state.ticket = channels.tickets
       joinLine(channels.receivers, state.channel.id, { ticket: state.ticket, endsOnClose: state.iterating })
     }
-    const value = channels.ready.get(state.ticket)
-    if (value === undefined) return ctx.park(ticketKey(state.ticket), null)
-    // Gone before onLeave, which hands on what nobody took.
-    channels.ready.delete(state.ticket)
-    return value
+    const { channel } = state
+    if (channels.receivers.get(channel.id)?.[0]?.ticket === state.ticket) {
+      const value = take(ctx, channel)
+      if (value !== undefined) return value
+    }
+    if (channel.closed && state.iterating && channel.buffer.length === 0) return END
+    return ctx.park(ticketKey(state.ticket), null)
   },
-  onLeave: (ctx, state) => {
-    const channels = ctx.state(channelState)
-    leaveLine(channels.receivers, state.channel.id, state.ticket)
-    const undelivered = channels.ready.get(state.ticket)
-    channels.ready.delete(state.ticket)
-    if (undelivered === undefined || undelivered === END) return
-    const next = shiftLine(channels.receivers, state.channel.id)
-    if (next !== undefined) deliver(ctx, next.ticket, undelivered)
-    else state.channel.buffer.unshift(undelivered)
+  onLeave: (ctx, { channel, ticket }) => {
+    leaveLine(ctx.state(channelState).receivers, channel.id, ticket)
+    if (channel.buffer.length > 0) wakeReceiver(ctx, channel)
+    else if (channel.closed) wakeIterating(ctx, channel)
   },
 })
+
+/** Lets those that end with the channel look again. */
+function wakeIterating(ctx: Context, channel: HarnChannel): void {
+  for (const receiver of ctx.state(channelState).receivers.get(channel.id) ?? []) {
+    if (receiver.endsOnClose) ctx.wake(ticketKey(receiver.ticket))
+  }
+}
 
 function receiveFrom(ctx: Context, channel: HarnChannel, iterating: boolean): Result {
   const value = takeFrom(ctx, channel)
   if (value !== undefined) return value
-  if (channel.closed) return iterating ? END : null
+  if (channel.closed && channel.buffer.length === 0) return iterating ? END : null
   return ctx.frame('channel.receive', { channel, iterating, ticket: 0 } satisfies ReceiveState)
 }
 
@@ -185,25 +225,16 @@ function send(ctx: Context, channel: Value, value: Value): Result {
 
 function close(ctx: Context, channel: HarnChannel): void {
   channel.closed = true
-  const { receivers } = ctx.state(channelState)
-  const waiting = receivers.get(channel.id) ?? []
-  const staying = waiting.filter((receiver) => !receiver.endsOnClose)
-  if (staying.length === 0) receivers.delete(channel.id)
-  else receivers.set(channel.id, staying)
-  for (const receiver of waiting) if (receiver.endsOnClose) deliver(ctx, receiver.ticket, END)
+  wakeIterating(ctx, channel)
   ctx.wake(ANY_CHANNEL)
 }
 
 /** Closes for good, as mailboxes do: everyone who waits goes on, receivers with END and senders with false. */
 export function closeForAll(ctx: Context, channel: HarnChannel): void {
-  channel.closed = true
-  ctx.wake(ANY_CHANNEL)
-  const { receivers, senders } = ctx.state(channelState)
-  for (let receiver = shiftLine(receivers, channel.id); receiver !== undefined; receiver = shiftLine(receivers, channel.id)) {
-    deliver(ctx, receiver.ticket, END)
-  }
+  close(ctx, channel)
+  const { senders } = ctx.state(channelState)
   for (let sender = shiftLine(senders, channel.id); sender !== undefined; sender = shiftLine(senders, channel.id)) {
-    deliver(ctx, sender.ticket, false)
+    answer(ctx, sender.ticket, false)
   }
 }
 

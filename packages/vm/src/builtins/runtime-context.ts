@@ -4,6 +4,7 @@ import { builtin } from './builtin.js'
 import { supervisorStates } from './supervisor.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
+import { sortTexts } from '../values/text-order.js'
 import type { Context, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { Value } from '../values/value.js'
@@ -48,7 +49,7 @@ function runtimeContext(ctx: Context): Result {
     debug: HarnDict.of({
       cancelled: task.cancelled,
       waiting_reason: null,
-      active_task_ids: new HarnList([...task.activeTaskIds]),
+      active_task_ids: new HarnList(sortTexts(task.unawaited.map((number) => `vm_task_${number}`))),
       held_synchronization: new HarnList([]),
       supervisors: supervisorStates(ctx),
     }),

@@ -10,7 +10,7 @@ import { END, HarnChannel, HarnTask } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
 import { HarnDuration, HarnEnum, err, ok } from '../values/scalars.js'
 import { isCallable, isInt, typeName } from '../values/value.js'
-import { ANY_CHANNEL } from './channels.js'
+import { ANY_CHANNEL, takeFrom } from './channels.js'
 import type { Context, Control, Result, TaskOutcome } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { HarnBuiltin } from '../values/callable.js'
@@ -175,21 +175,18 @@ function collected(ctx: Context, batch: Batch): Result {
   return new HarnList(values)
 }
 
+/** What a child printed is kept whether it succeeded or failed. */
 function settled(ctx: Context, batch: Batch): Result {
   const results: Value[] = []
   let succeeded = 0
   for (const outcome of batch.outcomes) {
+    if (outcome?.kind === 'done' || outcome?.kind === 'failed') ctx.write(outcome.output)
     if (outcome?.kind === 'done') {
-      ctx.write(outcome.output)
       succeeded++
-      results.push(isResult(outcome.value) ? outcome.value : ok(outcome.value))
+      results.push(ok(outcome.value))
     } else results.push(err(outcome?.kind === 'failed' ? outcome.fault.text : 'cancelled'))
   }
   return HarnDict.of({ results: new HarnList(results), succeeded, failed: results.length - succeeded })
-}
-
-function isResult(value: Value): boolean {
-  return value instanceof HarnEnum && value.enumName === 'Result'
 }
 
 // Streams of parallel children, by number: the stream is advanced by a builtin that is given the number.
@@ -266,23 +263,19 @@ interface SelectState {
   dueMs: number | null
   hasDefault: boolean
   hasTimeout: boolean
-  /** Arm whose value was asked for, -1 before. */
-  taken: number
 }
 
 const selectFrame = frame<SelectState>({
   kind: 'task.select',
   runBoundary: false,
   step: (ctx, state) => {
-    if (state.taken >= 0) return new HarnList([state.taken, ctx.result])
     let open = 0
     for (let at = 0; at < state.channels.length; at++) {
       const channel = state.channels.items[at]!
-      if (!(channel instanceof HarnChannel)) return ctx.type(`select: expected a channel, got ${typeName(channel)}`)
-      if (channel.buffer.length > 0) {
-        state.taken = at
-        return ctx.call(ctx.builtinValue('try_receive'), [channel])
-      }
+      // What is no channel never has a value.
+      if (!(channel instanceof HarnChannel)) continue
+      const value = takeFrom(ctx, channel)
+      if (value !== undefined) return new HarnList([at, value])
       if (!channel.closed) open++
     }
     const fallback = state.hasDefault || state.hasTimeout
@@ -303,7 +296,8 @@ export const tasksFamily: BuiltinFamily = {
         // The span is that of the start; what the task does is no part of it.
         const tracing = ctx.state(tracingState)
         endSpan(tracing, beginSpan(tracing, 'spawn', 'spawn', ctx.now), ctx.now)
-        return new HarnTask(ctx.machine.spawn(body, []))
+        const id = ctx.machine.spawn(body, [])
+        return new HarnTask(id, ctx.machine.task().spawned)
       },
     ),
     builtin(
@@ -385,7 +379,6 @@ export const tasksFamily: BuiltinFamily = {
           dueMs: hasTimeout === true ? ctx.now + ms : null,
           hasDefault: hasDefault === true,
           hasTimeout: hasTimeout === true,
-          taken: -1,
         })
       },
     ),

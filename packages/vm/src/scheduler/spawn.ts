@@ -84,9 +84,15 @@ class Facts implements TaskFacts {
     return this.task.cancelRequested
   }
 
-  get activeTaskIds(): readonly string[] {
-    const { id } = this.task
-    return [...this.machine.tasks.values()].filter((each) => each.parent === id && isAlive(each)).map((each) => each.taskId)
+  get spawned(): number {
+    return this.task.spawned
+  }
+
+  get unawaited(): readonly number[] {
+    const own = `${this.task.taskId}:spawn:`
+    return [...this.machine.tasks.values()]
+      .filter((each) => each.parent === this.task.id && each.taskId.startsWith(own))
+      .map((each) => Number(each.taskId.slice(own.length)))
   }
 
   get values(): TaskFacts['values'] {

@@ -76,7 +76,7 @@ export const CLASSES: readonly ClassRow[] = [
     coroutine: coroutineOrNull,
     done: bool,
   }),
-  row(TAG.TASK_HANDLE, HarnTask, () => new HarnTask(0), { id: count }),
+  row(TAG.TASK_HANDLE, HarnTask, () => new HarnTask(0, 0), { id: count, number: count }),
   row(TAG.ATOMIC, HarnAtomic, () => new HarnAtomic(0), { value: int }),
   row(TAG.RNG, HarnRng, () => new HarnRng([]), { words: listOf(number) }),
   row(TAG.PERMIT, HarnPermit, () => new HarnPermit('', '', 0), { kind: text, key: text, id: count, released: bool }),

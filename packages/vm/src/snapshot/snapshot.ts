@@ -13,7 +13,7 @@ import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
 
 /** Of the bytes that `Machine.snapshot` gives. Version 1 was JSON. */
-export const SNAPSHOT_VERSION = 2
+export const SNAPSHOT_VERSION = 3
 
 /** The parts of a machine that a run consists of, in the order in which they are written; KEEP WITH: the state fields of Machine. */
 const STATE = {

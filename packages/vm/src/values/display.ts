@@ -65,7 +65,7 @@ function displayLeaf(value: Value): string | null {
   if (value instanceof HarnGenerator) return `<${value.kind}${value.done ? ' (done)' : ''}>`
   if (value instanceof HarnIter) return value.done ? '<iter (exhausted)>' : '<iter>'
   if (value instanceof HarnChannel) return `<channel:${value.name}>`
-  if (value instanceof HarnTask) return `<task:vm_task_${value.id}>`
+  if (value instanceof HarnTask) return `<task:vm_task_${value.number}>`
   if (value instanceof HarnAtomic) return `<atomic:${value.value}>`
   if (value instanceof HarnRng) return '<rng>'
   if (value instanceof HarnPermit) return `<sync_permit:${value.kind}:${value.key}>`

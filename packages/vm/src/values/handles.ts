@@ -45,8 +45,11 @@ export class HarnChannel {
 
 export class HarnTask {
   readonly id: number
-  constructor(id: number) {
+  /** How many tasks the one that spawned it had spawned then, itself included: its name for scripts. */
+  readonly number: number
+  constructor(id: number, number: number) {
     this.id = id
+    this.number = number
   }
 }
 
