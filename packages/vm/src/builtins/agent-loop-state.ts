@@ -2,6 +2,7 @@
 
 import { family } from './builtin.js'
 import type { DispatchContext } from './agent-dispatch.js'
+import type { TaskLedger } from './agent-ledger.js'
 import type { LoopOptions } from './agent-options.js'
 import type { LoopSearch } from './agent-search.js'
 import type { ConnectedServer } from './agent-servers.js'
@@ -36,6 +37,9 @@ export interface Loop {
   readonly search: LoopSearch | null
   readonly servers: readonly ConnectedServer[]
   readonly skills: LoopSkills | null
+  readonly ledger: TaskLedger
+  /** How often the model asked to finish with something left in the ledger. */
+  ledgerRejections: number
   readonly sessionId: string
   readonly stored: boolean
   messages: HarnDict[]

@@ -4,7 +4,8 @@ import { traceSummary, traceTotals } from './agent-trace.js'
 import { emit } from './agent-loop-state.js'
 import type { Loop } from './agent-loop-state.js'
 import { matchSkills, readLoopSkills } from './agent-skills.js'
-import { takeInjected, askModel, callsIn, toolTurn, textTurn, correct, hookPayload } from './agent-turns.js'
+import { ledgerValue, readLedger } from './agent-ledger.js'
+import { takeInjected, askModel, callsIn, keepLedger, toolTurn, textTurn, correct, hookPayload } from './agent-turns.js'
 import type { Turn } from './agent-turns.js'
 import { loopSearch } from './agent-search.js'
 import type { ConnectedServer } from './agent-servers.js'
@@ -71,6 +72,8 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
     tools: options.tools,
     search: loopSearch(given.get('tool_search') ?? null, options.tools, nativeSearch(probe)),
     servers,
+    ledger: readLedger(given),
+    ledgerRejections: 0,
     skills: readLoopSkills(given, before?.skills ?? []),
     sessionId,
     stored,
@@ -133,7 +136,7 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
     const { prose, doneMarker } = answer.tagged
     loop.lastText = (prose === '' ? answer.response.text : prose) + (doneMarker === null ? '' : `\n\n<done>${doneMarker}</done>`)
     yield* correct(loop, answer)
-    const calls = yield* callsIn(loop, answer, iteration)
+    const calls = keepLedger(loop, yield* callsIn(loop, answer, iteration))
     const turn: Turn = { answer, calls, iteration }
     const ends = calls.length > 0 ? yield* toolTurn(loop, turn) : yield* textTurn(loop, turn)
     yield* store(loop)
@@ -194,25 +197,9 @@ function* loopResult(loop: Loop, iterations: number, durationMs: number): Script
       mode: loop.options.toolFormat,
     }),
     deferred_user_messages: new HarnList([...loop.deferred]),
-    task_ledger: readLedger(loop.given),
-    ledger_done_rejections: 0,
+    task_ledger: ledgerValue(loop.ledger),
+    ledger_done_rejections: loop.ledgerRejections,
     trace,
     transcript,
-  })
-}
-
-function readLedger(given: HarnDict): HarnDict {
-  const ledger = given.get('task_ledger')
-  if (ledger instanceof HarnDict) return ledger
-  const texts = given.get('deliverables')
-  const rows = texts instanceof HarnList ? texts.view() : []
-  const root = given.get('root_task') ?? null
-  return HarnDict.of({
-    root_task: root === null ? '' : display(root),
-    deliverables: new HarnList(
-      rows.map((text, at) => HarnDict.of({ id: `deliverable-${at + 1}`, text: display(text), status: 'open', note: null })),
-    ),
-    rationale: '',
-    observations: new HarnList([]),
   })
 }

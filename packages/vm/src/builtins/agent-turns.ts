@@ -7,6 +7,7 @@ import type { LoopSearch } from './agent-search.js'
 import type { Dispatched, DispatchContext, ToolCall } from './agent-dispatch.js'
 import { addOnce, emit, loopState } from './agent-loop-state.js'
 import type { Loop } from './agent-loop-state.js'
+import { LEDGER, applyLedger, isActive, ledgerMessage, unresolved } from './agent-ledger.js'
 import { LOAD_SKILL, inScope, loadSkillCall, loadSkillEntry, loadSkillNative, skillBlock } from './agent-skills.js'
 import { compact, estimateTokens } from './compaction.js'
 import { notifyHooks } from './hooks.js'
@@ -117,7 +118,8 @@ function callOptions(loop: Loop, prefill: string | null): HarnDict {
   const { options } = loop
   const call = loop.given.copy()
   for (const key of ['session_id', 'llm_retries', 'schema_retries', 'profile']) call.delete(key)
-  call.set('messages', new HarnList([...loop.messages]))
+  const ledger = isActive(loop.ledger) ? [ledgerMessage(loop.ledger)] : []
+  call.set('messages', new HarnList([...loop.messages, ...ledger]))
   call.set('llm_retries', options.llmRetries)
   call.set('llm_backoff_ms', options.llmBackoffMs)
   call.set('schema_retries', options.schemaRetries)
@@ -214,6 +216,21 @@ export function* callsIn(loop: Loop, answer: Answer, iteration: number): Script<
   return []
 }
 
+/** Answers the calls of the ledger; the others are left. */
+export function keepLedger(loop: Loop, calls: readonly ToolCall[]): readonly ToolCall[] {
+  for (const call of calls) {
+    if (call.name !== LEDGER) continue
+    const { text, status } = applyLedger(loop.ledger, call.arguments)
+    loop.messages.push(HarnDict.of({ role: 'user', content: text }))
+    if (status === 'rejected') addOnce(loop.rejected, LEDGER)
+    if (status !== 'ok') continue
+    loop.called.push(LEDGER)
+    addOnce(loop.successful, LEDGER)
+    loop.actedOnce = true
+  }
+  return calls.filter((call) => call.name !== LEDGER)
+}
+
 export interface Turn {
   readonly answer: Answer
   readonly calls: readonly ToolCall[]
@@ -255,6 +272,17 @@ function* mayEnd(loop: Loop, turn: Turn): Script<boolean> {
   }
   if (loop.options.exitWhenVerified && !loop.verified) {
     yield* tell(loop, 'verification_gate', 'Run a verifying command that succeeds before you finish.')
+    return false
+  }
+  const left = unresolved(loop.ledger)
+  if (left.length > 0) {
+    loop.ledgerRejections += 1
+    yield* tell(
+      loop,
+      'ledger_not_satisfied',
+      `Not finished: ${left.length} deliverable(s) of the ledger are open or blocked.\n${left.join('\n')}\n` +
+        'Do them with the tools and mark them as done, or mark them as dropped with a note that says why.',
+    )
     return false
   }
   return true
