@@ -158,9 +158,9 @@ function change(ledger: TaskLedger, args: HarnDict): string {
       ledger.observations.push(required(args, action, 'text'))
       return 'observation recorded'
     case 'seed_plan': {
-      if (ledger.deliverables.length > 0) return fail('ledger seed_plan: ledger already has deliverables; use `add` to extend')
       const items = args.get('deliverables')
       if (!(items instanceof HarnList)) return fail('ledger seed_plan: `deliverables` list is required')
+      if (ledger.deliverables.length > 0) return fail('ledger seed_plan: ledger already has deliverables; use `add` to extend')
       ledger.deliverables = seeded(items.view().map((item) => (item instanceof HarnDict ? (item.get('text') ?? '') : item)))
       if (textAt(args, 'rationale') !== null) ledger.rationale = textAt(args, 'rationale')!
       return `plan seeded with ${ledger.deliverables.length} deliverable(s)`

@@ -1,6 +1,7 @@
 // What an agent loop knows while it runs, what loops keep in the machine, and how those who listen to a session are told.
 
 import { family } from './builtin.js'
+import type { Daemon } from './agent-daemon.js'
 import type { DispatchContext } from './agent-dispatch.js'
 import type { TaskLedger } from './agent-ledger.js'
 import type { LoopOptions } from './agent-options.js'
@@ -38,6 +39,8 @@ export interface Loop {
   readonly servers: readonly ConnectedServer[]
   readonly skills: LoopSkills | null
   readonly ledger: TaskLedger
+  /** Null for loops that end instead of idling. */
+  readonly daemon: Daemon | null
   /** How often the model asked to finish with something left in the ledger. */
   ledgerRejections: number
   readonly sessionId: string

@@ -4,6 +4,7 @@ import { traceSummary, traceTotals } from './agent-trace.js'
 import { emit } from './agent-loop-state.js'
 import type { Loop } from './agent-loop-state.js'
 import { matchSkills, readLoopSkills } from './agent-skills.js'
+import { readDaemon, resume, resumedState, saveDaemon } from './agent-daemon.js'
 import { ledgerValue, readLedger } from './agent-ledger.js'
 import { takeInjected, askModel, callsIn, keepLedger, toolTurn, textTurn, correct, hookPayload } from './agent-turns.js'
 import type { Turn } from './agent-turns.js'
@@ -55,6 +56,7 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
     if (session === null) return null
     return { messages: [...session.messages], summary: session.summary, skills: [...session.activeSkills] }
   })
+  const daemon = readDaemon(given)
   const messages = [...(before?.messages ?? [])]
   const summary = before?.summary ?? null
   if (summary !== null && messages[0]?.get('content') !== summary) {
@@ -65,7 +67,7 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
       ? probe.messages
       : [HarnDict.of({ role: 'user', content: display(prompt ?? '') })]),
   )
-  return {
+  const loop: Loop = {
     options,
     given,
     system: system === null ? null : display(system),
@@ -73,6 +75,7 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
     search: loopSearch(given.get('tool_search') ?? null, options.tools, nativeSearch(probe)),
     servers,
     ledger: readLedger(given),
+    daemon,
     ledgerRejections: 0,
     skills: readLoopSkills(given, before?.skills ?? []),
     sessionId,
@@ -94,6 +97,9 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
     singleToolTurns: 0,
     deferred: [],
   }
+  const snapshot = yield* resumedState(daemon)
+  if (snapshot !== null) resume(loop, snapshot)
+  return loop
 }
 
 /** Whether the service searches for deferred tools by itself. */
@@ -134,7 +140,9 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
     iterations = iteration + 1
     loop.text += answer.response.text
     const { prose, doneMarker } = answer.tagged
-    loop.lastText = (prose === '' ? answer.response.text : prose) + (doneMarker === null ? '' : `\n\n<done>${doneMarker}</done>`)
+    loop.lastText =
+      withinPolicy(prose === '' ? answer.response.text : prose, options) +
+      (doneMarker === null ? '' : `\n\n<done>${doneMarker}</done>`)
     yield* correct(loop, answer)
     const calls = keepLedger(loop, yield* callsIn(loop, answer, iteration))
     const turn: Turn = { answer, calls, iteration }
@@ -163,8 +171,17 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
     tools_used: new HarnList([...loop.called]),
     successful_tools: new HarnList([...loop.successful]),
   })
+  yield* saveDaemon(loop, loop.status, iterations)
   yield* store(loop)
-  return yield* loopResult(loop, iterations, durationMs)
+  return yield* loopResult(loop, (loop.daemon?.before ?? 0) + iterations, durationMs)
+}
+
+/** Prose over the limit of the turn policy is cut, with a note that the model reads. */
+function withinPolicy(prose: string, { turnPolicy }: LoopOptions): string {
+  const most = turnPolicy?.maxProse ?? null
+  if (most === null || [...prose].length <= most) return prose
+  const kept = [...prose].slice(0, most).join('')
+  return `${kept}\n\n<assistant prose truncated by turn policy; keep prose brief and act>`
 }
 
 function* loopResult(loop: Loop, iterations: number, durationMs: number): Script<HarnDict> {
@@ -180,8 +197,8 @@ function* loopResult(loop: Loop, iterations: number, durationMs: number): Script
   const sanitised = visibleText(loop.lastText)
   return HarnDict.of({
     status: loop.status,
-    daemon_state: loop.status,
-    daemon_snapshot_path: null,
+    daemon_state: loop.daemon === null ? 'done' : loop.status,
+    daemon_snapshot_path: loop.daemon?.persistPath ?? loop.daemon?.resumePath ?? null,
     text: loop.text,
     visible_text: sanitised,
     llm: HarnDict.of({

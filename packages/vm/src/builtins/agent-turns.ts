@@ -5,6 +5,8 @@ import { feedback, parseGuidance, persistence, stubListing, toolContract, violat
 import { dispatchCall, toolsByName } from './agent-dispatch.js'
 import type { LoopSearch } from './agent-search.js'
 import type { Dispatched, DispatchContext, ToolCall } from './agent-dispatch.js'
+import { awaitWork, saveDaemon, wakeEvent } from './agent-daemon.js'
+import type { Daemon } from './agent-daemon.js'
 import { addOnce, emit, loopState } from './agent-loop-state.js'
 import type { Loop } from './agent-loop-state.js'
 import { LEDGER, applyLedger, isActive, ledgerMessage, unresolved } from './agent-ledger.js'
@@ -471,11 +473,11 @@ export function* textTurn(loop: Loop, turn: Turn): Script<boolean> {
   if (options.turnPolicy?.requireAction === true && options.toolFormat === 'native' && loop.called.length === 0) {
     loop.textTurns += 1
     if (loop.textTurns > options.maxNudges) return yield* stuck(loop, turn)
-    loop.messages.push(assistantOf(loop, turn))
     yield* tell(loop, 'action_required', 'Call one of the tools before you answer.')
     return false
   }
   loop.messages.push(assistantOf(loop, turn))
+  if (loop.daemon !== null) return yield* idle(loop, loop.daemon, turn)
   if (!options.persistent) {
     loop.status = 'done'
     return true
@@ -484,6 +486,17 @@ export function* textTurn(loop: Loop, turn: Turn): Script<boolean> {
   if (loop.textTurns > options.maxNudges) return yield* stuck(loop, turn)
   const usual = hasTools(loop) ? 'Continue — use a tool call to make progress.' : 'Continue — make progress in your reply.'
   yield* tell(loop, 'nudge', options.nudge ?? usual)
+  return false
+}
+
+/** A daemon has nothing to do. Answers whether it ends, for want of anything that could wake it. */
+function* idle(loop: Loop, daemon: Daemon, turn: Turn): Script<boolean> {
+  if (daemon.consolidates) yield* compactWhen(loop, 'auto', null)
+  yield* saveDaemon(loop, 'idle', turn.iteration + 1)
+  const wake = yield* awaitWork(loop, daemon)
+  if (wake === null) return true
+  yield* wakeEvent(loop, wake)
+  yield* tell(loop, wake.reason, wake.text)
   return false
 }
 
