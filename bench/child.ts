@@ -9,6 +9,7 @@ import { Engine } from './engine.js'
 import { measureBulk } from './bulk.js'
 import { measureGrowth } from './growth.js'
 import { longestPauses } from './pauses.js'
+import { measureFields } from './shapes/fields.js'
 import { measureShapes } from './shapes/measure.js'
 import { measureValues } from './shapes/values.js'
 import {
@@ -98,6 +99,8 @@ async function answer(): Promise<unknown> {
       return idleMachines()
     case 'tool calls':
       return toolCalls()
+    case 'fields of objects':
+      return measureFields()
     case 'value representations':
       return measureValues()
     case 'bulk':

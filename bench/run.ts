@@ -59,6 +59,7 @@ const SYSTEM = [
   'longest pause',
   'tool calls',
   'value representations',
+  'fields of objects',
 ].filter((name) => !options.programs && name.includes(options.filter))
 const hasBulk = !options.programs && 'bulk'.includes(options.filter)
 const hasGrowth = !options.programs && 'growth'.includes(options.filter)

@@ -4,6 +4,7 @@
 import type { Context, Control } from './builtin.js'
 import { compare } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
+import { shapeOfLiteral } from '../values/shape.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import type { HarnRange } from '../values/scalars.js'
@@ -83,13 +84,12 @@ export function clampIndex(index: number, length: number): number {
   return index < 0 ? Math.max(0, index + length) : Math.min(index, length)
 }
 
+const ENTRY = shapeOfLiteral(['key', 'value'])!
+
 export function entry(key: string, value: Value): HarnDict {
-  return new HarnDict(
-    new Map<string, Value>([
-      ['key', key],
-      ['value', value],
-    ]),
-  )
+  const slots: Value[] = [null, value]
+  slots[0] = key
+  return new HarnDict(null, ENTRY, slots)
 }
 
 /** Sorted copy by the order of the language; stable. Lists of one scalar type, the usual case, take a quicker comparison. */

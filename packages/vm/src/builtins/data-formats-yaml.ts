@@ -156,7 +156,7 @@ export function fromLibrary(data: unknown, depth: number): Value {
     )
   }
   const entries: readonly (readonly [unknown, unknown])[] = data instanceof Map ? [...data] : Object.entries(data)
-  return new HarnDict(new Map(entries.map(([key, item]) => [keyText(key), fromLibrary(item, depth + 1)])))
+  return HarnDict.named(entries.map(([key, item]) => [keyText(key), fromLibrary(item, depth + 1)]))
 }
 
 /** A key may be any scalar but nil. */

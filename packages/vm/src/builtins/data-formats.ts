@@ -55,7 +55,7 @@ function readCsv(text: string, options: CsvOptions): Value {
   const records = parseCsv(text, options.delimiter)
   if (!options.headers) return new HarnList(records.map((record) => new HarnList(record)))
   const [head = [], ...rows] = records
-  return new HarnList(rows.map((row) => new HarnDict(new Map(head.map((key, at) => [key, row[at] ?? ''])))))
+  return new HarnList(rows.map((row) => HarnDict.named(head.map((key, at) => [key, row[at] ?? '']))))
 }
 
 function fieldsOf(value: Value): Keyed | null {

@@ -48,7 +48,7 @@ function evaluate(query: Query, input: Value, charge: Charge): readonly Value[] 
     case 'descend':
       return descendants(input, charge)
     case 'object':
-      return [new HarnDict(new Map(query.fields.map(([key, value]) => [key, first(value, input, charge)])))]
+      return [HarnDict.named(query.fields.map(([key, value]) => [key, first(value, input, charge)]))]
     case 'literal':
       return [query.value]
     case 'fact':

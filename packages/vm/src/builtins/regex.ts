@@ -81,7 +81,7 @@ const captures = (ctx: Context, pattern: Value, input: Value): Result => {
       const value = match.groups[at + 1]
       if (name !== null && value != null) fields.set(name, value)
     }
-    found.push(new HarnDict(fields))
+    found.push(HarnDict.named(fields))
   }
   return new HarnList(found)
 }

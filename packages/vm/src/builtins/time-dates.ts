@@ -67,7 +67,7 @@ export function dateNowDict(nowMs: number): HarnDict {
   const out = clockFields(fields)
   out.set('timestamp', new HarnFloat(nowMs / 1000))
   out.set('iso8601', isoMillis(fields))
-  return new HarnDict(out)
+  return HarnDict.named(out)
 }
 
 /** `2026-04-25T10:00:00.123Z` for a wall clock reading in milliseconds. */
@@ -113,7 +113,7 @@ function inZone(at: Moment, zone: Value): Value {
   out.set('timestamp', timestampValue(at.instant))
   out.set('iso8601', rfc3339(at))
   out.set('zone', display(zone))
-  return new HarnDict(out)
+  return HarnDict.named(out)
 }
 
 function addDuration(ctx: Context, value: Value | undefined, duration: Value): Result {

@@ -24,6 +24,13 @@ export class HarnDict extends Keyed {
     return copy
   }
 
+  /** A dict whose keys a program or a document names, as columns of a table or parts of a date are named. */
+  static named(entries: Iterable<readonly [string, Value]>): HarnDict {
+    const dict = new HarnDict()
+    for (const [key, value] of entries) dict.set(key, value)
+    return dict
+  }
+
   copy(): HarnDict {
     return HarnDict.from(this)
   }

@@ -73,6 +73,8 @@ export abstract class Keyed {
 
   /** Writes in place. Only for an object that nothing else can see yet, or an owned one. */
   set(key: string, value: Value): void {
+    const again = this.shape.again(key)
+    if (again !== null) return this.grow(again, key, value)
     const at = this.table === null ? this.shape.at(key) : this.table.atForWrite(key)
     if (at >= 0) this.slots[at] = value
     else this.grow(this.shape.with(key), key, value)

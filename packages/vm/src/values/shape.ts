@@ -22,6 +22,9 @@ export class Shape {
   readonly keys: readonly string[]
   private places: Map<string, number> | null = null
   private ways: Map<string, Shape> | null = null
+  /** The way that was taken last: records of a document have the same keys one after the other. */
+  private lastKey: string | null = null
+  private lastWay: Shape | null = null
   private order: Uint8Array | null = null
   private sorted: readonly string[] | null = null
 
@@ -39,6 +42,11 @@ export class Shape {
     return at === undefined ? -1 : at
   }
 
+  /** The shape with this key more if it was the one that was asked for last; then the key is none of this shape's own. */
+  again(key: string): Shape | null {
+    return key === this.lastKey ? this.lastWay : null
+  }
+
   /** The shape with a key more that has been made before. For keys that are data, of which there is no end. */
   known(key: string): Shape | null {
     return this.ways?.get(key) ?? null
@@ -46,8 +54,13 @@ export class Shape {
 
   /** The shape with a key more; null where there is none to be. For keys that a program or a document names. */
   with(key: string): Shape | null {
+    if (key === this.lastKey) return this.lastWay
     const known = this.ways?.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      this.lastKey = key
+      this.lastWay = known
+      return known
+    }
     const count = this.keys.length
     if (this === TABLE || count >= MAX_KEYS || key.length > MAX_KEY_LENGTH) return null
     if (this.ways !== null && this.ways.size >= (count === 0 ? MAX_FIRST_KEYS : MAX_WAYS)) return null
@@ -76,6 +89,8 @@ export class Shape {
   /** Forgets what was made from this shape. */
   cutWays(): void {
     this.ways = null
+    this.lastKey = null
+    this.lastWay = null
   }
 }
 
