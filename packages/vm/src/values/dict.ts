@@ -6,7 +6,7 @@ import type { Shape } from './shape.js'
 import type { Value } from './value.js'
 
 export class HarnDict extends Keyed {
-  /** Takes the map over, or the slots, which are by the places of `shape`. */
+  /** Of a map; or takes the slots over, which are by the places of `shape`. */
   constructor(map: Map<string, Value> | null = null, shape: Shape = EMPTY, slots: Value[] = NO_SLOTS) {
     super(map, shape, slots)
   }

@@ -49,7 +49,7 @@ export abstract class Keyed {
   /** As for lists (list.ts). */
   owned: boolean
 
-  /** Takes the slots over, or makes them of a map, which it takes over too. */
+  /** Takes the slots over, or makes them of a map. */
   constructor(map: Map<string, Value> | null, shape: Shape, slots: Value[]) {
     this.shape = shape
     this.slots = slots
@@ -122,8 +122,8 @@ export abstract class Keyed {
       return
     }
     at = 0
-    const places = map as Map<string, unknown> as Map<string, number>
-    for (const key of places.keys()) places.set(key, at++)
+    const places = new Map<string, number>()
+    for (const key of map.keys()) places.set(key, at++)
     this.shape = TABLE
     this.table = new Table(places)
   }
