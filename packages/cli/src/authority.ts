@@ -51,6 +51,13 @@ export function authorityOf(flags: AuthorityFlags, env: NodeJS.ProcessEnv = proc
   }
 }
 
+/** Of a script that is served: beside what the flags leave it, it may be served, and ask those that it is served to. */
+export function servingAuthority(flags: AuthorityFlags): Authority {
+  const authority = authorityOf(flags)
+  const serving: readonly Grant[] = ['mcp.serve', 'mcp.client', 'approval.ask']
+  return { ...authority, runtime: { ...authority.runtime, grants: [...(authority.runtime.grants ?? []), ...serving] } }
+}
+
 function namesIn(lists: readonly string[]): readonly string[] {
   return lists
     .flatMap((list) => list.split(','))

@@ -1,18 +1,24 @@
-// The command as a process: exit codes, which stream gets what, signals. Scripts run from source, so each start costs a second;
-// they are started together.
+// The command as a process: exit codes, which stream gets what, signals.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bundledCommand } from '../test/bundled-command.js'
 
-const entry = fileURLToPath(new URL('./main.ts', import.meta.url))
+let command: { readonly path: string; readonly folder: string }
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bridle-cli-'))
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+beforeAll(async () => {
+  command = await bundledCommand()
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+  rmSync(command.folder, { recursive: true, force: true })
+})
 
 interface Ended {
   readonly code: number | null
@@ -25,7 +31,7 @@ function bridle(
   options: { readonly stdin?: string; readonly onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void } = {},
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', entry, ...words], { cwd: root, stdio: 'pipe' })
+    const child = spawn(process.execPath, [command.path, ...words], { cwd: root, stdio: 'pipe' })
     let stdout = ''
     let stderr = ''
     child.stdout.on('data', (chunk) => {
@@ -210,6 +216,44 @@ describe.concurrent('bridle conformance', () => {
     expect(byName['endless']).toMatchObject({ status: 'failed', message: 'not finished after 3 s' })
     expect(byName['parked']).toMatchObject({ status: 'skipped', message: 'not now' })
     expect(byName['throws']).toMatchObject({ status: 'passed', message: '' })
+  })
+
+  test('an interrupt reports what was judged, and leaves no process behind', async () => {
+    const pid = join(folder, 'child.pid')
+    file('stopped_first.harn', 'println("actual")\n')
+    file('stopped_first.expected', 'expected\n')
+    file('stopped_slow.harn', `shell("echo $$ > '${pid}'; sleep 600")\n`)
+    file('stopped_slow.expected', '\n')
+    let polling: NodeJS.Timeout | null = null
+    const ended = await bridle(['conformance', folder, '--jobs', '1', '--filter', 'stopped_*'], {
+      onOutput: (_, kill) => {
+        polling ??= setInterval(() => {
+          if (!existsSync(pid)) return
+          clearInterval(polling!)
+          // A second one would not wait for the report.
+          kill('SIGINT')
+        }, 20)
+      },
+    })
+    expect(ended).toMatchObject({ code: 130, stderr: 'error: interrupted; the report has what was judged before\n' })
+    expect(ended.stdout).toMatch(/^FAIL stopped_first\n[^]*\n0 passed, 1 failed, 0 skipped\n$/)
+    expect(() => process.kill(Number(readFileSync(pid, 'utf8')), 0)).toThrow('ESRCH')
+  })
+})
+
+describe.concurrent('bridle serve', () => {
+  test('a script may do what the flags leave it', async () => {
+    const script = file('served.harn', 'mcp_resource({uri: "a:1", name: "A", text: shell("echo secret").stdout})\n')
+    const refused = await bridle(['serve', 'mcp', '--sandbox', script])
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain('process.exec is not granted to this run')
+    const asked = [
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } },
+      { jsonrpc: '2.0', id: 2, method: 'resources/read', params: { uri: 'a:1' } },
+    ]
+    const stdin = asked.map((message) => `${JSON.stringify(message)}\n`).join('')
+    const granted = await bridle(['serve', 'mcp', '--grant', 'process', script], { stdin })
+    expect(granted.stdout).toContain('"text":"secret\\n"')
   })
 })
 

@@ -36,9 +36,13 @@ function splitArguments(words: readonly string[]): { readonly own: string[]; rea
   return at < 0 ? { own: [...words], script: [] } : { own: words.slice(0, at), script: words.slice(at + 1) }
 }
 
-/** Each takes away from what whoever runs the command may do (authority.ts). Repeatable rather than greedy: FILE may follow. */
+/** A repeatable option rather than a greedy one: FILE may follow. */
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value]
+}
+
+/** Each takes away from what whoever runs the command may do (authority.ts). */
 function authorityFlags(command: Command): Command {
-  const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value]
   return command
     .option('--allow <names>', 'call no builtins but these, separated by commas, and the core', collect)
     .option('--deny <names>', 'call none of these builtins', collect)
@@ -182,13 +186,11 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
   })
 
   const serve = program.command('serve').description('serve a script to other programs')
-  serve
-    .command('mcp <file>')
-    .description('serve a script as an MCP server: its `pub fn`s, or what it registers')
+  authorityFlags(serve.command('mcp <file>').description('serve a script as an MCP server: its `pub fn`s, or what it registers'))
     .addOption(new Option('--transport <name>', 'how clients connect').choices(['stdio', 'http']).default('stdio'))
     .option('--bind <address>', 'host and port for HTTP', '127.0.0.1:8765')
     .option('--path <path>', 'path for HTTP', '/mcp')
-    .option('--api-key <keys...>', 'keys of which HTTP clients must send one')
+    .option('--api-key <key>', 'a key of which HTTP clients must send one; give it once for each key', collect)
     .option('--card <json>', 'server card: a path, or JSON')
     .addOption(
       new Option('--poll-after <ms>', 'close response streams over HTTP that last longer; clients fetch the rest').argParser(
@@ -199,13 +201,14 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       const { serveMcpCommand } = await import('./commands/serve.js')
       done(await serveMcpCommand(file, options))
     })
-  serve
-    .command('acp [file]')
-    .description('serve a script as an agent over standard input and output; without FILE each prompt is a script')
-    .action(async (file: string | undefined) => {
-      const { serveAcpCommand } = await import('./commands/serve-acp.js')
-      done(await serveAcpCommand(file))
-    })
+  authorityFlags(
+    serve
+      .command('acp [file]')
+      .description('serve a script as an agent over standard input and output; without FILE each prompt is a script'),
+  ).action(async (file: string | undefined, options: AuthorityFlags) => {
+    const { serveAcpCommand } = await import('./commands/serve-acp.js')
+    done(await serveAcpCommand(file, options))
+  })
 
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
     .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')

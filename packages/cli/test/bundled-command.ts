@@ -1,7 +1,7 @@
 // The command as one file, bundled from source, for tests that start it many times: loaded as hundreds of modules through a
 // compiler each start takes seconds.
 
-import { mkdtempSync, mkdirSync } from 'node:fs'
+import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
 import { build } from 'esbuild'
@@ -12,10 +12,13 @@ export async function bundledCommand(): Promise<{ readonly path: string; readonl
   const cache = join(root, 'packages', 'cli', 'node_modules', '.cache')
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'command-'))
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
   await build({
-    entryPoints: [{ in: fileURLToPath(new URL('../src/main.ts', import.meta.url)), out: 'bridle' }],
+    entryPoints: [
+      { in: fileURLToPath(new URL('../src/main.ts', import.meta.url)), out: 'bridle' },
+      { in: fileURLToPath(new URL('../src/conformance/worker.ts', import.meta.url)), out: 'conformance-worker' },
+    ],
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -27,5 +30,5 @@ export async function bundledCommand(): Promise<{ readonly path: string; readonl
     define: { BRIDLE_VERSION: JSON.stringify(manifestOf('cli').version) },
     banner: { js: "import { createRequire as make } from 'node:module';const require = make(import.meta.url);" },
   })
-  return { path: join(folder, 'bridle.mjs'), folder }
+  return { path: join(folder, 'bridle.js'), folder }
 }

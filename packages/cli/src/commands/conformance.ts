@@ -1,7 +1,8 @@
-// `bridle conformance PATH…`: exit 0 when every test passed or is excused, 1 when one failed, 2 when nothing could be judged.
+// `bridle conformance PATH…`: exit 0 when every test passed or is excused, 1 when one failed, 2 when nothing could be judged,
+// 130 when it was interrupted.
 
 import { availableParallelism } from 'node:os'
-import { EXIT_FAILURE, EXIT_USAGE, UsageError } from '../errors.js'
+import { EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, UsageError } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
 import type { Filter } from '../conformance/filter.js'
 import { MODES } from '../conformance/modes.js'
@@ -15,6 +16,9 @@ const MOST_JOBS = 8
 
 export async function conformanceCommand(paths: readonly string[], options: ConformanceFlags): Promise<number> {
   const json = options.json === true
+  const stop = new AbortController()
+  const onInterrupt = (): void => stop.abort()
+  process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt)
   try {
     const report = await runSuite({
       paths,
@@ -22,16 +26,23 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
       modes: options.mode === 'all' ? MODES : [options.mode as Mode], // commander has checked the choice
       jobs: options.jobs ?? Math.min(availableParallelism(), MOST_JOBS),
       timeLimitMs: options.timeout,
+      signal: stop.signal,
       onResult: (result) => {
         if (!json) process.stdout.write(renderResult(result))
       },
     })
     process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : renderSummary(report))
+    if (stop.signal.aborted) {
+      process.stderr.write('error: interrupted; the report has what was judged before\n')
+      return EXIT_INTERRUPTED
+    }
     return report.failed === 0 ? 0 : EXIT_FAILURE
   } catch (cause) {
     if (!(cause instanceof SuiteError)) throw cause
     process.stderr.write(`error: ${cause.message}\n`)
     return EXIT_USAGE
+  } finally {
+    process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt)
   }
 }
 

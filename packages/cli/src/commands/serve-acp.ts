@@ -6,16 +6,19 @@ import { CompileError, mcpGlobal } from '@bridle/stdlib-tools'
 import type { Module } from '@bridle/stdlib-tools'
 import { ACP_GLOBALS, AcpServer, StreamTransport } from '@bridle/stdlib-tools/bridge'
 import { nodeProviders } from '@bridle/stdlib-tools/node'
+import { servingAuthority } from '../authority.js'
+import type { AuthorityFlags } from '../authority.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
 import { commandRuntime, manifestOf } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 
 const PROMPT_KEY = '<prompt>'
 
-export async function serveAcpCommand(file: string | undefined): Promise<number> {
+export async function serveAcpCommand(file: string | undefined, flags: AuthorityFlags): Promise<number> {
   const script = file === undefined ? null : await readScript(file, undefined)
   const key = script?.key ?? PROMPT_KEY
-  const runtime = commandRuntime({ script: key, terminal: false, globals: ACP_GLOBALS })
+  const authority = servingAuthority(flags)
+  const runtime = commandRuntime({ script: key, terminal: false, globals: ACP_GLOBALS, authority })
   const module = script === null ? null : compileScript(runtime, script)
   if (script !== null && module === null) return EXIT_FAILURE
   const compilePrompt = (prompt: string): Module => {
@@ -32,7 +35,10 @@ export async function serveAcpCommand(file: string | undefined): Promise<number>
       mcp: mcpGlobal(manifestOf(key)?.mcpServers ?? {}),
       callTimeoutMs: callTimeoutMs(),
       start: ({ cwd }) => ({
-        providers: nodeProviders({ root: cwd, sandbox: 'none', env: process.env, http: { policy: { denyPrivate: false } } }),
+        // The client's folder is where relative paths count from; what the flags confine stays confined to their folders.
+        providers: nodeProviders(
+          authority.providers.sandbox === 'none' ? { ...authority.providers, root: cwd } : authority.providers,
+        ),
       }),
     },
     new StreamTransport(process.stdin, process.stdout),

@@ -16,14 +16,17 @@ import {
   serveHttp,
 } from '@bridle/stdlib-tools/mcp'
 import type { HttpServerOptions, Json, McpBackend, ServerIdentity } from '@bridle/stdlib-tools/mcp'
+import { servingAuthority } from '../authority.js'
+import type { AuthorityFlags } from '../authority.js'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { renderFault } from '../fault-report.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript, reasonOf, sourcesOf } from '../load.js'
 import type { Script } from '../load.js'
+import { Stop } from '../stop.js'
 import { VERSION } from '../version.js'
 
-export interface ServeFlags {
+export interface ServeFlags extends AuthorityFlags {
   readonly transport: string
   readonly bind: string
   readonly path: string
@@ -35,21 +38,26 @@ export interface ServeFlags {
 export async function serveMcpCommand(file: string, options: ServeFlags): Promise<number> {
   const script = await readScript(file, undefined)
   const card = options.card === undefined ? undefined : readCard(options.card)
-  const runtime = commandRuntime({ script: script.key, terminal: false })
-  const backend = await backendOf(runtime, script)
-  if (backend === null) return EXIT_FAILURE
+  const runtime = commandRuntime({ script: script.key, terminal: false, authority: servingAuthority(options) })
+  const stop = new Stop(null)
+  const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
+  const backend = await backendOf(runtime, script, stop.signal)
+  if (backend === null) {
+    stop.end()
+    return stop.signal.aborted ? stop.code : EXIT_FAILURE
+  }
   const identity: ServerIdentity = {
     name: basename(script.key).replace(/\.harn$/, ''),
     version: VERSION,
     ...(card === undefined ? {} : { card }),
   }
-  const stop = stopSignal()
   try {
-    if (options.transport === 'http') await serveOverHttp(backend, identity, options, stop)
-    else await serveOverStdio(backend, identity, stop)
+    if (options.transport === 'http') await serveOverHttp(backend, identity, options, stopped)
+    else await serveOverStdio(backend, identity, stopped)
     return 0
   } finally {
     if (backend instanceof RegisteredBackend) await backend.close()
+    stop.end()
   }
 }
 
@@ -58,7 +66,7 @@ const toStderr = (text: string): void => {
 }
 
 /** null when the script does not compile or fails before it serves; the reason is on stderr then. */
-async function backendOf(runtime: Runtime, script: Script): Promise<McpBackend | null> {
+async function backendOf(runtime: Runtime, script: Script, signal: AbortSignal): Promise<McpBackend | null> {
   const desk = new ApprovalDesk()
   if (exportedFunctionsOf(script.text).length > 0) {
     try {
@@ -75,6 +83,7 @@ async function backendOf(runtime: Runtime, script: Script): Promise<McpBackend |
   try {
     return await RegisteredBackend.start(runtime, module, {
       desk,
+      signal,
       onEvent: (event) => (event.type === 'output' ? toStderr(event.text) : undefined),
     })
   } catch (cause) {
@@ -120,13 +129,6 @@ async function serveOverHttp(
 /** A script that ends (by exit, or a limit) ends its server. */
 function endOf(backend: McpBackend): Promise<unknown>[] {
   return backend instanceof RegisteredBackend ? [backend.result] : []
-}
-
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
-  })
 }
 
 function readAddress(text: string): { readonly host: string; readonly port: number } {

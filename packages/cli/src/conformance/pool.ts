@@ -22,6 +22,8 @@ export interface PoolOptions {
   readonly modes: readonly Mode[]
   readonly timeLimitMs: number
   readonly onResult?: (result: TestResult) => void
+  /** Aborts when the rest shall not be judged: what runs is asked to stop, and has no result. */
+  readonly signal?: AbortSignal
   /** May turn a result into another one before it is reported. */
   readonly reconsider?: (test: ConformanceTest, result: TestResult) => TestResult
 }
@@ -32,16 +34,18 @@ const START_LIMIT_MS = 60_000
 /** Time that a cancelled test has to end what it started. */
 const GRACE_MS = 2_000
 
-/** Results in the order of the tests. */
-export async function runInWorkers(tests: readonly ConformanceTest[], options: PoolOptions): Promise<TestResult[]> {
+/** Results in the order of the tests, undefined for those that were not judged. */
+export async function runInWorkers(tests: readonly ConformanceTest[], options: PoolOptions): Promise<(TestResult | undefined)[]> {
+  const isOver = (): boolean => options.signal?.aborted === true
   const results: (TestResult | undefined)[] = Array.from({ length: tests.length })
   let next = 0
   const lane = async (): Promise<void> => {
     const thread = new Thread(options)
     try {
-      for (let at = next++; at < tests.length; at = next++) {
+      for (let at = next++; at < tests.length && !isOver(); at = next++) {
         const test = tests[at]! // at < length
         const raw = await thread.run(test)
+        if (isOver()) return
         const result = options.reconsider?.(test, raw) ?? raw
         results[at] = result
         options.onResult?.(result)
@@ -51,7 +55,7 @@ export async function runInWorkers(tests: readonly ConformanceTest[], options: P
     }
   }
   await Promise.all(Array.from({ length: Math.min(options.jobs, tests.length) }, lane))
-  return results.filter((result) => result !== undefined)
+  return results
 }
 
 /** A lane's worker, started again after it was ended. */
@@ -81,12 +85,13 @@ class Thread {
 
   private judge(test: ConformanceTest): Promise<string | null> {
     const worker = (this.worker ??= startWorker())
-    const { modes, timeLimitMs } = this.options
+    const { modes, timeLimitMs, signal } = this.options
     return new Promise((resolve) => {
       let mode: Mode = modes[0] ?? 'base'
       let late: string | null = null
       const finish = (verdict: string | null, broken: boolean): void => {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
         worker.off('message', onMessage).off('error', onError).off('exit', onExit)
         // What an ended thread still complains about concerns nobody; without a listener it would end the process.
         if (broken) {
@@ -106,14 +111,18 @@ class Thread {
       }
       const onError = (cause: Error): void => finish(late ?? `the test thread failed: ${cause.stack ?? cause.message}`, true)
       const onExit = (code: number): void => finish(late ?? `the test thread ended (exit code ${code})`, true)
-      const onLate = (): void => {
-        const verdict = `${mode === 'base' ? '' : `${mode} mode: `}not finished after ${timeLimitMs / 1000} s`
+      const onLate = (): void => stop(`${mode === 'base' ? '' : `${mode} mode: `}not finished after ${timeLimitMs / 1000} s`)
+      const onAbort = (): void => stop('interrupted')
+      const stop = (verdict: string): void => {
+        if (late !== null) return
         late = verdict
+        clearTimeout(timer)
         worker.postMessage({ type: 'cancel' } satisfies ToWorker)
         timer = setTimeout(() => finish(verdict, true), GRACE_MS)
       }
       // The thread says when it begins; until then it loads its code, which is not the test's time.
       let timer = setTimeout(onLate, START_LIMIT_MS)
+      signal?.addEventListener('abort', onAbort, { once: true })
       worker.on('message', onMessage).on('error', onError).on('exit', onExit)
       worker.postMessage({ type: 'run', test, modes } satisfies ToWorker)
     })

@@ -18,6 +18,8 @@ export interface SuiteOptions {
   readonly modes: readonly Mode[]
   readonly jobs: number
   readonly timeLimitMs: number
+  /** Aborts when the rest shall not be judged; the report has what was. */
+  readonly signal?: AbortSignal
   readonly onResult?: (result: TestResult) => void
 }
 
@@ -55,11 +57,15 @@ export async function runSuite(options: SuiteOptions): Promise<Report> {
     jobs: options.jobs,
     modes: options.modes,
     timeLimitMs: options.timeLimitMs,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
     onResult: (result) => onResult?.(result),
     reconsider: (test, result) => excuse(result, gapOf(test)),
   })
-  for (const [at, test] of toRun.entries()) results.set(test, ran[at]!) // one result a test, in their order
-  return summarise(selected.map((test) => results.get(test)!))
+  for (const [at, test] of toRun.entries()) {
+    const result = ran[at]
+    if (result !== undefined) results.set(test, result)
+  }
+  return summarise(selected.flatMap((test) => results.get(test) ?? []))
 }
 
 /** A listed failure is skipped; a listed success is a failure, so that the list shrinks. */
