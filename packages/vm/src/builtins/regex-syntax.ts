@@ -98,12 +98,11 @@ class Translator {
     return { source, groupNames: this.names, hasWordBoundary: this.boundary }
   }
 
-  /** Points at the characters from `position` up to `end`, and at the one at `also`. */
-  private fail(reason: string, position = this.at, end = position + 1, also = -1): never {
-    const places = [...this.text.slice(0, position)].length
+  /** Points at the characters from `position` up to `end`, and at as many from `also` on. */
+  private fail(reason: string, position = this.at, end = position + 1, also = position): never {
     const count = Math.max(1, [...this.text.slice(position, end)].length)
-    const marks = new Set(Array.from({ length: count }, (_unused, index) => places + index))
-    if (also >= 0) marks.add([...this.text.slice(0, also)].length)
+    const places = [position, also].map((at) => [...this.text.slice(0, at)].length)
+    const marks = new Set(places.flatMap((place) => Array.from({ length: count }, (_unused, index) => place + index)))
     throw new RegexSyntaxError(`regex parse error:\n${marked(this.text, marks)}\nerror: ${reason}`)
   }
 
@@ -303,9 +302,11 @@ class Translator {
     if (this.at >= this.text.length) this.fail('incomplete escape sequence, reached end of pattern prematurely', start)
     const char = this.next()
     if (char === 'b' || char === 'B') {
-      if (this.text[this.at] === '{') this.fail('special word boundary assertions are not supported', start)
+      // A count may follow; anything else in braces would be a boundary of a special kind.
+      if (char === 'b' && /^\{(?!\s*[\d,])/.test(this.text.slice(this.at)))
+        this.fail('special word boundary assertions are not supported', start)
       this.boundary = true
-      return this.put(`\\${char}`)
+      return this.put(`(?:\\${char})`)
     }
     if (char === 'A' || char === 'z') return this.put(`\\${char}`)
     const lower = char.toLowerCase()
