@@ -36,6 +36,7 @@ export const ERROR_DOCS: Readonly<Record<string, string>> = {
   replay_mismatch: 'A replay did something else than the recorded run.',
   replay_exhausted: 'A replay went on where the recording ends.',
   prepare_failed: 'The step that prepares a call of the tool failed; the tool was not called.',
+  tool_contract_missing: 'A provider lists the tool, and has no schemas for it.',
   tool_recursion_limit: 'Tools called each other too many levels deep.',
   version_mismatch: 'The tool has another version than the one that an alias or a grant asks for.',
   grant_invalid: 'A grant has a value that cannot be understood. A call under it is refused rather than allowed.',

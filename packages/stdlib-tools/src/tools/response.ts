@@ -73,6 +73,7 @@ const THROWN: ReadonlySet<string> = new Set([
   'timeout',
   'cancelled',
   'unknown_outcome',
+  'tool_contract_missing',
   'tool_recursion_limit',
 ])
 

@@ -44,6 +44,7 @@ export const TOOL_ERROR_CODES = {
   grant_invalid: { category: 'tool_error', mayRepeat: 'no' },
   duplicate_tool: { category: 'tool_error', mayRepeat: 'no' },
   prepare_failed: { category: 'tool_error', mayRepeat: 'no' },
+  tool_contract_missing: { category: 'tool_error', mayRepeat: 'no' },
   tool_recursion_limit: { category: 'tool_error', mayRepeat: 'no' },
   store_unavailable: { category: 'generic', mayRepeat: 'unstarted' },
 } as const satisfies Readonly<Record<string, CodeRow>>

@@ -1,0 +1,264 @@
+// The configuration file of tools (reference 05 §2.17): `bridle.toml`, or the table `[tools]` of a project's `harn.toml`, in the working
+// directory, one above it, or the user's config directory; with an overlay by environment (`bridle.prod.toml`) on top. Unknown keys
+// are errors with a suggestion. Secrets are named by their environment variable and read at first use, so a file never holds one.
+// Whatever a file says can be said in code: `defineConfig` checks the same data.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parse } from 'smol-toml'
+import { z } from 'zod'
+import { closestOf } from '@bridle/compiler/signatures'
+import type { McpServerDeclaration } from '../mcp/config.js'
+
+export const CONFIG_NAME = 'bridle.toml'
+
+export type ConfigErrorCode = 'config_invalid' | 'secret_missing'
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly code: ConfigErrorCode
+  /** Of the key in the configuration, for `config_invalid`. */
+  readonly path: string
+  /** For `secret_missing`. */
+  readonly variable: string | null
+
+  constructor(code: ConfigErrorCode, message: string, place: { readonly path: string; readonly variable?: string }) {
+    super(message)
+    this.code = code
+    this.path = place.path
+    this.variable = place.variable ?? null
+  }
+}
+
+const milliseconds = () => z.int().nonnegative()
+
+// Made when asked for: loading zod is a good part of a start.
+const modelProvider = () => ({
+  base_url: z.string().optional(),
+  api_key_env: z.string().optional(),
+  default_model: z.string().optional(),
+  organization: z.string().optional(),
+  timeout_ms: milliseconds().default(30_000),
+  max_retries: z.int().nonnegative().default(3),
+})
+
+const schema = () =>
+  z.strictObject({
+    /** Which provider carries out a tool, by tool id. */
+    providers: z
+      .looseObject({
+        config: z
+          .strictObject({
+            'openai-compatible': z.strictObject({ ...modelProvider(), default_model: z.string().default('gpt-4') }).optional(),
+            anthropic: z.strictObject(modelProvider()).optional(),
+            'builtin-http': z
+              .strictObject({
+                max_redirects: z.int().nonnegative().default(5),
+                timeout_ms: milliseconds().default(30_000),
+                user_agent: z.string().optional(),
+              })
+              .optional(),
+            postgres: z.strictObject({ connection_string_env: z.string(), pool_size: z.int().positive().default(10) }).optional(),
+          })
+          .default({}),
+        mcp: z
+          .record(
+            z.string(),
+            z.strictObject({
+              uri: z.string().min(1),
+              tools: z.array(z.string()).optional(),
+              env: z.record(z.string(), z.string()).optional(),
+              timeout_ms: milliseconds().optional(),
+            }),
+          )
+          .default({}),
+      })
+      .default({ config: {}, mcp: {} }),
+    cache: z.strictObject({ enabled: z.boolean().default(false), ttl_ms: milliseconds().optional() }).default({ enabled: false }),
+    logging: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error']).default('info') }).default({ level: 'info' }),
+  })
+
+type Parsed = z.output<ReturnType<typeof schema>>
+export type ConfigInput = z.input<ReturnType<typeof schema>>
+
+export interface ToolConfig {
+  /** Absolute path; null for a configuration in code. */
+  readonly file: string | null
+  /** Names of providers by tool id. */
+  readonly providers: { readonly [tool: string]: string }
+  /** Settings of providers, by their names. */
+  readonly settings: Parsed['providers']['config']
+  readonly mcpServers: { readonly [name: string]: McpServerDeclaration }
+  readonly cache: { readonly enabled: boolean; readonly ttlMs: number | null }
+  readonly logging: { readonly level: 'debug' | 'info' | 'warn' | 'error' }
+  /** The value of the environment variable that a key such as `anthropic.api_key_env` names. Raises ConfigError `secret_missing`. */
+  readonly secret: (key: string) => string
+}
+
+type Environment = { readonly [name: string]: string | undefined }
+
+/** A configuration in code. Raises ConfigError. */
+export function defineConfig(config: ConfigInput, options: { readonly env?: Environment } = {}): ToolConfig {
+  return configOf(config, null, options.env ?? process.env)
+}
+
+export interface LoadConfigOptions {
+  readonly cwd?: string
+  readonly env?: Environment
+  /** Name of the overlay; `BRIDLE_ENV` of the environment when absent. */
+  readonly overlay?: string
+}
+
+/** The nearest configuration, or the empty one. Raises ConfigError for a file that cannot be understood. */
+export function loadConfig(options: LoadConfigOptions = {}): ToolConfig {
+  const env = options.env ?? process.env
+  const found = nearest(resolve(options.cwd ?? '.')) ?? userFile(env)
+  if (found === null) return configOf({}, null, env)
+  const { file, data } = found
+  const overlay = options.overlay ?? env['BRIDLE_ENV']
+  const over = overlay === undefined ? null : join(dirname(file), `bridle.${overlay}.toml`)
+  const merged = over !== null && existsSync(over) ? overlaid(data, tablesOf(over)) : data
+  return configOf(interpolated(merged, env, ''), file, env)
+}
+
+interface Found {
+  readonly file: string
+  readonly data: unknown
+}
+
+function nearest(start: string): Found | null {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const own = join(folder, CONFIG_NAME)
+    if (existsSync(own)) return { file: own, data: tablesOf(own) }
+    const manifest = join(folder, 'harn.toml')
+    const tools = existsSync(manifest) ? tablesOf(manifest)['tools'] : undefined
+    if (tools !== undefined) return { file: manifest, data: tools }
+    if (dirname(folder) === folder) return null
+  }
+}
+
+function userFile(env: Environment): Found | null {
+  const base = env['XDG_CONFIG_HOME'] ?? (env['HOME'] === undefined ? undefined : join(env['HOME'], '.config'))
+  const file = base === undefined ? null : join(base, 'bridle', 'config.toml')
+  return file !== null && existsSync(file) ? { file, data: tablesOf(file) } : null
+}
+
+function tablesOf(file: string): { readonly [name: string]: unknown } {
+  try {
+    return parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw new ConfigError('config_invalid', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { path: '' })
+  }
+}
+
+/** Tables are joined, everything else is replaced. */
+function overlaid(below: unknown, above: unknown): unknown {
+  if (!isTable(below) || !isTable(above)) return above
+  const merged: { [key: string]: unknown } = { ...below }
+  for (const [key, value] of Object.entries(above)) merged[key] = key in below ? overlaid(below[key], value) : value
+  return merged
+}
+
+const isTable = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+
+/** `${VAR}` and `${VAR:-default}` in texts. */
+function interpolated(value: unknown, env: Environment, path: string): unknown {
+  if (typeof value === 'string')
+    return value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, name: string, fallback: string | undefined) => {
+      const found = env[name]
+      if (found !== undefined && found !== '') return found
+      if (fallback !== undefined) return fallback
+      throw new ConfigError('config_invalid', `${path}: environment variable ${name} is not set`, { path })
+    })
+  const below = (key: string): string => (path === '' ? key : `${path}.${key}`)
+  if (Array.isArray(value)) return value.map((item, at) => interpolated(item, env, below(String(at))))
+  if (!isTable(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolated(item, env, below(key))]))
+}
+
+function configOf(data: unknown, file: string | null, env: Environment): ToolConfig {
+  const parsed = schema().safeParse(data)
+  if (!parsed.success) throw invalid(parsed.error.issues[0]!, file)
+  const { providers, cache, logging } = parsed.data
+  const { config: settings, mcp, ...rest } = providers
+  const byTool: { [tool: string]: string } = {}
+  collect(rest, '', byTool, file)
+  return {
+    file,
+    providers: byTool,
+    settings,
+    mcpServers: Object.fromEntries(Object.entries(mcp).map(([name, server]) => [name, serverOf(server)])),
+    cache: { enabled: cache.enabled, ttlMs: cache.ttl_ms ?? null },
+    logging,
+    secret: (key) => secretOf(settings, key, env),
+  }
+}
+
+/** `http.get = "name"` in TOML is a table in a table. */
+function collect(
+  table: { readonly [key: string]: unknown },
+  prefix: string,
+  into: { [tool: string]: string },
+  file: string | null,
+): void {
+  for (const [key, value] of Object.entries(table)) {
+    const tool = `${prefix}${key}`
+    if (typeof value === 'string') into[tool] = value
+    else if (isTable(value)) collect(value, `${tool}.`, into, file)
+    else
+      throw new ConfigError('config_invalid', `${shown(file)}providers.${tool}: expected the name of a provider`, {
+        path: `providers.${tool}`,
+      })
+  }
+}
+
+function serverOf(server: Parsed['providers']['mcp'][string]): McpServerDeclaration {
+  const { uri, env = {} } = server
+  if (/^https?:\/\//.test(uri)) return { url: uri } as McpServerDeclaration
+  const [command = '', ...args] = uri.replace(/^stdio:(\/\/)?/, '').split(/\s+/)
+  return { command, args, env } as McpServerDeclaration
+}
+
+function secretOf(settings: Parsed['providers']['config'], key: string, env: Environment): string {
+  const [provider = '', field = ''] = key.split('.')
+  const variable = (settings as { readonly [name: string]: { readonly [field: string]: unknown } | undefined })[provider]?.[field]
+  const path = `providers.config.${key}`
+  if (typeof variable !== 'string' || !field.endsWith('_env'))
+    throw new ConfigError('config_invalid', `${path} does not name an environment variable`, { path })
+  const value = env[variable]
+  if (value === undefined || value === '')
+    throw new ConfigError('secret_missing', `environment variable ${variable} is not set (${path})`, { path, variable })
+  return value
+}
+
+const shown = (file: string | null): string => (file === null ? '' : `${file}: `)
+
+const MODEL_KEYS = ['base_url', 'api_key_env', 'default_model', 'organization', 'timeout_ms', 'max_retries']
+
+/** KEEP WITH: schema. */
+const KNOWN: { readonly [place: string]: readonly string[] } = {
+  '': ['providers', 'cache', 'logging'],
+  'providers.config': ['openai-compatible', 'anthropic', 'builtin-http', 'postgres'],
+  'providers.config.openai-compatible': MODEL_KEYS,
+  'providers.config.anthropic': MODEL_KEYS,
+  'providers.config.builtin-http': ['max_redirects', 'timeout_ms', 'user_agent'],
+  'providers.config.postgres': ['connection_string_env', 'pool_size'],
+  'providers.mcp': ['uri', 'tools', 'env', 'timeout_ms'],
+  cache: ['enabled', 'ttl_ms'],
+  logging: ['level'],
+}
+
+function invalid(issue: z.core.$ZodIssue, file: string | null): ConfigError {
+  const place = issue.path.map(String)
+  if (issue.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys
+    const inServer = place[0] === 'providers' && place[1] === 'mcp'
+    const known = KNOWN[inServer ? 'providers.mcp' : place.join('.')] ?? []
+    const near = closestOf(key, known) ?? known.find((each) => each.startsWith(key)) ?? null
+    const path = [...place, key].join('.')
+    const hint = near === null ? '' : `; did you mean '${near}'?`
+    return new ConfigError('config_invalid', `${shown(file)}unknown key ${path}${hint}`, { path })
+  }
+  return new ConfigError('config_invalid', `${shown(file)}${place.join('.')}: ${issue.message}`, { path: place.join('.') })
+}

@@ -1,0 +1,129 @@
+// Providers of tools (reference 05 §4.1): many tools behind one object, with the cheap part of each (manifest: name and description) apart
+// from the heavy one (contract: schemas), which is asked for when a tool is called first. `toolsOf` makes tools of them, for runtimes,
+// registries and servers.
+
+import type { SideEffect } from '@bridle/vm'
+import { defineTool } from './define.js'
+import type { CallToPrepare, Finished, PreparedCall, RetryDefinition, Tool, ToolContext, ToolExample } from './define.js'
+import { ToolError } from './errors.js'
+import { compileSchema } from './schema.js'
+import type { AnySchema, CompiledSchema, JsonSchema } from './schema.js'
+
+/** What lists and searches need. */
+export interface ToolManifest {
+  readonly name: string
+  readonly description?: string
+  readonly version?: string
+  readonly category?: string
+  readonly aliases?: readonly string[]
+  readonly effects?: readonly string[]
+  readonly sideEffect?: SideEffect
+  readonly recovery?: 'once' | 'safe' | 'idempotent'
+  readonly retry?: RetryDefinition
+  readonly timeoutMs?: number
+}
+
+export interface ToolContract {
+  readonly input?: AnySchema
+  /** A schema, or the argument in which the caller gives one, as tools do that extract what they are told to. */
+  readonly output?: AnySchema | { readonly fromInput: string; readonly default?: JsonSchema }
+  readonly examples?: readonly ToolExample[]
+}
+
+export interface ProviderCall {
+  readonly name: string
+  readonly args: { readonly [key: string]: unknown }
+}
+
+export interface ToolProviderDefinition {
+  /** Cheap; asked once, when tools are made of the provider. */
+  readonly manifests: () => readonly ToolManifest[]
+  /** Asked once a tool, at its first call; null: the provider does not know, and the call fails with `tool_contract_missing`. */
+  readonly contract: (name: string) => ToolContract | null | Promise<ToolContract | null>
+  /** Before the first attempt of a call, without effects (05 §4.2). */
+  readonly prepare?: (
+    call: CallToPrepare & { readonly name: string },
+    context: ToolContext,
+  ) => PreparedCall | Finished | undefined | Promise<PreparedCall | Finished | undefined>
+  readonly execute: (call: ProviderCall, context: ToolContext) => unknown
+}
+
+export interface ToolProvider extends ToolProviderDefinition {
+  readonly kind: 'tool-provider'
+}
+
+export function defineProvider(definition: ToolProviderDefinition): ToolProvider {
+  return { ...definition, kind: 'tool-provider' }
+}
+
+/** The tools of providers. Their arguments and results are checked by their contracts, in the host. */
+export function toolsOf(...providers: readonly ToolProvider[]): readonly Tool[] {
+  return providers.flatMap((provider) => provider.manifests().map((manifest) => toolOf(provider, manifest)))
+}
+
+interface Compiled {
+  readonly input: CompiledSchema | null
+  readonly output: (args: unknown) => CompiledSchema | null
+}
+
+function toolOf(provider: ToolProvider, manifest: ToolManifest): Tool {
+  const { name } = manifest
+  const { prepare } = provider
+  let contract: Promise<Compiled> | null = null
+  const compiled = (): Promise<Compiled> => {
+    contract ??= compile(provider, name)
+    // What failed is asked again at the next call.
+    contract.catch(() => (contract = null))
+    return contract
+  }
+  return defineTool({
+    ...manifest,
+    ...(prepare === undefined
+      ? {}
+      : {
+          prepare: async (call, context) => {
+            const args = await checked((await compiled()).input, call.args, 'invalid_args', 'Invalid arguments at')
+            return (await prepare({ ...call, args, name }, context)) ?? { args }
+          },
+        }),
+    async execute(given, context) {
+      const { input, output } = await compiled()
+      const args = await checked(input, given, 'invalid_args', 'Invalid arguments at')
+      const value = await provider.execute({ name, args: args as ProviderCall['args'] }, context)
+      return checked(output(args), value, 'output_validation_failed', `Tool '${name}' returned an invalid result at`)
+    },
+  })
+}
+
+async function compile(provider: ToolProvider, name: string): Promise<Compiled> {
+  const contract = await provider.contract(name)
+  if (contract === null) throw new ToolError('tool_contract_missing', `Tool '${name}' has no contract`)
+  const { input, output } = contract
+  const fixed = output === undefined || isFromInput(output) ? null : compileSchema(output, 'output')
+  return {
+    input: input === undefined ? null : compileSchema(input),
+    output: (args) => {
+      if (output === undefined || !isFromInput(output)) return fixed
+      const given = (args as { readonly [key: string]: unknown } | null)?.[output.fromInput] ?? output.default
+      return typeof given === 'object' && given !== null ? compileSchema(given as JsonSchema, 'output') : null
+    },
+  }
+}
+
+function isFromInput(
+  output: NonNullable<ToolContract['output']>,
+): output is { readonly fromInput: string; readonly default?: JsonSchema } {
+  return 'fromInput' in output && typeof output.fromInput === 'string'
+}
+
+async function checked(
+  schema: CompiledSchema | null,
+  value: unknown,
+  code: 'invalid_args' | 'output_validation_failed',
+  what: string,
+): Promise<unknown> {
+  const verdict = (await schema?.check(value)) ?? ({ ok: true, value } as const)
+  if (verdict.ok) return verdict.value
+  const { path, reason } = verdict
+  throw new ToolError(code, `${what} ${path}: ${reason}`, { details: { path, reason } })
+}
