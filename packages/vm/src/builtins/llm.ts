@@ -21,7 +21,7 @@ import {
 } from './llm-call.js'
 import type { Completed } from './llm-call.js'
 import { capabilitiesOf, capabilityDict, readRules } from './llm-capabilities.js'
-import { failureDict, failureOf } from './llm-errors.js'
+import { failureDict, failureOf, isTransient } from './llm-errors.js'
 import type { LlmFailure } from './llm-errors.js'
 import { mockBuiltins } from './llm-mock.js'
 import type { LlmRequest } from './llm-options.js'
@@ -31,7 +31,7 @@ import { wasExtracted } from './llm-structured.js'
 import { failRuntime, here, scripts, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
 import { utf8 } from './tools-json.js'
-import { usageState } from './tracing.js'
+import { beginSpan, endSpan, tracingState, usageState } from './tracing.js'
 import type { BuiltinFamily } from './registry.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
@@ -40,7 +40,10 @@ import { display } from '../values/display.js'
 import type { HarnChannel } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
+import { toPlain } from '../values/plain.js'
 import { sortTexts } from '../values/text-order.js'
+import { timeOrderedId } from './identity.js'
+import type { Plain } from '../effects/effect.js'
 import { isInt, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 import {
@@ -229,11 +232,50 @@ function* withRateLimit(provider: Value, callee: Value, options: Value): Script 
   }
 }
 
+/** The span of an `llm_call` (03a §15), with what its metadata say in the reference. */
+function* endCallSpan(span: number, prompt: Value, called: Called): Script<null> {
+  const facts: Record<string, Plain> = {
+    call_id: yield* timeOrderedId(),
+    fallback_chain: [],
+    prompt_chars: typeof prompt === 'string' ? utf8(prompt).length : 0,
+    route_policy: 'manual',
+  }
+  if (called.kind === 'done') {
+    const { request, response, experiment } = called.completed
+    Object.assign(facts, {
+      provider: request.provider,
+      model: request.model,
+      input_tokens: response.inputTokens,
+      output_tokens: response.outputTokens,
+      cost_usd: new HarnFloat(costOf(response.model, response.inputTokens, response.outputTokens)),
+      structural_experiment: experiment === null ? null : toPlain(experiment),
+      status: 'ok',
+    })
+  } else if (called.kind === 'failure') {
+    const { request, failure } = called
+    Object.assign(facts, {
+      provider: request.provider,
+      model: request.model,
+      attempt: request.retries,
+      error: failure.category === 'generic' ? failure.message : `Error [${failure.category}]: ${failure.message}`,
+      retryable: isTransient(failure),
+      status: 'retries_exhausted',
+    })
+  }
+  return yield* here((ctx) => {
+    endSpan(ctx.state(tracingState), span, ctx.now, facts)
+    return null
+  })
+}
+
 // ----------------------------------------------------------------------------------------------------------------- scripts
 
 const machine = scripts('llm.script', {
   *call(prompt, system, options) {
-    return yield* resultDict(orThrow(yield* callModel(prompt!, system!, options as HarnDict)))
+    const span = yield* here((ctx) => beginSpan(ctx.state(tracingState), 'llm_call', 'llm_call', ctx.now))
+    const called = yield* callModel(prompt!, system!, options as HarnDict)
+    if (span !== null) yield* endCallSpan(span, prompt!, called)
+    return yield* resultDict(orThrow(called))
   },
   *callSafe(prompt, system, options) {
     const called = yield* callModel(prompt!, system!, options as HarnDict)
