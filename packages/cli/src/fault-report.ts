@@ -13,7 +13,8 @@ export interface SourceLookup {
 
 export function renderFault(fault: Fault, sources: SourceLookup): string {
   const lines = [`error: ${fault.text}`]
-  const [innermost, ...callers] = fault.trace ?? []
+  // Code that no file has, such as that of the command itself, is no place to look at.
+  const [innermost, ...callers] = (fault.trace ?? []).filter(({ file }) => !file.startsWith('native:'))
   if (innermost === undefined) return `${lines[0]}\n`
   const { file, line, column } = innermost
   const text = sources.text(file)?.split(/\r?\n/)[line - 1] ?? null

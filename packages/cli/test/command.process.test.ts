@@ -241,6 +241,20 @@ describe.concurrent('bridle conformance', () => {
   })
 })
 
+describe.concurrent('bridle tools', () => {
+  test('those of the script come first, and a call that fails says why', async () => {
+    const script = file('tools.harn', 'tool add(a: int, b: int = 1) -> int {\n  return a + b\n}\n')
+    const listed = await bridle(['tools', 'list', script])
+    expect(listed.stdout).toMatch(/^script +add\nbridle +/)
+    expect(await bridle(['tools', 'call', 'add', script, '--args', '{"a": 2}'])).toMatchObject({ code: 0, stdout: '3\n' })
+    expect(await bridle(['tools', 'call', 'add', script, '--args', '{"a": "x"}'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: "error: Error [invalid_args]: Invalid type for parameter 'a': expected type integer, got string\n",
+    })
+  })
+})
+
 describe.concurrent('bridle serve', () => {
   test('a script may do what the flags leave it', async () => {
     const script = file('served.harn', 'mcp_resource({uri: "a:1", name: "A", text: shell("echo secret").stdout})\n')

@@ -3,7 +3,7 @@
 
 import { CompileError, plainFromHost } from '@bridle/stdlib-tools'
 import type { StartOptions } from '@bridle/stdlib-tools'
-import { EFFECTS, builtin, display, frame, fromPlain } from '@bridle/vm'
+import { EFFECTS, HarnDict, builtin, display, frame, fromPlain } from '@bridle/vm'
 import type { BuiltinFamily, FrameState, Plain } from '@bridle/vm'
 import { authorityOf } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
@@ -22,8 +22,12 @@ export interface ToolsFlags extends AuthorityFlags {
   readonly args?: string
 }
 
+const SOURCES: readonly KnownTool['source'][] = ['script', 'mcp', 'bridle']
+
 export async function toolsListCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
-  const { tools } = await collected(file, flags)
+  const found = await collected(file, flags)
+  // Whoever asks about a script means its own tools first.
+  const tools = SOURCES.flatMap((source) => found.tools.filter((tool) => tool.source === source))
   if (flags.json === true) {
     print(tools.map(({ key, source, name, description, hash }) => ({ key, source, name, description, hash })))
     return 0
@@ -145,6 +149,12 @@ function callFamily(
           ctx.write(`${display(ctx.result)}\n`)
           return null
       }
+    },
+    // A failed tool is a dict with much in it; a person wants to know why and under which code to look it up.
+    onFault: (ctx, _, fault) => {
+      const { caught } = fault
+      if (!(caught instanceof HarnDict) || caught.get('name') !== 'ToolError') return ctx.fail(fault)
+      return ctx.categorized(display(caught.get('code') ?? null), display(caught.get('message') ?? null))
     },
   })
   return {
