@@ -19,7 +19,7 @@ import { DEFAULT_LIMITS, LimitReached } from './interpreter/exit.js'
 import { Fault, categorized } from './interpreter/fault.js'
 import { callableNamed, callFrom, callMethod, pipe } from './interpreter/calls.js'
 import type { FoundMethod } from './interpreter/calls.js'
-import { chargeCopy, chargeJoin, chargeRepeat, chargeUpdate } from './interpreter/charges.js'
+import { chargeCopy, chargeJoin, chargeRepeat, chargeText, chargeUpdate } from './interpreter/charges.js'
 import { placeArguments } from './interpreter/frames.js'
 import { execute } from './interpreter/loop.js'
 import { canGenerateCode, DEFAULT_TIER, Tier } from './compiled/tier.js'
@@ -442,6 +442,15 @@ export class Machine {
     return false
   }
 
+  /**
+   * The fuel point of an operation that costs no unit of its own, but what it is given: taken where the tank is empty, so that no
+   * sequence of such operations keeps the host's thread. The instruction is run again.
+   */
+  refuelBefore(task: Task): boolean {
+    this.fuel--
+    return this.refuel(task)
+  }
+
   hitLimit(limit: LimitName, message: string): false {
     this.limitHit ??= { limit, message }
     return false
@@ -508,6 +517,12 @@ export class Machine {
 
   chargeJoin(x: Value, y: Value): void {
     chargeJoin(this, x, y)
+  }
+
+  /** For a text that was put together. */
+  chargeText(length: number): void {
+    this.chargeHeap(16 + length)
+    chargeText(this, length)
   }
 
   chargeRepeat(x: Value, y: Value): void {

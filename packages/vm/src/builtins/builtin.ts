@@ -9,6 +9,7 @@
 //   a Value                        the builtin's result; the frame is popped
 //   ctx.call(fn, args)             call a script function; `step` runs again with ctx.result
 //   ctx.request(effect)            ask the world; `step` runs again with ctx.result
+//   ctx.again()                    let the host have its thread if the slice is over; then `step` runs again
 //   ctx.park(key, dueMs)           wait for ctx.wake(key) or the time; `step` runs again, ctx.timedOut says which
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
@@ -66,6 +67,8 @@ export interface Context {
   write(text: string): void
   /** Charges work and memory before doing it (design §8.15): 1 unit of fuel ≈ one loop iteration, 16 heap units a slot. */
   charge(fuel: number, heap?: number): void
+  /** Units that one operation may take: what would be charged more than this need not be begun. */
+  readonly mostWork: number
 
   throw(value: Value): Control
   runtime(message: string): Control
@@ -81,6 +84,8 @@ export interface Context {
   /** In a step only. */
   call(callee: Value, args: readonly Value[]): Control
   request(effect: Effect): Control
+  /** Has `step` called again at once, or when the slice is over in the next one. */
+  again(): Control
   /** Waits for wake(key), or until `dueMs` (same clock as `now`; null: no limit). */
   park(key: string | null, dueMs: number | null): Control
   /** Runs a generator to its next value: `result` is a value or END (values/handles.ts). */

@@ -2,16 +2,17 @@
 
 import { decodeUtf8, encodeUtf8 } from './bytes.js'
 
-const UNRESERVED = /[A-Za-z0-9\-_.~]/
+/** What encodeURIComponent leaves and RFC 3986 reserves. */
+const RESERVED = /[!'()*]/g
+
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
 /** Everything but unreserved characters as `%XX` of its UTF-8. */
 export function percentEncode(text: string): string {
-  let out = ''
-  for (const byte of encodeUtf8(text)) {
-    const char = String.fromCharCode(byte)
-    out += byte < 0x80 && UNRESERVED.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-  }
-  return out
+  return encodeURIComponent(text.replace(LONE_SURROGATE, '\ufffd')).replace(
+    RESERVED,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 }
 
 /** `%XX` and `+` decoded; escapes that are none are copied, bytes that are not UTF-8 become U+FFFD. */

@@ -2,7 +2,7 @@
 // on them. Encoders take the display of a value (`base64_encode`: bytes as they are); decoders give text.
 
 import { builtin, frame } from './builtin.js'
-import type { BuiltinDef, FrameState } from './builtin.js'
+import type { BuiltinDef, Context, FrameState } from './builtin.js'
 import { decodeUtf8, encodeUtf8 } from './bytes.js'
 import {
   decodeBase32,
@@ -57,6 +57,12 @@ function decoder(name: string, kind: string, doc: string, decode: (text: string)
   })
 }
 
+function coded(ctx: Context, value: Value | undefined, map: (text: string) => string): string {
+  const text = textArg(ctx, 0, value)
+  ctx.charge(text.length >> 1, 3 * text.length)
+  return map(text)
+}
+
 const codecs: readonly BuiltinDef[] = [
   encoder('base64_encode', 'Base64 with padding; bytes are encoded as they are.', encodeBase64, rawBytes),
   encoder('base64url_encode', 'Base64 for URLs, without padding.', encodeBase64Url),
@@ -69,12 +75,12 @@ const codecs: readonly BuiltinDef[] = [
   builtin(
     'url_encode(s: string) -> string',
     { doc: 'Percent-encodes all but unreserved characters.', borrows: true },
-    (ctx, value) => percentEncode(textArg(ctx, 0, value)),
+    (ctx, value) => coded(ctx, value, percentEncode),
   ),
   builtin(
     'url_decode(s: string) -> string',
     { doc: 'Decodes percent escapes and `+`; bad escapes stay.', borrows: true },
-    (ctx, value) => percentDecode(textArg(ctx, 0, value)),
+    (ctx, value) => coded(ctx, value, percentDecode),
   ),
 ]
 

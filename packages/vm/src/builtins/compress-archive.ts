@@ -229,7 +229,8 @@ class ZipReader {
   }
 }
 
-export function extractZip(data: Uint8Array, maxBytes: number): ArchiveEntry[] {
+/** `unpacking` is told the size of what is unpacked next. */
+export function extractZip(data: Uint8Array, maxBytes: number, unpacking: (size: number) => void = () => {}): ArchiveEntry[] {
   const reader = new ZipReader(data)
   const end = reader.endRecord()
   const count = reader.u16(end + 10)
@@ -248,6 +249,7 @@ export function extractZip(data: Uint8Array, maxBytes: number): ArchiveEntry[] {
     if (total > maxBytes) throw new ArchiveError('archive content is too large')
     if (!path.endsWith('/')) {
       const start = local + 30 + reader.u16(local + 26) + reader.u16(local + 28)
+      unpacking(size)
       const content = unpack(reader.bytes(start, packedSize), method, size)
       if (crc32(content) !== reader.u32(at + 16)) throw new ArchiveError('Invalid checksum')
       entries.push({ path, content, mode: (reader.u32(at + 38) >>> 16) & 0o7777 })

@@ -299,3 +299,36 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   }
   return out
 }
+
+/**
+ * Most bytes that unpacking takes, by the headers of frames and blocks: what a frame says of its own size may be a lie. Data that ends
+ * too early counts as far as it goes.
+ */
+export function zstdBound(data: Uint8Array): number {
+  const view = new DataView(data.buffer, data.byteOffset, data.length)
+  let bound = 0
+  for (let at = 0; at + 8 < data.length;) {
+    if ((view.getUint32(at, true) & 0xfffffff0) >>> 0 === SKIPPABLE) {
+      at += 8 + view.getUint32(at + 4, true)
+      continue
+    }
+    const descriptor = data[at + 4]!
+    const isSingle = (descriptor & 0x20) !== 0
+    const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]!
+    at += 5 + (isSingle ? 0 : 1) + [0, 1, 2, 4][descriptor & 3]! + sizeBytes
+    for (let isLast = false; !isLast && at + 3 <= data.length;) {
+      const header = data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16)
+      const kind = (header >> 1) & 3
+      const size = header >> 3
+      isLast = (header & 1) !== 0
+      bound += kind === COMPRESSED_BLOCK ? BLOCK_SIZE : size
+      at += 3 + (kind === RUN_BLOCK ? 1 : size)
+    }
+    if ((descriptor & 4) !== 0) at += 4
+  }
+  return bound
+}
+
+const SKIPPABLE = 0x184d2a50
+const RUN_BLOCK = 1
+const COMPRESSED_BLOCK = 2

@@ -7,7 +7,7 @@ import { Control, builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { ArchiveError, crc32, createTar, createZip, extractTar, extractZip } from './compress-archive.js'
 import type { ArchiveEntry } from './compress-archive.js'
-import { zstdEncode } from './compress-zstd.js'
+import { zstdBound, zstdEncode } from './compress-zstd.js'
 import { asker, refusal } from './fs-ask.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -69,6 +69,11 @@ function decoding(ctx: Context, name: string, atEnd: string, unpack: () => Uint8
   }
 }
 
+/** What comes out may be a thousand times what goes in. */
+function chargeUnpacked(ctx: Context, size: number): void {
+  ctx.charge(size >> 3, size)
+}
+
 /** The header names no operating system (255), so that the bytes do not tell where they were made. */
 function gzip(data: Uint8Array, level: number): Uint8Array {
   const packed = gzipSync(data, { level: level as 6, mtime: 0 })
@@ -76,7 +81,7 @@ function gzip(data: Uint8Array, level: number): Uint8Array {
   return packed
 }
 
-function gunzip(data: Uint8Array): Uint8Array {
+function gunzip(ctx: Context, data: Uint8Array): Uint8Array {
   if (data.length >= 10 && (data[0] !== 0x1f || data[1] !== 0x8b)) throw new ArchiveError('invalid gzip header')
   if (data.length < 18) throw new ArchiveError('unexpected end of file')
   const tail = new DataView(data.buffer, data.byteOffset + data.length - 8, 8)
@@ -84,15 +89,17 @@ function gunzip(data: Uint8Array): Uint8Array {
   // Deflate packs at most 1032 to 1: a size beyond that is no size, as in a stream that was cut short.
   if (size > data.length * 1032) throw new ArchiveError('unexpected end of file')
   if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
+  chargeUnpacked(ctx, size)
   const out = gunzipSync(data)
   if (crc32(out) !== tail.getUint32(0, true)) throw new ArchiveError('corrupt gzip stream does not have a matching checksum')
   return out
 }
 
-function unzstd(data: Uint8Array): Uint8Array {
+function unzstd(ctx: Context, data: Uint8Array): Uint8Array {
   if (data.length < 4) throw new ArchiveError('incomplete frame')
   if (data[0] !== 0x28 || data[1] !== 0xb5 || data[2] !== 0x2f || data[3] !== 0xfd)
     throw new ArchiveError('Unknown frame descriptor')
+  chargeUnpacked(ctx, Math.min(MAX_UNPACKED, zstdBound(data)))
   const out = zstdDecompress(data)
   if (out.length > MAX_UNPACKED) throw new ArchiveError('content is too large')
   return out
@@ -156,12 +163,12 @@ function archiving(name: string, doc: string, create: (entries: readonly Archive
   })
 }
 
-function extracting(name: string, doc: string, extract: (data: Uint8Array) => readonly HarnDict[]): BuiltinDef {
+function extracting(name: string, doc: string, extract: (ctx: Context, data: Uint8Array) => readonly HarnDict[]): BuiltinDef {
   return builtin(`${name}(data: bytes) -> list`, { doc, borrows: true }, (ctx, value) => {
     const data = dataArg(ctx, name, value ?? null, false)
     if (data instanceof Control) return data
     try {
-      return new HarnList([...extract(data)])
+      return new HarnList([...extract(ctx, data)])
     } catch (error) {
       if (error instanceof ArchiveError) return ctx.runtime(`${name}: ${error.message}`)
       throw error
@@ -187,7 +194,7 @@ export const compressFamily: BuiltinFamily = {
     ),
     builtin('gzip_decode(data: bytes) -> bytes', { doc: 'Unpacks gzip.', borrows: true }, (ctx, value) => {
       const data = dataArg(ctx, 'gzip_decode', value ?? null, false)
-      return data instanceof Control ? data : decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(data))
+      return data instanceof Control ? data : decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
     }),
     builtin(
       'zstd_encode(data: bytes | string, level?: int) -> bytes',
@@ -201,7 +208,7 @@ export const compressFamily: BuiltinFamily = {
     ),
     builtin('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, (ctx, value) => {
       const data = dataArg(ctx, 'zstd_decode', value ?? null, false)
-      return data instanceof Control ? data : decoding(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(data))
+      return data instanceof Control ? data : decoding(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(ctx, data))
     }),
     builtin(
       'brotli_encode(data: bytes | string, quality?: int) -> bytes',
@@ -222,12 +229,14 @@ export const compressFamily: BuiltinFamily = {
         : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_decode', data, level: 0 } }, 'result', 'brotli_decode')
     }),
     archiving('tar_create', 'A tar archive of entries `{path, content, mode}`.', createTar),
-    extracting('tar_extract', 'The files of a tar archive.', (data) =>
+    extracting('tar_extract', 'The files of a tar archive.', (_ctx, data) =>
       extractTar(data).map(({ path, content, mode }) => HarnDict.of({ path, content: new HarnBytes(content), mode })),
     ),
     archiving('zip_create', 'A zip archive of entries `{path, content, mode}`.', createZip),
-    extracting('zip_extract', 'The files of a zip archive.', (data) =>
-      extractZip(data, MAX_UNPACKED).map(({ path, content }) => HarnDict.of({ path, content: new HarnBytes(content) })),
+    extracting('zip_extract', 'The files of a zip archive.', (ctx, data) =>
+      extractZip(data, MAX_UNPACKED, (size) => chargeUnpacked(ctx, size)).map(({ path, content }) =>
+        HarnDict.of({ path, content: new HarnBytes(content) }),
+      ),
     ),
   ],
 }

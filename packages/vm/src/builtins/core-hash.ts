@@ -4,7 +4,7 @@
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { visit } from '../values/meter.js'
+import { visit, work } from '../values/meter.js'
 import { HarnBytes, HarnDuration, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { sortTexts } from '../values/text-order.js'
@@ -48,8 +48,14 @@ function floatKey(v: number): string {
   return `f${Number.isNaN(v) ? '18444492273895866368' : view.getBigUint64(0)};`
 }
 
+/** Characters of a text that are a unit, as a power of two: they are encoded and hashed one by one. */
+const TEXT_BITS = 3
+const UNITS_A_KEY = 4
+
 /** The text of a value without members; those of containers are written by `canonicalKey`. */
 function leafKey(value: Value): string {
+  if (typeof value === 'string') work(value.length >> TEXT_BITS)
+  else if (value instanceof HarnBytes) work(value.data.length >> (TEXT_BITS - 1))
   if (value === null) return 'N'
   if (typeof value === 'boolean') return value ? 'T' : 'F'
   if (typeof value === 'string') return `s${counted(value)}`
@@ -63,24 +69,25 @@ function leafKey(value: Value): string {
 /** A text that structurally equal values share; a work list, since data may be deeper than the JavaScript stack. */
 function canonicalKey(root: Value): string {
   const parts: string[] = []
-  const work: Work[] = [root]
+  const pending: Work[] = [root]
   let visited = 0
-  while (work.length > 0) {
-    const next = work.pop()!
-    visited = visit(visited, 1)
+  work(UNITS_A_KEY)
+  while (pending.length > 0) {
+    const next = pending.pop()!
+    visited = visit(visited, 2)
     if (next instanceof HarnList) {
-      work.push({ text: ']' })
+      pending.push({ text: ']' })
       const items = next.view()
-      for (let at = items.length - 1; at >= 0; at--) work.push({ text: ',' }, items[at]!)
+      for (let at = items.length - 1; at >= 0; at--) pending.push({ text: ',' }, items[at]!)
       parts.push('L')
     } else if (next instanceof HarnDict) {
-      work.push({ text: '}' })
-      for (const key of next.keys().toReversed()) work.push({ text: ',' }, next.get(key)!, { text: `${counted(key)}=` })
+      pending.push({ text: '}' })
+      for (const key of next.keys().toReversed()) pending.push({ text: ',' }, next.get(key)!, { text: `${counted(key)}=` })
       parts.push('D')
     } else if (next instanceof HarnSet) {
       const set: SetParts = { start: parts.length, members: [] }
-      work.push({ close: set })
-      for (const member of next.map.values()) work.push({ cut: set }, member)
+      pending.push({ close: set })
+      for (const member of next.map.values()) pending.push({ cut: set }, member)
     } else if (next === null || typeof next !== 'object') parts.push(leafKey(next))
     else if ('text' in next) parts.push(next.text)
     else if ('cut' in next) next.cut.members.push(parts.splice(next.cut.start).join(''))

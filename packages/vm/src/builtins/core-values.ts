@@ -2,14 +2,12 @@
 // and how results are put together. Nothing here touches a machine.
 
 import type { Context, Control } from './builtin.js'
-import { compare } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { shapeOfLiteral } from '../values/shape.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import type { HarnRange } from '../values/scalars.js'
 import { HarnFloat } from '../values/scalars.js'
-import { sortTexts } from '../values/text-order.js'
 import { wrapInt } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
 
@@ -92,22 +90,9 @@ export function entry(key: string, value: Value): HarnDict {
   return new HarnDict(null, ENTRY, slots)
 }
 
-/** Sorted copy by the order of the language; stable. Lists of one scalar type, the usual case, take a quicker comparison. */
-export function sorted(items: readonly Value[]): Value[] {
-  const copy = items.slice()
-  if (copy.every((item) => typeof item === 'string')) return sortTexts(copy as string[])
-  if (copy.every((item) => typeof item === 'number')) return (copy as number[]).sort((a, b) => a - b)
-  return copy.sort(compare)
-}
-
-/** Permutation of 0…n-1 that sorts `keys`; stable. */
-export function sortedOrder(keys: readonly Value[]): number[] {
-  return keys.map((_, at) => at).sort((a, b) => compare(keys[a]!, keys[b]!))
-}
-
 /** Joins displays; the lengths are charged before the text is built. */
 export function joinTexts(ctx: Context, items: readonly Value[], separator: string): string | Control {
-  ctx.charge(2 * items.length)
+  ctx.charge(items.length)
   const texts = items.map(display)
   let size = separator.length * Math.max(0, texts.length - 1)
   for (const text of texts) size += text.length
@@ -118,6 +103,16 @@ export function joinTexts(ctx: Context, items: readonly Value[], separator: stri
 export function chargeList(ctx: Context, n: number, made: number = n): void {
   ctx.charge(n >> 3, 16 * made)
 }
+
+/** Units of putting a value into a set or a table. */
+export const UNITS_A_MEMBER = 3
+
+/** Charges for `count` containers with `slots` elements in all. */
+export function chargeMade(ctx: Context, count: number, slots: number): void {
+  ctx.charge(UNITS_A_CONTAINER * count + (slots >> 3), 32 * count + 16 * slots)
+}
+
+const UNITS_A_CONTAINER = 3
 
 export function listOf(items: Value[]): HarnList {
   return new HarnList(items)

@@ -14,6 +14,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnFloat, HarnPair, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
+import { scan } from '../values/meter.js'
 import { codePointLength } from '../values/text-order.js'
 import { isTruthy, typeName, wrapInt } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
@@ -49,16 +50,24 @@ export function truncateToInt(v: number): Int {
   return whole <= -(2 ** 63) ? MIN_INT : wrapInt(BigInt(whole))
 }
 
+/** Of an int of 64 bits, with its sign. */
+const MOST_DIGITS = 20
+
 /** An optional sign and decimal digits within 64 bits; null for any other text. */
 export function parseInt64(text: string): Int | null {
+  scan(text.length << 3)
   if (!/^[+-]?[0-9]+$/.test(text)) return null
   if (text.length < 16) return Number(text) + 0
-  const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
+  // Without leading zeros and a plus, which leaves a minus only in front of digits.
+  const short = text.replace(/^\+?0*(?=[0-9])|^(-)0*(?=[0-9])/, '$1')
+  if (short.length > MOST_DIGITS) return null
+  const value = BigInt(short)
   return value > MAX_INT || value < MIN_INT ? null : wrapInt(value)
 }
 
 /** Decimal text without spaces, `inf` and `nan` included; null for any other text. */
 export function parseFloat64(text: string): number | null {
+  scan(text.length << 3)
   const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text)
   if (special !== null) return special[2] === undefined ? NaN : special[1] === '-' ? -Infinity : Infinity
   return /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i.test(text) ? Number(text) : null
@@ -98,7 +107,8 @@ const conversion: readonly BuiltinDef[] = [
     { doc: 'The members of a set, a list itself, any other value in a list.' },
     (ctx, value = null) => {
       if (value instanceof HarnList) return value
-      ctx.charge(0, 32)
+      const size = value instanceof HarnSet ? value.size : 1
+      ctx.charge(size >> 3, 16 + 16 * size)
       return new HarnList(value instanceof HarnSet ? value.values() : [value])
     },
   ),

@@ -3,7 +3,7 @@
 
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result, Run } from './builtin.js'
-import { chargeList, entry } from './core-values.js'
+import { chargeList, chargeMade, entry } from './core-values.js'
 import { loopFrame, runLoop } from './lists-callbacks.js'
 import type { Loop, LoopState } from './lists-callbacks.js'
 import type { BuiltinFamily } from './registry.js'
@@ -18,13 +18,18 @@ function keysOf(ctx: Context, dict: HarnDict): HarnList {
   return new HarnList(dict.keys().slice())
 }
 
+/** The table of a dict is copied entry by entry. */
+function chargeEntries(ctx: Context, count: number): void {
+  ctx.charge(count, 32 * count)
+}
+
 function valuesOf(ctx: Context, dict: HarnDict): HarnList {
   chargeList(ctx, dict.size)
   return new HarnList(dict.keys().map((key) => dict.get(key)!))
 }
 
 function entriesOf(ctx: Context, dict: HarnDict): HarnList {
-  chargeList(ctx, dict.size, 3 * dict.size)
+  chargeMade(ctx, 3 * dict.size, 3 * dict.size)
   return new HarnList(dict.keys().map((key) => entry(key, dict.get(key)!)))
 }
 
@@ -93,11 +98,11 @@ const methods: readonly BuiltinDef[] = [
     if (!(other instanceof HarnDict)) return self
     if (self.owned && other !== self) {
       // The receiver is a variable that the result overwrites (compiler, emitExtension).
-      chargeList(ctx, other.size)
+      chargeEntries(ctx, other.size)
       self.setAll(other)
       return self
     }
-    chargeList(ctx, self.size + other.size)
+    chargeEntries(ctx, self.size + other.size)
     return self.merged(other)
   }),
   dictMethod('remove(key: string) -> dict', 'Without the key.', (ctx, self, key) => {
@@ -107,7 +112,7 @@ const methods: readonly BuiltinDef[] = [
       self.delete(name)
       return self
     }
-    chargeList(ctx, self.size)
+    chargeEntries(ctx, self.size)
     const copy = self.copy()
     copy.delete(name)
     return copy

@@ -168,8 +168,8 @@ function query(ctx: Context, name: string, input: Value, source: Value): readonl
   try {
     let work = 0
     return evaluate(parseQuery(text), input, (outputs) => {
-      ctx.charge(outputs, 16 * outputs)
-      work += outputs
+      ctx.charge(0, 16 * outputs)
+      work = visit(work, outputs)
       if (work > MAX_WORK) throw new QueryError('jq: query does too much work')
     })
   } catch (error) {

@@ -55,6 +55,11 @@ function removeMember(value: Value, step: string): Value {
   return new HarnList((value as HarnList).copyItems().toSpliced(indexIn(step)!, 1))
 }
 
+function chargeCopy(ctx: Context, container: Value): void {
+  if (container instanceof HarnList) ctx.charge(container.length >> 3, 16 * container.length)
+  else if (container instanceof HarnDict) ctx.charge(container.size, 32 * container.size)
+}
+
 /** Rebuilds the way to the last step, whose container `change` gets; the value itself when the way breaks off before it. */
 function rebuild(ctx: Context, root: Value, steps: readonly string[], change: (container: Value, step: string) => Value): Value {
   const containers: Value[] = [root]
@@ -63,10 +68,11 @@ function rebuild(ctx: Context, root: Value, steps: readonly string[], change: (c
     if (next === undefined) return root
     containers.push(next)
   }
+  chargeCopy(ctx, containers.at(-1)!)
   let made = change(containers.at(-1)!, steps.at(-1)!)
   for (let at = containers.length - 2; at >= 0; at--) {
     const container = containers[at]!
-    ctx.charge(1, 16 * (container instanceof HarnList ? container.length : container instanceof HarnDict ? container.size : 0))
+    chargeCopy(ctx, container)
     made = replaceMember(container, steps[at]!, made)
   }
   return made

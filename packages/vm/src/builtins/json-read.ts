@@ -1,8 +1,10 @@
 // The JSON reader. Ints are exact to 64 bits, and nesting is limited by memory only: open containers are on a stack of our
 // own. Errors say what was expected and where, with columns counted in bytes from 1.
 
+import { PIECE } from './pieces.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
+import { work } from '../values/meter.js'
 import { HarnFloat } from '../values/scalars.js'
 import { wrapInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -11,6 +13,8 @@ export type JsonResult = { readonly ok: true; readonly value: Value } | { readon
 
 const MAX_INT = 2n ** 63n - 1n
 const MIN_INT = -(2n ** 63n)
+/** Of an int of 64 bits, with its sign; a number in JSON has no leading zeros. */
+const MOST_DIGITS = 20
 const encoder = new TextEncoder()
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
@@ -31,6 +35,9 @@ class Reader {
   readonly text: string
   at = 0
   error: string | null = null
+  /** Units of work that were done since someone last looked. */
+  spent = 0
+  private readonly open: Open[] = []
 
   constructor(text: string) {
     this.text = text
@@ -50,8 +57,22 @@ class Reader {
     return null
   }
 
+  /** A text is read in one go: longer than an operation may take, it is refused. */
+  private spend(units: number): void {
+    this.spent += units
+    if (units > PIECE) {
+      work(units)
+      this.spent -= units
+    }
+  }
+
+  /** A run of spaces is short; longer ones are paid for as texts are. */
   skipSpace(): string | undefined {
-    for (;;) {
+    for (let from = this.at; ;) {
+      if (this.at - from === SPACES) {
+        this.spent += SPACES >> TEXT_BITS
+        from = this.at
+      }
       const code = this.text.charCodeAt(this.at)
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.text[this.at]
       this.at++
@@ -95,6 +116,7 @@ class Reader {
   anyNumber(): Value {
     NUMBER.lastIndex = this.at
     const text = NUMBER.exec(this.text)?.[0] ?? ''
+    this.spend(UNITS_A_RUN + (text.length >> TEXT_BITS))
     const next = this.text[this.at + text.length]
     if (text === '' || (next !== undefined && /[0-9]/.test(next)) || next === '.' || next === 'e' || next === 'E') {
       return this.badNumber(text)
@@ -102,8 +124,9 @@ class Reader {
     this.at += text.length
     if (!/[.eE]/.test(text) && text !== '-0') {
       if (text.length < 16) return Number(text)
-      const exact = BigInt(text)
-      if (exact >= MIN_INT && exact <= MAX_INT) return wrapInt(exact)
+      // More digits than 64 bits have are no int; making one of very many would take long.
+      const exact = text.length <= MOST_DIGITS ? BigInt(text) : null
+      if (exact !== null && exact >= MIN_INT && exact <= MAX_INT) return wrapInt(exact)
     }
     const float = Number(text)
     return Number.isFinite(float) ? new HarnFloat(float) : this.fail('number out of range', false)
@@ -123,6 +146,7 @@ class Reader {
       const { text } = this
       let end = this.at
       for (let code = text.charCodeAt(end); code !== 0x22 && code !== 0x5c && code >= 0x20; code = text.charCodeAt(end)) end++
+      this.spend(UNITS_A_RUN + ((end - this.at) >> TEXT_BITS))
       const run = text.slice(this.at, end)
       this.at = end
       const char = text[end]
@@ -200,9 +224,12 @@ class Reader {
     return (char >= '0' && char <= '9') || char === '-' ? this.number() : this.fail('expected value')
   }
 
-  document(): Value {
-    const open: Open[] = []
+  /** Goes on until `budget` units are spent; PAUSED when there is more to read. */
+  document(budget: number): Value | typeof PAUSED {
+    const { open } = this
     for (;;) {
+      if (this.spent >= budget) return PAUSED
+      this.spent += UNITS_A_VALUE
       let value = this.valueOrOpen(open)
       if (this.error !== null) return null
       // A value is complete: give it to the innermost container, and close those that end here.
@@ -225,6 +252,7 @@ class Reader {
     const char = this.skipSpace()
     if (char !== '[' && char !== '{') return this.scalar(char)
     this.at++
+    this.spent += UNITS_A_CONTAINER
     const next = this.skipSpace()
     if (char === '[') {
       if (next === ']') return this.closed(new HarnList([]))
@@ -269,9 +297,44 @@ class Reader {
 }
 
 const OPENED = Symbol('opened')
+const PAUSED = Symbol('paused')
+
+const SPACES = 1024
+
+const UNITS_A_VALUE = 2
+const UNITS_A_CONTAINER = 8
+const UNITS_A_RUN = 2
+/** Characters of a text that are a unit. */
+const TEXT_BITS = 5
 
 export function parseJson(text: string): JsonResult {
-  const reader = new Reader(text)
-  const value = reader.document()
-  return reader.error === null ? { ok: true, value } : { ok: false, message: reader.error }
+  const reading = new JsonReading(text)
+  for (;;) {
+    const result = reading.step(PIECE)
+    work(reading.takeSpent())
+    if (result !== undefined) return result
+  }
+}
+
+/** Reads a long text piece by piece. */
+export class JsonReading {
+  private readonly reader: Reader
+
+  constructor(text: string) {
+    this.reader = new Reader(text)
+  }
+
+  /** Up to `units` of work; undefined when there is more to read. `spent` says how much it was. */
+  step(units: number): JsonResult | undefined {
+    const value = this.reader.document(units)
+    if (value === PAUSED) return undefined
+    return this.reader.error === null ? { ok: true, value } : { ok: false, message: this.reader.error }
+  }
+
+  /** Units since the last call. */
+  takeSpent(): number {
+    const { spent } = this.reader
+    this.reader.spent = 0
+    return spent
+  }
 }

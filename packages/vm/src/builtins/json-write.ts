@@ -3,12 +3,13 @@
 // and without a forced decimal (`1.0` is `1`), and the one of files and templates (`interchange`), which other readers take in.
 
 import { encodeBase64 } from './codecs-alphabets.js'
+import { PIECE } from './pieces.js'
 import { display, displayFloat } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
-import { visit } from '../values/meter.js'
+import { visit, work } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
 export interface JsonOptions {
@@ -29,7 +30,13 @@ function escapeChar(char: string): string {
   return MARKS[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
+const ESCAPED = /["\\\u0000-\u001f]/
+/** What JSON.stringify writes in another way than we do. */
+const OTHERWISE = /[\b\f\ud800-\udfff]/
+
 export function jsonString(text: string): string {
+  if (!ESCAPED.test(text)) return `"${text}"`
+  if (!OTHERWISE.test(text)) return JSON.stringify(text)
   return `"${text.replace(/["\\\u0000-\u001f]/g, escapeChar)}"`
 }
 
@@ -89,32 +96,103 @@ function open(value: Value): Open {
   return { labels: keyed.keys(), members: keyed.members(), at: 0 }
 }
 
-export function stringifyJson(root: Value, options: JsonOptions = {}): string {
-  const { indent = 0, interchange = false, displays = false } = options
-  const colon = indent > 0 ? ': ' : ':'
-  const first = leaf(root, interchange, displays)
-  if (first !== null) return first
-  const stack: Open[] = [open(root)]
-  const lineBreak = (depth: number): string => (indent > 0 ? `\n${' '.repeat(indent * depth)}` : '')
-  let out = ''
-  let visited = 0
-  for (let top = stack[0]; top !== undefined; top = stack.at(-1)) {
-    const { labels, members, at } = top
-    if (at === 0) out += labels === null ? '[' : '{'
-    if (at === members.length) {
-      stack.pop()
-      if (at > 0) out += lineBreak(stack.length)
-      out += labels === null ? ']' : '}'
-      continue
-    }
-    out += (at > 0 ? ',' : '') + lineBreak(stack.length)
-    if (labels !== null) out += (interchange ? interchangeString(labels[at]!) : jsonString(labels[at]!)) + colon
-    const member = members[at]!
-    top.at = at + 1
-    visited = visit(visited, 1)
-    const text = leaf(member, interchange, displays)
-    if (text === null) stack.push(open(member))
-    else out += text
+const UNITS_A_MEMBER = 2
+const UNITS_A_CONTAINER = 8
+/** Characters of a text that are a unit. */
+const TEXT_BITS = 4
+
+/** Writes a value piece by piece. */
+export class JsonWriting {
+  private readonly indent: number
+  private readonly interchange: boolean
+  private readonly displays: boolean
+  private readonly colon: string
+  private readonly stack: Open[] = []
+  private spent = 0
+  private out = ''
+
+  constructor(root: Value, { indent = 0, interchange = false, displays = false }: JsonOptions = {}) {
+    this.indent = indent
+    this.interchange = interchange
+    this.displays = displays
+    this.colon = indent > 0 ? ': ' : ':'
+    this.write(root)
   }
-  return out
+
+  private lineBreak(): string {
+    return this.indent > 0 ? `\n${' '.repeat(this.indent * this.stack.length)}` : ''
+  }
+
+  private write(value: Value): void {
+    // A text is written in one go: longer than an operation may take, it is refused.
+    if (typeof value === 'string') {
+      const units = value.length >> TEXT_BITS
+      if (units > PIECE) work(units)
+      else this.spent += units
+    }
+    const text = leaf(value, this.interchange, this.displays)
+    if (text !== null) this.out += text
+    else {
+      const opened = open(value)
+      // Opening reads all members, and puts the keys in order.
+      const { length } = opened.members
+      this.spend(UNITS_A_CONTAINER + (length >> 3))
+      this.stack.push(opened)
+    }
+  }
+
+  private spend(units: number): void {
+    this.spent += units
+    if (units <= PIECE) return
+    work(units)
+    this.spent -= units
+  }
+
+  /** Up to `units` of work; undefined when there is more to write. `takeSpent` says how much it was. */
+  step(units: number): string | undefined {
+    const { stack } = this
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      if (this.spent >= units) return undefined
+      const { labels, members, at } = top
+      if (at === 0) this.out += labels === null ? '[' : '{'
+      if (at === members.length) {
+        stack.pop()
+        if (at > 0) this.out += this.lineBreak()
+        this.out += labels === null ? ']' : '}'
+        continue
+      }
+      this.out += (at > 0 ? ',' : '') + this.lineBreak()
+      if (labels !== null) this.out += (this.interchange ? interchangeString(labels[at]!) : jsonString(labels[at]!)) + this.colon
+      top.at = at + 1
+      this.spent += UNITS_A_MEMBER
+      this.write(members[at]!)
+    }
+    return this.out
+  }
+
+  /** Units since the last call. */
+  takeSpent(): number {
+    const { spent } = this
+    this.spent = 0
+    return spent
+  }
+
+  /** Characters written so far. */
+  get length(): number {
+    return this.out.length
+  }
 }
+
+/** In one go, as part of another operation: of as much as that may take. */
+export function stringifyJson(root: Value, options: JsonOptions = {}): string {
+  const writing = new JsonWriting(root, options)
+  let visited = 0
+  for (;;) {
+    const text = writing.step(STEP)
+    visited = visit(visited, writing.takeSpent())
+    if (text !== undefined) return text
+  }
+}
+
+/** Units between two looks at the limits. */
+const STEP = 1024

@@ -5,8 +5,9 @@ import { builtin } from './builtin.js'
 import { textArg } from './core-values.js'
 import { extractFunction } from './json-extract.js'
 import { pointerFunctions } from './json-pointer.js'
-import { parseJson } from './json-read.js'
-import { stringifyJson } from './json-write.js'
+import { JsonReading } from './json-read.js'
+import { JsonWriting } from './json-write.js'
+import { inPieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 
 export { findJson } from './json-extract.js'
@@ -15,25 +16,49 @@ export type { JsonResult } from './json-read.js'
 export { jsonString, stringifyJson } from './json-write.js'
 export type { JsonOptions } from './json-write.js'
 
+/** A value in a list takes 2 units of reading and 16 of the heap, a list of its own 10 and 48. */
+const HEAP_A_UNIT = 6
+
+const parsing = inPieces('json.parse', (args) => {
+  const reading = new JsonReading(args[0] as string)
+  return {
+    step: (ctx, budget) => {
+      const result = reading.step(budget.left)
+      const spent = reading.takeSpent()
+      budget.left -= spent
+      budget.heap += HEAP_A_UNIT * spent
+      if (result === undefined) return undefined
+      return result.ok ? result.value : ctx.throw(`JSON parse error: ${result.message}`)
+    },
+  }
+})
+
+const writing = inPieces('json.stringify', (args) => {
+  const writer = new JsonWriting(args[0]!)
+  return {
+    step: (_ctx, budget) => {
+      const before = writer.length
+      const text = writer.step(budget.left)
+      budget.left -= writer.takeSpent()
+      budget.heap += writer.length - before
+      return text
+    },
+  }
+})
+
 export const jsonFamily: BuiltinFamily = {
   name: 'json',
   builtins: [
     builtin('json_parse(str: string) -> any', { doc: 'The value that a JSON text stands for.', borrows: true }, (ctx, text) => {
       const source = textArg(ctx, 0, text)
-      ctx.charge(source.length >> 2, 2 * source.length)
-      const parsed = parseJson(source)
-      return parsed.ok ? parsed.value : ctx.throw(`JSON parse error: ${parsed.message}`)
+      ctx.charge(source.length >> 6, source.length)
+      return parsing.run(ctx, source)
     }),
-    builtin(
-      'json_stringify(value: any) -> string',
-      { doc: 'A compact JSON text with keys in order.', borrows: true },
-      (ctx, value = null) => {
-        const text = stringifyJson(value)
-        ctx.charge(text.length >> 6, text.length)
-        return text
-      },
+    builtin('json_stringify(value: any) -> string', { doc: 'A compact JSON text with keys in order.' }, (ctx, value = null) =>
+      writing.run(ctx, value),
     ),
     extractFunction,
     ...pointerFunctions,
   ],
+  frames: [parsing.frame, writing.frame],
 }

@@ -4,7 +4,7 @@
 
 import { builtin, frame, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
-import { sortedOrder } from './core-values.js'
+import { sorting } from './sorting.js'
 import { compare } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -26,7 +26,8 @@ export interface LoopState extends FrameState {
 export interface Loop {
   /** What the call answered for `item`. A value ends the loop with it; undefined goes on. */
   readonly visit: (state: LoopState, item: Value, answer: Value) => Value | undefined
-  readonly end: (state: LoopState) => Value
+  /** The result; asked for once. */
+  readonly end: (state: LoopState, ctx: Context) => Result
   /** Arguments of the call, `[item]` unless said otherwise. */
   readonly args?: (state: LoopState, item: Value) => readonly Value[]
 }
@@ -106,7 +107,7 @@ const LOOPS = {
       state.out.push(answer)
       return undefined
     },
-    end: (state) => new HarnList(sortedOrder(state.out).map((at) => state.list.items[at]!)),
+    end: (state, ctx) => sorting.run(ctx, state.list, new HarnList(state.out)),
   },
   min_by: bestBy((order) => order < 0),
   max_by: bestBy((order) => order > 0),
@@ -138,6 +139,8 @@ export function loopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'k
     output,
     step: (ctx, state) => {
       const { list } = state
+      // What the end asked for has come.
+      if (state.at >= list.length) return ctx.result
       if (state.at >= 0) {
         const before = state.out.length
         const early = loop.visit(state, list.items[state.at]!, ctx.result)
@@ -145,7 +148,7 @@ export function loopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'k
         ctx.charge(0, 16 * (state.out.length - before))
       }
       state.at++
-      if (state.at >= list.length) return loop.end(state)
+      if (state.at >= list.length) return loop.end(state, ctx)
       const item = list.items[state.at]!
       return ctx.call(state.fn, loop.args === undefined ? [item] : loop.args(state, item))
     },

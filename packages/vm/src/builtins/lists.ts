@@ -4,10 +4,22 @@
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
 import { addNumbers } from './iter-methods.js'
-import { chargeList, clampIndex, count, countOr, joinTexts, numberOf, refuseItems, sorted, textArg } from './core-values.js'
+import {
+  UNITS_A_MEMBER,
+  chargeList,
+  chargeMade,
+  clampIndex,
+  count,
+  countOr,
+  joinTexts,
+  numberOf,
+  refuseItems,
+  textArg,
+} from './core-values.js'
 import { listCallbackFrames, listCallbackMethods, listFunctions } from './lists-callbacks.js'
 import type { BuiltinFamily } from './registry.js'
-import { compare, equals } from '../values/equality.js'
+import { sorting } from './sorting.js'
+import { compare, equals, searchUnits } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -31,6 +43,12 @@ function all(ctx: Context, self: HarnList): readonly Value[] {
   return self.view()
 }
 
+/** As `all`, for what looks at each element with some care. */
+function allSlowly(ctx: Context, self: HarnList): readonly Value[] {
+  ctx.charge(self.length >> 1)
+  return self.view()
+}
+
 /** Index of the first element equal to `wanted`, -1 without one. */
 export function indexOf(list: HarnList, wanted: Value): number {
   // The buffer may be longer than the list, so the search is cut by hand.
@@ -42,7 +60,8 @@ export function indexOf(list: HarnList, wanted: Value): number {
   return -1
 }
 
-export function chunksOf(items: readonly Value[], size: number): HarnList {
+export function chunksOf(ctx: Context, items: readonly Value[], size: number): HarnList {
+  chargeMade(ctx, Math.ceil(items.length / size), items.length)
   const chunks: Value[] = []
   for (let at = 0; at < items.length; at += size) chunks.push(new HarnList(items.slice(at, at + size)))
   return new HarnList(chunks)
@@ -50,8 +69,10 @@ export function chunksOf(items: readonly Value[], size: number): HarnList {
 
 /** Every full window of `size` elements, `step` apart. */
 export function windowsOf(ctx: Context, items: readonly Value[], size: number, step: number): Result {
-  const refusal = refuseItems(ctx, size * Math.max(0, Math.floor((items.length - size) / step) + 1))
+  const count = Math.max(0, Math.floor((items.length - size) / step) + 1)
+  const refusal = refuseItems(ctx, size * count)
   if (refusal !== null) return refusal
+  chargeMade(ctx, count, 0)
   const windows: Value[] = []
   for (let at = 0; at + size <= items.length; at += step) windows.push(new HarnList(items.slice(at, at + size)))
   return new HarnList(windows)
@@ -69,7 +90,8 @@ function best(items: readonly Value[], wanted: (order: number) => boolean): Valu
   return found
 }
 
-function tally(items: readonly Value[]): HarnDict {
+function tally(ctx: Context, items: readonly Value[]): HarnDict {
+  ctx.charge(UNITS_A_MEMBER * items.length, 32 * items.length)
   const counts = new Map<string, Value>()
   for (const item of items) {
     const key = display(item)
@@ -115,7 +137,7 @@ const last = edge(
 
 const eachSlice = (name: string): BuiltinDef =>
   listMethod(`${name}(n: int) -> list`, 'Lists of `n` elements; the last may be shorter.', (ctx, self, n) =>
-    chunksOf(all(ctx, self), Math.max(1, count(n) ?? 1)),
+    chunksOf(ctx, self.view(), Math.max(1, count(n) ?? 1)),
   )
 
 const windowMethod = (name: string): BuiltinDef =>
@@ -129,15 +151,14 @@ const methods: readonly BuiltinDef[] = [
   listMethod('count() -> int', 'Number of elements.', (_ctx, self) => self.length, true),
   listMethod('empty() -> bool', 'Whether there is no element.', (_ctx, self) => self.length === 0, true),
   listMethod('sort() -> list', 'Ascending; stable.', (ctx, self) => {
-    ctx.charge(self.length, 16 * self.length)
-    return new HarnList(sorted(self.view()))
+    ctx.charge(self.length >> 3, 16 * self.length)
+    return sorting.run(ctx, self)
   }),
   listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(all(ctx, self).toReversed())),
   listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(ctx, self.view())),
   listMethod('compact() -> list', 'Without nil.', (ctx, self) => new HarnList(all(ctx, self).filter((item) => item !== null))),
   listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', (ctx, self) => {
-    // Each element is hashed by its contents.
-    ctx.charge(3 * self.length)
+    ctx.charge(UNITS_A_MEMBER * self.length)
     return new HarnList(new HarnSet(all(ctx, self)).values())
   }),
   listMethod(
@@ -150,7 +171,7 @@ const methods: readonly BuiltinDef[] = [
     'contains(value: any) -> bool',
     'Whether an element equals `value`.',
     (ctx, self, value) => {
-      ctx.charge(self.length >> 3)
+      ctx.charge(searchUnits(self.length, value))
       return indexOf(self, value) >= 0
     },
     true,
@@ -159,19 +180,20 @@ const methods: readonly BuiltinDef[] = [
     'index_of(value: any) -> int',
     'Index of the first element equal to `value`, or -1.',
     (ctx, self, value) => {
-      ctx.charge(self.length >> 3)
+      ctx.charge(searchUnits(self.length, value))
       return indexOf(self, value)
     },
     true,
   ),
   listMethod('enumerate() -> list', '`{index, value}` dicts.', (ctx, self) => {
-    chargeList(ctx, self.length, 3 * self.length)
+    // A dict costs as much to make as some lists.
+    chargeMade(ctx, 3 * self.length, 3 * self.length)
     return new HarnList(self.view().map((value, index) => HarnDict.of({ index, value })))
   }),
   listMethod('zip(other: list) -> list', 'Two-element lists; as long as the shorter.', (ctx, self, other) => {
     if (!(other instanceof HarnList)) return new HarnList([])
     const length = Math.min(self.length, other.length)
-    chargeList(ctx, length, 3 * length)
+    chargeMade(ctx, length, 2 * length)
     return new HarnList(self.items.slice(0, length).map((item, at) => new HarnList([item, other.items[at]!])))
   }),
   listMethod('slice(start: int, end?: int) -> list', 'Elements from `start` up to `end`; negatives count from the end.', slice),
@@ -187,16 +209,17 @@ const methods: readonly BuiltinDef[] = [
   }),
   listMethod('first(n?: int) -> any', 'The first element or nil; with `n` a list of the first ones.', first),
   listMethod('last(n?: int) -> any', 'The last element or nil; with `n` a list of the last ones.', last),
-  listMethod('sum() -> int | float', 'Sum of the numbers; others are ignored.', (ctx, self) => sum(all(ctx, self)), true),
+  listMethod('sum() -> int | float', 'Sum of the numbers; others are ignored.', (ctx, self) => sum(allSlowly(ctx, self)), true),
   listMethod('min() -> any', 'The first least element, nil when empty.', (ctx, self) =>
-    best(all(ctx, self), (order) => order < 0),
+    best(allSlowly(ctx, self), (order) => order < 0),
   ),
   listMethod('max() -> any', 'The first greatest element, nil when empty.', (ctx, self) =>
-    best(all(ctx, self), (order) => order > 0),
+    best(allSlowly(ctx, self), (order) => order > 0),
   ),
   listMethod('push(value: any) -> list', 'With `value` behind the last element.', (ctx, self, value) => {
     if (ctx.argc === 0) return self
-    ctx.charge(0, 32)
+    if (self.owned || self.items.length === self.length) ctx.charge(0, 32)
+    else chargeList(ctx, self.length)
     if (self.owned) {
       // The receiver is a variable that the result overwrites (compiler, emitExtension).
       self.items.push(value)
@@ -214,7 +237,7 @@ const methods: readonly BuiltinDef[] = [
     chargeList(ctx, self.length)
     return new HarnList(self.items.slice(0, Math.max(0, self.length - 1)))
   }),
-  listMethod('tally() -> dict', 'How often each display occurs.', (ctx, self) => tally(all(ctx, self)), true),
+  listMethod('tally() -> dict', 'How often each display occurs.', (ctx, self) => tally(ctx, self.view()), true),
   ...['chunk', 'each_slice'].map(eachSlice),
   ...['window', 'each_cons', 'sliding_window'].map(windowMethod),
 ]
@@ -232,7 +255,7 @@ const functions: readonly BuiltinDef[] = [
   builtin(
     'chunk(list: list, size?: int) -> list',
     { doc: 'Lists of `size` elements; the last may be shorter.' },
-    onList('chunk', (ctx, list, size) => chunksOf(all(ctx, list), Math.max(1, count(size) ?? 1))),
+    onList('chunk', (ctx, list, size) => chunksOf(ctx, list.view(), Math.max(1, count(size) ?? 1))),
   ),
   builtin(
     'window(list: list, size?: int, step?: int) -> list',
@@ -252,5 +275,5 @@ const functions: readonly BuiltinDef[] = [
 export const listsFamily: BuiltinFamily = {
   name: 'lists',
   builtins: [...methods, ...listCallbackMethods, ...functions, ...listFunctions],
-  frames: listCallbackFrames,
+  frames: [...listCallbackFrames, sorting.frame],
 }

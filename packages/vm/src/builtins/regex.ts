@@ -1,16 +1,27 @@
 // Regular expression builtins (reference 03a §12). Argument order differs between them; that is the language's.
 
-import { builtin } from './builtin.js'
+import { builtin, family } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
 import { MAX_TEXT, textArg } from './core-values.js'
 import { compileRegex, expandReplacement, matchesOf } from './regex-engine.js'
-import type { Regex } from './regex-engine.js'
+import type { Regex, RegexMatch } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { visit } from '../values/meter.js'
 import type { Value } from '../values/value.js'
+
+/** Patterns that this machine has paid for lately. */
+const patternState = family('regex', (): { readonly known: Map<string, boolean> } => ({ known: new Map() }))
+const KNOWN_PATTERNS = 32
+const COMPILE_UNITS = 300
+const UNITS_AN_INSTRUCTION = 16
+
+/** Finding where a match begins and ends and cutting it out, beside looking at its characters. */
+const UNITS_A_MATCH = 10
+const UNITS_A_RECORD = 30
 
 /** The compiled pattern, or the fault that a bad pattern or flag raises. */
 function compiled(ctx: Context, pattern: Value, letters: string): Regex | Control {
@@ -20,7 +31,16 @@ function compiled(ctx: Context, pattern: Value, letters: string): Regex | Contro
   const text = display(pattern)
   ctx.charge(text.length)
   try {
-    return compileRegex(text, letters)
+    const regex = compileRegex(text, letters)
+    // Compiled patterns are shared by all machines; what a machine pays must not depend on the others.
+    const { known } = ctx.state(patternState)
+    const key = `${letters}/${text}`
+    if (!known.has(key)) {
+      ctx.charge(COMPILE_UNITS + UNITS_AN_INSTRUCTION * regex.engine.programSize())
+      if (known.size >= KNOWN_PATTERNS) known.delete(known.keys().next().value!)
+      known.set(key, true)
+    }
+    return regex
   } catch (error) {
     if (error instanceof RegexSyntaxError) return ctx.throw(`Invalid regex: ${error.message}`)
     throw error
@@ -31,9 +51,18 @@ function isRegex(value: Regex | Control): value is Regex {
   return 'engine' in value
 }
 
-/** A search costs more than a scan: one unit of fuel for two characters. */
-function chargeSearch(ctx: Context, text: string): void {
+/**
+ * The matches of a search, paid for: two characters are a unit, and what is made of a match takes `units` and `heap` more. Together
+ * they are one operation.
+ */
+function* paidMatches(ctx: Context, regex: Regex, text: string, units: number, heap: number): Generator<RegexMatch, void, void> {
   ctx.charge(text.length >> 1, text.length)
+  let spent = text.length >> 1
+  for (const match of matchesOf(regex, text)) {
+    spent = visit(spent, units)
+    ctx.charge(0, heap)
+    yield match
+  }
 }
 
 const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result => {
@@ -41,9 +70,10 @@ const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Res
   const regex = compiled(ctx, pattern, textArg(ctx, 2, flags))
   if (!isRegex(regex)) return regex
   const text = display(input)
-  chargeSearch(ctx, text)
   const found: Value[] = []
-  for (const match of matchesOf(regex, text)) found.push(match.groups[0]!)
+  for (const match of paidMatches(ctx, regex, text, UNITS_A_MATCH, 32)) {
+    found.push(match.groups[0]!)
+  }
   return found.length === 0 ? null : new HarnList(found)
 }
 
@@ -53,12 +83,11 @@ const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Val
   if (!isRegex(regex)) return regex
   const text = display(input)
   const template = display(replacement)
-  chargeSearch(ctx, text)
   let out = ''
   let from = 0
-  for (const match of matchesOf(regex, text)) {
+  for (const match of paidMatches(ctx, regex, text, UNITS_A_MATCH, 16)) {
     const piece = expandReplacement(template, regex, match)
-    ctx.charge(1, piece.length)
+    ctx.charge(0, piece.length)
     out += text.slice(from, match.start) + piece
     if (out.length > MAX_TEXT) return ctx.runtime('regex_replace: the result is too long')
     from = match.end
@@ -71,9 +100,8 @@ const captures = (ctx: Context, pattern: Value, input: Value): Result => {
   const regex = compiled(ctx, pattern, '')
   if (!isRegex(regex)) return regex
   const text = display(input)
-  chargeSearch(ctx, text)
   const found: Value[] = []
-  for (const match of matchesOf(regex, text)) {
+  for (const match of paidMatches(ctx, regex, text, UNITS_A_RECORD, 256)) {
     const fields = new Map<string, Value>()
     fields.set('match', match.groups[0]!)
     fields.set('groups', new HarnList(match.groups.slice(1)))
@@ -91,10 +119,9 @@ const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Resu
   const regex = compiled(ctx, pattern, textArg(ctx, 2, flags))
   if (!isRegex(regex)) return regex
   const text = display(input)
-  chargeSearch(ctx, text)
   const pieces: Value[] = []
   let from = 0
-  for (const match of matchesOf(regex, text)) {
+  for (const match of paidMatches(ctx, regex, text, UNITS_A_MATCH, 32)) {
     pieces.push(text.slice(from, match.start))
     from = match.end
   }

@@ -4,7 +4,7 @@
 
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result } from './builtin.js'
-import { chargeList } from './core-values.js'
+import { UNITS_A_MEMBER } from './core-values.js'
 import { loopFrame, runLoop } from './lists-callbacks.js'
 import type { BuiltinFamily } from './registry.js'
 import { equals, structuralKey } from '../values/equality.js'
@@ -71,7 +71,7 @@ function removed(set: HarnSet, same: (member: Value) => boolean): HarnSet {
 }
 
 function charge(ctx: Context, ...sets: Value[]): void {
-  for (const set of sets) if (set instanceof HarnSet) chargeList(ctx, set.size)
+  for (const set of sets) if (set instanceof HarnSet) ctx.charge(UNITS_A_MEMBER * set.size, 32 * set.size)
 }
 
 function setMethod(
@@ -195,7 +195,7 @@ const functions: readonly BuiltinDef[] = [
     const made = new HarnSet()
     for (const item of items) {
       const members = item instanceof HarnList ? item.view() : item instanceof HarnSet ? item.values() : [item]
-      chargeList(ctx, members.length)
+      ctx.charge(UNITS_A_MEMBER * members.length, 32 * members.length)
       for (const member of members) made.add(member)
     }
     return made

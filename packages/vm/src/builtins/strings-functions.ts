@@ -11,15 +11,20 @@ import { repeatText, replaceAll, splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { isPart } from '../values/text-search.js'
+import { searchUnits } from '../values/equality.js'
 import { codePointLength, sliceText } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
+
+/** Characters that a function works on for a unit, as a power of two: those that look for words are slow. */
+const TEXT_BITS = 2
 
 /** A function from texts to a text. */
 function textFunction(signature: string, doc: string, map: (...texts: string[]) => Value): BuiltinDef {
   const run: Run = (ctx, ...args) => {
     const texts = args.map((value, at) => textArg(ctx, at, value))
     const size = texts.reduce((sum, text) => sum + text.length, 0)
-    ctx.charge(size >> 6, size)
+    ctx.charge(size >> TEXT_BITS, size)
     return map(...texts)
   }
   return builtin(signature, { doc, borrows: true }, run)
@@ -47,6 +52,7 @@ function formatPositional(template: string, values: readonly Value[]): string {
 
 function format(ctx: Context, template: Value = null, ...values: Value[]): Result {
   const text = textArg(ctx, 0, template)
+  ctx.charge(text.length >> 3)
   const [first] = values
   const out = first instanceof HarnDict ? formatNamed(text, first) : formatPositional(text, values)
   ctx.charge(out.length >> 6, out.length)
@@ -58,6 +64,7 @@ const SIDES: ReadonlySet<string> = new Set(['left', 'right', 'both'])
 function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value = null, side: Value = null): Result {
   const text = textArg(ctx, 0, value)
   const where = ctx.argc > 3 ? textArg(ctx, 3, side).toLowerCase() : 'right'
+  chargeGraphemes(ctx, text)
   const missing = countOr(width, 0) - graphemes(text).length
   if (missing <= 0) return text
   if (!SIDES.has(where)) return ctx.runtime('str_pad: side must be left, right, or both')
@@ -68,13 +75,18 @@ function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value
   return typeof left !== 'string' ? left : typeof right !== 'string' ? right : left + text + right
 }
 
+/** The segmenter of the host takes long for each cluster. */
+function chargeGraphemes(ctx: Context, text: string): void {
+  ctx.charge(8 * text.length, 32 * text.length)
+}
+
 const FORMS: ReadonlySet<string> = new Set(['NFC', 'NFD', 'NFKC', 'NFKD'])
 
 function normalize(ctx: Context, value: Value = null, form: Value = null): Result {
   const name = ctx.argc > 1 ? textArg(ctx, 1, form).toUpperCase() : 'NFC'
   if (!FORMS.has(name)) return ctx.runtime('unicode_normalize: form must be NFC, NFD, NFKC, or NFKD')
   const text = textArg(ctx, 0, value)
-  ctx.charge(text.length >> 5, text.length)
+  ctx.charge(text.length >> 2, text.length)
   return text.normalize(name)
 }
 
@@ -87,14 +99,14 @@ function substring(ctx: Context, value: Value = null, start: Value = null, lengt
 }
 
 function contains(ctx: Context, hay: Value = null, wanted: Value = null): Result {
-  if (typeof hay === 'string') return hay.includes(textArg(ctx, 1, wanted))
+  if (typeof hay === 'string') return isPart(hay, textArg(ctx, 1, wanted))
   if (!(hay instanceof HarnList)) return false
-  ctx.charge(hay.length >> 3)
+  ctx.charge(searchUnits(hay.length, wanted))
   return indexOf(hay, wanted) >= 0
 }
 
 const list = (ctx: Context, texts: string[]): HarnList => {
-  ctx.charge(texts.length >> 3, 16 * texts.length)
+  ctx.charge(0, 32 * texts.length)
   return new HarnList(texts)
 }
 
@@ -110,7 +122,8 @@ export const stringFunctions: readonly BuiltinDef[] = [
   builtin(
     'split(s: string, sep?: string) -> list<string>',
     { doc: 'The parts between separators, a space by default.', borrows: true },
-    (ctx, text, separator) => list(ctx, splitText(textArg(ctx, 0, text), ctx.argc > 1 ? textArg(ctx, 1, separator) : ' ')),
+    (ctx, text, separator) =>
+      list(ctx, splitText(textArg(ctx, 0, text), ctx.argc > 1 ? textArg(ctx, 1, separator) : ' ', ctx.mostWork + 1)),
   ),
   textFunction('starts_with(str: string, prefix: string) -> bool', 'Whether it begins with `prefix`.', (text = '', prefix = '') =>
     text.startsWith(prefix),
@@ -146,7 +159,11 @@ export const stringFunctions: readonly BuiltinDef[] = [
   builtin(
     'unicode_graphemes(str: string) -> list<string>',
     { doc: 'The extended grapheme clusters.', borrows: true },
-    (ctx, text) => list(ctx, graphemes(textArg(ctx, 0, text))),
+    (ctx, value) => {
+      const text = textArg(ctx, 0, value)
+      chargeGraphemes(ctx, text)
+      return list(ctx, graphemes(text))
+    },
   ),
   textFunction('dirname(path: string) -> string', 'The path without its last part.', (path = '') => dirName(path)),
   textFunction('basename(path: string) -> string', 'The last part of the path.', (path = '') => baseName(path)),

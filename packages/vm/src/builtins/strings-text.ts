@@ -2,6 +2,8 @@
 
 import type { Context, Control } from './builtin.js'
 import { refuseText } from './core-values.js'
+import { SCANNED_BITS, work } from '../values/meter.js'
+import { chargeSearch, splitAt } from '../values/text-search.js'
 
 // White_Space of Unicode, which is not JavaScript's \s: with U+0085, without U+FEFF.
 const SPACE = '[\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
@@ -15,8 +17,12 @@ export function trimStart(text: string): string {
 export function trimEnd(text: string): string {
   // By hand: a regex anchored at the end is quadratic on long runs of spaces inside the text.
   let end = text.length
-  while (end > 0 && IS_SPACE.test(text[end - 1]!)) end--
+  while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--
   return text.slice(0, end)
+}
+
+function isSpace(code: number): boolean {
+  return code <= 0x20 ? code === 0x20 || (code >= 9 && code <= 13) : code >= 0x85 && IS_SPACE.test(String.fromCharCode(code))
 }
 
 export function trim(text: string): string {
@@ -25,18 +31,28 @@ export function trim(text: string): string {
 
 /** Every occurrence; an empty `old` stands between all characters and at both ends. */
 export function replaceAll(ctx: Context, text: string, old: string, replacement: string): string | Control {
-  const parts = old === '' ? ['', ...text, ''] : text.split(old)
-  ctx.charge(parts.length >> 3)
+  const parts = splitText(text, old, ctx.mostWork + 1)
   return refuseText(ctx, text.length + (parts.length - 1) * (replacement.length - old.length)) ?? parts.join(replacement)
 }
 
 /** Parts between separators; an empty separator gives the characters with an empty text at each end. */
-export function splitText(text: string, separator: string): string[] {
-  return separator === '' ? ['', ...text, ''] : text.split(separator)
+export function splitText(text: string, separator: string, most = MOST_PARTS): string[] {
+  if (separator === '') {
+    work(text.length >> 1)
+    return ['', ...text, '']
+  }
+  work(text.length >> SCANNED_BITS)
+  chargeSearch(text, separator)
+  // More parts than an operation may make are charged, not made.
+  const parts = splitAt(text, separator, most)
+  work(parts.length)
+  return parts
 }
 
-export function linesOf(text: string): string[] {
-  const lines = text.split('\n')
+const MOST_PARTS = 2 ** 32 - 1
+
+export function linesOf(text: string, most = MOST_PARTS): string[] {
+  const lines = splitText(text, '\n', most)
   const last = lines.pop()!
   const ended = lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
   return last === '' ? ended : [...ended, last]

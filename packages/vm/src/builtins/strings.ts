@@ -9,7 +9,9 @@ import type { BuiltinFamily } from './registry.js'
 import { stringFunctions } from './strings-functions.js'
 import { linesOf, repeatText, replaceAll, splitText, trim, trimEnd, trimStart } from './strings-text.js'
 import { HarnList } from '../values/list.js'
-import { codePointLength, hasSurrogates, sliceText } from '../values/text-order.js'
+import { scan } from '../values/meter.js'
+import { characterAt, codePointLength, sliceText } from '../values/text-order.js'
+import { chargeSearch, findLastText, findText, isPart } from '../values/text-search.js'
 import type { Value } from '../values/value.js'
 
 /** Characters up to `end` (null or negative: the end of the text) from `start`, both clamped. */
@@ -25,6 +27,11 @@ function pointsBefore(text: string, units: number): number {
   return units <= 0 ? units : codePointLength(text.slice(0, units))
 }
 
+function find(text: string, part: string, search: (text: string, part: string) => number): number {
+  chargeSearch(text, part)
+  return pointsBefore(text, search(text, part))
+}
+
 function pad(ctx: Context, text: string, width: number, fill: string, left: boolean): string | Control {
   const missing = width - codePointLength(text)
   if (missing <= 0) return text
@@ -33,13 +40,11 @@ function pad(ctx: Context, text: string, width: number, fill: string, left: bool
 }
 
 function charAt(text: string, index: number | null): string | null {
-  if (index === null || index < 0) return null
-  if (!hasSurrogates(text)) return text[index] ?? null
-  return index < text.length ? (Array.from(text)[index] ?? null) : null
+  return index === null || index < 0 ? null : characterAt(text, index)
 }
 
 function textList(ctx: Context, texts: string[], size: number): HarnList {
-  ctx.charge((size >> 6) + (texts.length >> 3), 16 * texts.length + size)
+  ctx.charge(0, 32 * texts.length + size)
   return new HarnList(texts)
 }
 
@@ -48,7 +53,11 @@ function stringMethod(
   doc: string,
   run: (ctx: Context, self: string, a: Value, b: Value) => Result,
 ): BuiltinDef {
-  return method('string', signature, { doc, borrows: true }, (ctx, self, a = null, b = null) => run(ctx, self as string, a, b))
+  return method('string', signature, { doc, borrows: true }, (ctx, self, a = null, b = null) => {
+    const text = self as string
+    scan(text.length)
+    return run(ctx, text, a, b)
+  })
 }
 
 /** One definition under several names. */
@@ -61,10 +70,13 @@ function named(
   return names.map((name) => stringMethod(`${name}${signature}`, doc, run))
 }
 
+/** Characters that are changed for a unit, as a power of two. */
+const MAPPED_BITS = 4
+
 /** A method that makes a text of about the same size. */
 function mapped(names: readonly string[], doc: string, map: (text: string) => string): BuiltinDef[] {
   return named(names, '() -> string', doc, (ctx, self) => {
-    ctx.charge(self.length >> 6, self.length)
+    ctx.charge(self.length >> MAPPED_BITS, self.length)
     return map(self)
   })
 }
@@ -77,7 +89,7 @@ const methods: readonly BuiltinDef[] = [
   ...named(['count', 'len'], '() -> int', 'Number of characters.', (_ctx, self) => codePointLength(self)),
   stringMethod('empty() -> bool', 'Whether there is no character.', (_ctx, self) => self === ''),
   stringMethod('contains(part: string) -> bool', 'Whether `part` occurs.', (ctx, self, part) =>
-    self.includes(textArg(ctx, 0, part)),
+    isPart(self, textArg(ctx, 0, part)),
   ),
   stringMethod('starts_with(prefix: string) -> bool', 'Whether it begins with `prefix`.', (ctx, self, prefix) =>
     self.startsWith(textArg(ctx, 0, prefix)),
@@ -92,7 +104,8 @@ const methods: readonly BuiltinDef[] = [
   stringMethod(
     'split(separator?: string) -> list<string>',
     'The parts between separators, a comma by default.',
-    (ctx, self, separator) => textList(ctx, splitText(self, ctx.argc > 0 ? textArg(ctx, 0, separator) : ','), self.length),
+    (ctx, self, separator) =>
+      textList(ctx, splitText(self, ctx.argc > 0 ? textArg(ctx, 0, separator) : ',', ctx.mostWork + 1), self.length),
   ),
   ...mapped(['trim'], 'Without white space at both ends.', trim),
   ...mapped(['trim_start'], 'Without white space at the start.', trimStart),
@@ -109,17 +122,17 @@ const methods: readonly BuiltinDef[] = [
     (_ctx, self, start, end) => substring(self, count(start) ?? 0, count(end)),
   ),
   stringMethod('index_of(part: string) -> int', 'Where `part` first occurs, or -1.', (ctx, self, part) =>
-    pointsBefore(self, self.indexOf(textArg(ctx, 0, part))),
+    find(self, textArg(ctx, 0, part), findText),
   ),
   stringMethod('last_index_of(part: string) -> int', 'Where `part` last occurs, or -1.', (ctx, self, part) =>
-    pointsBefore(self, self.lastIndexOf(textArg(ctx, 0, part))),
+    find(self, textArg(ctx, 0, part), findLastText),
   ),
   stringMethod('chars() -> list<string>', 'The characters.', (ctx, self) => {
     ctx.charge(self.length >> 1, 17 * self.length)
     return new HarnList(Array.from(self))
   }),
   stringMethod('lines() -> list<string>', 'The lines without their ends.', (ctx, self) =>
-    textList(ctx, linesOf(self), self.length),
+    textList(ctx, linesOf(self, ctx.mostWork + 1), self.length),
   ),
   stringMethod('repeat(n?: int) -> string', 'The text `n` times.', (ctx, self, n) => repeatText(ctx, self, count(n) ?? 1)),
   stringMethod('pad_left(width: int, fill?: string) -> string', 'Filled up on the left.', (ctx, self, width, fill) =>

@@ -32,8 +32,12 @@ export class Block {
   }
 }
 
-/** The graph of a function, made when it is first asked for. */
-export function graphOf(code: FunctionCode): FlowGraph {
+/** Bytes of code times slots up to which a function has a graph: which slot lives where takes that long to find out. */
+const LARGEST = 1 << 21
+
+/** The graph of a function, made when it is first asked for; null for one that is too large. */
+export function graphOf(code: FunctionCode): FlowGraph | null {
+  if (code.chunk.code.length * code.frameSize > LARGEST) return null
   return (code.compiled.graph ??= new FlowGraph(code))
 }
 

@@ -103,9 +103,9 @@ export class InlinedCall {
   readonly guessed: Guesses
   private readonly solved = new Map<string, { readonly states: Map<Block, Types>; readonly result: number }>()
 
-  constructor(code: FunctionCode, region: Region) {
+  constructor(code: FunctionCode, graph: FlowGraph, region: Region) {
     this.code = code
-    this.graph = graphOf(code)
+    this.graph = graph
     this.region = region
     const allowed = code.compiled.guesses
     this.guessed = { allowed, floatReads: allowed ? floatReads(region.order) : new Set(), inlined: new Map() }
@@ -144,13 +144,14 @@ export class InlinedCall {
 function inlinable(code: FunctionCode): InlinedCall | null {
   if (code.exactCount < 0 || !code.plain) return null
   const graph = graphOf(code)
+  if (graph === null) return null
   let size = 0
   for (const { instrs, handler } of graph.blocks) {
     size += instrs.length
     if (handler !== null || size > MOST_INSTRS || !instrs.every((i) => PLAIN.has(i.op) && !leavesCode(i))) return null
   }
   const region = new Region(graph.entry, (block) => block.successors)
-  return region.loops.size > 0 ? null : new InlinedCall(code, region)
+  return region.loops.size > 0 ? null : new InlinedCall(code, graph, region)
 }
 
 /** The calls in `blocks` that are taken in. `closure` is one that runs them. */

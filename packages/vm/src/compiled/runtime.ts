@@ -38,6 +38,7 @@ import {
   power,
   subtract,
 } from '../interpreter/arithmetic.js'
+import { isLong } from '../interpreter/charges.js'
 import { Fault, leavingRun, thrown, typeFault } from '../interpreter/fault.js'
 import { structMethod } from '../interpreter/calls.js'
 import { readField, writeField } from '../interpreter/fields.js'
@@ -197,17 +198,17 @@ function struct(
 function listExtend(m: Machine, list: HarnList, items: Value): Fault | null {
   const fault = checkList(items)
   if (fault !== null) return fault
+  m.chargeCopy(items)
   for (const item of (items as HarnList).view()) list.items.push(item)
   list.length = list.items.length
-  m.chargeHeap(16 * (items as HarnList).length)
   return null
 }
 
 function dictExtend(m: Machine, dict: HarnDict, entries: Value): Fault | null {
   const fault = checkDict(entries)
   if (fault !== null) return fault
+  m.chargeCopy(entries)
   dict.setAll(entries as HarnDict)
-  m.chargeHeap(32 * (entries as HarnDict).size)
   return null
 }
 
@@ -337,6 +338,7 @@ export const HELPERS = {
   checkDict,
   checkList,
   withoutKeys,
+  isLong,
   isResult,
   ok,
   noResult,

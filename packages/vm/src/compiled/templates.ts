@@ -141,9 +141,9 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
   if (guessesInts(i, w.types, w.guesses)) return ints(w, i)
   if (guessesList(i, w.types, w.guesses)) return op === L.GET_INDEX ? readList(w, i) : writeList(w, i, block)
   if (isArithmetic(op) || op === L.ADDK || op === L.SUBK || op === L.MULK) return arithmetic(w, i, block)
-  if (op in TEST_TEXT) return set(test(w, op, i.b, w.value(i.c), w.typeOf(i.c), i.c))
+  if (op in TEST_TEXT) return beforeTest(w, i) + set(test(w, op, i.b, w.value(i.c), w.typeOf(i.c), i.c))
   if (op in VALUE_TEST_INT) return set(testInt(w, VALUE_TEST_INT[op]!, i.b, i.c))
-  if (op in JUMP_TEST) return branch(w, block, test(w, JUMP_TEST[op]!, i.b, w.value(i.c), w.typeOf(i.c), i.c))
+  if (op in JUMP_TEST) return beforeTest(w, i) + branch(w, block, test(w, JUMP_TEST[op]!, i.b, w.value(i.c), w.typeOf(i.c), i.c))
   if (op in JUMP_TEST_INT) return branch(w, block, testInt(w, JUMP_TEST_INT[op]!, i.b, i.c))
   switch (op) {
     case L.MOVE:
@@ -194,9 +194,9 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.NOT:
       return set(`!${truth(w, i.b)}`)
     case L.IN:
-      return set(`contains(${b()},${c()})`)
+      return beforeLong(w, i) + set(`contains(${b()},${c()})`)
     case L.NOT_IN:
-      return set(`!contains(${b()},${c()})`)
+      return beforeLong(w, i) + set(`!contains(${b()},${c()})`)
 
     case L.JUMP:
       return ''
@@ -305,9 +305,9 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.ITEM:
       return `t=${w.any(i.b)}.at(${i.c});${set('t===undefined?null:t')}`
     case L.LIST_REST:
-      return set(`new List(${w.any(i.b)}.view().slice(${i.c}))`)
+      return `m.chargeCopy(${w.any(i.b)});` + set(`new List(${w.any(i.b)}.view().slice(${i.c}))`)
     case L.DICT_REST:
-      return set(`withoutKeys(${w.any(i.b)},${w.constant(i.k)})`)
+      return `m.chargeCopy(${w.any(i.b)});` + set(`withoutKeys(${w.any(i.b)},${w.constant(i.k)})`)
     case L.IS_ENUM: {
       const name = i.k as { readonly enumName: string; readonly variant: string }
       const x = b()
@@ -553,6 +553,17 @@ function slowModulo(w: UnitWriter, i: Instr, block: Block, y: string): string {
   return `{t=modulo(${w.value(i.b)},${y});if(t instanceof Fault){${w.fault(i, block, 't')}}${w.any(i.a)}=t}`
 }
 
+/** The fuel point of an operation that takes as long as what it is given: `Machine.refuelBefore` in the base tier. */
+function beforeLong(w: UnitWriter, i: Instr): string {
+  return `if(m.fuel<1){${w.exit(i)}}`
+}
+
+function beforeTest(w: UnitWriter, i: Instr): string {
+  if (w.typeOf(i.b) === FLOAT || w.isNumber(i.b) || w.isBool(i.b)) return ''
+  const x = w.any(i.b)
+  return `if(typeof ${x}!=="number"&&m.fuel<1&&isLong(${x})){${w.exit(i)}}`
+}
+
 /** `y` is the text of the right operand in general form, of the type given; its slot is for its raw form. */
 function test(w: UnitWriter, op: number, slot: number, y: string, yType: number, ySlot: number): string {
   const x = w.typeOf(slot)
@@ -590,7 +601,7 @@ function text(w: UnitWriter, i: Instr): string {
     const x = w.any(slot)
     return `(typeof ${x}==="string"?${x}:display(${x}))`
   })
-  return `t=${parts.length === 0 ? '""' : parts.length === 1 ? parts[0]! : parts.join('+')};m.chargeHeap(16+t.length);${w.any(i.a)}=t;`
+  return `${beforeLong(w, i)}t=${parts.length === 0 ? '""' : parts.length === 1 ? parts[0]! : parts.join('+')};m.chargeText(t.length);${w.any(i.a)}=t;`
 }
 
 const QUICK_CHECK: Readonly<Record<string, (x: string) => string>> = {
@@ -699,7 +710,8 @@ function builtin(w: UnitWriter, i: Instr, block: Block, given: readonly string[]
   const def = i.k as BuiltinDef
   const count = def.rest ? Math.max(given.length, def.arity) : def.arity
   const args = Array.from({ length: count }, (_, at) => given[at] ?? 'null')
-  return `m.context.argc=${given.length};t=${w.constant(def)}.run(m.context${more(args.join(','))});${control(w, i, block)}${w.any(i.a)}=t;`
+  const before = i.op === L.BUILTIN1 && def.real !== undefined ? '' : beforeLong(w, i)
+  return `${before}m.context.argc=${given.length};t=${w.constant(def)}.run(m.context${more(args.join(','))});${control(w, i, block)}${w.any(i.a)}=t;`
 }
 
 /** `t` is what a builtin gave: a value, a fault, or something that only the base tier can go on with. */
@@ -711,7 +723,7 @@ function callMethod(w: UnitWriter, i: Instr, block: Block): string {
   const receiver = w.value(i.b)
   const { name } = i.k as { readonly name: string }
   const args = Array.from({ length: i.c }, (_, at) => w.value(i.b + 1 + at))
-  const builtinCall = `${builtinMethod(w, i, receiver, args)}${methodControl(w, i, block, name)}${w.any(i.a)}=t;`
+  const builtinCall = `${beforeLong(w, i)}${builtinMethod(w, i, receiver, args)}${methodControl(w, i, block, name)}${w.any(i.a)}=t;`
   if (w.typeOf(i.b) === FLOAT) return builtinCall
   return (
     `if(${receiver} instanceof Struct){t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +

@@ -380,6 +380,7 @@ function compileFunction(machine: Machine, closure: HarnClosure, sample: (slot: 
 
 function functionUnit(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): UnitWriter {
   const graph = graphOf(closure.code)
+  if (graph === null) throw new Refusal('too large')
   return new UnitWriter({ graph, kind: 'function', entry: graph.entry, sample, machine, closure })
 }
 
@@ -397,6 +398,7 @@ function compileEntered(
 ): EnteredUnit | null {
   return attempt(closure.code, (): EnteredUnit => {
     const graph = graphOf(closure.code)
+    if (graph === null) throw new Refusal('too large')
     const entry = graph.blockOf(at)
     if (entry === undefined) throw new Refusal('no block at the entry')
     const sample = (slot: number): unknown => regs[base + slot]

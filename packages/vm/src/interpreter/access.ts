@@ -6,7 +6,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnEnum, HarnPair, HarnRange } from '../values/scalars.js'
-import { codePointLength, hasSurrogates, sliceText } from '../values/text-order.js'
+import { characterAt, codePointLength, sliceText } from '../values/text-order.js'
 import { isInt, typeName, wrapInt } from '../values/value.js'
 import { runtimeFault, typeFault } from './fault.js'
 import type { Fault } from './fault.js'
@@ -52,15 +52,6 @@ export function getIndex(x: Value, index: Value, optional: boolean): Value | Fau
     if (isInt(index)) return rangeItem(x, Number(index))
   } else if (x === null && optional) return null
   return typeFault(`cannot index into ${typeName(x)} with ${typeName(index)}`)
-}
-
-function characterAt(text: string, index: number): Value {
-  if (!hasSurrogates(text)) {
-    const at = index < 0 ? index + text.length : index
-    return at >= 0 && at < text.length ? text[at]! : null
-  }
-  const characters = Array.from(text)
-  return characters[index < 0 ? index + characters.length : index] ?? null
 }
 
 function rangeItem(range: HarnRange, index: number): Value | Fault {

@@ -143,6 +143,8 @@ export function control(m: Machine, task: Task): boolean {
       if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
       m.give(co, action.value)
       return true
+    case 'again':
+      return true
     case 'effect':
       if (co.instr === NATIVE_STEP) co.instr = NATIVE_RETURN
       task.effectId = action.id
@@ -164,7 +166,7 @@ export function control(m: Machine, task: Task): boolean {
       for (let at = 0; at < args.length; at++) co.regs[from + at] = args[at]!
       // A generator that a builtin calls runs as a plain function (reference 01 §14.1).
       if (callee instanceof HarnClosure) return m.enter(task, callee, from, args.length, false)
-      return callFrom(m, task, callee, from, args.length, null)
+      return callFrom(m, task, callee, from, args.length, null, false)
     }
   }
 }

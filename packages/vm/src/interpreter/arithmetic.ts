@@ -3,9 +3,11 @@
 
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
-import { equals } from '../values/equality.js'
+import { equals, searchUnits } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
+import { work } from '../values/meter.js'
 import { HarnFloat, HarnRange } from '../values/scalars.js'
+import { isPart } from '../values/text-search.js'
 import { HarnSet } from '../values/set.js'
 import { EXACT, isInt, typeName, wrapInt } from '../values/value.js'
 import { Fault, runtimeFault, typeFault } from './fault.js'
@@ -133,11 +135,13 @@ export function negate(x: Value): Value | Fault {
 /** Whether `x in c` (reference 01 §9); false for every other kind of container. */
 export function contains(x: Value, c: Value): boolean {
   if (c instanceof HarnList) {
+    work(searchUnits(c.length, x))
     for (let at = 0; at < c.length; at++) if (equals(c.items[at]!, x)) return true
     return false
   }
   if (c instanceof HarnDict) return c.has(display(x))
-  if (typeof c === 'string') return c.includes(display(x))
+  if (typeof c === 'string') return isPart(c, display(x))
+  if (c instanceof HarnSet) work(searchUnits(c.size, x))
   if (c instanceof HarnSet) return c.values().some((item) => equals(item, x))
   if (c instanceof HarnRange) return isInt(x) && x >= c.start && (c.exclusive ? x < c.end : x <= c.end)
   return false

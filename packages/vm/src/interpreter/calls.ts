@@ -35,13 +35,13 @@ export function callMethod(
   if (receiver instanceof HarnStruct) {
     const method = structMethod(m, receiver, site.name, co.instr.pc)
     // A struct method is a run of its own, as is a callable entry of a dict (reference 01 §15.3).
-    if (method !== null) return m.fuel < 1 ? refuel(m, task) : m.enter(task, method, from, argc + 1, true)
+    if (method !== null) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, method, from, argc + 1, true)
     const field = receiver.get(site.name)
-    if (field instanceof HarnClosure) return m.fuel < 1 ? refuel(m, task) : m.enter(task, field, from + 1, argc, false)
+    if (field instanceof HarnClosure) return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, field, from + 1, argc, false)
   } else if (receiver instanceof HarnDict) {
     const entry = receiver.get(site.name)
     if (entry instanceof HarnClosure && entry.code.plain) {
-      return m.fuel < 1 ? refuel(m, task) : m.enter(task, entry, from + 1, argc, true)
+      return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, entry, from + 1, argc, true)
     }
     if (entry instanceof HarnClosure || entry instanceof HarnBuiltin) return callFrom(m, task, entry, from + 1, argc, null)
   } else if (receiver instanceof HarnRange) {
@@ -96,7 +96,16 @@ function findMethod(m: Machine, receiver: HarnStruct, name: string, entry: numbe
 const NO_METHOD = { struct: '', home: '', name: '', method: null as never }
 
 /** A call instruction whose callee is not a plain closure. `site` is null where the callee has no name to fall back to. */
-export function callFrom(m: Machine, task: Task, callee: Value, from: number, argc: number, site: CallSite | null): boolean {
+export function callFrom(
+  m: Machine,
+  task: Task,
+  callee: Value,
+  from: number,
+  argc: number,
+  site: CallSite | null,
+  // False where the instruction cannot be run again, because it has charged something.
+  isFuelPoint = true,
+): boolean {
   const co = task.current
   if (callee instanceof HarnClosure) {
     if (callee.code.plain) return m.enter(task, callee, from, argc, false)
@@ -108,24 +117,19 @@ export function callFrom(m: Machine, task: Task, callee: Value, from: number, ar
     return true
   }
   if (callee instanceof HarnBuiltin) {
+    if (isFuelPoint && m.fuel < 1) return m.refuelBefore(task)
     const def = m.registry.builtins.get(callee.name)
     if (def === undefined) return m.raise(task, new Fault('undefined_builtin', `Undefined builtin: ${callee.name}`))
     return m.settleCall(task, m.runBuiltin(def, co.regs, from, argc))
   }
   if (site === null) return m.raise(task, typeFault(`Cannot call ${display(callee)}`))
   const found = callableNamed(m, task, site.name)
-  if (found !== null) return m.fuel < 1 ? refuel(m, task) : callFrom(m, task, found, from, argc, null)
+  if (found !== null) {
+    if (isFuelPoint && m.fuel < 1) return m.refuelBefore(task)
+    return callFrom(m, task, found, from, argc, null, isFuelPoint)
+  }
   // The compiler guesses only where it sees that nothing is bound; a variable may still hold something that cannot be called.
   return m.raise(task, undefinedBuiltin(site.name, site.suggestion ?? closestName(site.name, m.registry.builtins.keys())))
-}
-
-/**
- * The fuel point of a call that goes through `enter`, which takes the unit but does not look at the limit: without one, functions
- * that call each other through dict entries or pipes would never be stopped. The instruction is run again.
- */
-function refuel(m: Machine, task: Task): boolean {
-  m.fuel--
-  return m.refuel(task)
 }
 
 /** With a suggestion it is a runtime error (reference 01 §15.4). */
@@ -140,12 +144,12 @@ export function pipe(m: Machine, task: Task, from: number, tail: boolean): boole
   const callee = co.regs[from + 1]!
   if (callee instanceof HarnClosure) {
     if (tail) return enterInPlace(m, task, callee, from)
-    return m.fuel < 1 ? refuel(m, task) : m.enter(task, callee, from, 1, false)
+    return m.fuel < 1 ? m.refuelBefore(task) : m.enter(task, callee, from, 1, false)
   }
   if (callee instanceof HarnBuiltin) return callFrom(m, task, callee, from, 1, null)
   if (typeof callee === 'string') {
     const found = callableNamed(m, task, callee)
-    if (found !== null) return m.fuel < 1 ? refuel(m, task) : callFrom(m, task, found, from, 1, null)
+    if (found !== null) return m.fuel < 1 ? m.refuelBefore(task) : callFrom(m, task, found, from, 1, null)
     return m.raise(task, undefinedBuiltin(callee, closestName(callee, m.registry.builtins.keys())))
   }
   return m.raise(task, typeFault(`cannot pipe into ${typeName(callee)}`))

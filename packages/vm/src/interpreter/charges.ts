@@ -3,17 +3,34 @@
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
+import { SHORT_TEXT } from '../values/meter.js'
+import { HarnFloat } from '../values/scalars.js'
 import type { Machine } from '../vm.js'
 import type { Value } from '../values/value.js'
 
+/** Whether comparing this value may take long. Floats are not, which compiled code holds without a box. */
+export function isLong(x: Value): boolean {
+  return typeof x === 'string' ? x.length > SHORT_TEXT : typeof x === 'object' && x !== null && !(x instanceof HarnFloat)
+}
+
+/** A text made of others is put together when it is first read. */
+export function chargeText(m: Machine, length: number): void {
+  if (length > LONG_TEXT) m.charge(length >> JOINED_BITS)
+}
+
+const LONG_TEXT = 4095
+const JOINED_BITS = 10
+
 export function chargeJoin(m: Machine, x: Value, y: Value): void {
-  if (typeof y === 'string') m.chargeHeap(16)
-  else if (y instanceof HarnList && x instanceof HarnList) {
+  if (typeof y === 'string') {
+    m.chargeHeap(16)
+    if (typeof x === 'string') chargeText(m, x.length + y.length)
+  } else if (y instanceof HarnList && x instanceof HarnList) {
     const copied = x.items.length === x.length ? y.length : x.length + y.length
     m.charge(copied >> 3, 32 + 16 * copied)
   } else if (x instanceof HarnDict && y instanceof HarnDict) {
     const copied = x.owned ? y.size : x.size + y.size
-    m.charge(copied >> 3, 32 + 32 * copied)
+    m.charge(copied, 32 + 32 * copied)
   }
 }
 
@@ -27,6 +44,7 @@ export function chargeRepeat(m: Machine, x: Value, y: Value): void {
 export function chargeCopy(m: Machine, x: Value): void {
   if (x instanceof HarnList) m.charge(x.length >> 3, 16 + 16 * x.length)
   else if (typeof x === 'string') m.charge(x.length >> 6, 16 + x.length)
+  else if (x instanceof HarnDict) m.charge(x.size, 16 + 32 * x.size)
 }
 
 export function chargeUpdate(m: Machine, x: Value): void {
@@ -34,7 +52,8 @@ export function chargeUpdate(m: Machine, x: Value): void {
     if (x.owned) m.chargeHeap(32)
     else {
       const size = x instanceof HarnList ? x.length : x.size
-      m.charge(size >> 3, 16 + 32 * size)
+      // A table is copied entry by entry.
+      m.charge(x instanceof HarnList ? size >> 3 : size, 16 + 32 * size)
     }
   }
 }

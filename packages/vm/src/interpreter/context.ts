@@ -46,13 +46,14 @@ export type Action =
   | { readonly kind: 'fault' | 'refused'; readonly fault: Fault }
   | { readonly kind: 'frame'; readonly frame: string; readonly state: FrameState }
   /** Of `callee` with `callArgs`: the most frequent action makes no object. */
-  | { readonly kind: 'call' }
+  | { readonly kind: 'call' | 'again' }
   | { readonly kind: 'effect'; readonly id: number }
   | { readonly kind: 'answered'; readonly value: Value }
   | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
   | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
 
 const CALL: Action = { kind: 'call' }
+const AGAIN: Action = { kind: 'again' }
 
 export class MachineContext implements Context, MachineAccess {
   private readonly m: Machine
@@ -92,6 +93,10 @@ export class MachineContext implements Context, MachineAccess {
 
   charge(fuel: number, heap = 0): void {
     this.m.charge(fuel, heap)
+  }
+
+  get mostWork(): number {
+    return this.m.limits.work
   }
 
   throw(value: Value): Control {
@@ -147,6 +152,10 @@ export class MachineContext implements Context, MachineAccess {
     this.callee = callee
     this.callArgs = args
     return this.ask(CALL)
+  }
+
+  again(): Control {
+    return this.ask(AGAIN)
   }
 
   park(key: string | null, due: number | null): Control {

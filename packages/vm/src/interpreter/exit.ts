@@ -46,7 +46,7 @@ export const DEFAULT_LIMITS: Limits = {
   sliceFuel: 50_000,
   work: 250_000,
   frames: 100_000,
-  heap: 1 << 28,
+  heap: 1 << 26,
   output: 64 << 20,
   tasks: 100_000,
 }

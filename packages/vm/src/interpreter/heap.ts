@@ -26,18 +26,28 @@ const PLACE_UNITS = 16
 /** The buffer of a list, beside its elements. */
 const BUFFER_UNITS = 32
 
+/** Numbers measurements, those of all machines; what it marks is in no snapshot and means nothing once a measurement is over. */
+let measurement = 0
+
 /** `visit` sees every object once, for who looks for some kind of them. */
 export function measureHeap(machine: Machine, visit: (value: object) => void = () => {}): number {
+  const mark = ++measurement
   const seen = new Set<object>()
   const pending: unknown[] = []
   let units = 0
-  const slots = (values: Iterable<unknown>): void => {
-    for (const value of values) {
-      units += 16
-      if (typeof value === 'string') units += value.length
-      else if (value instanceof HarnFloat) units += FLOAT_UNITS
-      else if (value !== null && typeof value === 'object') pending.push(value)
+  const slot = (value: unknown): void => {
+    units += 16
+    if (typeof value === 'string') units += value.length
+    else if (typeof value === 'object' && value !== null) {
+      if (value instanceof HarnFloat) units += FLOAT_UNITS
+      else pending.push(value)
     }
+  }
+  const slots = (values: Iterable<unknown>): void => {
+    for (const value of values) slot(value)
+  }
+  const items = (values: readonly unknown[]): void => {
+    for (let at = 0; at < values.length; at++) slot(values[at])
   }
   for (const task of machine.tasks.values()) {
     for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) pending.push(co)
@@ -48,22 +58,33 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
   slots(machine.families.values())
   while (pending.length > 0) {
     const value = pending.pop() as object
-    if (seen.has(value)) continue
-    seen.add(value)
+    if (value instanceof HarnList || value instanceof Keyed || value instanceof HarnClosure) {
+      if (value.mark === mark) continue
+      value.mark = mark
+    } else {
+      if (seen.has(value)) continue
+      seen.add(value)
+    }
     visit(value)
     units += 16
     if (value instanceof Keyed || value instanceof HarnSet) units += TABLE_UNITS
     if (value instanceof HarnList) {
       units += BUFFER_UNITS
-      if (value.boxed.length > 0 || value.raw === null) slots(value.boxed)
-      else units += (16 + FLOAT_UNITS) * value.length
+      const { boxed, length } = value
+      if (boxed.length === 0 && value.raw !== null) units += (16 + FLOAT_UNITS) * length
+      else if (boxed.length === length) items(boxed)
+      else if (!seen.has(boxed)) {
+        // Lists made by appending share their buffer: all that are not the newest see more in it than their own.
+        seen.add(boxed)
+        items(boxed)
+      }
     } else if (value instanceof Keyed) {
       units += PLACE_UNITS * value.size
       slots(value.names())
       slots(value.values())
     } else if (value instanceof HarnSet) slots(value.map.values())
-    else if (value instanceof HarnClosure) slots(value.captures)
-    else if (value instanceof HarnEnum) slots(value.fields)
+    else if (value instanceof HarnClosure) items(value.captures)
+    else if (value instanceof HarnEnum) items(value.fields)
     else if (value instanceof HarnPair) slots([value.first, value.second])
     else if (value instanceof HarnBytes) units += value.data.length
     else if (value instanceof HarnCell) slots([value.value])
@@ -75,8 +96,12 @@ export function measureHeap(machine: Machine, visit: (value: object) => void = (
     else if (value instanceof Coroutine) {
       slots(liveRegisters(value, value === machine.running.current))
       slots(value.frames.slice(0, value.fp + 1))
-    } else if (value instanceof NativeActivation) slots(Object.values(value.state))
-    else if (value instanceof Map) mapSlots(value as Map<unknown, unknown>, slots)
+    } else if (value instanceof NativeActivation) {
+      slots(Object.values(value.state))
+      // What is half done and lies outside the state (builtins/pieces.ts).
+      const held = value.state['heldHeap']
+      if (typeof held === 'number') units += held
+    } else if (value instanceof Map) mapSlots(value as Map<unknown, unknown>, slots)
     else if (value instanceof Set) slots(value)
     else if (Array.isArray(value)) slots(value)
     else if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null)
@@ -97,9 +122,9 @@ function liveRegisters(co: Coroutine, runs: boolean): unknown[] {
     }
     const instr = fp === co.fp ? co.instr : co.returns[fp + 1]!
     const graph = graphOf(frame.code)
-    const live = fp === co.fp && runs ? graph.liveBefore(instr) : graph.liveWhileWaiting(instr)
+    const live = fp === co.fp && runs ? graph?.liveBefore(instr) : graph?.liveWhileWaiting(instr)
     if (live !== undefined) for (const slot of live) values.push(co.regs[base + slot])
-    // An instruction without a place in the graph is one that the compiler found unreachable: then everything counts.
+    // A function that is too large has no graph, and unreachable code has no place in it: then everything counts.
     else for (let slot = 0; slot < frame.code.frameSize; slot++) values.push(co.regs[base + slot])
   }
   return values

@@ -19,6 +19,7 @@ import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import { getIndex, getProperty, setIndex, setProperty, share } from './access.js'
+import { isLong } from './charges.js'
 import { control, nextItem, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
 import { structMethod } from './calls.js'
@@ -365,6 +366,11 @@ export function execute(m: Machine, task: Task): void {
       case 30 satisfies L['EQ']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)
         i = i.next
         continue
@@ -372,6 +378,11 @@ export function execute(m: Machine, task: Task): void {
       case 31 satisfies L['NE']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x !== y : !equals(x, y)
         i = i.next
         continue
@@ -379,6 +390,11 @@ export function execute(m: Machine, task: Task): void {
       case 32 satisfies L['LT']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x < y : compare(x, y) < 0
         i = i.next
         continue
@@ -386,6 +402,11 @@ export function execute(m: Machine, task: Task): void {
       case 33 satisfies L['LE']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x <= y : compare(x, y) <= 0
         i = i.next
         continue
@@ -393,6 +414,11 @@ export function execute(m: Machine, task: Task): void {
       case 34 satisfies L['GT']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x > y : compare(x, y) > 0
         i = i.next
         continue
@@ -400,6 +426,11 @@ export function execute(m: Machine, task: Task): void {
       case 35 satisfies L['GE']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         regs[base + i.a] = typeof x === 'number' && typeof y === 'number' ? x >= y : compare(x, y) >= 0
         i = i.next
         continue
@@ -485,36 +516,66 @@ export function execute(m: Machine, task: Task): void {
       case 57 satisfies L['JNLT']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         i = (typeof x === 'number' && typeof y === 'number' ? x < y : compare(x, y) < 0) ? i.next : i.target
         continue
       }
       case 58 satisfies L['JNLE']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         i = (typeof x === 'number' && typeof y === 'number' ? x <= y : compare(x, y) <= 0) ? i.next : i.target
         continue
       }
       case 59 satisfies L['JNGT']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         i = (typeof x === 'number' && typeof y === 'number' ? x > y : compare(x, y) > 0) ? i.next : i.target
         continue
       }
       case 60 satisfies L['JNGE']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         i = (typeof x === 'number' && typeof y === 'number' ? x >= y : compare(x, y) >= 0) ? i.next : i.target
         continue
       }
       case 61 satisfies L['JNEQ']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         i = (typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)) ? i.next : i.target
         continue
       }
       case 62 satisfies L['JNNE']: {
         const x = regs[base + i.b]!
         const y = regs[base + i.c]!
+        if (typeof x !== 'number' && m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         i = (typeof x === 'number' && typeof y === 'number' ? x === y : equals(x, y)) ? i.target : i.next
         continue
       }
@@ -626,12 +687,17 @@ export function execute(m: Machine, task: Task): void {
         i = i.next
         continue
       case 81 satisfies L['TEXT']: {
+        if (m.fuel < 1) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         let text = ''
         for (let at = base + i.b, end = at + i.c; at < end; at++) {
           const part = regs[at]!
           text += typeof part === 'string' ? part : display(part)
         }
-        m.chargeHeap(16 + text.length)
+        m.chargeText(text.length)
         regs[base + i.a] = text
         i = i.next
         continue
@@ -920,6 +986,10 @@ export function execute(m: Machine, task: Task): void {
         const def = i.k as BuiltinDef
         // A builtin may ask where it was called, and so may whoever carries out its effect.
         co.stand(fp, base, i)
+        if (m.fuel < 1 && def.real === undefined) {
+          if (!m.refuelBefore(task)) return
+          break
+        }
         m.context.argc = def.arity
         const result: Result =
           i.op === 103 ? def.run(m.context, regs[base + i.b]!) : def.run(m.context, regs[base + i.b]!, regs[base + i.c]!)
@@ -933,6 +1003,10 @@ export function execute(m: Machine, task: Task): void {
       }
       case 105 satisfies L['BUILTIN_N']: {
         co.stand(fp, base, i)
+        if (m.fuel < 1) {
+          if (!m.refuelBefore(task)) return
+          break
+        }
         const result = m.runBuiltin(i.k as BuiltinDef, regs, base + i.b, i.c)
         if (result === CONTROL) {
           if (!control(m, task)) return
@@ -980,6 +1054,10 @@ export function execute(m: Machine, task: Task): void {
           i.kind = def === null ? 0 : kind
         }
         if (def !== null) {
+          if (m.fuel < 1) {
+            if (!m.refuelBefore(task)) return
+            break
+          }
           let result: Result
           if (i.c !== def.arity || def.rest || i.c > 2) result = m.runMethod(def, regs, base + i.b, i.c)
           else {

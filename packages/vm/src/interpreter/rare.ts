@@ -10,6 +10,7 @@ import { isCallable, isInt, typeName } from '../values/value.js'
 import { makeLoopIter } from '../builtins/iter.js'
 import { buildStruct, checkDict, checkList, isResult, slice, withoutKeys } from './access.js'
 import { contains, power } from './arithmetic.js'
+import { callFrom } from './calls.js'
 import { Fault, runtimeFault, thrown, typeFault } from './fault.js'
 import { LINKED } from './linked.js'
 import { checkParameter } from './param-check.js'
@@ -58,8 +59,10 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       return result instanceof Fault ? m.raise(task, result) : give(m, co, result)
     }
     case LINKED.IN:
+      if (m.fuel < 1) return m.refuelBefore(task)
       return give(m, co, contains(b, regs[base + i.c]!))
     case LINKED.NOT_IN:
+      if (m.fuel < 1) return m.refuelBefore(task)
       return give(m, co, !contains(b, regs[base + i.c]!))
     case LINKED.SLICE: {
       m.chargeCopy(b)
@@ -76,17 +79,17 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       const fault = checkList(items)
       if (fault !== null) return m.raise(task, fault)
       const list = b as HarnList
+      m.chargeCopy(items)
       for (const item of (items as HarnList).view()) list.items.push(item)
       list.length = list.items.length
-      m.chargeHeap(16 * (items as HarnList).length)
       return give(m, co, list)
     }
     case LINKED.DICT_EXTEND: {
       const entries = regs[base + i.c]!
       const fault = checkDict(entries)
       if (fault !== null) return m.raise(task, fault)
+      m.chargeCopy(entries)
       ;(b as HarnDict).setAll(entries as HarnDict)
-      m.chargeHeap(32 * (entries as HarnDict).size)
       return give(m, co, b)
     }
     case LINKED.BUILD_STRUCT: {
@@ -108,19 +111,24 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       return true
     }
     case LINKED.LIST_REST:
+      m.chargeCopy(b)
       return give(m, co, new HarnList((b as HarnList).view().slice(i.c)))
     case LINKED.DICT_REST:
+      m.chargeCopy(b)
       return give(m, co, withoutKeys(b as HarnDict, i.k as readonly string[]))
     case LINKED.CALL_SPREAD:
     case LINKED.CALL_NAMED_SPREAD: {
+      if (m.fuel < 1) return m.refuelBefore(task)
       const count = spread(m, task, regs[base + i.b + 1] as HarnList, base + i.b + 1)
-      return m.callFrom(task, b, base + i.b + 1, count, i.k as NameSite | null)
+      return callFrom(m, task, b, base + i.b + 1, count, i.k as NameSite | null, false)
     }
     case LINKED.BUILTIN_SPREAD: {
+      if (m.fuel < 1) return m.refuelBefore(task)
       const count = spread(m, task, b as HarnList, base + i.b)
       return m.settleCall(task, m.runBuiltin(i.k as BuiltinDef, co.regs, base + i.b, count))
     }
     case LINKED.CALL_METHOD_SPREAD: {
+      if (m.fuel < 1) return m.refuelBefore(task)
       const count = spread(m, task, regs[base + i.b + 1] as HarnList, base + i.b + 1)
       const def = m.methodFor(i, b)
       if (def !== null) return m.settleCall(task, m.runMethod(def, co.regs, base + i.b, count))

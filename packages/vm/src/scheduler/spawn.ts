@@ -14,6 +14,10 @@ import type { HarnBuiltin } from '../values/callable.js'
 import type { Value } from '../values/value.js'
 
 /** Starts a task that runs when the current one next waits. It inherits context values and running deadlines. */
+/** A task has registers, a record and a place in the order of tasks. */
+const UNITS_A_TASK = 32
+const HEAP_A_TASK = 512
+
 export function spawnTask(
   machine: Machine,
   callee: HarnClosure | HarnBuiltin,
@@ -22,6 +26,7 @@ export function spawnTask(
 ): number {
   const parent = machine.running
   const id = machine.nextTask++
+  machine.charge(UNITS_A_TASK, HEAP_A_TASK)
   if (machine.tasks.size >= machine.limits.tasks)
     machine.hitLimit('tasks', `too many tasks: the limit is ${machine.limits.tasks}`)
   const closure = callee instanceof HarnClosure ? callee : closureOver(machine, callee.name, args, [])

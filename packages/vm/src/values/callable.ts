@@ -10,6 +10,8 @@ import type { Value } from './value.js'
 export class HarnClosure {
   readonly code: FunctionCode
   readonly captures: Value[]
+  /** See `mark` of lists. */
+  mark = 0
   constructor(code: FunctionCode, captures: Value[]) {
     this.code = code
     this.captures = captures

@@ -9,7 +9,7 @@ import { HarnList } from './list.js'
 import type { Keyed } from './keyed.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import { HarnSet } from './set.js'
-import { visit } from './meter.js'
+import { scan, visit, work } from './meter.js'
 import { compareText } from './text-order.js'
 import type { Value } from './value.js'
 
@@ -19,9 +19,14 @@ function numeric(value: Value): number | bigint | null {
 }
 
 export function equals(left: Value, right: Value): boolean {
+  if (typeof left === 'string') {
+    if (typeof right !== 'string' || left.length !== right.length) return false
+    scan(left.length)
+    return left === right
+  }
   // The same object may still differ from itself: closures, channels and NaN do, alone or inside a container.
   if (left === right && (typeof left !== 'object' || left === null)) return true
-  if (typeof left === 'string' || typeof right === 'string' || left === null || right === null) return false
+  if (typeof right === 'string' || left === null || right === null) return false
   if (typeof left === 'boolean' || typeof right === 'boolean') return false
   const a = numeric(left)
   if (a !== null) {
@@ -30,6 +35,12 @@ export function equals(left: Value, right: Value): boolean {
     return b !== null && a == b // eslint-disable-line eqeqeq
   }
   return structurallyEqual(left, right)
+}
+
+/** Units of work of comparing `count` values with `wanted`, without what lies inside large ones. */
+export function searchUnits(count: number, wanted: Value): number {
+  const isContainer = typeof wanted === 'object' && wanted !== null && !(wanted instanceof HarnFloat)
+  return isContainer ? 4 * count : count >> 3
 }
 
 /** Work list instead of recursion: pairs of values still to compare. */
@@ -90,8 +101,24 @@ export function compare(left: Value, right: Value): number {
     return a < b ? -1 : a > b ? 1 : 0
   }
   if (left instanceof HarnPair && right instanceof HarnPair) {
-    const first = compare(left.first, right.first)
-    return first !== 0 ? first : compare(left.second, right.second)
+    return comparePairs(left, right)
+  }
+  return 0
+}
+
+/** Member by member, with a work list: pairs may lie in pairs, and the same pair in many. */
+function comparePairs(left: HarnPair, right: HarnPair): number {
+  const pending: Value[] = [left, right]
+  let visited = 0
+  while (pending.length > 0) {
+    const b = pending.pop()!
+    const a = pending.pop()!
+    visited = visit(visited, 1)
+    if (a instanceof HarnPair && b instanceof HarnPair) pending.push(a.second, b.second, a.first, b.first)
+    else {
+      const order = compare(a, b)
+      if (order !== 0) return order
+    }
   }
   return 0
 }
@@ -116,13 +143,18 @@ export function structuralKey(value: Value): unknown {
   return appendKey(parts, value) ? parts.join('') : value
 }
 
+const UNITS_A_KEY = 4
+/** A walk that makes texts costs more than one that compares. */
+const VISITS_A_PART = 2
+
 /** False when the value (or one inside it) has identity only; then the whole has. */
 function appendKey(parts: string[], root: Value): boolean {
   const pending: (Value | { readonly text: string })[] = [root]
   let visited = 0
+  work(UNITS_A_KEY)
   while (pending.length > 0) {
     const value = pending.pop()!
-    visited = visit(visited, 1)
+    visited = visit(visited, VISITS_A_PART)
     if (value !== null && typeof value === 'object' && 'text' in value) parts.push(value.text)
     else if (value === null) parts.push('n;')
     else if (typeof value === 'string') parts.push(`s${value.length}:${value}`)

@@ -25,6 +25,8 @@ export class HarnList {
   raw: Float64Array | null
   length: number
   owned: boolean
+  /** The measurement of the heap that saw it last (interpreter/heap.ts): a set of millions of objects is ten times slower. */
+  mark: number
 
   /** Takes the array over: the caller must not write to it afterwards. */
   constructor(items: Value[], length: number = items.length) {
@@ -32,6 +34,7 @@ export class HarnList {
     this.raw = null
     this.length = length
     this.owned = false
+    this.mark = 0
   }
 
   /** The buffer. Only of an owned list may the caller change what lies below `length`. */

@@ -6,6 +6,8 @@
 export interface Meter {
   /** So many more values were visited, `total` by this walk. May throw to end it. */
   walked(more: number, total: number): void
+  /** So many units of work are about to be done. May throw. */
+  charge(units: number): void
 }
 
 let paying: Meter | null = null
@@ -34,4 +36,20 @@ export function visit(before: number, more: number): number {
     else if (total > MOST_UNPAID) throw new Error(`the value has more than ${MOST_UNPAID} parts`)
   }
   return total
+}
+
+/** Characters that operations go through as part of what they are: scanning them takes less than the rest. */
+export const SHORT_TEXT = 511
+
+/** Characters that are looked through for a unit, as a power of two. */
+export const SCANNED_BITS = 9
+
+/** To be called before a text is looked through: comparing, searching, counting its characters. */
+export function scan(length: number): void {
+  if (length > SHORT_TEXT) paying?.charge(length >> SCANNED_BITS)
+}
+
+/** To be called before work that is neither a walk nor a scan. */
+export function work(units: number): void {
+  paying?.charge(units)
 }

@@ -1,5 +1,6 @@
 // The set: distinct values in insertion order. Distinct means "different structural key" (equality.ts): 1 and 1.0 differ.
 
+import { chargeGrowth } from './keyed.js'
 import { structuralKey } from './equality.js'
 import { HarnFloat } from './scalars.js'
 import type { Value } from './value.js'
@@ -30,7 +31,9 @@ export class HarnSet {
   /** In place, for a set under construction. */
   add(value: Value): void {
     const key = structuralKey(value)
-    if (!this.map.has(key)) this.map.set(key, value)
+    if (this.map.has(key)) return
+    chargeGrowth(this.map.size)
+    this.map.set(key, value)
   }
 
   values(): Value[] {

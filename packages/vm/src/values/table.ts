@@ -48,6 +48,10 @@ export class Table {
     return (this.sorted ??= sortTexts([...this.places.keys()]))
   }
 
+  get isSorted(): boolean {
+    return this.sorted !== null
+  }
+
   /** One that the caller may change. */
   copy(): Table {
     const copy = new Table(new Map(this.places))

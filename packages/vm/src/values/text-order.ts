@@ -1,14 +1,20 @@
 // Order of strings by Unicode code point, which is the order of their UTF-8 bytes and the one scripts see (reference 01 §6).
 // JavaScript's `<` orders by UTF-16 unit; the two differ only where a surrogate pair meets U+E000…U+FFFF.
 
+import { scan, work } from './meter.js'
+
+/** Characters that are counted one by one for a unit, as a power of two. */
+const COUNTED_BITS = 4
+
 /** Moves surrogates above every other unit, so that unit order becomes code point order. */
 function rank(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
 }
 
 export function compareText(left: string, right: string): number {
-  if (left === right) return 0
   const shared = Math.min(left.length, right.length)
+  scan(shared << 2)
+  if (left === right) return 0
   for (let at = 0; at < shared; at++) {
     const a = left.charCodeAt(at)
     const b = right.charCodeAt(at)
@@ -18,6 +24,11 @@ export function compareText(left: string, right: string): number {
 }
 
 const ASTRAL_OR_PRIVATE = /[\ud800-\uffff]/
+
+/** Whether the order of JavaScript is that of the language for this text and others of its kind. */
+export function isPlainText(text: string): boolean {
+  return !ASTRAL_OR_PRIVATE.test(text)
+}
 
 /** Sorts in place by code point; the built-in sort serves where no text holds a unit past U+D7FF. */
 export function sortTexts(texts: string[]): string[] {
@@ -29,18 +40,42 @@ const SURROGATE = /[\ud800-\udfff]/
 
 /** Length in code points. A text without surrogates, the common case, costs one regex scan. */
 export function codePointLength(text: string): number {
+  scan(text.length)
   if (!SURROGATE.test(text)) return text.length
+  work(text.length >> COUNTED_BITS)
   let count = 0
   for (let at = 0; at < text.length; count++) at += text.codePointAt(at)! > 0xffff ? 2 : 1
   return count
 }
 
 export function hasSurrogates(text: string): boolean {
+  scan(text.length)
   return SURROGATE.test(text)
+}
+
+/** Position in units of the code point `index`, counted from the start of the text; the length when there are fewer. */
+export function unitsBefore(text: string, index: number): number {
+  work(Math.min(text.length, 2 * index) >> COUNTED_BITS)
+  let at = 0
+  for (let points = 0; points < index && at < text.length; points++) at += text.codePointAt(at)! > 0xffff ? 2 : 1
+  return at
+}
+
+/** The code point `index` as a text, counted from the end when negative; null past either end. */
+export function characterAt(text: string, index: number): string | null {
+  if (!hasSurrogates(text)) {
+    const at = index < 0 ? index + text.length : index
+    return at >= 0 && at < text.length ? text[at]! : null
+  }
+  const from = index < 0 ? index + codePointLength(text) : index
+  if (from < 0) return null
+  const code = text.codePointAt(unitsBefore(text, from))
+  return code === undefined ? null : String.fromCodePoint(code)
 }
 
 /** Characters start ≤ i < end, counted in code points; bounds must already be clamped. */
 export function sliceText(text: string, start: number, end: number): string {
-  if (!SURROGATE.test(text)) return text.slice(start, end)
-  return Array.from(text).slice(start, end).join('')
+  if (!hasSurrogates(text)) return text.slice(start, end)
+  const rest = text.slice(unitsBefore(text, start))
+  return rest.slice(0, unitsBefore(rest, end - start))
 }

@@ -187,6 +187,10 @@ function makeContext(
       machine.output += text
     },
     charge() {},
+    mostWork: 1e9,
+    again() {
+      throw new Error('the fake machine makes one step only')
+    },
     throw(value) {
       throw thrown(value)
     },

@@ -1,0 +1,180 @@
+// Every builtin pays for what it is given before it works on it (design: limits). Each parameter that can hold much gets once a value of
+// 2,048 and once one of 8,192 elements, with all others small, and the fuel must grow with it. What need not pay is in the table at
+// the end with the reason; a new builtin is in neither, and fails here.
+
+import { expect, test } from 'vitest'
+import { compileProgram } from '@bridle/compiler'
+import { Machine } from '../vm.js'
+import { STANDARD_FAMILIES } from './families.js'
+import { createRegistry } from './registry.js'
+import { signaturesOf } from './signatures.js'
+import { linkProgram } from '../interpreter/module.js'
+import { FREE } from './test-support/charges-free.js'
+import type { BuiltinDef } from './builtin.js'
+
+const registry = createRegistry(STANDARD_FAMILIES)
+const signatures = signaturesOf(registry)
+
+const SMALL_SIZE = 2048
+const LARGE_SIZE = 4 * SMALL_SIZE
+
+/** What the fuel must grow by between the two sizes: a unit for 512 characters or elements. */
+const LEAST_GROWTH = (LARGE_SIZE - SMALL_SIZE) >> 9
+
+interface Kind {
+  readonly is: RegExp
+  readonly large: string
+  readonly small: string
+}
+
+/** By type of parameter; `large` are values of `n` parts. */
+const KINDS: readonly Kind[] = [
+  { is: /\bstring\b|\bany\b/, large: 'text', small: '"a"' },
+  { is: /\blist\b|\bany\b/, large: 'items', small: '[1]' },
+  { is: /\bdict\b|[{]|\bany\b/, large: 'fields', small: '{a: 1}' },
+  { is: /\bset\b/, large: 'members', small: 'set(1)' },
+  { is: /\bbytes\b/, large: 'data', small: 'bytes_from_string("a")' },
+]
+
+const SCALARS: readonly (readonly [is: RegExp, text: string])[] = [
+  [/\bclosure\b|=>/, '{ x, y -> x }'],
+  [/\bint\b|\bnumber\b|\bfloat\b/, '2'],
+  [/\bbool\b/, 'true'],
+  [/\bduration\b/, '1s'],
+]
+
+const PRELUDE = (n: number): string => `let text = "a,b " * ${n / 4}
+let items = (1 to ${n}).to_list()
+let fields = json_parse("{" + items.map({ x -> "\\"k" + to_string(x) + "\\":1" }).join(",") + "}")
+let members = set(items)
+let data = bytes_from_string(text)
+`
+
+interface Parameter {
+  readonly name: string
+  readonly type: string
+}
+
+/** Calls for which arguments by type would be refused, or take the short way. */
+const SPELLED: Readonly<Record<string, string>> = {
+  'unicode_normalize s': 'unicode_normalize(text, "NFC")',
+  'unicode_normalize form': 'unicode_normalize(text, "NFD")',
+  'str_pad s': 'str_pad(text, 3, " ", "left")',
+  'str_pad char': 'str_pad(text, 3, text, "left")',
+  'str_pad side': 'str_pad(text, 3, " ", "both")',
+  'random_shuffle list': 'random_shuffle(rng_seed(1), items)',
+  'json_pointer_set value': 'json_pointer_set(items, "/1", 2)',
+  'json_pointer_delete value': 'json_pointer_delete(fields, "/k1")',
+  'list.slice self': 'items.slice(1)',
+  'list.take self': 'items.take(n - 1)',
+  'list.first self': 'items.first(n - 1)',
+  'list.last self': 'items.last(n - 1)',
+  'list.push self': 'items.push(1)\nitems.push(2)',
+  'assert_eq actual': 'assert_eq(items, items.reverse().reverse())',
+  'assert_ne actual': 'assert_ne(items, items.reverse().reverse())',
+  'dict.remove self': 'fields.remove("k1")',
+  'iter.to_dict self': 'iter(items).map({ x -> pair(to_string(x), x) }).to_dict()',
+  'range.to_dict self': '(1 to n).map({ x -> pair(to_string(x), x) }).to_dict()',
+}
+
+function parametersOf(def: BuiltinDef): readonly Parameter[] {
+  const { signature } = def
+  const open = signature.indexOf('(')
+  const parameters: Parameter[] = []
+  let depth = 0
+  let from = open + 1
+  for (let at = open + 1; at < signature.length; at++) {
+    const char = signature[at]!
+    if ((char === ')' || char === ',') && depth === 0) {
+      const [name = '', type = 'any'] = signature.slice(from, at).split(/:(.*)/s)
+      if (name.trim() !== '') parameters.push({ name: name.trim().replace(/^\.\.\.|\?$/g, ''), type })
+      from = at + 1
+      if (char === ')') break
+    }
+    if ('(<[{'.includes(char)) depth++
+    else if (')>]}'.includes(char) && signature[at - 1] !== '-') depth--
+  }
+  return parameters
+}
+
+function smallOf(type: string): string {
+  return (SCALARS.find(([is]) => is.test(type))?.[1] ?? KINDS.find(({ is }) => is.test(type))?.small) || 'nil'
+}
+
+const RECEIVERS: Readonly<Record<string, string>> = {
+  string: 'text',
+  list: 'items',
+  dict: 'fields',
+  set: 'members',
+  bytes: 'data',
+  iter: 'iter(items)',
+  range: '(1 to n)',
+}
+const SMALL_RECEIVERS: Readonly<Record<string, string>> = {
+  string: '"a"',
+  list: '[1]',
+  dict: '{a: 1}',
+  set: 'set(1)',
+  bytes: 'bytes_from_string("a")',
+  iter: 'iter([1])',
+  range: '(1 to 2)',
+}
+
+/** Units that a script uses until it ends or has to wait. */
+function fuelOf(text: string): number {
+  const { program, diagnostics } = compileProgram(
+    { key: 'main.harn', text },
+    { signatures, resolve: (path) => ({ kind: 'error', message: `no module ${path}` }) },
+  )
+  if (program === null) throw new Error(`${text}\n${diagnostics.map((each) => each.message).join('\n')}`)
+  const machine = new Machine(linkProgram(program, registry), { hashHex: () => '00'.repeat(32) })
+  let exit = machine.start(null, 0)
+  while (exit.kind === 'yielded') exit = machine.resume(null, 0)
+  // Refusing is paying.
+  return exit.kind === 'limit' ? Infinity : machine.fuelUsed
+}
+
+const preludes = new Map([SMALL_SIZE, LARGE_SIZE].map((n) => [n, fuelOf(PRELUDE(n))]))
+
+function growth(call: string): number {
+  const [small, large] = [SMALL_SIZE, LARGE_SIZE].map(
+    (n) => fuelOf(`${PRELUDE(n)}let n = ${n}\ntry { ${call} } catch (e) { }`) - preludes.get(n)!,
+  )
+  return large === Infinity ? Infinity : large! - small!
+}
+
+/** Calls with one parameter large, by the parameter's name; several where it may be of several types. */
+function callsOf(def: BuiltinDef): Map<string, readonly string[]> {
+  const parameters = parametersOf(def)
+  const calls = new Map<string, readonly string[]>()
+  const { receiver, name } = def
+  const head = receiver === null ? name : `${SMALL_RECEIVERS[receiver]}.${name}`
+  const smalls = parameters.map(({ type }) => smallOf(type))
+  if (receiver !== null && RECEIVERS[receiver] !== undefined)
+    calls.set('self', [`${RECEIVERS[receiver]}.${name}(${smalls.join(', ')})`])
+  if (receiver !== null && RECEIVERS[receiver] === undefined) return calls
+  for (const [at, { name: parameter, type }] of parameters.entries()) {
+    const larges = KINDS.filter(({ is }) => is.test(type)).map(({ large }) => large)
+    if (larges.length === 0) continue
+    calls.set(
+      parameter,
+      larges.map((large) => `${head}(${smalls.map((small, index) => (index === at ? large : small)).join(', ')})`),
+    )
+  }
+  return calls
+}
+
+const defs = [...registry.builtins.values(), ...[...registry.methods.values()].flatMap((methods) => [...methods.values()])]
+
+test('every builtin pays for its arguments', { timeout: 240_000 }, () => {
+  const unpaid: string[] = []
+  for (const def of defs) {
+    for (const [parameter, calls] of callsOf(def)) {
+      const name = `${def.receiver === null ? '' : `${def.receiver}.`}${def.name} ${parameter}`
+      const spelled = SPELLED[name]
+      if (Math.max(...(spelled === undefined ? calls : [spelled]).map(growth)) < LEAST_GROWTH) unpaid.push(name)
+    }
+  }
+  // What is in the table and pays all the same is to be taken out of it.
+  expect(unpaid.sort()).toEqual([...FREE.keys()].sort())
+})

@@ -1,0 +1,77 @@
+// Bulk work in pieces, so that one call on much data does not keep the host's thread: the machine may end its slice between two
+// pieces. The work must be pure. What is half done lives outside the frame's state and is in no snapshot; a run that is restored in
+// the middle does the pieces again that were done, from the same arguments, and does not pay for them twice.
+
+import { frame } from './builtin.js'
+import { payBy } from '../values/meter.js'
+import type { Context, FrameDef, FrameState, Result } from './builtin.js'
+import type { Value } from '../values/value.js'
+
+/** Units of work between two chances to end the slice. */
+export const PIECE = 20_000
+
+/** What a piece may do. The work counts `left` down, and may overdraw it by its last step. */
+export interface Budget {
+  left: number
+  /** Heap units of what the piece made. */
+  heap: number
+}
+
+export interface Work {
+  /** Goes on until the budget is spent or all is done; the result, or undefined when there is more to do. */
+  step(ctx: Context, budget: Budget): Result | undefined
+}
+
+interface PiecesState extends FrameState {
+  args: readonly Value[]
+  /** Pieces that were done and paid for. */
+  done: number
+  /** Heap units of what is half done (interpreter/heap.ts). */
+  heldHeap: number
+}
+
+export interface Pieces {
+  readonly frame: FrameDef
+  /** Does the work at once when it is little, else as a frame. */
+  readonly run: (ctx: Context, ...args: Value[]) => Result
+}
+
+/** `begin` prepares the work for arguments; it must be quick, or charge. */
+export function inPieces(kind: string, begin: (args: readonly Value[]) => Work): Pieces {
+  const halfDone = new WeakMap<readonly Value[], Work>()
+  const piece = (ctx: Context, work: Work, state: PiecesState): Result | undefined => {
+    const budget: Budget = { left: PIECE, heap: 0 }
+    const result = work.step(ctx, budget)
+    state.done += 1
+    state.heldHeap += budget.heap
+    ctx.charge(PIECE - budget.left, budget.heap)
+    return result
+  }
+  return {
+    frame: frame<PiecesState>({
+      kind,
+      // Nothing is called, so that it is no run of its own.
+      runBoundary: false,
+      step: (ctx, state) => {
+        let work = halfDone.get(state.args)
+        if (work === undefined) {
+          work = begin(state.args)
+          const payer = payBy(null)
+          for (let at = 0; at < state.done; at++) work.step(ctx, { left: PIECE, heap: 0 })
+          payBy(payer)
+          halfDone.set(state.args, work)
+        }
+        const result = piece(ctx, work, state)
+        return result === undefined ? ctx.again() : result
+      },
+    }),
+    run: (ctx, ...args) => {
+      const work = begin(args)
+      const state: PiecesState = { args, done: 0, heldHeap: 0 }
+      const result = piece(ctx, work, state)
+      if (result !== undefined) return result
+      halfDone.set(args, work)
+      return ctx.frame(kind, state)
+    },
+  }
+}

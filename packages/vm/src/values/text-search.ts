@@ -1,0 +1,84 @@
+// Searching a text for a part in time that is bounded by their lengths. JavaScript's own search is the quickest for short parts, and
+// takes the product of the lengths where a long part nearly occurs everywhere; then the algorithm of Knuth, Morris and Pratt
+// searches, which looks at every character once.
+
+import { work } from './meter.js'
+
+/** Parts up to this length are searched for by JavaScript. */
+const SHORT_PART = 64
+
+/** So many comparisons at most are no matter. */
+const FEW = 1 << 20
+
+/** To be called before one or more searches that go through `text` once. */
+export function chargeSearch(text: string, part: string): void {
+  const units = (text.length * Math.min(part.length, SHORT_PART)) >> 9
+  if (units > 0) work(units)
+}
+
+/** Where `part` first occurs at or behind `from`, or -1. */
+export function findText(text: string, part: string, from = 0): number {
+  if (part !== '' && part.length > text.length - from) return -1
+  if (part.length <= SHORT_PART || (text.length - from) * part.length <= FEW) return text.indexOf(part, from)
+  return new Search(part).next(text, from)
+}
+
+/** Whether `part` occurs; pays for looking. */
+export function isPart(text: string, part: string): boolean {
+  chargeSearch(text, part)
+  return findText(text, part) >= 0
+}
+
+/** Where `part` last occurs, or -1. */
+export function findLastText(text: string, part: string): number {
+  if (part.length > text.length) return -1
+  if (part.length <= SHORT_PART || text.length * part.length <= FEW) return text.lastIndexOf(part)
+  const search = new Search(part)
+  let last = -1
+  for (let at = search.next(text, 0); at >= 0; at = search.next(text, at + 1, at)) last = at
+  return last
+}
+
+/** As the method of strings, for a separator that is not empty: at most `most` parts. */
+export function splitAt(text: string, separator: string, most: number): string[] {
+  if (separator.length <= SHORT_PART || separator.length > text.length || text.length * separator.length <= FEW)
+    return text.split(separator, most)
+  const search = new Search(separator)
+  const parts: string[] = []
+  let from = 0
+  for (let at = search.next(text, 0); at >= 0 && parts.length < most; at = search.next(text, from)) {
+    parts.push(text.slice(from, at))
+    from = at + separator.length
+  }
+  if (parts.length < most) parts.push(text.slice(from))
+  return parts
+}
+
+class Search {
+  private readonly part: string
+  /** For each length of a match so far: that of the longest shorter one which may still go on. */
+  private readonly shorter: Int32Array
+
+  constructor(part: string) {
+    this.part = part
+    this.shorter = new Int32Array(part.length + 1)
+    for (let at = 1, length = 0; at < part.length; at++) {
+      while (length > 0 && part.charCodeAt(at) !== part.charCodeAt(length)) length = this.shorter[length]!
+      if (part.charCodeAt(at) === part.charCodeAt(length)) length++
+      this.shorter[at + 1] = length
+    }
+  }
+
+  /** The first match at or behind `from`; `before` is a match at `from - 1`, from which the search goes on. */
+  next(text: string, from: number, before = -1): number {
+    const { part, shorter } = this
+    let length = before < 0 ? 0 : shorter[part.length]!
+    for (let at = before < 0 ? from : before + part.length; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      while (length > 0 && code !== part.charCodeAt(length)) length = shorter[length]!
+      if (code === part.charCodeAt(length)) length++
+      if (length === part.length) return at - length + 1
+    }
+    return -1
+  }
+}
