@@ -205,6 +205,16 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'sync_release permit',
     'sync_rwlock_acquire mode',
   ],
+  'A registry is asked for one entry; the call pays for its arguments and its result where they are converted.': [
+    '__defined_tool_call name',
+    '__tool_alias_call binding',
+    '__tool_call registry',
+    '__tool_entries registry',
+    '__tool_entry id',
+    '__tool_server_call name',
+    '__tool_stream_open registry',
+    '__tool_try registry',
+  ],
 }
 
 /** Reason by name. */
