@@ -13,6 +13,7 @@ import { traceEffect } from '../scheduler/trace.js'
 import { requestCancel, wake } from '../scheduler/transitions.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnGenerator, HarnPermit } from '../values/handles.js'
+import { payBy } from '../values/meter.js'
 import { fromPlain } from '../values/plain.js'
 import { closureOver, streamModule } from './adapter.js'
 import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
@@ -32,7 +33,7 @@ import type {
 import type { GrantCeiling } from '../builtins/grants.js'
 import type { DriftWatch } from '../builtins/tool-drift.js'
 import type { DefinedTool } from '../builtins/tool-pins.js'
-import type { Effect, PendingEffect, Plain } from '../effects/effect.js'
+import type { Effect, EffectOutcome, PendingEffect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
 import type { Report } from '../effects/reports.js'
 import type { TraceRecord } from '../effects/trace-records.js'
@@ -124,7 +125,7 @@ export class MachineContext implements Context, MachineAccess {
     const refused = guarded ? faultOfEffect(this, effect) : null
     if (refused !== null) return this.ask({ kind: 'fault', fault: refused })
     const id = this.m.nextEffect++
-    const outcome = this.m.options.perform?.(effect, id) ?? null
+    const outcome = this.performNow(effect, id)
     if (outcome === null) {
       const pending: PendingEffect = { id, task: this.m.running.id, effect }
       this.m.newEffects.push(pending)
@@ -134,6 +135,18 @@ export class MachineContext implements Context, MachineAccess {
     }
     if (this.m.isTraced) traceEffect(this.m, this.m.running, id, effect, outcome)
     return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
+  }
+
+  /** What the host does at once is its own affair: it may remember what it did for another run. */
+  private performNow(effect: Effect, id: number): EffectOutcome | null {
+    const { perform } = this.m.options
+    if (perform === undefined) return null
+    const payer = payBy(null)
+    try {
+      return perform(effect, id)
+    } finally {
+      payBy(payer)
+    }
   }
 
   request(effect: Effect): Control {
