@@ -154,7 +154,7 @@ export class UnitWriter {
     }
     this.states = solveTypes(this.region, types, this.guessed, (i) => this.leaves(i))
     // A guess that does not hold on every way round is none.
-    const atEntry = this.states.get(entry)!
+    const atEntry = this.states.get(this.region.entry)!
     this.expects = [...types.keys()]
       .filter((slot) => types[slot]! > ANY && atEntry[slot] === types[slot])
       .map((slot) => ({ slot, type: types[slot]!, reals: types[slot] === LIST && this.holdsFloats(slot) }))
