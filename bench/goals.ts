@@ -142,6 +142,26 @@ const GOALS: readonly Goal[] = [
   },
   { what: 'writing 100,000 records, µs', bound: 100_000, values: of('snapshot', '100,000 records: write, µs') },
   { what: 'restoring 100,000 records, µs', bound: 100_000, values: of('snapshot', '100,000 records: restore and resume, µs') },
+  { what: 'defining a tool, µs', bound: 50, values: of('tool calls', 'defining a tool, µs') },
+  { what: 'whole catalogue as host tools, ms', bound: 5, values: of('tool calls', 'whole catalogue as host tools, ms') },
+  { what: 'call of a host tool, µs', bound: 20, values: of('tool calls', 'host tool that answers at once, µs') },
+  {
+    what: 'the same with a journal in a file, µs',
+    bound: 500,
+    values: of('tool calls', 'the same with a journal in a file, µs'),
+  },
+  { what: 'digest from script to tool and back, µs', bound: 50, values: of('tool calls', 'digest by hash_calculator, µs') },
+  {
+    what: 'policy, approval policy and hooks on it, % more',
+    bound: 5,
+    values: of('tool calls', 'the same under policy, approval policy and hooks, % more'),
+  },
+  { what: 'file of 1 KB within a sandbox, µs', bound: 300, values: of('tool calls', 'file of 1 KB within a sandbox, µs') },
+  {
+    what: 'question to a document, µs',
+    bound: 100,
+    values: of('tool calls', 'question to a document of 50 rows by json_processor, µs'),
+  },
   { what: 'longest pause under default limits, ms', bound: 50, values: worstOf('longest pause') },
 ]
 
