@@ -62,7 +62,14 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
       process: { args: options.args ?? [], ...(skills === null ? {} : { findSkill: skills.find }) },
       terminal: options.terminal,
     }),
-    lazyMcpProvider({ cwd: root, env: 'inherit', stderr: options.terminal ? 'inherit' : 'ignore', servers }),
+    lazyMcpProvider({
+      cwd: root,
+      env: 'inherit',
+      stderr: options.terminal ? 'inherit' : 'ignore',
+      servers,
+      // The protocol's library resolves names itself, past the rules that keep a confined run from private addresses.
+      allow: ({ transport }) => transport !== 'http' || authority.providers.sandbox === 'none',
+    }),
   ]
   return createRuntime({
     providers:

@@ -241,6 +241,13 @@ describe.concurrent('bridle conformance', () => {
   })
 })
 
+test('a confined run reaches no MCP server of its own choice', async () => {
+  const script = file('remote.harn', '// @bridle grants\nuse tool mcp "http://127.0.0.1:9/mcp" as Remote\nRemote("x", {})\n')
+  const ended = await bridle(['run', '--root', folder, script])
+  expect(ended).toMatchObject({ code: 1, stdout: '' })
+  expect(ended.stderr).toContain("MCP server 'http://127.0.0.1:9/mcp' is not allowed by this host")
+})
+
 describe.concurrent('bridle tools', () => {
   test('those of the script come first, and a call that fails says why', async () => {
     const script = file('tools.harn', 'tool add(a: int, b: int = 1) -> int {\n  return a + b\n}\n')
