@@ -24,7 +24,7 @@ export function missed({ code, instr }: Site): void {
 
 /** Notes that a guess about arguments was wrong. */
 export function missedAtEntry(site: Site): void {
-  site.code.compiled.guesses = false
+  site.code.compiled.entryGuesses = false
   missed(site)
 }
 

@@ -134,6 +134,11 @@ function asked(m: Machine): Fault {
   return action.fault
 }
 
+/** Whether the result of an operation on ints is none that a number holds exactly. A call, because texts are short that way. */
+function past(result: number): boolean {
+  return result > 9007199254740991 || result < -9007199254740991
+}
+
 function order(x: Value, y: Value): number {
   // A NaN compares as equal, as in `compare`.
   if (x instanceof HarnFloat && y instanceof HarnFloat) return x.v < y.v ? -1 : x.v > y.v ? 1 : 0
@@ -314,6 +319,7 @@ export const HELPERS = {
   makeRange,
   equals,
   order,
+  past,
   isTruthy,
   display,
   key,

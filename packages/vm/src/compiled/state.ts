@@ -37,9 +37,9 @@ export class Profit {
 
 export class CompiledState {
   graph: FlowGraph | null = null
-  /** Whether values at hand are still taken as a hint of what comes. */
+  /** Whether anything is taken for granted behind a guard. */
   guesses = true
-  /** The same of lists and iterators where a loop is entered. */
+  /** Whether values at hand where a unit is entered are a hint of what comes. */
   entryGuesses = true
   misses = 0
   /** What went wrong inside the compiler, null when nothing did. */

@@ -450,8 +450,6 @@ function truth(w: UnitWriter, slot: number): string {
 
 // ---- numbers
 
-const EXACT = '9007199254740991'
-
 /** Arithmetic on what is an int within the exact range, or the guess was wrong. */
 function ints(w: UnitWriter, i: Instr): string {
   const { op } = i
@@ -468,7 +466,7 @@ function ints(w: UnitWriter, i: Instr): string {
   if (op === L.MOD) return `${guard}${zero}${a}=(${x}|0)===${x}&&(${y}|0)===${y}&&${x}>=0?(${x}|0)%(${y}|0):${x}%${y}+0;`
   if (op === L.MODK) return `${guard}${a}=(${x}|0)===${x}&&${x}>=0?(${x}|0)%${y}:${x}%${y}+0;`
   if (op === L.DIV) return `${guard}${zero}g=${x}/${y};${a}=g>-2147483649&&g<2147483648?g|0:Math.trunc(g)+0;`
-  const past = `g>${EXACT}||g<-${EXACT}`
+  const past = 'past(g)'
   if (op === L.MUL || op === L.MULK) return `${guard}g=${x}*${y};q=g|0;if(q===g)${a}=q;else{if(${past}){${w.guard(i)}}${a}=g}`
   return `${guard}g=${x}${SYMBOL[op]!}${y};if((g|0)!==g&&(${past})){${w.guard(i)}}${a}=g;`
 }

@@ -11,7 +11,7 @@ import { Site } from './site.js'
 import { refused } from './state.js'
 import { UnitWriter } from './writer.js'
 import { forget } from './feedback.js'
-import { fits, FLOAT, NUMBER } from './types.js'
+import { fits } from './types.js'
 import { control } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
@@ -159,8 +159,7 @@ export class Tier {
         if (reals) this.unbox(value as HarnList)
         continue
       }
-      if (type === FLOAT || type === NUMBER) code.compiled.guesses = false
-      else code.compiled.entryGuesses = false
+      code.compiled.entryGuesses = false
       forget(code)
       return false
     }

@@ -215,9 +215,10 @@ export class UnitWriter {
   private guessAtEntry(slot: number, value: unknown): number {
     const isUsed = (uses: (i: Instr, slot: number) => boolean): boolean =>
       this.region.order.some((block) => block.instrs.some((i) => uses(i, slot)))
+    if (!this.code.compiled.entryGuesses) return ANY
     for (const type of [FLOAT, NUMBER]) if (fits(type, value) && isUsed(usesAsNumber)) return type
     // In a function the first access finds out; in a loop every turn would ask again.
-    if (this.isWhole || !this.code.compiled.entryGuesses) return ANY
+    if (this.isWhole) return ANY
     for (const type of [LIST, RANGE_ITER, LIST_ITER]) if (fits(type, value) && isUsed(usesAsContainer)) return type
     return ANY
   }
