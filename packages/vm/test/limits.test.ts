@@ -212,3 +212,59 @@ describe('one operation may not take for ever', () => {
     }
   })
 })
+
+describe('budgets go on where a snapshot was taken', () => {
+  /** Runs to the first limit, through bytes and a new machine at every stop. */
+  function limitThroughSnapshots(text: string, limits: Parameters<typeof runText>[1]): { limit: string; restores: number } {
+    const program = link(text)
+    let machine = new Machine(program, { ...options, limits })
+    let now = 0
+    let exit = machine.start(null, now)
+    for (let restores = 0; ; restores++) {
+      if (exit.kind === 'suspended' && exit.wakeAt !== null) now = exit.wakeAt
+      else if (exit.kind !== 'yielded') return { limit: exit.kind === 'limit' ? exit.limit : exit.kind, restores }
+      machine = Machine.restore(machine.snapshot(), program, { ...options, limits })
+      exit = machine.resume(null, now)
+    }
+  }
+
+  test.each([
+    ['fuel', 'while true { sleep(1) }', { fuel: 500 }],
+    ['heap', 'var xs = []\nwhile true {\nxs = xs + ["a text that takes room"]\nsleep(1) }', { heap: 1 << 15 }],
+    ['output', 'while true {\nprintln("0123456789")\nsleep(1) }', { output: 400 }],
+    ['tasks', 'while true {\nspawn { sleep(100000) }\nsleep(1) }', { tasks: 30 }],
+    ['frames', 'fn f(n) {\nsleep(1)\nreturn [n].map({ x -> f(x + 1) }) }\nf(0)', { frames: 100 }],
+  ])('%s', (limit, text, limits) => {
+    const { limit: hit, restores } = limitThroughSnapshots(text, limits)
+    expect(hit).toBe(limit)
+    expect(restores).toBeGreaterThan(5)
+  })
+
+  test('the same units are used with and without snapshots, also in the middle of work that is done in pieces', () => {
+    const text =
+      'let xs = (1 to 30000).to_list().map({ x -> (x * 7919) % 30011 })\n' +
+      'let ys = json_parse(json_stringify(xs.sort()))\nsleep(1)\nprintln("${len(ys)} ${ys[0]} ${ys[29999]}")'
+    const whole = runText(text)
+    const program = link(text)
+    const limits = { sliceFuel: 30_000 }
+    let machine = new Machine(program, { ...options, limits })
+    let exit = machine.start(null, 0)
+    let output = ''
+    for (;;) {
+      output += exit.output
+      if (exit.kind !== 'yielded' && exit.kind !== 'suspended') break
+      machine = Machine.restore(machine.snapshot(), program, { ...options, limits })
+      exit = machine.resume(null, exit.kind === 'suspended' ? exit.wakeAt! : 0)
+    }
+    expect(output).toBe(whole.output)
+    expect(machine.fuelUsed).toBe(whole.machine.fuelUsed)
+  })
+
+  test('a host that restores with a smaller budget is obeyed', () => {
+    const program = link('var n = 0\nwhile true {\nn += 1\nsleep(1) }')
+    const machine = new Machine(program, { ...options, limits: { fuel: 1000 } })
+    expect(machine.start(null, 0).kind).toBe('suspended')
+    const restored = Machine.restore(machine.snapshot(), program, { ...options, limits: { fuel: 1 } })
+    expect(restored.resume(null, 1)).toMatchObject({ kind: 'limit', limit: 'fuel' })
+  })
+})

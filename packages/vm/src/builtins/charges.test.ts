@@ -127,7 +127,10 @@ function fuelOf(text: string): number {
     { signatures, resolve: (path) => ({ kind: 'error', message: `no module ${path}` }) },
   )
   if (program === null) throw new Error(`${text}\n${diagnostics.map((each) => each.message).join('\n')}`)
-  const machine = new Machine(linkProgram(program, registry), { hashHex: () => '00'.repeat(32) })
+  const machine = new Machine(linkProgram(program, registry), {
+    hashHex: () => '00'.repeat(32),
+    limits: { fuel: 50_000_000 },
+  })
   let exit = machine.start(null, 0)
   while (exit.kind === 'yielded') exit = machine.resume(null, 0)
   // Refusing is paying.

@@ -55,8 +55,8 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
       step: (ctx, state) => {
         let work = halfDone.get(state.args)
         if (work === undefined) {
-          work = begin(state.args)
           const payer = payBy(null)
+          work = begin(state.args)
           for (let at = 0; at < state.done; at++) work.step(ctx, { left: PIECE, heap: 0 })
           payBy(payer)
           halfDone.set(state.args, work)
