@@ -215,7 +215,10 @@ describe('one operation may not take for ever', () => {
 
 describe('budgets go on where a snapshot was taken', () => {
   /** Runs to the first limit, through bytes and a new machine at every stop. */
-  function limitThroughSnapshots(text: string, limits: Parameters<typeof runText>[1]): { limit: string; restores: number } {
+  function limitThroughSnapshots(
+    text: string,
+    limits: NonNullable<Parameters<typeof runText>[1]>,
+  ): { limit: string; restores: number } {
     const program = link(text)
     let machine = new Machine(program, { ...options, limits })
     let now = 0
