@@ -97,7 +97,7 @@ println(regex_replace("n(\\\\d+)", "<$1>", "n1 n22"))`,
 
 test.each(Object.entries(ALIVE))('%s', (_, source) => {
   expect(compile(source).error).toBe(null)
-  const places = [0, 2, 4].filter((exits) => compareAt(source, 12, exits))
+  const places = [0, 2, 4].filter((exits) => compareAt(source, 30, exits))
   expect(places).toEqual([0, 2, 4])
 })
 
