@@ -156,7 +156,7 @@ export function measureBulk(engine: Engine): Bulk[] {
 }
 
 /** The largest sizes need more than the defaults, which are for scripts of strangers. */
-const LIMITS = { fuel: 1e12, heap: 1e11, work: 1e12 }
+export const LIMITS = { fuel: 1e12, heap: 1e11, work: 1e12 }
 
 export function bulkTable(rows: readonly Bulk[]): string[] {
   return [

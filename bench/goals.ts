@@ -50,7 +50,10 @@ function of(table: string, label: string) {
 }
 
 function worstOf(table: string) {
-  return (samples: Samples): number[] => (samples.system[table] ?? []).map((figures) => Math.max(...Object.values(figures)))
+  return (samples: Samples): number[] =>
+    (samples.system[table] ?? []).map((figures) =>
+      Math.max(...Object.entries(figures).flatMap(([label, value]) => (label.endsWith('ms') ? [value] : []))),
+    )
 }
 
 function againstPeer(tier: 'ours' | 'base', peer: string) {
@@ -162,7 +165,12 @@ const GOALS: readonly Goal[] = [
     bound: 100,
     values: of('tool calls', 'question to a document of 50 rows by json_processor, µs'),
   },
-  { what: 'longest pause under default limits, ms', bound: 50, values: worstOf('longest pause') },
+  {
+    what: 'longest pause under default limits, ms',
+    bound: 50,
+    values: worstOf('longest pause'),
+    obstacle: 'single operations on the largest data that is allowed, and the garbage that they leave',
+  },
 ]
 
 /** Goals of which something was measured. */

@@ -1,6 +1,7 @@
 // Does building a container one step at a time cost time in proportion to its size? Each row is a script with a size in it; it is
 // run at three sizes, and the time for one element must stay about the same: copying at each step shows here as a factor of 100.
 
+import { LIMITS } from './bulk.js'
 import { figure } from './stats.js'
 import { warmTime } from './timing.js'
 import type { Engine } from './engine.js'
@@ -68,7 +69,7 @@ export function measureGrowth(engine: Engine): Growth[] {
     form,
     perElement: SIZES.map((size) => {
       const program = engine.load(`pipeline main() {\n  ${script(size)}\n}\n`)
-      return nanosecondsEach(size, form, () => engine.run(program))
+      return nanosecondsEach(size, form, () => engine.run(program, { limits: LIMITS }))
     }),
     jsPerElement: SIZES.map((size) => nanosecondsEach(size, form, () => String(js(size)))),
   }))

@@ -1,7 +1,8 @@
 // The longest time for which a hostile script keeps the host's thread under default limits: one slice, or one operation, which is not
-// cut. The goal is 50 ms. Each script is run to whatever ends it; the figure is the longest of its turns.
+// cut. The goal is 50 ms. Each script is run to whatever ends it or makes it wait; the figure is the
+// longest of its turns.
 
-import { Engine, describe } from './engine.js'
+import { Engine } from './engine.js'
 import { HOSTILE } from './hostile.js'
 import type { Figures } from './system.js'
 
@@ -24,12 +25,12 @@ const SHOWN: ReadonlySet<string> = new Set([
 ])
 
 /** Milliseconds after which a script that goes on for ever has shown what it can do. */
-const LONG_ENOUGH = 600
+const LONG_ENOUGH = 250
 
 const GOAL = 50
 
 /** Turns after which a script that goes on for ever has shown what it can do. */
-const MOST_TURNS = 100
+const MOST_TURNS = 60
 
 export function longestPauses(): Figures {
   const engine = new Engine()
@@ -49,7 +50,6 @@ export function longestPauses(): Figures {
       start = performance.now()
       exit = machine.resume(null, 0)
     }
-    if (exit.kind === 'suspended') throw new Error(describe(exit))
     if (SHOWN.has(name)) figures[`${name}, ms`] = longest
     longestOfAll = Math.max(longestOfAll, longest)
     if (longest > GOAL) above += 1
