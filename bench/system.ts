@@ -178,7 +178,7 @@ export function freshMachine(): Figures {
 }
 
 /** Small programs compiled before the compiler counts as warm: it is a lot of code, and V8 optimises it bit by bit. */
-const COMPILER_WARM_UP = 1000
+const COMPILER_WARM_UP = 4000
 
 /** Functions with loops, calls, dicts and text, about `size` bytes. */
 export function sourceOf(size: number): string {
