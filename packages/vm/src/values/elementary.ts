@@ -71,7 +71,7 @@ export function logarithm(x: number): Pair {
   }
   const ratio = divide(sum(mantissa, -1), sum(mantissa, 1))
   const square = times(ratio, ratio)
-  const part = times(ratio, polynomial(ARTANH, square))
+  const part = times(ratio, polynomial(ARTANH(), square))
   return plus(timesNumber(LN2, exponent), [2 * part[0], 2 * part[1]])
 }
 
@@ -83,10 +83,10 @@ export function exponential(x: Pair): Pair {
   const doublings = Math.round(x[0] / LN2[0])
   const rest = plus(x, timesNumber(LN2, -doublings))
   const small: Pair = [rest[0] / 2 ** HALVINGS, rest[1] / 2 ** HALVINGS]
-  let series = polynomial(EXP, small)
-  for (let step = 0; step < HALVINGS; step += 1) series = times(series, series)
+  let power = polynomial(EXP(), small)
+  for (let step = 0; step < HALVINGS; step += 1) power = times(power, power)
   const half = Math.trunc(doublings / 2)
-  return [series[0] * 2 ** half * 2 ** (doublings - half), series[1] * 2 ** half * 2 ** (doublings - half)]
+  return [power[0] * 2 ** half * 2 ** (doublings - half), power[1] * 2 ** half * 2 ** (doublings - half)]
 }
 
 // ---- trigonometric functions
@@ -110,11 +110,11 @@ function turned(angle: number): Turned | null {
 /** Sine of an angle within π/4 of zero. */
 function sineOf(x: Pair): Pair {
   const square = times(x, x)
-  return times(x, polynomial(SINE, square))
+  return times(x, polynomial(SINE(), square))
 }
 
 function cosineOf(x: Pair): Pair {
-  return polynomial(COSINE, times(x, x))
+  return polynomial(COSINE(), times(x, x))
 }
 
 function sineAndCosine({ rest, quarter }: Turned): readonly [sine: Pair, cosine: Pair] {
@@ -234,10 +234,16 @@ function alternating(terms: number, at: (term: number) => Pair): readonly Pair[]
   return Array.from({ length: terms }, (_, term) => (term % 2 === 0 ? at(term) : negative(at(term))))
 }
 
+/** Computed at the first use: most programs never ask, and every start of a process would pay. */
+function series(compute: () => readonly Pair[]): () => readonly Pair[] {
+  let known: readonly Pair[] | undefined
+  return () => (known ??= compute())
+}
+
 /** 1, 1/3, 1/5 …: the series of artanh, whose argument is within 0.172 of zero. */
-const ARTANH: readonly Pair[] = Array.from({ length: 20 }, (_, term) => divide([1, 0], [2 * term + 1, 0]))
+const ARTANH = series(() => Array.from({ length: 20 }, (_, term) => divide([1, 0], [2 * term + 1, 0])))
 /** 1/0!, 1/1!, 1/2! …, for arguments within 0.022. */
-const EXP: readonly Pair[] = Array.from({ length: 13 }, (_, term) => inverseFactorial(term))
+const EXP = series(() => Array.from({ length: 13 }, (_, term) => inverseFactorial(term)))
 /** 1/1!, -1/3!, 1/5! …, and 1/0!, -1/2!, 1/4! … */
-const SINE = alternating(14, (term) => inverseFactorial(2 * term + 1))
-const COSINE = alternating(14, (term) => inverseFactorial(2 * term))
+const SINE = series(() => alternating(14, (term) => inverseFactorial(2 * term + 1)))
+const COSINE = series(() => alternating(14, (term) => inverseFactorial(2 * term)))
