@@ -1,7 +1,7 @@
 // Walking the tree without knowing every node: the children of a node in source order, and a walk that uses no recursion, so that
 // the depth of a tree does not matter to it. Types, names and attributes are no nodes and are not visited.
 
-import type { Argument, Binding, Declaration, DictEntry, Name, Node, Param, Stmt } from './ast.js'
+import type { Argument, Binding, Declaration, DictEntry, Name, Node, Param, Stmt, TypeExpr } from './ast.js'
 
 /** Direct children in source order. */
 export function childrenOf(node: Node): Node[] {
@@ -264,4 +264,27 @@ export function boundNames(binding: Binding): readonly Name[] {
 
 function unreachable(node: never): never {
   throw new Error(`unknown node ${JSON.stringify(node)}`)
+}
+
+/** Names of types that a type mentions, in source order. */
+export function forEachTypeName(type: TypeExpr | null, visit: (name: Name) => void): void {
+  switch (type?.kind) {
+    case 'NamedType':
+      visit(type.name)
+      for (const arg of type.args) forEachTypeName(arg, visit)
+      return
+    case 'ShapeType':
+      for (const field of type.fields) forEachTypeName(field.type, visit)
+      return
+    case 'ListType':
+      return forEachTypeName(type.element, visit)
+    case 'FnType':
+      for (const param of type.params) forEachTypeName(param, visit)
+      return forEachTypeName(type.returns, visit)
+    case 'UnionType':
+      for (const member of type.members) forEachTypeName(member, visit)
+      return
+    default:
+      return
+  }
 }

@@ -1,7 +1,7 @@
 // Who declares what in one file, and where it is mentioned: what go to definition, references, rename, completion and the
 // outline look at. Names are resolved lexically, as the language does; a function may be mentioned before its declaration.
 
-import { forEachChild, isStatement } from '@bridle/parser'
+import { forEachChild, forEachTypeName, isStatement } from '@bridle/parser'
 import type { Binding, Block, Declaration, Expr, Name, Node, Param, Program, Span, Stmt, TypeExpr } from '@bridle/parser'
 
 export type SymbolKind =
@@ -345,23 +345,9 @@ class Walk {
   }
 
   private type(type: TypeExpr | null): void {
-    if (type === null) return
-    switch (type.kind) {
-      case 'NamedType':
-        if (this.isDeclared(type.name.text)) this.mention(type.name)
-        for (const arg of type.args) this.type(arg)
-        return
-      case 'ShapeType':
-        for (const field of type.fields) this.type(field.type)
-        return
-      case 'ListType':
-        return this.type(type.element)
-      case 'FnType':
-        for (const param of type.params) this.type(param)
-        return this.type(type.returns)
-      case 'UnionType':
-        for (const member of type.members) this.type(member)
-    }
+    forEachTypeName(type, (name) => {
+      if (this.isDeclared(name.text)) this.mention(name)
+    })
   }
 
   private isDeclared(name: string): boolean {

@@ -6,6 +6,7 @@ import {
   type Expr,
   boundNames,
   forEachChild,
+  forEachTypeName,
   isStatement,
   type Name,
   type Node,
@@ -314,25 +315,7 @@ class Names {
   }
 
   private type(type: TypeExpr | null): void {
-    switch (type?.kind) {
-      case 'NamedType':
-        this.usedTypes.add(type.name.text)
-        for (const arg of type.args) this.type(arg)
-        return
-      case 'ShapeType':
-        for (const field of type.fields) this.type(field.type)
-        return
-      case 'ListType':
-        return this.type(type.element)
-      case 'FnType':
-        for (const param of type.params) this.type(param)
-        return this.type(type.returns)
-      case 'UnionType':
-        for (const member of type.members) this.type(member)
-        return
-      default:
-        return
-    }
+    forEachTypeName(type, (name) => this.usedTypes.add(name.text))
   }
 }
 
