@@ -121,9 +121,12 @@ export function violationText(violations: readonly string[], sentinel: string): 
   )
 }
 
+// Errors that the guidance repeats; all of them follow in a message of their own.
+const GUIDED = 2
+
 export function parseGuidance(errors: readonly string[]): string {
   return (
-    `Your tool call could not be parsed: ${errors.join('; ')}\n` +
+    `Your tool call could not be parsed: ${errors.slice(0, GUIDED).join('; ')}\n` +
     'Write name({ key: value }) with an object literal; for text of several lines use a heredoc: key: <<EOF, the lines, EOF.'
   )
 }

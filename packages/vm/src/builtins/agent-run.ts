@@ -37,6 +37,7 @@ function* store(loop: Loop): Script<null> {
     session.messages = messages.map(storedMessage)
     session.events = [...events]
     session.summary = summary
+    session.state = loop.status === '' || loop.status === 'done' ? 'active' : 'paused'
     return null
   })
 }
@@ -132,6 +133,8 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
     yield* notifyHooks('PreAgentTurn', hookPayload(loop, 'PreAgentTurn', HarnDict.of({ iteration })))
     yield* emit(loop, { type: 'turn_start', iteration })
     const prefill = yield* takeInjected(loop)
+    // Sub-agents of this turn branch off here.
+    yield* store(loop)
     const answer = yield* askModel(loop, iteration, prefill)
     if (answer === null) {
       loop.status = 'budget_exhausted'

@@ -19,7 +19,7 @@ import {
   budgetProblem,
   callsOf,
   experimented,
-  failWithFailure,
+  failAsRaised,
   isFailure,
   nativeAssistant,
   prepare,
@@ -160,7 +160,7 @@ export function* askModel(loop: Loop, iteration: number, prefill: string | null)
     if (refused !== null) return null
     const { request, record } = yield* experimented(prepared, iteration)
     const response = yield* transport(request)
-    if (isFailure(response)) return failWithFailure(response, request)
+    if (isFailure(response)) return failAsRaised(response)
     yield* account(response, iteration)
     const names = shownTools(loop).map((tool) => display(tool.get('name') ?? ''))
     const used = hasTools(loop) || response.toolCalls.length > 0
@@ -297,7 +297,7 @@ function assistantOf(loop: Loop, { answer, calls }: Turn): HarnDict {
       return HarnDict.of({ role: 'assistant', content: tagged.canonical === '' ? response.text : tagged.canonical })
     }
     const written = calls.map((call) => HarnDict.of({ id: call.id, name: call.name, arguments: call.arguments }))
-    return nativeAssistant(response.text, written, response.thinking)
+    return nativeAssistant(response.text, written, null)
   }
   if (tagged.errors.length > 0 && calls.length > 0) {
     const names = calls.map((call) => call.name).join(', ')
@@ -401,11 +401,19 @@ function* afterTools(loop: Loop, turn: Turn, results: readonly Dispatched[]): Sc
     return true
   }
   yield* compactWhen(loop, 'auto', null)
+  yield* tellErrors(loop, turn)
   if (yield* mayEnd(loop, turn)) {
     loop.status = 'done'
     return true
   }
   return false
+}
+
+/** What could not be read as a call, in full. */
+function* tellErrors(loop: Loop, { answer }: Turn): Script<boolean> {
+  const { errors } = answer.tagged
+  if (errors.length > 0) yield* tell(loop, 'parse_error', errors.join('\n\n'))
+  return errors.length > 0
 }
 
 export function hookPayload(loop: Loop, event: string, turn: HarnDict): HarnDict {
@@ -460,16 +468,12 @@ export function* correct(loop: Loop, { tagged }: Answer): Script<null> {
 /** A turn without calls. Answers whether the loop ends. */
 export function* textTurn(loop: Loop, turn: Turn): Script<boolean> {
   const { options } = loop
-  const { tagged } = turn.answer
   if (yield* mayEnd(loop, turn)) {
     loop.messages.push(assistantOf(loop, turn))
     loop.status = 'done'
     return true
   }
-  if (tagged.errors.length > 0) {
-    loop.messages.push(assistantOf(loop, turn))
-    return false
-  }
+  if (yield* tellErrors(loop, turn)) return false
   if (options.turnPolicy?.requireAction === true && options.toolFormat === 'native' && loop.called.length === 0) {
     loop.textTurns += 1
     if (loop.textTurns > options.maxNudges) return yield* stuck(loop, turn)

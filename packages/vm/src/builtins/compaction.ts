@@ -3,9 +3,8 @@
 
 import { builtin } from './builtin.js'
 import type { BuiltinDef } from './builtin.js'
-import { account, isFailure, prepare, transport } from './llm-call.js'
-import { failureDict } from './llm-errors.js'
-import { callBack, failRuntime, failWith, scripts } from './scripted.js'
+import { account, failAsRaised, isFailure, prepare, transport } from './llm-call.js'
+import { callBack, failRuntime, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
 import { sortedJson, utf8 } from './tools-json.js'
 import { dictsOf, isMessageEvent, isTranscript, makeEvent, makeTranscript } from './transcript-shape.js'
@@ -30,8 +29,8 @@ export interface Compaction {
   readonly mask: Value
   readonly hardLimit: number | null
   readonly hardStrategy: Strategy
-  /** Options of the model call of strategy `llm`. */
-  readonly options: HarnDict
+  /** Options of the model call of strategy `llm`; null where no model can be asked. */
+  readonly options: HarnDict | null
 }
 
 const BYTES_PER_TOKEN = 4
@@ -66,9 +65,11 @@ function splitAt(messages: readonly HarnDict[], keepFirst: number, keepLast: num
   const naive = messages.length - keepLast
   let split = naive < messages.length ? lastUserAt(messages, naive) : naive
   if (split <= keepFirst) split = naive
-  if (messages.slice(split).some(isToolTurn)) {
-    const earlier = split > 0 ? lastUserAt(messages, split - 1) : 0
-    if (earlier > keepFirst) split = earlier
+  const tool = messages.findIndex((message, at) => at >= split && isToolTurn(message))
+  if (tool > 0) {
+    // The kept end begins with what the person asked, not between a call and its question.
+    const asked = lastUserAt(messages, tool - 1)
+    if (asked > keepFirst) split = Math.min(split, asked)
   }
   return split > keepFirst ? split : null
 }
@@ -104,13 +105,13 @@ function firstBytes(text: string, most: number): string {
   return text.slice(0, end)
 }
 
-function* masked(messages: readonly HarnDict[], callback: Value): Script<string> {
-  const lines = [`[auto-compacted ${messages.length} older messages via observation masking]`]
+function* masked(messages: readonly HarnDict[], callback: Value, header: string): Script<string> {
+  const lines = [`${header} via observation masking]`]
   for (const message of messages) {
     const text = textOf(message)
     if (text === null || text === '') continue
     const role = roleOf(message)
-    const rows = text.split('\n')
+    const rows = (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
     if (role === 'assistant' || utf8(text).length < MASK_BYTES) lines.push(`[${role}] ${text}`)
     else {
       const answer = callback instanceof HarnClosure ? yield* callBack(callback, message) : null
@@ -131,7 +132,8 @@ function conversation(messages: readonly HarnDict[]): string {
     .join('\n')
 }
 
-function* byModel(messages: readonly HarnDict[], options: HarnDict): Script<string> {
+function* byModel(messages: readonly HarnDict[], options: HarnDict | null): Script<string> {
+  if (options === null) return failRuntime('LLM transcript compaction requires active LLM call options')
   const prompt =
     'Summarize the archived part of this conversation so that the work can go on without it: the task, decisions, facts found, ' +
     `files and names that matter, and open steps.\n\nArchived message count: ${messages.length}\n\nConversation:\n` +
@@ -142,7 +144,7 @@ function* byModel(messages: readonly HarnDict[], options: HarnDict): Script<stri
   const request = yield* prepare(prompt, null, plain)
   if (request instanceof Fault) throw request
   const answer = yield* transport(request)
-  if (isFailure(answer)) return failWith(failureDict(answer, request))
+  if (isFailure(answer)) return failAsRaised(answer)
   yield* account(answer, 0)
   return answer.text.trim()
 }
@@ -157,11 +159,16 @@ function* byClosure(messages: readonly HarnDict[], closure: Value): Script<strin
   return answer === null ? '' : sortedJson(answer, 2)
 }
 
-function* summaryOf(messages: readonly HarnDict[], strategy: Strategy, compaction: Compaction): Script<string> {
-  const header = `[auto-compacted ${messages.length} older messages`
+function* summaryOf(
+  messages: readonly HarnDict[],
+  strategy: Strategy,
+  compaction: Compaction,
+  archived = messages.length,
+): Script<string> {
+  const header = `[auto-compacted ${archived} older messages`
   switch (strategy) {
     case 'observation_mask':
-      return yield* masked(messages, compaction.mask)
+      return yield* masked(messages, compaction.mask, header)
     case 'truncate':
       return truncated(messages, `${header} via truncate strategy]`)
     case 'llm':
@@ -194,7 +201,12 @@ export function* compact(messages: readonly HarnDict[], compaction: Compaction):
   let summary = yield* summaryOf(archived, compaction.strategy, compaction)
   let made = kept(summary)
   if (compaction.hardLimit !== null && estimateTokens(made) > compaction.hardLimit) {
-    summary = yield* summaryOf([HarnDict.of({ role: 'user', content: summary })], compaction.hardStrategy, compaction)
+    summary = yield* summaryOf(
+      [HarnDict.of({ role: 'user', content: summary })],
+      compaction.hardStrategy,
+      compaction,
+      archived.length,
+    )
     made = kept(summary)
   }
   return { messages: made, summary, archived: archived.length, before: estimateTokens(messages), after: estimateTokens(made) }
@@ -202,7 +214,7 @@ export function* compact(messages: readonly HarnDict[], compaction: Compaction):
 
 /** A strategy by name; raises the reference's text for another one. */
 export function strategyOf(value: Value, callback: Value, fallback: Strategy): Strategy {
-  const name = value === null ? (callback === null ? fallback : 'custom') : display(value)
+  const name = typeof value === 'string' ? value : callback === null ? fallback : 'custom'
   if (!STRATEGIES.includes(name)) {
     return failRuntime(`unknown compact_strategy '${name}' (expected 'llm', 'truncate', 'custom', or 'observation_mask')`)
   }
@@ -231,7 +243,7 @@ function readCompaction(options: HarnDict): Compaction {
     custom: callback,
     mask: options.get('mask_callback') ?? null,
     hardLimit: isInt(hard) ? Number(hard) : null,
-    hardStrategy: strategyOf(options.get('hard_limit_strategy') ?? null, null, strategy === 'custom' ? 'truncate' : strategy),
+    hardStrategy: strategyOf(options.get('hard_limit_strategy') ?? null, null, 'llm'),
     options,
   }
 }

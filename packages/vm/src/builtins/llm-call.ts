@@ -27,7 +27,7 @@ import type { LlmResponse } from './llm-state.js'
 import { codeOfCategory } from './tool-errors.js'
 import { expectsData, extractData, judge, nudgeText } from './llm-structured.js'
 import type { Judged } from './llm-structured.js'
-import { callBack, failWith, here, parkUntil, tryAsk } from './scripted.js'
+import { callBack, failCategorized, failRuntime, failWith, here, parkUntil, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
 import { timeOrderedId } from './identity.js'
 import { tracingState, usageState } from './tracing.js'
@@ -218,7 +218,7 @@ function* askProvider(request: LlmRequest): Script<MockOutcome> {
   if (disabled !== null && DISABLED_WORDS.has(disabled.trim().toLowerCase())) {
     const message =
       'LLM calls are disabled by HARN_LLM_CALLS_DISABLED; ' + `provider \`${request.provider}\` would make a real LLM request`
-    return { kind: 'failure', failure: { category: 'generic', message } }
+    return { kind: 'failure', failure: { category: 'generic', message, isRuntime: true } }
   }
   const registered = yield* here((ctx) => ctx.state(llmState).registered.get(request.provider) ?? null)
   const answer = yield* tryAsk({ kind: 'llm.call', args: providerRequest(request, registered) })
@@ -238,7 +238,7 @@ function failureOfFault(fault: Fault): LlmFailure {
     return failureOf(message === null ? display(value) : display(message), category === null ? undefined : display(category))
   }
   const message = value === null ? fault.message : display(value)
-  return failureOf(message, fault.category ?? undefined)
+  return { ...failureOf(message, fault.category ?? undefined), isRuntime: fault.kind === 'runtime' }
 }
 
 function providerRequest(request: LlmRequest, registered: HarnDict | null): { [key: string]: Plain } {
@@ -567,6 +567,12 @@ export function* resultDict(completed: Completed): Script<HarnDict> {
   return result
 }
 
+/** `llm_call` and its like tell of a failure with a dict. */
 export function failWithFailure(failure: LlmFailure, request: LlmRequest): never {
   return failWith(failureDict(failure, request))
+}
+
+/** What only calls a model on its way, as a loop does, hands the failure on as it was raised. */
+export function failAsRaised(failure: LlmFailure): never {
+  return failure.isRuntime === true ? failRuntime(failure.message) : failCategorized(failure.category, failure.message)
 }

@@ -8,6 +8,8 @@ import type { Value } from '../values/value.js'
 export interface LlmFailure {
   readonly category: string
   readonly message: string
+  /** Raised by the runtime rather than by a service: scripts then read `Runtime error: ` before the message. */
+  readonly isRuntime?: boolean
   /** Fields beyond the common ones (budget rejections). */
   readonly more?: Readonly<Record<string, Value>>
 }
@@ -77,7 +79,8 @@ export function retryAfterMs(message: string): number | null {
 /** The error dict of a failed call; without a provider when the request itself could not be read. */
 export function failureDict(failure: LlmFailure, place: { readonly provider: string; readonly model: string } | null): HarnDict {
   const [kind, reason] = verdictOn(failure.category, failure.message)
-  const dict = HarnDict.of({ category: failure.category, kind, reason, message: failure.message, ...failure.more })
+  const message = failure.isRuntime === true ? `Runtime error: ${failure.message}` : failure.message
+  const dict = HarnDict.of({ category: failure.category, kind, reason, message, ...failure.more })
   const after = retryAfterMs(failure.message)
   if (after !== null) dict.set('retry_after_ms', after)
   if (place !== null) {

@@ -259,7 +259,7 @@ function thinkingOption(value: Value): HarnDict {
   if (value === null || value === false) return thinkingMode(DISABLED)
   if (value === true) return thinkingMode('enabled')
   if (typeof value === 'string') return thinkingWord(value)
-  if (!(value instanceof HarnDict)) return failWith(`thinking: expected bool, string, or dict, got ${typeName(value)}`)
+  if (!(value instanceof HarnDict)) return thinkingMode(isTruthy(value) ? 'enabled' : DISABLED)
   if (value.get('enabled') === false) return thinkingMode(DISABLED)
   const mode = value.get('mode') ?? null
   const name = mode === null ? 'enabled' : display(mode)
@@ -291,7 +291,7 @@ function thinkingWord(word: string): HarnDict {
   if (['disabled', 'off', 'none'].includes(word)) return thinkingMode(DISABLED)
   if (['enabled', 'on', 'true'].includes(word)) return thinkingMode('enabled')
   if (word === 'adaptive') return thinkingMode('adaptive')
-  return failWith(`thinking: expected "disabled" | "enabled" | "adaptive" | "low" | "medium" | "high", got "${word}"`)
+  return failWith(`thinking: expected bool, dict, or one of "enabled" | "adaptive" | "low" | "medium" | "high", got "${word}"`)
 }
 
 // ----------------------------------------------------------------------------------------------------------------- budget
@@ -305,10 +305,18 @@ function readBudget(options: HarnDict): Budget | null {
   }
   const limits: Record<string, number | null> = {}
   for (const key of BUDGET_KEYS) {
-    const value = (given instanceof HarnDict ? given.get(key) : undefined) ?? option(options, key)
-    limits[key] = isInt(value) ? Number(value) : value instanceof HarnFloat ? value.v : null
+    const own = given instanceof HarnDict ? (given.get(key) ?? null) : null
+    limits[key] = limitOf(`budget.${key}`, own ?? option(options, key))
   }
   return BUDGET_KEYS.some((key) => limits[key] !== null) ? (limits as unknown as Budget) : null
+}
+
+/** A limit, or null for none; tokens are whole. */
+function limitOf(label: string, value: Value): number | null {
+  if (value === null) return null
+  const number = isInt(value) ? Number(value) : value instanceof HarnFloat && label.endsWith('usd') ? value.v : NaN
+  if (number >= 0) return number
+  return failWith(`${label}: expected a non-negative ${label.endsWith('usd') ? 'number' : 'integer'}`)
 }
 
 // ------------------------------------------------------------------------------------------------------------------ gates
@@ -380,7 +388,7 @@ export function readRequest(
   state: LlmState,
   defaults: Defaults = CALL_DEFAULTS,
 ): LlmRequest {
-  if (option(options, 'transcript') !== null) {
+  if (options.has('transcript')) {
     failWith(
       'llm_call / agent_loop: the `transcript` option was removed. Open or open-and-resume a session with ' +
         'agent_session_open(id) and pass `session_id: id` instead.',
@@ -402,6 +410,7 @@ export function readRequest(
   if (own instanceof HarnDict) settings.set('overrides', own)
   const nudge = option(options, 'schema_retry_nudge')
   const validation = option(options, 'output_validation')
+  readRoutePolicy(option(options, 'route_policy'))
   const request: LlmRequest = {
     ...place,
     messages: readMessages(prompt, options),
@@ -430,6 +439,19 @@ export function readRequest(
   return request
 }
 
+const ROUTE_POLICY = /^(?:manual|(?:always|cheapest_over_quality|fastest_over_quality)\((.*)\))?$/i
+
+/** Only its spelling matters here: which model is asked is the caller's choice. */
+function readRoutePolicy(value: Value): void {
+  if (value === null || value instanceof HarnDict) return
+  if (typeof value !== 'string') failWith('route_policy: expected string or dict')
+  const found = ROUTE_POLICY.exec(value.trim())
+  if (found === null) {
+    failWith(`route_policy: expected manual, always(id), cheapest_over_quality(t), or fastest_over_quality(t), got "${value}"`)
+  }
+  if (found[1]?.trim() === '') failWith('route_policy: target must not be empty')
+}
+
 function readRepair(value: Value): HarnDict | null {
   if (value === true) return new HarnDict()
   return value instanceof HarnDict && value.get('enabled') !== false ? value : null
@@ -442,11 +464,11 @@ function readTools(
 ): { readonly tools: readonly HarnDict[]; readonly names: readonly string[] } {
   // Nil is no way of having no tools, as in the reference: a registry that got lost on the way is noticed.
   const given = options.get('tools')
-  if (given === undefined) return { tools: [], names: [] }
-  const entries = toolEntries(given)
+  const entries = given === undefined ? [] : toolEntries(given)
   if (typeof entries === 'string') return failWith(entries)
   const search = readToolSearch(option(options, 'tool_search'))
   if (typeof search === 'string') return failWith(search)
+  if (given === undefined) return { tools: [], names: [] }
   const own = option(options, place.provider)
   const applied = applyToolSearch(entries, search satisfies ToolSearch | null, {
     ...place,

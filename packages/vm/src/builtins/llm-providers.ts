@@ -319,10 +319,14 @@ export function priceOf(model: string): Price | null {
   return FALLBACK_PRICES.find(([marks]) => marks.every((mark) => model.includes(mark)))?.[1] ?? null
 }
 
+/** By prices of a thousand tokens, in this order: scripts print all digits of the sum. */
+function costAt(found: Price | null, inputTokens: number, outputTokens: number): number {
+  return found === null ? 0 : (inputTokens * (found.input / 1000) + outputTokens * (found.output / 1000)) / 1000
+}
+
 /** Cost in dollars; 0 for a model without a price. */
 export function costOf(model: string, inputTokens: number, outputTokens: number): number {
-  const found = priceOf(model)
-  return found === null ? 0 : (inputTokens * found.input + outputTokens * found.output) / 1e6
+  return costAt(priceOf(model), inputTokens, outputTokens)
 }
 
 // Projections of models without a price take what the provider usually asks.
@@ -334,8 +338,7 @@ const PROVIDER_PRICES: Readonly<Record<string, Price>> = {
 }
 
 export function projectedCost(provider: string, model: string, inputTokens: number, outputTokens: number): number {
-  const found = priceOf(model) ?? PROVIDER_PRICES[provider] ?? null
-  return found === null ? 0 : (inputTokens * found.input + outputTokens * found.output) / 1e6
+  return costAt(priceOf(model) ?? PROVIDER_PRICES[provider] ?? null, inputTokens, outputTokens)
 }
 
 /** What reading cached tokens saved, in dollars. */

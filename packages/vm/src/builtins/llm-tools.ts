@@ -89,18 +89,34 @@ export interface ToolSearch {
 
 export const SEARCH_TOOL = '__harn_tool_search'
 
+/** What is wrong with the kinds of a dict's values, or null. */
+function misfitOf(option: HarnDict): string | null {
+  const given = (key: string): Value => option.get(key) ?? null
+  for (const key of ['variant', 'mode', 'strategy', 'name']) {
+    if (given(key) !== null && typeof given(key) !== 'string') return `tool_search.${key}: expected a string`
+  }
+  if (given('always_loaded') !== null && !(given('always_loaded') instanceof HarnList)) {
+    return 'tool_search.always_loaded: expected a list of tool names'
+  }
+  if (given('budget_tokens') !== null && !isInt(given('budget_tokens'))) return 'tool_search.budget_tokens: expected an integer'
+  return null
+}
+
 /** The option `tool_search`; null when it is off, a text when it is wrong. */
 export function readToolSearch(option: Value): ToolSearch | null | string {
   if (option === null || option === false) return null
   const plain = { mode: 'auto', alwaysLoaded: [], budgetTokens: null, name: SEARCH_TOOL, stubListing: false } as const
   if (option === true || option === 'bm25') return { ...plain, variant: 'bm25', strategy: 'bm25' }
   if (option === 'regex') return { ...plain, variant: 'regex', strategy: 'regex' }
+  if (typeof option === 'string') return `tool_search.variant: expected "bm25" or "regex", got "${option}"`
   if (!(option instanceof HarnDict)) {
     return (
       'tool_search: expected bool, string ("bm25"/"regex"), or dict ' +
       '({variant, mode, strategy, always_loaded, budget_tokens, name, include_stub_listing})'
     )
   }
+  const misfit = misfitOf(option)
+  if (misfit !== null) return misfit
   const word = (key: string, allowed: readonly string[], fallback: string): string | null => {
     const value = option.get(key) ?? null
     if (value === null) return fallback
@@ -109,10 +125,10 @@ export function readToolSearch(option: Value): ToolSearch | null | string {
   const variant = word('variant', ['bm25', 'regex'], 'bm25')
   if (variant === null) return `tool_search.variant: expected "bm25" or "regex", got "${display(option.get('variant')!)}"`
   const mode = word('mode', ['auto', 'native', 'client'], 'auto')
-  if (mode === null) return `tool_search.mode: expected "auto", "native", or "client", got "${display(option.get('mode')!)}"`
+  if (mode === null) return `tool_search.mode: expected "auto" | "native" | "client", got "${display(option.get('mode')!)}"`
   const strategy = word('strategy', ['bm25', 'regex', 'semantic', 'host'], variant)
   if (strategy === null) {
-    return `tool_search.strategy: expected "bm25", "regex", "semantic", or "host", got "${display(option.get('strategy')!)}"`
+    return `tool_search.strategy: expected "bm25" | "regex" | "semantic" | "host", got "${display(option.get('strategy')!)}"`
   }
   const always = option.get('always_loaded') ?? null
   const budget = option.get('budget_tokens') ?? null

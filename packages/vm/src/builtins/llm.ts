@@ -8,6 +8,7 @@ import { parseTomlText } from './data-formats-toml.js'
 import {
   callsOf,
   complete,
+  failAsRaised,
   failWithFailure,
   isFailure,
   optionalEnvironment,
@@ -376,7 +377,7 @@ function* completion(prefix: string, suffix: string, system: Value, options: Har
   const request = yield* prepare(asked, system, options)
   if (request instanceof Fault) throw request
   const answer = yield* transport(request)
-  return isFailure(answer) ? failWithFailure(answer, request) : completionDict(answer)
+  return isFailure(answer) ? failAsRaised(answer) : completionDict(answer)
 }
 
 function completionDict(response: Completed['response']): HarnDict {

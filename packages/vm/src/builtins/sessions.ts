@@ -7,12 +7,12 @@ import { compact, readCompaction } from './compaction.js'
 import { here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
 import { timeOrderedId } from './identity.js'
-import { dictsOf, isMessageEvent, makeTranscript, storedMessage } from './transcript-shape.js'
+import { dictsOf, isMessageEvent, makeTranscript } from './transcript-shape.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { isInt } from '../values/value.js'
+import { isCallable, isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 const MOST_SESSIONS = 128
@@ -24,6 +24,8 @@ export interface Session {
   events: HarnDict[]
   summary: string | null
   metadata: HarnDict | null
+  /** Of the last loop on it; null before there was one. */
+  state: string | null
   parentId: string | null
   childIds: string[]
   branchedAt: number | null
@@ -59,6 +61,7 @@ export function openSession(ctx: Context, id: string): Session {
     events: [],
     summary: null,
     metadata: null,
+    state: null,
     parentId: null,
     childIds: [],
     branchedAt: null,
@@ -89,10 +92,17 @@ function copyOf(ctx: Context, source: Session, id: string): Session {
   copy.messages = [...source.messages]
   copy.events = [...source.events]
   copy.summary = source.summary
+  copy.state = source.state
   copy.metadata = (source.metadata ?? new HarnDict()).with('parent_session_id', source.id)
   copy.parentId = source.id
   source.childIds.push(id)
   return copy
+}
+
+/** Events without a message belong to the messages as they were. */
+function keepMessages(session: Session, messages: HarnDict[]): void {
+  session.messages = messages
+  session.events = []
 }
 
 function* snapshot(id: string): Script {
@@ -107,7 +117,7 @@ function* snapshot(id: string): Script {
     events: session.events,
     summary: session.summary,
     metadata: session.metadata,
-    state: 'active',
+    state: session.state,
   })
   dict.set('parent_id', session.parentId)
   dict.set('child_ids', new HarnList([...session.childIds]))
@@ -130,21 +140,19 @@ const machine = scripts('sessions.script', {
       if (keep === null) return name
       const kept = Math.max(0, Number(keep))
       made.branchedAt = Math.min(kept, made.messages.length)
-      made.messages = made.messages.slice(0, kept)
+      keepMessages(made, made.messages.slice(0, kept))
       return name
     })
   },
   *compact(id, options) {
     const messages = yield* here((ctx) => touch(ctx, id as string)!.messages)
     const given = options as HarnDict
-    const renamed = given.copy()
-    if (given.has('custom_compactor')) renamed.set('compact_callback', given.get('custom_compactor')!)
-    const compacted = yield* compact(messages, readCompaction(renamed))
+    // Without a strategy the observations are masked, also where there is a closure.
+    const compaction = readCompaction(given.has('compact_strategy') ? given : given.with('compact_strategy', 'observation_mask'))
+    const compacted = yield* compact(messages, { ...compaction, options: null })
     return yield* here((ctx) => {
       const session = touch(ctx, id as string)!
-      if (compacted === null) return session.messages.length
-      session.messages = [...compacted.messages]
-      session.summary = session.summary === null ? compacted.summary : `${session.summary}\n\n${compacted.summary}`
+      if (compacted !== null) keepMessages(session, [...compacted.messages])
       return session.messages.length
     })
   },
@@ -189,7 +197,7 @@ function inject(ctx: Context, session: Session, message: Value): Result {
     return ctx.throw('agent_session_inject: message must have a string `role` (user|assistant|tool_result|system)')
   }
   ctx.charge(1, 64)
-  session.messages.push(storedMessage(message))
+  keepMessages(session, [...session.messages, message])
   return null
 }
 
@@ -228,10 +236,12 @@ export const sessionsFamily: BuiltinFamily = {
         if (parent === undefined) break
         root = parent
       }
+      // A parent that was closed is named all the same.
+      const rootId = root.parentId !== null && !sessions.has(root.parentId) ? root.parentId : root.id
       return HarnDict.of({
         parent_id: session.parentId,
         child_ids: new HarnList([...session.childIds]),
-        root_id: root.id,
+        root_id: rootId,
       })
     }),
     builtin(
@@ -241,9 +251,9 @@ export const sessionsFamily: BuiltinFamily = {
     ),
     onSession('agent_session_inject(id: string, message: dict) -> nil', 'Adds a message.', inject),
     onSession('agent_session_reset(id: string) -> nil', 'Forgets its messages.', (_ctx, session) => {
-      session.messages = []
-      session.events = []
+      keepMessages(session, [])
       session.summary = null
+      session.state = null
       return null
     }),
     onSession('agent_session_close(id: string) -> nil', 'Forgets the session.', (ctx, session) => {
@@ -253,33 +263,48 @@ export const sessionsFamily: BuiltinFamily = {
     onSession('agent_session_trim(id: string, keep_last: int) -> int', 'Keeps its last messages.', (ctx, session, keep) => {
       if (!isInt(keep)) return ctx.throw('agent_session_trim: `keep_last` must be an int')
       if (keep < 0) return ctx.throw('agent_session_trim: `keep_last` must be >= 0')
-      session.messages = keep === 0 ? [] : session.messages.slice(-Number(keep))
+      keepMessages(session, keep === 0 ? [] : session.messages.slice(-Number(keep)))
       return session.messages.length
     }),
     onSession(
       'agent_session_fork(id: string, new_id?: string) -> string',
       'A copy with a place in the descent.',
-      (ctx, session, destination) => machine.start(ctx, 'fork', session.id, null, destination),
+      (ctx, session, destination) =>
+        destination === null || typeof destination === 'string'
+          ? machine.start(ctx, 'fork', session.id, null, destination)
+          : ctx.throw('agent_session_fork: `dst` must be a string or nil'),
       EFFECTS,
     ),
     onSession(
       'agent_session_fork_at(id: string, keep_first: int, new_id?: string) -> string',
       'A copy of its first messages.',
-      (ctx, session, keep, destination) =>
-        isInt(keep) && keep >= 0
-          ? machine.start(ctx, 'fork', session.id, keep, destination)
-          : ctx.throw('agent_session_fork_at: `keep_first` must be an int >= 0'),
+      (ctx, session, keep, destination) => {
+        if (!isInt(keep)) return ctx.throw('agent_session_fork_at: `keep_first` must be an int')
+        if (keep < 0) return ctx.throw('agent_session_fork_at: `keep_first` must be >= 0')
+        if (destination !== null && typeof destination !== 'string') {
+          return ctx.throw('agent_session_fork_at: `dst` must be a string or nil')
+        }
+        return machine.start(ctx, 'fork', session.id, keep, destination)
+      },
       EFFECTS,
     ),
     onSession(
       'agent_session_compact(id: string, options?: dict) -> int',
       'Sums its older messages up; how many are left.',
       (ctx, session, options) => {
-        const given = options instanceof HarnDict ? options : new HarnDict()
+        if (options !== null && !(options instanceof HarnDict)) {
+          return ctx.throw('agent_session_compact: `opts` must be a dict or nil')
+        }
+        const given = options ?? new HarnDict()
         const unknown = given.keys().find((key) => !COMPACT_KEYS.includes(key))
         if (unknown !== undefined) {
           return ctx.throw(`agent_session_compact: unknown option key '${unknown}' (expected one of: ${COMPACT_KEYS.join(', ')})`)
         }
+        const custom = given.get('custom_compactor') ?? null
+        if (custom !== null && !isCallable(custom))
+          return ctx.throw('agent_session_compact: `custom_compactor` must be a closure')
+        const keep = given.get('keep_last') ?? null
+        if (isInt(keep) && keep < 0) return ctx.throw('agent_session_compact: `keep_last` must be >= 0')
         return machine.start(ctx, 'compact', session.id, given)
       },
       ['llm.call', 'process.info', 'callback', ...EFFECTS],

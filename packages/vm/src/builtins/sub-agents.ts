@@ -10,6 +10,9 @@ import { findJson } from './json-extract.js'
 import { parseJson } from './json-read.js'
 import { categoryOf } from './core-errors.js'
 import { timeOrderedId } from './identity.js'
+import { prepare } from './llm-call.js'
+import { PermissionsError, readPermissions } from './permissions.js'
+import { policyMisfit } from './policy-shape.js'
 import { checkSchema } from './schema-check.js'
 import { SchemaError, canonicalSchema } from './schema-normal.js'
 import { callBack, failRuntime, here, scripts, tryCallBack } from './scripted.js'
@@ -63,7 +66,7 @@ function stringList(value: Value, label: string): readonly string[] | null {
 }
 
 export function readTask(ctx: Context, task: Value, given: Value): Task {
-  if (task === null || display(task) === '') return failRuntime(`${LABEL}: task is required`)
+  if (task === null || display(task).trim() === '') return failRuntime(`${LABEL}: task is required`)
   if (given !== null && !(given instanceof HarnDict)) return failRuntime(`${LABEL}: options must be a dict`)
   const all = given ?? new HarnDict()
   const allowed = stringList(all.get('allowed_tools') ?? null, `${LABEL}.allowed_tools`)
@@ -73,12 +76,17 @@ export function readTask(ctx: Context, task: Value, given: Value): Task {
   if (tools !== null && !(tools instanceof HarnDict && isRegistry(tools)) && !(tools instanceof HarnList)) {
     return failRuntime(`${LABEL}: tools must be a tool registry`)
   }
+  const misfit = policyMisfit(options.get('policy') ?? null)
+  if (misfit !== null) return failRuntime(`${LABEL}: policy parse error: ${misfit}`)
   if (tools !== null) options.set('tools', allowed === null ? tools : onlyNamed(tools, allowed))
   if (allowed !== null) options.set('policy', withAllowed(options.get('policy') ?? null, allowed))
   if (!options.has('tool_format')) options.set('tool_format', '')
   if (!options.has('compaction')) options.set('compaction', false)
   // What is wrong with the loop's options is the caller's error, not the child's.
   readLoopOptions(options, LABEL, '')
+  const permissions = options.get('permissions') ?? null
+  if (permissions !== null) requirePermissions(permissions)
+  transcriptModeOf(all.get('carry') ?? null)
   const returns = all.get('returns')
   const schema = returns instanceof HarnDict ? (returns.get('schema') ?? null) : null
   const budget = all.get('token_budget') ?? null
@@ -92,6 +100,24 @@ export function readTask(ctx: Context, task: Value, given: Value): Task {
     schema: schema instanceof HarnDict ? schema : null,
     wantsData: schema instanceof HarnDict || all.get('response_format') === 'json' || STRUCTURED_KEYS.some((key) => all.has(key)),
     tokenBudget: isInt(budget) ? Number(budget) : null,
+  }
+}
+
+const TRANSCRIPT_MODES = ['inherit', 'fork', 'reset', 'compact']
+
+/** What becomes of a worker's conversation between its runs; raises an error for another word. */
+export function transcriptModeOf(carry: Value): string {
+  const mode = display((carry instanceof HarnDict ? carry.get('transcript_mode') : null) ?? 'inherit')
+  if (TRANSCRIPT_MODES.includes(mode)) return mode
+  return failRuntime(`spawn_agent: carry.transcript_mode must be one of ${TRANSCRIPT_MODES.join(', ')}; got \`${mode}\``)
+}
+
+function requirePermissions(value: Value): void {
+  try {
+    readPermissions(value, LABEL)
+  } catch (error) {
+    if (error instanceof PermissionsError) return failRuntime(error.message)
+    throw error
   }
 }
 
@@ -119,9 +145,9 @@ function* childSession(task: Task): Script<string> {
     const parent = parentId === null ? undefined : touch(ctx, parentId)
     const fresh = touch(ctx, id) === undefined
     const child = openSession(ctx, id)
+    if (fresh && parentId !== null) child.parentId = parentId
     if (parent !== undefined && fresh) {
       child.messages = [...parent.messages]
-      child.parentId = parent.id
       parent.childIds.push(id)
     }
     return id
@@ -140,6 +166,9 @@ function* tellParent(parent: string | null, kind: string, text: string, metadata
 }
 
 export function* runTask(task: Task): Script<HarnDict> {
+  // Options that no call could be made with are the caller's error too.
+  const probe = yield* prepare(task.text, task.system, task.options)
+  if (probe instanceof Fault) throw probe
   const parent = yield* here((ctx) => currentSession(ctx))
   const session = yield* childSession(task)
   const place = { name: task.name, child_session_id: session }
@@ -192,7 +221,9 @@ function errorOf(fault: Fault): HarnDict {
       message: message === null ? fault.message : display(message),
     })
   }
-  return HarnDict.of({ category: fault.category === '' ? 'runtime' : fault.category, message: fault.message })
+  if (fault.kind === 'thrown') return HarnDict.of({ category: 'runtime', message: fault.message })
+  if (fault.kind === 'categorized') return HarnDict.of({ category: fault.category, message: fault.message })
+  return HarnDict.of({ category: 'generic', message: fault.text })
 }
 
 function* sessionTranscript(id: string, task: Task): Script<HarnDict> {

@@ -21,7 +21,7 @@ export class LiteralReader {
   }
 
   fail(message: string): never {
-    throw new LiteralError(message)
+    throw new LiteralError(`${message}. Tool arguments must be a TypeScript object literal: \`{ key: value, key: value }\`.`)
   }
 
   /** Skips blanks and comments. */
@@ -65,7 +65,7 @@ export class LiteralReader {
         if (this.text.startsWith('<<', this.at)) return this.heredoc()
         break
       case '':
-        return this.fail('unexpected end of arguments')
+        return this.fail('unexpected end of input')
     }
     return this.bare()
   }
@@ -77,10 +77,15 @@ export class LiteralReader {
       if (this.accept('}')) return dict
       if (this.accept(',')) continue
       const key = this.key()
-      if (!this.accept(':')) this.fail(`expected ':' after key \`${key}\``)
+      if (!this.accept(':')) this.fail(`expected \`:\` after key \`${key}\` inside object literal`)
       dict.set(key, this.value(depth + 1))
       const next = this.peek()
-      if (next !== ',' && next !== '}') this.fail(next === '' ? 'unclosed object' : `expected ',' or '}', got '${next}'`)
+      if (next !== ',' && next !== '}')
+        this.fail(
+          next === ''
+            ? 'unexpected end of input inside object literal'
+            : `expected \`,\` or \`}\` after value inside object literal, got \`${next}\``,
+        )
     }
   }
 
@@ -88,7 +93,12 @@ export class LiteralReader {
     const char = this.peek()
     if (char === '"' || char === "'" || char === '`') return this.quoted(char)
     const found = /^[\p{L}_$][\p{L}\p{N}_$-]*/u.exec(this.text.slice(this.at, this.at + 256))
-    if (found === null) return this.fail(char === '' ? 'unclosed object' : `expected a key, got '${char}'`)
+    if (found === null)
+      return this.fail(
+        char === ''
+          ? 'unexpected end of input inside object literal'
+          : 'expected an object key (identifier or string) inside `{ ... }`',
+      )
     this.at += found[0].length
     return found[0]
   }
@@ -101,7 +111,12 @@ export class LiteralReader {
       if (this.accept(',')) continue
       items.push(this.value(depth + 1))
       const next = this.peek()
-      if (next !== ',' && next !== ']') this.fail(next === '' ? 'unclosed array' : `expected ',' or ']', got '${next}'`)
+      if (next !== ',' && next !== ']')
+        this.fail(
+          next === ''
+            ? 'unexpected end of input inside array literal'
+            : `expected \`,\` or \`]\` inside array literal, got \`${next}\``,
+        )
     }
   }
 
@@ -112,7 +127,7 @@ export class LiteralReader {
     let out = ''
     for (;;) {
       const char = this.text[this.at]
-      if (char === undefined) return this.fail('unterminated string')
+      if (char === undefined) return this.fail('unterminated string literal')
       this.at++
       if (char === quote) return out
       out += char === '\\' ? this.escape() : char
@@ -164,13 +179,13 @@ export class LiteralReader {
   /** The lines between `<<TAG` and a line that is TAG, without the last line end. */
   private heredoc(): string {
     const open = /^<<(['"]?)([A-Za-z_]\w*)\1[ \t]*\r?\n/.exec(this.text.slice(this.at, this.at + 256))
-    if (open === null) return this.fail('a heredoc begins with <<TAG at the end of a line')
+    if (open === null) return this.fail('heredoc requires a tag after << (e.g. <<EOF), and a newline after it')
     const tag = open[2]!
     const start = this.at + open[0].length
     const close = new RegExp(`^[ \\t]*${tag}(?!\\w)`, 'gm')
     close.lastIndex = start
     const found = close.exec(this.text)
-    if (found === null) return this.fail(`heredoc <<${tag} has no closing ${tag} line`)
+    if (found === null) return this.fail(`unterminated heredoc: expected closing ${tag} at the start of a line`)
     this.at = found.index + found[0].length
     return found.index === start ? '' : this.text.slice(start, found.index - 1).replace(/\r$/, '')
   }
@@ -187,9 +202,9 @@ export class LiteralReader {
       return Number.isSafeInteger(Number(int)) ? Number(int) : int
     }
     const word = /^[A-Za-z_$][\w$]*/.exec(rest)
-    if (word === null) return this.fail(`unexpected '${rest[0]}' in arguments`)
+    if (word === null) return this.fail(`unexpected character \`${rest[0]}\` starting a value`)
     const known: Readonly<Record<string, Value>> = { true: true, false: false, null: null, undefined: null, nil: null }
-    if (!Object.hasOwn(known, word[0])) return this.fail(`unexpected word \`${word[0]}\` in arguments`)
+    if (!Object.hasOwn(known, word[0])) return this.fail(`unexpected character \`${word[0][0]}\` starting a value`)
     this.at += word[0].length
     return known[word[0]]!
   }

@@ -3,7 +3,7 @@
 
 import { LiteralError, LiteralReader } from './tagged-arguments.js'
 import { parseJson } from './json-read.js'
-import { sortedJson } from './tools-json.js'
+import { debugQuoted, sortedJson } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { sortTexts } from '../values/text-order.js'
@@ -29,6 +29,7 @@ export interface TaggedResponse {
 }
 
 const PREVIEW = 120
+const TAG_PREVIEW = 40
 const TAGS = ['tool_call', 'assistant_prose', 'user_response', 'done'] as const
 type Tag = (typeof TAGS)[number]
 
@@ -42,8 +43,13 @@ export function stripThinking(text: string): string {
     .replaceAll('</think>', '')
 }
 
+/** The text without what the model thought aloud; behind an opening tag that nothing closes may stand the answer. */
+function withoutThoughts(text: string): string {
+  return text.replace(/<think>[\s\S]*?<\/think>/g, '').replace(/<\/?think>/g, '')
+}
+
 export function parseTagged(raw: string, toolNames: readonly string[]): TaggedResponse {
-  const reader = new TaggedReader(stripThinking(raw), new Set([...toolNames, ...OWN_NAMES]), toolNames)
+  const reader = new TaggedReader(withoutThoughts(raw), new Set([...toolNames, ...OWN_NAMES]))
   return reader.read()
 }
 
@@ -57,14 +63,12 @@ class TaggedReader {
   private doneMarker: string | null = null
 
   private readonly text: string
-  /** All names that may be called; `declared` are the tools among them. */
+  /** All names that may be called. */
   private readonly known: ReadonlySet<string>
-  private readonly declared: readonly string[]
 
-  constructor(text: string, known: ReadonlySet<string>, declared: readonly string[]) {
+  constructor(text: string, known: ReadonlySet<string>) {
     this.text = text
     this.known = known
-    this.declared = declared
   }
 
   read(): TaggedResponse {
@@ -74,7 +78,12 @@ class TaggedReader {
       if (open > at) this.stray(this.text.slice(at, open))
       at = open < this.text.length ? this.tag(open) : open
     }
-    if (this.calls.length === 0 && this.errors.length === 0) this.readJsonCalls()
+    if (this.canonical.length === 0 && this.errors.length === 0 && this.violations.length === 0) {
+      this.violations.push(
+        'Response contained no <tool_call>, <assistant_prose>, <user_response>, or <done> block. Every response must be ' +
+          'composed of these tags only.',
+      )
+    }
     return {
       calls: this.calls,
       errors: this.errors,
@@ -113,21 +122,19 @@ class TaggedReader {
     }
     const angle = this.angleCall(open)
     if (angle !== null) return angle
-    const opened = TAGS.find((name) => this.text.startsWith(`<${name}>`, open))
-    if (opened !== undefined) {
-      const preview = short(this.text.slice(open))
+    const end = this.text.indexOf('>', open)
+    if (end < 0) {
       this.violations.push(
-        `Unclosed tag starting at "${preview}". Close every <${opened}> with </${opened}> in the same response.`,
+        `Unclosed tag starting at ${short(this.text.slice(open), TAG_PREVIEW)}. Close it or remove it; only <tool_call>, ` +
+          '<assistant_prose>, <user_response>, and <done> are accepted.',
       )
       return this.text.length
     }
-    const end = this.text.indexOf('>', open)
-    const stop = end < 0 ? this.text.length : end + 1
-    const preview = short(this.text.slice(open, stop))
     this.violations.push(
-      `Unknown top-level tag "${preview}". Use <tool_call>, <assistant_prose>, <user_response>, or <done> only.`,
+      `Unknown top-level tag ${short(this.text.slice(open, end + 1), TAG_PREVIEW)}. Use <tool_call>, <assistant_prose>, ` +
+        '<user_response>, or <done> — no other tags are accepted at the top level.',
     )
-    return stop
+    return end + 1
   }
 
   private block(name: Tag, body: string): void {
@@ -156,7 +163,7 @@ class TaggedReader {
     }
     this.errors.push(
       found.calls.length === 0
-        ? `<tool_call> body did not contain a bare \`name({ ... })\` expression. Got: "${short(body.trim())}"`
+        ? `<tool_call> body did not contain a bare \`name({ ... })\` expression. Got: ${short(body.trim(), PREVIEW)}`
         : `<tool_call> body contained ${found.calls.length} calls; emit one call per <tool_call> block.`,
     )
   }
@@ -182,8 +189,8 @@ class TaggedReader {
     if (!(args instanceof HarnDict) || !reader.accept(')')) return null
     this.accept({ id: `tc_angle_${name}`, name, arguments: args })
     this.violations.push(
-      `Tool call \`${name}\` was emitted as \`<${name}(...)>\` instead of inside \`<tool_call>...</tool_call>\`. ` +
-        'Executed this turn so work moves forward; please wrap each call on subsequent turns.',
+      `Tool call \`${name}\` was emitted as \`<${name}(...)>\` instead of \`<tool_call>${name}({ ... })</tool_call>\`. ` +
+        'Executed this turn so work moves forward; wrap each call in `<tool_call>` tags on subsequent turns.',
     )
     reader.accept('/')
     reader.accept('>')
@@ -201,12 +208,10 @@ class TaggedReader {
         `Tool call(s) (${names}) were emitted as bare text outside \`<tool_call>\` tags. Executed this turn so work moves ` +
           'forward; please wrap each call in `<tool_call>...</tool_call>` on subsequent turns.',
       )
-      this.errors.push(...found.errors)
       return
     }
-    this.errors.push(...found.errors)
     this.violations.push(
-      `Stray text outside response tags: "${short(piece.trim())}". Wrap all prose in ` +
+      `Stray text outside response tags: ${short(piece.trim(), PREVIEW)}. Wrap all prose in ` +
         '<assistant_prose>...</assistant_prose> or <user_response>...</user_response>, and every tool call in ' +
         '<tool_call>...</tool_call>.',
     )
@@ -223,7 +228,7 @@ class TaggedReader {
       const reader = new LiteralReader(text, found.index + found[0].length)
       if (!this.known.has(name)) {
         if (reader.peek() === '{') {
-          const names = sortTexts([...this.declared])
+          const names = sortTexts([...this.known])
             .slice(0, 20)
             .join(', ')
           errors.push(`Unknown tool '${name}'. Available tools: [${names}]`)
@@ -236,7 +241,9 @@ class TaggedReader {
       }
       try {
         const args = reader.peek() === ')' ? new HarnDict() : (reader.value() as HarnDict)
-        if (!reader.accept(')')) throw new LiteralError('expected `)` after the argument object')
+        if (!reader.accept(')')) {
+          throw new LiteralError('missing closing `)`. Every tool call must be a complete TypeScript expression.')
+        }
         calls.push({ id: `tc_${calls.length}`, name, arguments: args })
         start.lastIndex = reader.at
       } catch (error) {
@@ -248,31 +255,38 @@ class TaggedReader {
       const labelled = /(?:^|\n)[ \t]*([A-Za-z_]\w*):[ \t]*([A-Za-z_]\w*)\(/.exec(text)
       if (labelled !== null && this.known.has(labelled[2]!)) {
         const [, label, name] = labelled
-        errors.push(`Saw \`${label}: ${name}(...)\`. Do not prefix tool calls with \`${label}:\`; write \`${name}({ ... })\`.`)
+        errors.push(
+          `Saw \`${label}: ${name}(...)\`. Do not prefix tool calls with \`${label}:\` — emit bare \`${name}({ ... })\` on its ` +
+            'own line. The previous line was treated as prose and no tool ran; re-emit it without the prefix.',
+        )
       }
     }
+    if (calls.length === 0 && errors.length === 0) calls.push(...this.jsonCalls(text))
     return { calls, errors }
   }
 
-  /** Calls in the JSON of a service's own API, which some models write as text. */
-  private readJsonCalls(): void {
-    const text = this.text.trim()
-    if (!/^\[\s*\{\s*"id"|^\{\s*"id"\s*:\s*"call_/.test(text)) return
-    const parsed = parseJson(text)
-    if (!parsed.ok) return
+  /** Calls in the JSON of a service's own API, which some models write as text; calls of unknown tools are left out. */
+  private jsonCalls(text: string): TextCall[] {
+    const start = /\[\s*\{\s*"id"|\{\s*"id"\s*:\s*"call_/.exec(text)
+    const parsed = start === null ? null : parseJson(text.slice(start.index).trim())
+    if (parsed === null || !parsed.ok) return []
     const items = parsed.value instanceof HarnList ? parsed.value.view() : [parsed.value]
     const read: TextCall[] = []
     for (const [at, item] of items.entries()) {
       const spec = item instanceof HarnDict ? item.get('function') : undefined
       const name = spec instanceof HarnDict ? spec.get('name') : undefined
-      if (typeof name !== 'string' || !this.known.has(name)) return
+      if (typeof name !== 'string' || !this.known.has(name)) continue
       const given = (spec as HarnDict).get('arguments') ?? null
       const inner = typeof given === 'string' ? parseJson(given) : null
       const args = inner === null ? given : inner.ok ? inner.value : null
-      read.push({ id: `tc_${at}`, name, arguments: args instanceof HarnDict ? args : new HarnDict() })
+      const id = (item as HarnDict).get('id')
+      read.push({
+        id: typeof id === 'string' ? id : `tc_${at}`,
+        name,
+        arguments: args instanceof HarnDict ? args : new HarnDict(),
+      })
     }
-    this.violations.length = 0
-    for (const call of read) this.accept(call)
+    return read
   }
 }
 
@@ -300,9 +314,10 @@ function unwrap(body: string): string {
     .join('\n')
 }
 
-function short(text: string): string {
+/** A text in quotes, cut after so many characters. */
+function short(text: string, most: number): string {
   const chars = [...text]
-  return chars.length <= PREVIEW ? text : chars.slice(0, PREVIEW).join('')
+  return debugQuoted(chars.length <= most ? text : `${chars.slice(0, most).join('')}…`)
 }
 
 // ------------------------------------------------------------------------------------------------------------ visible text

@@ -3,9 +3,8 @@
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { parseJson } from './json-read.js'
-import { account, isFailure, prepare, transport } from './llm-call.js'
-import { failureDict } from './llm-errors.js'
-import { failWith, scripts } from './scripted.js'
+import { account, failAsRaised, isFailure, prepare, transport } from './llm-call.js'
+import { scripts } from './scripted.js'
 import type { Script } from './scripted.js'
 import { prettyJson } from './state-files.js'
 import { dictsOf, isMessageEvent, isTranscript, makeEvent, makeTranscript } from './transcript-shape.js'
@@ -103,7 +102,7 @@ function* summarize(transcript: HarnDict, options: HarnDict): Script<HarnDict> {
   const request = yield* prepare(asked, null, options)
   if (request instanceof Fault) throw request
   const answer = yield* transport(request)
-  if (isFailure(answer)) return failWith(failureDict(answer, request))
+  if (isFailure(answer)) return failAsRaised(answer)
   yield* account(answer, 0)
   const wanted = options.get('keep_last') ?? null
   const keep = isInt(wanted) ? Math.max(0, Number(wanted)) : KEEP_LAST
@@ -180,7 +179,7 @@ function roleMessage(role: string): (ctx: Context, args: readonly Value[]) => Ha
 
 /** Lists of blocks and dicts stay; anything else is text. */
 function keptContent(content: Value | undefined): Value {
-  return content instanceof HarnList || content instanceof HarnDict ? content : display(content ?? '')
+  return content instanceof HarnList || content instanceof HarnDict || content === null ? content : display(content ?? '')
 }
 
 function render(transcript: HarnDict, full: boolean): string {
@@ -278,12 +277,13 @@ export const transcriptsFamily: BuiltinFamily = {
     onTranscript('transcript_events(transcript: dict) -> list', 'Its events.', (_ctx, t) => listOf(t.get('events'))),
     onTranscript('transcript_summary(transcript: dict) -> string | nil', 'Its summary.', (_ctx, t) => t.get('summary') ?? null),
     onTranscript('transcript_id(transcript: dict) -> string', 'Its id.', (_ctx, t) => t.get('id') ?? null),
-    onTranscript(
+    builtin(
       'transcript_events_by_kind(transcript: dict, kind: string) -> list',
-      'Its events of one kind.',
+      { doc: 'Its events of one kind; none of anything but a transcript.' },
       (_ctx, t, kind) => {
-        const wanted = kind === null ? '' : display(kind)
-        return new HarnList(dictsOf(t.get('events')).filter((event) => event.get('kind') === wanted))
+        const wanted = kind === null ? '' : display(kind!)
+        const events = t instanceof HarnDict ? dictsOf(t.get('events')) : []
+        return new HarnList(events.filter((event) => event.get('kind') === wanted))
       },
     ),
     onTranscript('transcript_render_visible(transcript: dict) -> string', 'What a person may see, a line an event.', (_ctx, t) =>
@@ -300,7 +300,7 @@ export const transcriptsFamily: BuiltinFamily = {
       ctx.charge(source.length >> 3, 4 * source.length)
       const parsed = parseJson(source)
       if (!parsed.ok) return ctx.runtime(`transcript_import: ${parsed.message}`)
-      return isTranscript(parsed.value) ? parsed.value : ctx.throw('transcript_import: argument must be a transcript')
+      return parsed.value
     }),
     onTranscript(
       'transcript_fork(transcript: dict, options?: dict) -> dict',
@@ -353,15 +353,15 @@ export const transcriptsFamily: BuiltinFamily = {
       'agent(name: string, config?: dict) -> dict',
       { doc: 'An agent: a name and the options of its calls.' },
       (ctx, name, config) => {
-        if (config !== null && !(config instanceof HarnDict)) return ctx.throw('agent: second argument must be a config dict')
-        const made = config === null ? new HarnDict() : config!.copy()
+        if (ctx.argc > 1 && !(config instanceof HarnDict)) return ctx.throw('agent: second argument must be a config dict')
+        const made = config instanceof HarnDict ? config.copy() : new HarnDict()
         made.set('_type', 'agent')
-        made.set('name', name === null ? 'agent' : display(name!))
+        made.set('name', ctx.argc === 0 ? '' : display(name!))
         return made
       },
     ),
     builtin('agent_name(agent: dict) -> string', { doc: "An agent's name." }, (ctx, agent) =>
-      isAgent(agent) ? (agent.get('name') ?? '') : ctx.throw('agent_name: argument must be an agent'),
+      agent instanceof HarnDict ? (agent.get('name') ?? null) : ctx.throw('agent_name: argument must be an agent'),
     ),
     builtin(
       'agent_config(agent: dict, prompt: string) -> dict',

@@ -10,7 +10,7 @@ import { failRuntime, here, parkUntil, scripts, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
 import { currentSession, openSession, touch } from './sessions.js'
 import { environment, jsonData, prettyJson, readText } from './state-files.js'
-import { readTask, runTask } from './sub-agents.js'
+import { readTask, runTask, transcriptModeOf } from './sub-agents.js'
 import { sortedJson } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -139,14 +139,9 @@ function requestOf(task: string, options: HarnDict): HarnDict {
   })
 }
 
-const TRANSCRIPT_MODES = ['inherit', 'fork', 'reset', 'compact']
-
 function carryOf(given: Value): HarnDict {
   const carry = given instanceof HarnDict ? given : new HarnDict()
-  const mode = display(carry.get('transcript_mode') ?? 'inherit')
-  if (!TRANSCRIPT_MODES.includes(mode)) {
-    return failRuntime(`sub_agent_run: carry.transcript_mode must be one of ${TRANSCRIPT_MODES.join(', ')}; got \`${mode}\``)
-  }
+  const mode = transcriptModeOf(carry)
   const flag = (name: string, fallback: boolean): boolean => {
     const value = carry.get(name) ?? null
     return value === null ? fallback : isTruthy(value)
