@@ -17,6 +17,7 @@ const LIMITS: Limits = {
   fuel: 20_000,
   work: 250_000,
   sliceFuel: 20_000,
+  sliceHeap: 1 << 16,
   frames: 5000,
   heap: 1 << 22,
   output: 1 << 20,

@@ -14,7 +14,7 @@ import { payBy } from './values/meter.js'
 import { typeName } from './values/value.js'
 import { control } from './interpreter/activations.js'
 import { MachineContext } from './interpreter/context.js'
-import { measureHeap } from './interpreter/heap.js'
+import { HeapWalk } from './interpreter/heap.js'
 import { DEFAULT_LIMITS, LimitReached } from './interpreter/exit.js'
 import { Fault, categorized } from './interpreter/fault.js'
 import { callableNamed, callFrom, callMethod, pipe } from './interpreter/calls.js'
@@ -148,6 +148,12 @@ export class Machine {
   newEffects: PendingEffect[] = []
   private limitHit: { readonly limit: LimitName; readonly message: string } | null = null
   private sliceOver = false
+  /** Charges at which something is to be done: the heap is measured, or the slice has asked for enough. */
+  private heapTrip = 0
+  /** The measurement that is under way; it goes on before the script does. */
+  private measuring: HeapWalk | null = null
+  /** A restored machine may have been in the middle of one, and does it at once: reading the snapshot took longer. */
+  private measuresAtOnce = false
   /** The time of the last start or resume; `now` lags behind it while timers that were due earlier are worked off. */
   private hostNow = 0
   private answer: Answer | null = null
@@ -226,7 +232,10 @@ export class Machine {
   private deliverAnswer(): boolean {
     const { answer } = this
     this.answer = null
-    return answer !== null && deliverAnswer(this, answer)
+    if (answer === null) return false
+    // It may add to what was measured already.
+    this.measuring = null
+    return deliverAnswer(this, answer)
   }
 
   /** Ends the run from outside: the root task fails with a cancellation that scripts cannot catch. */
@@ -286,6 +295,7 @@ export class Machine {
   static restore(snapshot: Uint8Array, program: LinkedProgram, options: MachineOptions): Machine {
     const machine = new Machine(program, options)
     readSnapshot(snapshot, machine)
+    machine.measuresAtOnce = true
     return machine
   }
 
@@ -294,6 +304,7 @@ export class Machine {
     this.fuel = this.sliceFuel = Math.max(1, Math.min(this.limits.sliceFuel, this.limits.fuel - this.fuelUsed))
     this.tripped = 0
     this.sliceOver = false
+    this.setHeapTrip()
     // Code that runs for long cannot hold timers up; but while nothing is runnable they fire one due time after the other, as
     // if the host had come back for each, so that a slow host changes no order. A slice that ended without time passing is no
     // occasion for timers: slicing must not change the order of anything.
@@ -317,6 +328,11 @@ export class Machine {
         return { kind: 'suspended', output: this.takeOutput(), effects: this.takeEffects(), wakeAt: this.wakeAt }
       }
       this.running = task
+      if (this.heapCharged > this.heapNext && !this.checkHeap()) {
+        if (this.limitHit !== null) continue
+        return this.yielded()
+      }
+      this.measuresAtOnce = false
       this.taskFuel = this.fuel
       if (task.cancelRequested && this.fuel > task.cancelFuel) {
         // A trip at the end of its allowance.
@@ -331,14 +347,18 @@ export class Machine {
         this.tripped = 0
       }
       if (this.sliceOver) {
-        this.settleFuel()
-        this.deliverAnswer()
         task.current.trim()
-        return { kind: 'yielded', output: this.takeOutput(), effects: this.takeEffects() }
+        return this.yielded()
       }
       if (this.ready[0] === task && task.status !== 'ready') this.ready.shift()
       else if (this.limitHit === null && this.ready[0] === task) throw new Error('a task stopped without saying why')
     }
+  }
+
+  private yielded(): RunExit {
+    this.settleFuel()
+    this.deliverAnswer()
+    return { kind: 'yielded', output: this.takeOutput(), effects: this.takeEffects() }
   }
 
   /** Runs a task until it blocks, ends, its slice is used up, or the machine has to stop. */
@@ -431,10 +451,13 @@ export class Machine {
     if (this.tripped > 0) {
       this.fuel += this.tripped
       this.tripped = 0
-      if (this.heapCharged > this.heapNext && !this.checkHeap()) return false
+      if (this.heapCharged > this.heapNext && !this.checkHeap()) {
+        this.sliceOver = this.limitHit === null
+        return false
+      }
       if (this.limitHit !== null) return false
       if (task.cancelRequested && this.taskFuel - this.fuel >= task.cancelFuel) return this.raise(task, cancelledFault())
-      if (this.fuel > 0) return true
+      if (this.fuel > 0 && this.heapCharged <= this.heapTrip) return true
     }
     this.settleFuel()
     if (this.fuelUsed >= this.limits.fuel) return this.hitLimit('fuel', `out of fuel: the run used ${this.fuelUsed} units`)
@@ -466,7 +489,7 @@ export class Machine {
 
   chargeHeap(units: number): void {
     this.heapCharged += units
-    if (this.heapCharged <= this.heapNext) return
+    if (this.heapCharged <= this.heapTrip) return
     this.trip()
     // What is in use is measured at the next fuel point; what is asked for before that must fit whatever it finds.
     if (this.heapCharged > this.heapNext + this.limits.heap)
@@ -505,14 +528,23 @@ export class Machine {
     if (heap > 0) this.chargeHeap(heap)
   }
 
+  /** Measures what is in use. False: it is too much, or there is more to measure when the host gives its thread again. */
   private checkHeap(): boolean {
-    const live = measureHeap(this)
+    this.measuring ??= new HeapWalk(this)
+    while (!this.measuring.step()) if (!this.measuresAtOnce) return false
+    const live = this.measuring.units
+    this.measuring = null
     this.heapCharged = live
     this.heapNext = live + this.limits.heap / 4
+    this.setHeapTrip()
     return (
       live <= this.limits.heap ||
       this.hitLimit('heap', `out of memory: ${live} heap units are in use, the limit is ${this.limits.heap}`)
     )
+  }
+
+  private setHeapTrip(): void {
+    this.heapTrip = Math.min(this.heapNext, this.heapCharged + this.limits.sliceHeap)
   }
 
   chargeJoin(x: Value, y: Value): void {

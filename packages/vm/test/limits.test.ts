@@ -213,6 +213,50 @@ describe('one operation may not take for ever', () => {
   })
 })
 
+describe('the thread is given back', () => {
+  /** Exits until the run ends, through bytes and a new machine at every one if wanted. */
+  function exitsOf(
+    text: string,
+    limits: NonNullable<Parameters<typeof runText>[1]>,
+    restores = false,
+  ): { exits: number; end: string; fuel: number; heap: number } {
+    const program = link(text)
+    let machine = new Machine(program, { ...options, limits })
+    let exit = machine.start(null, 0)
+    for (let exits = 0; ; exits++) {
+      if (exit.kind !== 'yielded') {
+        const end = exit.kind === 'limit' ? exit.message : exit.kind
+        return { exits, end, fuel: machine.fuelUsed, heap: machine.heapCharged }
+      }
+      if (restores) machine = Machine.restore(machine.snapshot(), program, { ...options, limits })
+      exit = machine.resume(null, 0)
+    }
+  }
+
+  const GROWING = 'var xs: any = []\nwhile true { xs = xs.push([1]) }'
+  const NO_SLICES = { sliceFuel: 1e12, sliceHeap: 1e12 }
+
+  test('while the heap is measured', () => {
+    const limits = { ...NO_SLICES, heap: 1 << 22 }
+    const whole = exitsOf(GROWING, limits)
+    expect(whole.end).toMatch(/^out of memory/)
+    // Each measurement but the smallest takes pieces.
+    expect(whole.exits).toBeGreaterThan(5)
+    const { end, fuel, heap } = whole
+    expect(exitsOf(GROWING, limits, true)).toMatchObject({ end, fuel, heap })
+    expect(exitsOf(GROWING, { heap: 1 << 22 })).toMatchObject({ end, fuel, heap })
+  })
+
+  test('after so much was asked for, whatever it took', () => {
+    const text = 'var x: any = nil\nfor i in 1 to 30000 { x = [i, i, i, i] }'
+    const made = 30000 * (16 + 4 * 16)
+    const { exits, end } = exitsOf(text, { ...NO_SLICES, sliceHeap: made / 10 })
+    expect(end).toBe('done')
+    expect(exits).toBeGreaterThanOrEqual(9)
+    expect(exitsOf(text, NO_SLICES).exits).toBe(0)
+  })
+})
+
 describe('budgets go on where a snapshot was taken', () => {
   /** Runs to the first limit, through bytes and a new machine at every stop. */
   function limitThroughSnapshots(

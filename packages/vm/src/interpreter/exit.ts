@@ -27,6 +27,11 @@ export interface Limits {
   /** Units after which the machine yields to its host. */
   readonly sliceFuel: number
   /**
+   * Heap units asked for after which it yields: what is made is cheap to make, but a collection of garbage in the same slice may have
+   * to move all of it.
+   */
+  readonly sliceHeap: number
+  /**
    * Units that one operation may take. An operation is not cut into slices, so this bounds the time for which the host does not
    * have its thread: a unit is about 50 ns.
    */
@@ -44,6 +49,7 @@ export const DEFAULT_LIMITS: Limits = {
   // Hours of work: a bound that no honest script meets.
   fuel: 1e12,
   sliceFuel: 50_000,
+  sliceHeap: 1 << 21,
   work: 250_000,
   frames: 100_000,
   heap: 1 << 26,

@@ -29,108 +29,192 @@ const BUFFER_UNITS = 32
 /** Numbers measurements, those of all machines; what it marks is in no snapshot and means nothing once a measurement is over. */
 let measurement = 0
 
-/** `visit` sees every object once, for who looks for some kind of them. */
+/** Slots that are looked at between two chances to give the host its thread. */
+const PIECE = 1 << 15
+
+/** Slots of one object up to which it is not worth remembering where the walk stands in it. */
+const FEW = 256
+
+/** Where a walk stands in an array; by index, because a list of millions is the usual case. */
+class Items {
+  at = 0
+  readonly values: readonly unknown[]
+  constructor(values: readonly unknown[]) {
+    this.values = values
+  }
+}
+
+/** Where a walk stands in what is no array. */
+class Cursor {
+  readonly values: Iterator<unknown>
+  constructor(values: Iterator<unknown>) {
+    this.values = values
+  }
+}
+
+/** All that a machine holds, at once. `visit` sees every object once, for who looks for some kind of them. */
 export function measureHeap(machine: Machine, visit: (value: object) => void = () => {}): number {
-  const mark = ++measurement
-  const seen = new Set<object>()
-  const pending: unknown[] = []
-  let units = 0
-  const slot = (value: unknown): void => {
-    units += 16
-    if (typeof value === 'string') units += value.length
-    else if (typeof value === 'object' && value !== null) {
-      if (value instanceof HarnFloat) units += FLOAT_UNITS
-      else pending.push(value)
+  const walk = new HeapWalk(machine, visit)
+  while (!walk.step()) continue
+  return walk.units
+}
+
+/**
+ * The walk, in pieces: near the limit it sees millions of slots, which takes longer than a host gives its thread away for. Nothing of
+ * the machine may change between two pieces.
+ */
+export class HeapWalk {
+  units = 0
+  private readonly mark = ++measurement
+  private readonly seen = new Set<object>()
+  private readonly pending: unknown[] = []
+  /** Where the walk stands in what is large, innermost last. */
+  private readonly cursors: (Cursor | Items)[] = []
+  private left = 0
+  /** The stack that runs: its frame on top still reads the operands of its instruction. */
+  private readonly runs: Coroutine | undefined
+  private readonly visit: (value: object) => void
+
+  constructor(machine: Machine, visit: (value: object) => void = () => {}) {
+    this.visit = visit
+    this.runs = machine.ready[0]?.current
+    for (const task of machine.tasks.values()) {
+      for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) this.pending.push(co)
+      this.slot(task.result)
+      this.items(task.output)
+      this.slots(task.values.values())
     }
+    for (const module of machine.modules.values()) this.items(module.slots)
+    for (const table of machine.impls.values()) this.slots(table.values())
+    this.slots(machine.families.values())
   }
-  const slots = (values: Iterable<unknown>): void => {
-    for (const value of values) slot(value)
-  }
-  const items = (values: readonly unknown[]): void => {
-    for (let at = 0; at < values.length; at++) slot(values[at])
-  }
-  for (const task of machine.tasks.values()) {
-    for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) pending.push(co)
-    slots([task.result, ...task.output, ...task.values.values()])
-  }
-  for (const module of machine.modules.values()) slots(module.slots)
-  for (const table of machine.impls.values()) slots(table.values())
-  slots(machine.families.values())
-  while (pending.length > 0) {
-    const value = pending.pop() as object
-    if (value instanceof HarnList || value instanceof Keyed || value instanceof HarnClosure) {
-      if (value.mark === mark) continue
-      value.mark = mark
-    } else {
-      if (seen.has(value)) continue
-      seen.add(value)
-    }
-    visit(value)
-    units += 16
-    if (value instanceof Keyed || value instanceof HarnSet) units += TABLE_UNITS
-    if (value instanceof HarnList) {
-      units += BUFFER_UNITS
-      const { boxed, length } = value
-      if (boxed.length === 0 && value.raw !== null) units += (16 + FLOAT_UNITS) * length
-      else if (boxed.length === length) items(boxed)
-      else if (!seen.has(boxed)) {
-        // Lists made by appending share their buffer: all that are not the newest see more in it than their own.
-        seen.add(boxed)
-        items(boxed)
+
+  /** Does a piece; whether all is done. */
+  step(): boolean {
+    this.left = PIECE
+    while (this.left > 0) {
+      const cursor = this.cursors.at(-1)
+      if (cursor !== undefined) {
+        if (this.follow(cursor)) this.cursors.pop()
+        continue
       }
-    } else if (value instanceof Keyed) {
-      units += PLACE_UNITS * value.size
-      slots(value.names())
-      slots(value.values())
-    } else if (value instanceof HarnSet) slots(value.map.values())
-    else if (value instanceof HarnClosure) items(value.captures)
-    else if (value instanceof HarnEnum) items(value.fields)
-    else if (value instanceof HarnPair) slots([value.first, value.second])
-    else if (value instanceof HarnBytes) units += value.data.length
-    else if (value instanceof HarnCell) slots([value.value])
-    else if (value instanceof HarnIter) slots(value.state)
-    else if (value instanceof HarnGenerator) slots([value.coroutine])
-    else if (value instanceof HarnChannel) slots(value.buffer)
-    else if (value instanceof HarnHandle) slots([value.descriptor])
-    else if (value instanceof HarnAtomic) slots([value.value])
+      const value = this.pending.pop()
+      if (value === undefined) return true
+      this.left--
+      this.object(value as object)
+    }
+    return false
+  }
+
+  private slot(value: unknown): void {
+    this.left--
+    this.units += 16
+    if (typeof value === 'string') this.units += value.length
+    else if (typeof value === 'object' && value !== null) {
+      if (value instanceof HarnFloat) this.units += FLOAT_UNITS
+      else this.pending.push(value)
+    }
+  }
+
+  private slots(values: Iterable<unknown>): void {
+    const cursor = new Cursor(values[Symbol.iterator]())
+    if (!this.follow(cursor)) this.cursors.push(cursor)
+  }
+
+  private items(values: readonly unknown[]): void {
+    if (values.length > FEW) this.cursors.push(new Items(values))
+    else for (let at = 0; at < values.length; at++) this.slot(values[at])
+  }
+
+  /** Whether it came to the end. */
+  private follow(cursor: Cursor | Items): boolean {
+    if (cursor instanceof Items) {
+      const { values } = cursor
+      const end = Math.min(values.length, cursor.at + Math.max(1, this.left))
+      for (let at = cursor.at; at < end; at++) this.slot(values[at])
+      cursor.at = end
+      return end === values.length
+    }
+    const { values } = cursor
+    while (this.left > 0) {
+      const next = values.next()
+      if (next.done === true) return true
+      this.slot(next.value)
+    }
+    return false
+  }
+
+  private object(value: object): void {
+    if (value instanceof HarnList || value instanceof Keyed || value instanceof HarnClosure) {
+      if (value.mark === this.mark) return
+      value.mark = this.mark
+    } else {
+      if (this.seen.has(value)) return
+      this.seen.add(value)
+    }
+    this.visit(value)
+    this.units += 16
+    if (value instanceof Keyed || value instanceof HarnSet) this.units += TABLE_UNITS
+    if (value instanceof HarnList) this.list(value)
+    else if (value instanceof Keyed) {
+      this.units += PLACE_UNITS * value.size
+      this.slots(value.names())
+      this.slots(value.values())
+    } else if (value instanceof HarnSet) this.slots(value.map.values())
+    else if (value instanceof HarnClosure) this.items(value.captures)
+    else if (value instanceof HarnEnum) this.items(value.fields)
+    else if (value instanceof HarnPair) this.items([value.first, value.second])
+    else if (value instanceof HarnBytes) this.units += value.data.length
+    else if (value instanceof HarnCell) this.slot(value.value)
+    else if (value instanceof HarnIter) this.items(value.state)
+    else if (value instanceof HarnGenerator) this.slot(value.coroutine)
+    else if (value instanceof HarnChannel) this.items(value.buffer)
+    else if (value instanceof HarnHandle) this.slot(value.descriptor)
+    else if (value instanceof HarnAtomic) this.slot(value.value)
     else if (value instanceof Coroutine) {
-      slots(liveRegisters(value, value === machine.running.current))
-      slots(value.frames.slice(0, value.fp + 1))
+      this.slots(liveRegisters(value, value === this.runs))
+      this.items(value.frames.slice(0, value.fp + 1))
     } else if (value instanceof NativeActivation) {
-      slots(Object.values(value.state))
+      this.items(Object.values(value.state))
       // What is half done and lies outside the state (builtins/pieces.ts).
       const held = value.state['heldHeap']
-      if (typeof held === 'number') units += held
-    } else if (value instanceof Map) mapSlots(value as Map<unknown, unknown>, slots)
-    else if (value instanceof Set) slots(value)
-    else if (Array.isArray(value)) slots(value)
+      if (typeof held === 'number') this.units += held
+    } else if (value instanceof Map) {
+      this.slots((value as Map<unknown, unknown>).keys())
+      this.slots((value as Map<unknown, unknown>).values())
+    } else if (value instanceof Set) this.slots(value)
+    else if (Array.isArray(value)) this.items(value)
     else if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null)
-      slots(Object.values(value))
+      this.items(Object.values(value))
   }
-  return units
+
+  private list(list: HarnList): void {
+    this.units += BUFFER_UNITS
+    const { boxed, length } = list
+    if (boxed.length === 0 && list.raw !== null) this.units += (16 + FLOAT_UNITS) * length
+    else if (boxed.length === length) this.items(boxed)
+    else if (!this.seen.has(boxed)) {
+      // Lists made by appending share their buffer: all that are not the newest see more in it than their own.
+      this.seen.add(boxed)
+      this.items(boxed)
+    }
+  }
 }
 
 /** What the frames of a coroutine need: a frame on top that runs still reads the operands of the instruction it stands at. */
-function liveRegisters(co: Coroutine, runs: boolean): unknown[] {
-  const values: unknown[] = []
+function* liveRegisters(co: Coroutine, runs: boolean): Generator<unknown, void> {
   for (let fp = 0; fp <= co.fp; fp++) {
     const frame = co.frames[fp]
     const base = co.bases[fp]!
     if (!(frame instanceof HarnClosure)) {
-      values.push(co.regs[base])
+      yield co.regs[base]
       continue
     }
     const instr = fp === co.fp ? co.instr : co.returns[fp + 1]!
     const graph = graphOf(frame.code)
     const live = fp === co.fp && runs ? graph?.liveBefore(instr) : graph?.liveWhileWaiting(instr)
-    if (live !== undefined) for (const slot of live) values.push(co.regs[base + slot])
+    if (live !== undefined) for (const slot of live) yield co.regs[base + slot]
     // A function that is too large has no graph, and unreachable code has no place in it: then everything counts.
-    else for (let slot = 0; slot < frame.code.frameSize; slot++) values.push(co.regs[base + slot])
+    else for (let slot = 0; slot < frame.code.frameSize; slot++) yield co.regs[base + slot]
   }
-  return values
-}
-
-function mapSlots(map: Map<unknown, unknown>, slots: (values: Iterable<unknown>) => void): void {
-  slots(map.keys())
-  slots(map.values())
 }
