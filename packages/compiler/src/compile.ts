@@ -9,6 +9,7 @@ import { emitProgram } from './emit/program.js'
 import { EffectAnalysis, hasContracts } from './effects/analyze.js'
 import { loadModules } from './modules.js'
 import type { GrantDeclarations } from './grants/lower.js'
+import type { ImportCeiling } from './grants/ceilings.js'
 import { checkProgram } from './types/check.js'
 import { interfaceOf } from './types/module-interface.js'
 import { declaredInterfaces, runtimeParamCheck } from './types/runtime-check.js'
@@ -37,6 +38,8 @@ export interface CompileOptions {
   readonly extensions?: readonly Extension[]
   /** The tree of the entry, when the caller has it already. */
   readonly parsed?: Program
+  /** What the host leaves to imported modules, by path or key (grants/imports.ts). */
+  readonly imports?: { readonly [path: string]: ImportCeiling }
 }
 
 export interface CompileResult {
@@ -75,6 +78,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     ...(options.extensions === undefined ? {} : { extensions: options.extensions }),
     ...(options.prelude === undefined ? {} : { prelude: options.prelude }),
     ...(options.parsed === undefined ? {} : { parsed: options.parsed }),
+    ...(options.imports === undefined ? {} : { imports: options.imports }),
   })
   const { file } = loaded
   if (loaded.graph === null) {
@@ -110,6 +114,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
       ...(options.globals === undefined ? {} : { extraGlobals: options.globals }),
       ...(options.strict === undefined ? {} : { strict: options.strict }),
     }),
+    ...(mode === 'off' || main.narrowed.size === 0 ? [] : effects.importFindings()),
     ...(mode === 'strict' || (mode === 'declared-only' && hasContracts(main)) ? effects.findings(mode === 'strict') : []),
   ]
   if (diagnostics.some((each) => each.severity === 'error')) return { program: null, diagnostics, effects, file, files, grants }
@@ -157,18 +162,17 @@ function emitModule(
       continue
     }
     const failure = failures.get(found.key)
+    const loaded = order.find((each) => each.key === found.key)
     const chunk = chunks.get(found.key)
-    if (failure !== undefined || chunk === undefined)
+    if (failure !== undefined || chunk === undefined || loaded === undefined)
       imports.set(path, { kind: 'error', message: failure ?? `Import error: cannot read '${path}'` })
     else
       imports.set(path, {
         kind: 'module',
         key: found.key,
+        file: loaded.file.name,
         functions: chunk.exports,
-        wildcard: wildcardNames(
-          order.find((each) => each.key === found.key)!,
-          chunk,
-        ),
+        wildcard: wildcardNames(loaded, chunk),
       })
   }
   const interfaces = declaredInterfaces(module.program)
@@ -177,6 +181,7 @@ function emitModule(
   return emitProgram(module.program, {
     key: module.key,
     file: module.file,
+    ceilings: module.ceilings,
     isMain,
     ...(isMain && options.pipeline !== undefined ? { pipeline: options.pipeline } : {}),
     imports,

@@ -5,6 +5,9 @@ import { parse, SourceFile } from '@bridle/parser'
 import type { Diagnostic, ParseOptions, Program, Stmt } from '@bridle/parser'
 import { lowerGrants } from './grants/lower.js'
 import type { GrantDeclarations, Lowered } from './grants/lower.js'
+import { importCeilings } from './grants/imports.js'
+import type { DeclaredCeiling } from './grants/imports.js'
+import type { ImportCeiling } from './grants/ceilings.js'
 
 /** What the host's resolver answers for an import path. `key` names the module: equal keys are one module. */
 export type Resolution =
@@ -15,7 +18,12 @@ export type Resolution =
 export type Resolve = (path: string, fromKey: string) => Resolution
 
 export interface LoadedModule {
+  /** Of this instance of the module: as the resolver named it, with a number behind it for a second one (see Loader). */
   readonly key: string
+  /** What the importers on the way here leave it to do; empty for all that the run may. */
+  readonly ceilings: readonly ImportCeiling[]
+  /** Those that it gives its own imports, by path. */
+  readonly narrowed: ReadonlyMap<string, DeclaredCeiling>
   readonly file: SourceFile
   /** Without statements of the grants extension: they are lowered (grants/lower.ts), so that no later phase meets them. */
   readonly program: Program
@@ -39,6 +47,8 @@ export interface LoadOptions extends ParseOptions {
   readonly prelude?: readonly string[]
   /** The tree of the entry, when the caller has it already. */
   readonly parsed?: Program
+  /** What the host leaves to imported modules, by path as it is written or by key; the standard library's own imports apart. */
+  readonly imports?: { readonly [path: string]: ImportCeiling }
 }
 
 function withPrelude(program: Program, paths: readonly string[]): Program {
@@ -69,55 +79,110 @@ export function loadModules(
   if (program === null || diagnostics.some((each) => each.severity === 'error')) return { graph: null, diagnostics, file }
   const lowered = lowerGrants(withPrelude(program, options.prelude ?? []), file.text)
   const loader = new Loader(resolve, options)
-  loader.load(entry.key, file, lowered)
-  return { graph: { order: loader.order, files: loader.files }, diagnostics: [...diagnostics, ...lowered.diagnostics], file }
+  const found = loader.load(entry.key, file, lowered, [])
+  return {
+    graph: { order: loader.order, files: loader.files },
+    diagnostics: [...diagnostics, ...lowered.diagnostics, ...found],
+    file,
+  }
 }
 
+/**
+ * A module is loaded once, and once more for each other set of ceilings under which it is imported: functions of the second instance
+ * may do less, and its variables are its own. In most programs there are no ceilings and the keys are those of the resolver.
+ */
 class Loader {
   readonly order: LoadedModule[] = []
   readonly files = new Map<string, SourceFile>()
   private readonly resolve: Resolve
   private readonly state = new Map<string, 'loading' | 'loaded' | { readonly message: string }>()
+  /** Instances of a module by their ceilings. */
+  private readonly instances = new Map<string, Map<string, string>>()
 
-  private readonly options: ParseOptions
+  private readonly options: LoadOptions
 
-  constructor(resolve: Resolve, options: ParseOptions) {
+  constructor(resolve: Resolve, options: LoadOptions) {
     this.resolve = resolve
     this.options = options
   }
 
-  load(key: string, file: SourceFile, { program, declarations }: Lowered): void {
+  /** Gives what is wrong with the ceilings that the module declares. */
+  load(
+    key: string,
+    file: SourceFile,
+    { program, declarations }: Pick<Lowered, 'program' | 'declarations'>,
+    ceilings: readonly ImportCeiling[],
+  ): readonly Diagnostic[] {
     this.state.set(key, 'loading')
-    this.files.set(key, file)
+    this.files.set(file.name, file)
+    const declared = importCeilings(program)
+    const narrowed = new Map(declared.ceilings)
     const imports = new Map<string, LoadedImport>()
     for (const item of program.items) {
-      if (isImport(item) && !imports.has(item.path)) imports.set(item.path, this.loadImport(item.path, key))
+      if (!isImport(item) || imports.has(item.path)) continue
+      const found = this.resolve(item.path, file.name)
+      const given = found.kind === 'source' ? this.givenFor(item.path, found.key, file.name) : null
+      const own = declared.ceilings.get(item.path)?.ceiling
+      const added = [...(own === undefined ? [] : [own]), ...(given === null ? [] : [given])]
+      if (given !== null && own === undefined) narrowed.set(item.path, { ceiling: given, span: null })
+      imports.set(item.path, this.loadImport(found, joined(ceilings, added)))
     }
     this.state.set(key, 'loaded')
-    this.order.push({ key, file, program, grants: declarations, imports })
+    this.order.push({ key, file, program, ceilings, narrowed, grants: declarations, imports })
+    return declared.diagnostics
   }
 
-  private loadImport(path: string, from: string): LoadedImport {
-    const found = this.resolve(path, from)
+  private givenFor(path: string, key: string, from: string): ImportCeiling | null {
+    const { imports } = this.options
+    if (imports === undefined || from.startsWith('<')) return null
+    const name = Object.hasOwn(imports, path) ? path : key
+    return Object.hasOwn(imports, name) ? imports[name]! : null
+  }
+
+  /** The key of a module under ceilings: its own for those that come first. */
+  private instanceOf(source: string, ceilings: readonly ImportCeiling[]): string {
+    let known = this.instances.get(source)
+    if (known === undefined) this.instances.set(source, (known = new Map()))
+    const under = textOf(ceilings)
+    let key = known.get(under)
+    if (key === undefined) known.set(under, (key = this.state.has(source) ? `${source}#${known.size + 1}` : source))
+    return key
+  }
+
+  private loadImport(found: Resolution, ceilings: readonly ImportCeiling[]): LoadedImport {
     if (found.kind === 'error') return found
-    const { key } = found
+    const key = this.instanceOf(found.key, ceilings)
     const known = this.state.get(key)
     if (known === 'loading') return { kind: 'cycle', key }
     if (known === 'loaded') return { kind: 'module', key }
     if (known !== undefined) return { kind: 'error', message: known.message }
-    const file = new SourceFile(key, found.text)
-    const { program, diagnostics } = parse(file, key.startsWith('std/') ? {} : this.options)
+    const file = new SourceFile(found.key, found.text)
+    const { program, diagnostics } = parse(file, found.key.startsWith('std/') ? {} : this.options)
     const lowered = program === null ? null : lowerGrants(program, found.text)
     const error = [...diagnostics, ...(lowered?.diagnostics ?? [])].find((each) => each.severity === 'error')
-    if (lowered === null || error !== undefined) {
-      const text = error?.message ?? 'unreadable module'
-      const message = `Import ${/^(Unexpected character|Unterminated)/.test(text) ? 'lex' : 'parse'} error: ${text}`
-      this.state.set(key, { message })
-      return { kind: 'error', message }
-    }
-    this.load(key, file, lowered)
-    return { kind: 'module', key }
+    if (lowered === null || error !== undefined) return this.failed(key, error?.message ?? 'unreadable module')
+    // A ceiling that cannot be understood must not be a missing one.
+    const wrong = this.load(key, file, lowered, ceilings).find((each) => each.severity === 'error')
+    return wrong === undefined ? { kind: 'module', key } : this.failed(key, wrong.message)
   }
+
+  private failed(key: string, text: string): LoadedImport {
+    const message = `Import ${/^(Unexpected character|Unterminated)/.test(text) ? 'lex' : 'parse'} error: ${text}`
+    this.state.set(key, { message })
+    return { kind: 'error', message }
+  }
+}
+
+/** The same ceiling twice on one way says no more than once, so that cycles of imports come to an end. */
+function joined(outer: readonly ImportCeiling[], added: readonly ImportCeiling[]): readonly ImportCeiling[] {
+  return added.reduce<readonly ImportCeiling[]>(
+    (all, each) => (all.some((known) => textOf([known]) === textOf([each])) ? all : [...all, each]),
+    outer,
+  )
+}
+
+function textOf(ceilings: readonly ImportCeiling[]): string {
+  return JSON.stringify(ceilings)
 }
 
 export function isImport(item: Stmt): item is Extract<Stmt, { kind: 'ImportDecl' }> {

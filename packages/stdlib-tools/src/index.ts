@@ -54,7 +54,15 @@ export { SchemaError, compileSchema, toJsonSchema } from './tools/schema.js'
 export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/schema.js'
 
 export { ApprovalDesk, approvalProvider, grantScope } from './policy/index.js'
-export type { ApprovalKind, ApprovalRequest, AskPerson, ToolGrant, ToolGrants } from './policy/index.js'
+export type {
+  ApprovalKind,
+  ApprovalRequest,
+  AskPerson,
+  ImportGrant,
+  ImportGrants,
+  ToolGrant,
+  ToolGrants,
+} from './policy/index.js'
 export { allowsPath, matchDomain, satisfiesVersion } from '@bridle/compiler/grants'
 
 export { PendingResults, callTool, createExecutors, toolProvider } from './executors/index.js'

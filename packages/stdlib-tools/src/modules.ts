@@ -3,6 +3,8 @@
 // the compiled module, so that a snapshot can carry the sources it needs.
 
 import type { Resolution } from '@bridle/compiler'
+import { isCeiling } from '@bridle/compiler/grants'
+import type { ImportCeiling } from '@bridle/compiler/grants'
 import { STD_MODULES } from './std.generated.js'
 import type { Host } from './tools/host.js'
 
@@ -19,6 +21,8 @@ export interface ProgramSources {
   readonly entry: ModuleSource
   /** The pipeline that was chosen to run, when it was not the usual one. */
   readonly pipeline?: string
+  /** What the host leaves to imported modules, by path or key. */
+  readonly ceilings?: { readonly [path: string]: ImportCeiling }
   /** Without those of the standard library once they were packed: `std/` is the same everywhere. */
   readonly modules: readonly ModuleSource[]
   /** `[importing module, path as written, key or null, message of a failure]`. */
@@ -61,10 +65,11 @@ export class SourceCollector {
     return found
   }
 
-  sources(entry: ModuleSource, pipeline?: string): ProgramSources {
+  sources(entry: ModuleSource, { pipeline, ceilings }: Pick<ProgramSources, 'pipeline' | 'ceilings'>): ProgramSources {
     return {
       entry,
       ...(pipeline === undefined ? {} : { pipeline }),
+      ...(ceilings === undefined ? {} : { ceilings }),
       modules: [...this.modules].map(([key, text]) => ({ key, text })),
       imports: [...this.imports.values()],
     }
@@ -90,10 +95,22 @@ export class SourceCollector {
 export function parseSources(raw: unknown): ProgramSources | null {
   const data = raw as { [Name in keyof ProgramSources]?: unknown } | null
   if (typeof data !== 'object' || data === null || !isSource(data.entry)) return null
-  const { entry, pipeline, modules, imports } = data
+  const { entry, pipeline, ceilings, modules, imports } = data
   if (!Array.isArray(modules) || !modules.every(isSource) || !Array.isArray(imports) || !imports.every(isImport)) return null
   if (pipeline !== undefined && typeof pipeline !== 'string') return null
-  return { entry, ...(pipeline === undefined ? {} : { pipeline }), modules, imports }
+  // What narrows the program must not get lost on the way.
+  if (ceilings !== undefined && !areCeilings(ceilings)) return null
+  return {
+    entry,
+    ...(pipeline === undefined ? {} : { pipeline }),
+    ...(ceilings === undefined ? {} : { ceilings }),
+    modules,
+    imports,
+  }
+}
+
+function areCeilings(raw: unknown): raw is NonNullable<ProgramSources['ceilings']> {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && Object.values(raw).every(isCeiling)
 }
 
 function isSource(raw: unknown): raw is ModuleSource {

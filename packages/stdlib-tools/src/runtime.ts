@@ -54,8 +54,8 @@ import { Run } from './run.js'
 import type { MachineListeners, RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
 import { budgetScope } from './policy/budgets.js'
 import type { Budgets } from './policy/budgets.js'
-import { grantScope } from './policy/grants.js'
-import type { ToolGrants } from './policy/grants.js'
+import { grantScope, importCeilings } from './policy/grants.js'
+import type { ImportGrants, ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from './tools/define.js'
 import { plainFromHost } from './tools/edge.js'
@@ -137,6 +137,11 @@ export interface CompileSettings {
   readonly effects?: 'strict' | 'declared-only' | 'off'
   /** The effects that the program may reach (`['http', 'time']`). A program that can do more is refused: EffectCeilingError. */
   readonly allowEffects?: readonly string[]
+  /**
+   * What imported modules may do, by the path of the import as it is written, or by the key of the module: `{ './pkg': { allowEffects:
+   * ['fs.read'], grants: { 'fs.*': { path: 'data' } } } }`. Holds for all that the module imports, too; `@grant_import` narrows further.
+   */
+  readonly imports?: ImportGrants
   /** The tree of the source, when the caller has parsed it already. */
   readonly parsed?: Program
 }
@@ -295,8 +300,13 @@ export class Runtime {
   compile(source: string, settings: CompileSettings = {}): Module {
     const collector = new SourceCollector(this.host, this.std, this.options.resolve ?? null)
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
-    const result = this.compileWith(entry, collector.resolve, settings)
-    const module = this.linked(result, collector.sources(entry, settings.pipeline))
+    const ceilings = settings.imports === undefined ? undefined : importCeilings(settings.imports)
+    const recorded = {
+      ...(settings.pipeline === undefined ? {} : { pipeline: settings.pipeline }),
+      ...(ceilings === undefined ? {} : { ceilings }),
+    }
+    const result = this.compileWith(entry, collector.resolve, { ...settings, ceilings })
+    const module = this.linked(result, collector.sources(entry, recorded))
     if (settings.allowEffects !== undefined) module.checkCeiling(settings.allowEffects)
     return module
   }
@@ -393,8 +403,12 @@ export class Runtime {
     this.pendingResults.complete(token, delivered)
   }
 
-  private compileWith(entry: ModuleSource, resolve: SourceCollector['resolve'], settings: CompileSettings): CompileResult {
-    const { strict, pipeline, effects, parsed } = settings
+  private compileWith(
+    entry: ModuleSource,
+    resolve: SourceCollector['resolve'],
+    settings: Omit<CompileSettings, 'imports'> & { readonly ceilings?: ProgramSources['ceilings'] | undefined },
+  ): CompileResult {
+    const { strict, pipeline, effects, parsed, ceilings } = settings
     const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
     const result = compileProgram(entry, {
       resolve,
@@ -405,6 +419,7 @@ export class Runtime {
       ...(pipeline === undefined ? {} : { pipeline }),
       ...(effects === undefined ? {} : { effects }),
       ...(parsed === undefined ? {} : { parsed }),
+      ...(ceilings === undefined ? {} : { imports: ceilings }),
       ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
       ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
     })
@@ -419,7 +434,10 @@ export class Runtime {
     const result = this.compileWith(
       sources.entry,
       recordedResolver(sources, (path) => stdModule(path, this.std)),
-      sources.pipeline === undefined ? {} : { pipeline: sources.pipeline },
+      {
+        ...(sources.pipeline === undefined ? {} : { pipeline: sources.pipeline }),
+        ...(sources.ceilings === undefined ? {} : { ceilings: sources.ceilings }),
+      },
     )
     return this.linked(result, sources)
   }
@@ -428,6 +446,7 @@ export class Runtime {
     const hash = hashTexts(this.hashHex, [
       sources.entry.text,
       ...(sources.pipeline === undefined ? [] : [sources.pipeline]),
+      ...(sources.ceilings === undefined ? [] : [JSON.stringify(sources.ceilings)]),
       ...sources.modules.flatMap((module) => [module.key, module.text]),
     ])
     return new Module({ result, program: linkProgram(result.program!, this.registry), sources, hash })

@@ -1,6 +1,8 @@
 // The compiled form of a module: functions with their code, and the tables the code refers to. Plain data, frozen after the
 // assembler made it; it holds nothing of a machine and can be shared, cached and serialised.
 
+import type { ImportCeiling } from '../grants/ceilings.js'
+
 /** Constants: primitives, exact ints, and tagged rows for what JSON lacks. */
 export type Constant =
   | null
@@ -57,6 +59,10 @@ export interface FunctionChunk {
 export interface ModuleChunk {
   /** What imports and snapshots call it: a path or `std/name`. */
   readonly key: string
+  /** The path itself where the key has a number behind it; see ceilings. */
+  readonly file?: string
+  /** What the importers on the way leave its functions to do (grants/imports.ts); absent for everything. */
+  readonly ceilings?: readonly ImportCeiling[]
   readonly functions: readonly FunctionChunk[]
   readonly constants: readonly Constant[]
   readonly names: readonly string[]

@@ -2,13 +2,15 @@
 // UTF-8 with a length before. A file says which format version and which opcode table it was written with; others are refused,
 // because opcode numbers mean nothing without their table. Reading never trusts: what it gives must still pass the verifier.
 
+import { isCeiling } from '../grants/ceilings.js'
+import type { ImportCeiling } from '../grants/ceilings.js'
 import { OPCODES } from './opcodes.js'
 import type { CompiledProgram, Constant, FunctionChunk, FunctionKind, ModuleChunk } from './chunk.js'
 import type { OpcodeRow } from './opcodes.js'
 
 const MAGIC = 'BRDL'
 /** Raised whenever the layout below or the meaning of an opcode row changes. */
-export const FORMAT_VERSION = 1
+export const FORMAT_VERSION = 2
 
 const KINDS: readonly FunctionKind[] = ['main', 'function', 'closure', 'generator', 'stream']
 
@@ -100,6 +102,8 @@ export function serialize(program: CompiledProgram): Uint8Array {
 
 function writeModule(out: Writer, module: ModuleChunk): void {
   out.text(module.key)
+  out.text(module.file ?? '')
+  out.text(module.ceilings === undefined ? '' : JSON.stringify(module.ceilings))
   out.list(module.constants, (constant) => writeConstant(out, constant))
   for (const names of [module.names, module.builtins, module.units, module.moduleSlots]) out.list(names, (name) => out.text(name))
   out.list(Object.entries(module.exports), ([name, slot]) => {
@@ -250,6 +254,8 @@ export function deserialize(bytes: Uint8Array): CompiledProgram {
 
 function readModule(input: Reader): ModuleChunk {
   const key = input.text()
+  const file = input.text()
+  const ceilings = readCeilings(input.text())
   const constants = input.list(() => readConstant(input))
   const [names, builtins, units, moduleSlots] = [0, 1, 2, 3].map(() => input.list(() => input.text())) as [
     string[],
@@ -259,7 +265,32 @@ function readModule(input: Reader): ModuleChunk {
   ]
   const exports = Object.fromEntries(input.list((): [string, number] => [input.text(), input.small()]))
   const functions = input.list(() => readFunction(input))
-  return { key, functions, constants, names, builtins, units, moduleSlots, exports }
+  return {
+    key,
+    ...(file === '' ? {} : { file }),
+    ...(ceilings.length === 0 ? {} : { ceilings }),
+    functions,
+    constants,
+    names,
+    builtins,
+    units,
+    moduleSlots,
+    exports,
+  }
+}
+
+/** Bytes that lost what narrows a module must not load as a module that may do everything. */
+function readCeilings(text: string): readonly ImportCeiling[] {
+  if (text === '') return []
+  let found: unknown
+  try {
+    found = JSON.parse(text)
+  } catch {
+    // Refused below.
+  }
+  if (!Array.isArray(found) || found.length === 0 || !found.every(isCeiling))
+    throw new ChunkFormatError('damaged', 'ceilings of a module that cannot be understood')
+  return found
 }
 
 function readFunction(input: Reader): FunctionChunk {

@@ -4,13 +4,13 @@
 import type { Diagnostic, Program } from '@bridle/parser'
 import type { LoadedModule } from '../modules.js'
 import type { Signatures } from '../signatures.js'
-import { checkCeiling, checkEffects } from './check.js'
+import { checkCeiling, checkEffects, checkImport } from './check.js'
 import { collectModule, type ModuleNames } from './collect.js'
 import { boundEffects, grantsOf } from './declared.js'
 import { type Cause, Inference } from './infer.js'
 import { effectOf } from './kinds.js'
 import { type EffectManifest, manifestOf } from './report.js'
-import { emptyWorld, type Unit, type World } from './units.js'
+import { emptyWorld, type Tracked, type Unit, type World } from './units.js'
 
 interface AnalysisOptions {
   readonly signatures: Signatures
@@ -18,11 +18,21 @@ interface AnalysisOptions {
   readonly pipeline: string | null
 }
 
+interface Analysis {
+  readonly world: World
+  readonly inference: Inference
+  /** Units that run by themselves. */
+  readonly entries: readonly Unit[]
+  /** What each module exports, and the unit that is its loading, by its key. */
+  readonly names: ReadonlyMap<string, ModuleNames>
+  readonly loading: ReadonlyMap<string, Unit>
+}
+
 export class EffectAnalysis {
   private readonly order: readonly LoadedModule[]
   private readonly main: LoadedModule
   private readonly options: AnalysisOptions
-  private found: { readonly world: World; readonly inference: Inference; readonly entries: readonly Unit[] } | null = null
+  private found: Analysis | null = null
   private shown: EffectManifest | null = null
 
   /** `order` has every module after those that it imports, the main one last. */
@@ -44,6 +54,28 @@ export class EffectAnalysis {
     return checkEffects({ world, inference, main: this.main.key, grants: grantsOf(this.main.grants), strict })
   }
 
+  /** Imports of the main file that can do more than their ceilings leave them: what it names of them, and what loading them does. */
+  importFindings(): readonly Diagnostic[] {
+    const { world, inference, names, loading } = this.work()
+    const findings: Diagnostic[] = []
+    for (const item of this.main.program.items) {
+      if (item.kind !== 'ImportDecl') continue
+      const found = this.main.imports.get(item.path)
+      const narrowed = this.main.narrowed.get(item.path)
+      if (narrowed === undefined || found?.kind !== 'module') continue
+      const exported = names.get(found.key) ?? new Map<string, Tracked>()
+      const wanted = item.names?.map(({ text }) => text) ?? [...exported.keys()]
+      const units = wanted.flatMap((name): readonly (readonly [string, Unit])[] => {
+        const value = exported.get(name)
+        return value?.kind === 'unit' ? [[`'${name}'`, value.unit]] : []
+      })
+      const own = loading.get(found.key)
+      const judged = own === undefined ? units : [['loading', own] as const, ...units]
+      findings.push(...checkImport({ world, inference, narrowed, span: item.pathSpan, units: judged }))
+    }
+    return findings
+  }
+
   /** What of the program exceeds the effects that a host allows. */
   above(ceiling: readonly string[]): readonly Diagnostic[] {
     const { inference, entries } = this.work()
@@ -63,14 +95,15 @@ export class EffectAnalysis {
     return found.find((cause) => this.options.signatures.has(cause.callee)) ?? found[0] ?? null
   }
 
-  private work(): NonNullable<EffectAnalysis['found']> {
+  private work(): Analysis {
     this.found ??= this.analyze()
     return this.found
   }
 
-  private analyze(): NonNullable<EffectAnalysis['found']> {
+  private analyze(): Analysis {
     const world = emptyWorld()
     const names = new Map<string, ModuleNames>()
+    const loading = new Map<string, Unit>()
     const entries: Unit[] = []
     for (const module of this.order) {
       const collected = collectModule(module, {
@@ -82,6 +115,7 @@ export class EffectAnalysis {
         },
       })
       names.set(module.key, collected.names)
+      loading.set(module.key, collected.unit)
       entries.push(collected.unit)
     }
     const entry = this.options.pipeline ?? entryPipeline(this.main.program)
@@ -91,7 +125,8 @@ export class EffectAnalysis {
     const aliases = new Map(declared.map(({ name, tool }) => [name, tool]))
     const bound = new Map(boundEffects(world).map(({ tool, effect }) => [tool, effect]))
     for (const { name, effects } of declared) if (effects !== null) bound.set(name, effects[0]!)
-    return { world, inference: new Inference(world, { signatures: this.options.signatures, aliases, bound }), entries }
+    const inference = new Inference(world, { signatures: this.options.signatures, aliases, bound })
+    return { world, inference, entries, names, loading }
   }
 }
 

@@ -2,10 +2,13 @@
 // and grants has nothing to break and is never reported.
 
 import type { CatalogRow, Diagnostic, Span } from '@bridle/parser'
+import { leavesEffect } from '../grants/ceilings.js'
+import { exceededImport } from '../grants/imports.js'
+import type { DeclaredCeiling } from '../grants/imports.js'
 import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
 import { boundEffects, declaredRow, type Grant } from './declared.js'
 import type { Cause, Inference } from './infer.js'
-import { effectOf, needsGrant } from './kinds.js'
+import { effectOf, nameOfKind, needsGrant } from './kinds.js'
 import type { Unit, World } from './units.js'
 
 export interface EffectCheck {
@@ -60,6 +63,51 @@ export function checkCeiling(effects: ReadonlyMap<string, Cause>, ceiling: reado
     if (!ceiling.includes(effect)) report(findings, 'E008', cause.span, { effect, cause: cause.text })
   }
   return findings
+}
+
+/**
+ * What functions of an imported module can do beyond their ceiling, one finding an effect and function. A function answers for what it
+ * does, for what it calls, and for the functions that it makes or hands out.
+ */
+export function checkImport({
+  world,
+  inference,
+  narrowed: { ceiling, span: declared },
+  span,
+  units,
+}: {
+  readonly world: World
+  readonly inference: Inference
+  readonly narrowed: DeclaredCeiling
+  /** Of the import. */
+  readonly span: Span
+  readonly units: readonly (readonly [name: string, unit: Unit])[]
+}): readonly Diagnostic[] {
+  const findings: Diagnostic[] = []
+  for (const [fn, unit] of units) {
+    const seen = new Set<string>()
+    for (const each of handedOut(world, unit)) {
+      for (const [token, cause] of inference.of(each).tokens) {
+        const name = effectOf(token) ?? nameOfKind(token)
+        if (name === null || seen.has(name)) continue
+        // Reading alone is told from kinds; a name without one is given the benefit of the doubt, since the run decides in the end.
+        if (leavesEffect(ceiling, name, effectOf(token) === null ? token : null)) continue
+        if (effectOf(token) === null && ceiling.effects?.includes(`${name}.read`) !== true) continue
+        seen.add(name)
+        findings.push(exceededImport(declared ?? span, { module: ceiling.module, fn, effect: name, cause: cause.text }))
+      }
+    }
+  }
+  return findings
+}
+
+/** A unit and the functions that its code makes or names. */
+function handedOut(world: World, unit: Unit): ReadonlySet<Unit> {
+  const found = new Set([unit])
+  for (const each of found) {
+    for (const { value, owner } of world.mentions) if (owner === each && value.kind === 'unit') found.add(value.unit)
+  }
+  return found
 }
 
 /** Each effect of a unit with the first place that brings it. */

@@ -98,6 +98,11 @@ function folded(token: string): string | null {
   return Object.hasOwn(FOLDED, area) ? (FOLDED[area] ?? null) : 'external'
 }
 
+/** The effect name that a kind of the machine folds into; null for one that is no effect to speak of. */
+export function nameOfKind(kind: string): string | null {
+  return kind.includes('.') ? folded(kind) : null
+}
+
 /** Effect names of a builtin that this host does not have, so that a manifest names what a fuller host would be asked. */
 export function effectsByPrefix(name: string): readonly string[] {
   return BY_PREFIX.filter(([prefix]) => name.startsWith(prefix)).map(([, effect]) => effect)

@@ -1,5 +1,6 @@
 // Tables of one module under construction, and what is known about the whole file: enum and struct names, type aliases, imports.
 
+import type { ImportCeiling } from '../grants/ceilings.js'
 import type { Program, SourceFile, Span, Stmt, TypeExpr } from '@bridle/parser'
 import type { Constant, FunctionChunk, ModuleChunk } from '../bytecode/chunk.js'
 import type { Signatures } from '../signatures.js'
@@ -10,6 +11,8 @@ export type ResolvedImport =
   | {
       readonly kind: 'module'
       readonly key: string
+      /** For messages. */
+      readonly file: string
       /** Module slot by function name: every function, or for a builtin-backed host module its functions. */
       readonly functions: Readonly<Record<string, number>>
       /** What a wildcard import brings, in order. */
@@ -27,6 +30,8 @@ export interface EmitOptions {
   /** The pipeline that runs instead of the usual one; for the test runner. */
   readonly pipeline?: string
   readonly signatures: Signatures
+  /** What the functions of the module may do; empty for everything. */
+  readonly ceilings: readonly ImportCeiling[]
   readonly imports: ReadonlyMap<string, ResolvedImport>
   /** JSON of the run-time check of a parameter type, null when it is not checked (reference 01 §13). */
   readonly paramCheck: (type: TypeExpr) => string | null
@@ -110,8 +115,11 @@ export class ModuleEmitter {
   }
 
   finish(): ModuleChunk {
+    const { key, file, ceilings } = this.options
     return {
-      key: this.options.key,
+      key,
+      ...(file.name === key ? {} : { file: file.name }),
+      ...(ceilings.length === 0 ? {} : { ceilings }),
       functions: this.functions,
       constants: this.constants,
       names: [...this.nameIndex.keys()],

@@ -104,14 +104,14 @@ function emitImport(main: FunctionEmitter, item: Import, resolved: ResolvedImpor
         'runtime',
         item.isPublic
           ? `Re-export error: '${name}' is not exported by '${item.path}'`
-          : `Import error: '${name}' is not defined in ${resolved.key}`,
+          : `Import error: '${name}' is not defined in ${resolved.file}`,
         span,
       )
     }
     if (main.isDeclaredHere(name)) {
       return main.raise(
         'runtime',
-        `Import collision: '${name}' is already defined when importing ${resolved.key}. Use selective imports to disambiguate: import { ${name} } from "..."`,
+        `Import collision: '${name}' is already defined when importing ${resolved.file}. Use selective imports to disambiguate: import { ${name} } from "..."`,
         span,
       )
     }

@@ -61,6 +61,20 @@ export const GRANT_CATALOG = {
     message: (a) => `${a.what} is not allowed here`,
     hint: () => 'import { with_grants } from "std/grants" narrows any stretch of code',
   }),
+  G009: entry<{ readonly module: string; readonly fn: string; readonly effect: string; readonly cause: string }>({
+    severity: 'error',
+    title: 'import that can do more',
+    doc: 'A function that the file imports can reach an effect which `@grant_import`, or the host, does not leave to its module. The call would be refused whenever it runs.',
+    message: (a) => `${a.fn} of "${a.module}" can reach effect '${a.effect}', which its import does not allow (${a.cause})`,
+    hint: (a) => `grant it (\`${a.effect}: full\`), or import only functions that do without`,
+  }),
+  G010: entry<{ readonly module: string; readonly suggestion: string | null }>({
+    severity: 'error',
+    title: 'grant for a module that is not imported',
+    doc: '`@grant_import` names a path that no `import` of the file has. It is compared as it is written.',
+    message: (a) => `\`@grant_import\` names "${a.module}", which this file does not import`,
+    hint: (a) => (a.suggestion === null ? 'write the path as the import has it' : `did you mean "${a.suggestion}"?`),
+  }),
 }
 
 export type GrantCode = keyof typeof GRANT_CATALOG

@@ -32,6 +32,7 @@ const ATTRIBUTES: ReadonlyMap<string, Placement | null> = new Map<string, Placem
   // Of Bridle: what may be done with tools, and how (docs/tools/grants.md).
   ['grant', ON_CALLABLE],
   ['budget', ON_CALLABLE],
+  ['grant_import', ANYWHERE],
   ['retries', ON_TOOL],
   ['recovery', ON_TOOL],
 ])

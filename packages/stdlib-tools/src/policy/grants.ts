@@ -1,8 +1,8 @@
 // Grants of tools as a host writes them: by alias, tool id, family (`http`) or pattern (`http.*`, `*`), the constraints of
 // docs/tools/grants.md. They are the outermost scope of a run; scripts narrow them and never widen them.
 
-import { constraintProblem } from '@bridle/compiler/grants'
-import type { GrantRecord, GrantScalar, GrantValue } from '@bridle/compiler/grants'
+import { allowedEffects, constraintProblem, isEffectName } from '@bridle/compiler/grants'
+import type { GrantRecord, GrantScalar, GrantValue, ImportCeiling } from '@bridle/compiler/grants'
 import type { GrantScope } from '@bridle/vm'
 import { GrantError } from '../authority.js'
 
@@ -43,4 +43,42 @@ export function grantScope(grants: ToolGrants, defaultDeny: boolean | 'effects' 
     records[tool] = record
   }
   return defaultDeny !== false ? { grants: records, defaultDeny } : { grants: records }
+}
+
+/** What a host leaves to an imported module. */
+export interface ImportGrant {
+  /** Effects that are left, as `allowEffects` of a compilation names them; `fs.read` is reading alone. All when absent. */
+  readonly allowEffects?: readonly string[]
+  readonly grants?: ToolGrants
+}
+
+/** By the path of the import, or the key of the module. */
+export type ImportGrants = { readonly [path: string]: ImportGrant }
+
+/** Raises GrantError for what cannot be understood. */
+export function importCeilings(imports: ImportGrants): { readonly [path: string]: ImportCeiling } {
+  const ceilings: { [path: string]: ImportCeiling } = {}
+  for (const [module, { allowEffects, grants = {} }] of Object.entries(imports)) {
+    const unknown = allowEffects?.find((name) => !isEffectName(name))
+    if (unknown !== undefined) throw new GrantError(`import "${module}": there is no effect "${unknown}"`)
+    ceilings[module] = {
+      module,
+      effects: allowEffects === undefined ? null : allowedEffects(allowEffects),
+      grants: numbered(grantScope(grants).grants),
+    }
+  }
+  return ceilings
+}
+
+/** Ceilings are JSON. */
+function numbered(grants: GrantScope['grants']): GrantScope['grants'] {
+  const plain = (value: GrantScalar): GrantScalar => (typeof value === 'bigint' ? Number(value) : value)
+  const each = (grant: GrantRecord): GrantRecord =>
+    Object.fromEntries(
+      Object.entries(grant).map(([key, value]) => [
+        key,
+        Array.isArray(value) ? (value as readonly GrantScalar[]).map(plain) : plain(value as GrantScalar),
+      ]),
+    )
+  return Object.fromEntries(Object.entries(grants).map(([tool, grant]) => [tool, each(grant)]))
 }

@@ -3,4 +3,4 @@
 export { ApprovalDesk, approvalProvider } from './approval.js'
 export type { ApprovalKind, ApprovalRequest, AskPerson } from './approval.js'
 export { grantScope } from './grants.js'
-export type { ToolGrant, ToolGrants } from './grants.js'
+export type { ImportGrant, ImportGrants, ToolGrant, ToolGrants } from './grants.js'

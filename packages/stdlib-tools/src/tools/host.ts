@@ -98,8 +98,11 @@ function entryOf(tool: Tool): Plain {
     description: tool.description,
     version: tool.version,
     executor: 'host_bridge',
-    parameters: (tool.input?.json ?? {}) as Plain,
+    // Without `properties` a registry takes it for a dict of parameters, one of which is called `type`.
+    parameters: (tool.input === null ? {} : { properties: {}, ...tool.input.json }) as Plain,
     recovery: tool.recovery,
+    // What is not said is `external`; only a tool without side effects is certain to have none.
+    ...(tool.effects.length > 0 || tool.sideEffect === 'none' ? { effects: tool.effects } : {}),
     ...(tool.cacheable === false ? {} : { cacheable: tool.cacheable === true ? true : { ttl_ms: tool.cacheable.ttlMs } }),
     ...(tool.drift === null ? {} : { drift: tool.drift }),
     ...(tool.retry === null ? {} : { retry: retryOf(tool.retry) as Plain }),

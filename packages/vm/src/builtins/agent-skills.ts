@@ -344,6 +344,6 @@ function* load(loop: Loop, call: ToolCall, wanted: string, events: HarnDict[]): 
 }
 
 function* signaturesRequired(): Script<boolean> {
-  const value = yield* tryAsk({ kind: 'process.info', args: { op: 'env', name: 'HARN_REQUIRE_SIGNED_SKILLS' } })
+  const value = yield* tryAsk({ kind: 'process.info', args: { op: 'env', name: 'HARN_REQUIRE_SIGNED_SKILLS' }, own: true })
   return typeof value === 'string' && ['1', 'true', 'yes'].includes(value.toLowerCase())
 }

@@ -14,6 +14,7 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
+import type { ImportCeiling } from '@bridle/compiler/grants'
 import { display } from '../values/display.js'
 import type { GrantCeiling } from './grants.js'
 import type { DriftWatch } from './tool-drift.js'
@@ -132,6 +133,10 @@ export interface MachineAccess {
   streamOver(builtin: string, bound: readonly Value[]): Value
   /** What the host allows this run beside its powers; null when it says nothing. */
   readonly grantCeiling: GrantCeiling | null
+  /** What the importers of the module that makes the running call leave it to do; null for everything. */
+  readonly importCeilings: readonly ImportCeiling[] | null
+  /** Key of the module that makes the running call, if it has ceilings. */
+  readonly narrowedCaller: string | null
   /** Faults with `Deadline exceeded` at `dueMs`, until endTimeLimit. In a step only, and one at a time. */
   beginTimeLimit(dueMs: number): void
   /** Ends the limit that was begun last; whether it had struck. */

@@ -2,6 +2,7 @@
 // refuse it. The rules themselves are the compiler's (`@bridle/compiler/grants`); here is where grants come from:
 //
 //   the host's ceiling       MachineOptions.ceiling; outermost, the same after a restore as the host then says
+//   ceilings of imports      `@grant_import`; of the module whose function makes the call, wherever that was called
 //   pushed scopes            `with_grants`, `@grant`, grants of tool ids; with the task that opened them, inherited by its children
 //   the alias of the call    `use tool` with its grants, narrowed by blocks
 //   the tool's own entry     key `grants` of tool_define
@@ -9,13 +10,23 @@
 // Every scope must allow a call. A key names an alias, a tool id, a family (`http`) or a pattern (`http.*`, `*`). Effects of
 // builtins count as calls of the tool that does the same (`http_get` is `http.get`), so that a grant binds both.
 
-import { addConstraint, checkGrant, constraintProblem, pinnedArguments } from '@bridle/compiler/grants'
-import type { GrantRecord, GrantValue, GrantViolation, GrantedTool } from '@bridle/compiler/grants'
+import {
+  addConstraint,
+  checkGrant,
+  constraintProblem,
+  effectsOfLevel,
+  leavesEffect,
+  nameOfKind,
+  normalEffect,
+  pinnedArguments,
+} from '@bridle/compiler/grants'
+import type { GrantRecord, GrantValue, GrantViolation, GrantedTool, ImportCeiling } from '@bridle/compiler/grants'
 import { builtin, family, frame } from './builtin.js'
 import { popScope, pushScope, scopesOf } from './policy-scopes.js'
 import { toolError } from './tool-errors.js'
 import { thrown } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { fromPlain, toPlain } from '../values/plain.js'
 import { isCallable, typeName } from '../values/value.js'
@@ -46,7 +57,7 @@ const grantState = family('grants', (): { scopes: number; denied: number; spent:
 /** One grant that applies to a call. `id` tells budgets apart. */
 export interface AppliedGrant {
   readonly id: string
-  readonly scope: 'host' | 'scope' | 'alias' | 'tool'
+  readonly scope: 'host' | 'import' | 'scope' | 'alias' | 'tool'
   readonly grant: GrantRecord
 }
 
@@ -68,15 +79,19 @@ export function namesTool(key: string, call: { readonly alias: string | null; re
 
 /** Outermost first; the text instead when the host allows no such call at all. */
 export function grantsFor(ctx: Context, call: GrantedCall, isEffect = false): readonly AppliedGrant[] | string {
-  const { grantCeiling } = ctx.machine
+  const { grantCeiling, importCeilings } = ctx.machine
   const scopes = scopesOf(ctx, 'grants')
-  if (grantCeiling === null && scopes.length === 0) return call.own
+  if (grantCeiling === null && importCeilings === null && scopes.length === 0) return call.own
   const found: AppliedGrant[] = []
   for (const [at, { grants, defaultDeny }] of (grantCeiling ?? []).entries()) {
     const named = Object.keys(grants).filter((key) => namesTool(key, call))
     if ((defaultDeny === true || (defaultDeny === 'effects' && isEffect)) && named.length === 0)
       return 'no grant of the host allows it'
     for (const key of named) found.push({ id: `host:${at}:${key}`, scope: 'host', grant: grants[key]! })
+  }
+  for (const { module, grants } of importCeilings ?? []) {
+    for (const key of Object.keys(grants))
+      if (namesTool(key, call)) found.push({ id: `import:${module}:${key}`, scope: 'import', grant: grants[key]! })
   }
   for (const scope of scopes) {
     if (!(scope instanceof HarnDict)) continue
@@ -296,7 +311,76 @@ const ON_EFFECTS: ReadonlySet<string> = new Set(['domain', 'path', 'paths', 'tim
 
 /** Whether any grant could refuse an effect of the running task. */
 export function isGuarded(ctx: Context): boolean {
-  return ctx.machine.grantCeiling !== null || scopesOf(ctx, 'grants').length > 0
+  const { grantCeiling, importCeilings } = ctx.machine
+  return grantCeiling !== null || importCeilings !== null || scopesOf(ctx, 'grants').length > 0
+}
+
+/** Facts of the process that scripts are told; others are looked up on the way to something else. */
+const TOLD_FACTS: ReadonlySet<Plain | undefined> = new Set([
+  'env',
+  'args',
+  'hostname',
+  'username',
+  'home',
+  'pid',
+  'exe',
+  'platform',
+  'arch',
+])
+
+/** The name of what an effect does, as ceilings know it; null for what they leave alone. */
+function ceilingName({ kind, args, own }: Effect): string | null {
+  if (own === true || (kind === 'process.info' && !TOLD_FACTS.has(args['op']))) return null
+  return nameOfKind(kind)
+}
+
+/**
+ * The error for an effect that the importers of the calling module do not leave to it, or null. Where a ceiling names hosts, paths or
+ * programs, an effect that has none to compare is refused too.
+ */
+function beyondImport(ctx: Context, effect: Effect, call: EffectAsCall | null): HarnDict | null {
+  const { importCeilings } = ctx.machine
+  const name = importCeilings === null ? null : ceilingName(effect)
+  if (importCeilings === null || name === null) return null
+  for (const ceiling of importCeilings) {
+    if (leavesEffect(ceiling, name, effect.kind) && (call !== null || !(name in ceiling.grants))) continue
+    return beyondCeiling(ceiling, name, { tool: call?.tool ?? effect.kind, callId: null, attempt: 1 })
+  }
+  return null
+}
+
+function beyondCeiling({ module, effects }: ImportCeiling, name: string, facts: CallFacts): HarnDict {
+  const details = HarnDict.of({
+    alias: facts.alias ?? null,
+    constraint: name,
+    value: null,
+    allowed: new HarnList([...(effects ?? [])]),
+    scope: 'import',
+    module,
+  })
+  const reason = `the import of "${module}" does not allow ${name}`
+  return toolError('policy_violation', `policy violation for '${facts.alias ?? facts.tool}': ${reason}`, facts, details)
+}
+
+/** The same for a tool that something outside the machine carries out, by the effects that its entry names. */
+export function toolBeyondImport(ctx: Context, entry: HarnDict, executor: string, facts: CallFacts): HarnDict | null {
+  const { importCeilings } = ctx.machine
+  if (importCeilings === null || (executor !== 'host_bridge' && executor !== 'mcp_server')) return null
+  for (const written of effectsOfEntry(entry, executor)) {
+    const name = normalEffect(written)
+    const ceiling = name === null ? undefined : importCeilings.find((each) => !leavesEffect(each, name, written))
+    if (ceiling !== undefined) return beyondCeiling(ceiling, name!, facts)
+  }
+  return null
+}
+
+function effectsOfEntry(entry: HarnDict, executor: string): readonly string[] {
+  const declared = entry.get('effects')
+  if (declared instanceof HarnList) return declared.view().map((name) => display(name))
+  const annotations = entry.get('annotations')
+  const level = annotations instanceof HarnDict ? annotations.get('side_effect_level') : null
+  const known = typeof level === 'string' ? effectsOfLevel(level) : null
+  return known ?? [executor === 'mcp_server' ? 'mcp' : 'external']
 }
 
 /**
@@ -305,6 +389,8 @@ export function isGuarded(ctx: Context): boolean {
  */
 export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judge' | 'count' = 'both'): Fault | null {
   const call = effectAsCall(effect)
+  const beyond = mode === 'count' ? null : beyondImport(ctx, effect, call)
+  if (beyond !== null) return refused(ctx, call ?? { tool: effect.kind, args: {} }, beyond)
   if (call === null) return null
   const facts = { tool: call.tool, callId: null, attempt: 1, alias: null, secret: NO_SECRETS }
   const applied = grantsFor(ctx, { alias: null, tool: call.tool, own: [] }, true)

@@ -97,7 +97,7 @@ function policyStep(ctx: Context, state: ExchangeState, answer: Value, refused: 
   }
   if (state.asked > 0) state.environment.push(answer)
   if (state.asked < POLICY_VARIABLES.length)
-    return ctx.request({ kind: 'process.info', args: { op: 'env', name: POLICY_VARIABLES[state.asked++]! } })
+    return ctx.request({ kind: 'process.info', args: { op: 'env', name: POLICY_VARIABLES[state.asked++]! }, own: true })
   http.egressAsked = true
   http.egress = policyFromEnvironment(state.environment[0]!, state.environment[1]!, state.environment[2]!)
   return null

@@ -199,7 +199,7 @@ function configure(ctx: Context, config: Value): Result {
 }
 
 function env(name: string, then: string, ...input: Value[]): Again {
-  return new Again({ kind: 'process.info', args: { op: 'env', name } }, then, input)
+  return new Again({ kind: 'process.info', args: { op: 'env', name }, own: true }, then, input)
 }
 
 /** The environment comes first, so it is asked before a script may set a policy. */
@@ -245,7 +245,12 @@ const mocksAndPolicy: readonly BuiltinDef[] = [
     (ctx, config) => {
       const http = ctx.state(httpState)
       if (http.egress !== null || http.egressAsked) return configure(ctx, config ?? null)
-      return egress.ask(ctx, { kind: 'process.info', args: { op: 'env', name: 'HARN_EGRESS_ALLOW' } }, 'deny', config ?? null)
+      return egress.ask(
+        ctx,
+        { kind: 'process.info', args: { op: 'env', name: 'HARN_EGRESS_ALLOW' }, own: true },
+        'deny',
+        config ?? null,
+      )
     },
   ),
 ]

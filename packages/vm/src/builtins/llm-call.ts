@@ -40,7 +40,7 @@ import { makeEvent, makeTranscript, storedMessage } from './transcript-shape.js'
 
 /** A variable of the environment; null also where the host gives none. */
 export function* optionalEnvironment(name: string): Script<string | null> {
-  const answer = yield* tryAsk({ kind: 'process.info', args: { op: 'env', name } })
+  const answer = yield* tryAsk({ kind: 'process.info', args: { op: 'env', name }, own: true })
   return answer instanceof Fault || answer === null ? null : display(answer)
 }
 

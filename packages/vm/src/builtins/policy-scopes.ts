@@ -6,8 +6,11 @@ import { HarnList } from '../values/list.js'
 import type { Context } from './builtin.js'
 import type { Value } from '../values/value.js'
 
-/** `grants`: dicts of grants by tool. `ceilings`: capability policies as given. `permissions`, `approvals`: as read by their modules. `commands`: command policies. */
-export type ScopeKind = 'grants' | 'ceilings' | 'permissions' | 'approvals' | 'commands' | 'command_hooks'
+/** `grants`: dicts of grants by tool. `imports`: keys of modules with ceilings that everything in the scope works for. `ceilings`: capability policies as given. `permissions`, `approvals`: as read by their modules. `commands`: command policies. */
+export type ScopeKind = 'grants' | 'ceilings' | 'permissions' | 'approvals' | 'commands' | 'command_hooks' | 'imports'
+
+/** Those under which a task works for modules with ceilings (interpreter/place.ts). */
+export const IMPORT_SCOPES = 'policy.imports'
 
 /** Fields of the task. */
 const FIELDS: { readonly [Kind in ScopeKind]: string } = {
@@ -17,6 +20,7 @@ const FIELDS: { readonly [Kind in ScopeKind]: string } = {
   approvals: 'policy.approvals',
   commands: 'policy.commands',
   command_hooks: 'policy.command_hooks',
+  imports: IMPORT_SCOPES,
 }
 
 const NONE: readonly Value[] = []

@@ -41,10 +41,11 @@ const finishers: Readonly<Record<string, Finisher>> = {
   // runtime_paths: cwd → project → three overrides, each laid aside in turn.
   paths_project: (_ctx, answer, [assets]) => new Again(findManifest(display(answer)), 'paths_state', [answer, assets!]),
   paths_state: (_ctx, answer, [root, assets]) =>
-    new Again(info('env', { name: 'HARN_STATE_DIR' }), 'paths_run', [root!, assets!, answer ?? assets!]),
-  paths_run: (_ctx, answer, input) => new Again(info('env', { name: 'HARN_RUN_DIR' }), 'paths_worktree', [...input, answer]),
+    new Again({ ...info('env', { name: 'HARN_STATE_DIR' }), own: true }, 'paths_run', [root!, assets!, answer ?? assets!]),
+  paths_run: (_ctx, answer, input) =>
+    new Again({ ...info('env', { name: 'HARN_RUN_DIR' }), own: true }, 'paths_worktree', [...input, answer]),
   paths_worktree: (_ctx, answer, input) =>
-    new Again(info('env', { name: 'HARN_WORKTREE_DIR' }), 'paths_done', [...input, answer]),
+    new Again({ ...info('env', { name: 'HARN_WORKTREE_DIR' }), own: true }, 'paths_done', [...input, answer]),
   paths_done: (_ctx, answer, [root, assets, base, state, run]) => {
     const project = display(base!)
     return HarnDict.of({

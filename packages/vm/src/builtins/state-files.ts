@@ -44,7 +44,7 @@ export function* stateRoot(): Script<StateRoot> {
 }
 
 export function* environment(name: string): Script<string | null> {
-  const value = yield* ask({ kind: 'process.info', args: { op: 'env', name } })
+  const value = yield* ask({ kind: 'process.info', args: { op: 'env', name }, own: true })
   return value === null ? null : display(value)
 }
 

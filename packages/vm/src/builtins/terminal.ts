@@ -179,11 +179,11 @@ const colorFrame = frame<ColorState>({
     switch (state.stage) {
       case 'start':
         state.stage = 'force'
-        return ctx.request({ kind: 'process.info', args: { op: 'env', name: 'FORCE_COLOR' } })
+        return ctx.request({ kind: 'process.info', args: { op: 'env', name: 'FORCE_COLOR' }, own: true })
       case 'force':
         if (typeof ctx.result === 'string' && ctx.result !== '') return settle(ctx.result !== '0' && ctx.result !== 'false')
         state.stage = 'no_color'
-        return ctx.request({ kind: 'process.info', args: { op: 'env', name: 'NO_COLOR' } })
+        return ctx.request({ kind: 'process.info', args: { op: 'env', name: 'NO_COLOR' }, own: true })
       case 'no_color':
         if (typeof ctx.result === 'string' && ctx.result !== '') return settle(false)
         if (shared.tty.stdout !== null) return settle(shared.tty.stdout)

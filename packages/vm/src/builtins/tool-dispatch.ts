@@ -18,6 +18,7 @@ import {
   reserveBudgets,
   settle,
   smallestLimit,
+  toolBeyondImport,
   withPins,
 } from './grants.js'
 import type { AppliedGrant } from './grants.js'
@@ -103,6 +104,8 @@ interface DispatchState extends FrameState {
   limited: boolean
   /** Scopes of grants that hold for the builtin behind a standard tool. */
   pushed: number
+  /** Whether the ceilings of the calling module hold for the handler. */
+  narrowed?: boolean
   /** Whether its effects are left out of the trace. */
   covered: boolean
   attempt: number
@@ -264,6 +267,12 @@ export function handlerArguments(entry: HarnDict, handler: Value, args: HarnDict
 
 function runHarn(ctx: Context, state: DispatchState, entry: HarnDict, args: HarnDict): Result {
   const handler = present(entry, 'handler')
+  // What a handler does for a module is bounded by what the module may do.
+  const caller = ctx.machine.narrowedCaller
+  if (caller !== null) {
+    pushScope(ctx, 'imports', caller)
+    state.narrowed = true
+  }
   if (isCallable(handler)) return ctx.call(handler, handlerArguments(entry, handler, args))
   switch (state.name) {
     case 'emit_plan':
@@ -416,6 +425,8 @@ function beginLimit(ctx: Context, state: DispatchState, entry: HarnDict): void {
 function endAttempt(ctx: Context, state: DispatchState): boolean {
   for (; state.pushed > 0; state.pushed--) popScope(ctx, 'grants')
   if (state.covered) ctx.machine.task().fields.delete(UNTRACED)
+  if (state.narrowed === true) popScope(ctx, 'imports')
+  if (state.narrowed !== undefined) state.narrowed = false
   state.covered = false
   if (!state.limited) return false
   state.limited = false
@@ -573,6 +584,8 @@ function applyGrants(ctx: Context, state: DispatchState, entry: HarnDict): Resul
   const applied = grantsFor(ctx, { alias: state.alias, tool: state.name, own })
   if (typeof applied === 'string')
     return refuseWith(ctx, state, 'policy_violation', `policy violation for '${state.alias ?? state.name}': ${applied}`)
+  const beyond = toolBeyondImport(ctx, entry, executorFor(state, entry), factsOf(state))
+  if (beyond !== null) return refuse(ctx, state, beyond)
   state.applied = applied
   if (applied.length === 0 && binding === null) return null
   const found = factsOfEntry(entry).version

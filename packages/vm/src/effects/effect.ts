@@ -86,6 +86,8 @@ export type EffectKind = keyof typeof EFFECTS
 export interface Effect {
   readonly kind: EffectKind
   readonly args: { readonly [key: string]: Plain }
+  /** A variable that a builtin looks up for its own work, and whose value the script does not see. Not kept with a pending effect. */
+  readonly own?: true
 }
 
 /** How a failed effect reaches the script; `value` is what is thrown for kind `thrown`. */

@@ -18,6 +18,8 @@ import { fromPlain } from '../values/plain.js'
 import { closureOver, streamModule } from './adapter.js'
 import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
 import { placeArguments } from './frames.js'
+import { callingCeilings, narrowedCaller } from './place.js'
+import type { ImportCeiling } from '@bridle/compiler/grants'
 import { measureHeap } from './heap.js'
 import type {
   Context,
@@ -121,7 +123,8 @@ export class MachineContext implements Context, MachineAccess {
   }
 
   perform(effect: Effect): Result {
-    const guarded = this.m.options.ceiling !== undefined || this.m.running.fields.has('policy.grants')
+    const guarded =
+      this.m.options.ceiling !== undefined || this.m.running.fields.has('policy.grants') || this.m.program.isNarrowed
     const refused = guarded ? faultOfEffect(this, effect) : null
     if (refused !== null) return this.ask({ kind: 'fault', fault: refused })
     const id = this.m.nextEffect++
@@ -189,7 +192,7 @@ export class MachineContext implements Context, MachineAccess {
     for (let fp = co.fp; fp >= 0; fp--) {
       const frame = co.frames[fp]
       if (frame instanceof HarnClosure && !frame.code.module.key.startsWith('<')) {
-        return { file: frame.code.module.key, directory: frame.code.module.directory, entry: main.key }
+        return { file: frame.code.module.file, directory: frame.code.module.directory, entry: main.key }
       }
     }
     return { file: main.key, directory: main.directory, entry: main.key }
@@ -235,6 +238,14 @@ export class MachineContext implements Context, MachineAccess {
 
   get grantCeiling(): GrantCeiling | null {
     return this.m.options.ceiling ?? null
+  }
+
+  get importCeilings(): readonly ImportCeiling[] | null {
+    return this.m.program.isNarrowed ? callingCeilings(this.m, this.m.running) : null
+  }
+
+  get narrowedCaller(): string | null {
+    return this.m.program.isNarrowed ? (narrowedCaller(this.m.running)?.key ?? null) : null
   }
 
   get onTool(): ((tool: DefinedTool) => void) | null {

@@ -98,7 +98,7 @@ interface Place {
 
 function entryOf({ code, pc }: Place): TraceEntry {
   const { line, column } = code.placeOf(pc)
-  return { file: code.module.key, function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name, line, column }
+  return { file: code.module.file, function: code.chunk.kind === 'main' ? 'pipeline' : code.chunk.name, line, column }
 }
 
 export function thrown(value: Value): Fault {

@@ -12,6 +12,7 @@ import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Registry } from '../builtins/registry.js'
 import type { Instr } from './linked.js'
 import type { Value } from '../values/value.js'
+import type { ImportCeiling } from '@bridle/compiler/grants'
 
 export class FunctionCode {
   readonly module: Module
@@ -83,6 +84,10 @@ export class FunctionCode {
 
 export class Module {
   readonly key: string
+  /** Where its source is; the key of a second instance has a number behind it. */
+  readonly file: string
+  /** What its functions may do; null for everything. */
+  readonly ceilings: readonly ImportCeiling[] | null
   readonly chunk: ModuleChunk
   readonly functions: readonly FunctionCode[]
   readonly builtins: readonly BuiltinDef[]
@@ -91,11 +96,14 @@ export class Module {
 
   constructor(chunk: ModuleChunk, builtins: readonly BuiltinDef[]) {
     this.key = chunk.key
+    this.file = chunk.file ?? chunk.key
+    this.ceilings = chunk.ceilings ?? null
     this.chunk = chunk
     this.builtins = builtins
     this.functions = chunk.functions.map((fn, index) => new FunctionCode(this, index, fn))
-    const slash = Math.max(chunk.key.lastIndexOf('/'), chunk.key.lastIndexOf('\\'))
-    this.directory = slash < 0 ? '.' : slash === 0 ? '/' : chunk.key.slice(0, slash)
+    const { file } = this
+    const slash = Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\'))
+    this.directory = slash < 0 ? '.' : slash === 0 ? '/' : file.slice(0, slash)
   }
 }
 
@@ -103,6 +111,8 @@ export interface LinkedProgram {
   readonly modules: ReadonlyMap<string, Module>
   readonly main: Module
   readonly registry: Registry
+  /** Whether any module has ceilings. */
+  readonly isNarrowed: boolean
 }
 
 /** A chunk that does not fit the registry or is damaged. `problems` says all of it. */
@@ -133,7 +143,7 @@ export function linkProgram(program: CompiledProgram, registry: Registry, origin
   const main = modules.get(program.main)
   if (main === undefined) problems.push(`main module ${program.main} is missing`)
   if (problems.length > 0) throw new LinkError(problems)
-  return { modules, main: main!, registry }
+  return { modules, main: main!, registry, isNarrowed: program.modules.some(({ ceilings }) => ceilings !== undefined) }
 }
 
 /** Immutable constants become values once; `data` is made anew by each use, because lists and dicts have buffers that grow. */

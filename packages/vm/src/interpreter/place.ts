@@ -3,7 +3,12 @@
 
 import { HarnClosure } from '../values/callable.js'
 import { isAdapterKey } from './adapter.js'
-import type { Coroutine } from '../scheduler/task.js'
+import { IMPORT_SCOPES } from '../builtins/policy-scopes.js'
+import { HarnList } from '../values/list.js'
+import type { ImportCeiling } from '@bridle/compiler/grants'
+import type { Module } from './module.js'
+import type { Coroutine, Task } from '../scheduler/task.js'
+import type { Machine } from '../vm.js'
 
 export interface ScriptPlace {
   readonly file: string
@@ -17,12 +22,36 @@ export function scriptPlace(innermost: Coroutine): ScriptPlace | null {
   for (let co: Coroutine | null = innermost; co !== null; co = co.resumer) {
     for (let fp = co.fp; fp >= 0; fp--) {
       const frame = co.frames[fp]
-      if (!(frame instanceof HarnClosure) || !isOfScript(frame.code.module.key)) continue
+      if (!(frame instanceof HarnClosure) || !isOfScript(frame.code.module.file)) continue
       const { pc } = fp === co.fp ? co.instr : co.returns[fp + 1]!
-      return { file: frame.code.module.key, ...frame.code.placeOf(pc) }
+      return { file: frame.code.module.file, ...frame.code.placeOf(pc) }
     }
   }
   return null
+}
+
+/**
+ * The module that makes the call which is running, if it has ceilings: the one whose function stands innermost. Closures that call a
+ * builtin (adapters) count as part of whoever called them.
+ */
+export function narrowedCaller(task: Task): Module | null {
+  for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) {
+    for (let fp = co.fp; fp >= 0; fp--) {
+      const frame = co.frames[fp]
+      if (!(frame instanceof HarnClosure) || isAdapterKey(frame.code.module.key)) continue
+      return frame.code.module.ceilings === null ? null : frame.code.module
+    }
+  }
+  return null
+}
+
+/** The ceilings of the calling module, and of those for which it works: handlers of tools, tasks that are a builtin and nothing else. */
+export function callingCeilings(machine: Machine, task: Task): readonly ImportCeiling[] | null {
+  const own = narrowedCaller(task)?.ceilings ?? null
+  const scopes = task.fields.get(IMPORT_SCOPES)
+  if (!(scopes instanceof HarnList) || scopes.length === 0) return own
+  const outer = scopes.view().flatMap((key) => machine.program.modules.get(String(key))?.ceilings ?? [])
+  return outer.length === 0 ? own : [...outer, ...(own ?? [])]
 }
 
 function isOfScript(key: string): boolean {

@@ -5,12 +5,15 @@ import { childrenKey, taskKey } from '../builtins/builtin.js'
 import { popNative } from '../interpreter/activations.js'
 import { closureOver } from '../interpreter/adapter.js'
 import { placeArguments } from '../interpreter/frames.js'
+import { narrowedCaller } from '../interpreter/place.js'
+import { IMPORT_SCOPES } from '../builtins/policy-scopes.js'
+import { HarnBuiltin } from '../values/callable.js'
+import { HarnList } from '../values/list.js'
 import { Coroutine, NativeActivation, Task } from './task.js'
 import { forgetEffect, wake } from './transitions.js'
 import type { SpawnOptions, TaskFacts, TaskOutcome } from '../builtins/builtin.js'
 import type { Deadline } from './task.js'
 import type { Machine } from '../vm.js'
-import type { HarnBuiltin } from '../values/callable.js'
 import type { Value } from '../values/value.js'
 
 /** Starts a task that runs when the current one next waits. It inherits context values and running deadlines. */
@@ -39,6 +42,12 @@ export function spawnTask(
   })
   task.values = new Map(parent.values)
   task.fields = new Map(parent.fields)
+  if (machine.program.isNarrowed && callee instanceof HarnBuiltin) {
+    const starter = narrowedCaller(parent)
+    const outer = task.fields.get(IMPORT_SCOPES)
+    if (starter !== null)
+      task.fields.set(IMPORT_SCOPES, new HarnList([...(outer instanceof HarnList ? outer.view() : []), starter.key]))
+  }
   task.groups = parent.groups
   task.deadlines = parent.deadlines.map((deadline): Deadline => ({
     dueMs: deadline.dueMs,

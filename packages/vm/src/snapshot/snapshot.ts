@@ -83,6 +83,8 @@ function fingerprintOf(module: Module, hashHex: (bytes: Uint8Array) => string): 
     builtins: chunk.builtins,
     units: chunk.units,
     slots: chunk.moduleSlots.length,
+    // A program that may do more is another one.
+    ...(chunk.ceilings === undefined ? {} : { ceilings: chunk.ceilings }),
   }
   const text = JSON.stringify(identity, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
   const hash = hashHex(new TextEncoder().encode(text))

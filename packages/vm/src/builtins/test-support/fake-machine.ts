@@ -234,6 +234,8 @@ function makeContext(
       forgetTask() {},
       nextGroup: () => 1,
       grantCeiling: null,
+      importCeilings: null,
+      narrowedCaller: null,
       hostTools: null,
       onTool: null,
       pins: null,
