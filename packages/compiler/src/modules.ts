@@ -23,7 +23,7 @@ export interface LoadedModule {
   /** What the importers on the way here leave it to do; empty for all that the run may. */
   readonly ceilings: readonly ImportCeiling[]
   /** Those that it gives its own imports, by path. */
-  readonly narrowed: ReadonlyMap<string, DeclaredCeiling>
+  readonly narrowed: ReadonlyMap<string, readonly DeclaredCeiling[]>
   readonly file: SourceFile
   /** Without statements of the grants extension: they are lowered (grants/lower.ts), so that no later phase meets them. */
   readonly program: Program
@@ -116,16 +116,20 @@ class Loader {
     this.state.set(key, 'loading')
     this.files.set(file.name, file)
     const declared = importCeilings(program)
-    const narrowed = new Map(declared.ceilings)
+    const narrowed = new Map<string, readonly DeclaredCeiling[]>()
     const imports = new Map<string, LoadedImport>()
     for (const item of program.items) {
       if (!isImport(item) || imports.has(item.path)) continue
       const found = this.resolve(item.path, file.name)
       const given = found.kind === 'source' ? this.givenFor(item.path, found.key, file.name) : null
-      const own = declared.ceilings.get(item.path)?.ceiling
-      const added = [...(own === undefined ? [] : [own]), ...(given === null ? [] : [given])]
-      if (given !== null && own === undefined) narrowed.set(item.path, { ceiling: given, span: null })
-      imports.set(item.path, this.loadImport(found, joined(ceilings, added)))
+      const own = declared.ceilings.get(item.path)
+      const added = [...(own === undefined ? [] : [own]), ...(given === null ? [] : [{ ceiling: given, span: null }])]
+      if (added.length > 0) narrowed.set(item.path, added)
+      const under = joined(
+        ceilings,
+        added.map(({ ceiling }) => ceiling),
+      )
+      imports.set(item.path, this.loadImport(found, under))
     }
     this.state.set(key, 'loaded')
     this.order.push({ key, file, program, ceilings, narrowed, grants: declarations, imports })

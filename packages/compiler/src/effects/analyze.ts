@@ -61,8 +61,8 @@ export class EffectAnalysis {
     for (const item of this.main.program.items) {
       if (item.kind !== 'ImportDecl') continue
       const found = this.main.imports.get(item.path)
-      const narrowed = this.main.narrowed.get(item.path)
-      if (narrowed === undefined || found?.kind !== 'module') continue
+      const ceilings = this.main.narrowed.get(item.path) ?? []
+      if (ceilings.length === 0 || found?.kind !== 'module') continue
       const exported = names.get(found.key) ?? new Map<string, Tracked>()
       const wanted = item.names?.map(({ text }) => text) ?? [...exported.keys()]
       const units = wanted.flatMap((name): readonly (readonly [string, Unit])[] => {
@@ -71,7 +71,8 @@ export class EffectAnalysis {
       })
       const own = loading.get(found.key)
       const judged = own === undefined ? units : [['loading', own] as const, ...units]
-      findings.push(...checkImport({ world, inference, narrowed, span: item.pathSpan, units: judged }))
+      for (const narrowed of ceilings)
+        findings.push(...checkImport({ world, inference, narrowed, span: item.pathSpan, units: judged }))
     }
     return findings
   }
