@@ -10,7 +10,7 @@ import { resolve } from 'node:path'
 import { GrantError, grantScope } from '@bridle/stdlib-tools'
 import type { Grant, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
 import type { NodeProviderOptions } from '@bridle/stdlib-tools/node'
-import { EFFECTS } from '@bridle/vm'
+import { EFFECTS, isSecretVariable } from '@bridle/vm'
 import type { EffectKind } from '@bridle/vm'
 import { UsageError } from './errors.js'
 
@@ -155,9 +155,7 @@ function valueOf(key: string, text: string): readonly (string | number | boolean
 
 // ---- environment ---------------------------------------------------------------------------------------------------------
 
-const SECRET_VARIABLE = /PASSWORD|SECRET|KEY|TOKEN|CREDENTIAL|AUTH|_PRIVATE_|^(AWS|AZURE|GCP|SSH|API)_/i
-
 /** Variables that a confined run may see: all that do not look like secrets (05 §3.12). */
 function plainVariables(env: NodeJS.ProcessEnv): { readonly [name: string]: string | undefined } {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLE.test(name)))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretVariable(name)))
 }

@@ -10,32 +10,52 @@ import { seededRandom } from '../providers/basics.js'
 import { MemoryFs, memoryProcess, scriptedHttp } from '../providers/memory.js'
 import { answered } from '../providers/provider.js'
 import { createRuntime } from '../runtime.js'
+import { defineTool } from '../tools/define.js'
 import { ToolError } from '../tools/errors.js'
 import { createRegistry } from '../tools/registry.js'
 import type { StandardResponse } from '../tools/response.js'
 import { stdTools } from './index.js'
 
+const VARIABLES = { LANG: 'C', LC_ALL: 'C', MY_TOKEN: 'hidden' }
 const world = (): ProviderSource[] => [
   new MemoryFs({ 'notes.txt': 'tea' }),
   {
-    ...memoryProcess({ cwd: '/' }),
+    ...memoryProcess({ cwd: '/', env: VARIABLES }),
     perform: (effect, call) =>
       effect.kind === 'process.exec'
         ? answered({ status: 0, stdout: 'ran', stderr: '', signal: null, timedOut: false, pid: 1 })
-        : memoryProcess({ cwd: '/' }).perform(effect, call),
+        : memoryProcess({ cwd: '/', env: VARIABLES }).perform(effect, call),
   },
   scriptedHttp(({ url, body }) => ({
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(url.endsWith('graphql') ? { data: { me: { name: 'Ada' } } } : { got: body }),
   })),
 ]
+const search = defineTool({
+  name: 'web_search.brave',
+  description: 'Finds what it is asked for',
+  sideEffect: 'network',
+  input: { type: 'object', properties: { query: { type: 'string' }, max_results: { type: 'integer' } } },
+  execute: (asked) => {
+    const { query, max_results: most } = asked as { readonly query: string; readonly max_results: number }
+    return [{ title: query, most }]
+  },
+})
 const made = (grants: readonly '*'[]) =>
-  createRegistry(stdTools({ providers: world(), grants, clock: new VirtualClock(1_700_000_000_000), random: seededRandom(1) }))
+  createRegistry(
+    stdTools({
+      tools: [search],
+      providers: world(),
+      grants,
+      clock: new VirtualClock(1_700_000_000_000),
+      random: seededRandom(1),
+    }),
+  )
 const registry = made(['*'])
 const powerless = createRegistry(stdTools())
 
 test('the catalogue lists itself', () => {
-  expect(registry.size).toBeGreaterThanOrEqual(26)
+  expect(registry.size).toBe(28)
   expect(registry.categories()).toEqual(['data', 'filesystem', 'system', 'text', 'utility', 'web'])
   expect(stdTools({ only: ['calculator'] }).map((tool) => tool.name)).toEqual(['calculator'])
 })
@@ -50,6 +70,7 @@ test.each([...registry].map((tool) => [tool.name, tool] as const))('%s', async (
     const value = isStandard(given) ? given.result : given
     if (isStandard(given)) expect(given).toMatchObject({ success: true })
     if (result !== undefined) expect(value).toEqual(result)
+    if (name === 'web_searcher') continue // it asks a tool, and that one is refused or not
     const refused = await powerless.tryCall(name, args)
     const touches = tool.sideEffect !== 'none' || ['datetime_handler', 'uuid_generator'].includes(name)
     if (!touches) expect(refused).toEqual({ ok: true, value: given })
@@ -80,7 +101,7 @@ describe('what is thrown and what is returned', () => {
       { operation: 'evaluate', success: false, error: { message: 'division by zero', code: 'execution_failed' } },
     ],
     ['JSON that is none', 'json_processor', { input: '{' }, { operation: 'query', success: false }],
-    ['direct tools throw', 'json.get', { json: {}, path: 'a.b' }, 'not_found'],
+    ['direct tools throw', 'json.get', { json: {}, path: 'a.b' }, 'execution_failed'],
     ['a missing file', 'file_operations', { operation: 'read', path: 'none.txt' }, 'execution_failed'],
   ])('%s', async (_, name, args, expected) => {
     const outcome = await codeOf(registry.call(name, args as { [key: string]: unknown }))
@@ -112,6 +133,79 @@ describe('what is thrown and what is returned', () => {
     ['cos(0) + ln(e)', 2],
   ])('calculator: %s = %d', async (input, result) => {
     expect(await registry.call('calculator', { input })).toMatchObject({ success: true, result })
+  })
+
+  test('a search goes to the provider that is there', async () => {
+    expect(await registry.call('web_searcher', { input: 'tea', max_results: 3 })).toMatchObject({
+      success: true,
+      result: { provider: 'brave', results: [{ title: 'tea', most: 3 }] },
+    })
+    expect(await powerless.call('web_searcher', { input: 'tea' })).toMatchObject({
+      success: false,
+      error: { code: 'provider_unavailable' },
+    })
+    const named = registry.call('web_searcher', { input: 'tea', provider: 'google' })
+    expect(await named).toMatchObject({ success: false, error: { code: 'not_registered' } })
+  })
+
+  test('differences as diff -u writes them', async () => {
+    const lines = Array.from({ length: 20 }, (_, i) => `line ${i + 1}`)
+    const changed = lines.with(1, 'second').toSpliced(15, 1)
+    const call = { old_text: lines.join('\n'), new_text: changed.join('\n'), format: 'unified' }
+    expect(await registry.call('diff_calculator', call)).toMatchObject({
+      result: {
+        added: 1,
+        removed: 2,
+        diff: [
+          '@@ -1,5 +1,5 @@',
+          ...[' line 1', '-line 2', '+second', ' line 3', ' line 4', ' line 5'],
+          '@@ -13,7 +13,6 @@',
+          ...[' line 13', ' line 14', ' line 15', '-line 16', ' line 17', ' line 18', ' line 19'],
+        ].join('\n'),
+      },
+    })
+  })
+
+  test.each<[string, string, object, unknown]>([
+    ['SHA-1', 'hash_calculator', { input: 'abc', algorithm: 'sha1' }, { hash: 'a9993e364706816aba3e25717850c26c9cd0d89d' }],
+    [
+      'columns of a table',
+      'csv_analyzer',
+      { operation: 'transform', input: 'a,b\n1,2\n', options: { columns: ['b'], rename: { b: 'n' } } },
+      [{ n: '2' }],
+    ],
+    [
+      'what a table lacks',
+      'csv_analyzer',
+      { operation: 'validate', input: 'a,b\n1,\n', options: { required: ['b', 'c'] } },
+      { valid: false, errors: ["column 'c' is missing", "row 1: 'b' is empty"] },
+    ],
+    ['variables by pattern', 'environment_reader', { operation: 'pattern', pattern: 'LC_*' }, { LC_ALL: 'C' }],
+    ['variables but secrets', 'environment_reader', { operation: 'list' }, { LANG: 'C', LC_ALL: 'C' }],
+  ])('%s', async (_, name, args, result) => {
+    expect(await registry.call(name, args as { [key: string]: unknown })).toMatchObject({ success: true, result })
+  })
+
+  test.each([
+    [{ operation: 'line_endings', path: 'dos.txt' }, '\ta\n    b\n'],
+    [{ operation: 'line_endings', path: 'dos.txt', target: 'windows' }, '\ta\r\n    b\r\n'],
+    [{ operation: 'indentation', path: 'unix.txt', target: 'tabs' }, '\ta\n\tb\n'],
+    [{ operation: 'indentation', path: 'unix.txt', target: 'spaces', width: 2 }, '  a\n    b\n'],
+    [{ operation: 'encoding', path: 'marked.txt' }, 'tea'],
+  ])('file_converter: %j', async (args, expected) => {
+    const files = new MemoryFs({ 'dos.txt': '\ta\r\n    b\r', 'unix.txt': '\ta\n    b\n', 'marked.txt': '\ufefftea' })
+    const tools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['file_converter'] }))
+    expect(await tools.call('file_converter', { ...args, target_path: 'out.txt' })).toMatchObject({ success: true })
+    expect(files.text('out.txt')).toBe(expected)
+  })
+
+  test('one file packed by gzip', async () => {
+    const files = new MemoryFs({ 'notes.txt': 'tea' })
+    const tools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['archive_handler'] }))
+    const call = (args: object) => tools.call('archive_handler', { path: 'notes.txt.gz', format: 'gz', ...args })
+    expect(await call({ operation: 'create', files: ['notes.txt'] })).toMatchObject({ success: true })
+    expect(await call({ operation: 'extract', target_path: 'out' })).toMatchObject({ result: ['out/notes.txt'] })
+    expect(files.text('out/notes.txt')).toBe('tea')
   })
 
   test('an archive cannot leave its folder', async () => {

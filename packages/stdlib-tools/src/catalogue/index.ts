@@ -13,9 +13,10 @@ import { ToolError } from '../tools/errors.js'
 import type { JsonSchema } from '../tools/schema.js'
 import { LISTING } from './listing.generated.js'
 
+/** `tools` are what the catalogue's own tools ask: `web_search.PROVIDER` for web_searcher. */
 export interface StdToolsOptions extends Pick<
   RuntimeOptions,
-  'providers' | 'grants' | 'limits' | 'clock' | 'random' | 'hashHex'
+  'providers' | 'grants' | 'limits' | 'clock' | 'random' | 'hashHex' | 'tools'
 > {
   /** Only these. */
   readonly only?: readonly string[]
@@ -26,6 +27,7 @@ interface Listed {
   readonly description: string
   readonly category: string
   readonly recovery: 'once' | 'safe'
+  readonly cacheable?: boolean
   readonly parameters: { readonly [name: string]: JsonSchema & { readonly required?: unknown; readonly default?: unknown } }
   readonly annotations: { readonly side_effect_level: SideEffect; readonly security_level: 'safe' | 'restricted' | 'privileged' }
   readonly examples: readonly ToolExample[]
@@ -78,6 +80,7 @@ function toolOf(prepare: () => Prepared, entry: Listed): Tool {
     sideEffect: annotations.side_effect_level,
     level: annotations.security_level,
     recovery: entry.recovery,
+    cacheable: entry.cacheable === true,
     examples: entry.examples,
     input: schemaOf(entry.parameters),
     async execute(args, { signal, callId }) {

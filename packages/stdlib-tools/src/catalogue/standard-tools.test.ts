@@ -13,7 +13,7 @@ import { compileSchema } from '../tools/schema.js'
 import type { JsonSchema } from '../tools/schema.js'
 
 const world = (): ProviderSource[] => {
-  const process = memoryProcess({ cwd: '/', env: { HOME: '/home/ada' } })
+  const process = memoryProcess({ cwd: '/', env: { HOME: '/home/ada', API_KEY: 'hidden' }, args: ['first'] })
   return [
     new MemoryFs({ 'notes.txt': 'tea', 'dir/inner.txt': 'x' }),
     {
@@ -27,47 +27,12 @@ const world = (): ProviderSource[] => {
   ]
 }
 
-/** Arguments, and what comes of them; left out where it depends on chance or time. */
-const EXAMPLES: { readonly [id: string]: readonly [args: object, result?: unknown] } = {
-  'http.get': [{ url: 'https://x.test/' }],
-  'http.post': [{ url: 'https://x.test/', body: 'b' }],
-  'http.put': [{ url: 'https://x.test/', body: { a: 1 } }],
-  'http.patch': [{ url: 'https://x.test/', body: 'b' }],
-  'http.delete': [{ url: 'https://x.test/', headers: { a: 'b' } }],
-  'fs.read': [{ path: 'notes.txt' }, 'tea'],
-  'fs.exists': [{ path: 'none.txt' }, false],
-  'fs.list': [{ path: 'dir' }, ['inner.txt']],
-  'fs.stat': [{ path: 'notes.txt' }],
-  'fs.write': [{ path: 'new.txt', content: 'n' }, true],
-  'fs.append': [{ path: 'notes.txt', content: '!' }, true],
-  'fs.mkdir': [{ path: 'a/b/c' }, true],
-  'fs.remove': [{ path: 'notes.txt' }, true],
-  'fs.copy': [{ from: 'notes.txt', to: 'copy.txt' }, true],
-  'env.get': [{ name: 'HOME' }, '/home/ada'],
-  'process.exec': [{ program: 'tool', args: ['a'] }],
-  'json.parse': [{ input: '{"a": [1, 2.0]}' }, { a: [1, 2] }],
-  'json.stringify': [{ value: { a: [1, null] } }, '{"a":[1,null]}'],
-  'crypto.sha256': [{ input: 'abc' }, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
-  'crypto.sha512': [
-    { input: '' },
-    'cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e',
-  ],
-  'crypto.md5': [{ input: '' }, 'd41d8cd98f00b204e9800998ecf8427e'],
-  'crypto.base64_encode': [{ input: 'tea' }, 'dGVh'],
-  'crypto.base64_decode': [{ input: 'dGVh' }, 'tea'],
-  'crypto.hmac_sha256': [
-    { key: 'key', message: 'The quick brown fox jumps over the lazy dog' },
-    'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
-  ],
-  'crypto.uuid': [{}],
-  'time.now': [{}],
-}
-
 /** The power that a declared effect stands for. Chance and time are no powers that a run can be without. */
 const POWERS: { readonly [effect: string]: readonly string[] } = {
   http: ['http'],
   fs: ['fs', 'process.info'],
-  env: ['process.info'],
+  env: ['process.info', 'process.set'],
+  llm: ['llm', 'process.info'],
   process: ['process'],
 }
 
@@ -86,22 +51,136 @@ return is_ok(r) ? {ok: unwrap(r)} : {code: unwrap_err(r).code}`
   return runtime.run(source, { input: { id, args } })
 }
 
-test('every one has an example', () => {
-  expect(Object.keys(EXAMPLES).sort()).toEqual(STANDARD_TOOLS.map(({ id }) => id).sort())
+test('ids are those of the reference, with two more', () => {
+  expect(STANDARD_TOOLS.map(({ id }) => id)).toEqual([
+    ...['get', 'head', 'post', 'put', 'patch', 'delete'].map((method) => `http.${method}`),
+    ...['read', 'exists', 'list', 'stat', 'glob', 'write', 'append', 'mkdir', 'remove', 'delete', 'copy', 'move'].map(
+      (op) => `fs.${op}`,
+    ),
+    ...['get', 'has', 'list', 'set', 'cwd', 'home', 'platform', 'args'].map((op) => `env.${op}`),
+    'process.exec',
+    'json',
+    ...['parse', 'stringify', 'get', 'set', 'merge', 'flatten', 'diff'].map((op) => `json.${op}`),
+    ...['sha256', 'sha512', 'md5', 'blake3', 'base64_encode', 'base64_decode', 'hmac_sha256', 'hkdf_sha256', 'uuid'].map(
+      (op) => `crypto.${op}`,
+    ),
+    ...['random_int', 'ed25519_keygen', 'ed25519_sign', 'ed25519_verify'].map((op) => `crypto.${op}`),
+    ...['chat', 'complete', 'embed'].map((op) => `llm.${op}`),
+    'time.now',
+  ])
 })
 
-test.each(STANDARD_TOOLS.map((tool) => [tool.id, tool] as const))('%s', async (id, { effect, level, schema, description }) => {
-  const [args, result] = EXAMPLES[id]!
+test.each(STANDARD_TOOLS.map((tool) => [tool.id, tool] as const))('%s', async (id, tool) => {
+  const { effect, level, schema, description, examples, isPure, security } = tool
   expect(description).not.toBe('')
+  expect(examples).not.toEqual([])
   const compiled = compileSchema(JSON.parse(JSON.stringify(schema)) as JsonSchema)
-  expect(await compiled.check(args)).toMatchObject({ ok: true })
-
   const powers = POWERS[effect ?? ''] ?? []
-  const given = (await outcome(id, args, powers)) as { readonly ok?: unknown }
-  expect(given).toHaveProperty('ok')
-  if (result !== undefined) expect(given.ok).toEqual(result)
+  // Models that are mocked leave the machine as little as a function of the language does.
+  const isConfined = powers.length > 0 && effect !== 'llm'
+  for (const { args, result } of examples) {
+    expect(await compiled.check(args)).toMatchObject({ ok: true })
+    const given = (await outcome(id, args, powers)) as { readonly ok?: unknown }
+    expect(given).toHaveProperty('ok')
+    if (result !== undefined) expect(given.ok).toEqual(result)
+    if (isConfined && id !== 'env.has') expect(await outcome(id, args, [])).toEqual({ code: 'policy_violation' })
+    if (isPure) expect(await outcome(id, args, [])).toEqual(given)
+    expect(await outcome(id, { ...args, nonsense: 1 }, powers)).toEqual({ code: 'invalid_args' })
+  }
+  expect(isPure).toBe(effect === null)
+  expect(level === 'none').toBe(security === 'safe')
+  if (level === 'none') expect([null, 'env', 'random', 'time']).toContain(effect)
+})
 
-  if (powers.length > 0) expect(await outcome(id, args, [])).toEqual({ code: 'policy_violation' })
-  expect(level === 'none').toBe(effect === null || ['env', 'random', 'time'].includes(effect))
-  expect(await outcome(id, { ...args, nonsense: 1 }, powers)).toEqual({ code: 'invalid_args' })
+const run = (source: string, providers = world(), grants: readonly string[] = ['*']): Promise<unknown> =>
+  createRuntime({
+    providers,
+    grants: grants as never,
+    clock: new VirtualClock(1_700_000_000_000),
+    random: seededRandom(7),
+    enforceManifest: false,
+  }).run(`import { tool_call, tool_try } from "std/tools"\n${source}`)
+
+test('llm tools need their power when nothing is mocked', async () => {
+  for (const [id, args] of [
+    ['llm.chat', { prompt: 'hi', provider: 'openai', model: 'm' }],
+    ['llm.embed', { text: 'hi', provider: 'openai', model: 'm' }],
+  ] as const)
+    expect(await outcome(id, args, ['process.info'])).toEqual({ code: 'policy_violation' })
+})
+
+test('what http tools send and give', async () => {
+  const seen: object[] = []
+  const http = scriptedHttp(({ method, url, headers, body }) => {
+    seen.push({ method, url, headers, body })
+    if (url.endsWith('/old')) return { status: 302, headers: { location: '/new' } }
+    return { headers: { 'content-type': 'application/json; charset=utf-8' }, body: '{"n": 1}' }
+  })
+  const source = `
+let posted = tool_call("http.post", {url: "https://x.test/a", body: {k: [1]}, query: {page: 2}})
+let moved = tool_call("http.get", {url: "https://x.test/old"})
+return [posted.json.n, posted.status, moved.url, moved.json]`
+  expect(await run(source, [http, memoryProcess()])).toEqual([1, 200, 'https://x.test/new', { n: 1 }])
+  expect(seen[0]).toMatchObject({ method: 'POST', url: 'https://x.test/a?page=2', body: '{"k":[1]}' })
+  expect(JSON.stringify(seen[0])).toContain('application/json')
+})
+
+test('a variable that is set is there for programs, and secrets are never', async () => {
+  const source = `
+tool_call("env.set", {name: "LANG", value: "C"})
+return [env("LANG"), tool_call("env.has", {name: "LANG"}), tool_call("env.list"), tool_call("env.get", {name: "API_KEY"}), env("API_KEY")]`
+  expect(await run(source)).toEqual(['C', true, { HOME: '/home/ada', LANG: 'C' }, null, 'hidden'])
+})
+
+test('keys that are made sign, and nothing else is signed', async () => {
+  const source = `
+let pair = tool_call("crypto.ed25519_keygen")
+let signature = tool_call("crypto.ed25519_sign", {message: "tea", secret_key: pair.secret_key})
+fn fits(message) { return tool_call("crypto.ed25519_verify", {message: message, signature: signature, public_key: pair.public_key}) }
+let wrong = unwrap_err(tool_try("crypto.ed25519_sign", {message: "tea", secret_key: "dGVh"}))
+return [fits("tea"), fits("coffee"), wrong.code, wrong.message]`
+  expect(await run(source)).toEqual([true, false, 'execution_failed', 'invalid secret_key: 32 bytes are needed, got 3'])
+})
+
+test.each([
+  ['json.parse', { input: '{' }, /^JSON parse error: /],
+  ['json.get', { json: { a: 1 }, path: 'a.b' }, /^Path not found: a\.b$/],
+  ['json', { op: 'sing' }, /^Unknown operation: sing$/],
+  ['json', { op: 'get', json: '{', path: 'a' }, /^JSON parse error: /],
+])('%s says what is wrong', async (id, args, message) => {
+  const source = `let e = unwrap_err(tool_try(${JSON.stringify(id)}, ${JSON.stringify(args).replaceAll(/"(\w+)":/g, '$1:')}))
+return [e.code, e.message]`
+  const [code, text] = (await run(source)) as [string, string]
+  expect(code).toBe('execution_failed')
+  expect(text).toMatch(message)
+})
+
+test('models through tools: records, bare texts, vectors, what is missing', async () => {
+  const source = `
+llm_mock({text: "hello"})
+let record = tool_call("llm.chat", {prompt: "hi"})
+llm_mock({text: "[1, 2.5]"})
+let vector = tool_call("llm.embed", {text: "hi"})
+llm_mock({text: "bare"})
+let bare = tool_call("llm.chat", {messages: [{role: "user", content: "hi"}], result: "text"})
+let near = tool_call("llm.embed", {text: "green tea", provider: "mock"})
+return [record.content, record.finish_reason, record.tokens_used > 0, vector, bare, len(near), unwrap_err(tool_try("llm.chat", {})).code]`
+  expect(await run(source)).toEqual(['hello', 'stop', true, [1, 2.5], 'bare', 32, 'invalid_args'])
+})
+
+test('results of pure tools are kept for the run, and the trace tells', async () => {
+  const source = `
+import { events } from "std/trace"
+for _ in range(3) { tool_call("crypto.sha256", {input: "abc"}) }
+tool_call("crypto.sha256", {input: "abd"})
+for _ in range(2) { tool_call("time.now") }
+return events({}).map({ e -> [e.tool, e.cached] })`
+  expect(await run(source)).toEqual([
+    ['crypto.sha256', false],
+    ['crypto.sha256', true],
+    ['crypto.sha256', true],
+    ['crypto.sha256', false],
+    ['time.now', false],
+    ['time.now', false],
+  ])
 })

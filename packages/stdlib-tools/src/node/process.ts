@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { arch, homedir, hostname, tmpdir, userInfo } from 'node:os'
+import { isSecretVariable } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, categorizedError, messageOf, refused, runtimeError } from '../providers/provider.js'
@@ -245,6 +246,8 @@ function info(workspace: Workspace, options: ProcessOptions, effect: Effect): Ef
   switch (effect.args['op']) {
     case 'env':
       return answered(workspace.env.get(String(effect.args['name'])) ?? null)
+    case 'env_all':
+      return answered(Object.fromEntries([...workspace.env].filter(([name]) => !isSecretVariable(name))))
     // Whether a variable has a value: for secrets, which must not enter a journal.
     case 'env_set':
       return answered((workspace.env.get(String(effect.args['name'])) ?? '') !== '')

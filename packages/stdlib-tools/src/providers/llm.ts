@@ -54,6 +54,12 @@ interface Wire {
   readonly path: (asked: Asked, endpoint: string) => string
   readonly body: (asked: Asked) => Json
   readonly answer: (body: Json) => Json
+  /** A text as a vector, by the services that do that. */
+  readonly embed?: {
+    readonly path: (model: string) => string
+    readonly body: (model: string, input: string) => Json
+    readonly vector: (body: Json) => unknown
+  }
   /** Where the list of models is, for a check of health. */
   readonly modelsPath: string
 }
@@ -76,11 +82,27 @@ async function perform(options: LlmProviderOptions, effect: Effect, call: Effect
   Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args['auth_header']), key))
   const send = sender(options, call, headers)
   if (args['op'] === 'healthcheck') return await healthcheck(send, `${base}${wire.modelsPath}`, provider)
+  if (args['op'] === 'embed') return await embed(send, wire, base, args)
   const asked = askedOf(args)
   const endpoint = text(config['chat_endpoint']) ?? text(args['chat_endpoint']) ?? ''
   const url = `${base.replace(/\/$/, '')}${wire.path(asked, endpoint)}`
   return await send(url, { ...wire.body(asked), ...record(asked.settings['overrides']) }, timeoutOf(options, asked), (body) =>
     answered(wire.answer(body) as Plain),
+  )
+}
+
+async function embed(send: Send, wire: Wire, base: string, args: Json): Promise<EffectOutcome> {
+  const model = String(args['model'] ?? '')
+  if (wire.embed === undefined) return thrownError(`provider '${String(args['provider'])}' gives no embeddings`)
+  const { path, body, vector } = wire.embed
+  return await send(
+    `${base.replace(/\/$/, '')}${path(model)}`,
+    body(model, String(args['input'] ?? '')),
+    DEFAULT_TIMEOUT_MS,
+    (answer) => {
+      const numbers = list(vector(answer)).filter((item) => typeof item === 'number')
+      return numbers.length === 0 ? thrownError('the answer has no embedding') : answered({ vector: numbers, model })
+    },
   )
 }
 
@@ -388,6 +410,11 @@ function anthropicContent(content: unknown): unknown {
 
 const openai: Wire = {
   modelsPath: '/models',
+  embed: {
+    path: () => '/embeddings',
+    body: (model, input) => ({ model, input }),
+    vector: (body) => record(list(body['data'])[0])['embedding'],
+  },
   path: (asked, endpoint) =>
     (endpoint || '/chat/completions')
       .replace('{deployment}', encodeURIComponent(asked.model))
@@ -467,6 +494,11 @@ function openaiBlock(block: Json): Json {
 
 const ollama: Wire = {
   modelsPath: '/api/tags',
+  embed: {
+    path: () => '/api/embed',
+    body: (model, input) => ({ model, input }),
+    vector: (body) => list(body['embeddings'])[0],
+  },
   path: (_asked, endpoint) => endpoint || '/api/chat',
   body: (asked) => {
     const body: Record<string, unknown> = {
@@ -524,6 +556,11 @@ function ollamaMessage(message: Json): Json {
 
 const gemini: Wire = {
   modelsPath: '/v1beta/models',
+  embed: {
+    path: (model) => `/v1beta/models/${encodeURIComponent(model)}:embedContent`,
+    body: (_model, input) => ({ content: { parts: [{ text: input }] } }),
+    vector: (body) => record(body['embedding'])['values'],
+  },
   path: (asked, endpoint) => `${endpoint || '/v1beta/models'}/${encodeURIComponent(asked.model)}:generateContent`,
   body: (asked) => {
     const generation: Record<string, unknown> = {

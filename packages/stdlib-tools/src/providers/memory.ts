@@ -1,6 +1,7 @@
 // Worlds in memory: a file system, a terminal, a key-value store, an HTTP counterpart and process facts. For tests, browsers
 // and hosts that want to give a script a playground. They answer with the same records as the real ones.
 
+import { isSecretVariable } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { osErrorText } from '../os-errors.js'
 import { answered, categorizedError, refused, runtimeError } from './provider.js'
@@ -25,7 +26,7 @@ export class MemoryFs implements Provider {
   /** Content of a file as text, or null. */
   text(path: string): string | null {
     const data = this.nodes.get(this.absolute(path))?.data
-    return data === undefined || data === null ? null : new TextDecoder().decode(data)
+    return data === undefined || data === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(data)
   }
 
   /** Paths of all files, in order. */
@@ -329,6 +330,7 @@ export function memoryProcess(
       const { op, name, value } = effect.args
       if (effect.kind === 'process.exec') return categorizedError('tool_rejected', 'process.exec: this host starts no programs')
       if (op === 'env') return answered(env.get(String(name)) ?? null)
+      if (op === 'env_all') return answered(Object.fromEntries([...env].filter(([each]) => !isSecretVariable(each))))
       if (op === 'env_set') return answered((env.get(String(name)) ?? '') !== '')
       if (op === 'setenv') {
         if (value === null || value === undefined) env.delete(String(name))

@@ -10,6 +10,7 @@ import { rawBytes } from './codecs.js'
 import { RAW_DIGESTS, TEXT_DIGESTS, hmacSha256, sameText } from './crypto-hashes.js'
 import { jwtFunctions } from './crypto-jwt.js'
 import { signedUrlFunctions } from './crypto-signed-url.js'
+import { cryptoToolFrames, cryptoToolFunctions } from './standard-crypto.js'
 import { textArg } from './core-values.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -154,6 +155,7 @@ export const cryptoFamily: BuiltinFamily = {
     ),
     ...jwtFunctions,
     ...signedUrlFunctions,
+    ...cryptoToolFunctions,
   ],
-  frames: [keypairFrame],
+  frames: [keypairFrame, ...cryptoToolFrames],
 }

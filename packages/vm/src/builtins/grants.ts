@@ -274,11 +274,12 @@ export function effectAsCall(effect: Effect): EffectAsCall | null {
     case 'process.exec':
       return { tool: 'process.exec', args: plain(['program', 'args', 'cwd', 'shell']) }
     case 'process.info':
+      if (op === 'env_all') return { tool: 'env.list', args: {} }
       return op === 'env' ? { tool: 'env.get', args: plain(['name']) } : null
     case 'process.set':
       return op === 'setenv' ? { tool: 'env.set', args: plain(['name']) } : null
     case 'llm.call':
-      return { tool: 'llm.chat', args: plain(['model', 'provider', 'max_tokens', 'temperature']) }
+      return { tool: op === 'embed' ? 'llm.embed' : 'llm.chat', args: plain(['model', 'provider', 'max_tokens', 'temperature']) }
     case 'mcp.request': {
       const params = args['params'] as { readonly name?: Plain; readonly arguments?: Plain } | null | undefined
       if (args['method'] !== 'tools/call' || typeof params?.name !== 'string') return null

@@ -11,6 +11,7 @@ import { encodeParts } from './http-options.js'
 import type { RequestPlan } from './http-options.js'
 import { httpState, isMocked, isSensitiveHeader, mockedResponse } from './http-state.js'
 import type { HttpCall } from './http-state.js'
+import { parseJson } from './json-read.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -21,6 +22,8 @@ import type { Value } from '../values/value.js'
 /** What to do with the response. */
 export type Purpose =
   | { readonly kind: 'text' }
+  /** As text, with the address that answered and what JSON stands for: the standard tools `http.*`. */
+  | { readonly kind: 'record' }
   | { readonly kind: 'download'; readonly path: string }
   | { readonly kind: 'stream'; readonly handle: string }
 
@@ -291,13 +294,23 @@ function deliver(ctx: Context, state: ExchangeState, response: Response, mocked:
     ctx.state(httpState).streams.set(purpose.handle, { status, headers, rest: mocked ? body : null })
     return purpose.handle
   }
-  if (purpose.kind === 'text') {
+  if (purpose.kind === 'text' || purpose.kind === 'record') {
     ctx.charge(body.length >> 6, 2 * body.length)
-    return HarnDict.of({ status, headers, body: new TextDecoder().decode(body), ok: success })
+    const text = new TextDecoder().decode(body)
+    const result = HarnDict.of({ status, headers, body: text, ok: success })
+    return purpose.kind === 'text' ? result : recordOf(ctx, result.with('url', state.plan.url), headers, text)
   }
   const result = HarnDict.of({ status, headers, bytes_written: bytesWritten, ok: success })
   if (!mocked) return result
   state.saved = result
   state.stage = 'save'
   return ctx.request({ kind: 'fs.write', args: { op: 'write', path: purpose.path, data: body } })
+}
+
+/** A body that says that it is JSON, and is, is given as a value too. */
+function recordOf(ctx: Context, result: HarnDict, headers: HarnDict, text: string): HarnDict {
+  if (!/^[^;]*[/+]json\b/i.test(header(headers, 'content-type') ?? '')) return result
+  ctx.charge(text.length >> 4, 2 * text.length)
+  const parsed = parseJson(text)
+  return parsed.ok ? result.with('json', parsed.value) : result
 }

@@ -87,6 +87,15 @@ const requests: readonly BuiltinDef[] = [
     },
   ),
   builtin(
+    '__http_tool(method: string, url: string, options: dict) -> dict',
+    {
+      doc: 'A request as the standard tools `http.*` give it: with `url`, and `json` when the answer is some.',
+      effects: ['http.request', 'process.info'],
+    },
+    (ctx, method, url, options) =>
+      request(ctx, `http_${display(method!)}`, display(method!), display(url!), optionsOf(options), { kind: 'record' }),
+  ),
+  builtin(
     'http_session(options?: dict) -> string',
     { doc: 'A handle that remembers request options.', effects: [] },
     (ctx, options) => {

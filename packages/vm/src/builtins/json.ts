@@ -9,6 +9,7 @@ import { JsonReading } from './json-read.js'
 import { JsonWriting } from './json-write.js'
 import { inPieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
+import { jsonPlaceFrames, jsonPlaceFunctions } from './standard-json.js'
 
 export { findJson } from './json-extract.js'
 export { parseJson } from './json-read.js'
@@ -59,6 +60,7 @@ export const jsonFamily: BuiltinFamily = {
     ),
     extractFunction,
     ...pointerFunctions,
+    ...jsonPlaceFunctions,
   ],
-  frames: [parsing.frame, writing.frame],
+  frames: [parsing.frame, writing.frame, ...jsonPlaceFrames],
 }

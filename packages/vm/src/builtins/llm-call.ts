@@ -214,20 +214,28 @@ function traceMocked(ctx: Context, request: LlmRequest, outcome: MockOutcome): v
 
 /** One request to a provider outside the machine. Keys are named, never carried. */
 function* askProvider(request: LlmRequest): Script<MockOutcome> {
+  const answer = yield* askOutside(request.provider, providerRequest(request))
+  return answer.kind === 'failure' ? answer : { kind: 'answer', response: responseOf(answer.value, request) }
+}
+
+/** Any question to a provider: what it answered, unless calls are disabled, its key is missing or the request failed. */
+export function* askOutside(
+  provider: string,
+  args: { readonly [key: string]: Plain },
+): Script<{ readonly kind: 'value'; readonly value: Value } | { readonly kind: 'failure'; readonly failure: LlmFailure }> {
   const disabled = yield* optionalEnvironment('HARN_LLM_CALLS_DISABLED')
   if (disabled !== null && DISABLED_WORDS.has(disabled.trim().toLowerCase())) {
     const message =
-      'LLM calls are disabled by HARN_LLM_CALLS_DISABLED; ' + `provider \`${request.provider}\` would make a real LLM request`
+      'LLM calls are disabled by HARN_LLM_CALLS_DISABLED; ' + `provider \`${provider}\` would make a real LLM request`
     return { kind: 'failure', failure: { category: 'generic', message, isRuntime: true } }
   }
-  const registered = yield* here((ctx) => ctx.state(llmState).registered.get(request.provider) ?? null)
-  const answer = yield* tryAsk({ kind: 'llm.call', args: providerRequest(request, registered) })
+  const registered = yield* here((ctx) => ctx.state(llmState).registered.get(provider) ?? null)
+  const config = registered === null ? null : toPlain(registered)
+  const answer = yield* tryAsk({ kind: 'llm.call', args: { provider, ...reach(PROVIDERS[provider]), config, ...args } })
   if (answer instanceof Fault) return { kind: 'failure', failure: failureOfFault(answer) }
   const missing = answer instanceof HarnDict ? (answer.get('missing_key') ?? null) : null
-  if (missing !== null) {
-    return failWith(`Missing API key: set ${display(missing)} environment variable (provider '${request.provider}')`)
-  }
-  return { kind: 'answer', response: responseOf(answer, request) }
+  if (missing !== null) return failWith(`Missing API key: set ${display(missing)} environment variable (provider '${provider}')`)
+  return { kind: 'value', value: answer }
 }
 
 function failureOfFault(fault: Fault): LlmFailure {
@@ -241,13 +249,9 @@ function failureOfFault(fault: Fault): LlmFailure {
   return { ...failureOf(message, fault.category ?? undefined), isRuntime: fault.kind === 'runtime' }
 }
 
-function providerRequest(request: LlmRequest, registered: HarnDict | null): { [key: string]: Plain } {
-  const row = PROVIDERS[request.provider]
+function providerRequest(request: LlmRequest): { [key: string]: Plain } {
   return {
-    provider: request.provider,
     model: request.model,
-    ...reach(row),
-    config: registered === null ? null : toPlain(registered),
     system: request.system,
     messages: request.messages.map((message) => toPlain(message)),
     tools: request.tools.map((tool) => toPlain(tool)),

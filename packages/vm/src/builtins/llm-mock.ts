@@ -156,6 +156,12 @@ export function isMocked(state: LlmState, provider: string): boolean {
   return provider === 'mock' || state.queue.length > 0 || state.fixtures !== null
 }
 
+/** The text of the queued answer that fits, null without one; a queued error is left to the calls that it is meant for. */
+export function nextMockedText(state: LlmState, text: string): string | null {
+  const entry = (state.fixtures === null ? null : take(state.fixtures, text)) ?? take(state.queue, text)
+  return entry?.answer?.text ?? null
+}
+
 /** Answers one attempt, which is recorded. */
 export function answerMocked(ctx: Context, request: LlmRequest): MockOutcome {
   const state = ctx.state(llmState)

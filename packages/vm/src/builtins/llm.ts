@@ -24,6 +24,7 @@ import type { Completed } from './llm-call.js'
 import { capabilitiesOf, capabilityDict, readRules } from './llm-capabilities.js'
 import { failureDict, failureOf, isTransient } from './llm-errors.js'
 import type { LlmFailure } from './llm-errors.js'
+import { embed } from './llm-embed.js'
 import { mockBuiltins } from './llm-mock.js'
 import type { LlmRequest } from './llm-options.js'
 import { ALIASES, PROVIDERS, costOf, inferProvider, modelTier, resolveModel } from './llm-providers.js'
@@ -31,6 +32,7 @@ import { llmState } from './llm-state.js'
 import { wasExtracted } from './llm-structured.js'
 import { failRuntime, here, scripts, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
+import { toolError } from './tool-errors.js'
 import { utf8 } from './tools-json.js'
 import { beginSpan, endSpan, tracingState, usageState } from './tracing.js'
 import type { BuiltinFamily } from './registry.js'
@@ -338,6 +340,9 @@ const machine = scripts('llm.script', {
   *modelInfo(selector) {
     return yield* modelInfo(selector!)
   },
+  *embed(text, options) {
+    return yield* embed(text!, options as HarnDict)
+  },
   *healthcheck(target, options) {
     return yield* healthcheck(target!, options!)
   },
@@ -400,6 +405,14 @@ function completionDict(response: Completed['response']): HarnDict {
 
 // ---------------------------------------------------------------------------------------------------------------- builtins
 
+function missingPrompt(): HarnDict {
+  return toolError('invalid_args', 'Missing required parameter: prompt (or messages)', {
+    tool: 'llm.chat',
+    callId: null,
+    attempt: 1,
+  })
+}
+
 function dictOr(value: Value | undefined): HarnDict {
   return value instanceof HarnDict ? value : new HarnDict()
 }
@@ -457,6 +470,25 @@ export const llmFamily: BuiltinFamily = {
       'llm_completion(prefix: string, suffix?: string, system?: string, options?: dict) -> dict',
       'Asks a model to go on with a text.',
       (ctx, prefix, suffix, system, options) => machine.start(ctx, 'completion', prefix!, suffix!, system!, dictOr(options)),
+    ),
+    builtin(
+      '__llm_embed(text: string, options: dict) -> list',
+      { doc: 'A text as a vector.', effects: ['llm.call', 'process.info'] },
+      (ctx, text, options) => machine.start(ctx, 'embed', text!, dictOr(options)),
+    ),
+    builtin(
+      '__llm_chat(args: dict) -> dict',
+      { doc: 'What `llm_call` answers to the arguments of the tool `llm.chat`.', effects: EFFECTS },
+      (ctx, given) => {
+        const args = given as HarnDict
+        const messages = args.get('messages') ?? null
+        const prompt = args.get('prompt') ?? null
+        if (prompt === null && messages === null) return ctx.throw(missingPrompt())
+        const options = new HarnDict()
+        for (const key of ['provider', 'model', 'temperature', 'max_tokens', 'messages'])
+          if (args.has(key)) options.set(key, args.get(key)!)
+        return ctx.call(ctx.builtinValue('llm_call'), [prompt ?? '', args.get('system') ?? null, options])
+      },
     ),
     calling(
       'llm_stream(prompt: string, system?: string, options?: dict) -> channel',

@@ -33,6 +33,7 @@ const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
       'http_delete',
       'http_download',
       'http_request',
+      '__http_tool',
       'http_session_request',
       'http_stream_open',
       'http_stream_read',
@@ -52,7 +53,7 @@ const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
     { capability: null, level: 'network', tail: 'network' },
   ],
   [
-    ['llm_call', 'llm_call_safe', 'llm_completion', 'llm_stream', 'llm_healthcheck', 'agent_loop'],
+    ['llm_call', 'llm_call_safe', 'llm_completion', 'llm_stream', 'llm_healthcheck', '__llm_embed', 'agent_loop'],
     { capability: 'llm.call', level: 'network', tail: 'LLM/network' },
   ],
   [['connector_call'], { capability: 'connector.call', level: 'network', tail: 'connector.call/network' }],

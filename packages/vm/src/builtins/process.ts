@@ -36,6 +36,7 @@ const finishers: Readonly<Record<string, Finisher>> = {
   },
   or_default: (_ctx, answer, [fallback]) => answer ?? fallback!,
   as_is: (_ctx, answer) => answer,
+  is_set: (_ctx, answer) => answer !== null,
   // project_root: cwd, then the nearest manifest.
   project_from: (_ctx, answer) => new Again(findManifest(display(answer)), 'as_is', []),
   // runtime_paths: cwd → project → three overrides, each laid aside in turn.
@@ -70,6 +71,26 @@ interface Command {
 function run(ctx: Context, command: Command, failure: string): Result {
   const effect: Effect = { kind: 'process.exec', args: { ...command, env: null, stdin: null, timeoutMs: null } }
   return processes.ask(ctx, effect, 'ran', failure)
+}
+
+/**
+ * Names of variables that look like secrets (reference 05 §3.12). The standard tools `env.*` do not see them; `env` does, because
+ * scripts read their keys by it.
+ */
+const SECRET_VARIABLE = /PASSWORD|SECRET|KEY|TOKEN|CREDENTIAL|AUTH|_PRIVATE_|^(AWS|AZURE|GCP|SSH|API)_/i
+
+/** Whether a variable's name says that its value is to be kept from models. */
+export function isSecretVariable(name: string): boolean {
+  return SECRET_VARIABLE.test(name)
+}
+
+/** A variable for the tools `env.*`: one that looks like a secret is not there. */
+function visible(signature: string, doc: string, then: string): BuiltinDef {
+  return builtin(signature, { doc, effects: ['process.info'] }, (ctx, given) => {
+    const variable = display(given ?? '')
+    if (isSecretVariable(variable)) return then === 'is_set' ? false : null
+    return processes.ask(ctx, info('env', { name: variable }), then)
+  })
 }
 
 /** A fact of the process as it is. */
@@ -135,6 +156,23 @@ export const processFamily: BuiltinFamily = {
     ),
     builtin('exit(code?: int) -> nil', { doc: 'Ends the process at once.', effects: ['process.set'] }, (ctx, code) =>
       ctx.perform({ kind: 'process.set', args: { op: 'exit', code: exitCode(code ?? 0) } }),
+    ),
+    visible('__env_get(name: string) -> string | nil', 'An environment variable that is no secret.', 'as_is'),
+    visible('__env_has(name: string) -> bool', 'Whether an environment variable that is no secret is set.', 'is_set'),
+    fact('__env_list', 'env_all', 'dict', 'The environment variables that are no secrets.'),
+    fact('__env_args', 'args', 'list', 'The arguments of the script.'),
+    builtin(
+      '__env_set(name: string, value: string) -> bool',
+      { doc: 'Sets an environment variable of the run and of the programs that it starts.', effects: ['process.set'] },
+      (ctx, name, value) => {
+        const variable = display(name ?? '')
+        if (variable === '' || /[=\0]/.test(variable)) return ctx.throw(`'${variable}' cannot be the name of a variable`)
+        return processes.ask(
+          ctx,
+          { kind: 'process.set', args: { op: 'setenv', name: variable, value: display(value!) } },
+          'as_is',
+        )
+      },
     ),
     fact('username', 'username', 'string', 'Name of the user.'),
     fact('hostname', 'hostname', 'string', 'Name of the machine.'),

@@ -1,7 +1,8 @@
 // Results of calls that are kept (reference 05 §2.19): only of tools that say `cacheable: true`, or `cacheable: {ttl_ms}`. The key is the
-// tool with its version, the grants that applied and the arguments, so that nothing is served to a call that would not have been
-// allowed to ask; policies and grants are asked for a hit as for any call, budgets are not. The cache is state of the run: it is in its
-// snapshots and ends with it.
+// tool with its version and schemas, the grants that applied and the canonical arguments, so that nothing is served to a call that would
+// not have been allowed to ask; policies and grants are asked for a hit as for any call, budgets are not. Tools of a script are told
+// apart by their handlers as well, since two registries may have tools of one name. The cache is state of the run: it is in its snapshots
+// and ends with it.
 
 import { family } from './builtin.js'
 import { pathOfLiveValue } from './tool-arguments.js'
@@ -13,6 +14,8 @@ import type { Value } from '../values/value.js'
 
 interface Kept {
   readonly value: Value
+  /** What made it, when that was a function of the script. */
+  readonly handler: Value
   /** By the machine's clock; null: as long as the run. */
   readonly untilMs: number | null
 }
@@ -37,30 +40,37 @@ export function cacheKey(
   call: {
     readonly tool: string
     readonly version: string | null
+    /** Hash of its name and schemas. */
+    readonly schemas: string
     readonly applied: readonly AppliedGrant[]
     readonly argHash: string
   },
 ): string {
   const policy = call.applied.length === 0 ? '' : JSON.stringify(call.applied.map(({ grant }) => grant))
-  return ctx.machine.sha256Hex(`${call.tool}:${call.version ?? ''}:${policy}:${call.argHash}`)
+  return ctx.machine.sha256Hex(`${call.tool}:${call.version ?? ''}:${call.schemas}:${policy}:${call.argHash}`)
 }
 
 /** What was kept under the key and still holds. */
-export function keptResult(ctx: Context, key: string): { readonly value: Value } | null {
+export function keptResult(ctx: Context, key: string, handler: Value): { readonly value: Value } | null {
   const { kept } = ctx.state(cacheState)
   const found = kept.get(key)
-  if (found === undefined) return null
+  if (found === undefined || found.handler !== handler) return null
   if (found.untilMs === null || ctx.now < found.untilMs) return found
   kept.delete(key)
   return null
 }
 
 /** Values that are bound to their run's tasks and handles are not kept. */
-export function keepResult(ctx: Context, key: string, value: Value, { ttlMs }: CacheRule): void {
+export function keepResult(
+  ctx: Context,
+  key: string,
+  { value, handler }: { readonly value: Value; readonly handler: Value },
+  { ttlMs }: CacheRule,
+): void {
   if (pathOfLiveValue(value) !== null) return
   const { kept } = ctx.state(cacheState)
   ctx.charge(1, 256)
-  kept.set(key, { value, untilMs: ttlMs === null ? null : ctx.now + ttlMs })
+  kept.set(key, { value, handler, untilMs: ttlMs === null ? null : ctx.now + ttlMs })
   if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!)
 }
 

@@ -24,7 +24,7 @@ import {
 import type { AppliedGrant } from './grants.js'
 import { popScope, pushScope } from './policy-scopes.js'
 import { closestOf } from '@bridle/compiler/signatures'
-import { standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
+import { standardAnswer, standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
 import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
 import { cacheKey, forgetResults, keepResult, keptResult } from './tool-cache.js'
 import { factsOfEntry, hostEntry } from './tool-entry.js'
@@ -480,8 +480,13 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
   const schema = factsOfEntry(entry).output
   endAttempt(ctx, state)
   reportToCircuit(ctx, `tool:${state.name}`, factsOfEntry(entry).breaker, true)
-  const answersTrue = executorOf(entry) === 'builtin' && standardCall(state.name, state.args as HarnDict)!.answersTrue
-  const value = answersTrue ? true : executorOf(entry) === 'harn' ? raw : decode(raw, schema)
+  const executor = executorOf(entry)
+  const value =
+    executor === 'builtin'
+      ? standardAnswer(state.name, raw, state.args as HarnDict)
+      : executor === 'harn'
+        ? raw
+        : decode(raw, schema)
   const { drift: reaction } = factsOfEntry(entry)
   if (reaction !== null || ctx.machine.driftWatch !== null) {
     const drift = driftOfResult(ctx, { tool: state.name, reaction, key: () => pinOf(state, entry), schema }, value)
@@ -489,7 +494,8 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
     if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
   }
   const failure = schema === null ? null : validateSchema(value, schema)
-  if (failure === null && state.cacheKey !== undefined) keepResult(ctx, state.cacheKey, value, factsOfEntry(entry).cache!)
+  if (failure === null && state.cacheKey !== undefined)
+    keepResult(ctx, state.cacheKey, { value, handler: present(entry, 'handler') }, factsOfEntry(entry).cache!)
   if (failure === null || outputMode(entry) === 'warn')
     return afterHooks(ctx, state, state.stream === true ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
   const { path, expected, actual, reason } = failure
@@ -626,8 +632,9 @@ function firstAttempt(ctx: Context, state: DispatchState): Result {
   const { cache, version } = factsOfEntry(state.entry!)
   if (cache !== null && state.stream !== true && executorFor(state, state.entry!) !== 'dry_run') {
     identify(ctx, state, state.args as HarnDict)
-    state.cacheKey = cacheKey(ctx, { tool: state.name, version, applied: state.applied, argHash: state.argHash })
-    const kept = keptResult(ctx, state.cacheKey)
+    const schemas = schemaTextHash(ctx, state.entry!)
+    state.cacheKey = cacheKey(ctx, { tool: state.name, version, schemas, applied: state.applied, argHash: state.argHash })
+    const kept = keptResult(ctx, state.cacheKey, present(state.entry!, 'handler'))
     if (kept !== null) {
       state.cached = true
       return afterHooks(ctx, state, kept.value)
@@ -639,6 +646,15 @@ function firstAttempt(ctx: Context, state: DispatchState): Result {
   if (exhausted !== null) return refuse(ctx, state, exhausted)
   if (usd > 0) settle(ctx, state.applied, { usd, tokens: 0 })
   return attempt(ctx, state)
+}
+
+const schemaHashes = new WeakMap<HarnDict, string>()
+
+/** Hash of a tool's name and schemas; entries are never changed in place, so it is worked out once. */
+function schemaTextHash(ctx: Context, entry: HarnDict): string {
+  let hash = schemaHashes.get(entry)
+  if (hash === undefined) schemaHashes.set(entry, (hash = schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)))
+  return hash
 }
 
 /** For whoever keeps calls or compares them outside; once for all attempts. */

@@ -63,7 +63,7 @@ export const EFFECTS = {
   'process.exec': { sideEffect: 'process_exec', doc: 'runs a program to its end: {program, args, cwd, env, stdin, timeoutMs}' },
   'process.info': {
     sideEffect: 'read_only',
-    doc: 'facts of this process: {op: env|cwd|platform|arch|hostname|pid|username|home|args|exe|skill}',
+    doc: 'facts of this process: {op: env|env_all|cwd|platform|arch|hostname|pid|username|home|args|exe|skill}',
   },
   'process.set': { sideEffect: 'process_exec', doc: 'changes of this process: {op: setenv|chdir|exit, …}' },
   'http.request': {

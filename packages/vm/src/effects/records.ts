@@ -159,6 +159,8 @@ export interface ProcessExec {
 /** process.info, by `op`. */
 export type ProcessInfo =
   | { readonly args: { readonly op: 'env'; readonly name: string }; readonly result: string | null }
+  /** All variables but those whose names look like secrets. */
+  | { readonly args: { readonly op: 'env_all' }; readonly result: { readonly [name: string]: string } }
   /** `cwd`: the execution root. `platform`: darwin, linux, windows. `arch`: x86_64, aarch64 … `temp`: system temporary directory. */
   | {
       readonly args: { readonly op: 'cwd' | 'platform' | 'arch' | 'hostname' | 'username' | 'home' | 'temp' | 'exe' }

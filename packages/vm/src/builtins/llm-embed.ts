@@ -1,0 +1,63 @@
+// Texts as vectors (`llm.embed`, reference 05 §2.16): one request of the effect `llm.call` with `op: 'embed'`. While models are mocked
+// nothing leaves the machine: a queued answer that is a JSON list of numbers is the vector, any other text is put into words, and
+// each word counts at the place that its hash gives, so that texts that share words lie near each other.
+
+import { failureDict, failureOf } from './llm-errors.js'
+import { askOutside, placeOf } from './llm-call.js'
+import { isMocked, nextMockedText } from './llm-mock.js'
+import { llmState } from './llm-state.js'
+import { faultOfEffect, isGuarded } from './grants.js'
+import { parseJson } from './json-read.js'
+import { failWith, here } from './scripted.js'
+import type { Script } from './scripted.js'
+import { utf8 } from './tools-json.js'
+import { Fault } from '../interpreter/fault.js'
+import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
+import { HarnList } from '../values/list.js'
+import { HarnFloat } from '../values/scalars.js'
+import type { Value } from '../values/value.js'
+
+/** Numbers of a made-up vector. */
+const MOCK_SIZE = 32
+
+/** The vector of a text, a list of floats; failures are thrown as those of `llm_call`. */
+export function* embed(given: Value, options: HarnDict): Script<HarnList> {
+  const text = display(given)
+  const { provider, model } = yield* placeOf(options)
+  const mocked = yield* here((ctx): Value | Fault => {
+    const state = ctx.state(llmState)
+    const isMade = isMocked(state, provider)
+    const effect = { kind: 'llm.call' as const, args: { op: 'embed', provider, model } }
+    const refused = isGuarded(ctx) ? faultOfEffect(ctx, effect, isMade ? 'both' : 'judge') : null
+    if (refused !== null) return refused
+    if (!isMade) return null
+    ctx.charge(text.length >> 4, MOCK_SIZE * 16)
+    const queued = parseJson(nextMockedText(state, text) ?? '')
+    return queued.ok && queued.value instanceof HarnList ? vectorOf(queued.value) : mockVector(text)
+  })
+  if (mocked instanceof Fault) throw mocked
+  if (mocked instanceof HarnList) return mocked
+  const answer = yield* askOutside(provider, { op: 'embed', model, input: text })
+  const vector = answer.kind === 'value' && answer.value instanceof HarnDict ? answer.value.get('vector') : null
+  if (vector instanceof HarnList) return vectorOf(vector)
+  const failure = answer.kind === 'failure' ? answer.failure : failureOf(`provider '${provider}' gave no vector`)
+  return failWith(failureDict(failure, { provider, model }))
+}
+
+function vectorOf(list: HarnList): HarnList {
+  return new HarnList(list.view().map((item) => (typeof item === 'number' ? new HarnFloat(item) : item)))
+}
+
+function mockVector(text: string): HarnList {
+  const counts = Array.from({ length: MOCK_SIZE }, () => 0)
+  for (const word of text.toLowerCase().split(/[^\p{L}\p{N}]+/u)) {
+    if (word === '') continue
+    // FNV-1a.
+    let hash = 0x811c9dc5
+    for (const byte of utf8(word)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+    counts[hash % MOCK_SIZE]!++
+  }
+  const length = Math.hypot(...counts) || 1
+  return new HarnList(counts.map((count) => new HarnFloat(count / length)))
+}
