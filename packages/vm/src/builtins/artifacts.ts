@@ -397,6 +397,17 @@ function rendered(artifact: HarnDict, asJson: boolean): string {
   ].join('\n')
 }
 
+/** The artifacts that a policy lets through, as records and as text for a prompt. */
+export function* contextOf(
+  artifacts: Value,
+  policy: Value,
+): Script<{ readonly chosen: readonly HarnDict[]; readonly text: string }> {
+  const rules = dictOf(policy)
+  const chosen = selected(yield* normalArtifacts(artifacts), rules)
+  const asJson = rules.get('render') === 'json'
+  return { chosen, text: chosen.map((artifact) => rendered(artifact, asJson)).join('\n\n') }
+}
+
 const machine = scripts('artifacts.script', {
   ...SHORTHANDS,
   *make(payload) {
@@ -406,11 +417,7 @@ const machine = scripts('artifacts.script', {
     return new HarnList(selected(yield* normalArtifacts(artifacts ?? null), dictOf(policy)))
   },
   *context(artifacts, policy) {
-    const rules = dictOf(policy)
-    const asJson = rules.get('render') === 'json'
-    return selected(yield* normalArtifacts(artifacts ?? null), rules)
-      .map((artifact) => rendered(artifact, asJson))
-      .join('\n\n')
+    return (yield* contextOf(artifacts ?? null, policy ?? null)).text
   },
   *assemble(options) {
     if (!(options instanceof HarnDict))

@@ -1,18 +1,21 @@
-// Workers (reference 04b §7.3): sub-agents that run beside the script. A worker is a record of the run and, while it works, a task;
+// Workers (reference 04b §7.3): sub-agents and stages that run beside the script. A worker is a record of the run and, while it works, a task;
 // handles are copies of the record, made when they are asked for. Each start and end is written to a file that `resume_agent` reads.
 
 import { builtin, family } from './builtin.js'
 import type { Context, Result } from './builtin.js'
+import { AGENT_EFFECTS } from './agent-loop.js'
 import { compact } from './compaction.js'
 import { timeOrderedId } from './identity.js'
 import { parseJson } from './json-read.js'
-import { failRuntime, here, parkUntil, scripts, tryAsk } from './scripted.js'
+import { failCategorized, failRuntime, failWith, here, parkUntil, scripts, tryAsk, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
 import { currentSession, openSession, touch } from './sessions.js'
 import { environment, jsonData, prettyJson, readText } from './state-files.js'
 import { readTask, runTask, transcriptModeOf } from './sub-agents.js'
+import { readStage, runStage } from './stage-workers.js'
 import { sortedJson } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
+import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -23,10 +26,11 @@ type Status = 'running' | 'awaiting' | 'completed' | 'failed' | 'cancelled' | 'i
 
 interface Worker {
   readonly id: string
+  readonly mode: 'sub_agent' | 'stage'
   readonly name: string
   readonly createdAt: string
   readonly request: HarnDict
-  /** Options of the sub-agent as they were given. */
+  /** Options of the sub-agent, or the configuration of the stage, as they were given. */
   readonly options: HarnDict
   readonly carry: HarnDict
   readonly execution: HarnDict
@@ -43,8 +47,27 @@ interface Worker {
   awaitingAt: string | null
   result: Value
   error: Value
+  /** What the last run ended with, until someone who waits has heard of it. */
+  failure: Failure | null
   /** Number of the machine's task, 0 while none works. */
   running: number
+}
+
+/** A fault as plain data. */
+interface Failure {
+  readonly kind: 'thrown' | 'categorized' | 'runtime'
+  readonly message: string
+  readonly category: string
+  readonly value: Value
+}
+
+function failureOf({ kind, message, category, value }: Fault): Failure {
+  return { kind: kind === 'thrown' || kind === 'categorized' ? kind : 'runtime', message, category, value }
+}
+
+function raise({ kind, message, category, value }: Failure): never {
+  if (kind === 'thrown') return failWith(value)
+  return kind === 'categorized' ? failCategorized(category, message) : failRuntime(message)
 }
 
 const workerState = family('workers', () => ({ workers: new Map<string, Worker>() }))
@@ -67,7 +90,7 @@ function handleOf(worker: Worker): HarnDict {
     id: worker.id,
     name: worker.name,
     task: worker.task,
-    mode: 'sub_agent',
+    mode: worker.mode,
     status: worker.status,
     created_at: worker.createdAt,
     started_at: worker.startedAt,
@@ -78,7 +101,7 @@ function handleOf(worker: Worker): HarnDict {
     provenance: HarnDict.of({
       worker_id: worker.id,
       worker_name: worker.name,
-      mode: 'sub_agent',
+      mode: worker.mode,
       parent_worker_id: worker.parentId,
       parent_stage_id: null,
       session_id: worker.audit.get('session_id') ?? null,
@@ -163,42 +186,80 @@ function executionOf(given: Value): HarnDict {
   return HarnDict.of({ cwd: field('cwd'), env: field('env') ?? new HarnDict(), worktree: field('worktree') })
 }
 
+/** A worker of a `spawn_agent` configuration. */
+function* createStage(config: HarnDict): Script<string> {
+  const task = config.get('task') ?? null
+  if (task === null || display(task) === '') return failRuntime('spawn_agent: config.task is required')
+  const { node } = readStage(config)
+  const metadata = node.get('metadata')
+  const asked = metadata instanceof HarnDict && metadata.size > 0 ? metadata.with('request', metadata) : new HarnDict()
+  const name = config.get('name') ?? null
+  return yield* register('stage', task, {
+    options: config,
+    request: { options: asked.with('system', node.get('system') ?? null), payload: asked.get('request') ?? null },
+    name: name === null || display(name) === '' ? 'worker' : display(name),
+    sessionId: null,
+  })
+}
+
 function* create(task: Value, options: HarnDict): Script<string> {
   yield* here((ctx) => {
     readTask(ctx, task, options)
     return null
   })
+  const wanted = options.get('session_id') ?? null
+  return yield* register('sub_agent', task, {
+    options,
+    request: { options },
+    name: display(options.get('name') ?? 'sub-agent'),
+    sessionId: wanted === null ? `sub_agent_session_${yield* timeOrderedId()}` : display(wanted),
+  })
+}
+
+interface Registration {
+  readonly options: HarnDict
+  /** Where the request is read from; a payload of null stays null. */
+  readonly request: { readonly options: HarnDict; readonly payload?: Value }
+  readonly name: string
+  /** Null for a session named after the worker. */
+  readonly sessionId: string | null
+}
+
+function* register(mode: Worker['mode'], task: Value, given: Registration): Script<string> {
+  const { options } = given
+  const carry = carryOf(options.get('carry') ?? null)
   const id = `worker_${yield* timeOrderedId()}`
   const createdAt = yield* timeOrderedId()
   const auditSession = `session_${yield* timeOrderedId()}`
-  const wanted = options.get('session_id') ?? null
-  const sessionId = wanted === null ? `sub_agent_session_${yield* timeOrderedId()}` : display(wanted)
   const folder = (yield* environment('HARN_WORKER_STATE_DIR')) ?? '.harn/workers'
   return yield* here((ctx) => {
     const text = display(task)
     const parent = ctx.machine.task().fields.get(CURRENT) ?? null
+    const extra = options.get('audit')
     const audit = HarnDict.of({
       approval_policy: null,
-      execution_kind: 'sub_agent',
+      execution_kind: mode,
       mutation_scope: 'read_only',
       parent_session_id: currentSession(ctx),
       run_id: null,
       session_id: auditSession,
       worker_id: id,
-    })
+    }).merged(mode === 'stage' && extra instanceof HarnDict ? extra : new HarnDict())
+    const request = requestOf(text, given.request.options)
     ctx.charge(1, 1024)
     ctx.state(workerState).workers.set(id, {
       id,
-      name: display(options.get('name') ?? 'sub-agent'),
+      mode,
+      name: given.name,
       createdAt,
-      request: requestOf(text, options),
+      request: given.request.payload === undefined ? request : request.with('payload', given.request.payload),
       options,
-      carry: carryOf(options.get('carry') ?? null),
+      carry,
       execution: executionOf(options.get('execution') ?? null),
       audit,
       parentId: parent === null ? null : display(parent),
       snapshotPath: `${folder}/${id}.json`,
-      sessionId,
+      sessionId: given.sessionId ?? `worker_session_${id}_stage`,
       task: text,
       history: [text],
       status: 'running',
@@ -207,6 +268,7 @@ function* create(task: Value, options: HarnDict): Script<string> {
       awaitingAt: null,
       result: null,
       error: null,
+      failure: null,
       running: 0,
     })
     return id
@@ -218,6 +280,7 @@ function* create(task: Value, options: HarnDict): Script<string> {
 /** Starts a task for the worker; it begins when the caller next waits. */
 function launch(ctx: Context, worker: Worker): HarnDict {
   worker.status = 'running'
+  worker.failure = null
   worker.finishedAt = null
   worker.awaitingAt = null
   const body = ctx.machine.closureOver('__worker_body', [worker.id], [])
@@ -236,7 +299,7 @@ function snapshotOf(worker: Worker): HarnDict {
       artifacts: result?.get('artifacts') ?? new HarnList([]),
       carry_policy: worker.carry,
       config: HarnDict.of({
-        mode: 'sub_agent',
+        mode: worker.mode,
         spec: HarnDict.of({ name: worker.name, options: worker.options, session_id: worker.sessionId }),
       }),
       latest_payload: worker.result,
@@ -298,28 +361,52 @@ function* compactSession(sessionId: string, result: HarnDict): Script<HarnDict> 
   })
 }
 
+/** What the worker does with its present task. */
+function* carryOut(worker: Worker): Script<HarnDict> {
+  const { mode, task, options, sessionId, execution } = worker
+  if (mode === 'stage') return yield* runStage(readStage(options), task, sessionId, execution)
+  const read = yield* here((ctx) => readTask(ctx, task, options.with('session_id', sessionId)))
+  return yield* runTask(read)
+}
+
 function* work(id: string): Script<null> {
   const startedAt = yield* timeOrderedId()
-  const plan = yield* here((ctx) => {
-    const worker = workerOf(ctx, id)
-    worker.startedAt ??= startedAt
+  const worker = yield* here((ctx) => {
+    const found = workerOf(ctx, id)
+    found.startedAt ??= startedAt
     ctx.machine.task().fields.set(CURRENT, id)
-    return { task: readTask(ctx, worker.task, worker.options.with('session_id', worker.sessionId)), session: worker.sessionId }
+    return { ...found }
   })
   yield* persist(id)
-  const result = yield* runTask(plan.task)
-  const compacts = yield* here((ctx) => workerOf(ctx, id).carry.get('transcript_mode') === 'compact')
-  const kept = compacts ? yield* compactSession(plan.session, result) : result
+  const body = yield* here((ctx) => ctx.builtinValue('__worker_task'))
+  const outcome = yield* tryCallBack(body, id)
   const endedAt = yield* timeOrderedId()
+  if (outcome instanceof Fault) {
+    yield* here((ctx) => {
+      const failed = workerOf(ctx, id)
+      failed.running = 0
+      if (failed.status !== 'running') return null
+      failed.status = 'failed'
+      failed.error = outcome.text
+      failed.failure = failureOf(outcome)
+      failed.finishedAt = endedAt
+      ctx.wake(changedKey(id))
+      return null
+    })
+    return yield* persist(id)
+  }
+  const result = outcome as HarnDict
+  const compacts = worker.carry.get('transcript_mode') === 'compact'
+  const kept = compacts ? yield* compactSession(worker.sessionId, result) : result
   yield* here((ctx) => {
-    const worker = workerOf(ctx, id)
-    worker.running = 0
-    worker.result = kept
-    if (worker.status !== 'running') return null
-    const again = worker.carry.get('retriggerable') === true
-    worker.status = again ? 'awaiting' : 'completed'
-    if (again) worker.awaitingAt = endedAt
-    else worker.finishedAt = endedAt
+    const ended = workerOf(ctx, id)
+    ended.running = 0
+    ended.result = kept
+    if (ended.status !== 'running') return null
+    const again = ended.carry.get('retriggerable') === true
+    ended.status = again ? 'awaiting' : 'completed'
+    if (again) ended.awaitingAt = endedAt
+    else ended.finishedAt = endedAt
     ctx.wake(changedKey(id))
     return null
   })
@@ -340,6 +427,10 @@ function* waited(id: string): Script<HarnDict> {
   for (;;) {
     const found = yield* here((ctx) => {
       const worker = workerOf(ctx, id)
+      // Who waits for a worker hears of its failure, once; afterwards the handle tells.
+      const { failure } = worker
+      worker.failure = null
+      if (failure !== null) raise(failure)
       return worker.status === 'running' || worker.status === 'awaiting' ? null : handleOf(worker)
     })
     if (found !== null) return found
@@ -399,6 +490,7 @@ function restored(file: HarnDict, path: string): Worker {
   const status = textOf('status') ?? 'interrupted'
   return {
     id: textOf('id') ?? '',
+    mode: textOf('mode') === 'stage' ? 'stage' : 'sub_agent',
     name: textOf('name') ?? 'sub-agent',
     createdAt: textOf('created_at') ?? '',
     request: dict(file.get('request')),
@@ -418,6 +510,7 @@ function restored(file: HarnDict, path: string): Worker {
     awaitingAt: textOf('awaiting_started_at'),
     result: file.get('latest_payload') ?? null,
     error: file.get('latest_error') ?? null,
+    failure: null,
     running: 0,
   }
 }
@@ -428,6 +521,14 @@ const machine = scripts('workers.script', {
   *start(task, options) {
     const id = yield* create(task!, options instanceof HarnDict ? options : new HarnDict())
     return yield* here((ctx) => launch(ctx, workerOf(ctx, id)))
+  },
+  *startStage(config) {
+    const id = yield* createStage(config as HarnDict)
+    const handle = yield* here((ctx) => launch(ctx, workerOf(ctx, id)))
+    return isTruthy((config as HarnDict).get('wait') ?? false) ? yield* waited(id) : handle
+  },
+  *task(id) {
+    return yield* carryOut(yield* here((ctx) => workerOf(ctx, display(id!))))
   },
   *body(id) {
     return yield* work(display(id!))
@@ -487,6 +588,17 @@ export const workersFamily: BuiltinFamily = {
       '__worker_start(task: string, options: dict) -> dict',
       { doc: 'Starts a worker.', effects: EFFECTS },
       (ctx, task, options) => machine.start(ctx, 'start', task ?? null, options ?? null),
+    ),
+    builtin(
+      '__worker_task(id: string) -> dict',
+      { doc: 'What a worker does with its present task.', effects: AGENT_EFFECTS },
+      (ctx, id) => machine.start(ctx, 'task', id ?? null),
+    ),
+    builtin(
+      'spawn_agent(config: dict) -> dict',
+      { doc: 'Starts a worker that carries out one stage: a model call, or an agent loop with tools.', effects: AGENT_EFFECTS },
+      (ctx, config) =>
+        config instanceof HarnDict ? machine.start(ctx, 'startStage', config) : ctx.runtime('spawn_agent: config must be a dict'),
     ),
     builtin('__worker_body(id: string) -> nil', { doc: 'What the task of a worker does.', effects: EFFECTS }, (ctx, id) =>
       machine.start(ctx, 'body', id ?? null),
