@@ -1,14 +1,14 @@
 // The client's search for deferred tools (reference 04b §3.5, §5.10): tools that a request leaves out are found by words or by
 // a pattern, and are in the next request.
 
-import { compileRegex, matchesOf } from './regex-engine.js'
-import type { Regex } from './regex-engine.js'
+import { compileRegex, searchRegex } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
 import { SEARCH_TOOL, isDeferred, nativeTool, readToolSearch, toolName } from './llm-tools.js'
 import type { ToolSearch } from './llm-tools.js'
 import { failWith } from './scripted.js'
 import { sortedJson, utf8 } from './tools-json.js'
 import { present, textAt } from './tools-registry.js'
+import type { Regex } from '../regex/search.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -71,7 +71,12 @@ function searchPattern(tools: readonly HarnDict[], query: string): Found {
     if (!(error instanceof RegexSyntaxError)) throw error
     return { names: [], diagnostic: `regex compile error: ${error.message}` }
   }
-  const scored = tools.map((tool) => ({ name: toolName(tool), score: [...matchesOf(pattern, corpusOf(tool))].length }))
+  const scored = tools.map((tool) => {
+    const search = searchRegex(pattern, corpusOf(tool), false)
+    let score = 0
+    while (search.next()) score++
+    return { name: toolName(tool), score }
+  })
   return ranked(scored, 'no tools matched your regex pattern; try a simpler one')
 }
 

@@ -12,8 +12,6 @@ export interface TranslatedRegex {
   readonly source: string
   /** Name of group i at index i - 1; null for a group without a name. */
   readonly groupNames: readonly (string | null)[]
-  /** Whether \b or \B occurs: the engine's word boundary knows ASCII words only (see regex-engine.ts). */
-  readonly hasWordBoundary: boolean
 }
 
 type Range = readonly [number, number]
@@ -80,7 +78,6 @@ class Translator {
   /** Where the last atom begins in `out`, -1 when nothing can be repeated here. */
   private atom = -1
   private repeated = false
-  private boundary = false
   /** Counted repetitions so far by the place of their atom in `out`: the largest product of nested counts. */
   private readonly counts: { readonly from: number; count: number }[] = []
 
@@ -95,7 +92,7 @@ class Translator {
     const open = this.groups.at(-1)
     if (open !== undefined) this.fail('unclosed group', open.position)
     const source = this.engineFlags === '' ? this.out : `(?${this.engineFlags})${this.out}`
-    return { source, groupNames: this.names, hasWordBoundary: this.boundary }
+    return { source, groupNames: this.names }
   }
 
   /** Points at the characters from `position` up to `end`, and at as many from `also` on. */
@@ -305,7 +302,6 @@ class Translator {
       // A count may follow; anything else in braces would be a boundary of a special kind.
       if (char === 'b' && /^\{(?!\s*[\d,])/.test(this.text.slice(this.at)))
         this.fail('special word boundary assertions are not supported', start)
-      this.boundary = true
       return this.put(`(?:\\${char})`)
     }
     if (char === 'A' || char === 'z') return this.put(`\\${char}`)

@@ -3,10 +3,11 @@
 import { builtin, family } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
 import { MAX_TEXT, textArg } from './core-values.js'
-import { compileRegex, expandReplacement, matchesOf } from './regex-engine.js'
-import type { Regex, RegexMatch } from './regex-engine.js'
+import { compileRegex, expandReplacement, parseReplacement, searchRegex } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
 import type { BuiltinFamily } from './registry.js'
+import { Regex } from '../regex/search.js'
+import type { Search } from '../regex/search.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -36,7 +37,7 @@ function compiled(ctx: Context, pattern: Value, letters: string): Regex | Contro
     const { known } = ctx.state(patternState)
     const key = `${letters}/${text}`
     if (!known.has(key)) {
-      ctx.charge(COMPILE_UNITS + UNITS_AN_INSTRUCTION * regex.engine.programSize())
+      ctx.charge(COMPILE_UNITS + UNITS_AN_INSTRUCTION * regex.size)
       if (known.size >= KNOWN_PATTERNS) known.delete(known.keys().next().value!)
       known.set(key, true)
     }
@@ -47,50 +48,66 @@ function compiled(ctx: Context, pattern: Value, letters: string): Regex | Contro
   }
 }
 
-function isRegex(value: Regex | Control): value is Regex {
-  return 'engine' in value
-}
-
 /**
- * The matches of a search, paid for: two characters are a unit, and what is made of a match takes `units` and `heap` more. Together
- * they are one operation.
+ * A search that is paid for: two characters are a unit, and what is made of a match takes `units` and `heap` more. Together they are
+ * one operation.
  */
-function* paidMatches(ctx: Context, regex: Regex, text: string, units: number, heap: number): Generator<RegexMatch, void, void> {
-  ctx.charge(text.length >> 1, text.length)
-  let spent = text.length >> 1
-  for (const match of matchesOf(regex, text)) {
-    spent = visit(spent, units)
-    ctx.charge(0, heap)
-    yield match
+class PaidSearch {
+  readonly search: Search
+  private readonly ctx: Context
+  private readonly units: number
+  private readonly heap: number
+  private spent: number
+
+  constructor(ctx: Context, search: Search, units: number, heap: number) {
+    this.search = search
+    this.ctx = ctx
+    this.units = units
+    this.heap = heap
+    this.spent = search.text.length >> 1
+    ctx.charge(this.spent, search.text.length)
+  }
+
+  next(): boolean {
+    if (!this.search.next()) return false
+    this.spent = visit(this.spent, this.units)
+    this.ctx.charge(0, this.heap)
+    return true
   }
 }
 
 const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result => {
   if (ctx.argc < 2) return null
   const regex = compiled(ctx, pattern, textArg(ctx, 2, flags))
-  if (!isRegex(regex)) return regex
+  if (!(regex instanceof Regex)) return regex
   const text = display(input)
   const found: Value[] = []
-  for (const match of paidMatches(ctx, regex, text, UNITS_A_MATCH, 32)) {
-    found.push(match.groups[0]!)
-  }
+  const search = searchRegex(regex, text, false)
+  const paid = new PaidSearch(ctx, search, UNITS_A_MATCH, 32)
+  while (paid.next()) found.push(text.slice(search.start, search.end))
   return found.length === 0 ? null : new HarnList(found)
 }
 
 const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Value): Result => {
   if (ctx.argc < 3) return null
   const regex = compiled(ctx, pattern, '')
-  if (!isRegex(regex)) return regex
+  if (!(regex instanceof Regex)) return regex
   const text = display(input)
-  const template = display(replacement)
+  const template = parseReplacement(display(replacement), regex)
+  const search = searchRegex(
+    regex,
+    text,
+    template.some((part) => typeof part === 'number'),
+  )
+  const paid = new PaidSearch(ctx, search, UNITS_A_MATCH, 16)
   let out = ''
   let from = 0
-  for (const match of paidMatches(ctx, regex, text, UNITS_A_MATCH, 16)) {
-    const piece = expandReplacement(template, regex, match)
+  while (paid.next()) {
+    const piece = expandReplacement(template, search)
     ctx.charge(0, piece.length)
-    out += text.slice(from, match.start) + piece
+    out += text.slice(from, search.start) + piece
     if (out.length > MAX_TEXT) return ctx.runtime('regex_replace: the result is too long')
-    from = match.end
+    from = search.end
   }
   return out + text.slice(from)
 }
@@ -98,16 +115,22 @@ const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Val
 const captures = (ctx: Context, pattern: Value, input: Value): Result => {
   if (ctx.argc < 2) return new HarnList([])
   const regex = compiled(ctx, pattern, '')
-  if (!isRegex(regex)) return regex
+  if (!(regex instanceof Regex)) return regex
   const text = display(input)
   const found: Value[] = []
-  for (const match of paidMatches(ctx, regex, text, UNITS_A_RECORD, 256)) {
+  const search = searchRegex(regex, text, true)
+  const paid = new PaidSearch(ctx, search, UNITS_A_RECORD, 256)
+  const { groupNames } = regex
+  while (paid.next()) {
     const fields = new Map<string, Value>()
-    fields.set('match', match.groups[0]!)
-    fields.set('groups', new HarnList(match.groups.slice(1)))
-    for (const [at, name] of regex.groupNames.entries()) {
-      const value = match.groups[at + 1]
-      if (name !== null && value != null) fields.set(name, value)
+    const groups: Value[] = []
+    for (let number = 1; number <= groupNames.length; number++) groups.push(search.group(number))
+    fields.set('match', text.slice(search.start, search.end))
+    fields.set('groups', new HarnList(groups))
+    for (let at = 0; at < groups.length; at++) {
+      const name = groupNames[at]!
+      const value = groups[at]!
+      if (name !== null && value !== null) fields.set(name, value)
     }
     found.push(HarnDict.named(fields))
   }
@@ -117,13 +140,15 @@ const captures = (ctx: Context, pattern: Value, input: Value): Result => {
 const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Result => {
   if (ctx.argc < 2) return null
   const regex = compiled(ctx, pattern, textArg(ctx, 2, flags))
-  if (!isRegex(regex)) return regex
+  if (!(regex instanceof Regex)) return regex
   const text = display(input)
   const pieces: Value[] = []
   let from = 0
-  for (const match of paidMatches(ctx, regex, text, UNITS_A_MATCH, 32)) {
-    pieces.push(text.slice(from, match.start))
-    from = match.end
+  const search = searchRegex(regex, text, false)
+  const paid = new PaidSearch(ctx, search, UNITS_A_MATCH, 32)
+  while (paid.next()) {
+    pieces.push(text.slice(from, search.start))
+    from = search.end
   }
   pieces.push(text.slice(from))
   return new HarnList(pieces)

@@ -1,0 +1,376 @@
+// A deterministic automaton made while it runs. A state is what the automaton's threads stand at, most preferred first; where a state
+// goes with a class of characters is worked out when it is first asked, and then a table says it. One step a character is all that
+// a search takes, whatever the pattern: one over the text from where it is to begin (`endFrom`: the end of the leftmost match), one
+// from that end backwards (`startBefore`).
+//
+// What holds at a place (word boundaries, ends of lines) depends on the characters at both sides. A state therefore speaks of the
+// place before a character that was not read yet: it holds what was read, and assertions that need the other side wait in it; and
+// a match is noticed with the step behind it.
+//
+// The table is bounded. When it is full it is thrown away; when that happens too often, the search gives up (`GAVE_UP`) and somebody
+// else has to do it. Cost and result of a search are facts of pattern and text: nothing here can be seen by scripts.
+
+import { EDGE_CLASS } from './classes.js'
+import type { CharClasses } from './classes.js'
+import { ASSERT, CONDITION, EDGE, GO, MATCH, READ, conditionsBetween } from './program.js'
+import type { Automaton } from './program.js'
+
+export const NO_MATCH = -1
+export const GAVE_UP = -2
+
+/** What the table says beside places in itself; a negative place is a match before the character that leads there. */
+const UNKNOWN = 0
+const DEAD = -1
+const MATCHED_AND_DEAD = -2
+/** To the state in which no match has begun. */
+const IDLE = -3
+const FIRST_STATE = 4
+/** Not in the table: an answer of step(). */
+const GAVE_UP_STEP = -0x7fffffff
+
+/** Entries of the table, and nodes in states, before they are thrown away. */
+const MOST_ENTRIES = 1 << 17
+const MOST_NODES = 1 << 17
+/** Fewer characters for each state of a full table, and a search is better off without. */
+const PROGRESS_A_STATE = 10
+/** Characters that are looked at one by one before indexOf, which takes longer to start, looks for the next candidate. */
+const NEAR = 16
+
+const BEFORE = CONDITION.BEGIN_LINE | CONDITION.BEGIN_TEXT
+const BEHIND = CONDITION.END_LINE | CONDITION.END_TEXT
+
+interface State {
+  /** READ, ASSERT and MATCH nodes. */
+  readonly nodes: Int32Array
+  /** What was read last, where an assertion waits for it: bits of EDGE, NEWLINE, WORD. */
+  readonly known: number
+  readonly waiting: boolean
+  /** Whether a match may yet begin behind this place. */
+  readonly searching: boolean
+}
+
+export interface DfaOptions {
+  /** Reads from the end to the start, and goes on to the longest match. */
+  readonly backwards: boolean
+  /** Only forwards: whether a match must begin where the text does; what each match begins with. */
+  readonly anchored: boolean
+  readonly prefix: string
+}
+
+export class Dfa {
+  private readonly automaton: Automaton
+  private readonly classes: CharClasses
+  private readonly backwards: boolean
+  private readonly anchored: boolean
+  private readonly prefix: string
+  private readonly stride: number
+  private table: Int32Array
+  private states: (State | null)[] = []
+  private numbers = new Map<string, number>()
+  private nodeCount = 0
+  /** Start states by what is known, 0 where not made yet. */
+  private readonly starts = new Int32Array(8)
+  private idle = 0
+  /** Whether a character of Latin 1 leaves the idle state; null where that state is not to be left by leaps. */
+  private leaves: Uint8Array | null = null
+  private clearings = 0
+  /** How far this search had come when the table was last thrown away; -1 for not yet. */
+  private resetAt = -1
+  /** Marks of nodes seen in a walk: `mark` is raised for each. */
+  private readonly seen: Int32Array
+  private mark = 0
+
+  constructor(automaton: Automaton, classes: CharClasses, options: DfaOptions) {
+    this.automaton = automaton
+    this.classes = classes
+    this.backwards = options.backwards
+    this.anchored = options.anchored
+    this.prefix = options.prefix
+    this.stride = classes.count
+    this.seen = new Int32Array(automaton.kind.length).fill(-1)
+    this.table = new Int32Array(0)
+    this.clear()
+  }
+
+  /**
+   * The end of the leftmost match that begins at `from` or behind; with `early` some place at which it is known that there is one.
+   * NO_MATCH, GAVE_UP.
+   */
+  endFrom(text: string, from: number, early: boolean): number {
+    const { latin } = this.classes
+    const length = text.length
+    const { prefix } = this
+    let end = NO_MATCH
+    this.resetAt = -1
+    let at = from
+    let state = this.startState(from === 0 ? EDGE_CLASS : this.classBefore(text, from))
+    if (state === DEAD) return NO_MATCH
+    let { table } = this
+    if (state === this.idle && this.leaves !== null) {
+      at = this.leap(text, at, this.leaves, prefix)
+      if (at < 0) return NO_MATCH
+    }
+    while (at < length) {
+      const unit = text.charCodeAt(at)
+      let size = 1
+      let each: number
+      if (unit < 256) each = latin[unit]!
+      else if ((unit & 0xf800) === 0xd800) {
+        const codePoint = text.codePointAt(at)!
+        if (codePoint > 0xffff) size = 2
+        each = this.classes.of(codePoint)
+      } else each = this.classes.of(unit)
+      let to = table[state + each]!
+      if (to <= 0) {
+        if (to === UNKNOWN) {
+          to = this.step(state, each, at - from)
+          table = this.table
+          if (to === GAVE_UP_STEP) return GAVE_UP
+        }
+        if (to === IDLE) {
+          at = this.leap(text, at + size, this.leaves!, prefix)
+          if (at < 0) return NO_MATCH
+          state = this.idle
+          continue
+        }
+        if (to < 0) {
+          if (to === DEAD) return end
+          end = at
+          if (to === MATCHED_AND_DEAD || early) return end
+          to = -to
+        }
+      }
+      state = to
+      at += size
+    }
+    let last = table[state + EDGE_CLASS]!
+    if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
+    if (last === GAVE_UP_STEP) return GAVE_UP
+    return last < 0 && last !== DEAD && last !== IDLE ? length : end
+  }
+
+  /** The first place at `from` or behind from which the pattern matches up to `end`. NO_MATCH, GAVE_UP. */
+  startBefore(text: string, end: number, from: number): number {
+    const { latin } = this.classes
+    const length = text.length
+    let start = NO_MATCH
+    this.resetAt = -1
+    let state = this.startState(end === length ? EDGE_CLASS : this.classAt(text, end))
+    if (state === DEAD) return NO_MATCH
+    let { table } = this
+    for (let at = end; ; ) {
+      const low = at - 1
+      const unit = low < 0 ? 0 : text.charCodeAt(low)
+      let size = 1
+      let each: number
+      if (low < 0) each = EDGE_CLASS
+      else if (unit < 256) each = latin[unit]!
+      else {
+        each = this.classBefore(text, at)
+        if ((unit & 0xfc00) === 0xdc00 && isPairBefore(text, at)) size = 2
+      }
+      let to = table[state + each]!
+      if (to === UNKNOWN) {
+        to = this.step(state, each, end - at)
+        table = this.table
+        if (to === GAVE_UP_STEP) return GAVE_UP
+      }
+      if (to < 0) {
+        if (to === DEAD) return start
+        start = at
+        if (to === MATCHED_AND_DEAD) return start
+        to = -to
+      }
+      if (at <= from) return start
+      state = to
+      at -= size
+    }
+  }
+
+  /** Forgets all states; they are made anew when they are needed. */
+  clear(): void {
+    this.table = new Int32Array(this.stride * (FIRST_STATE + 12))
+    this.states = new Array<State | null>(FIRST_STATE).fill(null)
+    this.numbers = new Map()
+    this.nodeCount = 0
+    this.starts.fill(0)
+    this.idle = 0
+    this.leaves = null
+  }
+
+  /** The first place at `at` or behind where the idle state can be left; -1 for none. The end of the text counts as one. */
+  private leap(text: string, at: number, leaves: Uint8Array, prefix: string): number {
+    const length = text.length
+    const near = prefix === '' ? length : Math.min(length, at + NEAR)
+    for (; at < near; at++) {
+      const unit = text.charCodeAt(at)
+      if (unit > 255 || leaves[unit] === 1) return at
+    }
+    if (prefix === '') return at
+    return text.indexOf(prefix, at)
+  }
+
+  private classAt(text: string, at: number): number {
+    return this.classes.of(text.codePointAt(at)!)
+  }
+
+  private classBefore(text: string, at: number): number {
+    return this.classes.of(isPairBefore(text, at) ? text.codePointAt(at - 2)! : text.charCodeAt(at - 1))
+  }
+
+  /** The state of a search that begins beside a character of the class: DEAD, or its place in the table. */
+  private startState(beside: number): number {
+    const known = this.classes.info(beside)
+    if (this.idle === 0) this.findIdle()
+    let state = this.starts[known]!
+    if (state === 0) {
+      state = this.backwards ? this.stateOf([this.automaton.start], known, false) : this.stateOf([], known, true)
+      this.starts[known] = state
+    }
+    return state
+  }
+
+  /** Makes the idle state and says how it is left. With an assertion in it each place has to be looked at. */
+  private findIdle(): void {
+    if (this.backwards || this.anchored) return
+    this.idle = this.stateOf([], 0, true)
+    const { waiting, nodes } = this.states[this.idle / this.stride]!
+    const { kind, value } = this.automaton
+    if (waiting || nodes.some((node) => kind[node] === MATCH) || this.startsDiffer()) return
+    const leaves = new Uint8Array(256)
+    for (let unit = 0; unit < 256; unit++) {
+      const each = this.classes.latin[unit]!
+      if (nodes.some((node) => kind[node] === READ && this.classes.accepts(value[node]!, each))) leaves[unit] = 1
+    }
+    this.leaves = leaves
+  }
+
+  /** Whether what may begin depends on what was read before. */
+  private startsDiffer(): boolean {
+    const { kind, next, start } = this.automaton
+    const pending = [start]
+    const reached = new Set<number>()
+    while (pending.length > 0) {
+      const node = pending.pop()!
+      if (reached.has(node)) continue
+      reached.add(node)
+      if (kind[node] === ASSERT) return true
+      if (kind[node] === GO) pending.push(...next[node]!)
+    }
+    return false
+  }
+
+  /** Works out and writes down where a state goes with a class. */
+  private step(from: number, each: number, progress: number): number {
+    const state = this.states[from / this.stride]!
+    const { kind, value, next } = this.automaton
+    const other = this.classes.info(each)
+    let { nodes } = state
+    if (state.waiting) {
+      const held = this.backwards ? conditionsBetween(other, state.known) : conditionsBetween(state.known, other)
+      nodes = this.expand(Array.from(nodes), held, ~0).nodes
+    }
+    let matched = false
+    let { searching } = state
+    const roots: number[] = []
+    for (const node of nodes) {
+      if (kind[node] === MATCH) {
+        matched = true
+        if (this.backwards) continue
+        // The rest is less preferred.
+        searching = false
+        break
+      }
+      if (this.classes.accepts(value[node]!, each)) roots.push(next[node]![0]!)
+    }
+    const { clearings } = this
+    const place = each === EDGE_CLASS ? DEAD : this.stateOf(roots, other, searching)
+    let to: number
+    if (place === DEAD) to = matched ? MATCHED_AND_DEAD : DEAD
+    else if (matched) to = -place
+    else to = place === this.idle && this.leaves !== null ? IDLE : place
+    if (this.clearings === clearings) {
+      this.table[from + each] = to
+      return to
+    }
+    // The state that is left is in the table no more.
+    const statesLost = MOST_ENTRIES / this.stride
+    if (this.resetAt >= 0 && progress - this.resetAt < statesLost * PROGRESS_A_STATE) return GAVE_UP_STEP
+    this.resetAt = progress
+    this.findIdle()
+    return to
+  }
+
+  /** The state that stands at what `roots` lead to. */
+  private stateOf(roots: number[], known: number, searching: boolean): number {
+    if (searching && (!this.anchored || (known & EDGE) !== 0)) roots.push(this.automaton.start)
+    const held = this.backwards ? conditionsBetween(0, known) & BEHIND : conditionsBetween(known, 0) & BEFORE
+    const { nodes, waiting, ended } = this.expand(roots, held, this.backwards ? BEHIND : BEFORE)
+    if (this.backwards) nodes.sort()
+    const goesOn = searching && !ended && !this.anchored
+    if (nodes.length === 0 && !goesOn) return DEAD
+    const kept = waiting ? known : 0
+    const key = `${String.fromCharCode(kept + (goesOn ? 8 : 0))}${String.fromCharCode.apply(null, nodes as unknown as number[])}`
+    const number = this.numbers.get(key)
+    if (number !== undefined) return number * this.stride
+    return this.add(key, { nodes, known: kept, waiting, searching: goesOn })
+  }
+
+  private add(key: string, state: State): number {
+    if ((this.states.length + 1) * this.stride > MOST_ENTRIES || this.nodeCount > MOST_NODES) {
+      this.clear()
+      this.clearings++
+    }
+    const number = this.states.push(state) - 1
+    this.numbers.set(key, number)
+    this.nodeCount += state.nodes.length + 1
+    if (this.states.length * this.stride > this.table.length) {
+      const larger = new Int32Array(this.table.length * 2)
+      larger.set(this.table)
+      this.table = larger
+    }
+    return number * this.stride
+  }
+
+  /**
+   * The nodes that read, assert or match and are reached from `roots`, in order of preference. Of an assertion the conditions in
+   * `decided` are known: it holds if they are all in `held`, and waits if it asks for more.
+   */
+  private expand(roots: number[], held: number, decided: number): { nodes: Int32Array; waiting: boolean; ended: boolean } {
+    const { kind, value, next } = this.automaton
+    const { seen } = this
+    const mark = ++this.mark
+    const nodes: number[] = []
+    let waiting = false
+    const pending = roots.reverse()
+    while (pending.length > 0) {
+      const node = pending.pop()!
+      if (seen[node] === mark) continue
+      seen[node] = mark
+      const type = kind[node]!
+      if (type === ASSERT) {
+        const wanted = value[node]!
+        if ((wanted & decided & ~held) !== 0) continue
+        if ((wanted & ~decided) !== 0) {
+          waiting = true
+          nodes.push(node)
+          continue
+        }
+      } else if (type !== GO) {
+        nodes.push(node)
+        if (type === MATCH && !this.backwards) return { nodes: Int32Array.from(nodes), waiting, ended: true }
+        continue
+      }
+      const to = next[node]!
+      for (let at = to.length - 1; at >= 0; at--) pending.push(to[at]!)
+    }
+    return { nodes: Int32Array.from(nodes), waiting, ended: false }
+  }
+}
+
+/** Whether two surrogates that make one character stand before `at`. */
+export function isPairBefore(text: string, at: number): boolean {
+  return (
+    at >= 2 && (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800
+  )
+}
