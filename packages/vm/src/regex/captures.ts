@@ -9,8 +9,6 @@ import { pikeSearch } from './pike.js'
 import { ASSERT, EDGE, GO, MATCH, READ, conditionsBetween } from './program.js'
 import type { Program } from './program.js'
 
-/** Nodes times places that are marked at a time: 32 KiB. */
-const MOST_MARKS = 1 << 18
 /** Entries of the one-pass table; a program with more walks with marks. */
 const MOST_ENTRIES = 1 << 16
 
@@ -33,19 +31,29 @@ export class Captures {
   private readonly ways: Way[] = []
   private marks = new Uint32Array(0)
 
-  constructor(program: Program, classes: CharClasses) {
+  private readonly mostMarks: number
+
+  /** `mostMarks`: nodes times places that are marked at a time. */
+  constructor(program: Program, classes: CharClasses, mostMarks: number) {
+    this.mostMarks = mostMarks
     this.program = program
     this.classes = classes
-    this.onePass = !program.kind.includes(ASSERT) && program.kind.length * classes.count <= MOST_ENTRIES
+    this.onePass = mostMarks > 0 && !program.kind.includes(ASSERT) && program.kind.length * classes.count <= MOST_ENTRIES
   }
 
   /** Fills `slots` for the match of [start, end). */
   fill(text: string, start: number, end: number, slots: Int32Array): void {
+    if (this.fillOnePass(text, start, end, slots)) return
     slots.fill(-1)
-    if (this.onePass && this.runOnePass(text, start, end, slots)) return
-    slots.fill(-1)
-    if (this.program.kind.length * (end - start + 1) <= MOST_MARKS) this.runMarked(text, start, end, slots)
+    if (this.program.kind.length * (end - start + 1) <= this.mostMarks) this.runMarked(text, start, end, slots)
     else pikeSearch(this.program, this.classes, text, start, slots, end)
+  }
+
+  /** The same if the pattern matches [start, end) at all and leaves no choice there; false says nothing, and spoils the slots. */
+  fillOnePass(text: string, start: number, end: number, slots: Int32Array): boolean {
+    if (!this.onePass) return false
+    slots.fill(-1)
+    return this.runOnePass(text, start, end, slots)
   }
 
   // --------------------------------------------------------------------------------------------------------- one pass
@@ -56,7 +64,7 @@ export class Captures {
     this.table ??= new Int32Array(this.program.kind.length * count)
     const { table, ways } = this
     let node = this.program.start
-    for (let at = start; ; ) {
+    for (let at = start; ;) {
       let each = EDGE_CLASS
       let size = 1
       if (at < end) {
@@ -147,7 +155,8 @@ export class Captures {
       if (type === READ) {
         if (at >= end) continue
         const codePoint = text.codePointAt(at)!
-        if (this.classes.accepts(value[node]!, this.classes.of(codePoint))) pending.push(to[0]!, at + (codePoint > 0xffff ? 2 : 1))
+        if (this.classes.accepts(value[node]!, this.classes.of(codePoint)))
+          pending.push(to[0]!, at + (codePoint > 0xffff ? 2 : 1))
         continue
       }
       if (type === ASSERT && (value[node]! & ~this.heldAt(text, at)) !== 0) continue
@@ -163,9 +172,7 @@ export class Captures {
   private heldAt(text: string, at: number): number {
     const { classes } = this
     const before =
-      at === 0
-        ? EDGE
-        : classes.info(classes.of(isPairBefore(text, at) ? text.codePointAt(at - 2)! : text.charCodeAt(at - 1)))
+      at === 0 ? EDGE : classes.info(classes.of(isPairBefore(text, at) ? text.codePointAt(at - 2)! : text.charCodeAt(at - 1)))
     return conditionsBetween(before, at === text.length ? EDGE : classes.info(classes.of(text.codePointAt(at)!)))
   }
 }

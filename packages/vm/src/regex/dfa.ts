@@ -12,7 +12,8 @@
 
 import { EDGE_CLASS } from './classes.js'
 import type { CharClasses } from './classes.js'
-import { ASSERT, CONDITION, EDGE, GO, MATCH, READ, conditionsBetween } from './program.js'
+import type { Leap } from './leap.js'
+import { ASSERT, CONDITION, EDGE, GO, MATCH, conditionsBetween } from './program.js'
 import type { Automaton } from './program.js'
 
 export const NO_MATCH = -1
@@ -22,25 +23,22 @@ export const GAVE_UP = -2
 const UNKNOWN = 0
 const DEAD = -1
 const MATCHED_AND_DEAD = -2
-/** To the state in which no match has begun. */
+/** No match has begun. */
 const IDLE = -3
 const FIRST_STATE = 4
 /** Not in the table: an answer of step(). */
 const GAVE_UP_STEP = -0x7fffffff
 
-/** Entries of the table, and nodes in states, before they are thrown away. */
-const MOST_ENTRIES = 1 << 17
-const MOST_NODES = 1 << 17
 /** Fewer characters for each state of a full table, and a search is better off without. */
 const PROGRESS_A_STATE = 10
-/** Characters that are looked at one by one before indexOf, which takes longer to start, looks for the next candidate. */
-const NEAR = 16
+/** Any class but that of the edge, where it does not matter which. */
+const OTHER_CLASS = 1
 
 const BEFORE = CONDITION.BEGIN_LINE | CONDITION.BEGIN_TEXT
 const BEHIND = CONDITION.END_LINE | CONDITION.END_TEXT
 
 interface State {
-  /** READ, ASSERT and MATCH nodes. */
+  /** READ and MATCH nodes; where assertions wait, what they and the others are reached from. */
   readonly nodes: Int32Array
   /** What was read last, where an assertion waits for it: bits of EDGE, NEWLINE, WORD. */
   readonly known: number
@@ -52,9 +50,12 @@ interface State {
 export interface DfaOptions {
   /** Reads from the end to the start, and goes on to the longest match. */
   readonly backwards: boolean
-  /** Only forwards: whether a match must begin where the text does; what each match begins with. */
+  /** Only forwards: whether a match must begin where the text does. */
   readonly anchored: boolean
-  readonly prefix: string
+  /** Only forwards: how places are found where a match could begin. */
+  readonly leap: Leap | null
+  /** Entries of the table, and nodes in states, before they are thrown away. */
+  readonly most: number
 }
 
 export class Dfa {
@@ -62,17 +63,17 @@ export class Dfa {
   private readonly classes: CharClasses
   private readonly backwards: boolean
   private readonly anchored: boolean
-  private readonly prefix: string
+  private readonly leap: Leap | null
   private readonly stride: number
+  private readonly most: number
   private table: Int32Array
   private states: (State | null)[] = []
   private numbers = new Map<string, number>()
   private nodeCount = 0
   /** Start states by what is known, 0 where not made yet. */
   private readonly starts = new Int32Array(8)
-  private idle = 0
-  /** Whether a character of Latin 1 leaves the idle state; null where that state is not to be left by leaps. */
-  private leaves: Uint8Array | null = null
+  /** No match of the last endFrom begins before this place. */
+  candidate = 0
   private clearings = 0
   /** How far this search had come when the table was last thrown away; -1 for not yet. */
   private resetAt = -1
@@ -85,8 +86,9 @@ export class Dfa {
     this.classes = classes
     this.backwards = options.backwards
     this.anchored = options.anchored
-    this.prefix = options.prefix
+    this.leap = options.leap
     this.stride = classes.count
+    this.most = options.most
     this.seen = new Int32Array(automaton.kind.length).fill(-1)
     this.table = new Int32Array(0)
     this.clear()
@@ -94,22 +96,24 @@ export class Dfa {
 
   /**
    * The end of the leftmost match that begins at `from` or behind; with `early` some place at which it is known that there is one.
+   * `pairs`: the text may hold pairs of surrogates.
    * NO_MATCH, GAVE_UP.
    */
-  endFrom(text: string, from: number, early: boolean): number {
+  endFrom(text: string, from: number, pairs: boolean, early: boolean): number {
     const { latin } = this.classes
     const length = text.length
-    const { prefix } = this
+    const { leap } = this
     let end = NO_MATCH
     this.resetAt = -1
     let at = from
-    let state = this.startState(from === 0 ? EDGE_CLASS : this.classBefore(text, from))
-    if (state === DEAD) return NO_MATCH
-    let { table } = this
-    if (state === this.idle && this.leaves !== null) {
-      at = this.leap(text, at, this.leaves, prefix)
+    if (leap !== null) {
+      at = leap.find(text, at, pairs)
       if (at < 0) return NO_MATCH
     }
+    this.candidate = at
+    let state = this.startState(at === 0 ? EDGE_CLASS : this.classBefore(text, at))
+    if (state === DEAD) return NO_MATCH
+    let { table } = this
     while (at < length) {
       const unit = text.charCodeAt(at)
       let size = 1
@@ -128,9 +132,11 @@ export class Dfa {
           if (to === GAVE_UP_STEP) return GAVE_UP
         }
         if (to === IDLE) {
-          at = this.leap(text, at + size, this.leaves!, prefix)
+          at = leap!.find(text, at + size, pairs)
           if (at < 0) return NO_MATCH
-          state = this.idle
+          this.candidate = at
+          state = this.startState(leap!.looksBack ? this.classBefore(text, at) : OTHER_CLASS)
+          table = this.table
           continue
         }
         if (to < 0) {
@@ -158,7 +164,7 @@ export class Dfa {
     let state = this.startState(end === length ? EDGE_CLASS : this.classAt(text, end))
     if (state === DEAD) return NO_MATCH
     let { table } = this
-    for (let at = end; ; ) {
+    for (let at = end; ;) {
       const low = at - 1
       const unit = low < 0 ? 0 : text.charCodeAt(low)
       let size = 1
@@ -194,20 +200,6 @@ export class Dfa {
     this.numbers = new Map()
     this.nodeCount = 0
     this.starts.fill(0)
-    this.idle = 0
-    this.leaves = null
-  }
-
-  /** The first place at `at` or behind where the idle state can be left; -1 for none. The end of the text counts as one. */
-  private leap(text: string, at: number, leaves: Uint8Array, prefix: string): number {
-    const length = text.length
-    const near = prefix === '' ? length : Math.min(length, at + NEAR)
-    for (; at < near; at++) {
-      const unit = text.charCodeAt(at)
-      if (unit > 255 || leaves[unit] === 1) return at
-    }
-    if (prefix === '') return at
-    return text.indexOf(prefix, at)
   }
 
   private classAt(text: string, at: number): number {
@@ -221,43 +213,12 @@ export class Dfa {
   /** The state of a search that begins beside a character of the class: DEAD, or its place in the table. */
   private startState(beside: number): number {
     const known = this.classes.info(beside)
-    if (this.idle === 0) this.findIdle()
     let state = this.starts[known]!
     if (state === 0) {
       state = this.backwards ? this.stateOf([this.automaton.start], known, false) : this.stateOf([], known, true)
       this.starts[known] = state
     }
     return state
-  }
-
-  /** Makes the idle state and says how it is left. With an assertion in it each place has to be looked at. */
-  private findIdle(): void {
-    if (this.backwards || this.anchored) return
-    this.idle = this.stateOf([], 0, true)
-    const { waiting, nodes } = this.states[this.idle / this.stride]!
-    const { kind, value } = this.automaton
-    if (waiting || nodes.some((node) => kind[node] === MATCH) || this.startsDiffer()) return
-    const leaves = new Uint8Array(256)
-    for (let unit = 0; unit < 256; unit++) {
-      const each = this.classes.latin[unit]!
-      if (nodes.some((node) => kind[node] === READ && this.classes.accepts(value[node]!, each))) leaves[unit] = 1
-    }
-    this.leaves = leaves
-  }
-
-  /** Whether what may begin depends on what was read before. */
-  private startsDiffer(): boolean {
-    const { kind, next, start } = this.automaton
-    const pending = [start]
-    const reached = new Set<number>()
-    while (pending.length > 0) {
-      const node = pending.pop()!
-      if (reached.has(node)) continue
-      reached.add(node)
-      if (kind[node] === ASSERT) return true
-      if (kind[node] === GO) pending.push(...next[node]!)
-    }
-    return false
   }
 
   /** Works out and writes down where a state goes with a class. */
@@ -284,20 +245,20 @@ export class Dfa {
       if (this.classes.accepts(value[node]!, each)) roots.push(next[node]![0]!)
     }
     const { clearings } = this
-    const place = each === EDGE_CLASS ? DEAD : this.stateOf(roots, other, searching)
+    // With nothing under way it goes on where something may begin.
+    const idle = roots.length === 0 && searching && !matched && this.leap !== null
+    const place = each === EDGE_CLASS ? DEAD : idle ? IDLE : this.stateOf(roots, other, searching)
     let to: number
     if (place === DEAD) to = matched ? MATCHED_AND_DEAD : DEAD
-    else if (matched) to = -place
-    else to = place === this.idle && this.leaves !== null ? IDLE : place
+    else to = matched ? -place : place
     if (this.clearings === clearings) {
       this.table[from + each] = to
       return to
     }
     // The state that is left is in the table no more.
-    const statesLost = MOST_ENTRIES / this.stride
+    const statesLost = this.most / this.stride
     if (this.resetAt >= 0 && progress - this.resetAt < statesLost * PROGRESS_A_STATE) return GAVE_UP_STEP
     this.resetAt = progress
-    this.findIdle()
     return to
   }
 
@@ -305,19 +266,22 @@ export class Dfa {
   private stateOf(roots: number[], known: number, searching: boolean): number {
     if (searching && (!this.anchored || (known & EDGE) !== 0)) roots.push(this.automaton.start)
     const held = this.backwards ? conditionsBetween(0, known) & BEHIND : conditionsBetween(known, 0) & BEFORE
-    const { nodes, waiting, ended } = this.expand(roots, held, this.backwards ? BEHIND : BEFORE)
+    const unique = [...new Set(roots)]
+    const { nodes: reached, waiting, ended } = this.expand(roots, held, this.backwards ? BEHIND : BEFORE)
+    // With an assertion that waits all is to be done again from the roots: which way to a node comes first depends on it.
+    const nodes = waiting ? Int32Array.from(unique) : reached
     if (this.backwards) nodes.sort()
     const goesOn = searching && !ended && !this.anchored
     if (nodes.length === 0 && !goesOn) return DEAD
     const kept = waiting ? known : 0
-    const key = `${String.fromCharCode(kept + (goesOn ? 8 : 0))}${String.fromCharCode.apply(null, nodes as unknown as number[])}`
+    const key = `${String.fromCharCode(kept + (goesOn ? 8 : 0) + (waiting ? 16 : 0))}${String.fromCharCode.apply(null, nodes as unknown as number[])}`
     const number = this.numbers.get(key)
     if (number !== undefined) return number * this.stride
     return this.add(key, { nodes, known: kept, waiting, searching: goesOn })
   }
 
   private add(key: string, state: State): number {
-    if ((this.states.length + 1) * this.stride > MOST_ENTRIES || this.nodeCount > MOST_NODES) {
+    if ((this.states.length + 1) * this.stride > this.most || this.nodeCount > this.most) {
       this.clear()
       this.clearings++
     }
@@ -370,7 +334,5 @@ export class Dfa {
 
 /** Whether two surrogates that make one character stand before `at`. */
 export function isPairBefore(text: string, at: number): boolean {
-  return (
-    at >= 2 && (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800
-  )
+  return at >= 2 && (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800
 }

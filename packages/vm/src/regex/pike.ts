@@ -31,17 +31,15 @@ export function pikeSearch(
   const width = slots.length
   const size = kind.length
   const make = (): Threads => ({ count: 0, nodes: new Int32Array(size), slots: new Int32Array(size * width) })
-  let threads = make()
-  let ready = make()
+  const threads = make()
+  const ready = make()
   const seen = new Int32Array(size).fill(-1)
   const initial = new Int32Array(width).fill(-1)
   let found = false
   let before = classes.info(
-    from === 0
-      ? EDGE_CLASS
-      : classes.of(isPairBefore(text, from) ? text.codePointAt(from - 2)! : text.charCodeAt(from - 1)),
+    from === 0 ? EDGE_CLASS : classes.of(isPairBefore(text, from) ? text.codePointAt(from - 2)! : text.charCodeAt(from - 1)),
   )
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const codePoint = at < text.length ? text.codePointAt(at)! : -1
     const each = codePoint < 0 ? EDGE_CLASS : classes.of(codePoint)
     const behind = classes.info(each)

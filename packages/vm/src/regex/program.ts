@@ -43,6 +43,10 @@ export interface Program extends Automaton {
   readonly usesWords: boolean
   /** Whether a match can only begin where the text does. */
   readonly anchored: boolean
+  /** Whether a match can only begin where a line does. */
+  readonly beginsLine: boolean
+  /** Whether an assertion may stand before the first character. */
+  readonly looksBack: boolean
   /** What each match begins with. */
   readonly prefix: string
   /** Whether the prefix is all there is to match. */
@@ -130,7 +134,9 @@ export function programOf(engine: RE2JS): Program {
     slots: numCap,
     usesLines: (conditions & (CONDITION.BEGIN_LINE | CONDITION.END_LINE)) !== 0,
     usesWords: (conditions & (CONDITION.WORD | CONDITION.NO_WORD)) !== 0,
-    anchored: isAnchored(automaton),
+    anchored: beginsWith(automaton, CONDITION.BEGIN_TEXT),
+    beginsLine: beginsWith(automaton, CONDITION.BEGIN_LINE),
+    looksBack: looksBackAtStart(automaton),
     length: lengthOf(automaton, sets),
     ...prefixOf(automaton, sets),
   }
@@ -151,20 +157,35 @@ function foldedRanges(rune: number): Ranges {
   return Int32Array.from(all[1] === 0 ? all.slice(2) : [1, ...all.slice(1)])
 }
 
-function isAnchored({ start, kind, value, next }: Automaton): boolean {
+/** Whether nothing matches but behind an assertion of the condition. */
+function beginsWith({ start, kind, value, next }: Automaton, condition: number): boolean {
   for (let at = start; ; at = next[at]![0]!) {
-    if (kind[at] === ASSERT) {
-      if ((value[at]! & CONDITION.BEGIN_TEXT) !== 0) return true
-    } else if (kind[at] !== GO || next[at]!.length !== 1) return false
+    if (kind[at] === ASSERT && (value[at]! & condition) !== 0) return true
+    if (kind[at] === READ || next[at]!.length !== 1) return false
   }
+}
+
+function looksBackAtStart({ kind, next, start }: Automaton): boolean {
+  const pending = [start]
+  const seen = new Set<number>()
+  while (pending.length > 0) {
+    const node = pending.pop()!
+    if (seen.has(node)) continue
+    seen.add(node)
+    if (kind[node] === ASSERT) return true
+    if (kind[node] === GO) pending.push(...next[node]!)
+  }
+  return false
 }
 
 function prefixOf({ start, kind, value, next }: Automaton, sets: readonly Ranges[]): { prefix: string; literal: boolean } {
   let prefix = ''
+  let literal = true
   for (let at = start; ; at = next[at]![0]!) {
-    if (kind[at] === MATCH) return { prefix, literal: prefix !== '' }
-    if (kind[at] === ASSERT || next[at]!.length !== 1) return { prefix, literal: false }
-    if (kind[at] === GO) continue
+    if (kind[at] === MATCH) return { prefix, literal: literal && prefix !== '' }
+    if (next[at]!.length !== 1) return { prefix, literal: false }
+    if (kind[at] === ASSERT) literal = false
+    if (kind[at] !== READ) continue
     const set = sets[value[at]!]!
     // A surrogate alone is no text to be looked for: it may be half of a character.
     if (set.length !== 2 || set[0] !== set[1] || (set[0]! >= 0xd800 && set[0]! <= 0xdfff)) return { prefix, literal: false }

@@ -6,6 +6,7 @@ import type { RE2JS } from 're2js'
 import { Captures } from './captures.js'
 import { CharClasses } from './classes.js'
 import { Dfa, GAVE_UP, NO_MATCH } from './dfa.js'
+import { leapOf } from './leap.js'
 import { pikeSearch } from './pike.js'
 import { programOf, reversed } from './program.js'
 import type { Program } from './program.js'
@@ -13,6 +14,19 @@ import type { Program } from './program.js'
 /** Programs and alphabets above this are no matter for tables. */
 const MOST_NODES = 1 << 14
 const MOST_CLASSES = 1 << 12
+
+/** Bounds that tests make small, so that short texts meet them. */
+export interface Bounds {
+  /** Entries of a table of states; 0 does without. */
+  readonly states: number
+  /** Nodes times places that captures may mark; 0 also does without the one-pass table. */
+  readonly marks: number
+}
+
+/** Half a MB for each of two tables, 32 KiB of marks. */
+const BOUNDS: Bounds = { states: 1 << 17, marks: 1 << 18 }
+
+const SURROGATE = /[\ud800-\udfff]/
 
 /** What is made when a pattern is first used, and may be forgotten between searches. */
 interface Machines {
@@ -28,8 +42,10 @@ export class Regex {
   readonly groupNames: readonly (string | null)[]
   readonly program: Program
   private machines: Machines | null = null
+  private readonly bounds: Bounds
 
-  constructor(engine: RE2JS, groupNames: readonly (string | null)[]) {
+  constructor(engine: RE2JS, groupNames: readonly (string | null)[], bounds = BOUNDS) {
+    this.bounds = bounds
     this.program = programOf(engine)
     this.groupNames = groupNames
   }
@@ -40,7 +56,7 @@ export class Regex {
   }
 
   use(): Machines {
-    return (this.machines ??= machinesOf(this.program))
+    return (this.machines ??= machinesOf(this.program, this.bounds))
   }
 
   /** Gives memory back; what is needed will be made again. */
@@ -49,17 +65,19 @@ export class Regex {
   }
 }
 
-function machinesOf(program: Program): Machines {
+function machinesOf(program: Program, { states, marks }: Bounds): Machines {
   const classes = new CharClasses(program)
-  const { anchored, prefix } = program
-  const tables = program.kind.length <= MOST_NODES && classes.count <= MOST_CLASSES
+  const { anchored } = program
+  const tables = states > 0 && program.kind.length <= MOST_NODES && classes.count <= MOST_CLASSES
   return {
     classes,
-    captures: new Captures(program, classes),
-    forward: tables ? new Dfa(program, classes, { backwards: false, anchored, prefix }) : null,
+    captures: new Captures(program, classes, marks),
+    forward: tables
+      ? new Dfa(program, classes, { backwards: false, anchored, leap: anchored ? null : leapOf(program, classes), most: states })
+      : null,
     backward:
       tables && program.length < 0 && !anchored
-        ? new Dfa(reversed(program), classes, { backwards: true, anchored: false, prefix: '' })
+        ? new Dfa(reversed(program), classes, { backwards: true, anchored: false, leap: null, most: states })
         : null,
   }
 }
@@ -77,6 +95,9 @@ export class Search {
   readonly slots: Int32Array
   private readonly machines: Machines
   private readonly groups: boolean
+  private readonly pairs: boolean
+  /** Whether the slots are filled for this match. */
+  private filled = false
   private from = 0
   private lastEnd = -1
 
@@ -85,6 +106,7 @@ export class Search {
     this.text = text
     this.machines = regex.use()
     this.groups = groups && regex.groupNames.length > 0
+    this.pairs = SURROGATE.test(text)
     this.slots = new Int32Array(groups ? regex.program.slots : 2)
   }
 
@@ -99,7 +121,7 @@ export class Search {
       this.from = start === end ? end + this.sizeAt(end) : end
       if (isNew) {
         if (this.groups) this.fillGroups()
-        else if (this.slots.length >= 2) {
+        else {
           this.slots[0] = start
           this.slots[1] = end
         }
@@ -114,7 +136,7 @@ export class Search {
   exists(): boolean {
     const { program } = this.regex
     if (program.literal) return this.text.includes(program.prefix)
-    const end = this.machines.forward?.endFrom(this.text, 0, true) ?? GAVE_UP
+    const end = this.machines.forward?.endFrom(this.text, 0, this.pairs, true) ?? GAVE_UP
     return end === GAVE_UP ? this.findSlowly(0) : end !== NO_MATCH
   }
 
@@ -123,8 +145,6 @@ export class Search {
     const start = this.slots[2 * number]!
     return start < 0 ? null : this.text.slice(start, this.slots[2 * number + 1])
   }
-
-  private filled = false
 
   private find(from: number): boolean {
     const { program } = this.regex
@@ -135,17 +155,20 @@ export class Search {
       return this.start >= 0
     }
     const { forward, backward } = this.machines
-    const end = forward === null ? GAVE_UP : forward.endFrom(this.text, from, false)
+    const end = forward === null ? GAVE_UP : forward.endFrom(this.text, from, this.pairs, false)
     if (end === NO_MATCH) return false
     if (end === GAVE_UP) return this.findSlowly(from)
+    this.end = end
     let start = from
     if (program.length >= 0) start = end - program.length
     else if (backward !== null) {
-      start = backward.startBefore(this.text, end, from)
+      // Nothing begins before the candidate; mostly it is where the match begins, and with its groups that is known at once.
+      const { candidate } = forward!
+      this.filled = this.groups && this.machines.captures.fillOnePass(this.text, candidate, end, this.slots)
+      start = this.filled ? candidate : backward.startBefore(this.text, end, candidate)
       if (start < 0) return this.findSlowly(from)
     }
     this.start = start
-    this.end = end
     return true
   }
 

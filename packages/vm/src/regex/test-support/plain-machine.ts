@@ -1,8 +1,5 @@
-// Search with word boundaries as scripts know them. The engine's \b takes ASCII letters, digits and `_` for words only; a
-// pattern that has \b or \B and meets a text with other word characters runs here instead: the engine's own compiled
-// program, executed by a plain Pike machine (linear in the text) whose idea of a word is Unicode's.
-//
-// The program's layout is the engine's internal matter: re2js is pinned to one version, and the tests would notice a change.
+// The plainest machine that runs re2js' compiled program: threads side by side, one character after the other, nothing remembered,
+// nothing left out. The machines of this folder are tested against it.
 
 import type { RE2JS } from 're2js'
 
@@ -35,13 +32,6 @@ const OP = {
 const EMPTY = { BEGIN_LINE: 1, END_LINE: 2, BEGIN_TEXT: 4, END_TEXT: 8, WORD: 16, NO_WORD: 32 } as const
 
 const WORD_CHARACTER = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]/u
-const BEYOND_ASCII_WORD = /[^\0-\x7f]/
-
-/** Whether the engine and Unicode could differ about the words of a text. */
-export function needsUnicodeWords(text: string): boolean {
-  return BEYOND_ASCII_WORD.test(text)
-}
-
 function isWord(codePoint: number): boolean {
   return codePoint >= 0 && WORD_CHARACTER.test(String.fromCodePoint(codePoint))
 }
@@ -63,7 +53,7 @@ interface Thread {
 }
 
 /** Positions of the leftmost match at or behind `from`: start and end of each group, -1 for one that took no part. */
-export function searchWords(engine: RE2JS, text: string, from: number): readonly number[] | null {
+export function searchPlainly(engine: RE2JS, text: string, from: number): readonly number[] | null {
   const program = engine.re2Input.prog as Program
   const seen = new Int32Array(program.inst.length).fill(-1)
   let threads: Thread[] = []

@@ -1,0 +1,167 @@
+// Where a match could begin, found without a step of the automaton for every character: by the text that each match begins with, by
+// the characters that its first few places may hold (a window that is moved as far as the character at its end allows, as Boyer and
+// Moore do), or by the line it must begin. Places that are passed over begin no match; the others have yet to be tried.
+
+import type { CharClasses } from './classes.js'
+import { MATCH, READ } from './program.js'
+import type { Automaton, Program } from './program.js'
+
+/** Characters that are looked at one by one before indexOf, which takes longer to start, looks for the next one. */
+const NEAR = 16
+const MOST_WINDOW = 8
+
+/** What texts are made of mostly: to stop at these is no gain where each stop costs more than a step. */
+const COMMON = ' etaoinsr'
+
+export interface Leap {
+  /** The first place at `at` or behind where a match could begin; -1 for none. `pairs`: the text may hold pairs of surrogates. */
+  find(text: string, at: number, pairs: boolean): number
+  /** Whether what may begin there depends on the character before. */
+  readonly looksBack: boolean
+}
+
+/** null where every place has to be tried. */
+export function leapOf(program: Program, classes: CharClasses): Leap | null {
+  const { prefix, beginsLine, looksBack } = program
+  if (beginsLine) return new LineLeap(prefix)
+  const { window, leaves, shifts } = windowOf(program, classes)
+  if (window === 0) return null
+  if (prefix !== '') return new PrefixLeap(prefix, leaves, looksBack)
+  const stops = Array.from(COMMON, (char) => leaves[char.charCodeAt(0)]!)
+  if (looksBack && stops.includes(1)) return null
+  return new WindowLeap(window, leaves, shifts, looksBack)
+}
+
+class LineLeap implements Leap {
+  readonly looksBack = true
+  private readonly prefix: string
+  private readonly opening: string
+
+  constructor(prefix: string) {
+    this.prefix = prefix
+    this.opening = `\n${prefix}`
+  }
+
+  find(text: string, at: number): number {
+    if (at === 0) {
+      if (text.startsWith(this.prefix)) return 0
+      at = 1
+    }
+    const found = text.indexOf(this.opening, at - 1)
+    return found < 0 ? -1 : found + 1
+  }
+}
+
+class PrefixLeap implements Leap {
+  readonly looksBack: boolean
+  private readonly prefix: string
+  private readonly leaves: Uint8Array
+
+  constructor(prefix: string, leaves: Uint8Array, looksBack: boolean) {
+    this.prefix = prefix
+    this.leaves = leaves
+    this.looksBack = looksBack
+  }
+
+  find(text: string, at: number): number {
+    const { leaves } = this
+    const near = Math.min(text.length, at + NEAR)
+    for (; at < near; at++) {
+      const unit = text.charCodeAt(at)
+      if (unit > 255 || leaves[unit] === 1) break
+    }
+    return text.indexOf(this.prefix, at)
+  }
+}
+
+class WindowLeap implements Leap {
+  readonly looksBack: boolean
+  private readonly window: number
+  /** Whether a unit may begin a match. */
+  private readonly leaves: Uint8Array
+  /** By the unit at the end of the window: how far the window may move; null where that is hardly ever far. */
+  private readonly shifts: Uint8Array | null
+
+  constructor(window: number, leaves: Uint8Array, shifts: Uint8Array | null, looksBack: boolean) {
+    this.window = window
+    this.leaves = leaves
+    this.shifts = shifts
+    this.looksBack = looksBack
+  }
+
+  find(text: string, at: number, pairs: boolean): number {
+    const { leaves, shifts } = this
+    const { length } = text
+    // Places in the window are characters; with pairs of surrogates they would not be units.
+    if (shifts === null || pairs) {
+      for (; at < length; at++) {
+        const unit = text.charCodeAt(at)
+        if (unit > 255 || leaves[unit] === 1) return at
+      }
+      return -1
+    }
+    const last = this.window - 1
+    for (let end = at + last; end < length;) {
+      const unit = text.charCodeAt(end)
+      const shift = unit > 255 ? 0 : shifts[unit]!
+      if (shift > 0) {
+        end += shift
+        continue
+      }
+      const first = text.charCodeAt(end - last)
+      if (first > 255 || leaves[first] === 1) return end - last
+      end++
+    }
+    return -1
+  }
+}
+
+interface Window {
+  /** Characters that each match has at least, or fewer. */
+  readonly window: number
+  readonly leaves: Uint8Array
+  readonly shifts: Uint8Array | null
+}
+
+function windowOf(program: Program, classes: CharClasses): Window {
+  const leaves = new Uint8Array(256)
+  const shifts = new Uint8Array(256)
+  let level = reads(program, [program.start])
+  let window = 0
+  for (; level !== null && window < MOST_WINDOW; window++) {
+    const accepted = new Uint8Array(classes.count)
+    for (const node of level) {
+      for (let each = 0; each < classes.count; each++) if (classes.accepts(program.value[node]!, each)) accepted[each] = 1
+    }
+    for (let unit = 0; unit < 256; unit++) {
+      if (accepted[classes.latin[unit]!] === 0) continue
+      if (window === 0) leaves[unit] = 1
+      shifts[unit] = window + 1
+    }
+    level = reads(
+      program,
+      level.map((node) => program.next[node]![0]!),
+    )
+  }
+  // So far: one more than the last place in the window where the unit may be.
+  let gain = 0
+  for (let unit = 0; unit < 256; unit++) shifts[unit] = window - shifts[unit]!
+  for (const char of COMMON) gain += shifts[char.charCodeAt(0)]!
+  return { window, leaves, shifts: gain >= 2 * COMMON.length ? shifts : null }
+}
+
+/** READ nodes that are reached without reading, assertions taken to hold; null where the match is. */
+function reads({ kind, next }: Automaton, roots: readonly number[]): number[] | null {
+  const found: number[] = []
+  const seen = new Set<number>()
+  const pending = [...roots]
+  while (pending.length > 0) {
+    const node = pending.pop()!
+    if (seen.has(node)) continue
+    seen.add(node)
+    if (kind[node] === MATCH) return null
+    if (kind[node] === READ) found.push(node)
+    else pending.push(...next[node]!)
+  }
+  return found
+}

@@ -1,0 +1,100 @@
+// The machines against a plain one that does everything at every place, and against JavaScript where the two languages agree; with
+// tables of any size. What they cost is counted in steps, never in time.
+
+import { expect, test } from 'vitest'
+import { RE2JS } from 're2js'
+import { translateRegex } from '../builtins/regex-syntax.js'
+import { Regex, Search } from './search.js'
+import { searchPlainly } from './test-support/plain-machine.js'
+import { dice, randomPattern, randomText } from './test-support/random-patterns.js'
+import type { Bounds } from './search.js'
+
+interface Pattern {
+  readonly engine: RE2JS
+  readonly names: readonly (string | null)[]
+}
+
+function parse(pattern: string, flags = ''): Pattern {
+  const { source, groupNames } = translateRegex(pattern, flags)
+  return { engine: RE2JS.compile(source), names: groupNames }
+}
+
+/** Places of all matches and their groups. */
+function plainly({ engine }: Pattern, text: string): number[][] {
+  const found: number[][] = []
+  let from = 0
+  let lastEnd = -1
+  while (from <= text.length) {
+    const slots = searchPlainly(engine, text, from)
+    if (slots === null) break
+    const [start, end] = slots as [number, number]
+    if (start !== end || end !== lastEnd) found.push([...slots])
+    lastEnd = end
+    from = start === end ? end + (text.codePointAt(end)! > 0xffff ? 2 : 1) : end
+  }
+  return found
+}
+
+function searched(regex: Regex, text: string, groups: boolean): number[][] {
+  const search = new Search(regex, text, groups)
+  const found: number[][] = []
+  while (search.next()) {
+    found.push([...search.slots])
+  }
+  return found
+}
+
+/** expect() tens of thousands of times takes longer than all of the searches. */
+function same(found: unknown, wanted: unknown, place: string): void {
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, place).toEqual(wanted)
+}
+
+const SIZES: Readonly<Record<string, Bounds | undefined>> = {
+  'as it is': undefined,
+  'with tables that are full at once': { states: 60, marks: 1 << 18 },
+  'with small tables and long spans': { states: 200, marks: 0 },
+  'without tables': { states: 0, marks: 8 },
+}
+
+test.each(Object.keys(SIZES))('%s, every machine finds what the plain one finds', { timeout: 60_000 }, (name) => {
+  const roll = dice(2026)
+  for (let round = 0; round < 1_000; round++) {
+    const source = randomPattern(roll, { common: false })
+    const pattern = parse(source, ['', 'i', 's', 'm', 'im'][roll(5)])
+    const regex = new Regex(pattern.engine, pattern.names, SIZES[name])
+    for (let each = 0; each < 6; each++) {
+      const text = randomText(roll, { plain: each < 2 })
+      const wanted = plainly(pattern, text)
+      const place = `${JSON.stringify(source)} in ${JSON.stringify(text)}`
+      same(searched(regex, text, true), wanted, place)
+      same(
+        searched(regex, text, false),
+        wanted.map((slots) => slots.slice(0, 2)),
+        place,
+      )
+      same(new Search(regex, text, false).exists(), wanted.length > 0, place)
+    }
+  }
+})
+
+test('JavaScript agrees where the languages do', { timeout: 60_000 }, () => {
+  const roll = dice(7)
+  for (let round = 0; round < 3_000; round++) {
+    const source = randomPattern(roll, { common: true })
+    const { engine, names } = parse(source)
+    const regex = new Regex(engine, names)
+    const peer = new RegExp(source, 'dgu')
+    for (let each = 0; each < 4; each++) {
+      const text = randomText(roll, { plain: false })
+      const wanted: number[][] = []
+      let lastEnd = -1
+      for (const match of text.matchAll(peer)) {
+        const places = match.indices!.flatMap((pair) => pair ?? [-1, -1])
+        // An empty match right behind another is none here.
+        if (places[0] !== places[1] || places[1] !== lastEnd) wanted.push(places)
+        lastEnd = places[1]!
+      }
+      same(searched(regex, text, true), wanted, `${source} in ${JSON.stringify(text)}`)
+    }
+  }
+})
