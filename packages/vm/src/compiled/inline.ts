@@ -10,7 +10,7 @@ import { LINKED } from '../interpreter/linked.js'
 import { graphOf, Region } from './graph.js'
 import { writeOf } from './operands.js'
 import { leavesCode } from './templates.js'
-import { afterInstr, ANY, floatReads, SAW_OTHERS, solveTypes } from './types.js'
+import { afterInstr, ANY, beforeInstr, floatReads, SAW_OTHERS, solveTypes } from './types.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Value } from '../values/value.js'
@@ -132,6 +132,7 @@ export class InlinedCall {
       const types = state.slice()
       for (const i of block.instrs) {
         if (leavesCode(i)) break
+        beforeInstr(i, types)
         if (i.op === L.RETURN) result = result < 0 || result === types[i.b] ? types[i.b]! : ANY
         if (i !== block.last || block.successors.length === 1) afterInstr(i, types, this.guessed)
       }
@@ -154,15 +155,44 @@ function inlinable(code: FunctionCode): InlinedCall | null {
   return region.loops.size > 0 ? null : new InlinedCall(code, graph, region)
 }
 
-/** The calls in `blocks` that are taken in. `closure` is one that runs them. */
-export function inlinedCalls(m: Machine, closure: HarnClosure, blocks: readonly Block[]): Map<Instr, InlinedCall> {
-  const calls = new Map<Instr, InlinedCall>()
+/** Where a callee comes from that cannot change while the text runs: a capture of the closure, or a slot. */
+export type Origin = { readonly kind: 'capture' | 'slot'; readonly at: number } | null
+
+/** A call that is taken in. */
+export interface TakenIn {
+  readonly call: InlinedCall
+  readonly origin: Origin
+}
+
+interface Known {
+  readonly value: Value
+  readonly origin: Origin
+}
+
+/**
+ * The calls in `blocks` that are taken in. `closure` is one that runs them; `steady` gives what a slot holds that nothing in them
+ * writes to.
+ */
+export function inlinedCalls(
+  m: Machine,
+  closure: HarnClosure,
+  blocks: readonly Block[],
+  steady: (slot: number) => unknown,
+): Map<Instr, TakenIn> {
+  const calls = new Map<Instr, TakenIn>()
   const known = new Map<FunctionCode, InlinedCall | null>()
   let left = MOST_IN_ALL
   for (const { instrs } of blocks) {
-    const values = new Map<number, Value>()
+    const values = new Map<number, Known>()
+    const read = (slot: number): Known | undefined => {
+      const found = values.get(slot)
+      if (found !== undefined) return found
+      const value = steady(slot)
+      return value === undefined ? undefined : { value: value as Value, origin: { kind: 'slot', at: slot } }
+    }
     for (const i of instrs) {
-      const callee = i.op === L.CALL || i.op === L.CALL_NAMED ? values.get(i.b) : undefined
+      const isCall = i.op === L.CALL || i.op === L.CALL_NAMED
+      const { value: callee, origin = null } = (isCall ? read(i.b) : undefined) ?? {}
       if (
         callee instanceof HarnClosure &&
         callee.code !== closure.code &&
@@ -173,33 +203,34 @@ export function inlinedCalls(m: Machine, closure: HarnClosure, blocks: readonly 
         if (!known.has(code)) known.set(code, inlinable(code))
         const call = known.get(code)!
         left -= call === null ? 0 : MOST_INSTRS
-        if (call !== null && left >= 0) calls.set(i, call)
+        if (call !== null && left >= 0) calls.set(i, { call, origin })
       }
-      const value = valueOf(m, closure, i, values)
+      const found = loadedBy(m, closure, i, read)
       const result = writeOf(i)
-      if (value !== undefined) values.set(result, value)
+      if (found !== undefined) values.set(result, found)
       else values.delete(result)
     }
   }
   return calls
 }
 
-/** What `i` loads, as far as that can be told now; it may be another value later. */
-function valueOf(m: Machine, closure: HarnClosure, i: Instr, values: ReadonlyMap<number, Value>): Value | undefined {
+/** What `i` loads, as far as that can be told now; without an origin it may be another value later. */
+function loadedBy(m: Machine, closure: HarnClosure, i: Instr, read: (slot: number) => Known | undefined): Known | undefined {
+  const maybe = (value: Value | undefined): Known | undefined => (value === undefined ? undefined : { value, origin: null })
   switch (i.op) {
     case L.LOAD_CAPTURE:
-      return closure.captures[i.b]
+      return { value: closure.captures[i.b]!, origin: { kind: 'capture', at: i.b } }
     case L.LOAD_MODULE:
     case L.LOAD_MODULE_SHARED:
-      return m.moduleSlots(closure.code.module)[i.b]
+      return maybe(m.moduleSlots(closure.code.module)[i.b])
     case L.CELL_CALLABLE:
     case L.CELL_VARIABLE: {
-      const cell = values.get(i.b)
-      return cell instanceof HarnCell ? cell.value : undefined
+      const cell = read(i.b)?.value
+      return maybe(cell instanceof HarnCell ? cell.value : undefined)
     }
     case L.MOVE:
     case L.SHARE:
-      return values.get(i.b)
+      return read(i.b)
     default:
       return undefined
   }

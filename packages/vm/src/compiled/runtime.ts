@@ -11,7 +11,7 @@ import { END, HarnIter, LEFT } from '../values/handles.js'
 import { NO_SLOTS } from '../values/keyed.js'
 import { HarnList, ownIfSmall } from '../values/list.js'
 import { fromPlain } from '../values/plain.js'
-import { HarnEnum, HarnFloat, ok } from '../values/scalars.js'
+import { HarnEnum, HarnFloat, HarnRange, ok } from '../values/scalars.js'
 import { isTruthy, typeName } from '../values/value.js'
 import {
   buildStruct,
@@ -229,6 +229,26 @@ function iterate(value: Value): HarnIter {
   return makeLoopIter(value) ?? new HarnIter('list', [new HarnList([]), 0])
 }
 
+/** Puts the place of a counter into the iterator that it stands for. */
+function count(iter: HarnIter, at: number): HarnIter {
+  iter.state[1] = at
+  return iter
+}
+
+/** The iterator that a counter stands for: `shared`, which was there before, or a new one. */
+function counter(shared: HarnIter | null, start: number, last: number, exclusive: boolean, at: number): HarnIter {
+  return shared === null ? new HarnIter('range', [range(start, last, exclusive), at]) : count(shared, at)
+}
+
+function range(start: number, last: number, exclusive: boolean): HarnRange {
+  return new HarnRange(start, exclusive ? last + 1 : last, exclusive)
+}
+
+/** The last item of a range of numbers. */
+function lastOf({ end, exclusive }: HarnRange): number {
+  return (end as number) - (exclusive ? 1 : 0)
+}
+
 /** The next item of an iterator over a generator: see `Tier.pull`. */
 function pull(m: Machine, iter: HarnIter): Value | undefined {
   const generator = iter.state[0] as HarnGenerator
@@ -356,6 +376,10 @@ export const HELPERS = {
   native,
   catches,
   iterate,
+  count,
+  counter,
+  range,
+  lastOf,
   nextSimple,
   pull,
   LEFT,

@@ -11,6 +11,7 @@ import { Refusal } from './graph.js'
 import { loopFrameOf, loopText } from './callbacks.js'
 import {
   ANY,
+  COUNTER,
   FLOAT,
   guessesBounds,
   guessesInts,
@@ -19,7 +20,9 @@ import {
   itemType,
   LIST,
   LIST_ITER,
+  RANGE,
   RANGE_ITER,
+  resultType,
   SAW_FLOATS,
 } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -147,9 +150,10 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
   if (op in JUMP_TEST_INT) return branch(w, block, testInt(w, JUMP_TEST_INT[op]!, i.b, i.c))
   switch (op) {
     case L.MOVE:
-      return w.typeOf(i.b) === FLOAT ? `${w.raw(i.a)}=${w.raw(i.b)};` : set(w.any(i.b))
+      return w.typeOf(i.b) === FLOAT ? `${w.raw(i.a)}=${w.raw(i.b)};` : w.typeOf(i.b) === RANGE ? w.copyRange(i) : set(w.any(i.b))
     case L.SHARE:
       if (w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.raw(i.b)};`
+      if (w.typeOf(i.b) === RANGE) return w.copyRange(i)
       if (w.isNumber(i.b) || w.isBool(i.b)) return set(w.any(i.b))
       return `${w.any(i.a)}=${w.any(i.b)};if(typeof ${w.any(i.a)}==="object")share(${w.any(i.a)});`
     case L.LOADK:
@@ -201,7 +205,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.JUMP:
       return ''
     case L.LOOP:
-      return `if(--m.fuel<0){m.fuel++;${w.exit(i)}}`
+      return `if(--${w.fuel}<0){${w.fuel}++;${w.exit(i)}}`
     case L.JF:
       return branch(w, block, truth(w, i.b))
     case L.JT:
@@ -244,7 +248,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return set(`new Enum(${w.constant(name.enumName)},${w.constant(name.variant)},${w.any(i.b)}.copyItems())`)
     }
     case L.BUILD_RANGE:
-      return `${guessesBounds(i, w.types, w.guesses) ? intsGuard(w, i, [i.b, i.c]) : ''}${set(`makeRange(${b()},${c()},${i.d === 1})`)}`
+      return buildRange(w, i)
     case L.TEXT:
       return text(w, i)
     case L.CLOSURE:
@@ -254,7 +258,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.GET_PROP_OPT: {
       const name = w.constant(i.k)
       const x = w.value(i.b)
-      const slow = `t=getProperty(${x},${name},${op === L.GET_PROP_OPT});if(t instanceof Fault){${w.fault(i, block, 't')}}`
+      const slow = `t=${w.calling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}`
       if (w.typeOf(i.b) === FLOAT) return `${slow}${set('t')}`
       const site = w.constant(i)
       return (
@@ -368,7 +372,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return `t=${x};if(!isResult(t)){${w.fault(i, block, 'noResult(t)')}}if(t.variant==="Ok"){${next}}${w.go(block, block.successors[1]!)}`
     }
     case L.ITERATE:
-      return set(`iterate(${b()})`)
+      return w.typeOf(i.b) === RANGE ? w.startCounter(i) : set(`iterate(${b()})`)
     case L.NEXT:
       return next(w, i, block)
     default:
@@ -413,7 +417,7 @@ function writeList(w: UnitWriter, i: Instr, block: Block): string {
   const inPlace = `${list}.owned&&${at}>=0&&${at}<${list}.length&&${list}.raw`
   const isFloat = w.typeOf(i.c) === FLOAT
   const value = isFloat ? w.raw(i.c) : w.any(i.c)
-  const slow = `t=${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value});if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
+  const slow = `t=${w.calling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
   const move = i.a === i.b ? '' : `${a}=${list}`
   return isFloat
     ? `${guard}if(${inPlace}!==null){${list}.raw[${at}]=${value};${move}}else{${slow}}`
@@ -465,7 +469,7 @@ function ints(w: UnitWriter, i: Instr): string {
   const zero = isSlot ? `if(${y}===0){${w.exit(i)}}` : ''
   if (op === L.MOD) return `${guard}${zero}${a}=(${x}|0)===${x}&&(${y}|0)===${y}&&${x}>=0?(${x}|0)%(${y}|0):${x}%${y}+0;`
   if (op === L.MODK) return `${guard}${a}=(${x}|0)===${x}&&${x}>=0?(${x}|0)%${y}:${x}%${y}+0;`
-  if (op === L.DIV) return `${guard}${zero}g=${x}/${y};${a}=g>-2147483649&&g<2147483648?g|0:Math.trunc(g)+0;`
+  if (op === L.DIV) return `${guard}${zero}${a}=${quotient(x, y)};`
   const past = 'past(g)'
   if (op === L.MUL || op === L.MULK) return `${guard}g=${x}*${y};q=g|0;if(q===g)${a}=q;else{if(${past}){${w.guard(i)}}${a}=g}`
   return `${guard}g=${x}${SYMBOL[op]!}${y};if((g|0)!==g&&(${past})){${w.guard(i)}}${a}=g;`
@@ -520,7 +524,7 @@ function arithmetic(w: UnitWriter, i: Instr, block: Block): string {
   const slow = (before: string): string =>
     `${before}t=${SLOW[i.op]!}(${left},${right});if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t;`
   if (i.op === L.DIV) {
-    const fast = `if(${condition === '' ? '' : `${condition}&&`}${right}!==0){g=${left}/${right};${a}=g>-2147483649&&g<2147483648?g|0:Math.trunc(g)+0}`
+    const fast = `if(${condition === '' ? '' : `${condition}&&`}${right}!==0)${a}=${quotient(left, right)};`
     return `${fast}else{${slow('')}}`
   }
   // Past the exact range with ints, the slow function goes on with bigints and charges nothing: as the base tier does.
@@ -530,6 +534,11 @@ function arithmetic(w: UnitWriter, i: Instr, block: Block): string {
   // Two floats join without a charge (loop.ts); so the charge is for everything else.
   const charged = isJoin ? `if(!(${left} instanceof F&&${right} instanceof F)){${charge}}` : charge
   return `if(${condition}){${fast}}else{${slow(charged)}}`
+}
+
+/** V8 divides ints where both sides and the result are cut to 32 bits; only -2^31 by -1 does not fit. */
+function quotient(x: string, y: string): string {
+  return `(${x}|0)===${x}&&(${y}|0)===${y}&&${y}>0?(${x}|0)/(${y}|0)|0:Math.trunc(${x}/${y})+0`
 }
 
 function remainder(x: string, y: string, yIsPositive: boolean): string {
@@ -553,13 +562,13 @@ function slowModulo(w: UnitWriter, i: Instr, block: Block, y: string): string {
 
 /** The fuel point of an operation that takes as long as what it is given: `Machine.refuelBefore` in the base tier. */
 function beforeLong(w: UnitWriter, i: Instr): string {
-  return `if(m.fuel<1){${w.exit(i)}}`
+  return `if(${w.fuel}<1){${w.exit(i)}}`
 }
 
 function beforeTest(w: UnitWriter, i: Instr): string {
   if (w.typeOf(i.b) === FLOAT || w.isNumber(i.b) || w.isBool(i.b)) return ''
   const x = w.any(i.b)
-  return `if(typeof ${x}!=="number"&&m.fuel<1&&isLong(${x})){${w.exit(i)}}`
+  return `if(typeof ${x}!=="number"&&${w.fuel}<1&&isLong(${x})){${w.exit(i)}}`
 }
 
 /** `y` is the text of the right operand in general form, of the type given; its slot is for its raw form. */
@@ -579,7 +588,7 @@ function test(w: UnitWriter, op: number, slot: number, y: string, yType: number,
   const tests = [w.isNumber(slot) ? '' : `typeof ${left}==="number"`, w.isNumber(ySlot) ? '' : `typeof ${y}==="number"`]
   const condition = tests.filter((each) => each !== '').join('&&')
   const fast = `${left}${TEST_TEXT[op]!}${y}`
-  return condition === '' ? `(${fast})` : `(${condition}?${fast}:${SLOW_TEST[op]!(left, y)})`
+  return condition === '' ? `(${fast})` : `(${condition}?${fast}:${w.calling(SLOW_TEST[op]!(left, y))})`
 }
 
 function testInt(w: UnitWriter, op: number, slot: number, constant: number): string {
@@ -628,6 +637,13 @@ function next(w: UnitWriter, i: Instr, block: Block): string {
   const goEnd = `${w.any(i.a)}=END;${w.go(block, end!, i.a)}`
   const goItem = w.go(block, item!, i.d, itemType(i, w.types))
   const type = w.typeOf(i.b)
+  if (type === COUNTER) {
+    const { at, last, shared } = w.counter(i.b)
+    return (
+      `if(${at}<=${last}){${w.any(i.d)}=${at};${at}=${at}+1;${goItem}}` +
+      `if(${shared}!==null){count(${shared},${at});${shared}.done=true}${goEnd}`
+    )
+  }
   if (type === RANGE_ITER) {
     return (
       `t=${iter}.state;g=t[1];v=t[0];if(v.exclusive?g<v.end:g<=v.end){t[1]=g+1;${w.any(i.d)}=g;${goItem}}` +
@@ -650,6 +666,14 @@ function next(w: UnitWriter, i: Instr, block: Block): string {
     // What is not counted off here says itself that it is done.
     `if(v===undefined){${iter}.done=true;v=END}if(v===END){${goEnd}}${w.any(i.d)}=v;${goItem}`
   )
+}
+
+function buildRange(w: UnitWriter, i: Instr): string {
+  const guard = guessesBounds(i, w.types, w.guesses) ? intsGuard(w, i, [i.b, i.c]) : ''
+  const isExclusive = i.d === 1
+  if (resultType(i, w.types, w.guessed) !== RANGE)
+    return `${guard}${w.any(i.a)}=makeRange(${w.value(i.b)},${w.value(i.c)},${isExclusive});`
+  return guard + w.setRange(i.a, w.any(i.b), isExclusive ? `${w.any(i.c)}-1` : w.any(i.c), String(isExclusive))
 }
 
 /** An array that begins with nil (keyed.ts, blankSlots). */

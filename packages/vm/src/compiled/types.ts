@@ -14,7 +14,7 @@ import { mayFault, readsOf, writeOf } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Block, Region } from './graph.js'
-import type { InlinedCall } from './inline.js'
+import type { TakenIn } from './inline.js'
 
 /** 0: no value or a dead one. */
 export const UNSET = 0
@@ -27,12 +27,14 @@ export const NUMBER = 3
 export const BOOL = 4
 /** A list; what it holds is not known. */
 export const LIST = 5
-/** A range with bounds that are numbers. */
+/** A range with bounds that are numbers, as variables: no object is there. */
 export const RANGE = 6
 /** An iterator over such a range, at a number. */
 export const RANGE_ITER = 7
 /** An iterator over a list. */
 export const LIST_ITER = 8
+/** As RANGE_ITER, as variables; nobody but the loop has it, or nobody looks while the loop runs. */
+export const COUNTER = 9
 
 /** `Instr.kind` of an arithmetic operation: nothing but ints; both operands were floats; anything else, or a wrong guess. */
 export const SAW_INTS = 0
@@ -100,6 +102,7 @@ export function fits(type: number, value: unknown): boolean {
     case LIST:
       return value instanceof HarnList
     case RANGE_ITER:
+    case COUNTER:
       return (
         value instanceof HarnIter && value.op === 'range' && typeof value.state[1] === 'number' && isNumberRange(value.state[0])
       )
@@ -184,7 +187,7 @@ export function guessesInts(i: Instr, types: Types, guesses: boolean): boolean {
 export interface Guesses {
   readonly allowed: boolean
   readonly floatReads: ReadonlySet<Instr>
-  readonly inlined: ReadonlyMap<Instr, InlinedCall>
+  readonly inlined: ReadonlyMap<Instr, TakenIn>
 }
 
 /** What `i` leaves in its result slot. */
@@ -193,10 +196,10 @@ export function resultType(i: Instr, types: Types, { allowed: guesses, floatRead
   if (guessesInts(i, types, guesses)) return NUMBER
   if (guessesList(i, types, guesses)) return op === L.SET_INDEX ? LIST : floatReads.has(i) ? FLOAT : ANY
   if (op === L.BUILD_LIST || op === L.LIST_PUSH || op === L.LIST_EXTEND || op === L.CHECK_LIST) return LIST
-  if (op === L.CALL || op === L.CALL_NAMED) return inlined.get(i)?.solve(types, i.d).result ?? ANY
+  if (op === L.CALL || op === L.CALL_NAMED) return inlined.get(i)?.call.solve(types, i.d).result ?? ANY
   if (op === L.BUILD_RANGE)
     return guessesBounds(i, types, guesses) || (types[i.b] === NUMBER && types[i.c] === NUMBER) ? RANGE : ANY
-  if (op === L.ITERATE) return types[i.b] === RANGE ? RANGE_ITER : types[i.b] === LIST ? LIST_ITER : ANY
+  if (op === L.ITERATE) return types[i.b] === RANGE ? COUNTER : types[i.b] === LIST ? LIST_ITER : ANY
   if (MOVES.has(op)) return types[i.b]!
   if (op === L.LOADK)
     return i.k instanceof HarnFloat ? FLOAT : typeof i.k === 'number' ? NUMBER : typeof i.k === 'boolean' ? BOOL : ANY
@@ -216,6 +219,19 @@ export function resultType(i: Instr, types: Types, { allowed: guesses, floatRead
   return ANY
 }
 
+/**
+ * Slots whose value is in variables and has to be an object for `i`: to be called before `i`, whatever it does. They hold the
+ * object from then on.
+ */
+export function beforeInstr(i: Instr, types: Types): number[] {
+  const { op } = i
+  const whole = readsOf(i).filter((slot) =>
+    types[slot] === RANGE ? !MOVES.has(op) && op !== L.ITERATE : types[slot] === COUNTER && op !== L.NEXT,
+  )
+  for (const slot of whole) types[slot] = types[slot] === RANGE ? ANY : RANGE_ITER
+  return whole
+}
+
 /** The state behind `i` where control goes on at its `next`. */
 export function afterInstr(i: Instr, types: Types, guesses: Guesses): void {
   const result = writeOf(i)
@@ -233,12 +249,18 @@ export function afterInstr(i: Instr, types: Types, guesses: Guesses): void {
 
 /** What NEXT writes on its way to an item. */
 export function itemType(i: Instr, types: Types): number {
-  return types[i.b] === RANGE_ITER ? NUMBER : ANY
+  return types[i.b] === RANGE_ITER || types[i.b] === COUNTER ? NUMBER : ANY
+}
+
+/** Whether the general form of a value has to be made. */
+export function isRaw(type: number): boolean {
+  return type === FLOAT || type === RANGE || type === COUNTER
 }
 
 function join(one: number, other: number): number {
   if (one === other || other === UNSET) return one
-  return one === UNSET ? other : ANY
+  if (one === UNSET) return other
+  return one + other === RANGE_ITER + COUNTER ? RANGE_ITER : ANY
 }
 
 /** Types at the start of each block of a region, from those at its entry. Slots that are dead there are UNSET. */
@@ -273,6 +295,7 @@ export function solveTypes(
     const types = states.get(block)!.slice()
     let open = true
     for (const i of block.instrs) {
+      if (!isExit(i)) beforeInstr(i, types)
       if (block.handler !== null && mayFault(i)) flow(block.handler, types, block.handler.faultSlot, ANY)
       if (isExit(i)) {
         open = false

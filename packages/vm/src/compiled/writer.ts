@@ -12,13 +12,17 @@ import { mayFault, writeOf } from './operands.js'
 import {
   afterInstr,
   ANY,
+  beforeInstr,
   BOOL,
+  COUNTER,
   fits,
   FLOAT,
   floatReads,
+  isRaw,
   LIST,
   LIST_ITER,
   NUMBER,
+  RANGE,
   RANGE_ITER,
   solveTypes,
   UNSET,
@@ -26,12 +30,13 @@ import {
   usesAsNumber,
 } from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
+import { quietBlocks } from './quiet.js'
 import { Site } from './site.js'
 import type { FlowGraph } from './graph.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Machine } from '../vm.js'
-import type { InlinedCall } from './inline.js'
+import type { InlinedCall, Origin } from './inline.js'
 import type { FunctionCode } from '../interpreter/module.js'
 import type { Expectation } from './state.js'
 import type { Guesses, Types } from './types.js'
@@ -80,6 +85,8 @@ interface Shared {
   /** Variables beside those of slots are declared always; those of slots, with what they begin with, when they are used. */
   readonly slots: Map<string, string>
   readonly functions: string[]
+  /** Tests that are made once where the unit is entered → the variable of the answer. */
+  readonly tests: Map<string, string>
   labels: number
 }
 
@@ -101,14 +108,19 @@ export class UnitWriter {
   private readonly kind: UnitKind
   /** Whether ints are assumed where nothing else was seen, and values at hand are a hint. */
   readonly guesses: boolean
-  private readonly guessed: Guesses
+  readonly guessed: Guesses
   /** What slots have to hold where the unit is entered. */
   private readonly expects: readonly Expectation[]
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
   private readonly written: ReadonlySet<number>
+  private changing: ReadonlySet<number> | null = null
+  /** Blocks of quiet loops (quiet.ts). */
+  private readonly quiet: ReadonlySet<Block>
   /** Facts at the instruction being written. */
   types: Types = new Uint8Array(0)
+  /** Whether it is in a quiet loop. */
+  private isQuiet = false
 
   constructor(options: UnitOptions, host: Host | null = null) {
     const { graph, kind, entry, sample, machine, closure } = options
@@ -131,10 +143,11 @@ export class UnitWriter {
       this.states = call.solve(writer.types, at.d).states
       this.expects = []
       this.written = new Set()
+      this.quiet = writer.isQuiet ? new Set(this.region.order) : new Set()
       this.placeBlocks()
       return
     }
-    this.shared = { texts: new Map(), slots: new Map(), functions: [], labels: 0 }
+    this.shared = { texts: new Map(), slots: new Map(), functions: [], tests: new Map(), labels: 0 }
     if (this.code.frameSize > MAX_SLOTS) throw new Refusal('too many slots')
     const reached = new Region(entry, (block) => this.edgesOf(block))
     this.region = kind === 'loop' ? this.loopRegion(entry, reached.loops.get(entry)) : reached
@@ -145,14 +158,27 @@ export class UnitWriter {
     this.guessed = {
       allowed: guesses,
       floatReads: guesses ? floatReads(this.region.order) : new Set(),
-      inlined: guesses ? inlinedCalls(machine, closure, this.region.order) : new Map(),
+      inlined: guesses ? inlinedCalls(machine, closure, this.region.order, (slot) => this.steady(slot)) : new Map(),
     }
-    for (const { code } of this.guessed.inlined.values()) code.compiled.hosts.add(this.code)
+    for (const { call } of this.guessed.inlined.values()) call.code.compiled.hosts.add(this.code)
     for (let slot = 0; slot < types.length; slot++) {
       if (entry.live[slot] === 0) continue
       types[slot] = guesses ? this.guessAtEntry(slot, sample(slot)) : ANY
     }
-    this.states = solveTypes(this.region, types, this.guessed, (i) => this.leaves(i))
+    const leaves = (i: Instr): boolean => this.leaves(i)
+    const solve = (): Map<Block, Types> => solveTypes(this.region, types, this.guessed, leaves)
+    let states = solve()
+    let quiet = quietBlocks(this.region, states, this.guessed, leaves)
+    // Only there nobody sees an iterator while variables stand for it that was there before.
+    const heard = this.region.order.filter((block) => block.instrs.length > 0 && !quiet.has(block))
+    for (let slot = 0; slot < types.length; slot++)
+      if (types[slot] === COUNTER && heard.some((block) => block.live[slot] === 1)) types[slot] = RANGE_ITER
+    if (heard.length > 0) {
+      states = solve()
+      quiet = quietBlocks(this.region, states, this.guessed, leaves)
+    }
+    this.states = states
+    this.quiet = quiet
     // A guess that does not hold on every way round is none.
     const atEntry = this.states.get(this.region.entry)!
     this.expects = [...types.keys()]
@@ -160,6 +186,14 @@ export class UnitWriter {
       .map((slot) => ({ slot, type: types[slot]!, reals: types[slot] === LIST && this.holdsFloats(slot) }))
     this.written = kind === 'part' ? this.writtenSlots() : new Set()
     this.placeBlocks()
+  }
+
+  /** What a slot holds all the time that the text of a loop runs, undefined where that may change. */
+  private steady(slot: number): unknown {
+    const { kind, entry, sample } = this.options
+    if (kind !== 'loop' || entry.live[slot] === 0) return undefined
+    this.changing ??= this.writtenSlots()
+    return this.changing.has(slot) ? undefined : sample(slot)
   }
 
   private holdsFloats(slot: number): boolean {
@@ -192,11 +226,13 @@ export class UnitWriter {
   /** What stands at an instruction that leaves. */
   private leaving(i: Instr): string {
     if (this.kind !== 'part' || (i.op !== LINKED.YIELD && i.op !== LINKED.RETURN)) return this.exit(i)
-    if (i.op === LINKED.RETURN) return 'm.yieldedAt=null;return END;'
+    if (i.op === LINKED.RETURN) return `${this.refill()}m.yieldedAt=null;return END;`
     const kept = this.graph.liveWhileWaiting(i)
     if (kept === undefined) throw new Refusal('code that no path reaches')
-    const stores = kept.filter((slot) => this.written.has(slot)).map((slot) => `regs[b+${slot}]=${this.value(slot)};`)
-    return `${stores.join('')}m.yieldedAt=${this.place(i)};return ${this.value(i.b)};`
+    // The iterator that a counter stands for does not know yet how far it is.
+    const isStale = (slot: number): boolean => this.written.has(slot) || this.types[slot] === COUNTER
+    const stores = kept.filter(isStale).map((slot) => `regs[b+${slot}]=${this.value(slot)};`)
+    return `${this.refill()}${stores.join('')}m.yieldedAt=${this.place(i)};return ${this.value(i.b)};`
   }
 
   /** Slots that the region writes. */
@@ -219,7 +255,7 @@ export class UnitWriter {
     for (const type of [FLOAT, NUMBER]) if (fits(type, value) && isUsed(usesAsNumber)) return type
     // In a function the first access finds out; in a loop every turn would ask again.
     if (this.isWhole) return ANY
-    for (const type of [LIST, RANGE_ITER, LIST_ITER]) if (fits(type, value) && isUsed(usesAsContainer)) return type
+    for (const type of [LIST, COUNTER, LIST_ITER]) if (fits(type, value) && isUsed(usesAsContainer)) return type
     return ANY
   }
 
@@ -273,6 +309,7 @@ export class UnitWriter {
         const isFloat = this.expects.some((each) => each.slot === slot && each.type === FLOAT)
         given.add(`${isFloat ? 'f' : 'r'}${slot}`)
         starts.push(`let ${isFloat ? 'f' : 'r'}${slot}=regs[b+${slot}]${isFloat ? '.v' : ''};`)
+        if (this.expects.some((each) => each.slot === slot && each.type === COUNTER)) starts.push(this.resumeCounter(slot))
       }
     } else if (this.expects.length > 0) {
       this.types = new Uint8Array(this.code.frameSize).fill(ANY)
@@ -282,8 +319,12 @@ export class UnitWriter {
       starts.push(`if(!(${test}))${this.leave('GE', this.code.entry, true)}`)
       for (const { slot, type } of this.expects) if (type === FLOAT) starts.push(`${this.raw(slot)}=r${slot}.v;`)
     }
+    if (this.quiet.has(entry)) starts.push(this.draw())
+    for (const [test, name] of this.shared.tests) starts.push(`const ${name}=${test};`)
     const variables = [...this.shared.slots].filter(([name]) => !given.has(name))
-    const head = [...variables.map(([name, start]) => `let ${name}=${start};`), 'let t,v,q=0,g=0,h=0;', ...starts].join('')
+    const head = [...variables.map(([name, start]) => `let ${name}=${start};`), 'let t,v,q=0,g=0,h=0,u=0,z=0;', ...starts].join(
+      '',
+    )
     const constants = this.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
     const inner = this.shared.functions.join('')
     const text = !this.isWhole
@@ -313,12 +354,14 @@ export class UnitWriter {
 
   private block(block: Block): string {
     this.types = this.states.get(block)!.slice()
+    this.isQuiet = this.quiet.has(block)
     const parts: string[] = []
     for (const i of block.instrs) {
       if (this.leaves(i)) {
         parts.push(this.leaving(i))
         return parts.join('')
       }
+      parts.push(this.makeWhole(i))
       if (i === block.last && block.successors.length !== 1) {
         parts.push(writeInstr(this, i, block))
         return parts.join('')
@@ -333,12 +376,14 @@ export class UnitWriter {
   /** Control goes on at `to`; the text of a block with one way in stands right here. `written` is a slot that was just set. */
   go(from: Block, to: Block, written = -1, type = ANY): string {
     const before = this.types
+    const wasQuiet = this.isQuiet
     if (written >= 0) {
       this.types = before.slice()
       this.types[written] = type
     }
     const text = this.goOn(from, to)
     this.types = before
+    this.isQuiet = wasQuiet
     return text
   }
 
@@ -349,9 +394,10 @@ export class UnitWriter {
     const state = this.states.get(to)!
     let text = ''
     for (let slot = 0; slot < state.length; slot++) {
-      if (state[slot] !== UNSET && state[slot] !== FLOAT && this.types[slot] === FLOAT)
-        text += `${this.any(slot)}=new F(${this.raw(slot)});`
+      const type = this.types[slot]!
+      if (state[slot] !== UNSET && state[slot] !== type && isRaw(type)) text += `${this.any(slot)}=${this.value(slot)};`
     }
+    if (this.host === null && this.quiet.has(to) !== this.isQuiet) text += this.isQuiet ? this.refill() : this.draw()
     if (region.loops.has(to) && region.rank.get(to)! <= region.rank.get(from)!) return `${text}continue L${to.index};`
     if (this.labelled.has(to)) return `${text}break ${this.prefix}B${to.index};`
     return text + this.tree(to)
@@ -379,7 +425,90 @@ export class UnitWriter {
 
   /** A value in its general form. */
   value(slot: number): string {
-    return this.types[slot] === FLOAT ? `new F(${this.raw(slot)})` : this.any(slot)
+    switch (this.types[slot]) {
+      case FLOAT:
+        return `new F(${this.raw(slot)})`
+      case RANGE:
+        return `range(${this.bounds(slot)})`
+      case COUNTER: {
+        const { at, shared } = this.counter(slot)
+        return `counter(${shared},${this.bounds(slot)},${at})`
+      }
+      default:
+        return this.any(slot)
+    }
+  }
+
+  private variable(letter: string, slot: number, start: string): string {
+    const name = `${this.prefix}${letter}${slot}`
+    this.shared.slots.set(name, start)
+    return name
+  }
+
+  /** Start, last item and whether the end is left out, of a range in variables. */
+  private bounds(slot: number): string {
+    return [this.variable('a', slot, '0'), this.variable('e', slot, '0'), this.variable('x', slot, 'false')].join()
+  }
+
+  setRange(slot: number, start: string, last: string, isExclusive: string): string {
+    const [a, e, x] = this.bounds(slot).split(',')
+    return `${a!}=${start};${e!}=${last};${x!}=${isExclusive};`
+  }
+
+  copyRange(i: Instr): string {
+    const [a, e, x] = this.bounds(i.b).split(',')
+    return this.setRange(i.a, a!, e!, x!)
+  }
+
+  /** The variables of an iterator over a range: its next item, the last one, and the object that it stands for or null. */
+  counter(slot: number): { readonly at: string; readonly last: string; readonly shared: string } {
+    return { at: this.variable('n', slot, '0'), last: this.variable('e', slot, '0'), shared: this.any(slot) }
+  }
+
+  /** Begins to iterate over a range in variables. */
+  startCounter(i: Instr): string {
+    const { at, shared } = this.counter(i.a)
+    const [start] = this.bounds(i.b).split(',')
+    return `${i.a === i.b ? '' : this.copyRange(i)}${at}=${start!};${shared}=null;`
+  }
+
+  /** Goes on with an iterator that is there. The subtraction shows V8 a number. */
+  private resumeCounter(slot: number): string {
+    const { at, last, shared } = this.counter(slot)
+    return `${at}=${shared}.state[1]-0;${last}=lastOf(${shared}.state[0])-0;`
+  }
+
+  /** Makes objects of what `i` needs as objects. */
+  private makeWhole(i: Instr): string {
+    const before = this.types.slice()
+    const slots = beforeInstr(i, this.types)
+    if (slots.length === 0) return ''
+    const after = this.types
+    this.types = before
+    const text = slots.map((slot) => `${this.any(slot)}=${this.value(slot)};`).join('')
+    this.types = after
+    return text
+  }
+
+  // ---- fuel
+
+  /** Where the fuel is. */
+  get fuel(): string {
+    return this.isQuiet ? 'u' : 'm.fuel'
+  }
+
+  /** Puts the fuel back. */
+  private refill(): string {
+    return this.isQuiet ? 'm.fuel=u;' : ''
+  }
+
+  private draw(): string {
+    return 'u=m.fuel;z=m.deepest;'
+  }
+
+  /** An expression that may use fuel, as part of a quiet loop too. */
+  calling(text: string): string {
+    return this.isQuiet ? `(m.fuel=u,t=${text},u=m.fuel,t)` : text
   }
 
   isNumber(slot: number): boolean {
@@ -436,7 +565,7 @@ export class UnitWriter {
     const saved = this.saved(this.sites[this.sites.length - 1]!)
     const text = `${helper}(m,${site},${this.self}${more}${saved === '' ? '' : `,${saved}`});`
     const { host } = this
-    return host === null ? `return ${text}` : text + host.writer.wait(host.at)
+    return this.refill() + (host === null ? `return ${text}` : text + host.writer.wait(host.at))
   }
 
   /** The base tier goes on before `i`, of which nothing has happened. */
@@ -468,15 +597,16 @@ export class UnitWriter {
   private passOn(i: Instr, block: Block): string {
     if (this.isCaught(block)) return this.catchWith(block, `passed(m,${this.place(i)})`)
     if (!this.isWhole) return this.leave('XP', i, true)
-    return `return P(m,${this.place(i)},c);`
+    return `${this.refill()}return P(m,${this.place(i)},c);`
   }
 
   // ---- callees that are part of the text
 
   /** The text of a call whose callee is taken in, null for every other. */
   inlined(i: Instr, block: Block): string | null {
-    const call = this.guessed.inlined.get(i)
-    if (call === undefined) return null
+    const found = this.guessed.inlined.get(i)
+    if (found === undefined) return null
+    const { call, origin } = found
     const { states, result } = call.solve(this.types, i.d)
     const prefix = `p${this.shared.labels++}_`
     const label = this.label()
@@ -484,7 +614,6 @@ export class UnitWriter {
       { ...this.options, graph: call.graph, kind: 'callee', entry: call.graph.entry },
       { writer: this, call, at: i, block, prefix, label, result },
     )
-    const callee = this.any(i.b)
     const entry = states.get(call.graph.entry)!
     const args: string[] = []
     for (let slot = 0; slot < i.c; slot++) {
@@ -492,16 +621,28 @@ export class UnitWriter {
       else if (entry[slot] !== UNSET) args.push(`${inner.any(slot)}=${this.value(i.d + slot)};`)
     }
     return (
-      `if(!(${callee} instanceof Closure&&${callee}.code===${this.constant(call.code)})){${this.guard(i)}}` +
-      `if(d>=m.deepest||--m.fuel<0){${this.restart(i)}}` +
+      `if(!${this.isClosureOf(call.code, origin, this.any(i.b))}){${this.guard(i)}}` +
+      `if(d>=${this.isQuiet ? 'z' : 'm.deepest'}||--${this.fuel}<0){${this.restart(i)}}` +
       `${args.join('')}${label}:{${inner.tree(call.graph.entry)}}`
     )
+  }
+
+  /** Whether `callee` runs `code`: asked once where it cannot change. */
+  private isClosureOf(code: FunctionCode, origin: Origin, callee: string): string {
+    const test = (value: string): string => `(${value} instanceof Closure&&${value}.code===${this.constant(code)})`
+    if (origin === null) return test(callee)
+    const steady = origin.kind === 'capture' ? `c.captures[${origin.at}]` : `${this.any(origin.at)}`
+    const { tests } = this.shared
+    const text = test(steady)
+    const name = tests.get(text) ?? `h${tests.size}`
+    tests.set(text, name)
+    return name
   }
 
   /** The function's result is in `slot`. */
   returned(slot: number): string {
     const { host } = this
-    if (host === null) return `return ${this.value(slot)};`
+    if (host === null) return `${this.refill()}return ${this.value(slot)};`
     const { writer, at, label, result } = host
     const text = result === FLOAT ? `${writer.raw(at.a)}=${this.raw(slot)}` : `${writer.any(at.a)}=${this.value(slot)}`
     return `${text};break ${label};`
@@ -511,10 +652,11 @@ export class UnitWriter {
   fault(i: Instr, block: Block, text: string): string {
     const { host } = this
     // As from a call, which it is.
-    if (host !== null) return `R(m,${this.place(i)},${this.self},${text});${host.writer.passOn(host.at, host.block)}`
+    if (host !== null)
+      return `${this.refill()}R(m,${this.place(i)},${this.self},${text});${host.writer.passOn(host.at, host.block)}`
     if (this.isCaught(block)) return this.catchWith(block, `caught(${this.place(i)},${text})`)
     if (!this.isWhole) return this.leave('XR', i, true, `,${text}`)
-    return `return R(m,${this.place(i)},c,${text});`
+    return `${this.refill()}return R(m,${this.place(i)},c,${text});`
   }
 
   private isCaught({ handler }: Block): boolean {
