@@ -2,6 +2,10 @@
 // loop counts its fuel in a variable, `u`, which is read from the machine where the loop is entered and put back wherever control
 // leaves it; the few slow operations in it put it back before and read it again behind them. The depth that calls may reach, `z`,
 // does not change in it at all.
+//
+// A list that such a loop reads or assigns to by index, and that stays in its slot, is looked at where the loop is entered and after
+// each of those slow operations; between them its content (doubles or values), its length and its owner are in variables. That is
+// a view. Nothing else in a quiet loop can change them: the fast side of an assignment changes elements only.
 
 import { LINKED } from '../interpreter/linked.js'
 import { writeOf } from './operands.js'
@@ -13,6 +17,7 @@ import {
   FLOAT,
   guessesInts,
   guessesList,
+  LIST,
   LIST_ITER,
   NUMBER,
   RANGE,
@@ -150,4 +155,67 @@ export function quietBlocks(
       for (const block of all) quiet.add(block)
   }
   return quiet
+}
+
+/** A list whose content is in variables while a loop runs. */
+export interface View {
+  readonly slot: number
+  /** Doubles, or values of any kind. */
+  readonly isReal: boolean
+  /** The loop, and its header. */
+  readonly loop: ReadonlySet<Block>
+  readonly header: Block
+  isWritten: boolean
+}
+
+/** The views of quiet loops. */
+export function viewsOf(
+  region: Region,
+  quiet: ReadonlySet<Block>,
+  states: ReadonlyMap<Block, Types>,
+  guesses: Guesses,
+  leaves: (i: Instr) => boolean,
+): View[] {
+  const views: View[] = []
+  const loops = [...region.loops].filter(([header, loop]) => quiet.has(header) && [...loop].every((block) => quiet.has(block)))
+  loops.sort(([, one], [, other]) => other.size - one.size)
+  const changed = new Map<Block, ReadonlySet<number>>(loops.map(([header, loop]) => [header, changedSlots(loop)]))
+  for (const block of quiet) {
+    const types = states.get(block)!.slice()
+    for (const i of block.instrs) {
+      if (leaves(i)) break
+      beforeInstr(i, types)
+      if (guessesList(i, types, guesses.allowed) && (i.op === L.GET_INDEX || i.a === i.b)) {
+        const isWritten = i.op === L.SET_INDEX
+        const isReal = isWritten ? types[i.c] === FLOAT : guesses.floatReads.has(i)
+        // A slot that holds its value in variables may have an old list as its object.
+        const isWhole = (header: Block): boolean => states.get(header)![i.b] === ANY || states.get(header)![i.b] === LIST
+        const found = loops.find(([header, loop]) => loop.has(block) && !changed.get(header)!.has(i.b) && isWhole(header))
+        if (found !== undefined) {
+          const [header, loop] = found
+          let view = views.find((each) => each.slot === i.b && each.isReal === isReal && each.header === header)
+          if (view === undefined) {
+            view = { slot: i.b, isReal, loop, header, isWritten: false }
+            views.push(view)
+          }
+          view.isWritten ||= isWritten
+        }
+      }
+      if (writeOf(i) >= 0 && (i !== block.last || block.successors.length <= 1)) afterInstr(i, types, guesses)
+    }
+  }
+  return views
+}
+
+/** Slots that get another value than that of an assignment by index to what they hold. */
+function changedSlots(loop: ReadonlySet<Block>): ReadonlySet<number> {
+  const changed = new Set<number>()
+  for (const { instrs, faultSlot } of loop) {
+    if (faultSlot >= 0) changed.add(faultSlot)
+    for (const i of instrs) {
+      if (i.op !== L.SET_INDEX || i.a !== i.b) changed.add(writeOf(i))
+      if (i.op === L.NEXT) changed.add(i.d)
+    }
+  }
+  return changed
 }

@@ -192,6 +192,30 @@ function putFloat(m: Machine, list: HarnList, at: number, value: number): Value 
   return target
 }
 
+const EMPTY = new Float64Array(0)
+const NO_ITEMS: readonly Value[] = []
+
+/** Units of the budget for turning lists that a loop brings which is entered in compiled code: it may be a short one. */
+const CREDIT = 64
+
+/** The content of what may be a list of floats, as doubles; nothing where it has no such form and does not get it now. */
+function reals(m: Machine, list: Value): Float64Array {
+  if (!(list instanceof HarnList)) return EMPTY
+  if (list.raw === null) {
+    m.unboxing = Math.min(m.unboxing + CREDIT, 1 << 24)
+    if (m.unboxing >= list.length) {
+      m.unboxing -= list.length
+      list.unbox()
+    }
+  }
+  return list.raw ?? EMPTY
+}
+
+/** As reals, as it is. */
+function realsNow(list: Value): Float64Array {
+  return list instanceof HarnList && list.raw !== null ? list.raw : EMPTY
+}
+
 function struct(
   closure: HarnClosure,
   type: { readonly name: string; readonly fields: readonly string[] | null },
@@ -353,6 +377,10 @@ export const HELPERS = {
   listItem,
   putItem,
   putFloat,
+  EMPTY,
+  NO_ITEMS,
+  reals,
+  realsNow,
   getProperty,
   getIndex,
   setProperty,

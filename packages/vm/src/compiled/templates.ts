@@ -155,7 +155,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       if (w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.raw(i.b)};`
       if (w.typeOf(i.b) === RANGE) return w.copyRange(i)
       if (w.isNumber(i.b) || w.isBool(i.b)) return set(w.any(i.b))
-      return `${w.any(i.a)}=${w.any(i.b)};if(typeof ${w.any(i.a)}==="object")share(${w.any(i.a)});`
+      return `${w.any(i.a)}=${w.any(i.b)};if(typeof ${w.any(i.a)}==="object"){share(${w.any(i.a)});${w.lookForOwners()}}`
     case L.LOADK:
       return loadConstant(w, i)
     case L.LOAD_DATA:
@@ -395,10 +395,23 @@ function listGuard(w: UnitWriter, i: Instr, index: number): string {
   return tests.length === 0 ? '' : `if(${tests.join('||')}){${w.guard(i)}}`
 }
 
+/** As listGuard, apart: what is within the bounds of a view is in a list. */
+function viewGuards(w: UnitWriter, i: Instr, index: number): [string, string] {
+  const list = w.typeOf(i.b) === LIST ? '' : `if(!(${w.any(i.b)} instanceof List)){${w.guard(i)}}`
+  return [intsGuard(w, i, [index]), list]
+}
+
 function readList(w: UnitWriter, i: Instr): string {
-  const guard = listGuard(w, i, i.c)
   const list = w.any(i.b)
   const at = w.any(i.c)
+  const view = w.view(i.b, w.readsFloat(i))
+  if (view !== null) {
+    const [guardAt, guardList] = viewGuards(w, i, i.c)
+    const test = `${guardAt}if(${at}>=0&&${at}<${view.length})`
+    if (!w.readsFloat(i)) return `${test}${w.any(i.a)}=${view.items}[${at}];else{${guardList}${w.any(i.a)}=listItem(${list},${at})}`
+    return `${test}${w.raw(i.a)}=${view.items}[${at}];else{${guardList}t=listItem(${list},${at});if(!(t instanceof F)){${w.guard(i)}}${w.raw(i.a)}=t.v}`
+  }
+  const guard = listGuard(w, i, i.c)
   if (!w.readsFloat(i))
     return `${guard}${w.any(i.a)}=${at}>=0&&${at}<${list}.length&&${list}.raw===null?${list}.boxed[${at}]:listItem(${list},${at});`
   const f = w.raw(i.a)
@@ -410,7 +423,6 @@ function readList(w: UnitWriter, i: Instr): string {
 }
 
 function writeList(w: UnitWriter, i: Instr, block: Block): string {
-  const guard = listGuard(w, i, i.d)
   const list = w.any(i.b)
   const at = w.any(i.d)
   const a = w.any(i.a)
@@ -418,6 +430,15 @@ function writeList(w: UnitWriter, i: Instr, block: Block): string {
   const isFloat = w.typeOf(i.c) === FLOAT
   const value = isFloat ? w.raw(i.c) : w.any(i.c)
   const slow = `t=${w.calling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
+  const view = i.a === i.b ? w.view(i.b, isFloat) : null
+  if (view !== null) {
+    const [guardAt, guardList] = viewGuards(w, i, i.d)
+    return (
+      `${guardAt}if(${view.owned}&&${at}>=0&&${at}<${view.length})${view.items}[${at}]=${value};` +
+      `else{${guardList}${slow};${w.lookAgain(i.b)}}`
+    )
+  }
+  const guard = listGuard(w, i, i.d)
   const move = i.a === i.b ? '' : `${a}=${list}`
   return isFloat
     ? `${guard}if(${inPlace}!==null){${list}.raw[${at}]=${value};${move}}else{${slow}}`

@@ -30,9 +30,10 @@ import {
   usesAsNumber,
 } from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
-import { quietBlocks } from './quiet.js'
+import { quietBlocks, viewsOf } from './quiet.js'
 import { Site } from './site.js'
 import type { FlowGraph } from './graph.js'
+import type { View } from './quiet.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Machine } from '../vm.js'
@@ -117,10 +118,12 @@ export class UnitWriter {
   private changing: ReadonlySet<number> | null = null
   /** Blocks of quiet loops (quiet.ts). */
   private readonly quiet: ReadonlySet<Block>
+  private readonly views: readonly View[]
   /** Facts at the instruction being written. */
   types: Types = new Uint8Array(0)
   /** Whether it is in a quiet loop. */
   private isQuiet = false
+  private at: Block | null = null
 
   constructor(options: UnitOptions, host: Host | null = null) {
     const { graph, kind, entry, sample, machine, closure } = options
@@ -144,6 +147,7 @@ export class UnitWriter {
       this.expects = []
       this.written = new Set()
       this.quiet = writer.isQuiet ? new Set(this.region.order) : new Set()
+      this.views = []
       this.placeBlocks()
       return
     }
@@ -179,6 +183,7 @@ export class UnitWriter {
     }
     this.states = states
     this.quiet = quiet
+    this.views = viewsOf(this.region, quiet, states, this.guessed, leaves)
     // A guess that does not hold on every way round is none.
     const atEntry = this.states.get(this.region.entry)!
     this.expects = [...types.keys()]
@@ -320,6 +325,7 @@ export class UnitWriter {
       for (const { slot, type } of this.expects) if (type === FLOAT) starts.push(`${this.raw(slot)}=r${slot}.v;`)
     }
     if (this.quiet.has(entry)) starts.push(this.draw())
+    starts.push(this.openViews(entry, null))
     for (const [test, name] of this.shared.tests) starts.push(`const ${name}=${test};`)
     const variables = [...this.shared.slots].filter(([name]) => !given.has(name))
     const head = [...variables.map(([name, start]) => `let ${name}=${start};`), 'let t,v,q=0,g=0,h=0,u=0,z=0;', ...starts].join(
@@ -355,6 +361,7 @@ export class UnitWriter {
   private block(block: Block): string {
     this.types = this.states.get(block)!.slice()
     this.isQuiet = this.quiet.has(block)
+    this.at = block
     const parts: string[] = []
     for (const i of block.instrs) {
       if (this.leaves(i)) {
@@ -377,6 +384,7 @@ export class UnitWriter {
   go(from: Block, to: Block, written = -1, type = ANY): string {
     const before = this.types
     const wasQuiet = this.isQuiet
+    const { at } = this
     if (written >= 0) {
       this.types = before.slice()
       this.types[written] = type
@@ -384,6 +392,7 @@ export class UnitWriter {
     const text = this.goOn(from, to)
     this.types = before
     this.isQuiet = wasQuiet
+    this.at = at
     return text
   }
 
@@ -398,6 +407,7 @@ export class UnitWriter {
       if (state[slot] !== UNSET && state[slot] !== type && isRaw(type)) text += `${this.any(slot)}=${this.value(slot)};`
     }
     if (this.host === null && this.quiet.has(to) !== this.isQuiet) text += this.isQuiet ? this.refill() : this.draw()
+    text += this.openViews(to, from)
     if (region.loops.has(to) && region.rank.get(to)! <= region.rank.get(from)!) return `${text}continue L${to.index};`
     if (this.labelled.has(to)) return `${text}break ${this.prefix}B${to.index};`
     return text + this.tree(to)
@@ -508,7 +518,63 @@ export class UnitWriter {
 
   /** An expression that may use fuel, as part of a quiet loop too. */
   calling(text: string): string {
-    return this.isQuiet ? `(m.fuel=u,t=${text},u=m.fuel,t)` : text
+    if (!this.isQuiet) return text
+    const writer = this.host?.writer ?? this
+    const views = writer.openedViews().map((view) => `,${writer.look(view)}`)
+    return `(m.fuel=u,t=${text},u=m.fuel${views.join('')},t)`
+  }
+
+  // ---- views (quiet.ts)
+
+  /** The view of a list in `slot` where there is one, by the names of its variables. */
+  view(slot: number, isReal: boolean): { readonly items: string; readonly length: string; readonly owned: string } | null {
+    if (!this.openedViews().some((each) => each.slot === slot && each.isReal === isReal)) return null
+    const items = this.variable(isReal ? 'w' : 'y', slot, isReal ? 'EMPTY' : 'NO_ITEMS')
+    return {
+      items,
+      length: isReal ? `${items}.length` : this.variable('l', slot, '0'),
+      owned: this.variable('o', slot, 'false'),
+    }
+  }
+
+  private openedViews(): readonly View[] {
+    const { at } = this
+    return at === null || !this.isQuiet ? [] : this.views.filter(({ loop }) => loop.has(at))
+  }
+
+  /** Where a loop is entered. */
+  private openViews(to: Block, from: Block | null): string {
+    const opened = this.views.filter(({ header, loop }) => header === to && (from === null || !loop.has(from)))
+    return opened.map((view) => `${this.look(view, true)};`).join('')
+  }
+
+  /** An expression that looks at the list again. */
+  private look({ slot, isReal, isWritten }: View, isFirst = false): string {
+    const list = this.any(slot)
+    const owned = isWritten ? `,${this.variable('o', slot, 'false')}=${list} instanceof List&&${list}.owned` : ''
+    if (isReal) return `${this.variable('w', slot, 'EMPTY')}=${isFirst ? 'reals(m,' : 'realsNow('}${list})${owned}`
+    const items = this.variable('y', slot, 'NO_ITEMS')
+    const length = this.variable('l', slot, '0')
+    return `${length}=${list} instanceof List&&${list}.raw===null?(${items}=${list}.boxed,${list}.length):0${owned}`
+  }
+
+  /** Looks again at what is in `slot` now. */
+  lookAgain(slot: number): string {
+    return this.openedViews()
+      .filter((view) => view.slot === slot)
+      .map((view) => `${this.look(view)};`)
+      .join('')
+  }
+
+  /** After something may have got another owner. */
+  lookForOwners(): string {
+    const { host } = this
+    const writer = host?.writer ?? this
+    return writer
+      .openedViews()
+      .filter(({ isWritten }) => isWritten)
+      .map((view) => `${writer.look(view)};`)
+      .join('')
   }
 
   isNumber(slot: number): boolean {
