@@ -408,7 +408,8 @@ function readList(w: UnitWriter, i: Instr): string {
   if (view !== null) {
     const [guardAt, guardList] = viewGuards(w, i, i.c)
     const test = `${guardAt}if(${at}>=0&&${at}<${view.length})`
-    if (!w.readsFloat(i)) return `${test}${w.any(i.a)}=${view.items}[${at}];else{${guardList}${w.any(i.a)}=listItem(${list},${at})}`
+    if (!w.readsFloat(i))
+      return `${test}${w.any(i.a)}=${view.items}[${at}];else{${guardList}${w.any(i.a)}=listItem(${list},${at})}`
     return `${test}${w.raw(i.a)}=${view.items}[${at}];else{${guardList}t=listItem(${list},${at});if(!(t instanceof F)){${w.guard(i)}}${w.raw(i.a)}=t.v}`
   }
   const guard = listGuard(w, i, i.c)

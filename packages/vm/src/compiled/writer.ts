@@ -545,7 +545,10 @@ export class UnitWriter {
   /** Where a loop is entered. */
   private openViews(to: Block, from: Block | null): string {
     const opened = this.views.filter(({ header, loop }) => header === to && (from === null || !loop.has(from)))
-    return opened.map((view) => `${this.look(view, true)};`).join('')
+    const first = opened.filter(({ isReal }) => isReal)
+    // A list that turns into doubles is no longer what other views saw.
+    const rest = first.length === 0 ? opened : this.views.filter(({ isReal, loop }) => !isReal && loop.has(to))
+    return [...first, ...rest].map((view) => `${this.look(view, true)};`).join('')
   }
 
   /** An expression that looks at the list again. */
