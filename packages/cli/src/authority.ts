@@ -9,7 +9,7 @@
 import { resolve } from 'node:path'
 import { GrantError, grantScope } from '@bridle/stdlib-tools'
 import type { Grant, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
-import type { NodeProviderOptions } from '@bridle/stdlib-tools/node'
+import type { NetworkPolicy, NodeProviderOptions } from '@bridle/stdlib-tools/node'
 import { EFFECTS, isSecretVariable } from '@bridle/vm'
 import type { EffectKind } from '@bridle/vm'
 import { UsageError } from './errors.js'
@@ -25,6 +25,8 @@ export interface AuthorityFlags {
 export interface Authority {
   readonly runtime: Pick<RuntimeOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'builtins'>
   readonly providers: Pick<NodeProviderOptions, 'root' | 'sandbox' | 'env' | 'http'>
+  /** Where MCP servers, and the authorization servers they name, may be; null: anywhere. */
+  readonly mcpNetwork: NetworkPolicy | null
   /** Folder that relative paths and imports count from. */
   readonly root: string
 }
@@ -48,6 +50,7 @@ export function authorityOf(flags: AuthorityFlags, env: NodeJS.ProcessEnv = proc
       env: confined ? plainVariables(env) : env,
       http: { policy: { denyPrivate: confined } },
     },
+    mcpNetwork: mcpNetwork(flags.grant ?? [], confined),
   }
 }
 
@@ -63,6 +66,17 @@ function namesIn(lists: readonly string[]): readonly string[] {
     .flatMap((list) => list.split(','))
     .map((name) => name.trim())
     .filter((name) => name !== '')
+}
+
+/** Private addresses only where they are named: `--grant mcp:domain=localhost`. A pattern is a domain with all below it. */
+function mcpNetwork(specs: readonly string[], confined: boolean): NetworkPolicy | null {
+  const domains = specs
+    .map(readSpec)
+    .filter(({ name }) => name === 'mcp' || name === 'mcp.*')
+    .flatMap(({ constraints }) => [constraints['domain'] ?? []].flat() as readonly string[])
+    .flatMap((domain) => (/^\*\*?\./.test(domain) ? [domain.replace(/^\*+\./, ''), domain.replace(/^\*+/, '*')] : [domain]))
+  if (!confined && domains.length === 0) return null
+  return { denyPrivate: confined, ...(domains.length === 0 ? {} : { allow: domains }) }
 }
 
 // ---- powers --------------------------------------------------------------------------------------------------------------

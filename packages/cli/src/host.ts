@@ -9,6 +9,7 @@ import {
   discoverSkills,
   fileModules,
   findManifest,
+  guardedFetch,
   hashHex,
   hookModules,
   nodeProviders,
@@ -67,8 +68,8 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
       env: 'inherit',
       stderr: options.terminal ? 'inherit' : 'ignore',
       servers,
-      // The protocol's library resolves names itself, past the rules that keep a confined run from private addresses.
-      allow: ({ transport }) => transport !== 'http' || authority.providers.sandbox === 'none',
+      // The protocol's library makes requests of its own, which are to keep the rules of the run as well.
+      ...(authority.mcpNetwork === null ? {} : { fetch: guardedFetch(authority.mcpNetwork) }),
     }),
   ]
   return createRuntime({

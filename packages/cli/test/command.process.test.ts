@@ -1,7 +1,8 @@
-// The command as a process: exit codes, which stream gets what, signals.
-
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
@@ -241,11 +242,22 @@ describe.concurrent('bridle conformance', () => {
   })
 })
 
-test('a confined run reaches no MCP server of its own choice', async () => {
-  const script = file('remote.harn', '// @bridle grants\nuse tool mcp "http://127.0.0.1:9/mcp" as Remote\nRemote("x", {})\n')
+test('a confined run reaches MCP servers by the rules of its network', async () => {
+  // Of a server that has just gone: nobody listens there.
+  const gone = createServer().listen(0, '127.0.0.1')
+  await once(gone, 'listening')
+  const url = `http://127.0.0.1:${(gone.address() as AddressInfo).port}/mcp`
+  gone.close()
+  await once(gone, 'close')
+  const script = file('remote.harn', `// @bridle grants\nuse tool mcp "${url}" as Remote\nRemote("x", {})\n`)
   const ended = await bridle(['run', '--root', folder, script])
   expect(ended).toMatchObject({ code: 1, stdout: '' })
-  expect(ended.stderr).toContain("MCP server 'http://127.0.0.1:9/mcp' is not allowed by this host")
+  expect(ended.stderr).toContain(`egress blocked: ${url} (private_address)`)
+  // One that whoever runs it names is reached.
+  const named = await bridle(['run', '--root', folder, '--grant', 'mcp:domain=127.0.0.1', script])
+  expect(named.stderr).toContain('MCP HTTP request error: Connection refused')
+  const other = await bridle(['run', '--root', folder, '--grant', 'mcp:domain=*.example.com', script])
+  expect(other.stderr).toContain(`egress blocked: ${url} (domain)`)
 })
 
 describe.concurrent('bridle tools', () => {

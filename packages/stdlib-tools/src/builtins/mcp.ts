@@ -19,6 +19,7 @@ import {
   parseJson,
   HarnFloat,
   builtin,
+  checkEgress,
   display,
   family,
   frame,
@@ -219,6 +220,9 @@ const openFrame = frame<OpenState>({
     const spec = jsonDict(state.spec)
     if (!state.asked) {
       state.asked = true
+      const { url } = spec
+      const blocked = typeof url === 'string' ? checkEgress(ctx, 'mcp_connect', url) : null
+      if (blocked !== null) return blocked
       return ctx.request({ kind: 'mcp.connect', args: { op: 'open', client: state.number, name: state.name, spec } })
     }
     const mcp = ctx.state(mcpState)

@@ -7,7 +7,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import { osErrorText } from '../os-errors.js'
-import { messageOf, runtimeError, thrownError } from '../providers/provider.js'
+import { categorizedError, messageOf, runtimeError, thrownError } from '../providers/provider.js'
 import { VERSION } from '../version.js'
 import { AuthorizationError, authorizedFetch } from './oauth.js'
 import type { McpAuth } from './oauth.js'
@@ -222,6 +222,8 @@ export class McpConnection {
 
   private explain(cause: unknown, method: string, limit: Deadline): EffectOutcome {
     if (limit.timedOut) return runtimeError(`MCP: server did not respond to '${method}' within ${durationText(limit.ms)}`)
+    const blocked = refusedByPolicy(cause)
+    if (blocked !== null) return categorizedError('egress_blocked', blocked)
     if (cause instanceof AuthorizationError) return thrownError(`MCP authorization required: ${cause.message}`)
     if (limit.signal.aborted) return runtimeError(`MCP: '${method}' was cancelled`)
     if (cause instanceof SpawnError) {
@@ -253,6 +255,13 @@ export class McpConnection {
 function brokenPipe(cause: unknown): boolean {
   const code = (cause as { readonly code?: unknown } | null)?.code
   return code === 'EPIPE' || code === 'ECONNRESET' || code === 'ERR_STREAM_DESTROYED' || code === 'ERR_STREAM_WRITE_AFTER_END'
+}
+
+/** What the host's network policy says (EgressBlocked of the `/node` entry), through whatever wraps it. */
+function refusedByPolicy(cause: unknown): string | null {
+  for (let at = cause, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth++)
+    if (at.name === 'EgressBlocked') return at.message
+  return null
 }
 
 /** fetch wraps the reason into "fetch failed". */

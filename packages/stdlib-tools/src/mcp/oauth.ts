@@ -78,14 +78,25 @@ export async function authorizedFetch(
 
   const authorize = async (response: Response): Promise<void> => {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
+    // The SDK goes on without some of what it asks for; a refusal of the host's network policy is to be told all the same.
+    let refusal: unknown = null
+    const fetchFn: Fetch = (input, init) =>
+      base(input, init).catch((cause: unknown) => {
+        if (cause instanceof Error && cause.name === 'EgressBlocked') refusal ??= cause
+        throw cause
+      })
     const about = {
       serverUrl,
-      fetchFn: base,
+      fetchFn,
       ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
       ...(scope === undefined ? {} : { scope }),
     }
-    if ((await auth(session, about)) === 'AUTHORIZED') return
-    await auth(session, { ...about, authorizationCode: session.takeCode() })
+    try {
+      if ((await auth(session, about)) === 'AUTHORIZED') return
+      await auth(session, { ...about, authorizationCode: session.takeCode() })
+    } catch (cause) {
+      throw refusal ?? cause
+    }
   }
   // Requests that are refused side by side ask a person once.
   let running: Promise<void> | null = null

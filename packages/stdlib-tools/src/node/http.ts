@@ -11,7 +11,7 @@ import { osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, categorizedError, messageOf, refused, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider } from '../providers/provider.js'
 import { readFileIn, writeFileIn } from './fs.js'
-import { EgressBlocked, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
+import { RateWindow, blockedBy, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
 import type { NetworkPolicy } from './network-policy.js'
 import { SandboxViolation } from './sandbox.js'
 import { WebSockets } from './websocket.js'
@@ -59,11 +59,13 @@ class HttpClient {
   private readonly agents = new Map<string, Dispatcher>()
   private readonly streams = new Map<string, OpenStream>()
   private readonly sockets: WebSockets
+  private readonly rates: RateWindow
 
   constructor(workspace: Workspace, options: HttpOptions) {
     this.workspace = workspace
     this.options = options
     this.sockets = new WebSockets(options.policy ?? {})
+    this.rates = new RateWindow(options.policy?.perHost)
   }
 
   perform(effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
@@ -174,6 +176,7 @@ class HttpClient {
     const url = new URL(String(args['url']))
     const policy = this.options.policy ?? {}
     checkUrl(url, policy)
+    this.rates.admit(url)
     // The module is CommonJS: in a bundle only its default export has the members.
     const { default: undici } = await import('undici')
     const limit = new AbortController()
@@ -378,13 +381,6 @@ async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | nu
 
 function timeoutError(): Error {
   return Object.assign(new Error('operation timed out'), { code: 'ETIMEDOUT_TOTAL' })
-}
-
-/** undici wraps errors of the lookup. */
-function blockedBy(cause: unknown): EgressBlocked | null {
-  for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
-    if (at instanceof EgressBlocked) return at
-  return null
 }
 
 const TIMEOUT_CODES: ReadonlySet<string> = new Set([

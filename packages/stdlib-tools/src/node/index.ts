@@ -68,12 +68,13 @@ export function nodeProviders(options: NodeProviderOptions = {}): readonly Provi
 }
 
 export { fsProvider } from './fs.js'
+export { guardedFetch } from './guarded-fetch.js'
 export { hashHex } from './hash.js'
 export { httpProvider } from './http.js'
 export type { HttpOptions } from './http.js'
 export { fileJournal, readJournal } from './journal-file.js'
 export { compressProvider } from './libraries.js'
-export { EgressBlocked, checkUrl, isPublic } from './network-policy.js'
+export { EgressBlocked, RateWindow, checkUrl, isPublic } from './network-policy.js'
 export type { NetworkPolicy } from './network-policy.js'
 export { MANIFEST_NAME, ManifestError, findManifest, hookModules, readManifest } from './manifest.js'
 export type { Manifest, ManifestHook } from './manifest.js'

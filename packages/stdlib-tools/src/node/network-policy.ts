@@ -13,11 +13,15 @@ export interface NetworkPolicy {
   readonly deny?: readonly string[]
   /** Refuses loopback, private, link-local and other special addresses, and ports of well-known inner services; true by default. */
   readonly denyPrivate?: boolean
+  /** Redirects that one request of a guarded `fetch` may follow, 5 by default; scripts say it themselves (`max_redirects`). */
+  readonly maxRedirects?: number
+  /** Requests to one host within a window of time; without a limit by default. */
+  readonly perHost?: { readonly limit: number; readonly windowMs: number }
 }
 
 export class EgressBlocked extends Error {
   override readonly name = 'EgressBlocked'
-  readonly rule: 'private_address' | 'port' | 'scheme' | 'domain'
+  readonly rule: 'private_address' | 'port' | 'scheme' | 'domain' | 'redirect' | 'rate'
 
   constructor(rule: EgressBlocked['rule'], url: string) {
     super(`egress blocked: ${url} (${rule})`)
@@ -29,6 +33,37 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   22, 23, 25, 110, 135, 139, 445, 1433, 3306, 3389, 5432, 5900, 6379, 8020, 9200, 11211, 27017,
 ])
 const BLOCKED_HOSTS: ReadonlySet<string> = new Set(['metadata.google.internal', 'metadata', 'instance-data'])
+
+/** Counts requests by host over the last `windowMs`. */
+export class RateWindow {
+  private readonly rule: NetworkPolicy['perHost']
+  private readonly nowMs: () => number
+  /** Times of the requests that still count, oldest first, by host. */
+  private readonly sent = new Map<string, number[]>()
+
+  constructor(rule: NetworkPolicy['perHost'], nowMs: () => number = () => performance.now()) {
+    this.rule = rule
+    this.nowMs = nowMs
+  }
+
+  /** Throws EgressBlocked when the host has had as many requests as it may; counts this one otherwise. */
+  admit(url: URL): void {
+    if (this.rule === undefined) return
+    const { limit, windowMs } = this.rule
+    const now = this.nowMs()
+    const times = (this.sent.get(url.host) ?? []).filter((time) => time > now - windowMs)
+    this.sent.set(url.host, times)
+    if (times.length >= limit) throw new EgressBlocked('rate', shown(url))
+    times.push(now)
+  }
+}
+
+/** The refusal behind an error, which libraries wrap; null when it is none. */
+export function blockedBy(cause: unknown): EgressBlocked | null {
+  for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
+    if (at instanceof EgressBlocked) return at
+  return null
+}
 
 /** Throws EgressBlocked for what can be said before connecting. */
 export function checkUrl(url: URL, policy: NetworkPolicy): void {

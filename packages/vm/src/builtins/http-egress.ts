@@ -80,23 +80,27 @@ function refusedBy(policy: EgressPolicy, target: Target): string | null {
 
 /** Raises the EgressBlocked dict when the run's policy refuses `url`; null when the request may go on. */
 export function checkEgress(ctx: Context, surface: string, url: string): Control | null {
+  const refusal = egressRefusal(ctx, surface, url)
+  return refusal === null ? null : ctx.throw(refusal)
+}
+
+/** That dict, for those who raise it in a form of their own. */
+export function egressRefusal(ctx: Context, surface: string, url: string): HarnDict | null {
   const policy = ctx.state(httpState).egress
   if (policy === null || !URL.canParse(url)) return null
   const target = targetOf(new URL(url))
   const reason = refusedBy(policy, target)
   if (reason === null) return null
-  return ctx.throw(
-    HarnDict.of({
-      type: 'EgressBlocked',
-      category: 'egress_blocked',
-      message: `EgressBlocked: ${surface} blocked ${target.host}:${target.port} for ${redactUrl(url)} (${reason})`,
-      surface,
-      url: redactUrl(url),
-      host: target.host,
-      port: target.port,
-      reason,
-    }),
-  )
+  return HarnDict.of({
+    type: 'EgressBlocked',
+    category: 'egress_blocked',
+    message: `EgressBlocked: ${surface} blocked ${target.host}:${target.port} for ${redactUrl(url)} (${reason})`,
+    surface,
+    url: redactUrl(url),
+    host: target.host,
+    port: target.port,
+    reason,
+  })
 }
 
 /** Policy from the three environment variables; null when none is set. Lists are separated by commas. */

@@ -22,6 +22,7 @@ import {
   withPins,
 } from './grants.js'
 import type { AppliedGrant } from './grants.js'
+import { egressRefusal } from './http-egress.js'
 import { popScope, pushScope } from './policy-scopes.js'
 import { closestOf } from '@bridle/compiler/signatures'
 import { standardAnswer, standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
@@ -384,6 +385,9 @@ function attempt(ctx: Context, state: DispatchState): Result {
           `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
         )
       }
+      const server = executor === 'mcp_server' ? (textAt(entry, 'mcp_server') ?? '') : ''
+      const blocked = egressRefusal(ctx, 'mcp_connect', server)
+      if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
       identify(ctx, state, args)
       return ctx.request(outsideCall(state, entry, executor, toPlain(args)))
     }
