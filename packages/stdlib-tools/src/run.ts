@@ -31,6 +31,7 @@ import type { RandomSource } from './providers/basics.js'
 import { answered, thrownError } from './providers/provider.js'
 import type { PerformEffect, Provider, ProviderSource } from './providers/provider.js'
 import type { Host } from './tools/host.js'
+import { propagating } from './trace/propagate.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
 
@@ -68,7 +69,7 @@ export type RunResult = Ended &
   )
 
 /** What a machine tells beside its exits; neither has any influence on it. */
-export type MachineListeners = Pick<MachineOptions, 'trace' | 'report'>
+export type MachineListeners = Pick<MachineOptions, 'trace' | 'report' | 'spans'>
 
 /** What a run is made of; createRuntime and its methods put it together. */
 export interface RunParts {
@@ -175,7 +176,7 @@ export class Run {
     this.driver = new Driver({
       machine: (answer) =>
         parts.machine(answer, {
-          ...(recorder === null ? {} : { trace: (record) => recorder.call(record) }),
+          ...(recorder === null ? {} : recorder.listeners()),
           report: (report) => {
             if (this.isWatched) this.emit({ type: 'report', report })
           },
@@ -338,7 +339,8 @@ export class Run {
     const { grants, guard, dryRun } = this.parts
     const table = providerTable(this.providers)
     const allowed = authorized(table, grants)
-    const perform = guard === null ? allowed : withinManifest(guard, allowed)
+    const held = guard === null ? allowed : withinManifest(guard, allowed)
+    const perform = this.recorder === null ? held : propagating(this.recorder, held)
     if (!dryRun) return perform
     return dryRunning(
       perform,

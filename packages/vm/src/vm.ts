@@ -40,6 +40,7 @@ import type { DefinedTool } from './builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
 import type { HostCapabilities } from './effects/tool-records.js'
 import type { Report } from './effects/reports.js'
+import type { SpanMark } from './effects/span-marks.js'
 import type { TraceRecord } from './effects/trace-records.js'
 import type { CallSite } from './interpreter/calls.js'
 import type { LimitName, Limits, RunExit } from './interpreter/exit.js'
@@ -76,6 +77,8 @@ export interface MachineOptions {
   readonly hasOtherHostTools?: boolean
   /** Is told of every call; see effects/trace-records.ts. */
   readonly trace?: (record: TraceRecord) => void
+  /** Is told where pieces of work begin and end; see effects/span-marks.ts. Needs `trace`. */
+  readonly spans?: (mark: SpanMark) => void
   /** Is told what the script reports about itself; see effects/reports.ts. */
   readonly report?: (report: Report) => void
   /** Reports are told and not printed: for hosts that show them in a place of their own. */

@@ -26,6 +26,8 @@ export interface ToolCall {
   readonly timeoutMs: number | null
   /** For calls of `tool_stream`: what of the stream is asked for (executors/streams.ts). */
   readonly stream?: StreamRequest
+  /** Context of the trace, for an MCP server. */
+  readonly meta?: { readonly [key: string]: Plain }
   readonly progress: (data: unknown) => void
 }
 

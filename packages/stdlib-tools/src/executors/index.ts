@@ -104,6 +104,7 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
   const stream = streamRequest(args['stream'])
   return {
     ...(stream === null ? {} : { stream }),
+    ...(args['meta'] === undefined ? {} : { meta: args['meta'] as { readonly [key: string]: Plain } }),
     executor: (text('executor') ?? 'host_bridge') as ExecutorName,
     tool,
     args:

@@ -14,6 +14,8 @@ export interface McpToolCaller {
     signal: AbortSignal,
     timeoutMs?: number,
     progress?: (event: unknown) => void,
+    /** Goes to the server as `_meta`. */
+    meta?: { readonly [key: string]: Plain },
   ): Promise<EffectOutcome>
   isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean>
 }
@@ -32,6 +34,7 @@ export function mcpExecutor(servers: McpToolCaller | null): Executor {
         signal,
         call.timeoutMs ?? undefined,
         call.progress,
+        call.meta,
       )
       return outcome.ok ? toolResult(outcome.value) : transportFailure(outcome.error.message)
     },

@@ -183,13 +183,16 @@ export class McpConnection {
     // The SDK's own listener is dropped with the answer, so progress that arrives together with it would be lost.
     const token = options.onProgress === undefined ? null : ++this.tokens
     if (token !== null) this.listeners.set(token, options.onProgress!)
-    const meta = token === null ? {} : { _meta: { progressToken: token } }
+    const given = wire(params) as { readonly [key: string]: unknown }
+    const meta =
+      token === null
+        ? {}
+        : { _meta: { ...(given['_meta'] as { readonly [key: string]: unknown } | undefined), progressToken: token } }
     try {
-      const result = await this.client.request(
-        { method, params: { ...(wire(params) as { [key: string]: unknown }), ...named, ...meta } },
-        this.resultSchema,
-        { timeout: LONGEST_TIMEOUT_MS, signal: limit.signal },
-      )
+      const result = await this.client.request({ method, params: { ...given, ...named, ...meta } }, this.resultSchema, {
+        timeout: LONGEST_TIMEOUT_MS,
+        signal: limit.signal,
+      })
       return { ok: true, value: result as unknown as Plain }
     } catch (cause) {
       return this.explain(cause, method, limit)

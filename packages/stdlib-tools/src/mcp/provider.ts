@@ -144,13 +144,14 @@ export class McpConnections implements Provider {
     signal: AbortSignal,
     timeoutMs?: number,
     progress?: (event: McpProgress) => void,
+    meta?: { readonly [key: string]: Plain },
   ): Promise<EffectOutcome> {
     return this.request(
       this.numberOf(server),
       server,
       this.specOf(server),
       'tools/call',
-      { name: tool, arguments: args },
+      { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) },
       signal,
       timeoutMs,
       progress,

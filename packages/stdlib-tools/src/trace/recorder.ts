@@ -1,7 +1,7 @@
 // Turns what a machine tells (TraceRecord) into the events of one trace: redacted, large texts set aside, numbered, chained.
 // Recording never fails a call: a sink that throws is let go of, and the run is told once.
 
-import type { Plain, TraceRecord } from '@bridle/vm'
+import type { MachineOptions, Plain, SpanMark, TraceRecord } from '@bridle/vm'
 import { plainToJson } from '../journal-codec.js'
 import { GENESIS, TRACE_FORMAT, canonicalJson, hashOfEvent, sha256Text } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
@@ -15,6 +15,10 @@ export interface TraceSink {
   blob?(hash: string, text: string): void
   /** The last event of a trace that goes on, as a run does that is resumed; null for a new one. */
   last?(): { readonly seq: number; readonly hash: string } | null
+  /** Where pieces of work begin and end, while they do: for sinks that show a tree. Nothing of it is in the chain. */
+  mark?(mark: SpanMark): void
+  /** Headers by which a service outside joins what it does to the work that is under way (W3C Trace Context); null for none. */
+  contextOf?(id: string, to: 'http' | 'mcp'): { readonly [header: string]: string } | null
   close?(): void
 }
 
@@ -64,6 +68,27 @@ export class TraceRecorder {
       this.previous = last.hash
     }
     this.append('run_start', { run_id: run.runId, details: { format: TRACE_FORMAT, file: run.label, resumed: run.resumed } })
+  }
+
+  /** What a machine is to tell. */
+  listeners(): Pick<MachineOptions, 'trace' | 'spans'> {
+    const trace = (record: TraceRecord): void => this.call(record)
+    const isMarked = this.sinks.some((sink) => sink.mark !== undefined)
+    return isMarked ? { trace, spans: (mark) => this.mark(mark) } : { trace }
+  }
+
+  private mark(mark: SpanMark): void {
+    const shown = mark.at === 'begin' ? { ...mark, name: this.redactor.text(mark.name) } : mark
+    this.each((sink) => sink.mark?.(shown))
+  }
+
+  /** Headers for the effect of that number; null when no sink gives any. */
+  contextOf(effect: number, to: 'http' | 'mcp'): { readonly [header: string]: string } | null {
+    for (const sink of this.sinks) {
+      const headers = sink.contextOf?.(`effect_${effect}`, to) ?? null
+      if (headers !== null) return headers
+    }
+    return null
   }
 
   /** One call, at the moment the script learns its outcome. */

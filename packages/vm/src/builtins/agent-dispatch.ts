@@ -13,7 +13,10 @@ import { here, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
 import { grantPass } from './policy-gate.js'
 import { normalizePlan, planEntries, renderPlan } from './plan.js'
-import { isInterruption } from './tool-errors.js'
+import { codeOfCategory, isInterruption } from './tool-errors.js'
+import { factsOfEntry } from './tool-entry.js'
+import type { Context } from './builtin.js'
+import { toPlain } from '../values/plain.js'
 import { handlerArguments } from './tool-dispatch.js'
 import { sortedJson } from './tools-json.js'
 import { installedAnnotations } from './tools-policy.js'
@@ -163,9 +166,18 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     return { name: call.name, status: 'rejected', text, attempted: true, skipped: true, events }
   }
   yield* told(call, context, 'in_progress', {})
-  const startMs = yield* here((ctx) => ctx.now)
+  const inside = runsInside(tool)
+  const id = `agent_${context.iteration}_${call.id}`
+  const startMs = yield* here((ctx) => {
+    if (inside) beginCall(ctx, id, call.name)
+    return ctx.now
+  })
   const outcome = yield* execute(call, tool, allowed, context)
-  const durationMs = Math.trunc((yield* here((ctx) => ctx.now)) - startMs)
+  const endMs = yield* here((ctx) => {
+    if (inside) endCall(ctx, { id, name: call.name, tool, args: allowed, startMs }, outcome)
+    return ctx.now
+  })
+  const durationMs = Math.trunc(endMs - startMs)
   let text = yield* capped(call.name, outcome.text, options)
   text = yield* runPostToolUse(call.name, allowed, text)
   text = yield* withLoopDetection(call, key, text, context)
@@ -193,6 +205,61 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     iteration: context.iteration,
   })
   return { name: call.name, status, text, attempted: true, skipped: false, events }
+}
+
+/** Whether the loop carries a tool out by itself; the others tell of themselves, as calls of the dispatch or as effects. */
+function runsInside(tool: HarnDict | undefined): boolean {
+  if (tool === undefined) return true
+  const executor = textAt(tool, 'executor')
+  if (executor === 'provider_native') return false
+  const elsewhere = executor === 'host_bridge' || executor === 'mcp_server' || textAt(tool, '_mcp_server') !== null
+  return !elsewhere
+}
+
+function beginCall(ctx: Context, id: string, name: string): void {
+  ctx.machine.spans?.({ at: 'begin', work: 'tool_call', id, name, task: ctx.machine.taskNumber, ms: ctx.now })
+}
+
+function endCall(
+  ctx: Context,
+  call: {
+    readonly id: string
+    readonly name: string
+    readonly tool: HarnDict | undefined
+    readonly args: HarnDict
+    readonly startMs: number
+  },
+  outcome: Outcome,
+): void {
+  const { spans, traced, taskNumber } = ctx.machine
+  const facts = call.tool === undefined ? null : factsOfEntry(call.tool)
+  const around = ctx.machine.task().fields.get('tool.call')
+  traced?.({
+    kind: 'tool_call',
+    tool: call.name,
+    alias: null,
+    version: facts?.version ?? null,
+    executor: RUNTIME_TOOLS.includes(call.name) ? 'builtin' : 'harn',
+    callId: call.id,
+    parent: typeof around === 'string' ? around : null,
+    task: taskNumber,
+    args: toPlain(call.args),
+    policy: null,
+    secret: facts?.secrets ?? [],
+    attempts: outcome.rejected ? 0 : 1,
+    startedMs: call.startMs,
+    endedMs: ctx.now,
+    outcome:
+      outcome.category === null
+        ? { ok: true, value: outcome.text }
+        : {
+            ok: false,
+            code: outcome.rejected ? 'policy_violation' : codeOfCategory(outcome.category),
+            message: outcome.text,
+            denied: outcome.rejected,
+          },
+  })
+  spans?.({ at: 'end', work: 'tool_call', id: call.id, task: taskNumber, ms: ctx.now })
 }
 
 /** Tells subscribers how a call goes on. */

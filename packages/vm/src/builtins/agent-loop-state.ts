@@ -68,7 +68,18 @@ export function addOnce(list: string[], name: string): void {
 }
 
 export function* emit(loop: Loop, fields: Readonly<Record<string, Value>>): Script<null> {
-  const listeners = yield* here((ctx) => [...(ctx.state(loopState).subscribers.get(loop.sessionId) ?? [])])
+  const listeners = yield* here((ctx) => {
+    if (fields['type'] === 'turn_start')
+      ctx.machine.spans?.({
+        at: 'begin',
+        work: 'agent_turn',
+        id: null,
+        name: `agent_turn ${Number(fields['iteration'] ?? 0) + 1}`,
+        task: ctx.machine.taskNumber,
+        ms: ctx.now,
+      })
+    return [...(ctx.state(loopState).subscribers.get(loop.sessionId) ?? [])]
+  })
   if (listeners.length === 0) return null
   const event = HarnDict.of({ ...fields, session_id: loop.sessionId })
   for (const listener of listeners) yield* tryCallBack(listener, event)

@@ -10,6 +10,7 @@ import type { Context, FrameState, Result } from './builtin.js'
 import { closeServers, connectServers, readServers, withServerTools } from './agent-servers.js'
 import { llmState } from './llm-state.js'
 import { closeScopes, openScopes } from './policy.js'
+import { pushScope } from './policy-scopes.js'
 import type { ScopeKind } from './policy-scopes.js'
 import { here, scripts, tryCallBack } from './scripted.js'
 import { currentSession, openSession, setCurrentSession } from './sessions.js'
@@ -70,10 +71,21 @@ const scopeFrame = frame<ScopeState>({
     if (state.stage === 'body') return ctx.result
     const opened = openScopes(ctx, state.options, 'agent_loop')
     if (!Array.isArray(opened)) return opened
-    state.opened = opened
+    // Tools of a loop work for the module that began it.
+    const caller = ctx.machine.narrowedCaller
+    if (caller !== null) pushScope(ctx, 'imports', caller)
+    state.opened = caller === null ? opened : [...opened, 'imports']
     state.registry = ctx.state(boundRegistry).registry
     state.session = currentSession(ctx)
     state.stage = 'body'
+    ctx.machine.spans?.({
+      at: 'begin',
+      work: 'agent_loop',
+      id: null,
+      name: 'agent_loop',
+      task: ctx.machine.taskNumber,
+      ms: ctx.now,
+    })
     const tools = state.options.get('tools')
     if (tools instanceof HarnDict && isRegistry(tools)) ctx.state(boundRegistry).registry = tools
     const { prompt, system, options, servers } = state
@@ -83,6 +95,7 @@ const scopeFrame = frame<ScopeState>({
   },
   onLeave: (ctx, state) => {
     if (state.stage !== 'body') return
+    ctx.machine.spans?.({ at: 'end', work: 'agent_loop', id: null, task: ctx.machine.taskNumber, ms: ctx.now })
     closeScopes(ctx, state.opened)
     ctx.state(boundRegistry).registry = state.registry
     setCurrentSession(ctx, state.session)

@@ -14,6 +14,7 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
+import type { SpanMark } from '../effects/span-marks.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import { display } from '../values/display.js'
 import type { GrantCeiling } from './grants.js'
@@ -152,6 +153,8 @@ export interface MachineAccess {
   /** Whether a tool that is not among them may be one of the host all the same. */
   readonly hasOtherHostTools: boolean
   /** Tells the host's trace; null when it keeps none. Never influences the run. */
+  /** Who is told where pieces of work begin and end; null when nobody is. */
+  readonly spans: ((mark: SpanMark) => void) | null
   readonly traced: ((record: TraceRecord) => void) | null
   /** Tells the host what the script reports about itself (effects/reports.ts); null when nobody asks. */
   readonly reported: ((report: Report) => void) | null

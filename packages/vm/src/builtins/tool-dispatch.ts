@@ -526,6 +526,14 @@ function begin(ctx: Context, state: DispatchState): Result {
   calls.made++
   state.callId = `call_${calls.made}`
   const { fields } = ctx.machine.task()
+  ctx.machine.spans?.({
+    at: 'begin',
+    work: 'tool_call',
+    id: state.callId,
+    name: state.alias ?? state.name,
+    task: ctx.machine.taskNumber,
+    ms: state.startedMs,
+  })
   state.outerCall = fields.get('tool.call') ?? null
   fields.set('tool.call', state.callId)
   const attempts = fields.get(ATTEMPTS)
@@ -756,6 +764,7 @@ function withHistory(state: DispatchState, error: HarnDict): HarnDict {
 function onLeave(ctx: Context, state: DispatchState): void {
   endAttempt(ctx, state)
   if (state.outerCall === undefined) return
+  ctx.machine.spans?.({ at: 'end', work: 'tool_call', id: state.callId, task: ctx.machine.taskNumber, ms: ctx.now })
   const { fields } = ctx.machine.task()
   if (state.outerCall === null) fields.delete('tool.call')
   else fields.set('tool.call', state.outerCall)

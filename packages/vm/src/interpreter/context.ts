@@ -9,7 +9,7 @@ import { listenerOf } from '../builtins/trace-log.js'
 import { effectFault } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
-import { traceEffect } from '../scheduler/trace.js'
+import { beginEffect, traceEffect } from '../scheduler/trace.js'
 import { requestCancel, wake } from '../scheduler/transitions.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnGenerator, HarnPermit } from '../values/handles.js'
@@ -38,6 +38,7 @@ import type { DefinedTool } from '../builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
 import type { Report } from '../effects/reports.js'
+import type { SpanMark } from '../effects/span-marks.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { HarnIter } from '../values/handles.js'
 import type { Value } from '../values/value.js'
@@ -128,6 +129,7 @@ export class MachineContext implements Context, MachineAccess {
     const refused = guarded ? faultOfEffect(this, effect) : null
     if (refused !== null) return this.ask({ kind: 'fault', fault: refused })
     const id = this.m.nextEffect++
+    if (this.m.options.spans !== undefined) beginEffect(this.m, this.m.running, id, effect)
     const outcome = this.performNow(effect, id)
     if (outcome === null) {
       const pending: PendingEffect = { id, task: this.m.running.id, effect }
@@ -266,6 +268,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get hasOtherHostTools(): boolean {
     return this.m.options.hasOtherHostTools ?? this.m.options.hostTools === undefined
+  }
+
+  get spans(): ((mark: SpanMark) => void) | null {
+    return this.m.options.spans ?? null
   }
 
   get traced(): ((record: TraceRecord) => void) | null {

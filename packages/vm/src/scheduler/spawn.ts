@@ -10,7 +10,7 @@ import { IMPORT_SCOPES } from '../builtins/policy-scopes.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnList } from '../values/list.js'
 import { Coroutine, NativeActivation, Task } from './task.js'
-import { forgetEffect, wake } from './transitions.js'
+import { endTaskSpan, forgetEffect, wake } from './transitions.js'
 import type { SpawnOptions, TaskFacts, TaskOutcome } from '../builtins/builtin.js'
 import type { Deadline } from './task.js'
 import type { Machine } from '../vm.js'
@@ -55,6 +55,16 @@ export function spawnTask(
     fp: -1,
     fired: deadline.fired,
   }))
+  machine.options.spans?.({
+    at: 'begin',
+    work: 'task',
+    id: `task_${id}`,
+    name: task.name,
+    task: id,
+    parentTask: parent.id,
+    ms: machine.now,
+    facts: { task_id: task.taskId },
+  })
   machine.tasks.set(id, task)
   machine.ready.push(task)
   return id
@@ -156,6 +166,7 @@ export function abortTask(machine: Machine, id: number): void {
   task.current = new Coroutine(null)
   machine.waits.leave(task)
   task.status = 'cancelled'
+  endTaskSpan(machine, task, 'cancelled')
   task.deadlines = []
   forgetEffect(machine, task)
   task.waitKey = null

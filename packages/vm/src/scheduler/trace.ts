@@ -5,11 +5,50 @@ import { UNTRACED, effectAsCall } from '../builtins/grants.js'
 import { codeOfCategory } from '../builtins/tool-errors.js'
 import { listenerOf } from '../builtins/trace-log.js'
 import type { Effect, EffectOutcome } from '../effects/effect.js'
+import type { SpanWork } from '../effects/span-marks.js'
 import type { TraceRecord } from '../effects/trace-records.js'
 import type { Machine } from '../vm.js'
 import type { Task } from './task.js'
 
 export function traceEffect(m: Machine, task: Task, id: number, effect: Effect, outcome: EffectOutcome): void {
+  record(m, task, id, effect, outcome)
+  const { spans } = m.options
+  if (spans === undefined) return
+  const named = spanOf(task, effect)
+  if (named === null) return
+  const failed = outcome.ok ? null : outcomeOf(outcome)
+  spans({
+    at: 'end',
+    work: named.work,
+    id: `effect_${id}`,
+    task: task.id,
+    ms: m.now,
+    ...(failed === null || failed.ok ? {} : { failure: failed.code }),
+  })
+}
+
+/** The piece of work that an effect is, if it is one that people look at. */
+function spanOf(
+  task: Task,
+  { kind, args }: Effect,
+): { readonly work: SpanWork; readonly name: string; readonly facts: { readonly [name: string]: string | number } } | null {
+  if (kind === 'tool.call') {
+    const attempt = Number(args['attempt'] ?? 1)
+    return { work: 'attempt', name: `attempt ${attempt}`, facts: { attempt, executor: String(args['executor']) } }
+  }
+  if (kind === 'mcp.connect') return { work: 'effect', name: 'mcp connect', facts: {} }
+  const call = task.fields.get(UNTRACED) === true ? null : effectAsCall({ kind, args })
+  if (call !== null) return { work: 'effect', name: call.tool, facts: {} }
+  if (kind === 'mcp.request') return { work: 'effect', name: `mcp ${String(args['method'])}`, facts: {} }
+  return null
+}
+
+export function beginEffect(m: Machine, task: Task, id: number, effect: Effect): void {
+  const named = spanOf(task, effect)
+  if (named !== null) m.options.spans?.({ at: 'begin', id: `effect_${id}`, task: task.id, ms: m.now, ...named })
+}
+
+function record(m: Machine, task: Task, id: number, effect: Effect, outcome: EffectOutcome): void {
   const startedMs = m.effectStarts.get(id) ?? m.now
   m.effectStarts.delete(id)
   const listener = listenerOf(m)

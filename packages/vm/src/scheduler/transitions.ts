@@ -157,7 +157,21 @@ export function failTask(m: Machine, task: Task, fault: Fault): void {
   taskEnded(m, task)
 }
 
+export function endTaskSpan(m: Machine, task: Task, failure: string | null): void {
+  const { spans } = m.options
+  if (spans === undefined || task.id === 0) return
+  spans({
+    at: 'end',
+    work: 'task',
+    id: `task_${task.id}`,
+    task: task.id,
+    ms: m.now,
+    ...(failure === null ? {} : { failure }),
+  })
+}
+
 function taskEnded(m: Machine, task: Task): void {
+  endTaskSpan(m, task, task.fault === null ? null : 'execution_failed')
   task.deadlines = []
   task.current = new Coroutine(null)
   wake(m, taskKey(task.id))

@@ -241,6 +241,7 @@ function makeContext(
       pins: null,
       hasOtherHostTools: true,
       traced: null,
+      spans: null,
       reported: null,
       printsReports: true,
       beginTimeLimit: () => {},

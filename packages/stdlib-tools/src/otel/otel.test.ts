@@ -1,0 +1,249 @@
+// The tree of spans that a run is, with a tracer that writes down what it is told.
+
+import { expect, test } from 'vitest'
+import { MemoryTrace, ToolError, VirtualClock, createRuntime, defineTool, verifyTrace } from '../index.js'
+import type { Provider, RuntimeOptions, StartOptions } from '../index.js'
+import type { Effect } from '@bridle/vm'
+import type { EffectCall } from '../providers/provider.js'
+import { propagating } from '../trace/propagate.js'
+import { otelTrace } from './index.js'
+import type { OtelOptions, OtelSpan } from './index.js'
+
+interface Recorded extends OtelSpan {
+  readonly name: string
+  readonly children: Recorded[]
+  readonly attributes: Record<string, unknown>
+  readonly number: number
+  startMs: number
+  endMs: number | null
+  status: { readonly code: number; readonly message?: string } | null
+}
+
+interface Context {
+  readonly span: Recorded
+}
+
+function recorder(): {
+  readonly root: Recorded
+  readonly all: Recorded[]
+  readonly tracer: Parameters<typeof otelTrace<Context>>[0]
+} {
+  const all: Recorded[] = []
+  const make = (name: string, startMs: number, attributes: object): Recorded => {
+    const span: Recorded = {
+      name,
+      number: all.length,
+      children: [],
+      attributes: { ...attributes },
+      startMs,
+      endMs: null,
+      status: null,
+      setAttribute: (key, value) => {
+        span.attributes[key] = value
+      },
+      setStatus: (status) => {
+        span.status = status
+      },
+      end: (at = NaN) => {
+        expect(span.endMs, `${name} ends once`).toBeNull()
+        span.endMs = at
+      },
+      spanContext: () => ({ traceId: 'a'.repeat(32), spanId: String(span.number).padStart(16, '0'), traceFlags: 1 }),
+    }
+    all.push(span)
+    return span
+  }
+  const root = make('root', 0, {})
+  const tracer = {
+    startSpan(name: string, given: { startTime?: number; attributes?: object } = {}, context?: Context): Recorded {
+      const span = make(name, given.startTime ?? NaN, given.attributes ?? {})
+      context!.span.children.push(span)
+      return span
+    },
+  }
+  return { root, all, tracer }
+}
+
+/** One line a span: its name, what came of it. */
+function tree(span: Recorded, depth = 0): readonly string[] {
+  const { attributes, status } = span
+  const facts = ['error.type', 'bridle.tool.executor', 'bridle.tool.attempts'].flatMap((key) =>
+    attributes[key] === undefined ? [] : [String(attributes[key])],
+  )
+  const state = status === null ? '' : status.code === 1 ? ' ok' : ' error'
+  const line = `${'  '.repeat(depth)}${span.name}${state}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`
+  return [line, ...span.children.flatMap((child) => tree(child, depth + 1))]
+}
+
+async function spansOf(
+  source: string,
+  { runtime = {}, start = {}, otel = {} }: { runtime?: RuntimeOptions; start?: StartOptions; otel?: OtelOptions<Context> } = {},
+): Promise<{ readonly lines: readonly string[]; readonly all: readonly Recorded[]; readonly memory: MemoryTrace }> {
+  const { root, all, tracer } = recorder()
+  const memory = new MemoryTrace()
+  const sink = otelTrace(tracer, { context: { span: root }, setSpan: (_context, span) => ({ span }), ...otel })
+  const host = createRuntime({ clock: new VirtualClock(), tracing: () => ({ sinks: [sink, memory] }), ...runtime })
+  await host.start(host.compile(source), start).result
+  expect(all.slice(1).filter((span) => span.endMs === null)).toEqual([])
+  for (const span of all.slice(1)) expect(span.endMs).toBeGreaterThanOrEqual(span.startMs)
+  return { lines: root.children.flatMap((child) => tree(child)), all: all.slice(1), memory }
+}
+
+test('an agent: its turns, the model and tools of each, the attempts of a tool', async () => {
+  let tries = 0
+  const price = defineTool({
+    name: 'price',
+    input: { type: 'object', properties: { id: { type: 'integer' } } },
+    retry: { maxRetries: 2, baseDelayMs: 10, jitter: false },
+    execute: () => {
+      if (++tries < 2) throw new ToolError('provider_unavailable', 'busy')
+      return 40
+    },
+  })
+  const source = `
+import { tool_call } from "std/tools"
+llm_mock({tool_calls: [{name: "look", arguments: {id: 7}}, {name: "missing", arguments: {}}]})
+llm_mock({text: "It costs 40. ##DONE##"})
+let tools = tool_define(tool_registry(), "look", "Looks up", {parameters: {id: "int"}, handler: { args -> tool_call("price", {id: args.id}) }})
+agent_loop("What is it?", nil, {tools: tools, provider: "mock", model: "small", loop_until_done: true, tool_format: "native"})
+tool_call("crypto.sha256", {input: "x"})
+`
+  const { lines, all, memory } = await spansOf(source, { runtime: { tools: [price] } })
+  expect(lines).toMatchInlineSnapshot(`
+    [
+      "invoke_script",
+      "  invoke_agent",
+      "    execute_tool env.get error (policy_violation, builtin, 1)",
+      "    agent_turn 1",
+      "      execute_tool env.get error (policy_violation, builtin, 1)",
+      "      chat Qwen/Qwen3.5-9B ok (mock, 1)",
+      "      execute_tool look ok (harn, 1)",
+      "        execute_tool price ok (host_bridge, 2)",
+      "          attempt 1 error (provider_unavailable)",
+      "          attempt 2",
+      "      execute_tool missing error (policy_violation, harn, 0)",
+      "    agent_turn 2",
+      "      execute_tool env.get error (policy_violation, builtin, 1)",
+      "      chat Qwen/Qwen3.5-9B ok (mock, 1)",
+      "  execute_tool crypto.sha256 ok (builtin, 1)",
+    ]
+  `)
+  const look = all.find(({ name }) => name === 'execute_tool price')!
+  const event = memory.events.find(({ tool_id: id }) => id === 'price')!
+  expect(look.attributes).toMatchObject({ 'bridle.trace.hash': event.hash, 'bridle.inputs_hash': event.inputs_hash })
+  expect(verifyTrace(memory.events)).toMatchObject({ ok: true, complete: true })
+})
+
+test('tasks stand below the work that started them, and calls below their task', async () => {
+  const source = `
+import { tool_call } from "std/tools"
+let tools = tool_define(tool_registry(), "fan", "", {handler: { _ ->
+  parallel each ["a", "b"] { text -> tool_call("crypto.sha256", {input: text}) }
+}})
+tool_bind(tools)
+tool_call("fan", {})
+let left = spawn { tool_call("crypto.md5", {input: "c"}) }
+let failing = spawn { throw "no" }
+await(left)
+try { await(failing) } catch (e) { nil }
+`
+  const { lines } = await spansOf(source)
+  expect(lines).toMatchInlineSnapshot(`
+    [
+      "invoke_script",
+      "  execute_tool fan ok (harn, 1)",
+      "    task parallel each",
+      "      execute_tool crypto.sha256 ok (builtin, 1)",
+      "    task parallel each",
+      "      execute_tool crypto.sha256 ok (builtin, 1)",
+      "  task spawn",
+      "    execute_tool crypto.md5 ok (builtin, 1)",
+      "  task spawn error (execution_failed)",
+    ]
+  `)
+})
+
+test('refusals and calls that were given up', async () => {
+  const never = defineTool({ name: 'never', execute: () => new Promise(() => {}) })
+  const source = `
+import { tool_try } from "std/tools"
+tool_try("never", {}, {timeout_ms: 50})
+tool_try("nothing", {})
+tool_try("crypto.md5", {input: 5})
+let body = try { http_get("https://evil.test/") } catch (e) { nil }
+let task = spawn { tool_try("never", {}) }
+cancel(task)
+`
+  const { lines } = await spansOf(source, {
+    runtime: { tools: [never], toolGrants: { http: { domain: 'a.test' } }, grants: ['http'] },
+  })
+  expect(lines).toMatchInlineSnapshot(`
+    [
+      "invoke_script",
+      "  execute_tool never error (timeout, host_bridge, 1)",
+      "    attempt 1 error (timeout)",
+      "  execute_tool crypto.md5 error (invalid_args, builtin, 0)",
+      "  execute_tool env.get error (policy_violation, builtin, 1)",
+      "  execute_tool http.get error (egress_blocked, builtin, 0)",
+      "  task spawn error (cancelled)",
+    ]
+  `)
+})
+
+test('the context goes to services outside where the host says so', async () => {
+  const asked: unknown[] = []
+  const http: Provider = {
+    kinds: ['http.request'],
+    perform: ({ args }) => {
+      asked.push(args['headers'])
+      return { ok: true, value: { status: 200, headers: {}, body: new Uint8Array(), url: String(args['url']), bytesWritten: 0 } }
+    },
+  }
+  const source = 'http_get("https://a.test/")\nhttp_get("https://a.test/", {headers: {Traceparent: "own"}})'
+  const runtime = { providers: [http], grants: ['http'] }
+  const { all } = await spansOf(source, { runtime, otel: { propagate: ['http'] } })
+  const first = all.find(({ name }) => name === 'execute_tool http.get')!
+  const parent = `00-${'a'.repeat(32)}-${String(first.number).padStart(16, '0')}-01`
+  expect(asked).toEqual([expect.objectContaining({ traceparent: parent }), expect.not.objectContaining({ traceparent: parent })])
+  asked.length = 0
+  await spansOf(source, { runtime })
+  expect(asked).toEqual([expect.not.objectContaining({ traceparent: expect.anything() as unknown }), expect.anything()])
+})
+
+test('MCP servers are told in _meta, and what is said there stays', () => {
+  const seen: Effect[] = []
+  const perform = propagating({ contextOf: (id, to) => ({ traceparent: `${to}-${id}` }) }, (effect) => {
+    seen.push(effect)
+    return { ok: true, value: null }
+  })
+  const call = { id: 7 } as EffectCall
+  void perform({ kind: 'mcp.request', args: { method: 'tools/call', params: { name: 'x', _meta: { progressToken: 1 } } } }, call)
+  void perform({ kind: 'tool.call', args: { executor: 'mcp_server' } }, call)
+  void perform({ kind: 'tool.call', args: { executor: 'host_bridge' } }, call)
+  void perform({ kind: 'fs.read', args: { path: 'x' } }, call)
+  expect(seen.map(({ args }) => args)).toEqual([
+    { method: 'tools/call', params: { name: 'x', _meta: { traceparent: 'mcp-7', progressToken: 1 } } },
+    { executor: 'mcp_server', meta: { traceparent: 'mcp-7' } },
+    { executor: 'host_bridge' },
+    { path: 'x' },
+  ])
+})
+
+test('no secret is among names, attributes and messages', async () => {
+  const login = defineTool({
+    name: 'login',
+    input: { type: 'object', properties: { password: { type: 'string', format: 'password' } } },
+    execute: (args) => {
+      throw new Error(`wrong password ${(args as { password: string }).password}`)
+    },
+  })
+  const source = `
+import { tool_try } from "std/tools"
+tool_try("login", {password: "hunter2hunter2"})
+let task = spawn { throw "it was hunter2hunter2" }
+try { await(task) } catch (e) { nil }
+`
+  const { all } = await spansOf(source, { runtime: { tools: [login] } })
+  expect(all.some(({ status }) => status?.message?.includes('[redacted]') === true)).toBe(true)
+  expect(JSON.stringify(all.map(({ name, attributes, status }) => [name, attributes, status]))).not.toContain('hunter2')
+})
