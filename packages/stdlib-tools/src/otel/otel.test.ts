@@ -200,7 +200,7 @@ test('the context goes to services outside where the host says so', async () => 
     },
   }
   const source = 'http_get("https://a.test/")\nhttp_get("https://a.test/", {headers: {Traceparent: "own"}})'
-  const runtime = { providers: [http], grants: ['http'] }
+  const runtime: RuntimeOptions = { providers: [http], grants: ['http'] }
   const { all } = await spansOf(source, { runtime, otel: { propagate: ['http'] } })
   const first = all.find(({ name }) => name === 'execute_tool http.get')!
   const parent = `00-${'a'.repeat(32)}-${String(first.number).padStart(16, '0')}-01`
