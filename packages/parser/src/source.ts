@@ -17,6 +17,8 @@ export class SourceFile {
   readonly name: string
   readonly text: string
   private lineStarts: readonly number[] | null = null
+  /** Offsets of the characters that take two code units, ascending. */
+  private wide: readonly number[] | null = null
 
   constructor(name: string, text: string) {
     this.name = name
@@ -34,26 +36,16 @@ export class SourceFile {
 
   /** Line number (from 1) that contains `offset`. */
   lineAt(offset: number): number {
-    const starts = this.starts()
-    let low = 0
-    let high = starts.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if (starts[middle]! <= offset) low = middle
-      else high = middle - 1
-    }
-    return low + 1
+    return Math.max(1, countBelow(this.starts(), offset + 1))
   }
 
   position(offset: number): Position {
     const line = this.lineAt(offset)
     const start = this.starts()[line - 1]!
-    let column = 1
-    for (let at = start; at < offset && at < this.text.length;) {
-      at += this.text.codePointAt(at)! > 0xffff ? 2 : 1
-      column += 1
-    }
-    return { line, column }
+    const end = Math.min(offset, this.text.length)
+    this.wide ??= wideCharacters(this.text)
+    const wide = this.wide.length === 0 ? 0 : countBelow(this.wide, end - 1) - countBelow(this.wide, start)
+    return { line, column: Math.max(0, end - start - wide) + 1 }
   }
 
   /** Text of a line without its line break; '' past the end. */
@@ -65,4 +57,22 @@ export class SourceFile {
     const text = this.text.slice(start, next === undefined ? this.text.length : next - 1)
     return text.endsWith('\r') ? text.slice(0, -1) : text
   }
+}
+
+/** How many of the ascending numbers are below `bound`. */
+function countBelow(numbers: readonly number[], bound: number): number {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numbers[middle]! < bound) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function wideCharacters(text: string): number[] {
+  const offsets: number[] = []
+  for (const { index } of text.matchAll(/[\u{10000}-\u{10FFFF}]/gu)) offsets.push(index)
+  return offsets
 }

@@ -19,7 +19,7 @@ function disassembleFunction(chunk: ModuleChunk, fn: FunctionChunk, index: numbe
       line = fn.lines[row + 1]!
       row += 3
     }
-    const entry = OPCODE_BY_CODE.get(fn.code[at]!)
+    const entry = OPCODE_BY_CODE[fn.code[at]!]
     if (entry === undefined) {
       out.push(`${String(at).padStart(5)}  ??? ${fn.code[at]}`)
       break

@@ -6,7 +6,7 @@
 // A kind is a set of bits: what a place may hold. `value` is any value of a script; the bits beside it are values of which more is
 // known, or things that scripts never see.
 
-import { OPCODES } from './opcodes.js'
+import { OPCODE_BY_CODE } from './opcodes.js'
 import type { FunctionChunk, ModuleChunk } from './chunk.js'
 import type { OpcodeName, OpcodeRow } from './opcodes.js'
 
@@ -379,10 +379,6 @@ function instructionAt(
   fn: FunctionChunk,
   at: number,
 ): { readonly name: OpcodeName; readonly row: OpcodeRow; readonly operands: readonly number[] } {
-  const { name, row } = BY_CODE[fn.code[at]!]!
+  const { name, row } = OPCODE_BY_CODE[fn.code[at]!]!
   return { name, row, operands: fn.code.slice(at + 1, at + 1 + row.operands.length) }
 }
-
-const BY_CODE: ({ readonly name: OpcodeName; readonly row: OpcodeRow } | undefined)[] = []
-for (const [name, row] of Object.entries(OPCODES) as [OpcodeName, OpcodeRow & { readonly code: number }][])
-  BY_CODE[row.code] = { name, row }

@@ -276,9 +276,13 @@ export type OpcodeName = keyof typeof OPCODES
 export type Opcode = (typeof OPCODES)[OpcodeName]['code']
 
 /** Row and name by number. */
-export const OPCODE_BY_CODE: ReadonlyMap<number, { readonly name: OpcodeName; readonly row: OpcodeRow }> = new Map(
-  (Object.entries(OPCODES) as [OpcodeName, OpcodeRow][]).map(([name, row]) => [row.code, { name, row }]),
-)
+export const OPCODE_BY_CODE: readonly ({ readonly name: OpcodeName; readonly row: OpcodeRow } | undefined)[] = byCode()
+
+function byCode(): ({ readonly name: OpcodeName; readonly row: OpcodeRow } | undefined)[] {
+  const rows = new Array<{ readonly name: OpcodeName; readonly row: OpcodeRow } | undefined>(256).fill(undefined)
+  for (const [name, row] of Object.entries(OPCODES) as [OpcodeName, OpcodeRow][]) rows[row.code] = { name, row }
+  return rows
+}
 
 /** Fault kinds that RAISE can name, by index. */
 export const RAISE_KINDS = ['runtime', 'type', 'immutable', 'undefined_variable', 'undefined_builtin', 'thrown'] as const

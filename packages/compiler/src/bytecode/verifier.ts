@@ -59,7 +59,7 @@ function verifyFunction(chunk: ModuleChunk, fn: FunctionChunk, limits: Limits, r
   }
   while (work.length > 0) {
     const at = work.pop()!
-    const { name, row } = OPCODE_BY_CODE.get(code[at]!)!
+    const { name, row } = OPCODE_BY_CODE[code[at]!]!
     const count = row.operands.length
     const before = depthAt[at]!
     const pops = typeof row.pops === 'number' ? row.pops : row.pops(code.slice(at + 1, at + 1 + count))
@@ -110,7 +110,7 @@ function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, limits: Limit
   const starts = new Uint8Array(code.length)
   for (let at = 0; at < code.length;) {
     starts[at] = 1
-    const found = OPCODE_BY_CODE.get(code[at]!)
+    const found = OPCODE_BY_CODE[code[at]!]
     if (found === undefined) {
       report(at, `unknown opcode ${code[at]}`)
       return null

@@ -1,26 +1,54 @@
-// The flow graph of a function's linked instructions: basic blocks, the order to visit them in, dominators, natural loops, and
-// which slots are live where. Computed once a function, on demand; it looks at code only, never at values.
+// The flow graph of a function's linked instructions: basic blocks, loops, and which slots are live where. Computed once a function,
+// on demand; it looks at code only, never at values. A script may be one function of thousands of statements, so that everything here
+// takes time in proportion to its code: facts lie in arrays by block, slots are sets of bits, a block is looked at again only when
+// what it depends on has changed, and what only compiling needs is made when it is asked for.
 
 import { LINKED } from '../interpreter/linked.js'
 import { mayFault, readsOf, successorsOf, writeOf } from './operands.js'
+import { bit, HandlerTable, InstrNumbers, put, Scopes, Sources, Work } from './slot-sets.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { FunctionCode } from '../interpreter/module.js'
 
 export class Block {
-  readonly instrs: Instr[] = []
-  /** Where control goes on, a jump's target last. */
-  readonly successors: Block[] = []
-  /** The handler that takes faults of this block, null where they leave the function. */
-  handler: Block | null = null
-  /** In a handler's block: the slot that takes the fault. */
-  faultSlot = -1
-  /** Slots live at the start, one byte each. */
-  live: Uint8Array
+  /** Place in the order of code. */
   readonly index: number
+  readonly instrs: readonly Instr[]
+  /** In a handler's block: the slot that takes the fault. */
+  readonly faultSlot: number
+  private readonly graph: FlowGraph
+  private to: readonly Block[] | null
+  private bytes: Uint8Array | null
 
-  constructor(index: number, frameSize: number) {
+  /** `to` and `live` are found in the graph where they are not given. */
+  constructor(
+    graph: FlowGraph,
+    index: number,
+    instrs: readonly Instr[],
+    faultSlot: number,
+    to: readonly Block[] | null = null,
+    live: Uint8Array | null = null,
+  ) {
+    this.graph = graph
     this.index = index
-    this.live = new Uint8Array(frameSize)
+    this.instrs = instrs
+    this.faultSlot = faultSlot
+    this.to = to
+    this.bytes = live
+  }
+
+  /** Where control goes on, a jump's target last. */
+  get successors(): readonly Block[] {
+    return (this.to ??= this.graph.successorsOf(this))
+  }
+
+  /** The handler that takes faults of this block, null where they leave the function. */
+  get handler(): Block | null {
+    return this.graph.handlerOf(this)
+  }
+
+  /** Slots live at the start, one byte each. */
+  get live(): Uint8Array {
+    return (this.bytes ??= this.graph.liveAtStart(this))
   }
 
   get first(): Instr {
@@ -32,37 +60,113 @@ export class Block {
   }
 }
 
-/** Bytes of code times slots up to which a function has a graph: which slot lives where takes that long to find out. */
+/** The code of a loop, from its first block to the last one that goes back, and how many instructions that is. */
+export interface LoopRange {
+  readonly from: number
+  readonly to: number
+  readonly instrs: number
+}
+
+/** By instruction of a block, sets of slots: live before it runs, and while it waits for its result. */
+interface Inside {
+  readonly before: Int32Array
+  readonly waiting: Int32Array
+}
+
+/** Words of code, and these times slots, up to which a function has a graph: a slice has to have time for it. */
+const LONGEST = 1 << 15
 const LARGEST = 1 << 21
 
 /** The graph of a function, made when it is first asked for; null for one that is too large. */
 export function graphOf(code: FunctionCode): FlowGraph | null {
-  if (code.chunk.code.length * code.frameSize > LARGEST) return null
+  const { length } = code.chunk.code
+  if (length > LONGEST || length * code.frameSize > LARGEST) return null
   return (code.compiled.graph ??= new FlowGraph(code))
 }
 
+const NONE = -1
+
 export class FlowGraph {
   readonly code: FunctionCode
-  readonly blocks: Block[] = []
-  readonly entry: Block
-  private readonly byFirst = new Map<Instr, Block>()
-  private readonly home = new Map<Instr, Block>()
+  /** Number of blocks. They are in the order of code, so that only the ways back of loops lead to an earlier one. */
+  readonly size: number
+  private readonly handlers: HandlerTable
+  private readonly scopes: Scopes
+  /** Words of a set of slots. */
+  private readonly words: number
+  /** Leaders of blocks → the block's index. */
+  private readonly numbers: InstrNumbers
+  // ---- by block
+  private readonly firsts: readonly Instr[]
+  private readonly lasts: Instr[] = []
+  private readonly lengths: Int32Array
+  /** Two to a block: where control goes on, a jump's target last. */
+  private readonly nexts: Int32Array
+  private readonly catchers: Int32Array
+  private readonly faultSlots: Int32Array
+  /** Whether a path leads there. Without one, a block is in the graph when it is a handler. */
+  private readonly known: Uint8Array
+  /** Slots that surely hold a value at the start. */
+  private readonly assigned: Int32Array
+  /** Slots live at the start. */
+  private readonly lives: Int32Array
+  private readonly made: (Block | undefined)[]
+  // ---- what was asked for
+  private readonly inside = new Map<number, Inside>()
+  private loops: readonly LoopRange[] | null = null
   // Counting memory asks for the same few places of each function again and again.
   private readonly before = new Map<Instr, readonly number[]>()
   private readonly waiting = new Map<Instr, readonly number[]>()
-  /** Slots of the variables in scope at an instruction that surely hold a value there. */
-  private readonly held = new Map<Instr, number[]>()
 
   constructor(code: FunctionCode) {
     this.code = code
-    this.entry = this.build()
-    this.findHeld()
-    this.solveLiveness()
+    this.handlers = new HandlerTable(code)
+    this.scopes = new Scopes(code.chunk.locals, code.frameSize)
+    this.words = (code.frameSize + 31) >> 5
+    this.numbers = new InstrNumbers(code.chunk.code.length)
+    this.firsts = this.findLeaders()
+    this.size = this.firsts.length
+    this.lengths = new Int32Array(this.size)
+    this.nexts = new Int32Array(2 * this.size).fill(NONE)
+    this.catchers = new Int32Array(this.size).fill(NONE)
+    this.faultSlots = new Int32Array(this.size).fill(NONE)
+    this.made = new Array<Block | undefined>(this.size).fill(undefined)
+    this.cut()
+    this.known = new Uint8Array(this.size)
+    this.assigned = this.findAssigned()
+    this.lives = this.solveLiveness()
+  }
+
+  get entry(): Block {
+    return this.blockOf(this.code.entry)!
+  }
+
+  /** All blocks; what is looked for in a large function is asked for by itself. */
+  blocks(): Block[] {
+    return this.firsts.map((_, index) => this.block(index))
   }
 
   /** The block that starts with `instr`, undefined when none does. */
   blockOf(instr: Instr): Block | undefined {
-    return this.byFirst.get(instr)
+    const index = this.numbers.get(instr)
+    return index === NONE ? undefined : this.block(index)
+  }
+
+  successorsOf({ index }: Block): Block[] {
+    const to: Block[] = []
+    for (let way = 2 * index; way < 2 * index + 2; way++) if (this.nexts[way] !== NONE) to.push(this.block(this.nexts[way]!))
+    return to
+  }
+
+  handlerOf({ index }: Block): Block | null {
+    const handler = this.catchers[index] ?? NONE
+    return handler === NONE ? null : this.block(handler)
+  }
+
+  /** Slots live at the start of a block, one byte each. */
+  liveAtStart({ index }: Block): Uint8Array {
+    const row = index * this.words
+    return Uint8Array.from({ length: this.code.frameSize }, (_, slot) => bit(this.lives, row, slot))
   }
 
   /** Slots live before `instr` runs. Undefined for an instruction that no path reaches. */
@@ -75,309 +179,294 @@ export class FlowGraph {
     return this.remembered(this.waiting, instr, false)
   }
 
+  /** The loops that a block is in the code of, outer ones first. Whether it is part of them is another question. */
+  loopsAround({ index }: Block): LoopRange[] {
+    this.loops ??= this.findLoops()
+    return this.loops.filter(({ from, to }) => from <= index && index <= to)
+  }
+
+  private findLoops(): LoopRange[] {
+    const lasts = new Map<number, number>()
+    const instrsBefore = [0]
+    for (let index = 0; index < this.size; index++) {
+      instrsBefore.push(instrsBefore[index]! + this.lengths[index]!)
+      for (const to of this.nexts.subarray(2 * index, 2 * index + 2)) if (to !== NONE && to <= index) lasts.set(to, index)
+    }
+    const ranges = [...lasts].map(([from, to]) => ({ from, to, instrs: instrsBefore[to + 1]! - instrsBefore[from]! }))
+    return ranges.sort((one, other) => one.from - other.from || other.to - one.to)
+  }
+
   private remembered(answers: Map<Instr, readonly number[]>, instr: Instr, before: boolean): readonly number[] | undefined {
     const known = answers.get(instr)
     if (known !== undefined) return known
-    const live = this.liveness(instr, before)
-    if (live === undefined) return undefined
-    const slots = [...live.keys()].filter((slot) => live[slot] === 1)
+    const block = this.blockWith(instr)
+    if (block === undefined) return undefined
+    const inside = this.insideOf(block)
+    const row = block.instrs.indexOf(instr) * this.words
+    const sets = before ? inside.before : inside.waiting
+    const slots: number[] = []
+    for (let slot = 0; slot < this.code.frameSize; slot++) if (bit(sets, row, slot) === 1) slots.push(slot)
     answers.set(instr, slots)
     return slots
   }
 
-  private liveness(instr: Instr, before: boolean): Uint8Array | undefined {
-    const block = this.home.get(instr)
-    if (block === undefined) return undefined
-    const live = this.liveAtEnd(block)
-    for (let at = block.instrs.length - 1; at >= 0; at--) {
-      const each = block.instrs[at]!
-      if (each === instr && !before) {
-        const result = writeOf(each)
-        if (result >= 0) live[result] = 0
-        this.addKept(block, each, live)
-        return live
-      }
-      this.stepBack(block, each, live)
-      if (each === instr) return live
+  /** The block that `instr` is in. Two blocks may begin at one position: the code behind a YIELD may have no position of its own. */
+  private blockWith(instr: Instr): Block | undefined {
+    let low = 0
+    let high = this.size
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.firsts[middle]!.pc <= instr.pc) low = middle + 1
+      else high = middle
+    }
+    for (let index = low - 1; index >= 0; index--) {
+      const block = this.block(index)
+      if (block.instrs.includes(instr)) return block
+      if (block.last.pc < instr.pc) return undefined
     }
     return undefined
   }
 
-  private build(): Block {
-    const { code } = this
-    const { handlers, slots } = code.chunk
-    const targets = handlers.map((handler) => code.blockAt(handler.target))
-    const leaders = new Set<Instr>([code.entry])
-    const seen = new Set<Instr>()
-    const pending: Instr[] = [code.entry]
-    // Handlers of code that is never reached have no first instruction.
-    for (const target of targets) {
-      if (target === undefined) continue
-      leaders.add(target)
-      pending.push(target)
+  private block(index: number): Block {
+    const known = this.made[index]
+    if (known !== undefined) return known
+    const instrs: Instr[] = []
+    for (let i = this.firsts[index]!; instrs.length < this.lengths[index]!; i = i.next) instrs.push(i)
+    return (this.made[index] = new Block(this, index, instrs, this.faultSlots[index]!))
+  }
+
+  // ---- where blocks begin and end
+
+  /** First instructions of the blocks, in the order of code; `numbers` holds a block's index for each. */
+  private findLeaders(): Instr[] {
+    const { code, numbers, handlers } = this
+    for (const start of code.blockStarts()) numbers.set(start, LEADER)
+    const pending: Instr[] = []
+    const reach = (leader: Instr): void => {
+      if (numbers.get(leader) === REACHED) return
+      numbers.set(leader, REACHED)
+      pending.push(leader)
+    }
+    reach(code.entry)
+    for (const { target } of code.chunk.handlers) {
+      const first = code.blockAt(target)
+      // Handlers of code that is never reached have no first instruction.
+      if (first !== undefined) reach(first)
     }
     while (pending.length > 0) {
-      for (let i: Instr | null = pending.pop()!; i !== null && !seen.has(i);) {
-        seen.add(i)
-        const more: Instr[] | null = successorsOf(i)
-        if (more === null) {
-          i = i.next
-          continue
+      for (let i = pending.pop()!; ;) {
+        const more = successorsOf(i)
+        if (more !== null) {
+          for (const each of more) reach(each)
+          break
         }
-        for (const each of more) {
-          leaders.add(each)
-          pending.push(each)
+        const { next } = i
+        // Where a handler begins or ends to apply, a block does too; and where a generator goes on, compiled code is entered.
+        if (numbers.get(next) !== NONE || i.op === LINKED.YIELD || handlers.at(i.pc) !== handlers.at(next.pc)) {
+          reach(next)
+          break
         }
-        i = null
+        i = next
       }
     }
-    // Where a handler begins or ends to apply, a block does too.
-    const handlerOf = (i: Instr): number => handlers.findIndex(({ start, end }) => i.pc >= start && i.pc < end)
-    for (const i of seen) if (successorsOf(i) === null && handlerOf(i) !== handlerOf(i.next)) leaders.add(i.next)
-    // Where a generator goes on, compiled code is entered.
-    for (const i of seen) if (i.op === LINKED.YIELD) leaders.add(i.next)
-    for (const leader of leaders) {
-      const block = new Block(this.blocks.length, code.frameSize)
-      this.blocks.push(block)
-      this.byFirst.set(leader, block)
-    }
-    for (const [leader, block] of this.byFirst) {
-      let i = leader
-      for (;;) {
-        block.instrs.push(i)
-        this.home.set(i, block)
-        if (successorsOf(i) !== null || leaders.has(i.next)) break
-        i = i.next
-      }
-      for (const each of successorsOf(i) ?? [i.next]) block.successors.push(this.byFirst.get(each)!)
-      const handler = handlerOf(block.first)
-      if (handler >= 0 && block.instrs.some(mayFault)) {
-        block.handler = this.byFirst.get(targets[handler]!)!
-        block.handler.faultSlot = slots + handlers[handler]!.depth
-      }
-    }
-    return this.byFirst.get(code.entry)!
+    const leaders = numbers.instrs().filter((leader) => numbers.get(leader) === REACHED)
+    for (const leader of numbers.instrs()) if (numbers.get(leader) === LEADER) numbers.set(leader, NONE)
+    for (let index = 0; index < leaders.length; index++) numbers.set(leaders[index]!, index)
+    return leaders
   }
+
+  private cut(): void {
+    const { code, numbers, handlers } = this
+    for (let index = 0; index < this.size; index++) {
+      let i = this.firsts[index]!
+      let length = 1
+      let faults = mayFault(i)
+      let more = successorsOf(i)
+      while (more === null && numbers.get(i.next) === NONE) {
+        i = i.next
+        length++
+        faults ||= mayFault(i)
+        more = successorsOf(i)
+      }
+      this.lasts.push(i)
+      this.lengths[index] = length
+      if (more === null) this.nexts[2 * index] = numbers.get(i.next)
+      else for (let way = 0; way < more.length; way++) this.nexts[2 * index + way] = numbers.get(more[way]!)
+      const which = faults ? handlers.at(this.firsts[index]!.pc) : NONE
+      if (which === NONE) continue
+      const { target, depth } = code.chunk.handlers[which]!
+      const handler = numbers.get(code.blockAt(target)!)
+      this.catchers[index] = handler
+      this.faultSlots[handler] = code.chunk.slots + depth
+    }
+  }
+
+  // ---- which slots hold something
 
   /** A variable's scope may begin before its first assignment; until then its slot holds what was there before. */
-  private findHeld(): void {
-    const { frameSize, paramCount, chunk } = this.code
-    const atStart = new Map<Block, Uint8Array>([[this.entry, new Uint8Array(frameSize).fill(1, 0, paramCount)]])
-    const pending = [this.entry]
-    const meet = (to: Block, assigned: Uint8Array, more: number): void => {
-      const known = atStart.get(to)
-      let changed = known === undefined
-      const state = known ?? assigned.slice()
-      for (let slot = 0; slot < frameSize; slot++) {
-        const bit = assigned[slot] === 1 || slot === more ? 1 : 0
-        if (known === undefined) state[slot] = bit
-        else if (state[slot]! > bit) {
-          state[slot] = 0
-          changed = true
+  private findAssigned(): Int32Array {
+    const { words, known, nexts } = this
+    const assigned = new Int32Array(this.size * words)
+    const work = new Work(this.size)
+    const state = new Int32Array(words)
+    const meet = (index: number, more: number): void => {
+      const row = index * words
+      let changed = known[index] === 0
+      for (let word = 0; word < words; word++) {
+        const given = state[word]! | (more >> 5 === word ? 1 << (more & 31) : 0)
+        const both = known[index] === 0 ? given : assigned[row + word]! & given
+        if (both !== assigned[row + word]) changed = true
+        assigned[row + word] = both
+      }
+      known[index] = 1
+      if (changed) work.add(index)
+    }
+    for (let slot = 0; slot < this.code.paramCount; slot++) put(state, 0, slot)
+    meet(this.entry.index, NONE)
+    for (let index = work.after(NONE); index !== NONE; index = work.after(index)) {
+      for (let word = 0; word < words; word++) state[word] = assigned[index * words + word]!
+      const handler = this.catchers[index]!
+      let caught = handler === NONE
+      let i = this.firsts[index]!
+      for (let left = this.lengths[index]!; left > 0; left--) {
+        // What is assigned only grows, so that the first fault says it for all.
+        if (!caught && mayFault(i)) {
+          meet(handler, this.faultSlots[handler]!)
+          caught = true
         }
+        const result = writtenBy(i)
+        if (result >= 0) put(state, 0, result)
+        i = i.next
       }
-      atStart.set(to, state)
-      if (changed) pending.push(to)
+      const last = this.lasts[index]!
+      for (let way = 0; way < 2; way++)
+        if (nexts[2 * index + way] !== NONE) meet(nexts[2 * index + way]!, writtenOnTheWay(last, way))
     }
-    while (pending.length > 0) {
-      const block = pending.pop()!
-      const assigned = atStart.get(block)!.slice()
-      for (const i of block.instrs) {
-        if (block.handler !== null && mayFault(i)) meet(block.handler, assigned, block.handler.faultSlot)
-        const slots: number[] = []
-        for (const local of chunk.locals)
-          if (i.pc >= local.start && i.pc < local.end && assigned[local.slot] === 1) slots.push(local.slot)
-        this.held.set(i, slots)
-        const result = writeOf(i)
-        if (result >= 0 && !isJumpWithResult(i)) assigned[result] = 1
-      }
-      block.successors.forEach((to, which) => {
-        const { last } = block
-        const written = !isJumpWithResult(last) ? -1 : which === 0 ? last.a : last.op === LINKED.NEXT ? last.d : -1
-        meet(to, assigned, written)
-      })
-    }
+    return assigned
   }
 
-  private solveLiveness(): void {
-    for (let changed = true; changed;) {
-      changed = false
-      for (let at = this.blocks.length - 1; at >= 0; at--) {
-        const block = this.blocks[at]!
-        const live = this.liveAtEnd(block)
-        for (let each = block.instrs.length - 1; each >= 0; each--) this.stepBack(block, block.instrs[each]!, live)
-        if (live.some((bit, slot) => bit !== block.live[slot])) {
-          block.live = live
-          changed = true
-        }
+  // ---- which slots are live
+
+  private solveLiveness(): Int32Array {
+    const { size, words, nexts, assigned } = this
+    const lives = new Int32Array(size * words)
+    // What a block reads before it writes, or has to keep; and what it writes.
+    const uses = new Int32Array(size * words)
+    const writes = new Int32Array(size * words)
+    const work = new Work(size)
+    for (let index = 0; index < size; index++) {
+      const row = index * words
+      let i = this.firsts[index]!
+      for (let left = this.lengths[index]!; left > 0; left--) {
+        this.scopes.moveTo(i.pc)
+        for (let word = 0; word < words; word++)
+          uses[row + word]! |= this.scopes.bits[word]! & assigned[row + word]! & ~writes[row + word]!
+        for (const slot of readsOf(i)) if (bit(writes, row, slot) === 0) put(uses, row, slot)
+        const result = writtenBy(i)
+        if (result >= 0) put(writes, row, result)
+        i = i.next
       }
+      work.add(index)
     }
+    const sources = new Sources(size, [nexts, this.catchers])
+    const live = new Int32Array(words)
+    for (let index = work.before(size); index !== NONE; index = work.before(index)) {
+      const row = index * words
+      this.liveAtEnd(index, lives, live)
+      for (let word = 0; word < words; word++) live[word] = uses[row + word]! | (live[word]! & ~writes[row + word]!)
+      this.addCaught(index, lives, live, 0)
+      let changed = false
+      for (let word = 0; word < words; word++) {
+        if (lives[row + word] === live[word]) continue
+        lives[row + word] = live[word]!
+        changed = true
+      }
+      if (changed) sources.each(index, work)
+    }
+    return lives
   }
 
   /** Behind the last instruction but before its result is written: a jump that writes does so on its way. */
-  private liveAtEnd(block: Block): Uint8Array {
-    const live = new Uint8Array(this.code.frameSize)
-    const { last } = block
-    block.successors.forEach((successor, which) => {
-      const written = which === 1 && last.op === LINKED.NEXT ? last.d : which === 1 ? -1 : isJumpWithResult(last) ? last.a : -1
-      for (let slot = 0; slot < live.length; slot++) if (successor.live[slot] === 1 && slot !== written) live[slot] = 1
-    })
-    return live
-  }
-
-  private stepBack(block: Block, i: Instr, live: Uint8Array): void {
-    const result = writeOf(i)
-    if (result >= 0 && !isJumpWithResult(i)) live[result] = 0
-    this.addKept(block, i, live)
-    for (const slot of readsOf(i)) live[slot] = 1
-  }
-
-  /** What has to be there while `i` runs, whether or not it is used behind it. */
-  private addKept({ handler }: Block, i: Instr, live: Uint8Array): void {
-    if (handler !== null) {
-      for (let slot = 0; slot < live.length; slot++) if (handler.live[slot] === 1 && slot !== handler.faultSlot) live[slot] = 1
+  private liveAtEnd(index: number, lives: Int32Array, live: Int32Array): void {
+    live.fill(0)
+    const last = this.lasts[index]!
+    for (let way = 0; way < 2; way++) {
+      const to = this.nexts[2 * index + way]!
+      if (to === NONE) continue
+      const written = writtenOnTheWay(last, way)
+      for (let word = 0; word < this.words; word++) {
+        const needed = lives[to * this.words + word]!
+        live[word]! |= written >> 5 === word ? needed & ~(1 << (written & 31)) : needed
+      }
     }
+  }
+
+  /** What the handler needs has to be there while anything in the block runs. */
+  private addCaught(index: number, lives: Int32Array, sets: Int32Array, row: number): void {
+    const handler = this.catchers[index]!
+    if (handler === NONE) return
+    const faultSlot = this.faultSlots[handler]!
+    for (let word = 0; word < this.words; word++) {
+      const needed = lives[handler * this.words + word]!
+      sets[row + word]! |= faultSlot >> 5 === word ? needed & ~(1 << (faultSlot & 31)) : needed
+    }
+  }
+
+  /** What is live at each instruction of a block. */
+  private insideOf({ index, instrs }: Block): Inside {
+    const known = this.inside.get(index)
+    if (known !== undefined) return known
+    const { words, scopes, lives } = this
+    const before = new Int32Array(instrs.length * words)
+    const waiting = new Int32Array(instrs.length * words)
     // A variable in scope keeps what it holds, used again or not: permits are given back when nothing holds them, and callables
     // are looked up by name in the frames of callers.
-    // Blocks that no path reaches are in the graph when they hold a handler.
-    for (const slot of this.held.get(i) ?? []) live[slot] = 1
+    const assigned = this.assigned.slice(index * words, (index + 1) * words)
+    for (const [at, i] of instrs.entries()) {
+      scopes.moveTo(i.pc)
+      for (let word = 0; word < words; word++) waiting[at * words + word] = scopes.bits[word]! & assigned[word]!
+      const result = writtenBy(i)
+      if (result >= 0 && this.known[index] === 1) put(assigned, 0, result)
+    }
+    const live = new Int32Array(words)
+    this.liveAtEnd(index, lives, live)
+    for (let at = instrs.length - 1; at >= 0; at--) {
+      const i = instrs[at]!
+      const row = at * words
+      const result = writeOf(i)
+      const own = result >> 5
+      for (let word = 0; word < words; word++) {
+        const kept = waiting[row + word]!
+        const others = own === word ? live[word]! & ~(1 << (result & 31)) : live[word]!
+        waiting[row + word] = kept | others
+        live[word] = kept | (writtenBy(i) >= 0 ? others : live[word]!)
+      }
+      this.addCaught(index, lives, waiting, row)
+      this.addCaught(index, lives, live, 0)
+      for (const slot of readsOf(i)) put(live, 0, slot)
+      before.set(live, row)
+    }
+    const made = { before, waiting }
+    this.inside.set(index, made)
+    return made
   }
+}
+
+// In `numbers`, while leaders are looked for.
+const LEADER = -2
+const REACHED = -3
+
+/** The slot that holds the result where control goes on, -1 for none or where that depends on the way. */
+function writtenBy(i: Instr): number {
+  return isJumpWithResult(i) ? NONE : writeOf(i)
+}
+
+/** The slot that a jump writes on its way to its `which`-th successor, -1 for none. */
+function writtenOnTheWay(i: Instr, which: number): number {
+  if (!isJumpWithResult(i)) return NONE
+  return which === 0 ? i.a : i.op === LINKED.NEXT ? i.d : NONE
 }
 
 function isJumpWithResult(i: Instr): boolean {
   return i.op === LINKED.NEXT || i.op === LINKED.PROPAGATE
-}
-
-// ---- regions
-
-/**
- * A nest of loops that is entered at the header of an inner one: the turns of the outer loops come back to that header too. They
- * go to an empty block in front of it instead, so that the inner loop is a loop of its own, from which V8 can move work out.
- */
-export interface Rotated {
-  readonly header: Block
-  readonly inner: ReadonlySet<Block>
-  readonly outer: Block
-}
-
-/** A part of a flow graph with one entry, and what its structure is: the order, dominators and loops of its blocks. */
-export class Region {
-  readonly entry: Block
-  /** Reverse postorder; a block's place in it is its rank. */
-  readonly order: readonly Block[]
-  readonly rank: ReadonlyMap<Block, number>
-  readonly dominator = new Map<Block, Block>()
-  /** Loop headers → the blocks of the loop, the header with them. */
-  readonly loops = new Map<Block, Set<Block>>()
-  /** Incoming edges that do not go back to a loop header. */
-  readonly forwardEdges = new Map<Block, number>()
-  private readonly edges: (block: Block) => readonly Block[]
-  private readonly rotated: Rotated | null
-
-  /**
-   * `edges` gives the successors of a block, handlers with them; those outside the region are left out by the caller. A region
-   * that is entered at the start of an inner loop is `rotated`.
-   */
-  constructor(entry: Block, edges: (block: Block) => readonly Block[], rotated: Rotated | null = null) {
-    this.entry = rotated === null ? entry : rotated.outer
-    this.edges =
-      rotated === null ? edges : (block) => (block === rotated.outer ? [entry] : edges(block).map((to) => this.goal(block, to)))
-    this.rotated = rotated
-    this.order = reversePostorder(this.entry, this.edges)
-    this.rank = new Map(this.order.map((block, at) => [block, at]))
-    this.findDominators()
-    this.findLoops()
-  }
-
-  /** Where an edge between two blocks of the function leads in this region. */
-  goal(from: Block, to: Block): Block {
-    const { rotated } = this
-    return rotated !== null && to === rotated.header && from !== rotated.outer && !rotated.inner.has(from) ? rotated.outer : to
-  }
-
-  private findDominators(): void {
-    const predecessors = this.predecessors()
-    this.dominator.set(this.entry, this.entry)
-    for (let changed = true; changed;) {
-      changed = false
-      for (const block of this.order) {
-        if (block === this.entry) continue
-        let common: Block | null = null
-        for (const each of predecessors.get(block)!) {
-          if (!this.dominator.has(each)) continue
-          common = common === null ? each : this.commonDominator(common, each)
-        }
-        if (common !== null && this.dominator.get(block) !== common) {
-          this.dominator.set(block, common)
-          changed = true
-        }
-      }
-    }
-  }
-
-  private commonDominator(one: Block, other: Block): Block {
-    let a = one
-    let b = other
-    while (a !== b) {
-      if (this.rank.get(a)! > this.rank.get(b)!) a = this.dominator.get(a)!
-      else b = this.dominator.get(b)!
-    }
-    return a
-  }
-
-  predecessors(): Map<Block, Block[]> {
-    const map = new Map<Block, Block[]>(this.order.map((block) => [block, []]))
-    for (const block of this.order) for (const each of this.edges(block)) map.get(each)!.push(block)
-    return map
-  }
-
-  dominates(one: Block, other: Block): boolean {
-    let at = other
-    while (at !== one && at !== this.entry) at = this.dominator.get(at)!
-    return at === one
-  }
-
-  private findLoops(): void {
-    const predecessors = this.predecessors()
-    for (const block of this.order) {
-      for (const to of this.edges(block)) {
-        if (this.rank.get(to)! > this.rank.get(block)!) {
-          this.forwardEdges.set(to, (this.forwardEdges.get(to) ?? 0) + 1)
-          continue
-        }
-        // JavaScript cannot say it. Our compiler emits none; chunks from elsewhere may.
-        if (!this.dominates(to, block)) throw new Refusal('a jump into the middle of a loop')
-        const body = this.loops.get(to) ?? new Set([to])
-        this.loops.set(to, body)
-        const pending = [block]
-        while (pending.length > 0) {
-          const each = pending.pop()!
-          if (body.has(each)) continue
-          body.add(each)
-          pending.push(...predecessors.get(each)!)
-        }
-      }
-    }
-  }
-}
-
-/** Why a piece of code stays in the base tier. */
-export class Refusal extends Error {}
-
-function reversePostorder(entry: Block, edges: (block: Block) => readonly Block[]): Block[] {
-  const order: Block[] = []
-  const seen = new Set([entry])
-  const stack: { readonly block: Block; readonly more: Block[] }[] = [{ block: entry, more: [...edges(entry)] }]
-  while (stack.length > 0) {
-    const top = stack[stack.length - 1]!
-    const next = top.more.pop()
-    if (next === undefined) {
-      order.push(top.block)
-      stack.pop()
-    } else if (!seen.has(next)) {
-      seen.add(next)
-      stack.push({ block: next, more: [...edges(next)] })
-    }
-  }
-  return order.reverse()
 }

@@ -7,7 +7,8 @@
 
 import { HarnCell, HarnClosure } from '../values/callable.js'
 import { LINKED } from '../interpreter/linked.js'
-import { graphOf, Region } from './graph.js'
+import { graphOf } from './graph.js'
+import { Region } from './region.js'
 import { writeOf } from './operands.js'
 import { leavesCode } from './templates.js'
 import { afterInstr, ANY, beforeInstr, floatReads, SAW_OTHERS, solveTypes } from './types.js'
@@ -147,7 +148,7 @@ function inlinable(code: FunctionCode): InlinedCall | null {
   const graph = graphOf(code)
   if (graph === null) return null
   let size = 0
-  for (const { instrs, handler } of graph.blocks) {
+  for (const { instrs, handler } of graph.blocks()) {
     size += instrs.length
     if (handler !== null || size > MOST_INSTRS || !instrs.every((i) => PLAIN.has(i.op) && !leavesCode(i))) return null
   }

@@ -26,7 +26,8 @@ import {
 } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
-import type { Block, Region } from './graph.js'
+import type { Block } from './graph.js'
+import type { Region } from './region.js'
 import type { InlinedCall } from './inline.js'
 import type { Guesses, Types } from './types.js'
 

@@ -7,7 +7,7 @@ import { LINKED } from '../interpreter/linked.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
-import { Refusal } from './graph.js'
+import { Refusal } from './region.js'
 import { loopFrameOf, loopText } from './callbacks.js'
 import {
   ANY,

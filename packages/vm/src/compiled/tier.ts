@@ -5,7 +5,8 @@
 // Compiled activations have no frame on the coroutine. When they leave, each pushes what its frame would hold (`Machine.leaving`,
 // inner ones first), and `settle` lays the frames out. A fault that passes through them leaves no frames at all.
 
-import { graphOf, Refusal } from './graph.js'
+import { graphOf } from './graph.js'
+import { Refusal } from './region.js'
 import { HELPERS } from './runtime.js'
 import { Site } from './site.js'
 import { refused } from './state.js'

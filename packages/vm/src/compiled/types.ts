@@ -13,7 +13,8 @@ import { LINKED } from '../interpreter/linked.js'
 import { mayFault, readsOf, writeOf } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
-import type { Block, Region } from './graph.js'
+import type { Block } from './graph.js'
+import type { Region } from './region.js'
 import type { TakenIn } from './inline.js'
 
 /** 0: no value or a dead one. */

@@ -6,7 +6,8 @@
 // its general form. No script text gets into the text but through JSON.
 
 import { LINKED } from '../interpreter/linked.js'
-import { Block, Refusal, Region } from './graph.js'
+import { Block } from './graph.js'
+import { Refusal, Region } from './region.js'
 import { inlinedCalls } from './inline.js'
 import { mayFault, writeOf } from './operands.js'
 import {
@@ -32,7 +33,7 @@ import {
 import { leavesCode, writeInstr } from './templates.js'
 import { quietBlocks, viewsOf } from './quiet.js'
 import { Site } from './site.js'
-import type { FlowGraph } from './graph.js'
+import type { FlowGraph, LoopRange } from './graph.js'
 import type { View } from './quiet.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnClosure } from '../values/callable.js'
@@ -153,11 +154,7 @@ export class UnitWriter {
     }
     this.shared = { texts: new Map(), slots: new Map(), functions: [], tests: new Map(), labels: 0 }
     if (this.code.frameSize > MAX_SLOTS) throw new Refusal('too many slots')
-    const reached = new Region(entry, (block) => this.edgesOf(block))
-    this.region = kind === 'loop' ? this.loopRegion(entry, reached.loops.get(entry)) : reached
-    let size = 0
-    for (const block of this.region.order) size += block.instrs.length
-    if (size > MAX_INSTRS) throw new Refusal('too many instructions')
+    this.region = kind === 'loop' ? this.loopRegion(entry) : this.wholeRegion(entry)
     const types = new Uint8Array(this.code.frameSize)
     this.guessed = {
       allowed: guesses,
@@ -206,16 +203,59 @@ export class UnitWriter {
     return false
   }
 
-  private loopRegion(header: Block, within: ReadonlySet<Block> | undefined): Region {
-    const { graph } = this
-    if (within === undefined) throw new Refusal('no way back to the start of the loop')
-    const edges = (block: Block): Block[] => this.edgesOf(block).filter((each) => within.has(each))
-    const inner = new Region(graph.entry, (block) => this.edgesOf(block)).loops.get(header) ?? within
-    if ([...within].every((block) => inner.has(block))) return new Region(header, edges)
-    const outer = new Block(graph.blocks.length, this.code.frameSize)
-    outer.live = header.live
-    outer.successors.push(header)
-    return new Region(header, edges, { header, inner, outer })
+  private wholeRegion(entry: Block): Region {
+    let size = 0
+    const reached = new Set([entry])
+    for (const block of reached) {
+      size += block.instrs.length
+      if (size > MAX_INSTRS) throw new Refusal('too many instructions')
+      for (const each of this.edgesOf(block)) reached.add(each)
+    }
+    return new Region(entry, (block) => this.edgesOf(block))
+  }
+
+  /**
+   * The loop with the loops around it, as many of them as are not too large together. What is around those is left to the base tier,
+   * as is everything behind the loop; a function may be a hundred times as large as what is looked at here.
+   */
+  private loopRegion(header: Block): Region {
+    for (const around of this.graph.loopsAround(header)) {
+      const within = this.cycle(header, around)
+      if (within === null) continue
+      const edges = (block: Block): Block[] => this.edgesOf(block).filter((each) => within.has(each))
+      // Only the way back of a loop leads to an earlier block: the first one is where all of them are entered.
+      let start = header
+      for (const each of within) if (each.index < start.index) start = each
+      const inner = new Region(start, edges).loops.get(header)
+      if (inner === undefined || inner.size === within.size) return new Region(header, edges)
+      const outer = new Block(this.graph, this.graph.size, [], -1, [header], header.live)
+      return new Region(header, edges, { header, inner, outer })
+    }
+    throw new Refusal('too many instructions, or no way back to the start of the loop')
+  }
+
+  /** The blocks from which control comes back to `header` without leaving `range`; null for none and for too many of them. */
+  private cycle(header: Block, { from, to, instrs }: LoopRange): Set<Block> | null {
+    if (instrs > 2 * MAX_INSTRS) return null
+    const sources = new Map<Block, Block[]>()
+    const reached = new Set([header])
+    for (const block of reached) {
+      for (const each of this.edgesOf(block)) {
+        if (each.index < from || each.index > to) continue
+        reached.add(each)
+        const known = sources.get(each)
+        if (known === undefined) sources.set(each, [block])
+        else known.push(block)
+      }
+    }
+    if (!sources.has(header)) return null
+    const within = new Set([header])
+    let size = 0
+    for (const block of within) {
+      size += block.instrs.length
+      for (const source of sources.get(block) ?? []) within.add(source)
+    }
+    return size > MAX_INSTRS ? null : within
   }
 
   /** Whether the text is that of a function, which can call itself by name. */

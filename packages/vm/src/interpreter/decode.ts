@@ -93,9 +93,39 @@ const UNARY: Partial<Record<OpcodeName, number>> = {
 export interface Decoded {
   readonly entry: Instr
   /** The instruction that carries out the code at a position, for resuming there. */
-  readonly at: ReadonlyMap<number, Instr>
+  readonly at: Positions
   /** First instruction of each basic block, for jumping there. */
-  readonly blocks: ReadonlyMap<number, Instr>
+  readonly blocks: Positions
+}
+
+/** Instructions by code position. They are noted in the order of code, so that looking one up is a search and nothing is hashed. */
+export class Positions {
+  readonly instrs: Instr[] = []
+  private readonly places: number[] = []
+
+  /** `pc` is at least the last one noted; a second instruction at the same position replaces the first. */
+  note(pc: number, instr: Instr): void {
+    const { places, instrs } = this
+    const last = places.length - 1
+    if (last >= 0 && places[last] === pc) {
+      instrs[last] = instr
+      return
+    }
+    places.push(pc)
+    instrs.push(instr)
+  }
+
+  get(pc: number): Instr | undefined {
+    const { places } = this
+    let low = 0
+    let high = places.length - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (places[middle]! < pc) low = middle + 1
+      else high = middle
+    }
+    return places[low] === pc ? this.instrs[low] : undefined
+  }
 }
 
 export function decode(fn: FunctionCode): Decoded {
@@ -114,31 +144,41 @@ class Decoder {
   private producer: Instr | null = null
   /** The receiver of `push` where that is the producer: with it as the result's variable, `x = x.push(v)`. */
   private pushed: Entry | null = null
+  /** Entries below this are known to be canonical. */
+  private settled = 0
   private waiting: number[] = []
-  private readonly blockEntry = new Map<number, Instr>()
-  private readonly at = new Map<number, Instr>()
+  private readonly blockEntry = new Positions()
+  private readonly at = new Positions()
   private readonly loops: Instr[] = []
-  private readonly jumps: { readonly instr: Instr; readonly target: number }[] = []
-  private readonly depthAt = new Map<number, number>()
-  private readonly boundaries = new Set<number>()
+  private readonly jumping: Instr[] = []
+  private readonly targets: number[] = []
+  /** By code position: 0, or one more than the depth of the stack there. */
+  private readonly depthAt: Int32Array
+  /** By code position: 1 where a basic block begins. */
+  private readonly boundaries: Uint8Array
   private pc = 0
 
   constructor(fn: FunctionCode) {
     this.fn = fn
     this.code = fn.chunk.code
     this.slots = fn.chunk.slots
+    this.depthAt = new Int32Array(this.code.length + 1)
+    this.boundaries = new Uint8Array(this.code.length + 1)
   }
 
   run(): Decoded {
     this.findBoundaries()
     let reachable = true
-    for (let pc = 0; pc < this.code.length;) {
-      const { name, row } = OPCODE_BY_CODE.get(this.code[pc]!)! // verified chunk
-      if (this.boundaries.has(pc)) {
+    const { code, boundaries } = this
+    const operands: number[] = []
+    for (let pc = 0; pc < code.length;) {
+      const { name, row } = OPCODE_BY_CODE[code[pc]!]! // verified chunk
+      if (boundaries[pc] === 1) {
         if (reachable) this.flush()
-        const depth = this.depthAt.get(pc)
-        if (depth !== undefined && !reachable) {
+        const depth = this.depthAt[pc]! - 1
+        if (depth >= 0 && !reachable) {
           this.stack = Array.from({ length: depth }, (_, at) => this.slots + at)
+          this.settled = depth
           this.last = null
           reachable = true
         }
@@ -146,34 +186,34 @@ class Decoder {
         this.waiting.push(pc)
       }
       this.pc = pc
-      const operands = this.code.slice(pc + 1, pc + 1 + row.operands.length)
+      const count = row.operands.length
       if (reachable) {
+        for (let which = 0; which < count; which++) operands[which] = code[pc + 1 + which]!
         this.decodeOne(name, operands)
         if (row.flow === 'jump' || row.flow === 'end') {
           reachable = false
           this.last = null
         }
       }
-      pc += 1 + operands.length
+      pc += 1 + count
     }
-    for (const { instr, target } of this.jumps) instr.target = this.blockEntry.get(target)!
+    for (let at = 0; at < this.jumping.length; at++) this.jumping[at]!.target = this.blockEntry.get(this.targets[at]!)!
     for (const next of this.loops) shortenLoop(next)
     return { entry: this.blockEntry.get(0)!, at: this.at, blocks: this.blockEntry }
   }
 
   private findBoundaries(): void {
-    this.boundaries.add(0)
-    this.depthAt.set(0, 0)
-    for (let pc = 0; pc < this.code.length;) {
-      const { row } = OPCODE_BY_CODE.get(this.code[pc]!)!
-      row.operands.forEach((kind, which) => {
-        if (kind === 'label') this.boundaries.add(this.code[pc + 1 + which]!)
-      })
-      pc += 1 + row.operands.length
+    const { code, boundaries, depthAt } = this
+    boundaries[0] = 1
+    depthAt[0] = 1
+    for (let pc = 0; pc < code.length;) {
+      const { operands } = OPCODE_BY_CODE[code[pc]!]!.row
+      for (let which = 0; which < operands.length; which++) if (operands[which] === 'label') boundaries[code[pc + 1 + which]!] = 1
+      pc += 1 + operands.length
     }
-    for (const handler of this.fn.chunk.handlers) {
-      this.boundaries.add(handler.start).add(handler.end).add(handler.target)
-      this.depthAt.set(handler.target, handler.depth + 1)
+    for (const { start, end, target, depth } of this.fn.chunk.handlers) {
+      boundaries[start] = boundaries[end] = boundaries[target] = 1
+      depthAt[target] = depth + 2
     }
   }
 
@@ -186,12 +226,14 @@ class Decoder {
   private emit(op: number, a: number, b = 0, c = 0, d = 0, k: unknown = null): Instr {
     const instr = new Instr(op, this.pc, a, b, c, d, k)
     if (this.last !== null) this.last.next = instr
-    for (const pc of this.waiting) this.blockEntry.set(pc, instr)
-    this.waiting = []
+    if (this.waiting.length > 0) {
+      for (const pc of this.waiting) this.blockEntry.note(pc, instr)
+      this.waiting.length = 0
+    }
     this.last = instr
     this.producer = null
     this.pushed = null
-    this.at.set(this.pc, instr)
+    this.at.note(this.pc, instr)
     return instr
   }
 
@@ -206,7 +248,15 @@ class Decoder {
   }
 
   private flush(): void {
-    for (let position = 0; position < this.stack.length; position++) this.makeCanonical(position)
+    for (let position = this.settled; position < this.stack.length; position++) this.makeCanonical(position)
+    this.settled = this.stack.length
+  }
+
+  /** Pushes what is not, or may not be, canonical. */
+  private pushEntry(entry: Entry): void {
+    if (this.settled > this.stack.length) this.settled = this.stack.length
+    this.stack.push(entry)
+    this.producer = null
   }
 
   private canonicalTop(count: number): number {
@@ -233,16 +283,21 @@ class Decoder {
 
   /** Before local `slot` is written, entries that still mean it are given slots of their own. */
   private protect(slot: number): void {
-    for (let position = 0; position < this.stack.length; position++)
+    for (let position = this.settled; position < this.stack.length; position++)
       if (this.stack[position] === slot) this.makeCanonical(position)
+  }
+
+  /** Whether an entry is this slot and not in its own place. */
+  private holds(slot: number): boolean {
+    return this.stack.includes(slot, this.settled)
   }
 
   private store(slot: number): void {
     const producer = this.producer
     const entry = this.stack.pop()!
     const position = this.stack.length
-    const direct = producer !== null && entry === this.canonical(position) && producer.a === entry && !this.stack.includes(entry)
-    if (direct && !this.stack.includes(slot)) {
+    const isOwn = producer !== null && entry === this.canonical(position) && producer.a === entry
+    if (isOwn && !this.holds(entry) && !this.holds(slot)) {
       producer.a = slot
       if (producer.op === LINKED.CALL_METHOD && this.pushed === slot) producer.d = 1
       this.producer = null
@@ -256,8 +311,9 @@ class Decoder {
   }
 
   private jump(instr: Instr, target: number): void {
-    this.jumps.push({ instr, target })
-    if (!this.depthAt.has(target)) this.depthAt.set(target, this.stack.length)
+    this.jumping.push(instr)
+    this.targets.push(target)
+    if (this.depthAt[target] === 0) this.depthAt[target] = this.stack.length + 1
   }
 
   // ---- instructions
@@ -301,16 +357,10 @@ class Decoder {
         this.stack.pop()
         this.producer = null
         return
-      case 'DUP': {
-        const top = this.stack.at(-1)!
-        this.stack.push(top)
-        this.producer = null
-        return
-      }
+      case 'DUP':
+        return this.pushEntry(this.stack.at(-1)!)
       case 'LOAD':
-        this.stack.push(o[0]!)
-        this.producer = null
-        return
+        return this.pushEntry(o[0]!)
       case 'LOAD_SHARED':
         this.push(LINKED.SHARE, o[0]!)
         this.producer = null
@@ -326,7 +376,7 @@ class Decoder {
         return
       case 'SET_CELL': {
         const value = this.popSlot()
-        this.stack.push(value)
+        this.pushEntry(value)
         this.emit(LINKED.SET_CELL, 0, value, o[0]!)
         return
       }
@@ -353,9 +403,7 @@ class Decoder {
         this.push(LINKED.LOAD_GLOBAL, 0, 0, 0, { name: this.name(o[0]!), suggestion: this.constant(o[1]!) })
         return
       case 'SELF':
-        this.stack.push(SELF)
-        this.producer = null
-        return
+        return this.pushEntry(SELF)
       case 'RUN_MODULE':
         this.flush()
         this.call(LINKED.RUN_MODULE, this.canonical(this.stack.length), 0, 0, this.fn.module.chunk.units[o[0]!]!)
@@ -604,7 +652,9 @@ class Decoder {
   private conditional(op: number, target: number): void {
     const producer = this.producer
     const condition = this.popSlot()
-    const clean = this.stack.every((entry, position) => entry === this.canonical(position))
+    let clean = true
+    for (let position = this.settled; position < this.stack.length; position++)
+      if (this.stack[position] !== this.canonical(position)) clean = false
     const fused =
       producer === null || producer !== this.last || !clean || op !== LINKED.JF || producer.a !== condition
         ? undefined
@@ -612,7 +662,7 @@ class Decoder {
     if (fused !== undefined) {
       // The comparison becomes the jump: same sources, no result.
       producer!.op = fused
-      this.at.set(this.pc, producer!)
+      this.at.note(this.pc, producer!)
       this.producer = null
       return this.jump(producer!, target)
     }
@@ -655,8 +705,7 @@ class Decoder {
   }
 
   private pushConstant(constant: Value): void {
-    this.stack.push({ constant })
-    this.producer = null
+    this.pushEntry({ constant })
   }
 
   private withName(op: number, name: number): void {
@@ -680,7 +729,7 @@ class Decoder {
   /** Behind a tail call stands the return that passes on the result of a callee which could not take the frame over. */
   private thenReturn(call: Instr): void {
     this.emit(LINKED.RETURN, 0, call.a)
-    this.at.set(this.pc, call)
+    this.at.note(this.pc, call)
   }
 
   private named(op: number, count: number, k: unknown): void {

@@ -56,6 +56,11 @@ export class FunctionCode {
     return (this.first ??= (this.decoded ??= decode(this)).entry)
   }
 
+  /** Decodes now what else the first call would. */
+  prepare(): void {
+    this.decoded ??= decode(this)
+  }
+
   /** The instruction that carries out the code at `pc`; what is folded into others has none of its own. */
   instrAt(pc: number): Instr {
     const instr = (this.decoded ??= decode(this)).at.get(pc)
@@ -63,9 +68,14 @@ export class FunctionCode {
     return instr
   }
 
-  /** First instruction of the block at `pc`: a handler's entry. */
-  blockAt(pc: number): Instr {
-    return (this.decoded ??= decode(this)).blocks.get(pc)!
+  /** First instruction of the block at `pc`: a handler's entry. Undefined where no code is that can be reached. */
+  blockAt(pc: number): Instr | undefined {
+    return (this.decoded ??= decode(this)).blocks.get(pc)
+  }
+
+  /** First instructions of blocks: wherever a jump may lead and wherever a handler begins or ends to apply. */
+  blockStarts(): readonly Instr[] {
+    return (this.decoded ??= decode(this)).blocks.instrs
   }
 
   /** Line and column of a code position, 0 where unknown. */
@@ -124,6 +134,12 @@ export class LinkError extends Error {
   }
 }
 
+/**
+ * Words of code from which a function is decoded when its program is linked. Who links has compiled before, which takes longer; the
+ * first slice of a run must not take as long as the script wants.
+ */
+const LARGE = 1 << 13
+
 /** Checks the chunks and resolves their builtins. Raises LinkError with the list of what is missing or damaged. */
 export function linkProgram(program: CompiledProgram, registry: Registry, origin: ChunkOrigin = 'compiler'): LinkedProgram {
   const problems = program.modules.flatMap((chunk) => verify(chunk, origin))
@@ -143,6 +159,7 @@ export function linkProgram(program: CompiledProgram, registry: Registry, origin
   const main = modules.get(program.main)
   if (main === undefined) problems.push(`main module ${program.main} is missing`)
   if (problems.length > 0) throw new LinkError(problems)
+  for (const module of modules.values()) for (const fn of module.functions) if (fn.chunk.code.length > LARGE) fn.prepare()
   return { modules, main: main!, registry, isNarrowed: program.modules.some(({ ceilings }) => ceilings !== undefined) }
 }
 

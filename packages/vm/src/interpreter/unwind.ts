@@ -38,7 +38,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
           const base = co.bases[co.fp]!
           co.base = base
           co.regs[base + code.chunk.slots + target.depth] = fault as unknown as Value
-          co.instr = code.blockAt(target.target)
+          co.instr = code.blockAt(target.target)!
           return true
         }
         if (co.fp === co.run) {
