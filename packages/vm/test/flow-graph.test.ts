@@ -16,6 +16,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
     'fn f(xs) { for x in xs { while true { if x > 3 { break }\n if x == 2 { return x }\n continue }\n let y = x }\n return nil }',
   'handlers in handlers':
     'fn f(x) { var n = 1\n try { n = 2\n try { n = g(x) } catch (e) { n = 3\n g(e) } finally { n = n + 1 }\n g(n) } catch (e) { return n }\n return n }\nfn g(x) { return x }',
+  'an operand that only the handler needs': 'fn f(x) { return x * 2 + (try { f(x)\n return 1 } catch (e) { 3 }) }',
   'operands below a handler': 'fn f(x) { return [x * 2, try { f(x) } catch (e) { e }, x + (try { f(1) } catch (e) { 3 })] }',
   'a generator': 'gen fn f(n) { var i = 0\n while i < n { emit i\n i = i + 1 }\n let z = i\n emit z }',
   'more slots than a word has bits': `fn f(x) {\n${Array.from({ length: 70 }, (_, at) => `let v${at} = x + ${at}`).join('\n')}\nif x > 3 { return v69 + v2 }\nreturn v35 + v1 }`,
