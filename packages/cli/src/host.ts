@@ -19,6 +19,7 @@ import { authorityOf } from './authority.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
 import { lazyMcpProvider } from './lazy-mcp.js'
+import { withLogins } from './mcp-logins.js'
 import type { Memory } from './repl/memory.js'
 
 export interface CommandHostOptions {
@@ -48,7 +49,10 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
   const authority = options.authority ?? authorityOf({})
   const { root } = authority
   const manifest = options.script === undefined ? null : manifestOf(options.script)
-  const servers = manifest?.mcpServers ?? {}
+  const declared = manifest?.mcpServers ?? {}
+  // A confined run has the user's tokens only where MCP was granted to it.
+  const isTrusted = authority.providers.sandbox === 'none' || authority.runtime.grants?.includes('mcp') === true
+  const servers = isTrusted ? withLogins(declared) : declared
   const hooks = hookModules(manifest?.hooks ?? []).map((text, at) => [`manifest_hook_${at}`, text] as const)
   const isEager = Object.values(servers).some((server) => server.lazy === false)
   const skills = options.script === undefined ? null : discoverSkills({ manifest })

@@ -11,6 +11,7 @@ import type { SnapshotFlags } from './commands/snapshot.js'
 import type { CheckFlags } from './commands/check.js'
 import type { FmtFlags } from './commands/fmt.js'
 import type { LintFlags } from './commands/lint.js'
+import type { McpFlags, McpLoginFlags } from './commands/mcp.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { TestFlags } from './commands/test.js'
 import type { ToolsFlags } from './commands/tools.js'
@@ -296,6 +297,32 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       const { toolsDiffCommand } = await import('./commands/tools.js')
       done(await toolsDiffCommand(file, options))
     })
+
+  const mcp = program.command('mcp').description('access to MCP servers that want a person to agree')
+  const onMcp = (signature: string, description: string): Command =>
+    mcp.command(signature).description(description).option('--json', 'print JSON')
+  onMcp('login <server>', 'let a person agree, and keep the tokens for runs: a URL, or a server of harn.toml')
+    .option('--client-id <id>', 'what this program is known by; it registers itself by default')
+    .option('--client-secret-env <name>', 'variable that has the secret of the client')
+    .option('--scope <scope>', 'what to ask for, with blanks between; what the server asks for by default')
+    .addOption(new Option('--port <n>', 'port of this computer that the browser comes back to').argParser(wholeNumber('port', 1)))
+    .option('--no-browser', 'only print the address, open nothing')
+    .option('--paste', 'read the address that the browser ends up at from standard input, for a browser elsewhere')
+    .addOption(new Option('--timeout <s>', 'how long to wait, 300 by default').argParser(wholeNumber('seconds', 1)))
+    .action(async (server: string, options: McpLoginFlags) => {
+      const { mcpLoginCommand } = await import('./commands/mcp.js')
+      done(await mcpLoginCommand(server, options))
+    })
+  onMcp('logout [server]', 'forget the tokens of a server')
+    .option('--all', 'of all servers')
+    .action(async (server: string | undefined, options: McpFlags) => {
+      const { mcpLogoutCommand } = await import('./commands/mcp.js')
+      done(mcpLogoutCommand(server, options))
+    })
+  onMcp('list', 'name the servers that there are tokens for').action(async (options: McpFlags) => {
+    const { mcpListCommand } = await import('./commands/mcp.js')
+    done(mcpListCommand(options))
+  })
 
   const trace = program.command('trace').description('traces that `bridle run --trace` has written')
   const onTrace = (signature: string, description: string): Command =>

@@ -131,7 +131,7 @@ export class AuthorizationError extends Error {
   override readonly name = 'AuthorizationError'
 }
 
-type Kept = 'client' | 'tokens' | 'verifier'
+type Kept = 'client' | 'tokens'
 type Client = Awaited<ReturnType<OAuthClientProvider['clientInformation']>>
 type Tokens = Awaited<ReturnType<OAuthClientProvider['tokens']>>
 
@@ -141,6 +141,8 @@ class AuthSession implements OAuthClientProvider {
   private readonly server: string
   private readonly signal: AbortSignal
   private code: string | null = null
+  /** Of the request that is under way; whoever answers it proves that it was ours. */
+  private verifier = ''
   private expectedState: string | null = null
   addClientAuthentication?: NonNullable<OAuthClientProvider['addClientAuthentication']>
   readonly clientMetadataUrl?: string
@@ -191,16 +193,17 @@ class AuthSession implements OAuthClientProvider {
     return this.kept<NonNullable<Tokens>>('tokens')
   }
 
-  saveTokens(tokens: NonNullable<Tokens>): Promise<void> {
-    return this.keep('tokens', tokens)
+  async saveTokens(tokens: NonNullable<Tokens>): Promise<void> {
+    const { expires_in: seconds } = tokens
+    await this.keep('tokens', seconds === undefined ? tokens : { ...tokens, expires_at: Date.now() + 1000 * seconds })
   }
 
-  saveCodeVerifier(verifier: string): Promise<void> {
-    return this.keep('verifier', verifier)
+  saveCodeVerifier(verifier: string): void {
+    this.verifier = verifier
   }
 
-  async codeVerifier(): Promise<string> {
-    return (await this.kept<string>('verifier')) ?? ''
+  codeVerifier(): string {
+    return this.verifier
   }
 
   state(): string {
@@ -233,7 +236,7 @@ class AuthSession implements OAuthClientProvider {
   }
 
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
-    const gone: readonly Kept[] = scope === 'all' ? ['client', 'tokens', 'verifier'] : scope === 'discovery' ? [] : [scope]
+    const gone: readonly Kept[] = scope === 'all' ? ['client', 'tokens'] : scope === 'client' || scope === 'tokens' ? [scope] : []
     for (const what of gone) await this.store.set(this.key(what), undefined)
   }
 

@@ -97,7 +97,8 @@ export async function serveHttp(
   }
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+/** Resolves when the server listens; rejects when it cannot. */
+export function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

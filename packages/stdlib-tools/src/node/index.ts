@@ -67,6 +67,8 @@ export function nodeProviders(options: NodeProviderOptions = {}): readonly Provi
   return sources
 }
 
+export { AuthFileError, fileAuthStore, userAuthFile } from './auth-file.js'
+export type { FileAuthStore } from './auth-file.js'
 export { fsProvider } from './fs.js'
 export { guardedFetch } from './guarded-fetch.js'
 export { hashHex } from './hash.js'

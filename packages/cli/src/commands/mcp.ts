@@ -1,0 +1,224 @@
+// `bridle mcp login|logout|list`: access to MCP servers that want a person to agree (OAuth 2.1). Tokens are kept in a file of the user's
+// that nobody else may read; runs use those of the servers that harn.toml declares.
+
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline/promises'
+import { AuthFileError, fileAuthStore, userAuthFile } from '@bridle/stdlib-tools/node'
+import type { FileAuthStore } from '@bridle/stdlib-tools/node'
+import { McpConnection, McpFailure, loopbackRedirect } from '@bridle/stdlib-tools/mcp'
+import type { McpAuth } from '@bridle/stdlib-tools/mcp'
+import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
+import { manifestOf } from '../host.js'
+import { Stop } from '../stop.js'
+
+export interface McpFlags {
+  readonly json?: boolean
+}
+
+export interface McpLoginFlags extends McpFlags {
+  readonly clientId?: string
+  readonly clientSecretEnv?: string
+  readonly scope?: string
+  readonly port?: number
+  readonly browser?: boolean
+  readonly paste?: boolean
+  readonly timeout?: number
+}
+
+/** Five minutes: a person has to find a password. */
+const DEFAULT_TIMEOUT_S = 300
+/** The limit of the whole is the stop's. */
+const LONGEST_MS = 2 ** 31 - 1
+
+export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Promise<number> {
+  const { url, auth: declared } = serverOf(server)
+  const store = userStore()
+  const secret = flags.clientSecretEnv === undefined ? undefined : process.env[flags.clientSecretEnv]
+  if (flags.clientSecretEnv !== undefined && (secret ?? '') === '')
+    throw new UsageError(`--client-secret-env: the variable ${flags.clientSecretEnv} is not set`)
+  if (secret !== undefined && flags.clientId === undefined) throw new UsageError('--client-secret-env needs --client-id')
+  const redirect = await loopbackRedirect(flags.port).catch((cause: unknown) => {
+    throw new CommandError(`cannot listen on port ${flags.port}: ${(cause as Error).message}`)
+  })
+  const stop = new Stop((flags.timeout ?? DEFAULT_TIMEOUT_S) * 1000)
+  let asked = false
+  const auth: McpAuth = {
+    ...declared,
+    ...(flags.clientId === undefined ? {} : { clientId: flags.clientId }),
+    ...(secret === undefined ? {} : { clientSecret: secret }),
+    ...(flags.scope === undefined ? {} : { scope: flags.scope }),
+    store,
+    redirectUrl: redirect.redirectUrl,
+    authorize: (page, signal) => {
+      asked = true
+      return askPerson(page, flags, (request) => redirect.answerTo(request, AbortSignal.any([signal, stop.signal])))
+    },
+  }
+  try {
+    const name = (await greetWithTokens(store, url, auth, stop.signal)) ?? (await greet(url, auth, stop.signal))
+    const has = entriesOf(store).get(url.href)?.['tokens'] !== undefined
+    if (flags.json === true) console.log(JSON.stringify({ server: url.href, name, loggedIn: has, asked }))
+    else if (!has) console.log(`${url.href} asks for no authorization`)
+    else console.log(`${asked ? 'logged in to' : 'already logged in to'} ${name} at ${url.href}`)
+    return 0
+  } catch (cause) {
+    if (stop.signal.aborted) {
+      process.stderr.write(stop.complaint.replace('the run took', 'the login took'))
+      return stop.code
+    }
+    process.stderr.write(`error: ${(cause as Error).message}\n`)
+    return EXIT_FAILURE
+  } finally {
+    stop.end()
+    redirect.close()
+  }
+}
+
+/** With the tokens of an earlier login; when they are of no use they are forgotten, and the registration, which has another way back. */
+async function greetWithTokens(store: FileAuthStore, url: URL, auth: McpAuth, signal: AbortSignal): Promise<string | null> {
+  if (entriesOf(store).get(url.href)?.['tokens'] !== undefined) {
+    let wantsPerson = false
+    const alone: McpAuth = {
+      ...auth,
+      authorize: () => {
+        wantsPerson = true
+        return Promise.reject(new Error('a person is to agree'))
+      },
+    }
+    try {
+      return await greet(url, alone, signal)
+    } catch (cause) {
+      if (!wantsPerson) throw cause
+    }
+  }
+  forget(store, url.href)
+  return null
+}
+
+function forget(store: FileAuthStore, server: string): void {
+  for (const what of ['client', 'tokens']) void store.set(`${server} ${what}`, undefined)
+}
+
+/** Connects, and asks for the tools, since some servers greet anyone. What the server calls itself. */
+async function greet(url: URL, auth: McpAuth, signal: AbortSignal): Promise<string> {
+  const config = { name: url.href, transport: 'http', url: url.href, authToken: null, auth, proxyServerName: null } as const
+  const limits = { timeoutMs: LONGEST_MS, signal }
+  const connection = await McpConnection.open(
+    { config, cwd: undefined, env: {}, stderr: 'ignore', connectTimeoutMs: LONGEST_MS, handlers: {}, fetch: undefined },
+    signal,
+  )
+  try {
+    const listed = await connection.request('tools/list', {}, limits)
+    if (!listed.ok) throw new McpFailure(listed)
+    const { server } = connection.facts() as { readonly server?: { readonly name?: string } | null }
+    return server?.name ?? url.host
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Shows the page, and waits for the browser to come back, or for the address to be typed in. */
+async function askPerson(page: URL, flags: McpLoginFlags, answered: (request: URL) => Promise<string>): Promise<string> {
+  process.stderr.write(`To allow access, open this page in a browser:\n\n${page.href}\n\n`)
+  if (flags.paste === true) {
+    process.stderr.write('Then paste the address that the browser ends up at, and press Enter:\n')
+    const lines = createInterface({ input: process.stdin, terminal: false })
+    try {
+      return (await lines.question('')).trim()
+    } finally {
+      lines.close()
+      process.stdin.destroy()
+    }
+  }
+  const answer = answered(page)
+  if (flags.browser !== false && process.stderr.isTTY === true) openBrowser(page.href)
+  process.stderr.write('Waiting for the answer; Ctrl-C gives up.\n')
+  return answer
+}
+
+/** A browser that cannot be started does not matter: the address is on the screen. */
+function openBrowser(address: string): void {
+  const [program, ...args] =
+    process.platform === 'darwin'
+      ? ['open', address]
+      : process.platform === 'win32'
+        ? ['rundll32', 'url.dll,FileProtocolHandler', address]
+        : ['xdg-open', address]
+  spawn(program!, args, { detached: true, stdio: 'ignore' })
+    .on('error', () => {})
+    .unref()
+}
+
+export function mcpLogoutCommand(server: string | undefined, flags: McpFlags & { readonly all?: boolean }): number {
+  if ((server === undefined) === (flags.all !== true)) throw new UsageError('name a server, or give --all')
+  const store = userStore()
+  const known = entriesOf(store)
+  const urls = server === undefined ? [...known.keys()] : [serverOf(server).url.href]
+  for (const url of urls) forget(store, url)
+  const gone = urls.filter((url) => known.has(url))
+  if (flags.json === true) console.log(JSON.stringify({ loggedOut: gone }))
+  else for (const url of urls) console.log(known.has(url) ? `logged out of ${url}` : `not logged in to ${url}`)
+  return server !== undefined && gone.length === 0 ? EXIT_FAILURE : 0
+}
+
+export function mcpListCommand(flags: McpFlags): number {
+  const rows = [...entriesOf(userStore())].flatMap(([server, { ['tokens']: tokens }]) =>
+    tokens === undefined
+      ? []
+      : [
+          {
+            server,
+            scope: typeof tokens['scope'] === 'string' ? tokens['scope'] : null,
+            expires: typeof tokens['expires_at'] === 'number' ? new Date(tokens['expires_at']).toISOString() : null,
+            renewable: typeof tokens['refresh_token'] === 'string',
+          },
+        ],
+  )
+  if (flags.json === true) console.log(JSON.stringify(rows))
+  else if (rows.length === 0) console.log('logged in to no server')
+  for (const { server, scope, expires, renewable } of flags.json === true ? [] : rows) {
+    const until = expires === null ? '' : `  until ${expires}${renewable ? ', then renewed' : ''}`
+    console.log(`${server}${scope === null ? '' : `  ${scope}`}${until}`)
+  }
+  return 0
+}
+
+type Kept = { readonly [what: string]: { readonly [key: string]: unknown } | undefined }
+
+/** What is kept, by server. */
+function entriesOf(store: FileAuthStore): ReadonlyMap<string, Kept> {
+  const byServer = new Map<string, { [what: string]: { readonly [key: string]: unknown } }>()
+  try {
+    for (const [key, text] of store.entries()) {
+      const at = key.lastIndexOf(' ')
+      const server = key.slice(0, at)
+      const own = byServer.get(server) ?? {}
+      byServer.set(server, own)
+      own[key.slice(at + 1)] = JSON.parse(text) as { readonly [key: string]: unknown }
+    }
+  } catch (cause) {
+    throw cause instanceof AuthFileError ? new CommandError(cause.message) : cause
+  }
+  return byServer
+}
+
+function userStore(): FileAuthStore {
+  return fileAuthStore(userAuthFile(process.env))
+}
+
+/** A URL, or the name of a server in the harn.toml of this folder. */
+function serverOf(server: string): { readonly url: URL; readonly auth: McpAuth } {
+  if (/^https?:\/\//.test(server)) {
+    if (!URL.canParse(server)) throw new UsageError(`${server} is no URL`)
+    return { url: new URL(server), auth: {} }
+  }
+  const declared = manifestOf('<login>')?.mcpServers ?? {}
+  const found = Object.hasOwn(declared, server) ? declared[server] : undefined
+  if (found === undefined) {
+    const names = Object.keys(declared)
+    const known = names.length === 0 ? 'it declares none' : `it declares ${names.join(', ')}`
+    throw new UsageError(`${server} is neither a URL nor a server of harn.toml (${known})`)
+  }
+  if (found.url === undefined || !URL.canParse(found.url)) throw new UsageError(`the server ${server} is not reached over HTTP`)
+  return { url: new URL(found.url), auth: found.auth ?? {} }
+}

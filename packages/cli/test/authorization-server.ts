@@ -1,0 +1,147 @@
+// An authorization server and an MCP server that believes it, on two origins of this machine, as strict as the standards allow:
+// redirect addresses are those that were registered, codes serve once and only whoever holds the verifier (RFC 7636), tokens are for
+// one resource (RFC 8707), each renewal replaces the token that it was made with.
+
+import { createHash, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Guarded {
+  /** Of the MCP server. */
+  readonly url: string
+  /** What the authorization server was asked for, in order: `register`, `authorize`, `token GRANT`, with what it refused. */
+  readonly log: string[]
+  /** Access tokens given so far are of no use any more; renewals too when `all`. */
+  readonly revoke: (all?: boolean) => void
+  readonly close: () => void
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+async function serve(answer: (request: IncomingMessage, response: ServerResponse, body: string) => void): Promise<Server> {
+  const server = createServer((request, response) => void bodyOf(request).then((body) => answer(request, response, body)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+function json(response: ServerResponse, status: number, body: unknown, headers: { readonly [name: string]: string } = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+export async function guardedServer(): Promise<Guarded> {
+  const log: string[] = []
+  const clients = new Map<string, readonly string[]>()
+  const codes = new Map<string, { readonly client: string; readonly challenge: string; readonly redirect: string }>()
+  const access = new Set<string>()
+  const renewals = new Set<string>()
+
+  const authorization = await serve((request, response, body) => {
+    const origin = originOf(authorization)
+    const url = new URL(request.url!, origin)
+    const refuse = (error: string): void => {
+      log.push(`refused ${error}`)
+      json(response, 400, { error })
+    }
+    const grant = (): void => {
+      const [token, renewal] = [randomUUID(), randomUUID()]
+      access.add(token)
+      renewals.add(renewal)
+      json(response, 200, { access_token: token, token_type: 'Bearer', refresh_token: renewal, expires_in: 3600, scope: 'read' })
+    }
+    switch (url.pathname) {
+      case '/.well-known/oauth-authorization-server':
+        return json(response, 200, {
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          response_types_supported: ['code'],
+          grant_types_supported: ['authorization_code', 'refresh_token'],
+          code_challenge_methods_supported: ['S256'],
+          token_endpoint_auth_methods_supported: ['none'],
+        })
+      case '/register': {
+        const wanted = JSON.parse(body) as { readonly redirect_uris: readonly string[] }
+        const id = `client-${clients.size + 1}`
+        clients.set(id, wanted.redirect_uris)
+        log.push('register')
+        return json(response, 201, { ...wanted, client_id: id })
+      }
+      case '/authorize': {
+        const asked = url.searchParams
+        const [client, redirect] = [asked.get('client_id') ?? '', asked.get('redirect_uri') ?? '']
+        log.push('authorize')
+        if (clients.get(client)?.includes(redirect) !== true) return refuse('invalid_redirect_uri')
+        if (asked.get('code_challenge_method') !== 'S256') return refuse('invalid_request')
+        if (asked.get('resource') !== `${originOf(resource)}/mcp`) return refuse('invalid_target')
+        const back = new URL(redirect)
+        back.searchParams.set('state', asked.get('state') ?? '')
+        if (url.searchParams.get('person') === 'no') back.searchParams.set('error', 'access_denied')
+        else {
+          const code = randomUUID()
+          codes.set(code, { client, challenge: asked.get('code_challenge')!, redirect })
+          back.searchParams.set('code', code)
+        }
+        return void response.writeHead(302, { location: back.href }).end()
+      }
+      case '/token': {
+        const form = new URLSearchParams(body)
+        log.push(`token ${form.get('grant_type')}`)
+        if (form.get('grant_type') === 'refresh_token')
+          return renewals.delete(form.get('refresh_token') ?? '') ? grant() : refuse('invalid_grant')
+        const code = codes.get(form.get('code') ?? '')
+        codes.delete(form.get('code') ?? '')
+        const digest = createHash('sha256')
+          .update(form.get('code_verifier') ?? '')
+          .digest('base64url')
+        const isRight =
+          code?.challenge === digest && code.client === form.get('client_id') && code.redirect === form.get('redirect_uri')
+        return isRight ? grant() : refuse('invalid_grant')
+      }
+      default:
+        return json(response, 404, {})
+    }
+  })
+
+  const resource = await serve((request, response, body) => {
+    const origin = originOf(resource)
+    if (request.url === '/.well-known/oauth-protected-resource/mcp')
+      return json(response, 200, { resource: `${origin}/mcp`, authorization_servers: [originOf(authorization)] })
+    if (request.url !== '/mcp') return json(response, 404, {})
+    if (!access.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) {
+      const at = `${origin}/.well-known/oauth-protected-resource/mcp`
+      return json(response, 401, {}, { 'www-authenticate': `Bearer resource_metadata="${at}"` })
+    }
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    const { id, method } = JSON.parse(body) as { readonly id?: number; readonly method: string }
+    if (id === undefined) return void response.writeHead(202).end()
+    const results: { readonly [method: string]: unknown } = {
+      initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'vault', version: '1' } },
+      'tools/list': { tools: [{ name: 'open', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [{ type: 'text', text: 'opened' }] },
+    }
+    json(response, 200, { jsonrpc: '2.0', id, result: results[method] ?? {} })
+  })
+
+  return {
+    url: `${originOf(resource)}/mcp`,
+    log,
+    revoke: (all = false) => {
+      access.clear()
+      if (all) renewals.clear()
+    },
+    close: () => {
+      for (const server of [authorization, resource]) {
+        server.closeAllConnections()
+        server.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,165 @@
+// `bridle mcp login` with a real authorization server: the command prints an address, the test is the person who opens it, and the
+// browser comes back to the command's own page. Then runs use the tokens, renew them, and say what to do when that does not help.
+
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bundledCommand } from './bundled-command.js'
+import { guardedServer } from './authorization-server.js'
+import type { Guarded } from './authorization-server.js'
+
+let command: Awaited<ReturnType<typeof bundledCommand>>
+let folder: string
+let server: Guarded
+let tokens: string
+
+beforeAll(async () => {
+  command = await bundledCommand()
+  folder = mkdtempSync(join(tmpdir(), 'bridle-login-'))
+  tokens = join(folder, 'config', 'bridle', 'mcp-auth.json')
+  server = await guardedServer()
+  writeFileSync(join(folder, 'harn.toml'), `[[mcp]]\nname = "vault"\nurl = "${server.url}"\nlazy = true\n`)
+  writeFileSync(join(folder, 'open.harn'), 'println(mcp_call(mcp_ensure_active("vault"), "open", {}))\n')
+}, 60_000)
+
+afterAll(() => {
+  server.close()
+  for (const each of [folder, command.folder]) rmSync(each, { recursive: true })
+})
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the command; `atAddress` is the person, called with the first address on standard error. */
+function bridle(
+  args: readonly string[],
+  atAddress?: (page: URL, child: { readonly write: (text: string) => void; readonly kill: () => void }) => void,
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [command.path, ...args], {
+      cwd: folder,
+      env: { ...process.env, XDG_CONFIG_HOME: join(folder, 'config') },
+    })
+    let [stdout, stderr, shown] = ['', '', false]
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString()
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString()
+      const address = /^(http:\S+)\n/m.exec(stderr)?.[1]
+      if (address === undefined || shown || !/Waiting|paste/.test(stderr)) return
+      shown = true
+      atAddress?.(new URL(address), { write: (text) => child.stdin.write(text), kill: () => child.kill('SIGINT') })
+    })
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+/** Where the person's browser is sent after they said yes. */
+async function agree(page: URL): Promise<string> {
+  return (await fetch(page, { redirect: 'manual' })).headers.get('location')!
+}
+
+test('a person agrees, runs use the tokens and renew them, and a logout ends it', { timeout: 120_000 }, async () => {
+  expect(await bridle(['run', 'open.harn'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('MCP authorization required'),
+  })
+
+  const pages: number[] = []
+  const login = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => {
+    void (async () => {
+      const back = new URL(await agree(page))
+      expect(back.hostname).toBe('127.0.0.1')
+      // Answers that nobody asked for change nothing.
+      const forged = new URL(back)
+      forged.searchParams.set('state', 'guessed')
+      for (const url of [forged.href, new URL('/other', back).href]) pages.push((await fetch(url)).status)
+      pages.push((await fetch(back)).status)
+    })()
+  })
+  expect(login).toMatchObject({ code: 0, stdout: `logged in to vault at ${server.url}\n` })
+  expect(pages).toEqual([400, 404, 200])
+  expect(server.log).toEqual(['register', 'authorize', 'token authorization_code'])
+
+  if (process.platform !== 'win32') {
+    expect(statSync(tokens).mode & 0o777).toBe(0o600)
+    expect(statSync(join(folder, 'config', 'bridle')).mode & 0o777).toBe(0o700)
+  }
+  expect(readFileSync(tokens, 'utf8')).not.toContain('verifier')
+
+  expect(await bridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
+  server.revoke()
+  expect(await bridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
+  expect(server.log.slice(3)).toEqual(['token refresh_token'])
+  expect(await bridle(['mcp', 'login', 'vault'])).toMatchObject({
+    code: 0,
+    stdout: `already logged in to vault at ${server.url}\n`,
+  })
+
+  const listed = await bridle(['mcp', 'list', '--json'])
+  expect(JSON.parse(listed.stdout)).toEqual([
+    { server: server.url, scope: 'read', expires: expect.stringMatching(/^20.*Z$/), renewable: true },
+  ])
+  expect((await bridle(['mcp', 'list'])).stdout).toContain('then renewed')
+
+  server.revoke(true)
+  const stale = await bridle(['run', 'open.harn'])
+  expect(stale).toMatchObject({ code: 1, stdout: '' })
+  expect(stale.stderr).toContain('the login has ended; run `bridle mcp login vault`')
+
+  const again = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => void agree(page).then((back) => fetch(back)))
+  expect(again).toMatchObject({ code: 0, stdout: `logged in to vault at ${server.url}\n` })
+
+  expect(await bridle(['mcp', 'logout', server.url])).toMatchObject({ code: 0, stdout: `logged out of ${server.url}\n` })
+  expect(await bridle(['mcp', 'logout', server.url])).toMatchObject({ code: 1 })
+  expect(await bridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
+})
+
+test('the address can be pasted by hand, and a second login registers anew', { timeout: 60_000 }, async () => {
+  const login = await bridle(['mcp', 'login', server.url, '--paste', '--json'], (page, { write }) => {
+    void agree(page).then((back) => write(`${back}\n`))
+  })
+  expect(JSON.parse(login.stdout)).toEqual({ server: server.url, name: 'vault', loggedIn: true, asked: true })
+  if (process.platform === 'win32') return
+  chmodSync(tokens, 0o644)
+  await bridle(['mcp', 'list'])
+  expect(statSync(tokens).mode & 0o777).toBe(0o600)
+  // Tokens of the user are not for what a confined run reads in its folder.
+  const confined = await bridle(['run', '--root', folder, '--grant', 'http', 'open.harn'])
+  expect(confined.code).toBe(1)
+})
+
+test('a person who refuses, gives up or does not come', { timeout: 60_000 }, async () => {
+  await bridle(['mcp', 'logout', '--all'])
+  const refused = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => {
+    page.searchParams.set('person', 'no')
+    void agree(page).then((back) => fetch(back))
+  })
+  expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('access_denied') })
+  const given = await bridle(['mcp', 'login', 'vault', '--no-browser'], (_page, { kill }) => kill())
+  expect(given).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted') })
+  const late = await bridle(['mcp', 'login', 'vault', '--no-browser', '--timeout', '1'])
+  expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining('the login took longer than 1000 ms') })
+  expect(await bridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
+})
+
+test('what cannot be done is said', { timeout: 60_000 }, async () => {
+  const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
+    [['mcp', 'login', 'nowhere'], 2, 'nowhere is neither a URL nor a server of harn.toml (it declares vault)'],
+    [['mcp', 'login', 'http://127.0.0.1:1/mcp'], 1, 'MCP HTTP request error'],
+    [['mcp', 'login', 'vault', '--client-secret-env', 'NO_SUCH_VARIABLE'], 2, 'NO_SUCH_VARIABLE is not set'],
+    [['mcp', 'logout'], 2, 'name a server, or give --all'],
+  ]
+  for (const [args, code, message] of cases)
+    expect(await bridle(args)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) })
+  writeFileSync(tokens, 'not JSON')
+  expect(await bridle(['mcp', 'list'])).toMatchObject({ code: 1, stderr: expect.stringContaining('is no store of tokens') })
+  expect(await bridle(['run', 'open.harn'])).toMatchObject({ code: 1, stderr: expect.stringContaining('is no store of tokens') })
+  rmSync(tokens)
+})

@@ -1,0 +1,69 @@
+// Tokens and registrations of MCP servers in one file of the user's, for programs that run more than once. Only its owner may read
+// it; each change is written whole to a file beside it, which then takes its place, over what other processes wrote meanwhile.
+
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { McpAuthStore } from '../mcp/oauth.js'
+import { osErrorCode } from '../os-errors.js'
+
+/** The file is there and is no store of tokens, or cannot be read or written. */
+export class AuthFileError extends Error {
+  override readonly name = 'AuthFileError'
+}
+
+/** `$XDG_CONFIG_HOME/bridle/mcp-auth.json`, below `~/.config` by default. */
+export function userAuthFile(env: { readonly [name: string]: string | undefined }): string {
+  const base = env['XDG_CONFIG_HOME']
+  return join(base === undefined || base === '' ? join(env['HOME'] ?? homedir(), '.config') : base, 'bridle', 'mcp-auth.json')
+}
+
+export interface FileAuthStore extends McpAuthStore {
+  /** What is kept, by key. */
+  readonly entries: () => ReadonlyMap<string, string>
+}
+
+/** Read at each use, so that a login in another process is seen. Throws AuthFileError. */
+export function fileAuthStore(path: string): FileAuthStore {
+  return {
+    get: (key) => load(path).get(key),
+    set(key, value) {
+      const values = load(path)
+      if (value === undefined ? !values.delete(key) : values.get(key) === value) return
+      if (value !== undefined) values.set(key, value)
+      save(path, values)
+    },
+    entries: () => load(path),
+  }
+}
+
+function load(path: string): Map<string, string> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+    // Whoever made it readable for others did not mean to show them these.
+    if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  } catch (cause) {
+    if (osErrorCode(cause) === 'ENOENT') return new Map()
+    throw new AuthFileError(`cannot read ${path}: ${(cause as Error).message}`, { cause })
+  }
+  try {
+    const data: unknown = JSON.parse(text)
+    if (typeof data !== 'object' || data === null || Array.isArray(data)) throw new Error('a JSON object is expected')
+    return new Map(Object.entries(data).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  } catch (cause) {
+    throw new AuthFileError(`${path} is no store of tokens: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function save(path: string, values: ReadonlyMap<string, string>): void {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(temporary, `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`, { mode: 0o600, flag: 'w' })
+    renameSync(temporary, path)
+  } catch (cause) {
+    rmSync(temporary, { force: true })
+    throw new AuthFileError(`cannot write ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
