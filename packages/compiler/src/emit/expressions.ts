@@ -3,6 +3,7 @@
 // Two kinds of context matter for ownership (vm/values/list.ts): a *borrowed* value is looked at and dropped (operands, receivers,
 // conditions), a *shared* one is stored, passed, captured or returned. Loads of variables that are updated in place say which.
 
+import { walk } from '@bridle/parser'
 import type { Argument, Expr, ExprOf, Span } from '@bridle/parser'
 import type { Label } from '../bytecode/assembler.js'
 import { emitDeadline, emitParallel, emitSpawn } from './concurrency.js'
@@ -154,11 +155,30 @@ function emitInt(fn: FunctionEmitter, value: number | bigint): void {
 }
 
 function emitInterpolation(fn: FunctionEmitter, expr: ExprOf<'Interpolation'>): void {
-  for (const part of expr.parts) {
+  const lastCall = expr.parts.findLastIndex((part) => typeof part !== 'string' && mayCall(part))
+  for (const [at, part] of expr.parts.entries()) {
     if (typeof part === 'string') fn.emit('CONST', fn.module.constant(part))
-    else emitBorrowed(fn, part)
+    else {
+      emitBorrowed(fn, part)
+      // An iterator, a channel, an atomic: what a later part calls may change how this one shows.
+      if (at < lastCall && SHOWN_AT_ONCE.has(part.kind)) fn.emit('TEXT', 1)
+    }
   }
   fn.emit('TEXT', expr.parts.length)
+}
+
+const SHOWN_AT_ONCE: ReadonlySet<Expr['kind']> = new Set(['Identifier', 'Member', 'Index'])
+const CALLS: ReadonlySet<string> = new Set(['Call', 'MethodCall', 'Pipe'])
+
+function mayCall(expr: Expr): boolean {
+  let found = false
+  walk(expr, {
+    enter: (node) => {
+      found ||= CALLS.has(node.kind)
+      return !found
+    },
+  })
+  return found
 }
 
 export function emitIdentifier(fn: FunctionEmitter, name: string, span: Span, shared: boolean): void {

@@ -561,7 +561,7 @@ function* withLoopDetection(call: ToolCall, key: string, text: string, context: 
       'available tool or change your parameters.'
     )
   }
-  if (count < options.warnAt) return text
+  if (count < Math.max(options.warnAt, 2)) return text
   yield* intervention(call.name, 'warn', count, iteration)
   const first = text.split('\n')[0]!
   return (

@@ -64,9 +64,7 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
     messages.unshift(HarnDict.of({ role: 'user', content: summary }))
   }
   messages.push(
-    ...(given.get('messages') instanceof HarnList
-      ? probe.messages
-      : [HarnDict.of({ role: 'user', content: display(prompt ?? '') })]),
+    ...(given.get('messages') instanceof HarnList ? probe.messages : [HarnDict.of({ role: 'user', content: display(prompt) })]),
   )
   const loop: Loop = {
     options,

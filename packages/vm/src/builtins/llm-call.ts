@@ -476,7 +476,7 @@ export function usageFields(response: LlmResponse): Record<string, Value> {
     cache_write_tokens: cacheWrite,
     cache_creation_input_tokens: cacheWrite,
     cache_hit_ratio: new HarnFloat(total === 0 ? 0 : cacheRead / total),
-    cache_savings_usd: new HarnFloat(cacheSavings(response.model, cacheRead)),
+    cache_savings_usd: new HarnFloat(cacheSavings(response.model, cacheRead, cacheWrite)),
   }
 }
 

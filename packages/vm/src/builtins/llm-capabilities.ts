@@ -145,7 +145,7 @@ const OPENAI_FAMILY = new Set([
 export type UserRules = ReadonlyMap<string, readonly Rule[]>
 
 export function capabilitiesOf(provider: string, model: string, user: UserRules): Capabilities {
-  const layers = provider === 'mock' ? ['mock', 'anthropic', 'openai'] : [provider]
+  const layers = provider === 'mock' ? ['anthropic', 'openai'] : [provider]
   if (OPENAI_FAMILY.has(provider)) layers.push('openai')
   const name = model.toLowerCase()
   for (const layer of layers) {

@@ -41,7 +41,6 @@ const BY_CATEGORY: Readonly<Record<string, Verdict>> = {
   transient_network: ['transient', 'network_error'],
   auth: ['terminal', 'auth_failure'],
   not_found: ['terminal', 'model_unavailable'],
-  budget_exceeded: ['terminal', 'budget_exceeded'],
 }
 
 // A service that answers with its own `kind: transient` says so plainly.
@@ -60,11 +59,9 @@ function verdictOn(category: string, message: string): Verdict {
   }
   const overflow =
     CONTEXT_OVERFLOW.test(text) || ((text.includes('context') || text.includes('max_tokens')) && text.includes('exceed'))
-  if (category !== 'budget_exceeded') {
-    if (overflow) return ['terminal', 'context_overflow']
-    const found = BY_MESSAGE.find(([pattern]) => pattern.test(text))
-    if (found !== undefined) return found[1]
-  }
+  if (overflow) return ['terminal', 'context_overflow']
+  const found = BY_MESSAGE.find(([pattern]) => pattern.test(text))
+  if (found !== undefined) return found[1]
   return BY_CATEGORY[category] ?? ['terminal', 'unknown']
 }
 
@@ -78,7 +75,9 @@ export function retryAfterMs(message: string): number | null {
 
 /** The error dict of a failed call; without a provider when the request itself could not be read. */
 export function failureDict(failure: LlmFailure, place: { readonly provider: string; readonly model: string } | null): HarnDict {
-  const [kind, reason] = verdictOn(failure.category, failure.message)
+  // Only a budget of ours says which limit it was.
+  const [kind, reason] =
+    failure.more === undefined ? verdictOn(failure.category, failure.message) : (['terminal', 'budget_exceeded'] as const)
   const message = failure.isRuntime === true ? `Runtime error: ${failure.message}` : failure.message
   const dict = HarnDict.of({ category: failure.category, kind, reason, message, ...failure.more })
   const after = retryAfterMs(failure.message)

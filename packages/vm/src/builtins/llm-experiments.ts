@@ -57,7 +57,8 @@ function readDict(dict: HarnDict): Experiment {
     return custom(transform, name ?? 'custom', labelValue === null ? (name ?? 'custom') : display(labelValue), args)
   }
   if (name === null) return failWith(`${FORM}: dict form requires \`name\` or \`transform\``)
-  for (const key of dict.keys()) if (!OWN_KEYS.has(key)) args.set(key, dict.get(key)!)
+  // Without `args` all other keys are arguments.
+  if (!(given instanceof HarnDict)) for (const key of dict.keys()) if (!OWN_KEYS.has(key)) args.set(key, dict.get(key)!)
   return known(name, labelValue === null ? name : display(labelValue), args)
 }
 
@@ -152,9 +153,9 @@ export function readTransformed(
   const system = value.get('system') ?? null
   for (const key of ['label', 'name']) if (value.has(key)) record.set(key, value.get(key)!)
   const details = value.get('metadata') ?? null
-  if (details !== null) {
-    record.set('metadata', HarnDict.of({ label: record.get('label')!, name: record.get('name')!, details }))
-  }
+  const metadata = HarnDict.of({ label: record.get('label')!, name: record.get('name')! })
+  if (details !== null) metadata.set('details', details)
+  record.set('metadata', metadata)
   return {
     prompt: {
       messages: messages instanceof HarnList ? messagesOf(messages) : prompt.messages,
@@ -170,6 +171,6 @@ export function experimentRecord(experiment: Experiment): HarnDict {
     label: experiment.label,
     name: experiment.name,
     args: experiment.args,
-    metadata: new HarnDict(),
+    metadata: experiment.transform === null ? experiment.args : new HarnDict(),
   })
 }

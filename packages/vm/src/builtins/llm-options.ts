@@ -122,7 +122,7 @@ function resolveProvider(options: HarnDict, selector: string | null, tier: strin
 function readMessages(prompt: Value, options: HarnDict): HarnDict[] {
   const given = option(options, 'messages')
   if (!(given instanceof HarnList)) {
-    return [HarnDict.of({ role: 'user', content: prompt === null ? '' : display(prompt) })]
+    return [HarnDict.of({ role: 'user', content: display(prompt) })]
   }
   const messages: HarnDict[] = []
   for (const item of given.view()) {

@@ -341,10 +341,12 @@ export function projectedCost(provider: string, model: string, inputTokens: numb
   return costAt(priceOf(model) ?? PROVIDER_PRICES[provider] ?? null, inputTokens, outputTokens)
 }
 
-/** What reading cached tokens saved, in dollars. */
-export function cacheSavings(model: string, readTokens: number): number {
+/** What reading cached tokens saved less what writing them cost, in dollars; 0 where the service has no prices for them. */
+export function cacheSavings(model: string, readTokens: number, writeTokens: number): number {
   const found = priceOf(model)
-  return found === null ? 0 : (readTokens * (found.input - found.cacheRead)) / 1e6
+  if (found === null || MODELS[model]?.cachePriced !== true) return 0
+  const [input, read, write] = [found.input / 1000, found.cacheRead / 1000, found.cacheWrite / 1000]
+  return (readTokens * (input - read)) / 1000 - (writeTokens * (write - input)) / 1000
 }
 
 // --------------------------------------------------------------------------------------------------------------- catalogue

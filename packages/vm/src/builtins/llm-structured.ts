@@ -9,10 +9,10 @@ import { SchemaError, canonicalSchema } from './schema-normal.js'
 import { parseTagged } from './tagged-response.js'
 import type { LlmRequest } from './llm-options.js'
 import type { LlmResponse } from './llm-state.js'
+import { sortTexts } from '../values/text-order.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
 /** Whether an answer must be JSON. */
@@ -100,7 +100,7 @@ function keysOf(schema: HarnDict): { readonly allowed: readonly string[]; readon
   const required = schema.get('required')
   return {
     allowed: properties instanceof HarnDict ? properties.keys() : [],
-    required: required instanceof HarnList ? sortTexts(required.view().map((key) => display(key))) : [],
+    required: required instanceof HarnList ? required.view().map((key) => display(key)) : [],
   }
 }
 
@@ -116,7 +116,7 @@ function shapeLines(schema: HarnDict): string[] {
     const { allowed, required } = keysOf(node)
     if (allowed.length > 0) {
       const facts = [`allowed keys: ${limited(allowed)}`]
-      if (required.length > 0) facts.push(`required keys: ${limited(required)}`)
+      if (required.length > 0) facts.push(`required keys: ${limited(sortTexts([...required]))}`)
       lines.push(`${path === '' ? 'root' : path} object ${facts.join('; ')}`)
       const properties = node.get('properties') as HarnDict
       for (const key of allowed) visit(properties.get(key), path === '' ? key : `${path}.${key}`, depth + 1)
