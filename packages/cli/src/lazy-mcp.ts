@@ -35,8 +35,9 @@ class LazyMcp implements Provider, McpToolCaller {
     signal: AbortSignal,
     timeoutMs?: number,
     progress?: (event: unknown) => void,
+    meta?: { readonly [key: string]: Plain },
   ): Promise<EffectOutcome> {
-    return (await this.load()).callTool(server, tool, args, signal, timeoutMs, progress)
+    return (await this.load()).callTool(server, tool, args, signal, timeoutMs, progress, meta)
   }
 
   async isReadOnlyTool(server: string, tool: string, signal: AbortSignal): Promise<boolean> {

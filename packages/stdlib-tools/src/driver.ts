@@ -14,6 +14,7 @@ import type { Journal, JournalEntry } from './journal.js'
 import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
 import { categorizedError, messageOf } from './providers/provider.js'
+import { ToolError } from './tools/errors.js'
 import type { EffectCall, PerformEffect } from './providers/provider.js'
 
 /** What the driver needs of a machine. */
@@ -118,7 +119,7 @@ export class Driver {
     this.machine = options.machine((effect, id) => this.answer(effect, id))
   }
 
-  /** Runs to the end. Rejects only for bugs and for a journal that cannot be written. */
+  /** Runs to the end. Rejects only for bugs and for a journal that cannot be written (ToolError `store_unavailable`). */
   async run(): Promise<DriveEnd> {
     if (this.phase !== 'new') throw new Error('a driver runs once')
     this.phase = 'running'
@@ -340,7 +341,12 @@ export class Driver {
 
   private log(entry: JournalEntry): void {
     this.trace?.add(entry)
-    this.options.journal?.append(entry)
+    try {
+      this.options.journal?.append(entry)
+    } catch (cause) {
+      // An effect is written down before it is performed, so nothing has happened that the journal does not know of.
+      throw new ToolError('store_unavailable', `the journal cannot be written: ${messageOf(cause)}`, { cause })
+    }
   }
 
   private print(text: string): void {

@@ -54,5 +54,5 @@ export function guarded(work: () => EffectOutcome): EffectOutcome {
 }
 
 export function violation(cause: SandboxViolation): EffectOutcome {
-  return categorizedError('tool_rejected', cause.message)
+  return categorizedError('tool_rejected', cause.message, cause.type === 'limit' ? 'resource_limit' : 'security_violation')
 }

@@ -5,7 +5,7 @@
 // `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
 // of the world; whatever they throw is turned into such an outcome by the driver.
 
-import type { Effect, EffectKind, EffectOutcome, Plain } from '@bridle/vm'
+import type { Effect, EffectKind, EffectOutcome, Plain, ToolErrorCode } from '@bridle/vm'
 
 /** What a provider is told beside the effect. */
 export interface EffectCall {
@@ -58,8 +58,9 @@ export function runtimeError(message: string): EffectOutcome {
   return { ok: false, error: { kind: 'runtime', message } }
 }
 
-export function categorizedError(category: string, message: string): EffectOutcome {
-  return { ok: false, error: { kind: 'categorized', category, message } }
+/** `code` for tool errors that are more precise than their category. */
+export function categorizedError(category: string, message: string, code?: ToolErrorCode): EffectOutcome {
+  return { ok: false, error: { kind: 'categorized', category, message, ...(code === undefined ? {} : { code }) } }
 }
 
 /** The world refused: a result, not an error. `detail` is what follows the colon in the messages scripts see. */

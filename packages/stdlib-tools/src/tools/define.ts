@@ -35,6 +35,8 @@ export interface ToolContext {
   readonly payload: unknown
   /** Other tools of the same host. */
   readonly tools: ToolCalls
+  /** Says that the work had an effect (`http`). Throws a ToolError `effect_violation` for one that the tool does not declare. */
+  readonly performed: (effect: string) => void
   /** Shows up among the events of the run. */
   readonly progress: (data: unknown) => void
 }
@@ -163,6 +165,13 @@ export interface Tool {
 
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'
+  /** `duplicate_tool` for a name that is taken. */
+  readonly code: 'invalid_definition' | 'duplicate_tool'
+
+  constructor(message: string, code: DefinitionError['code'] = 'invalid_definition') {
+    super(message)
+    this.code = code
+  }
 }
 
 export function defineTool<Input extends AnySchema = AnySchema, Output extends AnySchema = AnySchema>(

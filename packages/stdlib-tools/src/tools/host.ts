@@ -27,7 +27,7 @@ export class Host {
   constructor(parts: HostParts) {
     const tools = new Map<string, Tool>()
     for (const tool of parts.tools ?? []) {
-      if (tools.has(tool.name)) throw new DefinitionError(`tool "${tool.name}" is defined twice`)
+      if (tools.has(tool.name)) throw new DefinitionError(`tool "${tool.name}" is defined twice`, 'duplicate_tool')
       tools.set(tool.name, tool)
     }
     this.tools = tools

@@ -80,7 +80,7 @@ export function invoke(
   prepared: PreparedCalls | null = null,
   depth = 1,
 ): Ready<Invoked> {
-  const context = new CallContext(call, find, depth)
+  const context = new CallContext(call, find, depth, tool)
   return guarded(tool, args, () => {
     if (tool.input === null) return prepareAndRun(tool, args, context, prepared)
     return chain(tool.input.check(args), (checked) => {
@@ -126,8 +126,8 @@ function streamOf(tool: Tool, args: unknown, stream: AsyncIterator<unknown, unkn
 }
 
 /** A context for code of the host that is no tool, such as an operation of a capability. */
-export function contextOf(call: Invocation, find: FindTool): ToolContext {
-  return new CallContext(call, find, 1)
+export function contextOf(call: Invocation, find: FindTool, tool: Tool | null = null): ToolContext {
+  return new CallContext(call, find, 1, tool)
 }
 
 function prepareAndRun(tool: Tool, args: unknown, context: CallContext, calls: PreparedCalls | null): Ready<Invoked> {
@@ -290,14 +290,27 @@ class CallContext extends CallFacts implements ToolContext {
   private readonly call: Invocation
   private readonly find: FindTool
   private readonly depth: number
+  /** Null for code of the host that is no tool. */
+  private readonly tool: Tool | null
   private nested: ToolCalls | null = null
   payload: unknown = null
 
-  constructor(call: Invocation, find: FindTool, depth: number) {
+  constructor(call: Invocation, find: FindTool, depth: number, tool: Tool | null) {
     super(call)
     this.call = call
     this.find = find
     this.depth = depth
+    this.tool = tool
+  }
+
+  /** A tool that declares nothing has said nothing, unless it is without side effects. */
+  readonly performed = (effect: string): void => {
+    const { tool } = this
+    if (tool === null || (tool.effects.length === 0 && tool.sideEffect !== 'none')) return
+    if (tool.effects.some((declared) => effect === declared || effect.startsWith(`${declared}.`))) return
+    throw new ToolError('effect_violation', `Tool '${tool.name}' has effect '${effect}', which it does not declare`, {
+      details: { effect, declared: tool.effects },
+    })
   }
 
   get signal(): AbortSignal {

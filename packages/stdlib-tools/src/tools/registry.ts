@@ -106,10 +106,21 @@ export class ToolRegistry implements Iterable<Tool> {
   /** Adds tools. Throws DefinitionError for a name that is taken. */
   use(...tools: readonly Tool[]): this {
     for (const tool of tools) {
-      if (this.byName.has(tool.name)) throw new DefinitionError(`tool "${tool.name}" is defined twice`)
+      if (this.byName.has(tool.name)) throw new DefinitionError(`tool "${tool.name}" is defined twice`, 'duplicate_tool')
       this.byName.set(tool.name, tool)
       for (const alias of tool.aliases) if (!this.byAlias.has(alias)) this.byAlias.set(alias, tool)
     }
+    this.index = null
+    return this
+  }
+
+  /** Puts a tool in the place of the one of that name; throws DefinitionError when there is none. */
+  replace(tool: Tool): this {
+    const before = this.byName.get(tool.name)
+    if (before === undefined) throw new DefinitionError(`there is no tool "${tool.name}" to replace`)
+    this.byName.set(tool.name, tool)
+    for (const [alias, each] of this.byAlias) if (each === before) this.byAlias.delete(alias)
+    for (const alias of tool.aliases) if (!this.byAlias.has(alias)) this.byAlias.set(alias, tool)
     this.index = null
     return this
   }
@@ -339,7 +350,7 @@ export class ToolRegistry implements Iterable<Tool> {
     if (tool.prepare === null) {
       started = tool.execute(
         checked.value,
-        contextOf(call, (name) => this.get(name) ?? null),
+        contextOf(call, (name) => this.get(name) ?? null, tool),
       )
       if (started instanceof Promise) started = await started
     }

@@ -124,7 +124,8 @@ export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
   const { caught } = fault
   if (isToolError(caught)) return completed(caught, facts)
   if (fault.kind === 'categorized') {
-    return toolError(codeOfCategory(fault.category), fault.message, facts)
+    const { value: code } = fault
+    return toolError(typeof code === 'string' ? code : codeOfCategory(fault.category), fault.message, facts)
   }
   if (caught instanceof HarnDict) {
     const category = caught.get('category')

@@ -103,7 +103,7 @@ export function mayRetry(policy: RetryPolicy, entry: HarnDict, error: HarnDict, 
 }
 
 /** Wait before retry number `n`, which counts from 0, before jitter. */
-export function backoffDelay(policy: RetryPolicy, n: number): number {
+export function backoffDelay(policy: Pick<RetryPolicy, 'backoff' | 'baseDelayMs' | 'maxDelayMs'>, n: number): number {
   const { baseDelayMs: base, maxDelayMs: cap } = policy
   switch (policy.backoff) {
     case 'constant':

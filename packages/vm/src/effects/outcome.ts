@@ -16,7 +16,7 @@ export function effectFault(outcome: Extract<EffectOutcome, { ok: false }>): Fau
     case 'type':
       return typeFault(error.message)
     case 'categorized':
-      return categorized(error.category ?? 'generic', error.message)
+      return categorized(error.category ?? 'generic', error.message, error.code)
   }
 }
 

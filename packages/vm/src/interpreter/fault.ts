@@ -28,7 +28,7 @@ export class Fault {
   readonly kind: FaultKind
   /** Text without its class prefix; for a thrown value its display. */
   readonly message: string
-  /** The thrown value; nil for every other kind. */
+  /** The thrown value; of a categorised fault the code of a tool error, if it has one; nil for every other kind. */
   readonly value: Value
   readonly category: string
   private entries: readonly TraceEntry[] | null = null
@@ -113,8 +113,9 @@ export function typeFault(message: string): Fault {
   return new Fault('type', message)
 }
 
-export function categorized(category: string, message: string): Fault {
-  return new Fault('categorized', message, null, category)
+/** `code` is for those who turn it into a tool error; what `catch` binds is the text. */
+export function categorized(category: string, message: string, code: string | null = null): Fault {
+  return new Fault('categorized', message, code, category)
 }
 
 /**

@@ -77,8 +77,8 @@ function record(m: Machine, task: Task, id: number, effect: Effect, outcome: Eff
 
 function outcomeOf(outcome: EffectOutcome): TraceRecord['outcome'] {
   if (outcome.ok) return { ok: true, value: outcome.value }
-  const { category, message, value } = outcome.error
+  const { category, message, value, code: own } = outcome.error
   const record = value as { readonly code?: unknown } | null | undefined
-  const code = typeof record?.code === 'string' ? record.code : codeOfCategory(category ?? '')
+  const code = typeof record?.code === 'string' ? record.code : (own ?? codeOfCategory(category ?? ''))
   return { ok: false, code, message, denied: category === 'tool_rejected' || category === 'egress_blocked' }
 }
