@@ -1,5 +1,5 @@
-// `npm run test:mcp [-- server|client|SCENARIO …]`: both sides of our MCP against the conformance package of the protocol, which nobody here wrote. Its
-// server scenarios look at `bridle serve mcp server.harn` over HTTP; its client scenarios start client.ts against servers of
+// `npm run test:mcp [-- server|host|client|SCENARIO …]`: both sides of our MCP against the conformance package of the protocol, which nobody here wrote. Its
+// server scenarios look at `bridle serve mcp server.harn` over HTTP, and at the same as tools of a host (host.ts); its client scenarios start client.ts against servers of
 // their own, one process a scenario. Everything is on this machine. Warnings of the package are shown and are not failures.
 
 import { spawn } from 'node:child_process'
@@ -9,9 +9,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createRuntime } from '@bridle/stdlib-tools'
 import { RegisteredBackend, serveHttp } from '@bridle/stdlib-tools/mcp'
+import type { McpBackend } from '@bridle/stdlib-tools/mcp'
 import { nodeProviders } from '@bridle/stdlib-tools/node'
 import { countsLine, writeCounts } from '../counts.mjs'
 import { root } from '../workspace.mjs'
+import { hostFixture } from './host.js'
 
 const here = join(root, 'scripts', 'mcp-conformance')
 const conformance = join(
@@ -54,35 +56,43 @@ function report(side: string, scenario: string, ok: boolean, figures: string, de
 }
 
 /** Scenario names, as the package lists them. */
-async function scenarios(): Promise<{ readonly server: readonly string[]; readonly client: readonly string[] }> {
+async function scenarios(): Promise<Readonly<Record<'server' | 'host' | 'client', readonly string[]>>> {
   const { text } = await run(['list'])
   const [server = '', client = ''] = text.split('Client scenarios')
   const names = (side: string, part: string): readonly string[] =>
     [...part.matchAll(/^ {2}- (\S+)/gm)]
       .map((match) => match[1]!)
       .filter((name) => only.length === 0 || only.includes(side) || only.includes(name))
-  return { server: names('server', server), client: names('client', client) }
+  return { server: names('server', server), host: names('host', server), client: names('client', client) }
 }
 
-async function testServer(names: readonly string[]): Promise<void> {
-  if (names.length === 0) return
+async function testScript(names: readonly string[]): Promise<void> {
   const runtime = createRuntime({ grants: ['*'], providers: nodeProviders({ root: here }) })
   const source = readFileSync(join(here, 'server.harn'), 'utf8')
   const backend = await RegisteredBackend.start(runtime, runtime.compile(source, { file: 'server.harn' }))
+  try {
+    await testServer('server', backend, names)
+  } finally {
+    await backend.close()
+  }
+}
+
+async function testServer(side: string, backend: McpBackend, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
   const server = await serveHttp(backend, { name: 'fixture', version: '1.0.0' }, { pollAfterMs: 200 })
   try {
+    const before = counts.failed
     const { text } = await run(['server', '--url', server.url, '--suite', 'all'])
     const found = new Map(
       [...text.matchAll(/^([✓✗]) (\S+): (.*)$/gm)].map(([, mark, name, figures]) => [name, { mark, figures }]),
     )
     for (const name of names) {
       const { mark, figures = 'not run' } = found.get(name) ?? {}
-      report('server', name, mark === '✓', figures, '')
+      report(side, name, mark === '✓', figures, '')
     }
-    if (counts.failed > 0) process.stdout.write(text)
+    if (counts.failed > before) process.stdout.write(text)
   } finally {
     await server.close()
-    await backend.close()
   }
 }
 
@@ -101,8 +111,9 @@ async function testClient(names: readonly string[]): Promise<void> {
 }
 
 try {
-  const { server, client } = await scenarios()
-  await testServer(server)
+  const { server, host, client } = await scenarios()
+  await testScript(server)
+  await testServer('host', hostFixture(), host)
   await testClient(client)
 } finally {
   rmSync(folder, { recursive: true, force: true })

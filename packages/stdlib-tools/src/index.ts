@@ -22,7 +22,9 @@ export type {
   SecurityLevel,
   Tool,
   ToolCalls,
+  ToolClient,
   ToolContext,
+  ToolFormAnswer,
   ToolDefinition,
   ToolExample,
 } from './tools/define.js'

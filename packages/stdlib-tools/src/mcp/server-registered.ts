@@ -9,6 +9,7 @@ import type { Module, Runtime, StartOptions } from '../runtime.js'
 import type { ApprovalDesk } from '../policy/approval.js'
 import { McpServing, reportTo } from './serving.js'
 import { INTERNAL, INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
+import { completion, matchTemplate } from './server-offers.js'
 import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
 
 type Asked = { readonly [key: string]: Plain } | null
@@ -33,8 +34,6 @@ interface Offer {
 const NOTHING: Offer = { tools: [], resources: [], resourceTemplates: [], prompts: [] }
 /** What lists do not show. */
 const HIDDEN = new Set(['text', 'blob', 'subscribe', 'complete'])
-/** Of the protocol. */
-const MOST_COMPLETIONS = 100
 const LISTS: readonly ListName[] = ['tools', 'resources', 'resourceTemplates', 'prompts']
 
 /** A script whose run ended before it served anything. */
@@ -290,29 +289,4 @@ export class RegisteredBackend implements McpBackend {
 function contents(uri: string, { text, blob }: JsonObject, mimeType: Json | undefined): JsonObject {
   const content: JsonObject = typeof blob === 'string' ? { blob } : { text: String(text) }
   return { contents: [{ uri, ...content, ...(mimeType === undefined || mimeType === null ? {} : { mimeType }) }] }
-}
-
-function completion(all: readonly Json[]): JsonObject {
-  const values = all.slice(0, MOST_COMPLETIONS).map(String)
-  return { values, total: all.length, hasMore: all.length > values.length }
-}
-
-/** Variables of a level 1 template (`user://{id}`) for a URI, null when it does not match. A variable may be empty. */
-export function matchTemplate(template: string, uri: string): { readonly [name: string]: string } | null {
-  // Literal texts at even places, names at odd ones. A variable reaches to the next occurrence of the text behind it, the last
-  // one to the end: one pass, whatever the template is.
-  const parts = template.split(/\{(\w+)\}/)
-  const last = parts.at(-1)!
-  if (!uri.startsWith(parts[0]!)) return null
-  if (parts.length === 1) return uri === template ? Object.create(null) : null
-  const found: { [name: string]: string } = Object.create(null) as { [name: string]: string }
-  let from = parts[0]!.length
-  for (let at = 1; at < parts.length; at += 2) {
-    const isLast = at === parts.length - 2
-    const end = isLast ? uri.length - last.length : uri.indexOf(parts[at + 1]!, from)
-    if (end < from || (isLast && !uri.endsWith(last))) return null
-    found[parts[at]!] = uri.slice(from, end)
-    from = end + parts[at + 1]!.length
-  }
-  return found
 }

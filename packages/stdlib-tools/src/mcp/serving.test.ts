@@ -29,7 +29,7 @@ import type { HttpServerOptions } from './server-http.js'
 import { RegisteredBackend } from './server-registered.js'
 import { McpServerConnection } from './server.js'
 import type { McpBackend } from './server-protocol.js'
-import { toMcpServer } from './tools.js'
+import { toMcpServer } from './host-backend.js'
 
 const IDENTITY = { name: 'test', version: '1' }
 const open: (() => Promise<void>)[] = []

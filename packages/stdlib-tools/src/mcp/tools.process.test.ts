@@ -9,7 +9,8 @@ import { defineTool } from '../tools/define.js'
 import { ToolError } from '../tools/errors.js'
 import { createRegistry } from '../tools/registry.js'
 import { serveHttp } from './server-http.js'
-import { fromMcpServer, toMcpServer } from './tools.js'
+import { toMcpServer } from './host-backend.js'
+import { fromMcpServer } from './tools.js'
 
 const everything = {
   command: process.execPath,

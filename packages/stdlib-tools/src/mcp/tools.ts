@@ -1,18 +1,15 @@
-// MCP servers as tools of a host, and tools of a host as an MCP server: `fromMcpServer` connects and makes one tool of each that
-// the server lists, `toMcpServer` gives a backend for the transports of this entry (stdio, streamable HTTP).
+// MCP servers as tools of a host: `fromMcpServer` connects and makes one tool of each that the server lists. The other way is
+// host-backend.ts.
 
 import type { Plain } from '@bridle/vm'
 import { defineTool } from '../tools/define.js'
 import type { Tool } from '../tools/define.js'
 import { plainFromHost } from '../tools/edge.js'
 import { ToolError } from '../tools/errors.js'
-import { createRegistry } from '../tools/registry.js'
 import type { JsonSchema } from '../tools/schema.js'
 import { McpConnections } from './provider.js'
 import type { McpOptions } from './provider.js'
 import type { McpServerDeclaration } from './config.js'
-import { INVALID_PARAMS, NOT_FOUND, RpcError, json } from './server-protocol.js'
-import type { JsonObject, ListName, McpBackend } from './server-protocol.js'
 
 export interface FromMcpOptions extends Omit<McpOptions, 'servers'> {
   /** First part of the tools' names: `files` makes `files.read_file`. None by default. */
@@ -101,45 +98,4 @@ function resultOf(value: Plain): unknown {
   if (structuredContent !== undefined && structuredContent !== null) return structuredContent
   if (items.length === 1 && texts.length === 1) return texts[0]
   return items.length === 0 ? null : items
-}
-
-/** A backend of tools alone; serve it with McpServerConnection over any transport, or with serveHttp. */
-export function toMcpServer(tools: Iterable<Tool>): McpBackend {
-  const registry = createRegistry(tools)
-  const listed: readonly JsonObject[] = [...registry].map((tool) => ({
-    name: tool.name,
-    description: tool.description,
-    inputSchema: (tool.input?.json ?? { type: 'object' }) as JsonObject,
-    // The protocol knows structured results that are objects only.
-    ...(tool.output !== null && tool.output.json['type'] === 'object' ? { outputSchema: tool.output.json as JsonObject } : {}),
-    annotations: {
-      readOnlyHint: tool.sideEffect === 'none' || tool.sideEffect === 'read_only',
-      idempotentHint: tool.recovery !== 'once',
-    },
-  }))
-  return {
-    kind: 'host',
-    list: (name: ListName) => (name === 'tools' ? listed : []),
-    async callTool(name, params, scope) {
-      const tool = registry.get(name)
-      if (tool === undefined) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
-      const args = (params['arguments'] ?? {}) as { readonly [key: string]: unknown }
-      let steps = 0
-      const outcome = await registry.tryCall(name, args, {
-        signal: scope.signal,
-        progress: (data) => scope.progress(++steps, typeof data === 'string' ? data : JSON.stringify(data)),
-      })
-      if (!outcome.ok) return { content: [{ type: 'text', text: outcome.error.message }], isError: true }
-      const value = json(plainFromHost(outcome.value))
-      const text = typeof value === 'string' ? value : JSON.stringify(value)
-      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-      return {
-        content: [{ type: 'text', text }],
-        isError: false,
-        ...(isObject ? { structuredContent: value } : {}),
-      }
-    },
-    readResource: (uri) => Promise.reject(new RpcError(NOT_FOUND, `Resource not found: ${uri}`)),
-    getPrompt: (name) => Promise.reject(new RpcError(INVALID_PARAMS, `Unknown prompt: ${name}`)),
-  }
 }

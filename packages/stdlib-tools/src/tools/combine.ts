@@ -105,7 +105,7 @@ function pick<Value>(from: { readonly [name: string]: Value }, names: readonly s
 }
 
 async function run(tool: Tool, args: unknown, context: ToolContext, step = ''): Promise<unknown> {
-  const { runId, callId, attempt, maxAttempts, idempotencyKey, progress, signal, tools } = context
+  const { runId, callId, attempt, maxAttempts, idempotencyKey, progress, client, signal, tools } = context
   const call: Invocation = {
     runId,
     callId: `${callId}${step}`,
@@ -113,6 +113,7 @@ async function run(tool: Tool, args: unknown, context: ToolContext, step = ''): 
     maxAttempts,
     idempotencyKey: `${idempotencyKey}${step}`,
     progress,
+    client,
     signal,
   }
   return valueOf(await limited(invoke(tool, args, call, through(tools)), tool, signal))

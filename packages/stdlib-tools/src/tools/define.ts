@@ -2,10 +2,10 @@
 // dispatch of the machine, is journalled and may take its time. A *pure function* is declared to be deterministic and without
 // effect: scripts call it directly, a replay calls it again. A *capability operation* is what `host_call("cap.op", …)` reaches.
 
-import type { DriftReaction, SideEffect } from '@bridle/vm'
+import type { DriftReaction, LogLevel, SideEffect } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { compileSchema } from './schema.js'
-import type { AnySchema, CompiledSchema, OutputOf } from './schema.js'
+import type { AnySchema, CompiledSchema, JsonSchema, OutputOf } from './schema.js'
 import { standardSchemaOf } from './response.js'
 import type { ResponseFormat } from './response.js'
 
@@ -37,9 +37,35 @@ export interface ToolContext {
   readonly tools: ToolCalls
   /** Says that the work had an effect (`http`). Throws a ToolError `effect_violation` for one that the tool does not declare. */
   readonly performed: (effect: string) => void
-  /** Shows up among the events of the run. */
+  /** Shows up among the events of the run; an MCP client hears a text, or `{progress, total?, message?}`. */
   readonly progress: (data: unknown) => void
+  /** Who called, when the tool is served to a client (`toMcpServer`); null in a run, whose script is the caller. */
+  readonly client: ToolClient | null
 }
+
+/** The client on the other side of a served tool. What it did not declare rejects with ToolError. */
+export interface ToolClient {
+  /** `{name, version}` as it introduced itself. */
+  readonly info: { readonly [key: string]: unknown }
+  /** What it declared: `sampling`, `elicitation`, `roots` … */
+  readonly capabilities: { readonly [key: string]: unknown }
+  /** A line for its log; nothing happens below the level that it set, or when it set none. */
+  readonly log: (level: LogLevel, data: unknown, logger?: string) => void
+  /** An answer of its own model: parameters and result of `sampling/createMessage`. */
+  readonly sample: (request: {
+    readonly messages: readonly object[]
+    readonly maxTokens: number
+    readonly [key: string]: unknown
+  }) => Promise<{ readonly [key: string]: unknown }>
+  /** A form for the person in front of it; the schema is an object of flat fields. */
+  readonly elicit: (message: string, schema: JsonSchema) => Promise<ToolFormAnswer>
+  /** Folders that it works in. */
+  readonly roots: () => Promise<readonly { readonly uri: string; readonly name?: string }[]>
+}
+
+export type ToolFormAnswer =
+  | { readonly action: 'accept'; readonly content: { readonly [field: string]: unknown } }
+  | { readonly action: 'decline' | 'cancel'; readonly content: null }
 
 /** A call as the prepare step sees it. */
 export interface CallToPrepare<Input = unknown> {

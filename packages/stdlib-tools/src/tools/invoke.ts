@@ -4,7 +4,7 @@
 
 import type { Plain } from '@bridle/vm'
 import { Finished, Pending } from './define.js'
-import type { Tool, ToolContext, ToolCalls } from './define.js'
+import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
 import { NotDataError } from './edge.js'
 import { ToolError, toolErrorData } from './errors.js'
 import type { ToolErrorData } from './errors.js'
@@ -42,6 +42,8 @@ export interface Invocation {
   readonly maxAttempts: number
   readonly idempotencyKey: string
   readonly progress: (data: unknown) => void
+  /** Of a served tool; absent in runs. */
+  readonly client?: ToolClient | null
   /** Made when it is looked at: most calls end before anyone could abort them. */
   readonly signal: AbortSignal
 }
@@ -284,6 +286,10 @@ export abstract class CallFacts implements Invocation {
   get progress(): (data: unknown) => void {
     return this.facts.progress
   }
+
+  get client(): ToolClient | null {
+    return this.facts.client ?? null
+  }
 }
 
 class CallContext extends CallFacts implements ToolContext {
@@ -350,6 +356,7 @@ class NestedCalls implements ToolCalls {
       maxAttempts: 1,
       idempotencyKey: `${outer.idempotencyKey}/${number}`,
       progress: outer.progress,
+      client: outer.client ?? null,
       signal: outer.signal,
     }
     return valueOf(await limited(invoke(tool, args, inner, this.find, null, depth + 1), tool, null))

@@ -3,7 +3,7 @@
 // have is what only runs have: policy, approval, budgets, journal.
 
 import { DefinitionError } from './define.js'
-import type { SecurityLevel, Tool } from './define.js'
+import type { SecurityLevel, Tool, ToolClient } from './define.js'
 import { ToolError, toolErrorData } from './errors.js'
 import type { ToolErrorData } from './errors.js'
 import { contextOf, invoke, isStream, limited, valueOf } from './invoke.js'
@@ -17,6 +17,8 @@ export interface CallOptions {
   /** Instead of the tool's own limit. */
   readonly timeoutMs?: number
   readonly progress?: (data: unknown) => void
+  /** Who the call is made for; the tool's `context.client`. */
+  readonly client?: ToolClient
 }
 
 export interface ToolInfo {
@@ -101,6 +103,7 @@ export class ToolRegistry implements Iterable<Tool> {
   private readonly byAlias = new Map<string, Tool>()
   private readonly usage = new Map<string, Usage>()
   private index: SearchIndex | null = null
+  private readonly listeners = new Set<() => void>()
   private calls = 0
 
   /** Adds tools. Throws DefinitionError for a name that is taken. */
@@ -110,8 +113,7 @@ export class ToolRegistry implements Iterable<Tool> {
       this.byName.set(tool.name, tool)
       for (const alias of tool.aliases) if (!this.byAlias.has(alias)) this.byAlias.set(alias, tool)
     }
-    this.index = null
-    return this
+    return this.changed()
   }
 
   /** Puts a tool in the place of the one of that name; throws DefinitionError when there is none. */
@@ -121,8 +123,13 @@ export class ToolRegistry implements Iterable<Tool> {
     this.byName.set(tool.name, tool)
     for (const [alias, each] of this.byAlias) if (each === before) this.byAlias.delete(alias)
     for (const alias of tool.aliases) if (!this.byAlias.has(alias)) this.byAlias.set(alias, tool)
-    this.index = null
-    return this
+    return this.changed()
+  }
+
+  /** Calls back when tools were added or replaced; gives the way to stop. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
   }
 
   [Symbol.iterator](): IterableIterator<Tool> {
@@ -192,9 +199,7 @@ export class ToolRegistry implements Iterable<Tool> {
   async call(name: string, args: { readonly [key: string]: unknown } = {}, options: CallOptions = {}): Promise<unknown> {
     const tool = this.require(name)
     const signal = options.signal ?? new AbortController().signal
-    return valueOf(
-      await this.counted(tool, () => this.outcome(tool, args, this.invocation(signal, options.progress), options.timeoutMs)),
-    )
+    return valueOf(await this.counted(tool, () => this.outcome(tool, args, this.invocation(signal, options), options.timeoutMs)))
   }
 
   async tryCall(name: string, args: { readonly [key: string]: unknown } = {}, options: CallOptions = {}): Promise<TryResult> {
@@ -245,7 +250,7 @@ export class ToolRegistry implements Iterable<Tool> {
     const tool = this.require(name)
     const abort = new AbortController()
     const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal])
-    const invocation = this.invocation(signal, options.progress)
+    const invocation = this.invocation(signal, options)
     let settle: (value: unknown) => void = () => {}
     let fail: (cause: unknown) => void = () => {}
     const result = new Promise<unknown>((resolve, reject) => {
@@ -299,6 +304,12 @@ export class ToolRegistry implements Iterable<Tool> {
     return { calls, errors, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99), lastError }
   }
 
+  private changed(): this {
+    this.index = null
+    for (const listener of this.listeners) listener()
+    return this
+  }
+
   private require(name: string): Tool {
     const tool = this.get(name)
     if (tool !== undefined) return tool
@@ -306,7 +317,7 @@ export class ToolRegistry implements Iterable<Tool> {
     throw new ToolError('not_registered', `Tool '${name}' not found${near.length === 0 ? '' : `; near it: ${near.join(', ')}`}`)
   }
 
-  private invocation(signal: AbortSignal, progress: ((data: unknown) => void) | undefined): Invocation {
+  private invocation(signal: AbortSignal, { progress, client }: CallOptions): Invocation {
     const callId = `call_${++this.calls}`
     return {
       runId: 'registry',
@@ -315,6 +326,7 @@ export class ToolRegistry implements Iterable<Tool> {
       maxAttempts: 1,
       idempotencyKey: `registry:${callId}`,
       progress: progress ?? (() => {}),
+      client: client ?? null,
       signal,
     }
   }

@@ -1,0 +1,299 @@
+// Tools, resources and prompts of a host as an MCP server: a backend for the transports of this entry (stdio, streamable HTTP). A tool
+// that is called through it knows its client (`context.client`): it can write to the client's log, ask its model, show it a form.
+
+import { ToolError } from '../tools/errors.js'
+import { plainFromHost } from '../tools/edge.js'
+import { ToolRegistry, createRegistry } from '../tools/registry.js'
+import type { Tool, ToolClient } from '../tools/define.js'
+import { completion, matchTemplate } from './server-offers.js'
+import { INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
+import type { Json, JsonObject, ListName, McpBackend, RequestScope } from './server-protocol.js'
+
+/** What reads a resource or makes a prompt is told. */
+export interface ServedContext {
+  readonly signal: AbortSignal
+  readonly client: ToolClient
+}
+
+type Completer = readonly string[] | ((value: string, context: { readonly [argument: string]: string }) => readonly string[])
+
+/** Bytes are sent as they are, texts as text. */
+type Contents = string | Uint8Array
+
+export interface ServedResource {
+  readonly uri: string
+  /** The URI by default. */
+  readonly name?: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  readonly read: (context: ServedContext) => Contents | Promise<Contents>
+}
+
+export interface ServedTemplate {
+  /** `user://{id}`: names in braces (RFC 6570, level 1). */
+  readonly uriTemplate: string
+  readonly name?: string
+  readonly title?: string
+  readonly description?: string
+  readonly mimeType?: string
+  /** Suggestions for variables, by name. */
+  readonly complete?: { readonly [variable: string]: Completer }
+  readonly read: (variables: { readonly [name: string]: string }, context: ServedContext) => Contents | Promise<Contents>
+}
+
+export interface ServedPrompt {
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly arguments?: readonly {
+    readonly name: string
+    readonly description?: string
+    readonly required?: boolean
+    readonly complete?: Completer
+  }[]
+  /** A text of the user's, or messages of the protocol. */
+  readonly get: (
+    args: { readonly [name: string]: string },
+    context: ServedContext,
+  ) => string | readonly object[] | Promise<string | readonly object[]>
+}
+
+export interface ServedParts {
+  readonly resources?: readonly ServedResource[]
+  readonly templates?: readonly ServedTemplate[]
+  readonly prompts?: readonly ServedPrompt[]
+}
+
+export interface HostBackend extends McpBackend {
+  /** Replaces what is named, and tells clients that the lists changed. Tools change with their registry. */
+  readonly offer: (parts: ServedParts) => void
+  /** Tells clients that watch the resource to read it again. */
+  readonly resourceUpdated: (uri: string) => void
+}
+
+/**
+ * A backend; serve it with McpServerConnection over any transport, or with serveHttp. A registry is served as it is at any time, any
+ * other collection as it is now.
+ */
+export function toMcpServer(tools: Iterable<Tool>, parts: ServedParts = {}): HostBackend {
+  return new ServedTools(tools instanceof ToolRegistry ? tools : createRegistry(tools), parts)
+}
+
+class ServedTools implements HostBackend {
+  readonly kind = 'host'
+  private readonly registry: ToolRegistry
+  private parts: Required<ServedParts>
+  private readonly listeners = new Set<(name: ListName) => void>()
+  private readonly watchers = new Set<(uri: string) => void>()
+
+  constructor(registry: ToolRegistry, parts: ServedParts) {
+    this.registry = registry
+    this.parts = { resources: [], templates: [], prompts: [], ...parts }
+    registry.onChange(() => this.tell('tools'))
+  }
+
+  readonly offer = (parts: ServedParts): void => {
+    this.parts = { ...this.parts, ...parts }
+    if (parts.resources !== undefined) this.tell('resources')
+    if (parts.templates !== undefined) this.tell('resourceTemplates')
+    if (parts.prompts !== undefined) this.tell('prompts')
+  }
+
+  readonly resourceUpdated = (uri: string): void => {
+    for (const watcher of this.watchers) watcher(uri)
+  }
+
+  onListChanged(listener: (name: ListName) => void): () => void {
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
+  }
+
+  onResourceUpdated(listener: (uri: string) => void): () => void {
+    this.watchers.add(listener)
+    return () => this.watchers.delete(listener)
+  }
+
+  features(): { readonly completions: boolean; readonly subscriptions: boolean } {
+    const { resources, templates, prompts } = this.parts
+    return {
+      completions:
+        templates.some((each) => each.complete !== undefined) ||
+        prompts.some((each) => each.arguments?.some((argument) => argument.complete !== undefined) === true),
+      subscriptions: resources.length > 0,
+    }
+  }
+
+  list(name: ListName): readonly JsonObject[] {
+    const { resources, templates, prompts } = this.parts
+    switch (name) {
+      case 'tools':
+        return [...this.registry].map(toolOffer)
+      case 'resources':
+        return resources.map(({ uri, name: own = uri, ...rest }) => ({ uri, name: own, ...told(rest) }))
+      case 'resourceTemplates':
+        return templates.map(({ uriTemplate, name: own = uriTemplate, ...rest }) => ({ uriTemplate, name: own, ...told(rest) }))
+      case 'prompts':
+        return prompts.map(({ name: own, arguments: given = [], ...rest }) => ({
+          name: own,
+          ...told(rest),
+          arguments: given.map(({ name: argument, description, required = false }) => ({
+            name: argument,
+            ...(description === undefined ? {} : { description }),
+            required,
+          })),
+        }))
+    }
+  }
+
+  async callTool(name: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
+    if (!this.registry.has(name)) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
+    const args = (params['arguments'] ?? {}) as { readonly [key: string]: unknown }
+    let steps = 0
+    const outcome = await this.registry.tryCall(name, args, {
+      signal: scope.signal,
+      client: clientOf(scope),
+      progress: (data) => {
+        const { progress, total, message } = progressOf(data)
+        steps = progress ?? steps + 1
+        scope.progress(steps, message, total)
+      },
+    })
+    if (!outcome.ok) return { content: [{ type: 'text', text: outcome.error.message }], isError: true }
+    return toolResult(json(plainFromHost(outcome.value)))
+  }
+
+  async readResource(uri: string, scope: RequestScope): Promise<JsonObject> {
+    const context = contextOf(scope)
+    const resource = this.parts.resources.find((each) => each.uri === uri)
+    if (resource !== undefined) return contentsOf(uri, resource.mimeType, await resource.read(context))
+    for (const template of this.parts.templates) {
+      const variables = matchTemplate(template.uriTemplate, uri)
+      if (variables !== null) return contentsOf(uri, template.mimeType, await template.read(variables, context))
+    }
+    throw new RpcError(NOT_FOUND, `Resource not found: ${uri}`)
+  }
+
+  async getPrompt(name: string, params: JsonObject, scope: RequestScope): Promise<JsonObject> {
+    const prompt = this.parts.prompts.find((each) => each.name === name)
+    if (prompt === undefined) throw new RpcError(INVALID_PARAMS, `Unknown prompt: ${name}`)
+    const args = textsOf(params['arguments'])
+    const missing = prompt.arguments?.find((argument) => argument.required === true && !Object.hasOwn(args, argument.name))
+    if (missing !== undefined) throw new RpcError(INVALID_PARAMS, `Missing required argument: ${missing.name}`)
+    const made = await prompt.get(args, contextOf(scope))
+    const messages = typeof made === 'string' ? [{ role: 'user', content: { type: 'text', text: made } }] : made
+    return {
+      ...(prompt.description === undefined ? {} : { description: prompt.description }),
+      messages: json(plainFromHost(messages)),
+    }
+  }
+
+  complete(params: JsonObject): Promise<JsonObject> {
+    const { ref, argument } = params
+    if (!isObject(ref) || !isObject(argument)) throw new RpcError(INVALID_PARAMS, 'completion/complete needs ref and argument')
+    const [name, value] = [String(argument['name'] ?? ''), String(argument['value'] ?? '')]
+    const completer =
+      ref['type'] === 'ref/prompt'
+        ? this.parts.prompts.find((each) => each.name === ref['name'])?.arguments?.find((each) => each.name === name)?.complete
+        : this.parts.templates.find((each) => each.uriTemplate === ref['uri'])?.complete?.[name]
+    if (completer === undefined) return Promise.resolve(completion([]))
+    const { context } = params
+    const found =
+      typeof completer === 'function'
+        ? completer(value, textsOf(isObject(context) ? context['arguments'] : undefined))
+        : completer.filter((each) => each.startsWith(value))
+    return Promise.resolve(completion(found))
+  }
+
+  private tell(name: ListName): void {
+    for (const listener of this.listeners) listener(name)
+  }
+}
+
+function toolOffer(tool: Tool): JsonObject {
+  return {
+    name: tool.name,
+    description: tool.description,
+    inputSchema: (tool.input?.json ?? { type: 'object' }) as JsonObject,
+    // The protocol knows structured results that are objects only.
+    ...(tool.output !== null && tool.output.json['type'] === 'object' ? { outputSchema: tool.output.json as JsonObject } : {}),
+    annotations: {
+      readOnlyHint: tool.sideEffect === 'none' || tool.sideEffect === 'read_only',
+      idempotentHint: tool.recovery !== 'once',
+    },
+  }
+}
+
+const CONTENT_TYPES: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link'])
+
+/** Contents of the protocol go as such; anything else as text, and as structured content where it is an object. */
+function toolResult(value: Json): JsonObject {
+  if (Array.isArray(value) && value.length > 0 && value.every((each) => isObject(each) && CONTENT_TYPES.has(each['type'])))
+    return { content: value as readonly Json[], isError: false }
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return {
+    content: [{ type: 'text', text }],
+    isError: false,
+    ...(isObject(value) ? { structuredContent: value } : {}),
+  }
+}
+
+/** A text, `{progress, total?, message?}`, or anything else, which is a message as JSON. */
+function progressOf(data: unknown): { readonly progress?: number; readonly total?: number; readonly message?: string } {
+  if (typeof data === 'string') return { message: data }
+  const { progress, total, message } = (data ?? {}) as { readonly [key: string]: unknown }
+  if (typeof progress !== 'number') return { message: JSON.stringify(data) }
+  return {
+    progress,
+    ...(typeof total === 'number' ? { total } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+  }
+}
+
+function told(rest: { readonly [key: string]: unknown }): JsonObject {
+  return Object.fromEntries(
+    ['title', 'description', 'mimeType'].flatMap((key) => (typeof rest[key] === 'string' ? [[key, rest[key]]] : [])),
+  )
+}
+
+function contentsOf(uri: string, mimeType: string | undefined, contents: Contents): JsonObject {
+  const body: JsonObject = typeof contents === 'string' ? { text: contents } : { blob: Buffer.from(contents).toString('base64') }
+  return { contents: [{ uri, ...body, ...(mimeType === undefined ? {} : { mimeType }) }] }
+}
+
+function textsOf(given: Json | undefined): { readonly [name: string]: string } {
+  return isObject(given) ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)])) : {}
+}
+
+const contextOf = (scope: RequestScope): ServedContext => ({ signal: scope.signal, client: clientOf(scope) })
+
+function clientOf({ client, log }: RequestScope): ToolClient {
+  const ask = async (method: string, params: object): Promise<JsonObject> => {
+    try {
+      return await client.request(method, json(plainFromHost(params)) as JsonObject)
+    } catch (cause) {
+      if (!(cause instanceof RpcError)) throw cause
+      throw new ToolError('execution_failed', `MCP client error (${cause.code}): ${cause.message}`, { cause })
+    }
+  }
+  return {
+    get info() {
+      return client.info
+    },
+    get capabilities() {
+      return client.capabilities
+    },
+    log: (level, data, logger) => log(level, json(plainFromHost(data)), logger),
+    sample: (request) => ask('sampling/createMessage', request),
+    elicit: async (message, schema) => {
+      const answer = await ask('elicitation/create', { message, requestedSchema: schema })
+      const { action, content } = answer
+      if (action === 'accept') return { action, content: isObject(content) ? content : {} }
+      return { action: action === 'decline' ? 'decline' : 'cancel', content: null }
+    },
+    roots: async () => {
+      const { roots } = await ask('roots/list', {})
+      return Array.isArray(roots) ? (roots as readonly { readonly uri: string; readonly name?: string }[]) : []
+    },
+  }
+}

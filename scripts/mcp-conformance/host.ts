@@ -1,0 +1,194 @@
+// What the server scenarios of the protocol's conformance package expect to find, as tools, resources and prompts of a host in
+// TypeScript (`toMcpServer`): the counterpart of server.harn. Names and texts are the package's.
+
+import { defineTool } from '@bridle/stdlib-tools'
+import type { JsonSchema, Tool, ToolContext } from '@bridle/stdlib-tools'
+import { toMcpServer } from '@bridle/stdlib-tools/mcp'
+import type { HostBackend } from '@bridle/stdlib-tools/mcp'
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
+const WAV = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='
+const IMAGE = { type: 'image', data: PNG, mimeType: 'image/png' }
+
+const embedded = (uri: string, mimeType: string, text: string): object => ({
+  type: 'resource',
+  resource: { uri, mimeType, text },
+})
+const message = (content: object | string): object => ({
+  role: 'user',
+  content: typeof content === 'string' ? { type: 'text', text: content } : content,
+})
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const titled = (...pairs: readonly (readonly [string, string])[]): readonly object[] =>
+  pairs.map(([value, title]) => ({ const: value, title }))
+const needs = (name: string): JsonSchema => ({ type: 'object', properties: { [name]: { type: 'string' } }, required: [name] })
+
+type Body = (args: { readonly [name: string]: string }, context: ToolContext) => unknown
+
+function tool(name: string, execute: Body, input: JsonSchema = { type: 'object', properties: {} }): Tool {
+  return defineTool({
+    name,
+    description: `Fixture ${name}`,
+    input,
+    execute: (args, context) => execute(args as { readonly [name: string]: string }, context),
+  })
+}
+
+async function form(context: ToolContext, text: string, properties: { readonly [name: string]: JsonSchema }): Promise<string> {
+  const { action, content } = await context.client!.elicit(text, { type: 'object', properties })
+  return `Elicitation completed: action=${action}, content=${JSON.stringify(content)}`
+}
+
+const OPTIONS = ['option1', 'option2', 'option3']
+
+const TOOLS: readonly Tool[] = [
+  tool('test_simple_text', () => 'This is a simple text response for testing.'),
+  tool('test_image_content', () => [IMAGE]),
+  tool('test_audio_content', () => [{ type: 'audio', data: WAV, mimeType: 'audio/wav' }]),
+  tool('test_embedded_resource', () => [
+    embedded('test://embedded-resource', 'text/plain', 'This is an embedded resource content.'),
+  ]),
+  tool('test_multiple_content_types', () => [
+    { type: 'text', text: 'Multiple content types test:' },
+    IMAGE,
+    embedded('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}'),
+  ]),
+  tool('test_tool_with_logging', async (_, { client }) => {
+    for (const what of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
+      client!.log('info', what)
+      await pause(50)
+    }
+    return 'done'
+  }),
+  tool('test_error_handling', () => {
+    throw new Error('This tool intentionally returns an error for testing')
+  }),
+  tool('test_tool_with_progress', async (_, { progress }) => {
+    for (const done of [0, 50, 100]) {
+      progress({ progress: done, total: 100, message: `${done} of 100` })
+      await pause(50)
+    }
+    return 'done'
+  }),
+  tool(
+    'test_sampling',
+    async ({ prompt }, { client }) => {
+      const { content } = await client!.sample({ messages: [message(prompt!)], maxTokens: 100 })
+      return `LLM response: ${(content as { readonly text?: string }).text ?? ''}`
+    },
+    needs('prompt'),
+  ),
+  tool(
+    'test_elicitation',
+    async ({ message: text }, { client }) => {
+      const { action, content } = await client!.elicit(text!, {
+        type: 'object',
+        properties: {
+          username: { type: 'string', description: "User's response" },
+          email: { type: 'string', description: "User's email" },
+        },
+        required: ['username', 'email'],
+      })
+      return `User response: action=${action}, content=${JSON.stringify(content)}`
+    },
+    needs('message'),
+  ),
+  tool('test_elicitation_sep1034_defaults', (_, context) =>
+    form(context, 'Please review', {
+      name: { type: 'string', default: 'John Doe' },
+      age: { type: 'integer', default: 30 },
+      score: { type: 'number', default: 95.5 },
+      status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+      verified: { type: 'boolean', default: true },
+    }),
+  ),
+  tool('test_elicitation_sep1330_enums', (_, context) =>
+    form(context, 'Please choose', {
+      untitledSingle: { type: 'string', enum: OPTIONS },
+      titledSingle: {
+        type: 'string',
+        oneOf: titled(['value1', 'First Option'], ['value2', 'Second Option'], ['value3', 'Third Option']),
+      },
+      legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
+      untitledMulti: { type: 'array', items: { type: 'string', enum: OPTIONS } },
+      titledMulti: {
+        type: 'array',
+        items: { anyOf: titled(['value1', 'First Choice'], ['value2', 'Second Choice'], ['value3', 'Third Choice']) },
+      },
+    }),
+  ),
+  tool('test_reconnection', async () => {
+    await pause(600)
+    return 'Reconnection test completed'
+  }),
+  tool('json_schema_2020_12_tool', () => 'ok', {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    $defs: { address: { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } } },
+    properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
+    additionalProperties: false,
+  }),
+]
+
+export function hostFixture(): HostBackend {
+  return toMcpServer(TOOLS, {
+    resources: [
+      {
+        uri: 'test://static-text',
+        name: 'Static text',
+        description: 'A text',
+        mimeType: 'text/plain',
+        read: () => 'This is the content of the static text resource.',
+      },
+      {
+        uri: 'test://static-binary',
+        name: 'Static binary',
+        description: 'A picture',
+        mimeType: 'image/png',
+        read: () => Buffer.from(PNG, 'base64'),
+      },
+      {
+        uri: 'test://watched-resource',
+        name: 'Watched',
+        description: 'A text that clients subscribe to',
+        mimeType: 'text/plain',
+        read: () => 'Watched content',
+      },
+    ],
+    templates: [
+      {
+        uriTemplate: 'test://template/{id}/data',
+        name: 'Template',
+        description: 'Data by id',
+        mimeType: 'application/json',
+        read: ({ id }) => JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }),
+      },
+    ],
+    prompts: [
+      { name: 'test_simple_prompt', description: 'A prompt', get: () => 'This is a simple prompt for testing.' },
+      {
+        name: 'test_prompt_with_arguments',
+        description: 'A prompt with arguments',
+        arguments: [
+          { name: 'arg1', description: 'First', required: true, complete: ['test value', 'testing', 'other'] },
+          { name: 'arg2', description: 'Second', required: true },
+        ],
+        get: ({ arg1, arg2 }) => `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`,
+      },
+      {
+        name: 'test_prompt_with_embedded_resource',
+        description: 'A prompt with a resource',
+        arguments: [{ name: 'resourceUri', description: 'URI', required: true }],
+        get: ({ resourceUri }) => [
+          message(embedded(resourceUri!, 'text/plain', 'Embedded resource content for testing.')),
+          message('Please process the embedded resource above.'),
+        ],
+      },
+      {
+        name: 'test_prompt_with_image',
+        description: 'A prompt with a picture',
+        get: () => [message(IMAGE), message('Please analyze the image above.')],
+      },
+    ],
+  })
+}
