@@ -199,5 +199,13 @@ export const HOSTILE: Readonly<Record<string, string>> = {
   'straight on: matching': `${LONG}${many('match xs { [1, 2] -> { }\n _ -> { } }')}`,
   'straight on: spread': `${LONG}${many('var s = [...xs]')}`,
   'straight on: ordering texts': `let a = "é" * 8000000 + "c"\nlet b = "é" * 8000000 + "d"\n${many('var c = a < b')}`,
+  'straight on: elements of a text': `let text = "é" * 8000000\n${many('var c = text[4000000]')}`,
+  'straight on: the length of a text': `let text = "é" * 8000000\n${many('var c = text.count')}`,
+  'straight on: keys that are shown': `var xs = []\nfor i in 1 to 50000 { xs = xs.push(i) }\n${many('var d = {[xs]: 1}')}`,
+  'straight on: throwing': `var xs = []\nfor i in 1 to 50000 { xs = xs.push(i) }\n${many('try { throw xs } catch (e) { }')}`,
+  'straight on: joining dicts': `var d = {}\nfor i in 1 to 50000 { d["k\${i}"] = i }\n${many('var e = d + {a: 1}')}`,
+  'straight on: if and else': `var x = 0\n${many('if x == 1 { x = 2 } else if x == 2 { let y = x\nx = y }', 12000)}`,
+  'straight on: loops': `var x = 0\n${many('for i in 1 to 320 { x = x + i }', 3000)}`,
+  'straight on: handlers': `fn f() { return 1 }\n${many('try { f() } catch (e) { f() }', 8000)}`,
   'straight on: nested calls': `let j = "[" + "1," * 100000 + "1]"\nlet v = [${many('json_parse(j),', 2000)}]`,
 }

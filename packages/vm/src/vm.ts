@@ -550,8 +550,8 @@ export class Machine {
     this.heapTrip = Math.min(this.heapNext, this.heapCharged + this.limits.sliceHeap)
   }
 
-  chargeJoin(x: Value, y: Value): void {
-    chargeJoin(this, x, y)
+  chargeJoin(x: Value, y: Value, inPlace: boolean): void {
+    chargeJoin(this, x, y, inPlace)
   }
 
   /** For a text that was put together. */

@@ -220,36 +220,23 @@ const NEVER_FAULTS: ReadonlySet<number> = new Set([
   L.LOAD_EXPORT,
   L.SELF,
   L.NOT,
-  L.EQ,
-  L.NE,
-  L.LT,
-  L.LE,
-  L.GT,
-  L.GE,
   L.EQK,
   L.NEK,
   L.LTK,
   L.LEK,
   L.GTK,
   L.GEK,
-  L.IN,
-  L.NOT_IN,
   L.BUILD_LIST,
   L.LIST_PUSH,
-  L.BUILD_DICT,
-  L.DICT_PUT,
   L.BUILD_STRUCT,
   L.BUILD_RECORD,
   L.BUILD_STRUCT_RECORD,
   L.BUILD_ENUM,
   L.BUILD_ENUM_LIST,
   L.BUILD_RANGE,
-  L.TEXT,
   L.CLOSURE,
   L.FIELD,
   L.ITEM,
-  L.LIST_REST,
-  L.DICT_REST,
   L.IS_ENUM,
   L.ENUM_FIELD,
   L.IS_DICT,
@@ -261,7 +248,11 @@ const NEVER_FAULTS: ReadonlySet<number> = new Set([
   L.RETURN,
 ])
 
-/** Whether a handler around `i` can be entered from it. A backward jump can: a deadline or a cancellation is raised at fuel points. */
+/**
+ * Whether a handler around `i` can be entered from it. Wherever there is a fuel point it can, because a deadline or a cancellation is
+ * raised there: at backward jumps, and at what takes as long as what it is given, such as comparing.
+ */
 export function mayFault(i: Instr): boolean {
-  return !NEVER_FAULTS.has(i.op) && !(i.op === L.JUMP || (i.op >= L.JF && i.op <= L.JNNEK))
+  const isPlainJump = i.op === L.JUMP || (i.op >= L.JF && i.op <= L.JNNEK && !(i.op >= L.JNLT && i.op <= L.JNNE))
+  return !NEVER_FAULTS.has(i.op) && !isPlainJump
 }

@@ -38,7 +38,7 @@ import {
   power,
   subtract,
 } from '../interpreter/arithmetic.js'
-import { isLong } from '../interpreter/charges.js'
+import { isLong, isLongAccess, isLongUpdate, isShownAsKey } from '../interpreter/charges.js'
 import { Fault, leavingRun, thrown, typeFault } from '../interpreter/fault.js'
 import { structMethod } from '../interpreter/calls.js'
 import { readField, writeField } from '../interpreter/fields.js'
@@ -228,8 +228,7 @@ function listExtend(m: Machine, list: HarnList, items: Value): Fault | null {
   const fault = checkList(items)
   if (fault !== null) return fault
   m.chargeCopy(items)
-  for (const item of (items as HarnList).view()) list.items.push(item)
-  list.length = list.items.length
+  list.take(items as HarnList)
   return null
 }
 
@@ -393,6 +392,9 @@ export const HELPERS = {
   checkList,
   withoutKeys,
   isLong,
+  isLongAccess,
+  isLongUpdate,
+  isShownAsKey,
   isResult,
   ok,
   noResult,

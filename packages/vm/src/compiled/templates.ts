@@ -224,19 +224,19 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.LIST_PUSH:
       return `t=${w.any(i.b)};t.items.push(${c()});t.length=t.items.length;m.chargeHeap(16);${set('t')}`
     case L.LIST_EXTEND:
-      return `t=listExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
+      return `${beforeLong(w, i)}t=listExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
     case L.BUILD_DICT: {
       const pairs: string[] = []
       for (let at = i.b; at < i.b + i.c; at += 2) pairs.push(`t.set(key(${w.value(at)}),${w.value(at + 1)});`)
-      return `t=new Dict();${pairs.join('')}m.chargeHeap(${16 + 16 * i.c});${set('t')}`
+      return `${beforeLong(w, i)}t=new Dict();${pairs.join('')}m.chargeHeap(${16 + 16 * i.c});${set('t')}`
     }
     case L.BUILD_RECORD:
     case L.BUILD_STRUCT_RECORD:
       return record(w, i)
     case L.DICT_PUT:
-      return `t=${w.any(i.b)};${i.k === true ? `t.set(${c()},` : `t.put(key(${c()}),`}${w.value(i.d)});m.chargeHeap(32);${set('t')}`
+      return `${i.k === true ? '' : beforeSlow(w, i, `isShownAsKey(${c()})`)}t=${w.any(i.b)};${i.k === true ? `t.set(${c()},` : `t.put(key(${c()}),`}${w.value(i.d)});m.chargeHeap(32);${set('t')}`
     case L.DICT_EXTEND:
-      return `t=dictExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
+      return `${beforeLong(w, i)}t=dictExtend(m,${w.any(i.b)},${c()});if(t!==null){${w.fault(i, block, 't')}}${set(w.any(i.b))}`
     case L.BUILD_STRUCT:
       return `m.chargeHeap(64);${set(`struct(c,${w.constant(i.k)},${b()})`)}`
     case L.BUILD_ENUM: {
@@ -258,7 +258,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.GET_PROP_OPT: {
       const name = w.constant(i.k)
       const x = w.value(i.b)
-      const slow = `t=${w.calling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}`
+      const slow = `${beforeSlow(w, i, `typeof ${x}==="string"`)}t=${w.calling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}`
       if (w.typeOf(i.b) === FLOAT) return `${slow}${set('t')}`
       const site = w.constant(i)
       return (
@@ -269,7 +269,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.GET_INDEX:
     case L.GET_INDEX_OPT: {
       const index = c()
-      const slow = `t=getIndex(${b()},${index},${op === L.GET_INDEX_OPT});if(t instanceof Fault){${w.fault(i, block, 't')}}`
+      const slow = `${beforeSlow(w, i, `isLongAccess(${b()},${index})`)}t=getIndex(${b()},${index},${op === L.GET_INDEX_OPT});if(t instanceof Fault){${w.fault(i, block, 't')}}`
       if (w.typeOf(i.b) === FLOAT || w.typeOf(i.c) === FLOAT) return `${slow}${set('t')}`
       const x = w.any(i.b)
       return (
@@ -278,10 +278,10 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       )
     }
     case L.SLICE:
-      return `m.chargeCopy(${b()});${setOrFault(`slice(${b()},${i.c < 0 ? 'null' : c()},${i.d < 0 ? 'null' : w.value(i.d)})`)}`
+      return `${beforeLong(w, i)}m.chargeCopy(${b()});${setOrFault(`slice(${b()},${i.c < 0 ? 'null' : c()},${i.d < 0 ? 'null' : w.value(i.d)})`)}`
     case L.SET_PROP: {
       const name = w.constant(i.k)
-      const slow = `m.chargeUpdate(${b()});t=setProperty(${b()},${name},${c()},${i.d === 1});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
+      const slow = `${beforeSlow(w, i, `isLongUpdate(${b()},null)`)}m.chargeUpdate(${b()});t=setProperty(${b()},${name},${c()},${i.d === 1});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
       if (i.d !== 1 || w.typeOf(i.b) === FLOAT) return slow
       const x = w.any(i.b)
       const site = w.constant(i)
@@ -292,7 +292,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     }
     case L.SET_INDEX: {
       const index = w.value(i.d)
-      const slow = `m.chargeUpdate(${b()});t=setIndex(${b()},${index},${c()},${i.k === true});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
+      const slow = `${beforeSlow(w, i, `isLongUpdate(${b()},${index})`)}m.chargeUpdate(${b()});t=setIndex(${b()},${index},${c()},${i.k === true});if(t instanceof Fault){${w.fault(i, block, 't')}}${set('t')}`
       if (i.k !== true || w.typeOf(i.b) === FLOAT || w.typeOf(i.d) === FLOAT) return slow
       const x = w.any(i.b)
       return (
@@ -309,9 +309,9 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.ITEM:
       return `t=${w.any(i.b)}.at(${i.c});${set('t===undefined?null:t')}`
     case L.LIST_REST:
-      return `m.chargeCopy(${w.any(i.b)});` + set(`new List(${w.any(i.b)}.view().slice(${i.c}))`)
+      return `${beforeLong(w, i)}m.chargeCopy(${w.any(i.b)});` + set(`new List(${w.any(i.b)}.view().slice(${i.c}))`)
     case L.DICT_REST:
-      return `m.chargeCopy(${w.any(i.b)});` + set(`withoutKeys(${w.any(i.b)},${w.constant(i.k)})`)
+      return `${beforeLong(w, i)}m.chargeCopy(${w.any(i.b)});` + set(`withoutKeys(${w.any(i.b)},${w.constant(i.k)})`)
     case L.IS_ENUM: {
       const name = i.k as { readonly enumName: string; readonly variant: string }
       const x = b()
@@ -353,7 +353,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return w.returned(i.b)
 
     case L.THROW:
-      return w.fault(i, block, `thrown(${b()})`)
+      return beforeSlow(w, i, `isLong(${b()})`) + w.fault(i, block, `thrown(${b()})`)
     case L.RETHROW:
       return w.fault(i, block, w.any(i.b))
     case L.RAISE: {
@@ -430,7 +430,7 @@ function writeList(w: UnitWriter, i: Instr, block: Block): string {
   const inPlace = `${list}.owned&&${at}>=0&&${at}<${list}.length&&${list}.raw`
   const isFloat = w.typeOf(i.c) === FLOAT
   const value = isFloat ? w.raw(i.c) : w.any(i.c)
-  const slow = `t=${w.calling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
+  const slow = `${beforeSlow(w, i, `!${list}.owned`)}t=${w.calling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
   const view = i.a === i.b ? w.view(i.b, isFloat) : null
   if (view !== null) {
     const [guardAt, guardList] = viewGuards(w, i, i.d)
@@ -537,11 +537,11 @@ function arithmetic(w: UnitWriter, i: Instr, block: Block): string {
   const condition = tests.filter((each) => each !== '').join('&&')
   const charge =
     i.op === L.ADD || i.op === L.ADD_OWNED
-      ? `m.chargeJoin(${left},${right});`
+      ? `${beforeSlow(w, i, `isLong(${left})`)}m.chargeJoin(${left},${right},${i.op === L.ADD_OWNED});`
       : i.op === L.MUL
-        ? `if(typeof ${left}==="string"||typeof ${right}==="string")m.chargeRepeat(${left},${right});`
+        ? `if(typeof ${left}==="string"||typeof ${right}==="string"){${beforeLong(w, i)}m.chargeRepeat(${left},${right});}`
         : i.op === L.MULK
-          ? `if(typeof ${left}==="string")m.chargeRepeat(${left},${right});`
+          ? `if(typeof ${left}==="string"){${beforeLong(w, i)}m.chargeRepeat(${left},${right});}`
           : ''
   const slow = (before: string): string =>
     `${before}t=${SLOW[i.op]!}(${left},${right});if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t;`
@@ -585,6 +585,11 @@ function slowModulo(w: UnitWriter, i: Instr, block: Block, y: string): string {
 /** The fuel point of an operation that takes as long as what it is given: `Machine.refuelBefore` in the base tier. */
 function beforeLong(w: UnitWriter, i: Instr): string {
   return `if(${w.fuel}<1){${w.exit(i)}}`
+}
+
+/** As beforeLong, where `condition` says that it takes long. */
+function beforeSlow(w: UnitWriter, i: Instr, condition: string): string {
+  return `if(${w.fuel}<1&&${condition}){${w.exit(i)}}`
 }
 
 function beforeTest(w: UnitWriter, i: Instr): string {

@@ -13,6 +13,20 @@ export function isLong(x: Value): boolean {
   return typeof x === 'string' ? x.length > SHORT_TEXT : typeof x === 'object' && x !== null && !(x instanceof HarnFloat)
 }
 
+/** Whether reading an element takes long: one of a text is found by counting, and what is no text is shown to be a key. */
+export function isLongAccess(x: Value, index: Value): boolean {
+  return (typeof x === 'string' && x.length > SHORT_TEXT) || isShownAsKey(index)
+}
+
+/** Whether setting an element or a field copies what it is part of, or shows what is no text to have a key. */
+export function isLongUpdate(x: Value, index: Value): boolean {
+  return ((x instanceof HarnList || x instanceof Keyed) && !x.owned) || isShownAsKey(index)
+}
+
+export function isShownAsKey(index: Value): boolean {
+  return typeof index === 'object' && index !== null && !(index instanceof HarnFloat)
+}
+
 /** A text made of others is put together when it is first read. */
 export function chargeText(m: Machine, length: number): void {
   if (length > LONG_TEXT) m.charge(length >> JOINED_BITS)
@@ -21,7 +35,8 @@ export function chargeText(m: Machine, length: number): void {
 const LONG_TEXT = 4095
 const JOINED_BITS = 10
 
-export function chargeJoin(m: Machine, x: Value, y: Value): void {
+/** `inPlace`: the result takes the place of `x`, which may be changed where it is owned. */
+export function chargeJoin(m: Machine, x: Value, y: Value, inPlace: boolean): void {
   if (typeof y === 'string') {
     m.chargeHeap(16)
     if (typeof x === 'string') chargeText(m, x.length + y.length)
@@ -29,7 +44,7 @@ export function chargeJoin(m: Machine, x: Value, y: Value): void {
     const copied = x.items.length === x.length ? y.length : x.length + y.length
     m.charge(copied >> 3, 32 + 16 * copied)
   } else if (x instanceof HarnDict && y instanceof HarnDict) {
-    const copied = x.owned ? y.size : x.size + y.size
+    const copied = inPlace && x.owned && x !== y ? y.size : x.size + y.size
     m.charge(copied, 32 + 32 * copied)
   }
 }

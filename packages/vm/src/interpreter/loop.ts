@@ -19,7 +19,7 @@ import type { HarnRange } from '../values/scalars.js'
 import { HarnEnum, HarnFloat } from '../values/scalars.js'
 import { isTruthy } from '../values/value.js'
 import { getIndex, getProperty, setIndex, setProperty, share } from './access.js'
-import { isLong } from './charges.js'
+import { isLong, isLongAccess, isLongUpdate, isShownAsKey } from './charges.js'
 import { control, nextItem, stepNative, yieldValue } from './activations.js'
 import { add, addOwned, divide, makeRange, modulo, multiply, negate, subtract } from './arithmetic.js'
 import { structMethod } from './calls.js'
@@ -136,7 +136,11 @@ export function execute(m: Machine, task: Task): void {
           if (i.kind === 0) i.kind = 1
           i = i.next
           continue
-        } else m.chargeJoin(x, y)
+        } else if (m.fuel < 1 && isLong(x)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        } else m.chargeJoin(x, y, i.op === 28)
         i.kind = 2
         const sum = i.op === 28 ? addOwned(x, y) : add(x, y)
         if (sum instanceof Fault) {
@@ -200,7 +204,14 @@ export function execute(m: Machine, task: Task): void {
           if (i.kind === 0) i.kind = 1
           i = i.next
           continue
-        } else if (typeof x === 'string' || typeof y === 'string') m.chargeRepeat(x, y)
+        } else if (typeof x === 'string' || typeof y === 'string') {
+          if (m.fuel < 1) {
+            co.stand(fp, base, i)
+            if (!m.refuelBefore(task)) return
+            break
+          }
+          m.chargeRepeat(x, y)
+        }
         i.kind = 2
         const product = multiply(x, y)
         if (product instanceof Fault) {
@@ -298,7 +309,14 @@ export function execute(m: Machine, task: Task): void {
             i = i.next
             continue
           }
-        } else if (typeof x === 'string') m.chargeRepeat(x, i.c)
+        } else if (typeof x === 'string') {
+          if (m.fuel < 1) {
+            co.stand(fp, base, i)
+            if (!m.refuelBefore(task)) return
+            break
+          }
+          m.chargeRepeat(x, i.c)
+        }
         i.kind = x instanceof HarnFloat && i.kind < 2 ? 1 : 2
         const product = multiply(x, i.c)
         if (product instanceof Fault) {
@@ -638,6 +656,11 @@ export function execute(m: Machine, task: Task): void {
         continue
       }
       case 74 satisfies L['BUILD_DICT']: {
+        if (m.fuel < 1) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         const dict = new HarnDict()
         for (let at = base + i.b, end = at + i.c; at < end; at += 2) {
           const key = regs[at]!
@@ -666,6 +689,11 @@ export function execute(m: Machine, task: Task): void {
       case 75 satisfies L['DICT_PUT']: {
         const dict = regs[base + i.b] as HarnDict
         const key = regs[base + i.c]!
+        if (m.fuel < 1 && isShownAsKey(key)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         if (i.k === true) dict.set(key as string, regs[base + i.d]!)
         else dict.put(typeof key === 'string' ? key : display(key), regs[base + i.d]!)
         m.chargeHeap(32)
@@ -719,6 +747,11 @@ export function execute(m: Machine, task: Task): void {
           value =
             object.shape === i.cache ? object.slots[i.kind]! : object.shape === i.seen ? object.slots[i.d]! : readField(object, i)
         } else {
+          if (m.fuel < 1 && typeof object === 'string') {
+            co.stand(fp, base, i)
+            if (!m.refuelBefore(task)) return
+            break
+          }
           value = getProperty(object, i.k as string, i.op === 85)
           if (value instanceof Fault) {
             raised = value
@@ -745,6 +778,11 @@ export function execute(m: Machine, task: Task): void {
           i = i.next
           continue
         }
+        if (m.fuel < 1 && isLongAccess(object, index)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
         const value = getIndex(object, index, i.op === 87)
         if (value instanceof Fault) {
           raised = value
@@ -763,6 +801,11 @@ export function execute(m: Machine, task: Task): void {
           regs[base + i.a] = object
           i = i.next
           continue
+        }
+        if (m.fuel < 1 && isLongUpdate(object, null)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
         }
         m.chargeUpdate(object)
         const value = setProperty(object, i.k as string, regs[base + i.c]!, i.d === 1)
@@ -798,6 +841,11 @@ export function execute(m: Machine, task: Task): void {
           regs[base + i.a] = object
           i = i.next
           continue
+        }
+        if (m.fuel < 1 && isLongUpdate(object, index)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
         }
         m.chargeUpdate(object)
         const value = setIndex(object, index, regs[base + i.c]!, i.k === true)
@@ -1126,9 +1174,16 @@ export function execute(m: Machine, task: Task): void {
         co.stand(fp, base, i)
         if (!yieldValue(m, task, regs[base + i.b]!)) return
         break
-      case 116 satisfies L['THROW']:
-        raised = thrown(regs[base + i.b]!)
+      case 116 satisfies L['THROW']: {
+        const value = regs[base + i.b]!
+        if (m.fuel < 1 && isLong(value)) {
+          co.stand(fp, base, i)
+          if (!m.refuelBefore(task)) return
+          break
+        }
+        raised = thrown(value)
         break
+      }
       case 127 satisfies L['NATIVE_STEP']: {
         const activation = co.frames[fp] as NativeActivation
         co.stand(fp, base, NATIVE_STEP)

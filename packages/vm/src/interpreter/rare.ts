@@ -65,6 +65,7 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       if (m.fuel < 1) return m.refuelBefore(task)
       return give(m, co, !contains(b, regs[base + i.c]!))
     case LINKED.SLICE: {
+      if (m.fuel < 1) return m.refuelBefore(task)
       m.chargeCopy(b)
       const part = slice(b, i.c < 0 ? null : regs[base + i.c]!, i.d < 0 ? null : regs[base + i.d]!)
       return part instanceof Fault ? m.raise(task, part) : give(m, co, part)
@@ -75,16 +76,17 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       return fault === null ? give(m, co, b) : m.raise(task, fault)
     }
     case LINKED.LIST_EXTEND: {
+      if (m.fuel < 1) return m.refuelBefore(task)
       const items = regs[base + i.c]!
       const fault = checkList(items)
       if (fault !== null) return m.raise(task, fault)
       const list = b as HarnList
       m.chargeCopy(items)
-      for (const item of (items as HarnList).view()) list.items.push(item)
-      list.length = list.items.length
+      list.take(items as HarnList)
       return give(m, co, list)
     }
     case LINKED.DICT_EXTEND: {
+      if (m.fuel < 1) return m.refuelBefore(task)
       const entries = regs[base + i.c]!
       const fault = checkDict(entries)
       if (fault !== null) return m.raise(task, fault)
@@ -111,9 +113,11 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       return true
     }
     case LINKED.LIST_REST:
+      if (m.fuel < 1) return m.refuelBefore(task)
       m.chargeCopy(b)
       return give(m, co, new HarnList((b as HarnList).view().slice(i.c)))
     case LINKED.DICT_REST:
+      if (m.fuel < 1) return m.refuelBefore(task)
       m.chargeCopy(b)
       return give(m, co, withoutKeys(b as HarnDict, i.k as readonly string[]))
     case LINKED.CALL_SPREAD:

@@ -81,6 +81,16 @@ export class HarnList {
     return this.items.length === this.length ? this.items : this.items.slice(0, this.length)
   }
 
+  /** Appends to a list that nobody else has seen yet. */
+  take(other: HarnList): void {
+    if (this.length === 0) this.boxed = other.copyItems()
+    else {
+      const { items, length } = other
+      for (let at = 0; at < length; at++) this.boxed.push(items[at]!)
+    }
+    this.length = this.boxed.length
+  }
+
   copyItems(): Value[] {
     return this.items.slice(0, this.length)
   }
