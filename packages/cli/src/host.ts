@@ -13,12 +13,12 @@ import {
   hashHex,
   hookModules,
   nodeProviders,
+  lazyMcpProvider,
 } from '@bridle/stdlib-tools/node'
 import type { Manifest } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
-import { lazyMcpProvider } from './lazy-mcp.js'
 import { withLogins } from './mcp-logins.js'
 import type { Memory } from './repl/memory.js'
 

@@ -1,7 +1,15 @@
 // `@bridle/stdlib-tools`: embed Bridle. Safe for browsers: what needs Node is in `/node` and `/mcp`.
 
 export { CompileError, EffectCeilingError, Module, RunStopped, Runtime, createRuntime, valueOf } from './runtime.js'
-export type { CompileSettings, MachineMakers, ReplayResult, ReplaySettings, RuntimeOptions, StartOptions } from './runtime.js'
+export type {
+  CompileSettings,
+  MachineMakers,
+  ReplayResult,
+  ReplaySettings,
+  RuntimeConfig,
+  RuntimeOptions,
+  StartOptions,
+} from './runtime.js'
 export { Run, ScriptError } from './run.js'
 export type { RunResult, SnapshotOptions, Wait } from './run.js'
 export type { RunEvent } from './events.js'
@@ -120,7 +128,7 @@ export type { Clock } from './clock.js'
 export { clockProvider, randomProvider, seededRandom, systemRandom, traceProvider } from './providers/basics.js'
 export type { RandomSource } from './providers/basics.js'
 export { llmProvider } from './providers/llm.js'
-export type { LlmProviderOptions } from './providers/llm.js'
+export type { LlmProviderOptions, LlmService } from './providers/llm.js'
 export { MemoryFs, MemoryStore, MemoryTerminal, memoryProcess, scriptedHttp } from './providers/memory.js'
 export { answered, categorizedError, refused, runtimeError, thrownError } from './providers/provider.js'
 export type { EffectCall, PerformEffect, Provider, ProviderSource, RunInfo } from './providers/provider.js'

@@ -12,6 +12,7 @@ import {
   createRegistry,
   fromPlain,
   linkProgram,
+  logLevelState,
   restrictRegistry,
   signaturesOf,
   toPlain,
@@ -28,6 +29,7 @@ import type {
   Limits,
   Plain,
   Registry,
+  ResultCache,
   TierOptions,
   Value,
 } from '@bridle/vm'
@@ -58,13 +60,28 @@ import { grantScope, importCeilings } from './policy/grants.js'
 import type { ImportGrants, ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from './tools/define.js'
+import type { ToolProvider } from './tools/provider.js'
 import { plainFromHost } from './tools/edge.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
 import { Host } from './tools/host.js'
 import type { HostParts } from './tools/host.js'
 
+/** A configuration that was read elsewhere, such as that of `loadConfig` of the `/node` entry. */
+export interface RuntimeConfig {
+  /** The options with what the configuration adds to them; what code says wins. */
+  readonly settle: (options: RuntimeOptions) => RuntimeOptions
+}
+
 export interface RuntimeOptions extends HostParts {
+  /** Providers, tools, servers, cache and logging of a configuration file. */
+  readonly config?: RuntimeConfig
+  /** Providers of tools that a configuration names. */
+  readonly toolProviders?: { readonly [name: string]: ToolProvider }
+  /** Log lines below it are dropped, until a script says otherwise; none are by default. */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error'
+  /** Whether, and how long by default, results of tools that say `cacheable` are kept. */
+  readonly resultCache?: ResultCache
   /** What answers effects: files, processes, HTTP, MCP … . None by default. */
   readonly providers?: readonly ProviderSource[]
   /** Which of these powers runs have: `['fs.read', 'http']`, `['*']`. None by default. */
@@ -282,10 +299,11 @@ export class Runtime {
   /** What the checker knows about builtins; the language's own table unless the host adds to it. */
   private readonly types: BuiltinSignatures | null
 
-  constructor(options: RuntimeOptions) {
+  constructor(given: RuntimeOptions) {
+    const options = given.config === undefined ? given : given.config.settle(given)
     this.options = options
     this.host = new Host(options)
-    this.states = options.modelFixtures === undefined ? null : modelFixtures(options.modelFixtures)
+    this.states = statesOf(options)
     this.capabilities = described(options.capabilities ?? {})
     const registry = createRegistry([...allFamilies, this.host.family(), ...(options.families ?? [])])
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
@@ -541,6 +559,7 @@ export class Runtime {
       hasOtherHostTools: options.bridge !== undefined,
       ...listeners,
       ...(options.reportsOnly === undefined ? {} : { reportsOnly: options.reportsOnly }),
+      ...(this.options.resultCache === undefined ? {} : { resultCache: this.options.resultCache }),
       ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
       ...(this.options.drift === undefined ? {} : { driftWatch: this.options.drift }),
       ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),
@@ -571,6 +590,13 @@ export class Runtime {
   private makeRunId(): string {
     return `run_${toHex(this.options.random?.(8) ?? Uint8Array.from({ length: 8 }, () => Math.random() * 256))}`
   }
+}
+
+/** What machines of these options begin with. */
+function statesOf({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() => ReadonlyMap<string, unknown>) | null {
+  const models = fixtures === undefined ? null : modelFixtures(fixtures)
+  if (logLevel === undefined) return models
+  return () => new Map([...(models?.() ?? []), logLevelState(logLevel)])
 }
 
 type MachineSettings = Pick<

@@ -216,6 +216,7 @@ const ROWS: readonly Row[] = [
     ['node.defineConfig', 'node.loadConfig'],
     `${HERE}/node/config.test.ts`,
     'the same in code',
+    "describe('a runtime of a configuration'",
     'the nearest file counts',
   ),
   row(

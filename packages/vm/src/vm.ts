@@ -40,6 +40,7 @@ import type { DefinedTool } from './builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
 import type { HostCapabilities } from './effects/tool-records.js'
 import type { Report } from './effects/reports.js'
+import type { ResultCache } from './builtins/tool-cache.js'
 import type { SpanMark } from './effects/span-marks.js'
 import type { TraceRecord } from './effects/trace-records.js'
 import type { CallSite } from './interpreter/calls.js'
@@ -75,6 +76,8 @@ export interface MachineOptions {
   readonly hostTools?: ReadonlyMap<string, Plain>
   /** The host may have tools that `hostTools` does not name. */
   readonly hasOtherHostTools?: boolean
+  /** What the host says about results that are kept. */
+  readonly resultCache?: ResultCache
   /** Is told of every call; see effects/trace-records.ts. */
   readonly trace?: (record: TraceRecord) => void
   /** Is told where pieces of work begin and end; see effects/span-marks.ts. Needs `trace`. */

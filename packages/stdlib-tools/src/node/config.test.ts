@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createRuntime, defineProvider, defineTool } from '../index.js'
 import { ConfigError, defineConfig, loadConfig } from './config.js'
 
 let root: string
@@ -100,7 +101,7 @@ test.each([
   ['[cache]\nttl_ms = "soon"', 'cache.ttl_ms', /cache\.ttl_ms: /],
   ['[providers]\nhttp.get = 7', 'providers.http.get', /expected the name of a provider/],
   ['[logging]\nlevel = "${NOBODY_SETS_THIS}"', 'logging.level', /NOBODY_SETS_THIS is not set/],
-  ['[cache', '', /bridle\.toml: /],
+  ['[cache', '', /bridle\.toml:1: /],
 ])('%j is refused at %s', (text, path, message) => {
   put('a/bridle.toml', text)
   let caught: unknown = null
@@ -116,4 +117,105 @@ test.each([
 test('the same in code', () => {
   const config = defineConfig({ providers: { 'http.get': 'mine' }, cache: { enabled: true } }, { env: {} })
   expect(config).toMatchObject({ file: null, providers: { 'http.get': 'mine' }, cache: { enabled: true, ttlMs: null } })
+})
+
+test.each([
+  ['[cache]\nenabled = true\n\n[logging]\nlevel = "loud"\n', 5],
+  ['[providers]\nhttp.get = "builtin-http"\nhttp.post = 7\n', 3],
+  ['[providers.config]\nanthropic.timeout_ms = 1\nanthropic.api_key = "x"\n', 3],
+  ['[providers.config.anthropic]\ntimeout_ms = 1\n\napi_kye = "x"\n', 4],
+])('a complaint about %j names line %i', (text, line) => {
+  put('a/bridle.toml', text)
+  const file = join(root, 'a', 'bridle.toml')
+  expect(load).toThrow(
+    expect.objectContaining({ line, message: expect.stringContaining(`${file}:${line}: `) as string }) as Error,
+  )
+})
+
+test('a complaint about the overlay, or about the table of a manifest, names their lines', () => {
+  put('a/bridle.toml', '[logging]\nlevel = "warn"')
+  put('a/bridle.prod.toml', '# of the overlay\n[logging]\nlevel = "loud"')
+  expect(() => load({}, 'prod')).toThrow(/bridle\.prod\.toml:3: logging\.level/)
+  put('a/b/harn.toml', '[package]\nname = "x"\n\n[tools.logging]\nlevel = "loud"')
+  expect(() => load()).toThrow(/harn\.toml:5: logging\.level/)
+})
+
+describe('a runtime of a configuration', () => {
+  const shop = defineProvider({
+    manifests: () => [{ name: 'shop.price', sideEffect: 'none' }, { name: 'shop.other' }],
+    contract: () => ({}),
+    execute: ({ args }) => Number(args['id']) * 10,
+  })
+
+  test('has the tools that the file gives to providers of the host, and no others', async () => {
+    put('a/bridle.toml', '[providers]\nshop.price = "shop"')
+    const runtime = createRuntime({ config: load(), toolProviders: { shop } })
+    const source =
+      'import { tool_try } from "std/tools"\nreturn [unwrap(tool_try("shop.price", {id: 4})), unwrap_err(tool_try("shop.other", {})).code]'
+    expect(await runtime.run(source)).toEqual([40, 'not_registered'])
+  })
+
+  test.each([
+    ['[providers]\nshop.price = "shoq"', 2, /there is no provider 'shoq'; known are builtin-http/],
+    ['[providers]\n\nshop.nothing = "shop"', 3, /provider 'shop' has no tool of that name/],
+    ['[providers]\nfs.read = "builtin-http"', 2, /carries out tools of http only/],
+  ])('%j is refused', (text, line, message) => {
+    put('a/bridle.toml', text)
+    expect(() => createRuntime({ config: load(), toolProviders: { shop } })).toThrow(
+      expect.objectContaining({ code: 'config_invalid', line, message: expect.stringMatching(message) as string }) as Error,
+    )
+  })
+
+  test('logs from the level of the file on, unless code says another', async () => {
+    put('a/bridle.toml', '[logging]\nlevel = "warn"')
+    const script = 'log_info("quiet")\nlog_warn("loud")'
+    const printed = async (runtime: ReturnType<typeof createRuntime>): Promise<readonly string[]> => {
+      const { output } = await runtime.start(runtime.compile(script)).result
+      return output
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { msg: string }).msg)
+    }
+    expect(await printed(createRuntime({ config: load() }))).toEqual(['loud'])
+    expect(await printed(createRuntime({ config: load(), logLevel: 'info' }))).toEqual(['quiet', 'loud'])
+    expect(await printed(createRuntime())).toEqual(['quiet', 'loud'])
+  })
+
+  test.each([
+    ['[cache]\nenabled = false', 2],
+    ['[cache]\nenabled = true\nttl_ms = 1000', 1],
+    ['[logging]\nlevel = "info"', 1],
+  ])('keeps results as the file says: %j', async (text, calls) => {
+    put('a/bridle.toml', text)
+    let made = 0
+    const runtime = createRuntime({
+      config: load(),
+      tools: [defineTool({ name: 'count', cacheable: true, execute: () => ++made })],
+    })
+    await runtime.run('import { count } from "host/tools"\ncount({})\ncount({})')
+    expect(made).toBe(calls)
+  })
+
+  test('asks models where the file says, with the key that the file names', async () => {
+    put(
+      'a/bridle.toml',
+      '[providers]\nllm.chat = "openai-compatible"\n[providers.config.openai-compatible]\nbase_url = "https://models.test/v1"\napi_key_env = "THE_KEY"\ndefault_model = "small"',
+    )
+    const asked: unknown[] = []
+    vi.stubGlobal('fetch', async (url: string, { headers, body }: { headers: Record<string, string>; body: string }) => {
+      asked.push([url, headers['authorization'] ?? headers['Authorization'], (JSON.parse(body) as { model: string }).model])
+      return new Response(JSON.stringify({ choices: [{ message: { content: 'hello' } }], usage: {} }))
+    })
+    try {
+      const ask = 'return try { llm_call("hi").text } catch (e) { to_string(e) }'
+      const runtime = createRuntime({ config: load({ THE_KEY: 's3cret' }), grants: ['llm', 'process.info'] })
+      expect(await runtime.run(ask)).toBe('hello')
+      expect(asked).toEqual([['https://models.test/v1/chat/completions', 'Bearer s3cret', 'small']])
+      expect(await runtime.run('return env("THE_KEY")')).toBe(null)
+      const without = createRuntime({ config: load(), grants: ['llm', 'process.info'] })
+      expect(await without.run(ask)).toMatch(/environment variable THE_KEY is not set/)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
 })

@@ -9,6 +9,10 @@ import { parse } from 'smol-toml'
 import { z } from 'zod'
 import { closestOf } from '@bridle/compiler/signatures'
 import type { McpServerDeclaration } from '../mcp/config.js'
+import type { RuntimeConfig } from '../runtime.js'
+import { placeOf } from './config-place.js'
+import type { ConfigText } from './config-place.js'
+import { settled } from './config-runtime.js'
 
 export const CONFIG_NAME = 'bridle.toml'
 
@@ -19,13 +23,20 @@ export class ConfigError extends Error {
   readonly code: ConfigErrorCode
   /** Of the key in the configuration, for `config_invalid`. */
   readonly path: string
+  /** From 1; null without a file, or where the file says nothing of the kind. */
+  readonly line: number | null
   /** For `secret_missing`. */
   readonly variable: string | null
 
-  constructor(code: ConfigErrorCode, message: string, place: { readonly path: string; readonly variable?: string }) {
+  constructor(
+    code: ConfigErrorCode,
+    message: string,
+    place: { readonly path: string; readonly line?: number | null; readonly variable?: string },
+  ) {
     super(message)
     this.code = code
     this.path = place.path
+    this.line = place.line ?? null
     this.variable = place.variable ?? null
   }
 }
@@ -81,7 +92,7 @@ const schema = () =>
 type Parsed = z.output<ReturnType<typeof schema>>
 export type ConfigInput = z.input<ReturnType<typeof schema>>
 
-export interface ToolConfig {
+export interface ToolConfig extends RuntimeConfig {
   /** Absolute path; null for a configuration in code. */
   readonly file: string | null
   /** Names of providers by tool id. */
@@ -99,7 +110,7 @@ type Environment = { readonly [name: string]: string | undefined }
 
 /** A configuration in code. Raises ConfigError. */
 export function defineConfig(config: ConfigInput, options: { readonly env?: Environment } = {}): ToolConfig {
-  return configOf(config, null, options.env ?? process.env)
+  return configOf(config, [], options.env ?? process.env)
 }
 
 export interface LoadConfigOptions {
@@ -113,26 +124,30 @@ export interface LoadConfigOptions {
 export function loadConfig(options: LoadConfigOptions = {}): ToolConfig {
   const env = options.env ?? process.env
   const found = nearest(resolve(options.cwd ?? '.')) ?? userFile(env)
-  if (found === null) return configOf({}, null, env)
-  const { file, data } = found
+  if (found === null) return configOf({}, [], env)
+  const { source, data } = found
+  const { file } = source
   const overlay = options.overlay ?? env['BRIDLE_ENV']
   const over = overlay === undefined ? null : join(dirname(file), `bridle.${overlay}.toml`)
-  const merged = over !== null && existsSync(over) ? overlaid(data, tablesOf(over)) : data
-  return configOf(interpolated(merged, env, ''), file, env)
+  const above = over !== null && existsSync(over) ? read(over, []) : null
+  const merged = above === null ? data : overlaid(data, above.data)
+  // What the overlay says wins, so its lines are looked at first.
+  const sources = [...(above === null ? [] : [above.source]), source]
+  return configOf(interpolated(merged, env, [], sources), sources, env)
 }
 
 interface Found {
-  readonly file: string
+  readonly source: ConfigText
   readonly data: unknown
 }
 
 function nearest(start: string): Found | null {
   for (let folder = start; ; folder = dirname(folder)) {
     const own = join(folder, CONFIG_NAME)
-    if (existsSync(own)) return { file: own, data: tablesOf(own) }
+    if (existsSync(own)) return read(own, [])
     const manifest = join(folder, 'harn.toml')
-    const tools = existsSync(manifest) ? tablesOf(manifest)['tools'] : undefined
-    if (tools !== undefined) return { file: manifest, data: tools }
+    const found = existsSync(manifest) ? read(manifest, ['tools']) : null
+    if (found !== null && found.data !== undefined) return found
     if (dirname(folder) === folder) return null
   }
 }
@@ -140,14 +155,24 @@ function nearest(start: string): Found | null {
 function userFile(env: Environment): Found | null {
   const base = env['XDG_CONFIG_HOME'] ?? (env['HOME'] === undefined ? undefined : join(env['HOME'], '.config'))
   const file = base === undefined ? null : join(base, 'bridle', 'config.toml')
-  return file !== null && existsSync(file) ? { file, data: tablesOf(file) } : null
+  return file !== null && existsSync(file) ? read(file, []) : null
 }
 
-function tablesOf(file: string): { readonly [name: string]: unknown } {
+/** The tables of a file, below `prefix`. */
+function read(file: string, prefix: readonly string[]): Found {
+  let text: string
   try {
-    return parse(readFileSync(file, 'utf8'))
+    text = readFileSync(file, 'utf8')
   } catch (cause) {
     throw new ConfigError('config_invalid', `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { path: '' })
+  }
+  try {
+    const data = prefix.reduce<unknown>((table, name) => (isTable(table) ? table[name] : undefined), parse(text))
+    return { source: { file, text, prefix }, data }
+  } catch (cause) {
+    const { line, message } = cause as { readonly line?: unknown; readonly message: string }
+    const at = typeof line === 'number' ? line : null
+    throw new ConfigError('config_invalid', `${file}${at === null ? '' : `:${at}`}: ${message}`, { path: '', line: at })
   }
 }
 
@@ -163,28 +188,34 @@ const isTable = (value: unknown): value is { readonly [key: string]: unknown } =
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
 /** `${VAR}` and `${VAR:-default}` in texts. */
-function interpolated(value: unknown, env: Environment, path: string): unknown {
+function interpolated(value: unknown, env: Environment, path: readonly string[], sources: readonly ConfigText[]): unknown {
   if (typeof value === 'string')
     return value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, name: string, fallback: string | undefined) => {
       const found = env[name]
       if (found !== undefined && found !== '') return found
       if (fallback !== undefined) return fallback
-      throw new ConfigError('config_invalid', `${path}: environment variable ${name} is not set`, { path })
+      throw wrong(sources, path, `${path.join('.')}: environment variable ${name} is not set`)
     })
-  const below = (key: string): string => (path === '' ? key : `${path}.${key}`)
-  if (Array.isArray(value)) return value.map((item, at) => interpolated(item, env, below(String(at))))
+  if (Array.isArray(value)) return value.map((item, at) => interpolated(item, env, [...path, String(at)], sources))
   if (!isTable(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolated(item, env, below(key))]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolated(item, env, [...path, key], sources)]))
 }
 
-function configOf(data: unknown, file: string | null, env: Environment): ToolConfig {
+/** What is wrong with a key, with its place. */
+function wrong(sources: readonly ConfigText[], path: readonly string[], message: string): ConfigError {
+  const { shown, line } = placeOf(sources, path)
+  return new ConfigError('config_invalid', `${shown}${message}`, { path: path.join('.'), line })
+}
+
+function configOf(data: unknown, sources: readonly ConfigText[], env: Environment): ToolConfig {
   const parsed = schema().safeParse(data)
-  if (!parsed.success) throw invalid(parsed.error.issues[0]!, file)
+  if (!parsed.success) throw invalid(parsed.error.issues[0]!, sources)
+  const file = sources.at(-1)?.file ?? null
   const { providers, cache, logging } = parsed.data
   const { config: settings, mcp, ...rest } = providers
   const byTool: { [tool: string]: string } = {}
-  collect(rest, '', byTool, file)
-  return {
+  collect(rest, '', byTool, sources)
+  const config: ToolConfig = {
     file,
     providers: byTool,
     settings,
@@ -192,7 +223,13 @@ function configOf(data: unknown, file: string | null, env: Environment): ToolCon
     cache: { enabled: cache.enabled, ttlMs: cache.ttl_ms ?? null },
     logging,
     secret: (key) => secretOf(settings, key, env),
+    settle: (options) =>
+      settled(options, config, {
+        says: (section) => isTable(data) && data[section] !== undefined,
+        wrong: (path, message) => wrong(sources, path, message),
+      }),
   }
+  return config
 }
 
 /** `http.get = "name"` in TOML is a table in a table. */
@@ -200,16 +237,13 @@ function collect(
   table: { readonly [key: string]: unknown },
   prefix: string,
   into: { [tool: string]: string },
-  file: string | null,
+  sources: readonly ConfigText[],
 ): void {
   for (const [key, value] of Object.entries(table)) {
     const tool = `${prefix}${key}`
     if (typeof value === 'string') into[tool] = value
-    else if (isTable(value)) collect(value, `${tool}.`, into, file)
-    else
-      throw new ConfigError('config_invalid', `${shown(file)}providers.${tool}: expected the name of a provider`, {
-        path: `providers.${tool}`,
-      })
+    else if (isTable(value)) collect(value, `${tool}.`, into, sources)
+    else throw wrong(sources, ['providers', ...tool.split('.')], `providers.${tool}: expected the name of a provider`)
   }
 }
 
@@ -232,8 +266,6 @@ function secretOf(settings: Parsed['providers']['config'], key: string, env: Env
   return value
 }
 
-const shown = (file: string | null): string => (file === null ? '' : `${file}: `)
-
 const MODEL_KEYS = ['base_url', 'api_key_env', 'default_model', 'organization', 'timeout_ms', 'max_retries']
 
 /** KEEP WITH: schema. */
@@ -249,16 +281,16 @@ const KNOWN: { readonly [place: string]: readonly string[] } = {
   logging: ['level'],
 }
 
-function invalid(issue: z.core.$ZodIssue, file: string | null): ConfigError {
+function invalid(issue: z.core.$ZodIssue, sources: readonly ConfigText[]): ConfigError {
   const place = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys
     const inServer = place[0] === 'providers' && place[1] === 'mcp'
     const known = KNOWN[inServer ? 'providers.mcp' : place.join('.')] ?? []
     const near = closestOf(key, known) ?? known.find((each) => each.startsWith(key)) ?? null
-    const path = [...place, key].join('.')
+    const path = [...place, key]
     const hint = near === null ? '' : `; did you mean '${near}'?`
-    return new ConfigError('config_invalid', `${shown(file)}unknown key ${path}${hint}`, { path })
+    return wrong(sources, path, `unknown key ${path.join('.')}${hint}`)
   }
-  return new ConfigError('config_invalid', `${shown(file)}${place.join('.')}: ${issue.message}`, { path: place.join('.') })
+  return wrong(sources, place, `${place.join('.')}: ${issue.message}`)
 }

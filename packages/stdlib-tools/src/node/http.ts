@@ -25,6 +25,8 @@ export interface HttpOptions {
   readonly maxBodyBytes?: number
   /** Limit of a request that names none; 30 s by default. */
   readonly timeoutMs?: number
+  /** Of requests that name none. */
+  readonly userAgent?: string
 }
 
 export function httpProvider(workspace: Workspace, options: HttpOptions = {}): Provider {
@@ -92,6 +94,13 @@ class HttpClient {
     this.sockets.close()
     await Promise.allSettled([...this.agents.values()].map((agent) => agent.destroy()))
     this.agents.clear()
+  }
+
+  private headersOf(args: Effect['args']): { readonly [name: string]: string } {
+    const given = record(args['headers'] ?? null) as { readonly [name: string]: string }
+    const { userAgent } = this.options
+    const named = userAgent === undefined || Object.keys(given).some((name) => name.toLowerCase() === 'user-agent')
+    return named ? given : { 'user-agent': userAgent, ...given }
   }
 
   private async attempt(call: EffectCall, work: () => Promise<EffectOutcome>): Promise<EffectOutcome> {
@@ -196,7 +205,7 @@ class HttpClient {
         origin,
         path,
         method: String(args['method']) as Dispatcher.HttpMethod,
-        headers: { ...headers, ...(record(args['headers'] ?? null) as { readonly [name: string]: string }) },
+        headers: { ...headers, ...this.headersOf(args) },
         body: bodyOf(args['body'] ?? null),
         signal: limit.signal,
         ...(readMs === undefined ? {} : { headersTimeout: readMs, bodyTimeout: readMs }),

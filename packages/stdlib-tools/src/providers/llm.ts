@@ -19,6 +19,16 @@ export interface LlmProviderOptions {
   readonly fetch?: typeof fetch
   /** Limit of a call that names none, in milliseconds; two minutes by default. */
   readonly timeoutMs?: number
+  /** By name of the provider; wins over the environment. */
+  readonly services?: { readonly [provider: string]: LlmService }
+}
+
+export interface LlmService {
+  /** Asked for at each call; what it throws ends the call. */
+  readonly apiKey?: () => string
+  readonly baseUrl?: string
+  readonly organization?: string
+  readonly timeoutMs?: number
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000
@@ -72,22 +82,28 @@ async function perform(options: LlmProviderOptions, effect: Effect, call: Effect
   const style = String(config['auth_style'] ?? args['auth_style'] ?? 'bearer')
   if (style === 'aws_sigv4') return thrownError(`provider '${provider}' needs signed requests, which this host does not make`)
   const names = texts(config['auth_envs'] ?? config['auth_env'] ?? args['auth_envs'])
-  const key = names.map((name) => env[name]).find((value) => value !== undefined && value !== '')
+  const service = options.services?.[provider] ?? {}
+  const key = service.apiKey?.() ?? names.map((name) => env[name]).find((value) => value !== undefined && value !== '')
   if (key === undefined && style !== 'none' && names.length > 0) return answered({ missing_key: names.join(' or ') })
   const baseEnv = text(args['base_url_env'])
-  const base = (baseEnv === null ? undefined : env[baseEnv]) ?? text(config['base_url']) ?? text(args['base_url']) ?? ''
+  const base =
+    service.baseUrl ?? (baseEnv === null ? undefined : env[baseEnv]) ?? text(config['base_url']) ?? text(args['base_url']) ?? ''
   if (base === '') return thrownError(`provider '${provider}' has no base URL`)
   const wire = wireOf(provider)
   const headers: Record<string, string> = { 'content-type': 'application/json', ...strings(args['extra_headers']) }
   Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args['auth_header']), key))
+  if (service.organization !== undefined) headers['openai-organization'] = service.organization
   const send = sender(options, call, headers)
   if (args['op'] === 'healthcheck') return await healthcheck(send, `${base}${wire.modelsPath}`, provider)
   if (args['op'] === 'embed') return await embed(send, wire, base, args)
   const asked = askedOf(args)
   const endpoint = text(config['chat_endpoint']) ?? text(args['chat_endpoint']) ?? ''
   const url = `${base.replace(/\/$/, '')}${wire.path(asked, endpoint)}`
-  return await send(url, { ...wire.body(asked), ...record(asked.settings['overrides']) }, timeoutOf(options, asked), (body) =>
-    answered(wire.answer(body) as Plain),
+  return await send(
+    url,
+    { ...wire.body(asked), ...record(asked.settings['overrides']) },
+    timeoutOf(service.timeoutMs ?? options.timeoutMs, asked),
+    (body) => answered(wire.answer(body) as Plain),
   )
 }
 
@@ -129,9 +145,9 @@ function sender(options: LlmProviderOptions, call: EffectCall, headers: Record<s
   }
 }
 
-function timeoutOf(options: LlmProviderOptions, { settings }: Asked): number {
+function timeoutOf(usual: number | undefined, { settings }: Asked): number {
   const seconds = settings['timeout']
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : (options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : (usual ?? DEFAULT_TIMEOUT_MS)
 }
 
 // ---------------------------------------------------------------------------------------------------------------- failures

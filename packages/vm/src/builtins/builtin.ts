@@ -14,6 +14,7 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
+import type { ResultCache } from './tool-cache.js'
 import type { SpanMark } from '../effects/span-marks.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import { display } from '../values/display.js'
@@ -148,6 +149,8 @@ export interface MachineAccess {
   readonly pins: ReadonlyMap<string, string> | null
   /** What the host watches results for; null when for nothing. */
   readonly driftWatch: DriftWatch | null
+  /** What the host says about results that are kept; null when nothing. */
+  readonly resultCache: ResultCache | null
   /** Tools of the host by id, as registry entries; null when the machine was not told. */
   readonly hostTools: ReadonlyMap<string, Plain> | null
   /** Whether a tool that is not among them may be one of the host all the same. */

@@ -20,6 +20,11 @@ export type Level = LogLevel
 
 const logState = family('logging', (): { level: Level } => ({ level: 'debug' }))
 
+/** The level that a machine begins with, for its `states`. */
+export function logLevelState(level: Level): readonly [family: string, state: unknown] {
+  return [logState.name, { level }]
+}
+
 /** Strings, numbers, bools and nil as JSON (infinities and NaN as null); anything else as the text it displays. */
 function fieldJson(value: Value): string {
   if (value instanceof HarnFloat && !Number.isFinite(value.v)) return 'null'

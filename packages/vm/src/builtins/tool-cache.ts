@@ -29,6 +29,20 @@ export interface CacheRule {
   readonly ttlMs: number | null
 }
 
+/** What a host says about all kept results. */
+export interface ResultCache {
+  readonly enabled: boolean
+  /** For tools that say no time of their own; null: as long as the run. */
+  readonly ttlMs: number | null
+}
+
+/** What holds for a tool: its own rule, as far as the host has no other. */
+export function ruleUnder(cache: ResultCache | null, own: CacheRule | null): CacheRule | null {
+  if (cache === null || own === null) return own
+  if (!cache.enabled) return null
+  return own.ttlMs === null ? { ttlMs: cache.ttlMs } : own
+}
+
 /** What an entry says; null: its results are not kept. */
 export function cacheRule(given: Value): CacheRule | null {
   if (given === true) return { ttlMs: null }

@@ -27,7 +27,7 @@ import { popScope, pushScope } from './policy-scopes.js'
 import { closestOf } from '@bridle/compiler/signatures'
 import { standardAnswer, standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
 import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
-import { cacheKey, forgetResults, keepResult, keptResult } from './tool-cache.js'
+import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './tool-cache.js'
 import { factsOfEntry, hostEntry } from './tool-entry.js'
 import { driftOfResult, quarantineOf } from './tool-drift.js'
 import { openedStream } from './tool-streams.js'
@@ -499,7 +499,12 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
   }
   const failure = schema === null ? null : validateSchema(value, schema)
   if (failure === null && state.cacheKey !== undefined)
-    keepResult(ctx, state.cacheKey, { value, handler: present(entry, 'handler') }, factsOfEntry(entry).cache!)
+    keepResult(
+      ctx,
+      state.cacheKey,
+      { value, handler: present(entry, 'handler') },
+      ruleUnder(ctx.machine.resultCache, factsOfEntry(entry).cache) ?? { ttlMs: 0 },
+    )
   if (failure === null || outputMode(entry) === 'warn')
     return afterHooks(ctx, state, state.stream === true ? HarnDict.of({ kind: 'whole', id: state.callId, value }) : value)
   const { path, expected, actual, reason } = failure
@@ -642,7 +647,12 @@ function positional(state: DispatchState, parameters: HarnDict): HarnDict | null
 
 function firstAttempt(ctx: Context, state: DispatchState): Result {
   const { cache, version } = factsOfEntry(state.entry!)
-  if (cache !== null && state.stream !== true && executorFor(state, state.entry!) !== 'dry_run') {
+  if (
+    cache !== null &&
+    ruleUnder(ctx.machine.resultCache, cache) !== null &&
+    state.stream !== true &&
+    executorFor(state, state.entry!) !== 'dry_run'
+  ) {
     identify(ctx, state, state.args as HarnDict)
     const schemas = schemaTextHash(ctx, state.entry!)
     state.cacheKey = cacheKey(ctx, { tool: state.name, version, schemas, applied: state.applied, argHash: state.argHash })

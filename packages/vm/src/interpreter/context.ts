@@ -33,6 +33,7 @@ import type {
   TaskOutcome,
 } from '../builtins/builtin.js'
 import type { GrantCeiling } from '../builtins/grants.js'
+import type { ResultCache } from '../builtins/tool-cache.js'
 import type { DriftWatch } from '../builtins/tool-drift.js'
 import type { DefinedTool } from '../builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from '../effects/effect.js'
@@ -256,6 +257,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get pins(): ReadonlyMap<string, string> | null {
     return this.m.options.pins ?? null
+  }
+
+  get resultCache(): ResultCache | null {
+    return this.m.options.resultCache ?? null
   }
 
   get driftWatch(): DriftWatch | null {

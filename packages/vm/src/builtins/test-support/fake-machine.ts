@@ -225,6 +225,7 @@ function makeContext(
       hashHex: (bytes) => bytesToHex(blake3(bytes)),
       runId: null,
       driftWatch: null,
+      resultCache: null,
       sha256Hex: (text) => bytesToHex(sha256(new TextEncoder().encode(text))),
       task: () => machine.task,
       taskOutcome: () => ({ kind: 'aborted' }),

@@ -1,8 +1,9 @@
-// MCP for the runs of the command, loaded with the first effect that needs it: most scripts use no server, and loading the
-// protocol's library would be a third of their start-up time.
+// MCP that is loaded with the first effect that needs it: most scripts use no server, and loading the protocol's library would be a third
+// of their start-up time.
 
-import type { EffectCall, McpToolCaller, Provider, ProviderSource } from '@bridle/stdlib-tools'
-import type { McpConnections, McpOptions } from '@bridle/stdlib-tools/mcp'
+import type { McpToolCaller } from '../executors/mcp.js'
+import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
+import type { McpConnections, McpOptions } from './provider.js'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 
 export function lazyMcpProvider(options: McpOptions): ProviderSource {
@@ -49,7 +50,7 @@ class LazyMcp implements Provider, McpToolCaller {
   }
 
   private load(): Promise<McpConnections> {
-    this.loading ??= import('@bridle/stdlib-tools/mcp').then(({ McpConnections }) => new McpConnections(this.options))
+    this.loading ??= import('./provider.js').then(({ McpConnections }) => new McpConnections(this.options))
     return this.loading
   }
 }
