@@ -101,7 +101,11 @@ function cookieParse(ctx: Context, headers: Value = null): Result {
   if (texts === null) return badHeaders(ctx, headers)
   const { pairs, invalid } = parseHeaders(texts)
   const all = new Map<string, Value[]>()
-  for (const { name, value } of pairs) all.set(name, [...(all.get(name) ?? []), value])
+  for (const { name, value } of pairs) {
+    const values = all.get(name)
+    if (values === undefined) all.set(name, [value])
+    else values.push(value)
+  }
   const duplicates = [...all]
     .filter(([, values]) => values.length > 1)
     .map(([name, values]): [string, Value] => [name, new HarnList(values)])

@@ -90,15 +90,6 @@ export function entry(key: string, value: Value): HarnDict {
   return new HarnDict(null, ENTRY, slots)
 }
 
-/** Joins displays; the lengths are charged before the text is built. */
-export function joinTexts(ctx: Context, items: readonly Value[], separator: string): string | Control {
-  ctx.charge(items.length)
-  const texts = items.map(display)
-  let size = separator.length * Math.max(0, texts.length - 1)
-  for (const text of texts) size += text.length
-  return refuseText(ctx, size) ?? texts.join(separator)
-}
-
 /** Charges a builtin that walks `n` elements and makes a list of up to `made`. */
 export function chargeList(ctx: Context, n: number, made: number = n): void {
   ctx.charge(n >> 3, 16 * made)

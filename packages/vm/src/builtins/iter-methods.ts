@@ -7,13 +7,13 @@ import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builti
 import { addInts, count as intOf, numberOf } from './core-values.js'
 import { advance, iterNextFrame, makeIter, notIterable } from './iter.js'
 import type { BuiltinFamily } from './registry.js'
+import { distinct } from './sets.js'
 import { compare } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { END, HarnIter } from '../values/handles.js'
 import type { HarnGenerator } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat, HarnPair } from '../values/scalars.js'
-import { HarnSet } from '../values/set.js'
 import { isCallable, isInt, isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
@@ -25,7 +25,7 @@ interface SinkState extends FrameState {
   acc: Value
   items: Value[]
   item: Value
-  /** 0 at the start, 1 after a pull, 2 after a call of `fn`. */
+  /** 0 at the start, 1 after a pull, 2 after a call of `fn`, 3 while the end works on. */
   phase: number
 }
 
@@ -63,7 +63,7 @@ function best(wanted: (order: number) => boolean): Sink {
 
 const SINKS: { readonly [name: string]: Sink } = {
   to_list: { take: collect, end: (_ctx, state) => new HarnList(state.items) },
-  to_set: { take: collect, end: (_ctx, state) => HarnSet.distinct(state.items) },
+  to_set: { take: collect, end: (ctx, state) => distinct.run(ctx, new HarnList(state.items)) },
   to_dict: {
     take: (ctx, state) => {
       const { item } = state
@@ -124,6 +124,7 @@ const sinkFrame: FrameDef = frame<SinkState>({
   kind: 'iter.sink',
   step: (ctx, state) => {
     const sink = SINKS[state.sink]!
+    if (state.phase === 3) return ctx.result
     if (state.phase === 2) {
       const early = sink.answered!(state, ctx.result)
       if (early !== null) return early.result
@@ -138,6 +139,7 @@ const sinkFrame: FrameDef = frame<SinkState>({
       if (item === CONTROL) break
       if (item === END) {
         ctx.charge(BLOCK - left)
+        state.phase = 3
         return sink.end(ctx, state)
       }
       state.item = item as Value

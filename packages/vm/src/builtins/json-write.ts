@@ -10,6 +10,7 @@ import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { visit, work } from '../values/meter.js'
+import { TextBuilder } from '../values/text-builder.js'
 import type { Value } from '../values/value.js'
 
 export interface JsonOptions {
@@ -109,7 +110,7 @@ export class JsonWriting {
   private readonly colon: string
   private readonly stack: Open[] = []
   private spent = 0
-  private out = ''
+  private readonly out = new TextBuilder()
 
   constructor(root: Value, { indent = 0, interchange = false, displays = false }: JsonOptions = {}) {
     this.indent = indent
@@ -131,7 +132,7 @@ export class JsonWriting {
       else this.spent += units
     }
     const text = leaf(value, this.interchange, this.displays)
-    if (text !== null) this.out += text
+    if (text !== null) this.out.add(text)
     else {
       const opened = open(value)
       // Opening reads all members, and puts the keys in order.
@@ -154,20 +155,21 @@ export class JsonWriting {
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
       if (this.spent >= units) return undefined
       const { labels, members, at } = top
-      if (at === 0) this.out += labels === null ? '[' : '{'
+      if (at === 0) this.out.add(labels === null ? '[' : '{')
       if (at === members.length) {
         stack.pop()
-        if (at > 0) this.out += this.lineBreak()
-        this.out += labels === null ? ']' : '}'
+        if (at > 0) this.out.add(this.lineBreak())
+        this.out.add(labels === null ? ']' : '}')
         continue
       }
-      this.out += (at > 0 ? ',' : '') + this.lineBreak()
-      if (labels !== null) this.out += (this.interchange ? interchangeString(labels[at]!) : jsonString(labels[at]!)) + this.colon
+      this.out.add((at > 0 ? ',' : '') + this.lineBreak())
+      if (labels !== null)
+        this.out.add((this.interchange ? interchangeString(labels[at]!) : jsonString(labels[at]!)) + this.colon)
       top.at = at + 1
       this.spent += UNITS_A_MEMBER
       this.write(members[at]!)
     }
-    return this.out
+    return this.out.toString()
   }
 
   /** Units since the last call. */

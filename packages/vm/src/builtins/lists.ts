@@ -5,24 +5,27 @@ import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
 import { addNumbers } from './iter-methods.js'
 import {
+  MAX_TEXT,
   UNITS_A_MEMBER,
   chargeList,
   chargeMade,
   clampIndex,
   count,
   countOr,
-  joinTexts,
   numberOf,
   refuseItems,
+  refuseText,
   textArg,
 } from './core-values.js'
 import { listCallbackFrames, listCallbackMethods, listFunctions } from './lists-callbacks.js'
+import { eachOf, inPieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { sorting } from './sorting.js'
-import { compare, equals, searchUnits } from '../values/equality.js'
+import { compare, equals } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -60,6 +63,42 @@ export function indexOf(list: HarnList, wanted: Value): number {
   return -1
 }
 
+/** Searching for a container: each comparison may take long. */
+const searching = inPieces('list.index_of', ([list, wanted]) => {
+  const items = (list as HarnList).view()
+  return eachOf(
+    items.length,
+    (at, budget) => {
+      budget.left -= 1
+      return equals(items[at]!, wanted!) ? at : undefined
+    },
+    () => -1,
+  )
+})
+
+const containing = inPieces('list.contains', ([list, wanted]) => {
+  const items = (list as HarnList).view()
+  return eachOf(
+    items.length,
+    (at, budget) => {
+      budget.left -= 1
+      return equals(items[at]!, wanted!) ? true : undefined
+    },
+    () => false,
+  )
+})
+
+/** `list.contains(value)`, as a function too. */
+export function holds(ctx: Context, list: HarnList, value: Value): Result {
+  if (isContainer(value)) return containing.run(ctx, list, value)
+  ctx.charge(list.length >> 3)
+  return indexOf(list, value) >= 0
+}
+
+function isContainer(value: Value): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof HarnFloat)
+}
+
 export function chunksOf(ctx: Context, items: readonly Value[], size: number): HarnList {
   chargeMade(ctx, Math.ceil(items.length / size), items.length)
   const chunks: Value[] = []
@@ -90,15 +129,70 @@ function best(items: readonly Value[], wanted: (order: number) => boolean): Valu
   return found
 }
 
-function tally(ctx: Context, items: readonly Value[]): HarnDict {
-  ctx.charge(UNITS_A_MEMBER * items.length, 32 * items.length)
+const distinct = inPieces('list.unique', ([list]) => {
+  const items = (list as HarnList).view()
+  const found = new HarnSet()
+  return eachOf(
+    items.length,
+    (at, budget) => {
+      budget.left -= UNITS_A_MEMBER
+      budget.heap += 16
+      found.add(items[at]!)
+      return undefined
+    },
+    () => new HarnList(found.values()),
+  )
+})
+
+const tallying = inPieces('list.tally', ([list]) => {
+  const items = (list as HarnList).view()
   const counts = new Map<string, Value>()
-  for (const item of items) {
-    const key = display(item)
-    counts.set(key, ((counts.get(key) as number | undefined) ?? 0) + 1)
-  }
-  return new HarnDict(counts)
-}
+  return eachOf(
+    items.length,
+    (at, budget) => {
+      const key = display(items[at]!)
+      budget.left -= UNITS_A_MEMBER + (key.length >> 6)
+      budget.heap += 32
+      counts.set(key, ((counts.get(key) as number | undefined) ?? 0) + 1)
+      return undefined
+    },
+    () => new HarnDict(counts),
+  )
+})
+
+/** Texts that are put together before they are put with others. */
+const JOINED = 1024
+
+/** Joins displays. What would be too long is still measured, for the message, but not kept. */
+const joining = inPieces('list.join', ([list, separator]) => {
+  const items = (list as HarnList).view()
+  const between = separator as string
+  const parts: string[] = []
+  let texts: string[] = []
+  let size = between.length * Math.max(0, items.length - 1)
+  return eachOf(
+    items.length,
+    (at, budget) => {
+      const text = display(items[at]!)
+      size += text.length
+      const length = text.length + between.length
+      budget.left -= 1 + (length >> 6)
+      if (size > MAX_TEXT) return undefined
+      budget.heap += length
+      texts.push(text)
+      if (texts.length === JOINED) {
+        parts.push(texts.join(between))
+        texts = []
+      }
+      return undefined
+    },
+    (ctx) => {
+      const refusal = size > MAX_TEXT ? refuseText(ctx, size) : null
+      if (texts.length > 0) parts.push(texts.join(between))
+      return refusal ?? parts.join(between)
+    },
+  )
+})
 
 function flatten(ctx: Context, items: readonly Value[]): Result {
   const refusal = refuseItems(
@@ -157,30 +251,22 @@ const methods: readonly BuiltinDef[] = [
   listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(all(ctx, self).toReversed())),
   listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(ctx, self.view())),
   listMethod('compact() -> list', 'Without nil.', (ctx, self) => new HarnList(all(ctx, self).filter((item) => item !== null))),
-  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', (ctx, self) => {
-    ctx.charge(UNITS_A_MEMBER * self.length)
-    return new HarnList(new HarnSet(all(ctx, self)).values())
-  }),
+  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', (ctx, self) =>
+    distinct.run(ctx, self),
+  ),
   listMethod(
     'join(separator?: string) -> string',
     'Displays of the elements, joined.',
-    (ctx, self, separator) => joinTexts(ctx, self.view(), textArg(ctx, 0, separator)),
+    (ctx, self, separator) => joining.run(ctx, self, textArg(ctx, 0, separator)),
     true,
   ),
-  listMethod(
-    'contains(value: any) -> bool',
-    'Whether an element equals `value`.',
-    (ctx, self, value) => {
-      ctx.charge(searchUnits(self.length, value))
-      return indexOf(self, value) >= 0
-    },
-    true,
-  ),
+  listMethod('contains(value: any) -> bool', 'Whether an element equals `value`.', holds, true),
   listMethod(
     'index_of(value: any) -> int',
     'Index of the first element equal to `value`, or -1.',
     (ctx, self, value) => {
-      ctx.charge(searchUnits(self.length, value))
+      if (isContainer(value)) return searching.run(ctx, self, value)
+      ctx.charge(self.length >> 3)
       return indexOf(self, value)
     },
     true,
@@ -237,7 +323,7 @@ const methods: readonly BuiltinDef[] = [
     chargeList(ctx, self.length)
     return new HarnList(self.items.slice(0, Math.max(0, self.length - 1)))
   }),
-  listMethod('tally() -> dict', 'How often each display occurs.', (ctx, self) => tally(ctx, self.view()), true),
+  listMethod('tally() -> dict', 'How often each display occurs.', (ctx, self) => tallying.run(ctx, self), true),
   ...['chunk', 'each_slice'].map(eachSlice),
   ...['window', 'each_cons', 'sliding_window'].map(windowMethod),
 ]
@@ -267,13 +353,20 @@ const functions: readonly BuiltinDef[] = [
   builtin(
     'join(list: list, separator?: string) -> string',
     { doc: 'Displays of the elements, joined.', borrows: true },
-    (ctx, list = null, separator = null) =>
-      list instanceof HarnList ? joinTexts(ctx, list.view(), textArg(ctx, 1, separator)) : '',
+    (ctx, list = null, separator = null) => (list instanceof HarnList ? joining.run(ctx, list, textArg(ctx, 1, separator)) : ''),
   ),
 ]
 
 export const listsFamily: BuiltinFamily = {
   name: 'lists',
   builtins: [...methods, ...listCallbackMethods, ...functions, ...listFunctions],
-  frames: [...listCallbackFrames, sorting.frame],
+  frames: [
+    ...listCallbackFrames,
+    sorting.frame,
+    distinct.frame,
+    tallying.frame,
+    joining.frame,
+    searching.frame,
+    containing.frame,
+  ],
 }

@@ -3,7 +3,7 @@
 // the middle does the pieces again that were done, from the same arguments, and does not pay for them twice.
 
 import { frame } from './builtin.js'
-import { payBy } from '../values/meter.js'
+import { payBy, smallVisits } from '../values/meter.js'
 import type { Context, FrameDef, FrameState, Result } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -20,6 +20,30 @@ export interface Budget {
 export interface Work {
   /** Goes on until the budget is spent or all is done; the result, or undefined when there is more to do. */
   step(ctx: Context, budget: Budget): Result | undefined
+}
+
+/**
+ * The usual work: `visit` does one element after the other and counts the budget down, `end` has the result; `visit` may have it
+ * before. Small walks over what lies in an element (display, keys, equality), which are otherwise part of the operation, count here.
+ */
+export function eachOf(
+  length: number,
+  visit: (at: number, budget: Budget) => Result | undefined,
+  end: (ctx: Context) => Result,
+): Work {
+  let at = 0
+  return {
+    step: (ctx, budget) => {
+      for (; at < length; at++) {
+        if (budget.left <= 0) return undefined
+        const before = smallVisits()
+        const early = visit(at, budget)
+        budget.left -= smallVisits() - before
+        if (early !== undefined) return early
+      }
+      return end(ctx)
+    },
+  }
 }
 
 interface PiecesState extends FrameState {
@@ -39,14 +63,6 @@ export interface Pieces {
 /** `begin` prepares the work for arguments; it must be quick, or charge. */
 export function inPieces(kind: string, begin: (args: readonly Value[]) => Work): Pieces {
   const halfDone = new WeakMap<readonly Value[], Work>()
-  const piece = (ctx: Context, work: Work, state: PiecesState): Result | undefined => {
-    const budget: Budget = { left: PIECE, heap: 0 }
-    const result = work.step(ctx, budget)
-    state.done += 1
-    state.heldHeap += budget.heap
-    ctx.charge(PIECE - budget.left, budget.heap)
-    return result
-  }
   return {
     frame: frame<PiecesState>({
       kind,
@@ -61,16 +77,22 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
           payBy(payer)
           halfDone.set(state.args, work)
         }
-        const result = piece(ctx, work, state)
+        const budget: Budget = { left: PIECE, heap: 0 }
+        const result = work.step(ctx, budget)
+        state.done += 1
+        state.heldHeap += budget.heap
+        ctx.charge(PIECE - budget.left, budget.heap)
         return result === undefined ? ctx.again() : result
       },
     }),
     run: (ctx, ...args) => {
       const work = begin(args)
-      const state: PiecesState = { args, done: 0, heldHeap: 0 }
-      const result = piece(ctx, work, state)
+      const budget: Budget = { left: PIECE, heap: 0 }
+      const result = work.step(ctx, budget)
+      ctx.charge(PIECE - budget.left, budget.heap)
       if (result !== undefined) return result
       halfDone.set(args, work)
+      const state: PiecesState = { args, done: 1, heldHeap: budget.heap }
       return ctx.frame(kind, state)
     },
   }

@@ -4,75 +4,295 @@
 
 import { builtin, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, Result } from './builtin.js'
-import { UNITS_A_MEMBER } from './core-values.js'
+import { UNITS_A_MEMBER, chargeList } from './core-values.js'
 import { loopFrame, runLoop } from './lists-callbacks.js'
+import { eachOf, inPieces } from './pieces.js'
+import type { Budget, Pieces, Work } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
-import { equals, structuralKey } from '../values/equality.js'
+import { Alike, equals, structuralKey } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
+import { smallVisits, work } from '../values/meter.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { isCallable, isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-/** Which members are the same: structural key, or `==`. */
-type Has = (set: HarnSet, value: Value) => boolean
+/** Units of a member that is copied under a key it has. */
+const UNITS_A_COPY = 2
 
-const hasKey: Has = (set, value) => set.map.has(structuralKey(value))
+/** Which members are the same: structural key, or `==`. */
+interface Sameness {
+  /** Whether a member of another set, with its key there, is in `set`; `search` is of `set`. */
+  readonly has: (set: HarnSet, key: unknown, value: Value, search: Search) => boolean
+  /** Whether what `has` says of the member may need `search`. */
+  readonly searches: (set: HarnSet, key: unknown, value: Value) => boolean
+}
+
+const byKey: Sameness = { has: (set, key) => set.map.has(key), searches: () => false }
 
 /** By `==`. A scalar can equal another key only as a number of the other type; containers are searched. */
-const hasEqual: Has = (set, value) => {
-  // Closures and the like are never equal, not even to themselves, so a hit on the key needs the check too.
-  const kept = set.map.get(structuralKey(value))
-  if (kept !== undefined && equals(kept, value)) return true
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return false
-  if (typeof value === 'number' && !Number.isNaN(value)) return set.map.has(structuralKey(new HarnFloat(value)))
-  for (const member of set.map.values()) if (equals(member, value)) return true
-  return false
+const byEquality: Sameness = {
+  has: (set, key, value, search) => {
+    // Closures and the like are never equal, not even to themselves, so a hit on the key needs the check too.
+    const kept = set.map.get(key)
+    if (kept !== undefined && equals(kept, value)) return true
+    const other = otherKey(value)
+    return other === undefined ? search.has(value) : other !== null && set.map.has(other)
+  },
+  searches: (set, key, value) => !set.map.has(key) && otherKey(value) === undefined,
 }
 
-function fromValues(values: Iterable<Value>): HarnSet {
-  return new HarnSet(values)
+/** The one other key under which a scalar may equal a member; null for none, undefined for what must be searched for. */
+function otherKey(value: Value): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return null
+  if (typeof value === 'number') return Number.isNaN(value) ? null : structuralKey(new HarnFloat(value))
+  if (value instanceof HarnFloat && !Number.isInteger(value.v)) return null
+  return value instanceof HarnFloat && Number.isSafeInteger(value.v) ? value.v + 0 : undefined
 }
 
-function keep(set: HarnSet, test: (value: Value) => boolean): HarnSet {
-  return fromValues(set.values().filter(test))
-}
+/** Searches a set by `==`; made ready in pieces, when it is first needed. */
+class Search {
+  private readonly alike = new Alike()
+  private readonly left: Iterator<Value>
+  private isReady = false
 
-interface Algebra {
-  readonly union: (a: HarnSet, b: HarnSet) => HarnSet
-  readonly intersect: (a: HarnSet, b: HarnSet) => HarnSet
-  readonly difference: (a: HarnSet, b: HarnSet) => HarnSet
-  readonly symmetric: (a: HarnSet, b: HarnSet) => HarnSet
-  readonly subset: (a: HarnSet, b: HarnSet) => boolean
-  readonly disjoint: (a: HarnSet, b: HarnSet) => boolean
-}
+  constructor(set: HarnSet) {
+    this.left = set.map.values()
+  }
 
-function algebra(has: Has): Algebra {
-  const without = (a: HarnSet, b: HarnSet): Value[] => a.values().filter((value) => !has(b, value))
-  return {
-    union: (a, b) => fromValues([...a.values(), ...without(b, a)]),
-    intersect: (a, b) => keep(a, (value) => has(b, value)),
-    difference: (a, b) => fromValues(without(a, b)),
-    symmetric: (a, b) => fromValues([...without(a, b), ...without(b, a)]),
-    subset: (a, b) => a.values().every((value) => has(b, value)),
-    disjoint: (a, b) => !a.values().some((value) => has(b, value)),
+  /** Whether it is ready; otherwise the budget is spent. */
+  prepare(budget: Budget): boolean {
+    while (!this.isReady) {
+      if (budget.left <= 0) return false
+      const before = smallVisits()
+      const next = this.left.next()
+      if (next.done === true) this.isReady = true
+      else this.alike.add(next.value)
+      budget.left -= UNITS_A_MEMBER + smallVisits() - before
+      budget.heap += 32
+    }
+    return true
+  }
+
+  has(value: Value): boolean {
+    return this.alike.of(value).some((other) => equals(other, value))
   }
 }
 
-const byKey = algebra(hasKey)
-const byEquality = algebra(hasEqual)
-
-function added(set: HarnSet, value: Value, has: Has): HarnSet {
-  return has(set, value) ? set : fromValues([...set.values(), value])
+/** Goes over a set: over its members that are in `other` or, if not `wanted`, are not; without `other` over all. */
+interface Pass {
+  readonly from: HarnSet
+  readonly other: HarnSet | null
+  readonly wanted: boolean
 }
 
-function removed(set: HarnSet, same: (member: Value) => boolean): HarnSet {
-  return keep(set, (member) => !same(member))
+/** Members that the passes meet, in order, with what they make of them. */
+function meeting(
+  passes: readonly Pass[],
+  same: Sameness,
+  meet: (key: unknown, value: Value, budget: Budget) => void,
+  end: () => Result,
+  /** Where a member that is not met settles the result: what it is then. */
+  otherwise?: Value,
+): Work {
+  const searches = passes.map(({ other }) => new Search(other ?? new HarnSet()))
+  const cursors = passes.map(({ from }) => from.map.entries())
+  let waiting: readonly [unknown, Value] | null = null
+  let at = 0
+  return {
+    step: (_ctx, budget) => {
+      for (; at < passes.length; at++) {
+        const { other, wanted } = passes[at]!
+        for (;;) {
+          if (budget.left <= 0) return undefined
+          const next: readonly [unknown, Value] | undefined = waiting ?? cursors[at]!.next().value
+          if (next === undefined) break
+          const [key, value] = next
+          waiting = next
+          if (other !== null && same.searches(other, key, value) && !searches[at]!.prepare(budget)) return undefined
+          waiting = null
+          const before = smallVisits()
+          const met = other === null || same.has(other, key, value, searches[at]!) === wanted
+          budget.left -= UNITS_A_COPY + smallVisits() - before
+          if (met) meet(key, value, budget)
+          else if (otherwise !== undefined) return otherwise
+        }
+      }
+      return end()
+    },
+  }
 }
 
-function charge(ctx: Context, ...sets: Value[]): void {
-  for (const set of sets) if (set instanceof HarnSet) ctx.charge(UNITS_A_MEMBER * set.size, 32 * set.size)
+/** A set of what the passes meet, and of `more` that comes after. */
+function collecting(passes: readonly Pass[], same: Sameness, more: readonly Value[] = []): Work {
+  const made = new HarnSet()
+  return meeting(
+    passes,
+    same,
+    (key, value, budget) => {
+      budget.heap += 32
+      made.addUnder(key, value)
+    },
+    () => {
+      for (const value of more) made.add(value)
+      return made
+    },
+  )
 }
+
+const whether = (pass: Pass, same: Sameness): Work =>
+  meeting(
+    [pass],
+    same,
+    () => {},
+    () => true,
+    false,
+  )
+
+type Op = (a: HarnSet, b: HarnSet, same: Sameness) => Work
+
+const both = (from: HarnSet, other: HarnSet): Pass => ({ from, other, wanted: true })
+const without = (from: HarnSet, other: HarnSet): Pass => ({ from, other, wanted: false })
+const whole = (from: HarnSet): Pass => ({ from, other: null, wanted: true })
+
+const OPERATIONS = {
+  union: (a, b, same) => collecting([whole(a), without(b, a)], same),
+  intersect: (a, b, same) => collecting([both(a, b)], same),
+  difference: (a, b, same) => collecting([without(a, b)], same),
+  symmetric: (a, b, same) => collecting([without(a, b), without(b, a)], same),
+  subset: (a, b, same) => whether(both(a, b), same),
+  superset: (a, b, same) => whether(both(b, a), same),
+  disjoint: (a, b, same) => whether(without(a, b), same),
+} as const satisfies Record<string, Op>
+
+/** Each operation in pieces, by key (`set.key.union`) and by `==` (`set.union`). */
+function operations(prefix: string, same: Sameness): Record<keyof typeof OPERATIONS, Pieces> {
+  const made = Object.entries(OPERATIONS).map(([name, op]): [string, Pieces] => [
+    name,
+    inPieces(`${prefix}${name}`, ([a, b]) => op(a as HarnSet, b as HarnSet, same)),
+  ])
+  return Object.fromEntries(made) as Record<keyof typeof OPERATIONS, Pieces>
+}
+
+const keyed = operations('set.key.', byKey)
+const equal = operations('set.', byEquality)
+
+/** What a set has beside the members of one that `add` copies. */
+const adding = inPieces('set.add', ([set, value]) => collecting([whole(set as HarnSet)], byKey, [value!]))
+
+/** Without the members for which `isGone` holds. */
+function removing(kind: string, test: (value: Value) => (key: unknown, member: Value) => boolean): Pieces {
+  return inPieces(kind, ([set, value]) => {
+    const made = new HarnSet()
+    const isGone = test(value!)
+    const passes = [whole(set as HarnSet)]
+    return meeting(
+      passes,
+      byKey,
+      (key, member, budget) => {
+        const before = smallVisits()
+        const gone = isGone(key, member)
+        budget.left -= smallVisits() - before
+        if (gone) return
+        budget.heap += 32
+        made.addUnder(key, member)
+      },
+      () => made,
+    )
+  })
+}
+
+const removingEqual = removing('set.remove', (value) => (_key, member) => equals(member, value))
+const removingKey = removing('set.key.remove', (value) => {
+  const gone = structuralKey(value)
+  return (key) => key === gone
+})
+
+/** The distinct members of lists and sets, and of what is neither. */
+const making = inPieces('set.of', (args) => {
+  const made = new HarnSet()
+  const items = args.length === 1 ? membersOf(args[0]!) : args.flatMap(membersOf)
+  return eachOf(
+    items.length,
+    (at, budget) => {
+      budget.left -= UNITS_A_MEMBER
+      budget.heap += 32
+      made.add(items[at]!)
+      return undefined
+    },
+    () => made,
+  )
+})
+
+function membersOf(value: Value): readonly Value[] {
+  if (!(value instanceof HarnList) && !(value instanceof HarnSet)) return [value]
+  work((value instanceof HarnList ? value.length : value.size) >> 3)
+  return value instanceof HarnList ? value.view() : value.values()
+}
+
+/** The first of values that are equal as scripts compare them: 1.0 is one with 1. Inside containers only exact keys count. */
+export const distinct = inPieces('set.distinct', ([list]) => {
+  const items = (list as HarnList).view()
+  const made = new HarnSet()
+  const seen = new Set<unknown>()
+  return eachOf(
+    items.length,
+    (at, budget) => {
+      const value = items[at]!
+      const key = structuralKey(value)
+      const isWhole = value instanceof HarnFloat && Number.isSafeInteger(value.v)
+      const number = isWhole ? value.v + 0 : key
+      budget.left -= UNITS_A_MEMBER
+      if (seen.has(number)) return undefined
+      budget.heap += 32
+      seen.add(number)
+      made.addUnder(key, value)
+      return undefined
+    },
+    () => made,
+  )
+})
+
+/** Whether a value is in a set; undefined where only a search can tell. */
+function isHeld(set: HarnSet, value: Value): boolean | undefined {
+  const kept = set.map.get(structuralKey(value))
+  if (kept !== undefined && equals(kept, value)) return true
+  const other = otherKey(value)
+  return other === undefined ? undefined : other !== null && set.map.has(other)
+}
+
+/** Compares with each member: `found` for one that equals, else it goes on with `missing`. */
+function searching(set: HarnSet, value: Value, found: Value, missing: () => Work): Work {
+  const members = set.values()
+  const search = eachOf(
+    members.length,
+    (at, budget) => {
+      budget.left -= 1
+      return equals(members[at]!, value) ? true : undefined
+    },
+    () => false,
+  )
+  let next: Work | null = null
+  return {
+    step: (ctx, budget) => {
+      if (next === null) {
+        const result = search.step(ctx, budget)
+        if (result === undefined) return undefined
+        if (result === true) return found
+        next = missing()
+      }
+      return next.step(ctx, budget)
+    },
+  }
+}
+
+const NOT_FOUND: Work = { step: () => false }
+
+const containing = inPieces('set.contains', ([set, value]) => searching(set as HarnSet, value!, true, () => NOT_FOUND))
+
+const addingMissing = inPieces('set.add.missing', ([set, value]) =>
+  searching(set as HarnSet, value!, set!, () => collecting([whole(set as HarnSet)], byKey, [value!])),
+)
 
 function setMethod(
   signature: string,
@@ -80,22 +300,13 @@ function setMethod(
   run: (ctx: Context, self: HarnSet, arg: Value) => Result,
   borrows = false,
 ): BuiltinDef {
-  return method('set', signature, { doc, borrows }, (ctx, self, arg = null) => {
-    charge(ctx, self!, arg)
-    return run(ctx, self as HarnSet, arg)
-  })
+  return method('set', signature, { doc, borrows }, (ctx, self, arg = null) => run(ctx, self as HarnSet, arg))
 }
 
 /** A method of two sets; `otherwise` is its result for an argument that is no set. */
-function binaryMethod(
-  name: string,
-  returns: string,
-  doc: string,
-  op: (a: HarnSet, b: HarnSet) => Value,
-  otherwise: (self: HarnSet) => Value,
-): BuiltinDef {
-  return setMethod(`${name}(other: set) -> ${returns}`, doc, (_ctx, self, other) =>
-    other instanceof HarnSet ? op(self, other) : otherwise(self),
+function binaryMethod(name: string, returns: string, doc: string, op: Pieces, otherwise: (self: HarnSet) => Value): BuiltinDef {
+  return setMethod(`${name}(other: set) -> ${returns}`, doc, (ctx, self, other) =>
+    other instanceof HarnSet ? op.run(ctx, self, other) : otherwise(self),
   )
 }
 
@@ -107,30 +318,31 @@ const LOOPS = {
       state.out.push(answer)
       return undefined
     },
-    end: (state) => HarnSet.distinct(state.out),
+    end: (state, ctx) => distinct.run(ctx, new HarnList(state.out)),
   }),
   filter: loopFrame('set.filter', {
     visit: (state, item, answer) => {
       if (isTruthy(answer)) state.out.push(item)
       return undefined
     },
-    end: (state) => fromValues(state.out),
+    end: (state, ctx) => making.run(ctx, new HarnList(state.out)),
   }),
 } as const satisfies Record<string, FrameDef>
 
 function loopMethod(name: string, frameKind: string, returns: string, doc: string, missing: Value): BuiltinDef {
-  return method('set', `${name}(f: closure) -> ${returns}`, { doc, effects: ['callback'] }, (ctx, self, fn = null) =>
-    isCallable(fn) ? runLoop(ctx, frameKind, new HarnList((self as HarnSet).values()), fn) : missing,
-  )
+  return method('set', `${name}(f: closure) -> ${returns}`, { doc, effects: ['callback'] }, (ctx, self, fn = null) => {
+    if (!isCallable(fn)) return missing
+    const set = self as HarnSet
+    chargeList(ctx, UNITS_A_COPY * set.size, set.size)
+    return runLoop(ctx, frameKind, new HarnList(set.values()), fn)
+  })
 }
 
 const sizeMethod = (name: string): BuiltinDef =>
   method('set', `${name}() -> int`, { doc: 'Number of members.', borrows: true }, (_ctx, self) => (self as HarnSet).size)
 
 const removeMethod = (name: string): BuiltinDef =>
-  setMethod(`${name}(value: any) -> set`, 'Without the member.', (_ctx, self, value) =>
-    removed(self, (member) => equals(member, value)),
-  )
+  setMethod(`${name}(value: any) -> set`, 'Without the member.', (ctx, self, value) => removingEqual.run(ctx, self, value))
 
 const methods: readonly BuiltinDef[] = [
   ...['count', 'len'].map(sizeMethod),
@@ -140,25 +352,31 @@ const methods: readonly BuiltinDef[] = [
     { doc: 'Whether there is no member.', borrows: true },
     (_ctx, self) => (self as HarnSet).size === 0,
   ),
-  setMethod('contains(value: any) -> bool', 'Whether `value` is a member.', (_ctx, self, value) => hasEqual(self, value), true),
-  setMethod('add(value: any) -> set', 'With the member.', (_ctx, self, value) => added(self, value, hasEqual)),
+  setMethod(
+    'contains(value: any) -> bool',
+    'Whether `value` is a member.',
+    (ctx, self, value) => isHeld(self, value) ?? containing.run(ctx, self, value),
+    true,
+  ),
+  setMethod('add(value: any) -> set', 'With the member.', (ctx, self, value) => {
+    const held = isHeld(self, value)
+    if (held === true) return self
+    return (held === undefined ? addingMissing : adding).run(ctx, self, value)
+  }),
   ...['remove', 'delete'].map(removeMethod),
-  binaryMethod('union', 'set', 'Members of either.', byEquality.union, itself),
+  binaryMethod('union', 'set', 'Members of either.', equal.union, itself),
   ...['intersect', 'intersection'].map((name) =>
-    binaryMethod(name, 'set', 'Members of both.', byEquality.intersect, () => new HarnSet()),
+    binaryMethod(name, 'set', 'Members of both.', equal.intersect, () => new HarnSet()),
   ),
-  binaryMethod('difference', 'set', 'Members of this one only.', byEquality.difference, itself),
-  binaryMethod('symmetric_difference', 'set', 'Members of exactly one.', byEquality.symmetric, itself),
-  binaryMethod('is_subset', 'bool', 'Whether the other has every member.', byEquality.subset, () => false),
-  binaryMethod(
-    'is_superset',
-    'bool',
-    'Whether this has every member of the other.',
-    (a, b) => byEquality.subset(b, a),
-    () => false,
-  ),
-  binaryMethod('is_disjoint', 'bool', 'Whether there is no common member.', byEquality.disjoint, () => true),
-  setMethod('to_list() -> list', 'The members in insertion order.', (_ctx, self) => new HarnList(self.values())),
+  binaryMethod('difference', 'set', 'Members of this one only.', equal.difference, itself),
+  binaryMethod('symmetric_difference', 'set', 'Members of exactly one.', equal.symmetric, itself),
+  binaryMethod('is_subset', 'bool', 'Whether the other has every member.', equal.subset, () => false),
+  binaryMethod('is_superset', 'bool', 'Whether this has every member of the other.', equal.superset, () => false),
+  binaryMethod('is_disjoint', 'bool', 'Whether there is no common member.', equal.disjoint, () => true),
+  setMethod('to_list() -> list', 'The members in insertion order.', (ctx, self) => {
+    chargeList(ctx, UNITS_A_COPY * self.size, self.size)
+    return new HarnList(self.values())
+  }),
   loopMethod('map', 'set.map', 'set', 'The distinct values that `f` gives.', null),
   loopMethod('filter', 'set.filter', 'set', 'The members for which `f` holds.', null),
   loopMethod('any', 'list.any', 'bool', 'Whether `f` holds for a member.', false),
@@ -167,56 +385,58 @@ const methods: readonly BuiltinDef[] = [
 ]
 
 /** A function whose first argument must be a set. */
-function onSet(name: string, returns: string, doc: string, op: (set: HarnSet, value: Value) => Value): BuiltinDef {
+function onSet(name: string, returns: string, doc: string, op: (ctx: Context, set: HarnSet, value: Value) => Result): BuiltinDef {
   return builtin(`${name}(s: set, value: any) -> ${returns}`, { doc }, (ctx, set = null, value = null) => {
     if (!(set instanceof HarnSet)) return ctx.throw(`${name}: first argument must be a set`)
-    charge(ctx, set)
-    return op(set, value)
+    return op(ctx, set, value)
   })
 }
 
 /** A function of two sets; without `otherwise`, arguments of another type are an error. */
-function onSets(
-  name: string,
-  returns: string,
-  doc: string,
-  op: (a: HarnSet, b: HarnSet) => Value,
-  otherwise?: boolean,
-): BuiltinDef {
+function onSets(name: string, returns: string, doc: string, op: Pieces, otherwise?: boolean): BuiltinDef {
   return builtin(`${name}(a: set, b: set) -> ${returns}`, { doc }, (ctx, a = null, b = null) => {
     if (!(a instanceof HarnSet) || !(b instanceof HarnSet)) return otherwise ?? ctx.throw(`${name}: arguments must be sets`)
-    charge(ctx, a, b)
-    return op(a, b)
+    return op.run(ctx, a, b)
   })
 }
 
 const functions: readonly BuiltinDef[] = [
-  builtin('set(...items: any) -> set', { doc: 'The arguments; lists and sets contribute their members.' }, (ctx, ...items) => {
-    const made = new HarnSet()
-    for (const item of items) {
-      const members = item instanceof HarnList ? item.view() : item instanceof HarnSet ? item.values() : [item]
-      ctx.charge(UNITS_A_MEMBER * members.length, 32 * members.length)
-      for (const member of members) made.add(member)
-    }
-    return made
-  }),
-  onSet('set_add', 'set', 'With the member.', (set, value) => added(set, value, hasKey)),
-  onSet('set_remove', 'set', 'Without the member.', (set, value) => {
-    const key = structuralKey(value)
-    return removed(set, (member) => structuralKey(member) === key)
-  }),
+  builtin('set(...items: any) -> set', { doc: 'The arguments; lists and sets contribute their members.' }, (ctx, ...items) =>
+    making.run(ctx, ...items),
+  ),
+  onSet('set_add', 'set', 'With the member.', (ctx, set, value) =>
+    set.map.has(structuralKey(value)) ? set : adding.run(ctx, set, value),
+  ),
+  onSet('set_remove', 'set', 'Without the member.', (ctx, set, value) => removingKey.run(ctx, set, value)),
   builtin(
     'set_contains(s: set, value: any) -> bool',
     { doc: 'Whether `value` is a member; false for anything but a set.', borrows: true },
-    (_ctx, set = null, value = null) => set instanceof HarnSet && hasKey(set, value),
+    (_ctx, set = null, value = null) => set instanceof HarnSet && set.map.has(structuralKey(value)),
   ),
-  onSets('set_union', 'set', 'Members of either.', byKey.union),
-  onSets('set_intersect', 'set', 'Members of both.', byKey.intersect),
-  onSets('set_difference', 'set', 'Members of the first only.', byKey.difference),
-  onSets('set_symmetric_difference', 'set', 'Members of exactly one.', byKey.symmetric),
-  onSets('set_is_subset', 'bool', 'Whether the second has every member of the first.', byKey.subset, false),
-  onSets('set_is_superset', 'bool', 'Whether the first has every member of the second.', (a, b) => byKey.subset(b, a), false),
-  onSets('set_is_disjoint', 'bool', 'Whether there is no common member.', byKey.disjoint, true),
+  onSets('set_union', 'set', 'Members of either.', keyed.union),
+  onSets('set_intersect', 'set', 'Members of both.', keyed.intersect),
+  onSets('set_difference', 'set', 'Members of the first only.', keyed.difference),
+  onSets('set_symmetric_difference', 'set', 'Members of exactly one.', keyed.symmetric),
+  onSets('set_is_subset', 'bool', 'Whether the second has every member of the first.', keyed.subset, false),
+  onSets('set_is_superset', 'bool', 'Whether the first has every member of the second.', keyed.superset, false),
+  onSets('set_is_disjoint', 'bool', 'Whether there is no common member.', keyed.disjoint, true),
 ]
 
-export const setsFamily: BuiltinFamily = { name: 'sets', builtins: [...methods, ...functions], frames: Object.values(LOOPS) }
+export const setsFamily: BuiltinFamily = {
+  name: 'sets',
+  builtins: [...methods, ...functions],
+  frames: [
+    ...Object.values(LOOPS),
+    ...[
+      ...Object.values(keyed),
+      ...Object.values(equal),
+      adding,
+      removingEqual,
+      removingKey,
+      making,
+      distinct,
+      containing,
+      addingMissing,
+    ].map((pieces) => pieces.frame),
+  ],
+}

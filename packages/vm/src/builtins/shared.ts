@@ -19,8 +19,10 @@ type SharedKind = 'shared_cell' | 'shared_map'
 interface Shared {
   readonly kind: SharedKind
   readonly place: Place
-  /** A cell's value; for a map its entries as a dict value, replaced at every change. */
+  /** A cell's value; for a map its entries as a dict value. */
   value: Value
+  /** Nobody else has seen this dict: it is changed in place. */
+  isOwn: boolean
   version: number
   reads: number
   writes: number
@@ -37,7 +39,7 @@ function nameOf(kind: SharedKind, place: Place): string {
 }
 
 function makeEntry(kind: SharedKind, place: Place, value: Value): Shared {
-  return { kind, place, value, version: 0, reads: 0, writes: 0, casSuccesses: 0, casFailures: 0, staleReads: 0 }
+  return { kind, place, value, isOwn: false, version: 0, reads: 0, writes: 0, casSuccesses: 0, casFailures: 0, staleReads: 0 }
 }
 
 function opened(ctx: Context, kind: SharedKind, place: Place, initial: Value): Shared {
@@ -67,24 +69,29 @@ function operation(
   name: string,
   needed: number,
   what: string,
-  run: (entry: Shared, ...args: Value[]) => Value,
+  run: (entry: Shared, ctx: Context, ...args: Value[]) => Value,
 ) {
   return (ctx: Context, target: Value, ...args: Value[]): Result => {
     if (ctx.argc < needed) return ctx.runtime(needed === 1 ? `${name}: ${what} is required` : `${name}: requires ${what}`)
     const place = targetPlace(ctx, name, kind, target)
     if (place instanceof Control) return place
     ctx.charge(1)
-    return run(opened(ctx, kind, place, kind === 'shared_cell' ? null : new HarnDict()), ...args)
+    return run(opened(ctx, kind, place, kind === 'shared_cell' ? null : new HarnDict()), ctx, ...args)
   }
 }
 
 function read(entry: Shared): Value {
   entry.reads++
+  entry.isOwn = false
   return entry.value
 }
 
 function write(entry: Shared, value: Value): void {
   entry.value = value
+  changed(entry)
+}
+
+function changed(entry: Shared): void {
   entry.version++
   entry.writes++
 }
@@ -93,10 +100,26 @@ function mapOf(entry: Shared): HarnDict {
   return entry.value as HarnDict // shared_map entries are made with a dict and only ever replaced by one
 }
 
-function without(dict: HarnDict, key: string): HarnDict {
-  const copy = dict.copy()
-  copy.delete(key)
-  return copy
+/** The map's entries, to be changed in place: a copy where somebody has the dict as it is. */
+function ownMap(ctx: Context, entry: Shared): HarnDict {
+  ctx.charge(1, 32)
+  if (!entry.isOwn) {
+    const dict = mapOf(entry)
+    ctx.charge(dict.size, 32 * dict.size)
+    entry.value = dict.copy()
+    entry.isOwn = true
+  }
+  return mapOf(entry)
+}
+
+function setEntry(ctx: Context, entry: Shared, key: string, value: Value): void {
+  ownMap(ctx, entry).put(key, value)
+  changed(entry)
+}
+
+function removeEntry(ctx: Context, entry: Shared, key: string): void {
+  if (mapOf(entry).has(key)) ownMap(ctx, entry).delete(key)
+  changed(entry)
 }
 
 function snapshot(entry: Shared, value: Value): HarnDict {
@@ -179,7 +202,7 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_set(cell: dict, value: any)',
       'Sets a cell and gives the value before.',
-      operation('shared_cell', 'shared_set', 1, 'handle', (cell, value = null) => {
+      operation('shared_cell', 'shared_set', 1, 'handle', (cell, _ctx, value = null) => {
         const before = cell.value
         write(cell, value)
         return before
@@ -193,16 +216,22 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_cas(cell: dict, expected_or_snapshot: any, value: any) -> bool',
       'Sets a cell if it still holds what is expected.',
-      operation('shared_cell', 'shared_cas', 3, 'handle, expected, and new value', (cell, expected = null, value = null) => {
-        const holds = stillHolds(cell, cell.value, expected)
-        if (holds) write(cell, value)
-        return holds
-      }),
+      operation(
+        'shared_cell',
+        'shared_cas',
+        3,
+        'handle, expected, and new value',
+        (cell, _ctx, expected = null, value = null) => {
+          const holds = stillHolds(cell, cell.value, expected)
+          if (holds) write(cell, value)
+          return holds
+        },
+      ),
     ),
     define(
       'shared_map_get(map: dict, key: string, default?: any)',
       'The value under a key, or the default.',
-      operation('shared_map', 'shared_map_get', 2, 'handle and key', (map, key = null, fallback = null) => {
+      operation('shared_map', 'shared_map_get', 2, 'handle and key', (map, _ctx, key = null, fallback = null) => {
         map.reads++
         return mapOf(map).get(display(key)) ?? fallback
       }),
@@ -210,18 +239,18 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_set(map: dict, key: string, value: any)',
       'Sets a key and gives the value before.',
-      operation('shared_map', 'shared_map_set', 3, 'handle, key, and value', (map, key = null, value = null) => {
+      operation('shared_map', 'shared_map_set', 3, 'handle, key, and value', (map, ctx, key = null, value = null) => {
         const before = mapOf(map).get(display(key)) ?? null
-        write(map, mapOf(map).with(display(key), value))
+        setEntry(ctx, map, display(key), value)
         return before
       }),
     ),
     define(
       'shared_map_delete(map: dict, key: string)',
       'Removes a key and gives its value.',
-      operation('shared_map', 'shared_map_delete', 2, 'handle and key', (map, key = null) => {
+      operation('shared_map', 'shared_map_delete', 2, 'handle and key', (map, ctx, key = null) => {
         const before = mapOf(map).get(display(key))
-        if (before !== undefined) write(map, without(mapOf(map), display(key)))
+        if (before !== undefined) removeEntry(ctx, map, display(key))
         return before ?? null
       }),
     ),
@@ -233,7 +262,7 @@ export const sharedFamily: BuiltinFamily = {
     define(
       'shared_map_snapshot(map: dict, key: string) -> dict',
       'The value under a key, with the version of the map.',
-      operation('shared_map', 'shared_map_snapshot', 2, 'handle and key', (map, key = null) =>
+      operation('shared_map', 'shared_map_snapshot', 2, 'handle and key', (map, _ctx, key = null) =>
         snapshot(map, mapOf(map).get(display(key)) ?? null),
       ),
     ),
@@ -245,10 +274,11 @@ export const sharedFamily: BuiltinFamily = {
         'shared_map_cas',
         4,
         'handle, key, expected, and new value',
-        (map, key = null, expected = null, value = null) => {
+        (map, ctx, key = null, expected = null, value = null) => {
           const name = display(key)
           const holds = stillHolds(map, mapOf(map).get(name) ?? null, expected)
-          if (holds) write(map, value === null ? without(mapOf(map), name) : mapOf(map).with(name, value))
+          if (holds && value === null) removeEntry(ctx, map, name)
+          else if (holds) setEntry(ctx, map, name, value)
           return holds
         },
       ),

@@ -4,7 +4,7 @@
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result, Run } from './builtin.js'
 import { count, countOr, textArg } from './core-values.js'
-import { indexOf } from './lists.js'
+import { holds } from './lists.js'
 import { caseFunctions, graphemes } from './strings-case.js'
 import { baseName, dirName, extName } from './strings-paths.js'
 import { repeatText, replaceAll, splitText, trim } from './strings-text.js'
@@ -12,7 +12,6 @@ import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { isPart } from '../values/text-search.js'
-import { searchUnits } from '../values/equality.js'
 import { codePointLength, sliceText } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
 
@@ -101,8 +100,7 @@ function substring(ctx: Context, value: Value = null, start: Value = null, lengt
 function contains(ctx: Context, hay: Value = null, wanted: Value = null): Result {
   if (typeof hay === 'string') return isPart(hay, textArg(ctx, 1, wanted))
   if (!(hay instanceof HarnList)) return false
-  ctx.charge(searchUnits(hay.length, wanted))
-  return indexOf(hay, wanted) >= 0
+  return holds(ctx, hay, wanted)
 }
 
 const list = (ctx: Context, texts: string[]): HarnList => {

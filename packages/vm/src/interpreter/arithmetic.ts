@@ -3,9 +3,9 @@
 
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
-import { equals, searchUnits } from '../values/equality.js'
+import { equals, searchUnits, structuralKey } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
-import { work } from '../values/meter.js'
+import { smallVisits, visit, work } from '../values/meter.js'
 import { HarnFloat, HarnRange } from '../values/scalars.js'
 import { isPart } from '../values/text-search.js'
 import { HarnSet } from '../values/set.js'
@@ -136,13 +136,21 @@ export function negate(x: Value): Value | Fault {
 export function contains(x: Value, c: Value): boolean {
   if (c instanceof HarnList) {
     work(searchUnits(c.length, x))
-    for (let at = 0; at < c.length; at++) if (equals(c.items[at]!, x)) return true
+    let visited = 0
+    for (let at = 0; at < c.length; at++) {
+      const before = smallVisits()
+      if (equals(c.items[at]!, x)) return true
+      const more = smallVisits() - before
+      if (more > 0) visited = visit(visited, more)
+    }
     return false
   }
   if (c instanceof HarnDict) return c.has(display(x))
   if (typeof c === 'string') return isPart(c, display(x))
-  if (c instanceof HarnSet) work(searchUnits(c.size, x))
-  if (c instanceof HarnSet) return c.values().some((item) => equals(item, x))
+  if (c instanceof HarnSet) {
+    if (typeof x === 'string') return c.map.has(structuralKey(x))
+    return contains(x, new HarnList(c.values()))
+  }
   if (c instanceof HarnRange) return isInt(x) && x >= c.start && (c.exclusive ? x < c.end : x <= c.end)
   return false
 }

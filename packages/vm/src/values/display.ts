@@ -8,6 +8,7 @@ import { HarnList } from './list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import { HarnSet } from './set.js'
 import { visit, work } from './meter.js'
+import { TextBuilder } from './text-builder.js'
 import type { Value } from './value.js'
 
 /** One decimal for an integral float below 10^15, otherwise the shortest round-trip digits, never an exponent. */
@@ -92,27 +93,27 @@ export function display(root: Value): string {
   const stack: Open[] = []
   let visited = 0
   work(VISITS_A_CONTAINER)
-  let out = begin(stack, root)
+  const out = new TextBuilder()
+  out.add(begin(stack, root))
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const { keys, members } = top
     if (top.at === members.length) {
-      out += top.close
+      out.add(top.close)
       stack.pop()
       continue
     }
     const at = top.at++
     visited = visit(visited, VISITS_A_MEMBER)
-    if (at > 0) out += ', '
-    if (keys !== null) out += `${keys[at]!}: `
+    const label = (at > 0 ? ', ' : '') + (keys === null ? '' : `${keys[at]!}: `)
     const member = members[at]!
     const text = displayLeaf(member)
-    if (text !== null) out += text
+    if (text !== null) out.add(label + text)
     else {
       visited = visit(visited, VISITS_A_CONTAINER)
-      out += begin(stack, member)
+      out.add(label + begin(stack, member))
     }
   }
-  return out
+  return out.toString()
 }
 
 /** Showing a value takes about as long as two steps of other walks; beginning with a container some more. */

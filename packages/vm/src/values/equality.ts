@@ -40,7 +40,7 @@ export function equals(left: Value, right: Value): boolean {
 /** Units of work of comparing `count` values with `wanted`, without what lies inside large ones. */
 export function searchUnits(count: number, wanted: Value): number {
   const isContainer = typeof wanted === 'object' && wanted !== null && !(wanted instanceof HarnFloat)
-  return isContainer ? 4 * count : count >> 3
+  return isContainer ? 2 * count : count >> 3
 }
 
 /** Work list instead of recursion: pairs of values still to compare. */
@@ -70,12 +70,45 @@ function structurallyEqual(left: Value, right: Value): boolean {
   return true
 }
 
+/** Of a key and its place in a table. */
+const UNITS_A_LIKENESS = 6
+
+/** Values that are searched for one that equals another, by likeness. */
+export class Alike {
+  private readonly byKey = new Map<string, Value[]>()
+
+  add(value: Value): void {
+    const key = likenessKey(value)
+    const same = this.byKey.get(key)
+    if (same === undefined) this.byKey.set(key, [value])
+    else same.push(value)
+  }
+
+  /** Those that may equal `value`. */
+  of(value: Value): readonly Value[] {
+    return this.byKey.get(likenessKey(value)) ?? NONE
+  }
+}
+
+const NONE: readonly Value[] = []
+
 function leafEquals(a: Value, b: Value): boolean {
   if (a === null || typeof a !== 'object' || a instanceof HarnFloat) return equals(a, b)
   if (a instanceof HarnSet) {
     if (!(b instanceof HarnSet) || a.size !== b.size) return false
-    const others = b.values()
-    for (const [key, value] of a.map) if (!b.map.has(key) && !others.some((other) => equals(value, other))) return false
+    let alike: Alike | null = null
+    let compared = 0
+    for (const [key, value] of a.map) {
+      if (b.map.has(key)) continue
+      if (alike === null) {
+        work(UNITS_A_LIKENESS * b.size)
+        alike = new Alike()
+        for (const other of b.map.values()) alike.add(other)
+      }
+      const others = alike.of(value)
+      compared = visit(compared, UNITS_A_LIKENESS + others.length)
+      if (!others.some((other) => equals(value, other))) return false
+    }
     return true
   }
   if (a instanceof HarnRange)
@@ -143,12 +176,22 @@ export function structuralKey(value: Value): unknown {
   return appendKey(parts, value) ? parts.join('') : value
 }
 
+/**
+ * A text that two values share when they are equal as scripts compare them, and rarely otherwise: numbers count by value, whatever
+ * their type. For searching many values for one that is equal.
+ */
+export function likenessKey(value: Value): string {
+  const parts: string[] = []
+  appendKey(parts, value, true)
+  return parts.join('')
+}
+
 const UNITS_A_KEY = 4
 /** A walk that makes texts costs more than one that compares. */
 const VISITS_A_PART = 2
 
-/** False when the value (or one inside it) has identity only; then the whole has. */
-function appendKey(parts: string[], root: Value): boolean {
+/** False when the value (or one inside it) has identity only; then the whole has. With `alike` such values are all the same. */
+function appendKey(parts: string[], root: Value, alike = false): boolean {
   const pending: (Value | { readonly text: string })[] = [root]
   let visited = 0
   work(UNITS_A_KEY)
@@ -158,7 +201,8 @@ function appendKey(parts: string[], root: Value): boolean {
     if (value !== null && typeof value === 'object' && 'text' in value) parts.push(value.text)
     else if (value === null) parts.push('n;')
     else if (typeof value === 'string') parts.push(`s${value.length}:${value}`)
-    else if (typeof value !== 'object') parts.push(`${typeof value === 'boolean' ? 'b' : 'i'}${value};`)
+    else if (typeof value !== 'object') parts.push(`${typeof value === 'boolean' ? 'b' : 'i'}${alike ? Number(value) : value};`)
+    else if (alike && value instanceof HarnFloat) parts.push(`i${value.v};`)
     else if (value instanceof HarnFloat) parts.push(`f${Object.is(value.v, -0) ? '-0' : value.v};`)
     else if (value instanceof HarnList) pushAll(pending, 'l', value.view())
     else if (value instanceof HarnDict) pushEntries(pending, 'd', value)
@@ -170,6 +214,7 @@ function appendKey(parts: string[], root: Value): boolean {
     else if (value instanceof HarnBytes) parts.push(`y${value.data.length}:${value.data.join(',')};`)
     else if (value instanceof HarnTask) parts.push(`k${value.id};`)
     else if (value instanceof HarnBuiltin) parts.push(`u${value.name};`)
+    else if (alike) parts.push(value instanceof HarnSet ? `u${value.size};` : '?;')
     else if (value instanceof HarnSet) {
       const keys = [...value.map.keys()].map((key) =>
         typeof key === 'object' && key !== null ? null : `${typeof key}:${String(key)}`,

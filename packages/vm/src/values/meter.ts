@@ -21,6 +21,14 @@ export function payBy(meter: Meter | null): Meter | null {
 
 const STEP_BITS = 10
 
+let visited = 0
+let paid = 0
+
+/** Values that walks of this process visited and that were part of the operations that made them: for who makes many small walks. */
+export function smallVisits(): number {
+  return visited - paid
+}
+
 /** Where no machine runs: results on their way to the host. */
 const MOST_UNPAID = 1 << 24
 
@@ -30,8 +38,10 @@ const MOST_UNPAID = 1 << 24
  */
 export function visit(before: number, more: number): number {
   const total = before + more
+  visited += more
   const steps = (total >> STEP_BITS) - (before >> STEP_BITS)
   if (steps > 0) {
+    paid += steps << STEP_BITS
     if (paying !== null) paying.walked(steps << STEP_BITS, total)
     else if (total > MOST_UNPAID) throw new Error(`the value has more than ${MOST_UNPAID} parts`)
   }
