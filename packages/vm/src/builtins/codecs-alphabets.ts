@@ -5,25 +5,56 @@ const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const BASE64URL = `${BASE64.slice(0, 62)}-_`
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-export function encodeHex(bytes: Uint8Array): string {
-  let out = ''
-  for (const byte of bytes) out += HEX[byte >> 4]! + HEX[byte & 15]!
-  return out
+const ascii = new TextDecoder()
+
+/** Codes of the characters of an alphabet, by digit; and digits by code, 255 for what is none. */
+function tablesOf(alphabet: string): { readonly codes: Uint8Array; readonly digits: Uint8Array } {
+  const codes = Uint8Array.from(alphabet, (char) => char.charCodeAt(0))
+  const digits = new Uint8Array(256).fill(NO_DIGIT)
+  codes.forEach((code, digit) => {
+    digits[code] = digit
+  })
+  return { codes, digits }
 }
+
+const NO_DIGIT = 255
+
+const TABLES: ReadonlyMap<string, ReturnType<typeof tablesOf>> = new Map(
+  [HEX, BASE64, BASE64URL, BASE32].map((alphabet) => [alphabet, tablesOf(alphabet)]),
+)
+
+export function encodeHex(bytes: Uint8Array): string {
+  const { codes } = TABLES.get(HEX)!
+  const out = new Uint8Array(2 * bytes.length)
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    out[2 * at] = codes[byte >> 4]!
+    out[2 * at + 1] = codes[byte & 15]!
+  }
+  return ascii.decode(out)
+}
+
+const CHUNK = 4096
 
 /** Messages count and show bytes: a character beyond ASCII is as many as it has in UTF-8. */
 function byteText(text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return text
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
+  const bytes = new TextEncoder().encode(text)
+  const parts: string[] = []
+  for (let at = 0; at < bytes.length; at += CHUNK) parts.push(String.fromCharCode(...bytes.subarray(at, at + CHUNK)))
+  return parts.join('')
 }
 
 export function decodeHex(given: string): Uint8Array | string {
   const text = byteText(given)
   if (text.length % 2 !== 0) return 'Odd number of digits'
   const bytes = new Uint8Array(text.length / 2)
+  const { digits } = TABLES.get(HEX)!
   for (let at = 0; at < text.length; at++) {
-    const digit = HEX.indexOf(text[at]!.toLowerCase())
-    if (digit < 0 || text.charCodeAt(at) > 0x7f) return `Invalid character '${text[at]!}' at position ${at}`
+    const code = text.charCodeAt(at)
+    // Capital letters have the small ones 32 codes behind them.
+    const digit = digits[code >= 0x41 && code <= 0x46 ? code + 32 : code]!
+    if (digit === NO_DIGIT) return `Invalid character '${text[at]!}' at position ${at}`
     bytes[at >> 1] = bytes[at >> 1]! * 16 + digit
   }
   return bytes
@@ -31,19 +62,23 @@ export function decodeHex(given: string): Uint8Array | string {
 
 /** Digits of `bits` bits each, most significant first; the last is filled up with zero bits. */
 function encodeDigits(bytes: Uint8Array, alphabet: string, bits: number): string {
-  let out = ''
+  const { codes } = TABLES.get(alphabet)!
+  const out = new Uint8Array(Math.ceil((bytes.length * 8) / bits))
+  const mask = (1 << bits) - 1
+  let filled = 0
   let buffer = 0
   let held = 0
-  for (const byte of bytes) {
-    buffer = (buffer << 8) | byte
+  for (let at = 0; at < bytes.length; at++) {
+    buffer = (buffer << 8) | bytes[at]!
     held += 8
     while (held >= bits) {
       held -= bits
-      out += alphabet[(buffer >> held) & ((1 << bits) - 1)]!
+      out[filled++] = codes[(buffer >> held) & mask]!
     }
     buffer &= (1 << held) - 1
   }
-  return held === 0 ? out : out + alphabet[(buffer << (bits - held)) & ((1 << bits) - 1)]!
+  if (held > 0) out[filled] = codes[(buffer << (bits - held)) & mask]!
+  return ascii.decode(out)
 }
 
 function pad(text: string, group: number): string {
@@ -56,13 +91,15 @@ function badSymbol(text: string, at: number): string {
 
 /** Digits back to bytes. Left-over bits must be zero, so that every byte sequence has one text only. */
 function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array | string {
+  const { digits } = TABLES.get(alphabet)!
   const bytes = new Uint8Array(Math.floor((text.length * bits) / 8))
   let buffer = 0
   let held = 0
   let filled = 0
   for (let at = 0; at < text.length; at++) {
-    const digit = alphabet.indexOf(text[at]!)
-    if (digit < 0) return badSymbol(text, at)
+    const code = text.charCodeAt(at)
+    const digit = code < 256 ? digits[code]! : NO_DIGIT
+    if (digit === NO_DIGIT) return badSymbol(text, at)
     buffer = (buffer << bits) | digit
     held += bits
     if (held >= 8) {

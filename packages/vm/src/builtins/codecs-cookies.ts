@@ -99,6 +99,7 @@ function badHeaders(ctx: Context, value: Value, label: 'cookie' | 'Set-Cookie' =
 function cookieParse(ctx: Context, headers: Value = null): Result {
   const texts = headerTexts(headers, 'cookie')
   if (texts === null) return badHeaders(ctx, headers)
+  ctx.charge(texts.reduce((sum, text) => sum + text.length, 0))
   const { pairs, invalid } = parseHeaders(texts)
   const all = new Map<string, Value[]>()
   for (const { name, value } of pairs) {

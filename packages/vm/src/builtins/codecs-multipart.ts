@@ -81,10 +81,13 @@ function readField(field: HarnDict, fail: (message: string) => Control): Part | 
   return { head: lines.join('\r\n'), content: typeof content === 'string' ? encodeUtf8(content) : content.data }
 }
 
+const UNITS_A_FIELD = 30
+
 function formData(ctx: Context, fields: Value = null, options: Value = null): Result {
   const fail = (message: string): Control => ctx.runtime(`multipart_form_data: ${message}`)
   if (ctx.argc < 1) return fail('missing argument 1')
   if (!(fields instanceof HarnList)) return fail(`fields must be a list, got ${typeName(fields)}`)
+  ctx.charge(UNITS_A_FIELD * fields.length)
   const parts: Part[] = []
   for (const [index, field] of fields.view().entries()) {
     if (!(field instanceof HarnDict)) return fail(`field ${index + 1} must be a dict, got ${typeName(field)}`)

@@ -35,6 +35,9 @@ function displayBytes(value: Value): Uint8Array {
   return encodeUtf8(display(value))
 }
 
+/** Bytes that are coded for a unit, as a power of two. */
+const CODED_BITS = 3
+
 function encoder(
   name: string,
   doc: string,
@@ -43,7 +46,7 @@ function encoder(
 ): BuiltinDef {
   return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value = null) => {
     const bytes = ctx.argc > 0 ? read(value) : new Uint8Array()
-    ctx.charge(bytes.length, 2 * bytes.length)
+    ctx.charge(bytes.length >> CODED_BITS, 2 * bytes.length)
     return encode(bytes)
   })
 }
@@ -51,7 +54,7 @@ function encoder(
 function decoder(name: string, kind: string, doc: string, decode: (text: string) => Uint8Array | string): BuiltinDef {
   return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value) => {
     const text = textArg(ctx, 0, value)
-    ctx.charge(text.length, text.length)
+    ctx.charge(text.length >> CODED_BITS, text.length)
     const bytes = decode(text)
     return typeof bytes === 'string' ? ctx.runtime(`${kind} decode error: ${bytes}`) : decodeUtf8(bytes)
   })

@@ -2,6 +2,7 @@
 
 import { deflateSync, inflateSync } from 'fflate/browser'
 import { concat } from './compress-zstd.js'
+import type { Cost } from './pieces.js'
 
 export interface ArchiveEntry {
   readonly path: string
@@ -12,6 +13,16 @@ export interface ArchiveEntry {
 
 /** A damaged archive; the message has no prefix yet. */
 export class ArchiveError extends Error {}
+
+/** Units for an entry, beside its content; and bytes that are packed or unpacked for a unit, as a power of two. */
+const UNITS_TAR = 60
+const UNITS_PACKED = 500
+const UNITS_UNPACKED = 250
+const CONTENT_BITS = 3
+
+function costOf(units: number, size: number): Cost {
+  return { units: units + (size >> CONTENT_BITS), heap: size }
+}
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -40,14 +51,17 @@ function tarHeader(name: Uint8Array, type: string, size: number, mode: number): 
   header.set(encoder.encode('        '), 148)
   header.set(encoder.encode(type), 156)
   header.set(encoder.encode('ustar  \0'), 257)
-  const sum = header.reduce((total, byte) => total + byte, 0)
+  let sum = 0
+  for (const byte of header) sum += byte
   header.set(octal(sum, 8), 148)
   return header
 }
 
-export function createTar(entries: readonly ArchiveEntry[]): Uint8Array {
+/** Like all of these in steps, which say beforehand what they take. */
+export function* createTar(entries: Iterable<ArchiveEntry>): Generator<Cost, Uint8Array, void> {
   const chunks: Uint8Array[] = []
   for (const { path, content, mode } of entries) {
+    yield costOf(UNITS_TAR, content.length)
     const bytes = encoder.encode(path)
     if (bytes.length > 100) {
       // A record of its own carries names that are too long, as GNU tar does it.
@@ -77,16 +91,18 @@ function fieldNumber(bytes: Uint8Array): number {
   return text === '' ? 0 : Number.parseInt(text, 8)
 }
 
-export function extractTar(data: Uint8Array): ArchiveEntry[] {
+export function* extractTar(data: Uint8Array): Generator<Cost, ArchiveEntry[], void> {
   const entries: ArchiveEntry[] = []
   let longName: string | null = null
   let at = 0
   while (at + RECORD <= data.length) {
     const header = data.subarray(at, at + RECORD)
     if (header.every((byte) => byte === 0)) break
-    const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0)
+    let sum = 0
+    for (let index = 0; index < RECORD; index++) sum += index >= 148 && index < 156 ? 32 : header[index]!
     if (sum !== fieldNumber(header.subarray(148, 156))) throw new ArchiveError('archive header checksum mismatch')
     const size = fieldNumber(header.subarray(124, 136))
+    yield costOf(UNITS_TAR, Math.min(size, data.length))
     const content = data.slice(at + RECORD, at + RECORD + size)
     if (content.length < size) throw new ArchiveError('unexpected end of archive')
     at += RECORD + size + ((RECORD - (size % RECORD)) % RECORD)
@@ -139,7 +155,7 @@ const ZIP_DATE = 0x21
 const UTF8_NAMES = 0x800
 
 /** Throws ArchiveError when two entries have one path. */
-export function createZip(entries: readonly ArchiveEntry[]): Uint8Array {
+export function* createZip(entries: Iterable<ArchiveEntry>): Generator<Cost, Uint8Array, void> {
   const chunks: Uint8Array[] = []
   const directory: Uint8Array[] = []
   const names = new Set<string>()
@@ -147,6 +163,7 @@ export function createZip(entries: readonly ArchiveEntry[]): Uint8Array {
   for (const { path, content, mode } of entries) {
     if (names.has(path)) throw new ArchiveError('invalid Zip archive: Duplicate filename')
     names.add(path)
+    yield costOf(UNITS_PACKED, content.length)
     const name = encoder.encode(path)
     const packed = deflateSync(content, { level: 6 })
     const shared: readonly (readonly [2 | 4, number])[] = [
@@ -184,8 +201,8 @@ export function createZip(entries: readonly ArchiveEntry[]): Uint8Array {
     [4, 0x06054b50],
     [2, 0],
     [2, 0],
-    [2, entries.length],
-    [2, entries.length],
+    [2, names.size],
+    [2, names.size],
     [4, size],
     [4, offset],
     [2, 0],
@@ -229,8 +246,7 @@ class ZipReader {
   }
 }
 
-/** `unpacking` is told the size of what is unpacked next. */
-export function extractZip(data: Uint8Array, maxBytes: number, unpacking: (size: number) => void = () => {}): ArchiveEntry[] {
+export function* extractZip(data: Uint8Array, maxBytes: number): Generator<Cost, ArchiveEntry[], void> {
   const reader = new ZipReader(data)
   const end = reader.endRecord()
   const count = reader.u16(end + 10)
@@ -249,7 +265,7 @@ export function extractZip(data: Uint8Array, maxBytes: number, unpacking: (size:
     if (total > maxBytes) throw new ArchiveError('archive content is too large')
     if (!path.endsWith('/')) {
       const start = local + 30 + reader.u16(local + 26) + reader.u16(local + 28)
-      unpacking(size)
+      yield costOf(UNITS_UNPACKED, size)
       const content = unpack(reader.bytes(start, packedSize), method, size)
       if (crc32(content) !== reader.u32(at + 16)) throw new ArchiveError('Invalid checksum')
       entries.push({ path, content, mode: (reader.u32(at + 38) >>> 16) & 0o7777 })

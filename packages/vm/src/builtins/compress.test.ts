@@ -16,6 +16,14 @@ const bytes = (name: string, ...args: Value[]): HarnBytes => callBuiltin(machine
 const fault = (name: string, ...args: Value[]): string => faultText(() => callBuiltin(machine, name, ...args))
 const text = (value: HarnBytes): string => new TextDecoder().decode(value.data)
 
+/** What work in steps makes. */
+function whole<T>(steps: Generator<unknown, T, void>): T {
+  for (;;) {
+    const next = steps.next()
+    if (next.done === true) return next.value
+  }
+}
+
 test('gzip', () => {
   const packed = bytes('gzip_encode', 'hello '.repeat(100))
   expect(packed.data.length).toBeLessThan(60)
@@ -70,7 +78,8 @@ test('archives', () => {
   expect(display(callBuiltin(machine, 'tar_extract', bytes('tar_create', entries)))).toBe(shown)
   expect(display(callBuiltin(machine, 'zip_extract', bytes('zip_create', entries)))).toBe(shown.replaceAll(/mode: \d+, /g, ''))
   const veryLong = 'x'.repeat(300)
-  expect(extractTar(createTar([{ path: veryLong, content: new Uint8Array(0), mode: 0 }]))[0]!.path).toBe(veryLong)
+  const archive = whole(createTar([{ path: veryLong, content: new Uint8Array(0), mode: 0 }]))
+  expect(whole(extractTar(archive))[0]!.path).toBe(veryLong)
   expect(fault('tar_create', 5)).toBe('Runtime error: tar_create: entries must be a list, got int')
   expect(fault('zip_create', new HarnList([HarnDict.of({ content: '' })]))).toBe(
     'Runtime error: zip_create: entry 1 is missing path',

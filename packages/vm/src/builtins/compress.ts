@@ -9,6 +9,8 @@ import { ArchiveError, crc32, createTar, createZip, extractTar, extractZip } fro
 import type { ArchiveEntry } from './compress-archive.js'
 import { zstdBound, zstdEncode } from './compress-zstd.js'
 import { asker, refusal } from './fs-ask.js'
+import { inPieces, inSteps } from './pieces.js'
+import type { Cost, Steps } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -121,9 +123,11 @@ function pathParts(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.')
 }
 
-/** One entry; `index` counts from 1 in the messages. */
-function entryArg(ctx: Context, name: string, index: number, entry: Value): ArchiveEntry | Control {
-  const fail = (text: string): Control => ctx.runtime(`${name}: entry ${index} ${text}`)
+/** One entry; `index` counts from 1 in the messages. Throws ArchiveError for what is none. */
+function entryOf(name: string, index: number, entry: Value): ArchiveEntry {
+  const fail = (text: string): never => {
+    throw new ArchiveError(`entry ${index} ${text}`)
+  }
   const part = (key: string): Value => (entry instanceof HarnDict ? (entry.get(key) ?? null) : null)
   const path = part('path')
   if (path === null) return fail('is missing path')
@@ -139,40 +143,58 @@ function entryArg(ctx: Context, name: string, index: number, entry: Value): Arch
   const problem = name === 'tar_create' ? tarPathProblem(path) : null
   if (problem !== null) return fail(`invalid path: ${problem}`)
   const data = content instanceof HarnBytes ? content.data : new TextEncoder().encode(content)
-  ctx.charge(data.length >> 3, data.length)
   const stored = name === 'tar_create' ? pathParts(path).join('/') + (path.endsWith('/') ? '/' : '') : path
   return { path: stored, content: data, mode: Number(mode) }
 }
 
-function archiving(name: string, doc: string, create: (entries: readonly ArchiveEntry[]) => Uint8Array): BuiltinDef {
+function* entriesOf(name: string, list: HarnList): Generator<ArchiveEntry, void> {
+  let index = 0
+  for (const item of list.view()) yield entryOf(name, ++index, item)
+}
+
+type Archive = Generator<Cost, Value, void>
+
+const ARCHIVES: { readonly [name: string]: (value: Value) => Archive } = {
+  *tar_create(list) {
+    return new HarnBytes(yield* createTar(entriesOf('tar_create', list as HarnList)))
+  },
+  *zip_create(list) {
+    return new HarnBytes(yield* createZip(entriesOf('zip_create', list as HarnList)))
+  },
+  *tar_extract(data) {
+    const entries = yield* extractTar((data as HarnBytes).data)
+    return new HarnList(entries.map(({ path, content, mode }) => HarnDict.of({ path, content: new HarnBytes(content), mode })))
+  },
+  *zip_extract(data) {
+    const entries = yield* extractZip((data as HarnBytes).data, MAX_UNPACKED)
+    return new HarnList(entries.map(({ path, content }) => HarnDict.of({ path, content: new HarnBytes(content) })))
+  },
+}
+
+function* archiveSteps(name: string, value: Value): Steps {
+  try {
+    const made = yield* ARCHIVES[name]!(value)
+    return () => made
+  } catch (error) {
+    if (error instanceof ArchiveError) return (ctx) => ctx.runtime(`${name}: ${error.message}`)
+    throw error
+  }
+}
+
+const archive = inPieces('compress.archive', ([name, value]) => inSteps(archiveSteps(name as string, value!)))
+
+function archiving(name: string, doc: string): BuiltinDef {
   return builtin(`${name}(entries: list) -> bytes`, { doc, borrows: true }, (ctx, list) => {
     if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
     if (!(list instanceof HarnList)) return ctx.runtime(`${name}: entries must be a list, got ${typeName(list ?? null)}`)
-    const entries: ArchiveEntry[] = []
-    for (const [index, item] of list.view().entries()) {
-      const entry = entryArg(ctx, name, index + 1, item)
-      if (entry instanceof Control) return entry
-      entries.push(entry)
-    }
-    try {
-      return result(ctx, create(entries))
-    } catch (error) {
-      if (error instanceof ArchiveError) return ctx.runtime(`${name}: ${error.message}`)
-      throw error
-    }
+    return archive.run(ctx, name, list)
   })
 }
 
-function extracting(name: string, doc: string, extract: (ctx: Context, data: Uint8Array) => readonly HarnDict[]): BuiltinDef {
+function extracting(name: string, doc: string): BuiltinDef {
   return builtin(`${name}(data: bytes) -> list`, { doc, borrows: true }, (ctx, value) => {
     const data = dataArg(ctx, name, value ?? null, false)
-    if (data instanceof Control) return data
-    try {
-      return new HarnList([...extract(ctx, data)])
-    } catch (error) {
-      if (error instanceof ArchiveError) return ctx.runtime(`${name}: ${error.message}`)
-      throw error
-    }
+    return data instanceof Control ? data : archive.run(ctx, name, value!)
   })
 }
 
@@ -180,7 +202,7 @@ function extracting(name: string, doc: string, extract: (ctx: Context, data: Uin
 
 export const compressFamily: BuiltinFamily = {
   name: 'compress',
-  frames: [brotli.frame],
+  frames: [brotli.frame, archive.frame],
   builtins: [
     builtin(
       'gzip_encode(data: bytes | string, level?: int) -> bytes',
@@ -228,15 +250,9 @@ export const compressFamily: BuiltinFamily = {
         ? data
         : brotli.ask(ctx, { kind: 'compress.run', args: { op: 'brotli_decode', data, level: 0 } }, 'result', 'brotli_decode')
     }),
-    archiving('tar_create', 'A tar archive of entries `{path, content, mode}`.', createTar),
-    extracting('tar_extract', 'The files of a tar archive.', (_ctx, data) =>
-      extractTar(data).map(({ path, content, mode }) => HarnDict.of({ path, content: new HarnBytes(content), mode })),
-    ),
-    archiving('zip_create', 'A zip archive of entries `{path, content, mode}`.', createZip),
-    extracting('zip_extract', 'The files of a zip archive.', (ctx, data) =>
-      extractZip(data, MAX_UNPACKED, (size) => chargeUnpacked(ctx, size)).map(({ path, content }) =>
-        HarnDict.of({ path, content: new HarnBytes(content) }),
-      ),
-    ),
+    archiving('tar_create', 'A tar archive of entries `{path, content, mode}`.'),
+    extracting('tar_extract', 'The files of a tar archive.'),
+    archiving('zip_create', 'A zip archive of entries `{path, content, mode}`.'),
+    extracting('zip_extract', 'The files of a zip archive.'),
   ],
 }

@@ -7,40 +7,59 @@ import type { BuiltinDef, Context, Control, FrameState, Result } from './builtin
 import { encodeUtf8 } from './bytes.js'
 import { decodeHex, encodeBase64, encodeHex } from './codecs-alphabets.js'
 import { rawBytes } from './codecs.js'
-import { RAW_DIGESTS, TEXT_DIGESTS, hmacSha256, sameText } from './crypto-hashes.js'
+import { RAW_DIGESTS, TEXT_DIGESTS, hmacDigesting, sameText } from './crypto-hashes.js'
+import type { Digesting } from './crypto-hashes.js'
 import { jwtFunctions } from './crypto-jwt.js'
 import { signedUrlFunctions } from './crypto-signed-url.js'
 import { cryptoToolFrames, cryptoToolFunctions } from './standard-crypto.js'
 import { textArg } from './core-values.js'
+import { eachOf, inPieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
+import { work } from '../values/meter.js'
 import { HarnBytes } from '../values/scalars.js'
 import type { Value } from '../values/value.js'
 
-function digest(
-  name: string,
-  hash: (bytes: Uint8Array) => Uint8Array,
-  read: (ctx: Context, value: Value) => Uint8Array,
-): BuiltinDef {
+/** Bytes that are hashed for a unit, as a power of two, and between two looks at the budget. */
+const HASHED_BITS = 3
+const BLOCK = 1 << 15
+
+/** The digest of `data` (bytes as they are, of anything else the display) by name of the digest, in pieces; `key` for hmac. */
+const digesting = inPieces('crypto.digest', ([name, data, key]) => {
+  const hash = (DIGESTS[name as string] ?? (() => hmacDigesting(encodeUtf8(key as string))))()
+  const bytes = data instanceof HarnBytes ? data.data : encodeUtf8(data as string)
+  work(bytes.length >> 9)
+  return eachOf(
+    Math.ceil(bytes.length / BLOCK),
+    (at, budget) => {
+      const block = bytes.subarray(at * BLOCK, (at + 1) * BLOCK)
+      hash.update(block)
+      budget.left -= block.length >> HASHED_BITS
+      budget.heap += block.length
+      return undefined
+    },
+    () => (name === 'hmac_sha256_base64' ? encodeBase64 : encodeHex)(hash.digest()),
+  )
+})
+
+const DIGESTS: Readonly<Record<string, () => Digesting>> = { ...TEXT_DIGESTS, ...RAW_DIGESTS }
+
+function digest(name: string, read: (ctx: Context, value: Value) => Value): BuiltinDef {
   return builtin(
     `${name}(data: string|bytes) -> string`,
     { doc: `The ${name} digest in hexadecimal.`, borrows: true },
-    (ctx, value = null) => {
-      const bytes = read(ctx, value)
-      ctx.charge(bytes.length >> 3, bytes.length)
-      return encodeHex(hash(bytes))
-    },
+    (ctx, value = null) => digesting.run(ctx, name, read(ctx, value)),
   )
 }
 
-const textBytes = (ctx: Context, value: Value): Uint8Array => encodeUtf8(textArg(ctx, 0, value))
+const asText = (ctx: Context, value: Value): Value => textArg(ctx, 0, value)
 
-function authenticator(name: string, doc: string, encode: (bytes: Uint8Array) => string): BuiltinDef {
-  return builtin(`${name}(key: string, message: string) -> string`, { doc }, (ctx, key, message) => {
-    const text = encodeUtf8(textArg(ctx, 1, message))
-    ctx.charge(text.length >> 3, text.length)
-    return encode(hmacSha256(encodeUtf8(textArg(ctx, 0, key)), text))
-  })
+const asBytes = (ctx: Context, value: Value): Value => (value instanceof HarnBytes ? value : textArg(ctx, 0, value))
+
+function authenticator(name: string, doc: string): BuiltinDef {
+  return builtin(`${name}(key: string, message: string) -> string`, { doc }, (ctx, key, message) =>
+    digesting.run(ctx, name, textArg(ctx, 1, message), textArg(ctx, 0, key)),
+  )
 }
 
 const CURVES = {
@@ -125,12 +144,10 @@ function agree(ctx: Context, secret: Value = null, peer: Value = null): Result {
 export const cryptoFamily: BuiltinFamily = {
   name: 'crypto',
   builtins: [
-    ...Object.entries(TEXT_DIGESTS).map(([name, hash]) => digest(name, hash, textBytes)),
-    ...Object.entries(RAW_DIGESTS).map(([name, hash]) =>
-      digest(name, hash, (ctx, value) => (ctx.argc > 0 ? rawBytes(value) : new Uint8Array())),
-    ),
-    authenticator('hmac_sha256', 'HMAC-SHA256 in hexadecimal.', encodeHex),
-    authenticator('hmac_sha256_base64', 'HMAC-SHA256 in base64.', encodeBase64),
+    ...Object.keys(TEXT_DIGESTS).map((name) => digest(name, asText)),
+    ...Object.keys(RAW_DIGESTS).map((name) => digest(name, asBytes)),
+    authenticator('hmac_sha256', 'HMAC-SHA256 in hexadecimal.'),
+    authenticator('hmac_sha256_base64', 'HMAC-SHA256 in base64.'),
     builtin(
       'constant_time_eq(a: string|bytes, b: string|bytes) -> bool',
       { doc: 'Whether both displays are the same.' },
@@ -157,5 +174,5 @@ export const cryptoFamily: BuiltinFamily = {
     ...signedUrlFunctions,
     ...cryptoToolFunctions,
   ],
-  frames: [keypairFrame, ...cryptoToolFrames],
+  frames: [keypairFrame, digesting.frame, ...cryptoToolFrames],
 }

@@ -3,7 +3,7 @@
 // the middle does the pieces again that were done, from the same arguments, and does not pay for them twice.
 
 import { frame } from './builtin.js'
-import { payBy, smallVisits } from '../values/meter.js'
+import { payBy, smallVisits, work } from '../values/meter.js'
 import type { Context, FrameDef, FrameState, Result } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -46,6 +46,32 @@ export function eachOf(
   }
 }
 
+/** What a step that is about to be done takes. */
+export interface Cost {
+  readonly units: number
+  readonly heap: number
+}
+
+/** A generator that says before each step what it takes; what takes longer than a piece must fit into one operation. */
+export type Steps = Generator<Cost, (ctx: Context) => Result, void>
+
+/** Work that is written as one function, with a `yield` wherever it may be interrupted. */
+export function inSteps(steps: Steps): Work {
+  return {
+    step: (ctx, budget) => {
+      while (budget.left > 0) {
+        const next = steps.next()
+        if (next.done === true) return next.value(ctx)
+        const { units, heap } = next.value
+        if (units > PIECE) work(units)
+        else budget.left -= units
+        budget.heap += heap
+      }
+      return undefined
+    },
+  }
+}
+
 interface PiecesState extends FrameState {
   args: readonly Value[]
   /** Pieces that were done and paid for. */
@@ -69,16 +95,16 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
       // Nothing is called, so that it is no run of its own.
       runBoundary: false,
       step: (ctx, state) => {
-        let work = halfDone.get(state.args)
-        if (work === undefined) {
+        let begun = halfDone.get(state.args)
+        if (begun === undefined) {
           const payer = payBy(null)
-          work = begin(state.args)
-          for (let at = 0; at < state.done; at++) work.step(ctx, { left: PIECE, heap: 0 })
+          begun = begin(state.args)
+          for (let at = 0; at < state.done; at++) begun.step(ctx, { left: PIECE, heap: 0 })
           payBy(payer)
-          halfDone.set(state.args, work)
+          halfDone.set(state.args, begun)
         }
         const budget: Budget = { left: PIECE, heap: 0 }
-        const result = work.step(ctx, budget)
+        const result = begun.step(ctx, budget)
         state.done += 1
         state.heldHeap += budget.heap
         ctx.charge(PIECE - budget.left, budget.heap)
@@ -86,12 +112,12 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
       },
     }),
     run: (ctx, ...args) => {
-      const work = begin(args)
+      const begun = begin(args)
       const budget: Budget = { left: PIECE, heap: 0 }
-      const result = work.step(ctx, budget)
+      const result = begun.step(ctx, budget)
       ctx.charge(PIECE - budget.left, budget.heap)
       if (result !== undefined) return result
-      halfDone.set(args, work)
+      halfDone.set(args, begun)
       const state: PiecesState = { args, done: 1, heldHeap: budget.heap }
       return ctx.frame(kind, state)
     },

@@ -6,6 +6,7 @@
 import { builtin, frame } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
 import { chargeList } from './core-values.js'
+import { eachOf, inPieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnRng } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
@@ -72,22 +73,39 @@ const DRAWS: { readonly [name: string]: (rng: HarnRng, args: readonly Value[]) =
     const { items, length } = list as HarnList
     return items[Number(below(rng, BigInt(length)))]!
   },
-  shuffle: (rng, [list]) => {
-    const items = (list as HarnList).copyItems()
-    for (let at = items.length - 1; at > 0; at--) {
-      const other = Number(below(rng, BigInt(at + 1)))
+}
+
+const UNITS_A_DRAW = 4
+
+/** Draws from a copy of the generator, which takes its place at the end: a run that is restored in between draws the same again. */
+const shuffling = inPieces('random.shuffle', ([rng, list]) => {
+  const { words } = rng as HarnRng
+  const copy = new HarnRng(words.slice())
+  const items = (list as HarnList).copyItems()
+  const last = items.length - 1
+  return eachOf(
+    last,
+    (drawn, budget) => {
+      const at = last - drawn
+      const other = Number(below(copy, BigInt(at + 1)))
       const item = items[at]!
       items[at] = items[other]!
       items[other] = item
-    }
-    return new HarnList(items)
-  },
-}
+      budget.left -= UNITS_A_DRAW
+      return undefined
+    },
+    () => {
+      for (const [at, word] of copy.words.entries()) words[at] = word
+      return new HarnList(items)
+    },
+  )
+})
 
 interface DrawState extends FrameState {
   draw: string
   args: Value[]
   asked: boolean
+  drawn: boolean
 }
 
 /** Words of a generator from 16 random bytes; all zero would be its fixed point. */
@@ -104,13 +122,20 @@ const drawFrame: FrameDef = frame<DrawState>({
       return ctx.request({ kind: 'random.bytes', args: { count: 16 } })
     }
     const { result } = ctx
-    return DRAWS[state.draw]!(rngFromBytes(result instanceof HarnBytes ? result.data : new Uint8Array(16)), state.args)
+    if (state.drawn) return result
+    state.drawn = true
+    const rng = rngFromBytes(result instanceof HarnBytes ? result.data : new Uint8Array(16))
+    return drawFrom(ctx, rng, state.draw, state.args)
   },
 })
 
+function drawFrom(ctx: Context, rng: HarnRng, name: string, args: readonly Value[]): Result {
+  return name === 'shuffle' ? shuffling.run(ctx, rng, args[0]!) : DRAWS[name]!(rng, args)
+}
+
 function draw(ctx: Context, rng: HarnRng | null, name: string, ...args: Value[]): Result {
-  if (rng !== null) return DRAWS[name]!(rng, args)
-  const state: DrawState = { draw: name, args, asked: false }
+  if (rng !== null) return drawFrom(ctx, rng, name, args)
+  const state: DrawState = { draw: name, args, asked: false, drawn: false }
   return ctx.frame('random.draw', state)
 }
 
@@ -165,5 +190,5 @@ export const randomFamily: BuiltinFamily = {
       },
     ),
   ],
-  frames: [drawFrame],
+  frames: [drawFrame, shuffling.frame],
 }

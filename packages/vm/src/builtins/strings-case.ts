@@ -8,10 +8,18 @@ interface CaseFunction {
 // One instance, made at the first use: building a segmenter takes milliseconds. It holds no state between calls.
 let segmenter: Intl.Segmenter | null = null
 
+/** Texts in which each character is a cluster of its own: without control characters, because CR and LF are one together. */
+const PLAIN = /^[\x20-\x7e]*$/
+
 /** Extended grapheme clusters. */
 export function graphemes(text: string): string[] {
+  return PLAIN.test(text) ? text.split('') : Array.from(clusters(text), (part) => part.segment)
+}
+
+/** The same, one after the other. */
+export function clusters(text: string): Iterable<{ readonly segment: string }> {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
-  return Array.from(segmenter.segment(text), (part) => part.segment)
+  return segmenter.segment(text)
 }
 
 function changeFirst(text: string, change: (first: string) => string): string {

@@ -2,10 +2,12 @@
 // differ from the methods of the same name: default separator a space, third argument a length.
 
 import { builtin } from './builtin.js'
-import type { BuiltinDef, Context, Result, Run } from './builtin.js'
+import type { BuiltinDef, Context, FrameDef, Result, Run } from './builtin.js'
 import { count, countOr, textArg } from './core-values.js'
 import { holds } from './lists.js'
-import { caseFunctions, graphemes } from './strings-case.js'
+import { inPieces, inSteps } from './pieces.js'
+import type { Steps } from './pieces.js'
+import { caseFunctions, clusters, graphemes } from './strings-case.js'
 import { baseName, dirName, extName } from './strings-paths.js'
 import { repeatText, replaceAll, splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
@@ -76,7 +78,20 @@ function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value
 
 /** The segmenter of the host takes long for each cluster. */
 function chargeGraphemes(ctx: Context, text: string): void {
-  ctx.charge(8 * text.length, 32 * text.length)
+  ctx.charge(UNITS_A_CLUSTER * text.length, 32 * text.length)
+}
+
+const UNITS_A_CLUSTER = 24
+
+const segmenting = inPieces('string.graphemes', ([text]) => inSteps(segmentSteps(text as string)))
+
+function* segmentSteps(text: string): Steps {
+  const found: string[] = []
+  for (const { segment } of clusters(text)) {
+    yield { units: UNITS_A_CLUSTER, heap: 32 + segment.length }
+    found.push(segment)
+  }
+  return () => new HarnList(found)
 }
 
 const FORMS: ReadonlySet<string> = new Set(['NFC', 'NFD', 'NFKC', 'NFKD'])
@@ -107,6 +122,8 @@ const list = (ctx: Context, texts: string[]): HarnList => {
   ctx.charge(0, 32 * texts.length)
   return new HarnList(texts)
 }
+
+export const stringFrames: readonly FrameDef[] = [segmenting.frame]
 
 export const stringFunctions: readonly BuiltinDef[] = [
   builtin(
@@ -157,11 +174,7 @@ export const stringFunctions: readonly BuiltinDef[] = [
   builtin(
     'unicode_graphemes(str: string) -> list<string>',
     { doc: 'The extended grapheme clusters.', borrows: true },
-    (ctx, value) => {
-      const text = textArg(ctx, 0, value)
-      chargeGraphemes(ctx, text)
-      return list(ctx, graphemes(text))
-    },
+    (ctx, value) => segmenting.run(ctx, textArg(ctx, 0, value)),
   ),
   textFunction('dirname(path: string) -> string', 'The path without its last part.', (path = '') => dirName(path)),
   textFunction('basename(path: string) -> string', 'The last part of the path.', (path = '') => baseName(path)),

@@ -6,7 +6,7 @@ import { method } from './builtin.js'
 import type { BuiltinDef, Context, Control, Result } from './builtin.js'
 import { count, countOr, textArg } from './core-values.js'
 import type { BuiltinFamily } from './registry.js'
-import { stringFunctions } from './strings-functions.js'
+import { stringFrames, stringFunctions } from './strings-functions.js'
 import { linesOf, repeatText, replaceAll, splitText, trim, trimEnd, trimStart } from './strings-text.js'
 import { HarnList } from '../values/list.js'
 import { scan } from '../values/meter.js'
@@ -146,4 +146,4 @@ const methods: readonly BuiltinDef[] = [
   ),
 ]
 
-export const stringsFamily: BuiltinFamily = { name: 'strings', builtins: [...methods, ...stringFunctions] }
+export const stringsFamily: BuiltinFamily = { name: 'strings', builtins: [...methods, ...stringFunctions], frames: stringFrames }

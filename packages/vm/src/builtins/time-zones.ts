@@ -1,11 +1,19 @@
 // Time zones by IANA name. Offsets come from the platform's zone data through Intl, which for a given instant is a pure
 // function of the name; abbreviations come from the table below, because Intl writes `GMT+2` for most zones.
 
+import { work } from '../values/meter.js'
+
 export interface ZoneTime {
   /** Seconds east of UTC. */
   readonly offset: number
   readonly abbreviation: string
 }
+
+/** The platform takes some microseconds. */
+const UNITS_AN_OFFSET = 60
+
+/** Names that are remembered; there are some 600, but one may be spelled in many ways. */
+const MOST_NAMES = 2000
 
 const formatters = new Map<string, Intl.DateTimeFormat | null>()
 
@@ -21,6 +29,7 @@ function formatter(zone: string): Intl.DateTimeFormat | null {
         // Unknown zone.
       }
     }
+    if (formatters.size >= MOST_NAMES) formatters.clear()
     formatters.set(zone, known)
   }
   return known
@@ -33,6 +42,7 @@ export function isZone(zone: string): boolean {
 /** Offset in seconds at an instant (seconds since 1970). The zone must exist. */
 export function offsetAt(zone: string, seconds: number): number {
   if (zone === 'UTC') return 0
+  work(UNITS_AN_OFFSET)
   const parts = formatter(zone)!.formatToParts(seconds * 1000)
   const text = parts.find((part) => part.type === 'timeZoneName')?.value ?? 'GMT'
   const match = /^GMT([+\-\u2212])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(text)
