@@ -142,7 +142,8 @@ describe('guesses', () => {
     const { machine } = inBoth(text)
     const add = machine.program.main.functions.find((fn) => fn.chunk.name === 'add')!
     expect(add.compiled.misses).toBeLessThan(20)
-    expect(add.enter).not.toBeNull()
+    // By itself, or as part of the loop that calls it.
+    expect(add.enter !== null || add.compiled.hosts.size > 0).toBe(true)
   })
 
   test('a function that was taken in is asked for by what it is', () => {
