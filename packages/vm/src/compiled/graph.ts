@@ -46,6 +46,14 @@ export class Block {
     return this.graph.handlerOf(this)
   }
 
+  /**
+   * Whether this is nothing but the test that ends a `for`, and compiled code comes here with the end only: an item takes the way
+   * past it (NEXT). Then only the target follows.
+   */
+  get isEnd(): boolean {
+    return this.graph.isEnd(this)
+  }
+
   /** Slots live at the start, one byte each. */
   get live(): Uint8Array {
     return (this.bytes ??= this.graph.liveAtStart(this))
@@ -104,6 +112,7 @@ export class FlowGraph {
   private readonly nexts: Int32Array
   private readonly catchers: Int32Array
   private readonly faultSlots: Int32Array
+  private readonly ends: Uint8Array
   /** Whether a path leads there. Without one, a block is in the graph when it is a handler. */
   private readonly known: Uint8Array
   /** Slots that surely hold a value at the start. */
@@ -132,6 +141,7 @@ export class FlowGraph {
     this.faultSlots = new Int32Array(this.size).fill(NONE)
     this.made = new Array<Block | undefined>(this.size).fill(undefined)
     this.cut()
+    this.ends = this.findEnds()
     this.known = new Uint8Array(this.size)
     this.assigned = this.findAssigned()
     this.lives = this.solveLiveness()
@@ -156,6 +166,10 @@ export class FlowGraph {
     const to: Block[] = []
     for (let way = 2 * index; way < 2 * index + 2; way++) if (this.nexts[way] !== NONE) to.push(this.block(this.nexts[way]!))
     return to
+  }
+
+  isEnd({ index }: Block): boolean {
+    return this.ends[index] === 1
   }
 
   handlerOf({ index }: Block): Block | null {
@@ -299,6 +313,27 @@ export class FlowGraph {
       this.catchers[index] = handler
       this.faultSlots[handler] = code.chunk.slots + depth
     }
+  }
+
+  /** See Block.isEnd. */
+  private findEnds(): Uint8Array {
+    const ends = new Uint8Array(this.size)
+    const others = new Uint8Array(this.size)
+    for (let index = 0; index < this.size; index++) {
+      const last = this.lasts[index]!
+      const handler = this.catchers[index]!
+      if (handler !== NONE) others[handler] = 1
+      for (let way = 0; way < 2; way++) {
+        const to = this.nexts[2 * index + way]!
+        if (to === NONE) continue
+        const first = this.firsts[to]!
+        const isEndOfLoop = last.op === LINKED.NEXT && way === 0 && first.op === LINKED.JEND && first.b === last.a
+        if (isEndOfLoop) ends[to] = 1
+        else others[to] = 1
+      }
+    }
+    for (let index = 0; index < this.size; index++) if (others[index] === 1) ends[index] = 0
+    return ends
   }
 
   // ---- which slots hold something

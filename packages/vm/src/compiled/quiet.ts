@@ -1,6 +1,6 @@
 // Loops that call nothing which the run's fuel depends on: no function whose code is not part of the text, and no builtin. Such a
 // loop counts its fuel in a variable, `u`, which is read from the machine where the loop is entered and put back wherever control
-// leaves it; the few slow operations in it put it back before and read it again behind them. The depth that calls may reach, `z`,
+// leaves it; the few slow operations in it put it back before and read it again behind them. Whether calls would be too deep, `z`,
 // does not change in it at all.
 //
 // A list that such a loop reads or assigns to by index, and that stays in its slot, is looked at where the loop is entered and after

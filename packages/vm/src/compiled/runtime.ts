@@ -252,6 +252,11 @@ function iterate(value: Value): HarnIter {
   return makeLoopIter(value) ?? new HarnIter('list', [new HarnList([]), 0])
 }
 
+/** The same int. Where it was never called V8 takes all ints for short ones. */
+function wide(int: number): number {
+  return int
+}
+
 /** Puts the place of a counter into the iterator that it stands for. */
 function count(iter: HarnIter, at: number): HarnIter {
   iter.state[1] = at
@@ -406,6 +411,7 @@ export const HELPERS = {
   native,
   catches,
   iterate,
+  wide,
   count,
   counter,
   range,

@@ -161,7 +161,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.LOAD_DATA:
       return set(`fromPlain(JSON.parse(${w.constant(i.k)}))`)
     case L.LOAD_CAPTURE:
-      return set(`${w.self}.captures[${i.b}]`)
+      return set(w.capture(i.b))
     case L.LOAD_MODULE:
       return set(`m.moduleSlots(${w.self}.code.module)[${i.b}]`)
     case L.LOAD_MODULE_SHARED:
@@ -205,7 +205,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.JUMP:
       return ''
     case L.LOOP:
-      return `if(--${w.fuel}<0){${w.fuel}++;${w.exit(i)}}`
+      return w.turn(i, block)
     case L.JF:
       return branch(w, block, truth(w, i.b))
     case L.JT:
@@ -215,6 +215,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.JPASSED:
       return `if(${b()}!==undefined){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
     case L.JEND:
+      if (block.isEnd) return w.go(block, block.successors[1]!)
       return `if(${b()}===END){${w.go(block, block.successors[1]!)}}${w.go(block, block.successors[0]!)}`
     case L.CHECK_PARAM:
       return checkParam(w, i, block)
@@ -435,7 +436,7 @@ function writeList(w: UnitWriter, i: Instr, block: Block): string {
   if (view !== null) {
     const [guardAt, guardList] = viewGuards(w, i, i.d)
     return (
-      `${guardAt}if(${view.owned}&&${at}>=0&&${at}<${view.length})${view.items}[${at}]=${value};` +
+      `${guardAt}if(${view.owned}===true&&${at}>=0&&${at}<${view.length})${view.items}[${at}]=${value};` +
       `else{${guardList}${slow};${w.lookAgain(i.b)}}`
     )
   }
@@ -493,8 +494,7 @@ function ints(w: UnitWriter, i: Instr): string {
   if (op === L.MODK) return `${guard}${a}=(${x}|0)===${x}&&${x}>=0?(${x}|0)%${y}:${x}%${y}+0;`
   if (op === L.DIV) return `${guard}${zero}${a}=${quotient(x, y)};`
   const past = 'past(g)'
-  if (op === L.MUL || op === L.MULK) return `${guard}g=${x}*${y};q=g|0;if(q===g)${a}=q;else{if(${past}){${w.guard(i)}}${a}=g}`
-  return `${guard}g=${x}${SYMBOL[op]!}${y};if((g|0)!==g&&(${past})){${w.guard(i)}}${a}=g;`
+  return `${guard}g=${x}${SYMBOL[op]!}${y};q=g|0;if(q===g)${a}=q;else{if(${past}){${w.guard(i)}}${a}=g}`
 }
 
 /** Statements that leave an operand as a double in `into`; what is neither float nor int leaves the code. */
@@ -667,7 +667,7 @@ function next(w: UnitWriter, i: Instr, block: Block): string {
   if (type === COUNTER) {
     const { at, last, shared } = w.counter(i.b)
     return (
-      `if(${at}<=${last}){${w.any(i.d)}=${at};${at}=${at}+1;${goItem}}` +
+      `if(${at}<=${last}){${w.any(i.d)}=${at};g=${at}+1;q=g|0;${at}=q===g?q:wide(g);${goItem}}` +
       `if(${shared}!==null){count(${shared},${at});${shared}.done=true}${goEnd}`
     )
   }

@@ -311,6 +311,7 @@ export function solveTypes(
       continue
     }
     block.successors.forEach((successor, which) => {
+      if (block.isEnd && which === 0) return
       const to = region.goal(block, successor)
       const isResult = last.op === L.NEXT || last.op === L.PROPAGATE
       const written = !isResult ? -1 : which === 0 ? last.a : last.op === L.NEXT ? last.d : -1

@@ -87,7 +87,7 @@ interface Shared {
   /** Variables beside those of slots are declared always; those of slots, with what they begin with, when they are used. */
   readonly slots: Map<string, string>
   readonly functions: string[]
-  /** Tests that are made once where the unit is entered → the variable of the answer. */
+  /** Expressions whose value is found where the unit is entered → its variable. */
   readonly tests: Map<string, string>
   labels: number
 }
@@ -116,15 +116,20 @@ export class UnitWriter {
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
   private readonly written: ReadonlySet<number>
+  /** Slots that quiet loops write. */
+  private computed: ReadonlySet<number> | null = null
   private changing: ReadonlySet<number> | null = null
   /** Blocks of quiet loops (quiet.ts). */
   private readonly quiet: ReadonlySet<Block>
   private readonly views: readonly View[]
+  private readonly needs = new Map<Block, number>()
   /** Facts at the instruction being written. */
   types: Types = new Uint8Array(0)
   /** Whether it is in a quiet loop. */
   private isQuiet = false
   private at: Block | null = null
+  /** Units of fuel that were used in a quiet loop and are not taken off yet. */
+  private owed = 0
 
   constructor(options: UnitOptions, host: Host | null = null) {
     const { graph, kind, entry, sample, machine, closure } = options
@@ -307,7 +312,7 @@ export class UnitWriter {
   private edgesOf(block: Block): Block[] {
     const leaving = block.instrs.findIndex((i) => this.leaves(i))
     const seen = leaving < 0 ? block.instrs : block.instrs.slice(0, leaving)
-    const edges = leaving < 0 ? [...block.successors] : []
+    const edges = leaving < 0 ? block.successors.slice(block.isEnd ? 1 : 0) : []
     if (block.handler !== null && seen.some(mayFault)) edges.push(block.handler)
     return edges
   }
@@ -351,10 +356,12 @@ export class UnitWriter {
     if (!this.isWhole) {
       for (let slot = 0; slot < this.code.frameSize; slot++) {
         if (entry.live[slot] === 0) continue
-        const isFloat = this.expects.some((each) => each.slot === slot && each.type === FLOAT)
-        given.add(`${isFloat ? 'f' : 'r'}${slot}`)
-        starts.push(`let ${isFloat ? 'f' : 'r'}${slot}=regs[b+${slot}]${isFloat ? '.v' : ''};`)
-        if (this.expects.some((each) => each.slot === slot && each.type === COUNTER)) starts.push(this.resumeCounter(slot))
+        const type = this.expects.find((each) => each.slot === slot)?.type ?? ANY
+        const name = `${type === FLOAT ? 'f' : 'r'}${slot}`
+        given.add(name)
+        // The subtraction shows V8 that it is a number: otherwise what goes round the loop has any form, or that of a double.
+        starts.push(`let ${name}=regs[b+${slot}]${type === FLOAT ? '.v' : type === NUMBER ? '-0' : ''};`)
+        if (type === COUNTER) starts.push(this.resumeCounter(slot))
       }
     } else if (this.expects.length > 0) {
       this.types = new Uint8Array(this.code.frameSize).fill(ANY)
@@ -364,13 +371,17 @@ export class UnitWriter {
       starts.push(`if(!(${test}))${this.leave('GE', this.code.entry, true)}`)
       for (const { slot, type } of this.expects) if (type === FLOAT) starts.push(`${this.raw(slot)}=r${slot}.v;`)
     }
-    if (this.quiet.has(entry)) starts.push(this.draw())
-    starts.push(this.openViews(entry, null))
+    if (this.quiet.has(entry)) {
+      this.types = this.states.get(entry)!
+      starts.push(this.draw(), this.reserve(entry), this.openViews(entry, null))
+    }
     for (const [test, name] of this.shared.tests) starts.push(`const ${name}=${test};`)
     const variables = [...this.shared.slots].filter(([name]) => !given.has(name))
-    const head = [...variables.map(([name, start]) => `let ${name}=${start};`), 'let t,v,q=0,g=0,h=0,u=0,z=0;', ...starts].join(
-      '',
-    )
+    const head = [
+      ...variables.map(([name, start]) => `let ${name}=${start};`),
+      'let t,v,q=0,g=0,h=0,u=0,z=false;',
+      ...starts,
+    ].join('')
     const constants = this.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
     const inner = this.shared.functions.join('')
     const text = !this.isWhole
@@ -388,14 +399,20 @@ export class UnitWriter {
       [...blocks].sort((one, other) => this.region.rank.get(one)! - this.region.rank.get(other)!)
     let text = this.within(block, byRank(children?.inside ?? []))
     if (this.region.loops.has(block)) text = `L${block.index}:for(;;){${text}}`
-    for (const each of byRank(children?.behind ?? [])) text = `${this.prefix}B${each.index}:{${text}}${this.tree(each)}`
+    for (const each of byRank(children?.behind ?? [])) text = `${this.prefix}B${each.index}:{${text}}${this.joined(each)}`
     return text
   }
 
   private within(block: Block, inside: readonly Block[]): string {
     let text = this.block(block)
-    for (const each of inside) text = `${this.prefix}B${each.index}:{${text}}${this.tree(each)}`
+    for (const each of inside) text = `${this.prefix}B${each.index}:{${text}}${this.joined(each)}`
     return text
+  }
+
+  /** A block that others break to. */
+  private joined(block: Block): string {
+    this.owed = 0
+    return this.tree(block)
   }
 
   private block(block: Block): string {
@@ -424,7 +441,7 @@ export class UnitWriter {
   go(from: Block, to: Block, written = -1, type = ANY): string {
     const before = this.types
     const wasQuiet = this.isQuiet
-    const { at } = this
+    const { at, owed } = this
     if (written >= 0) {
       this.types = before.slice()
       this.types[written] = type
@@ -433,6 +450,7 @@ export class UnitWriter {
     this.types = before
     this.isQuiet = wasQuiet
     this.at = at
+    this.owed = owed
     return text
   }
 
@@ -446,7 +464,7 @@ export class UnitWriter {
       const type = this.types[slot]!
       if (state[slot] !== UNSET && state[slot] !== type && isRaw(type)) text += `${this.any(slot)}=${this.value(slot)};`
     }
-    if (this.host === null && this.quiet.has(to) !== this.isQuiet) text += this.isQuiet ? this.refill() : this.draw()
+    text += this.moveFuel(from, to)
     text += this.openViews(to, from)
     if (region.loops.has(to) && region.rank.get(to)! <= region.rank.get(from)!) return `${text}continue L${to.index};`
     if (this.labelled.has(to)) return `${text}break ${this.prefix}B${to.index};`
@@ -542,18 +560,102 @@ export class UnitWriter {
 
   // ---- fuel
 
-  /** Where the fuel is. */
+  /** What fuel there is. */
   get fuel(): string {
-    return this.isQuiet ? 'u' : 'm.fuel'
+    if (!this.isQuiet) return 'm.fuel'
+    const { owed } = this.host?.writer ?? this
+    return owed === 0 ? 'u' : `(u-${owed})`
   }
 
   /** Puts the fuel back. */
   private refill(): string {
-    return this.isQuiet ? 'm.fuel=u;' : ''
+    return this.isQuiet ? `m.fuel=${this.fuel};` : ''
+  }
+
+  /** On the way from one block to another. */
+  private moveFuel(from: Block, to: Block): string {
+    if (this.host !== null) return ''
+    if (!this.quiet.has(to)) {
+      const text = this.refill()
+      this.owed = 0
+      return text + (this.isQuiet ? this.renewed(to) : '')
+    }
+    let text = this.isQuiet ? '' : this.draw()
+    const isFollowed = !this.labelled.has(to) && !this.region.loops.has(to)
+    if (this.owed > 0 && !isFollowed) {
+      text += `u-=${this.owed};`
+      this.owed = 0
+    }
+    // A LOOP has seen to it.
+    const isSame = this.isQuiet && this.innermost(from) === this.innermost(to)
+    if (isSame && !(this.region.loops.has(to) && from.last.op !== LINKED.LOOP)) return text
+    return text + this.reserve(to)
+  }
+
+  /**
+   * What a quiet loop computed, as new values: V8 keeps a value that lives across calls in memory, and so would it the ones that go
+   * round the loop, each turn of which would wait for memory. It does not see that these are no operations.
+   */
+  private renewed(to: Block): string {
+    this.computed ??= new Set([...this.quiet].flatMap(({ instrs }) => instrs.map(writeOf)))
+    let text = ''
+    for (const slot of this.computed) {
+      if (slot < 0 || to.live[slot] === 0) continue
+      if (this.types[slot] === FLOAT) text += `${this.raw(slot)}=-(-${this.raw(slot)});`
+      else if (this.types[slot] === NUMBER) text += `${this.any(slot)}=${this.any(slot)}+1-1;`
+    }
+    return text
+  }
+
+  /** Leaves in front of a part of a quiet loop that may need more than there is. */
+  private reserve(to: Block): string {
+    const need = this.needOf(to)
+    return need === 0 ? '' : `if(${this.fuelLeft(this.owed)}<${need}){${this.exit(firstOf(to))}}`
+  }
+
+  private fuelLeft(owed: number): string {
+    return owed === 0 ? 'u' : `u-${owed}`
+  }
+
+  private innermost(block: Block): Block | null {
+    let found: Block | null = null
+    let size = Infinity
+    for (const [header, loop] of this.region.loops) {
+      if (!loop.has(block) || loop.size >= size) continue
+      found = header
+      size = loop.size
+    }
+    return found
+  }
+
+  /** The most fuel that a turn of the innermost loop around a block uses, its LOOP and inner loops left out. */
+  private needOf(block: Block): number {
+    const header = this.innermost(block)
+    if (header === null) return 0
+    const known = this.needs.get(header)
+    if (known !== undefined) return known
+    let need = 0
+    for (const each of this.region.loops.get(header)!) {
+      if (this.innermost(each) === header) for (const i of each.instrs) if (this.guessed.inlined.has(i)) need++
+    }
+    this.needs.set(header, need)
+    return need
+  }
+
+  /** The fuel point of a backward jump. */
+  turn(i: Instr, block: Block): string {
+    if (!this.isQuiet || this.host !== null) return `if(--${this.fuel}<0){${this.fuel}++;${this.exit(i)}}`
+    const need = this.needOf(block)
+    const taken = this.owed + 1
+    this.owed = 0
+    const out = `u++;${this.exit(i)}`
+    const take = taken === 1 ? '--u' : `(u-=${taken})`
+    if (need === 0) return `if(${take}<0){${out}}`
+    return `if(${take}<${need}){if(u<0){${out}}${this.exit(firstOf(block.successors[0]!))}}`
   }
 
   private draw(): string {
-    return 'u=m.fuel;z=m.deepest;'
+    return 'u=m.fuel;z=d>=m.deepest;'
   }
 
   /** An expression that may use fuel, as part of a quiet loop too. */
@@ -561,7 +663,8 @@ export class UnitWriter {
     if (!this.isQuiet) return text
     const writer = this.host?.writer ?? this
     const views = writer.openedViews().map((view) => `,${writer.look(view)}`)
-    return `(m.fuel=u,t=${text},u=m.fuel${views.join('')},t)`
+    const { owed } = writer
+    return `(m.fuel=${this.fuel},t=${text},u=m.fuel${owed === 0 ? '' : `+${owed}`}${views.join('')},t)`
   }
 
   // ---- views (quiet.ts)
@@ -729,20 +832,30 @@ export class UnitWriter {
       if (entry[slot] === FLOAT) args.push(`${inner.raw(slot)}=${this.raw(i.d + slot)};`)
       else if (entry[slot] !== UNSET) args.push(`${inner.any(slot)}=${this.value(i.d + slot)};`)
     }
-    return (
-      `if(!${this.isClosureOf(call.code, origin, this.any(i.b))}){${this.guard(i)}}` +
-      `if(d>=${this.isQuiet ? 'z' : 'm.deepest'}||--${this.fuel}<0){${this.restart(i)}}` +
-      `${args.join('')}${label}:{${inner.tree(call.graph.entry)}}`
-    )
+    const test = `if(!${this.isClosureOf(call.code, origin, this.any(i.b))}){${this.guard(i)}}`
+    const take = `if(${this.isQuiet ? 'z' : 'd>=m.deepest||--m.fuel<0'}){${this.restart(i)}}`
+    if (this.isQuiet) this.owed++
+    return `${test}${take}${args.join('')}${label}:{${inner.tree(call.graph.entry)}}`
   }
 
   /** Whether `callee` runs `code`: asked once where it cannot change. */
   private isClosureOf(code: FunctionCode, origin: Origin, callee: string): string {
     const test = (value: string): string => `(${value} instanceof Closure&&${value}.code===${this.constant(code)})`
     if (origin === null) return test(callee)
-    const steady = origin.kind === 'capture' ? `c.captures[${origin.at}]` : `${this.any(origin.at)}`
+    const steady = origin.kind === 'capture' ? this.capture(origin.at) : this.any(origin.at)
     const { tests } = this.shared
     const text = test(steady)
+    const name = tests.get(text) ?? `h${tests.size}`
+    tests.set(text, name)
+    return name
+  }
+
+  /** A value that the closure took along; in a loop it is read where the unit is entered. */
+  capture(at: number): string {
+    const text = `${this.self}.captures[${at}]`
+    const isInLoop = this.at !== null && [...this.region.loops.values()].some((loop) => loop.has(this.at!))
+    if (this.host !== null || !isInLoop) return text
+    const { tests } = this.shared
     const name = tests.get(text) ?? `h${tests.size}`
     tests.set(text, name)
     return name
@@ -781,4 +894,9 @@ export class UnitWriter {
   private place(i: Instr): string {
     return `S[${this.sites.push(new Site(this.code, i, [])) - 1}]`
   }
+}
+
+/** The instruction that runs first, of a block that may be an empty one in front of a loop. */
+function firstOf(block: Block): Instr {
+  return block.instrs.length > 0 ? block.first : block.successors[0]!.first
 }
