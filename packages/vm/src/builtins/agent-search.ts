@@ -77,7 +77,7 @@ function searchPattern(tools: readonly HarnDict[], query: string): Found {
     while (search.next()) score++
     return { name: toolName(tool), score }
   })
-  return ranked(scored, 'no tools matched your regex pattern; try a simpler one')
+  return ranked(scored, 'no tools matched your regex; widen the alternation or relax quantifiers')
 }
 
 function ranked(scored: readonly { readonly name: string; readonly score: number }[], nothing: string): Found {
@@ -134,9 +134,14 @@ export class LoopSearch {
       if (waiting.length === 0) return { names: [], diagnostic: 'no candidate tools in the index' }
       if (strategy === 'bm25') return searchWords(waiting, query)
       if (strategy === 'regex') return searchPattern(waiting, query)
-      return { names: [], diagnostic: `strategy "${strategy}" needs a host that searches` }
+      return {
+        names: [],
+        diagnostic: 'tool_search strategy requires a host bridge but none is attached; switch to bm25 / regex',
+      }
     })()
-    const added = found.names.filter((name) => !this.promoted.includes(name) && this.promote(name))
+    const fresh = found.names.filter((name) => !this.promoted.includes(name) && this.promote(name))
+    // What was evicted again for a later find is not there.
+    const added = fresh.filter((name) => this.promoted.includes(name))
     const answer = new HarnDict()
     if (found.diagnostic !== null) answer.set('diagnostic', found.diagnostic)
     answer.set('tool_names', new HarnList([...found.names]))
@@ -148,13 +153,20 @@ export class LoopSearch {
     const budget = this.search.budgetTokens
     const size = (each: string): number => {
       const tool = this.all.find((one) => toolName(one) === each)
-      return tool === undefined ? 0 : Math.ceil(utf8(sortedJson(nativeTool(tool, false))).length / 4)
+      return tool === undefined ? 0 : Math.ceil(utf8(sortedJson(nativeTool(withoutMark(tool), false))).length / 4)
     }
     if (budget !== null && size(name) > budget) return false
     this.promoted.push(name)
     while (budget !== null && this.promoted.reduce((sum, each) => sum + size(each), 0) > budget) this.promoted.shift()
     return true
   }
+}
+
+/** The tool as a request carries it once it was found. */
+function withoutMark(tool: HarnDict): HarnDict {
+  const copy = tool.copy()
+  copy.delete('defer_loading')
+  return copy
 }
 
 /** The search of a loop's options; null when there is none, or when the service searches by itself. */

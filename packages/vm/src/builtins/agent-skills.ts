@@ -230,11 +230,16 @@ export function skillBlock(skills: LoopSkills | null): string {
 
 const TAG = 'namespace:'
 
+/** What the present skills narrow the tools to; null when they do not. */
+export function scopeOf(skills: LoopSkills): ReadonlySet<string> | null {
+  const allowed = new Set(skills.present.flatMap(({ entry }) => textsAt(entry, 'allowed_tools')))
+  return allowed.size === 0 || allowed.has('*') ? null : allowed
+}
+
 /** The tools that the skills in sight leave: all, unless one of them names some. */
 export function inScope(skills: LoopSkills | null, tools: readonly HarnDict[]): readonly HarnDict[] {
-  if (skills === null) return tools
-  const allowed = new Set(skills.present.flatMap(({ entry }) => textsAt(entry, 'allowed_tools')))
-  if (allowed.size === 0 || allowed.has('*')) return tools
+  const allowed = skills === null ? null : scopeOf(skills)
+  if (allowed === null) return tools
   return tools.filter((tool) => {
     const name = described(tool, 'name')
     return name.startsWith('__harn_') || allowed.has(name) || allowed.has(`${TAG}${described(tool, 'namespace')}`)

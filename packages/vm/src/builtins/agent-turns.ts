@@ -10,7 +10,7 @@ import type { Daemon } from './agent-daemon.js'
 import { addOnce, emit, loopState } from './agent-loop-state.js'
 import type { Loop } from './agent-loop-state.js'
 import { LEDGER, applyLedger, isActive, ledgerMessage, unresolved } from './agent-ledger.js'
-import { LOAD_SKILL, inScope, loadSkillCall, loadSkillEntry, loadSkillNative, skillBlock } from './agent-skills.js'
+import { LOAD_SKILL, inScope, loadSkillCall, loadSkillEntry, loadSkillNative, scopeOf, skillBlock } from './agent-skills.js'
 import { compact, estimateTokens } from './compaction.js'
 import { notifyHooks } from './hooks.js'
 import {
@@ -70,7 +70,8 @@ const hasTools = (loop: Loop): boolean => loop.tools.length > 0 || loop.skills !
 function shownTools(loop: Loop): readonly HarnDict[] {
   const { search, skills } = loop
   const tools = search === null ? inScope(skills, loop.tools) : inScope(skills, search.visible)
-  return skills === null ? tools : [loadSkillEntry(), ...tools]
+  // The contract of a narrowed loop names only what is in scope; a native request always has the tool.
+  return skills === null || scopeOf(skills)?.has(LOAD_SKILL) === false ? tools : [loadSkillEntry(), ...tools]
 }
 
 function systemPrompt(loop: Loop): string | null {
@@ -159,9 +160,10 @@ export function* askModel(loop: Loop, iteration: number, prefill: string | null)
     })
     if (refused !== null) return null
     const { request, record } = yield* experimented(prepared, iteration)
-    const response = yield* transport(request)
-    if (isFailure(response)) return failAsRaised(response)
-    yield* account(response, iteration)
+    const answered = yield* transport(request)
+    if (isFailure(answered)) return failAsRaised(answered)
+    yield* account(answered, iteration)
+    const response = prefill === null ? answered : { ...answered, text: prefill + answered.text }
     const names = shownTools(loop).map((tool) => display(tool.get('name') ?? ''))
     const used = hasTools(loop) || response.toolCalls.length > 0
     const tagged = parseTagged(response.text, names)

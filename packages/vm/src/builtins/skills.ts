@@ -161,17 +161,13 @@ function renderCatalog(ctx: Context, given: Value, budgetArgument: Value): Resul
   if (lines.length === 0) return `${HEADER}(none)`
   ctx.charge(lines.length)
   const budget = Math.max(budgetArgument === null ? 2000 : Number(budgetArgument), bytes(HEADER) + LEAST_ROOM)
-  for (let shown = lines.length; shown > 0; shown--) {
-    const body = HEADER + lines.slice(0, shown).join('\n')
-    if (bytes(body) <= budget) return withOmission(body, lines.length - shown, budget)
+  for (let shown = lines.length; shown >= 0; shown--) {
+    const omitted = lines.length - shown
+    const note = omitted === 0 ? '' : `\n\n... ${omitted} more skill(s) omitted to stay within budget.`
+    const body = HEADER + lines.slice(0, shown).join('\n') + note
+    if (bytes(body) <= budget) return body
   }
-  return withOmission(HEADER.trimEnd(), lines.length, budget)
-}
-
-function withOmission(body: string, omitted: number, budget: number): string {
-  if (omitted === 0) return body
-  const note = `\n\n... ${omitted} more skill(s) omitted to stay within budget.`
-  return bytes(body) + bytes(note) <= budget ? body + note : body
+  return HEADER
 }
 
 // ---------------------------------------------------------------------------------------------------------------- rendering
