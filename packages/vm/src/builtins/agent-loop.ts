@@ -151,6 +151,11 @@ export const agentLoopFamily: BuiltinFamily = {
       (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
     ),
     builtin(
+      '__agent_loop(prompt: string, system?: string, options?: dict) -> dict',
+      { doc: 'The loop of a sub-agent or a worker, which policies know by these names.', effects: AGENT_EFFECTS },
+      (ctx, prompt, system, options) => agentLoop(ctx, prompt!, system!, options!),
+    ),
+    builtin(
       '__agent_loop_body(prompt: string, system?: string, options?: dict) -> dict',
       { doc: 'The turns of an agent loop inside the scope of its policies.', effects: AGENT_EFFECTS },
       (ctx, prompt, system, options) =>

@@ -18,6 +18,7 @@ import { prepare, traceEvent } from './llm-call.js'
 import type { LlmRequest } from './llm-options.js'
 import { failRuntime, here } from './scripted.js'
 import type { Script } from './scripted.js'
+import { innermostScope } from './policy-scopes.js'
 import { openSession, setCurrentSession, touch } from './sessions.js'
 import { visibleText } from './tagged-response.js'
 import { isRegistry } from './tools-registry.js'
@@ -48,7 +49,9 @@ function* startLoop(prompt: Value, system: Value, given: HarnDict, servers: read
   const options = readLoopOptions(given, 'agent_loop', probe.model)
   requireExecutable(options.tools, options.label)
   const registry = given.get('tools')
-  if (options.tools.length > 0 && registry instanceof HarnDict && isRegistry(registry)) checkSurface(registry, options, given)
+  if (options.tools.length > 0 && registry instanceof HarnDict && isRegistry(registry)) {
+    checkSurface(registry, options, yield* here((ctx) => innermostScope(ctx, 'ceilings')))
+  }
   const sessionId = options.sessionId ?? `agent_session_${yield* timeOrderedId()}`
   const stored = options.sessionId !== null
   const before = yield* here((ctx) => {
@@ -107,12 +110,10 @@ function nativeSearch(probe: LlmRequest): boolean {
   return first !== undefined && first.get('function') === undefined && String(first.get('type') ?? '').startsWith('tool_search')
 }
 
-function checkSurface(registry: HarnDict, options: LoopOptions, given: HarnDict): void {
+/** Under the policy that is in force, which is what the loop's own leaves of its caller's. */
+function checkSurface(registry: HarnDict, options: LoopOptions, policy: Value): void {
   const surface = HarnDict.of({ tools: registry })
-  for (const key of ['policy', 'approval_policy']) {
-    const policy = given.get(key)
-    if (policy instanceof HarnDict) surface.set(key, policy)
-  }
+  if (policy instanceof HarnDict) surface.set('policy', policy)
   const report = validateSurface(surface, null)
   for (const diagnostic of dictsOf(report.get('diagnostics'))) {
     if (diagnostic.get('severity') !== 'error') continue

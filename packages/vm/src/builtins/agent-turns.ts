@@ -207,9 +207,9 @@ export function* callsIn(loop: Loop, answer: Answer, iteration: number): Script<
     policy,
     fallback_index: loop.fallbacks,
     tool_call_count: calls.length,
-    tool_parse_error_count: tagged.errors.length,
   }
-  loop.events.push(yield* makeEvent('native_tool_fallback', 'assistant', 'internal', '', HarnDict.of(facts)))
+  const told = HarnDict.of({ ...facts, tool_parse_error_count: tagged.errors.length })
+  loop.events.push(yield* makeEvent('native_tool_fallback', 'assistant', 'internal', '', told))
   yield* traceEvent({ type: 'native_tool_fallback', iteration, ...facts })
   if (accepted) return calls
   yield* tell(

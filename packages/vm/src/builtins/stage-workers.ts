@@ -157,7 +157,7 @@ function* byLoop(stage: Stage, prompt: string, system: Value, options: HarnDict,
   if (stage.permissions !== null) given.set('permissions', checkedPermissions(stage.permissions))
   const policy = stagePolicy(stage)
   if (policy !== null) given.set('policy', policy)
-  const loop = yield* here((ctx) => ctx.builtinValue('agent_loop'))
+  const loop = yield* here((ctx) => ctx.builtinValue('__agent_loop'))
   return dictOf(yield* callBack(loop, prompt, system, given))
 }
 

@@ -12,6 +12,8 @@ import { categoryOf } from './core-errors.js'
 import { timeOrderedId } from './identity.js'
 import { prepare } from './llm-call.js'
 import { PermissionsError, readPermissions } from './permissions.js'
+import { CeilingError, intersectPolicies } from './policy-ceiling.js'
+import { innermostScope } from './policy-scopes.js'
 import { policyMisfit } from './policy-shape.js'
 import { checkSchema } from './schema-check.js'
 import { SchemaError, canonicalSchema } from './schema-normal.js'
@@ -80,6 +82,7 @@ export function readTask(ctx: Context, task: Value, given: Value): Task {
   if (misfit !== null) return failRuntime(`${LABEL}: policy parse error: ${misfit}`)
   if (tools !== null) options.set('tools', allowed === null ? tools : onlyNamed(tools, allowed))
   if (allowed !== null) options.set('policy', withAllowed(options.get('policy') ?? null, allowed))
+  requireWithinCeiling(ctx, options.get('policy') ?? null)
   if (!options.has('tool_format')) options.set('tool_format', '')
   if (!options.has('compaction')) options.set('compaction', false)
   // What is wrong with the loop's options is the caller's error, not the child's.
@@ -100,6 +103,18 @@ export function readTask(ctx: Context, task: Value, given: Value): Task {
     schema: schema instanceof HarnDict ? schema : null,
     wantsData: schema instanceof HarnDict || all.get('response_format') === 'json' || STRUCTURED_KEYS.some((key) => all.has(key)),
     tokenBudget: isInt(budget) ? Number(budget) : null,
+  }
+}
+
+/** A child that asks for more than the calling loop may have is refused before it begins. */
+function requireWithinCeiling(ctx: Context, policy: Value): void {
+  const ceiling = innermostScope(ctx, 'ceilings')
+  if (!(ceiling instanceof HarnDict) || !(policy instanceof HarnDict)) return
+  try {
+    intersectPolicies(ceiling, policy)
+  } catch (error) {
+    if (error instanceof CeilingError) return failRuntime(`spawn_agent: ${error.message}`)
+    throw error
   }
 }
 
@@ -173,7 +188,7 @@ export function* runTask(task: Task): Script<HarnDict> {
   const session = yield* childSession(task)
   const place = { name: task.name, child_session_id: session }
   yield* tellParent(parent, 'sub_agent_start', task.text, HarnDict.of({ ...place, task: task.text }))
-  const loop = yield* here((ctx) => ctx.builtinValue('agent_loop'))
+  const loop = yield* here((ctx) => ctx.builtinValue('__agent_loop'))
   const outcome = yield* tryCallBack(loop, task.text, task.system, task.options.with('session_id', session))
   const result =
     outcome instanceof Fault ? yield* failedResult(outcome, session, task) : yield* finishedResult(outcome, session, task)
@@ -249,7 +264,7 @@ function tokensOf(transcript: HarnDict): number {
 
 /** What a policy denied on the way, or null. */
 function denialIn(transcript: HarnDict): HarnDict | null {
-  for (const event of dictsOf(transcript.get('events'))) {
+  for (const event of dictsOf(transcript.get('events')).reverse()) {
     const metadata = event.get('metadata')
     if (event.get('kind') !== 'tool_execution' || !(metadata instanceof HarnDict) || metadata.get('rejected') !== true) continue
     const payload = parseJson(display(event.get('text') ?? ''))

@@ -252,7 +252,7 @@ function progressLine(phase: string, message: string, third: Value, total: Value
   if (!(third instanceof HarnDict)) return plain
   const mode = display(third.get('mode') ?? '')
   if (mode === 'spinner') {
-    const step = Number(BigInt(intField(third, 'step', 0)) % 4n)
+    const step = Number(BigInt(intField(third, 'step', Number(intField(third, 'current', 0)))) % 4n)
     return `[${phase}] ${SPINNER[(step + 4) % 4]!} ${message}`
   }
   if (mode !== 'bar') return plain
