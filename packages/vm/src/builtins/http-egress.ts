@@ -86,8 +86,9 @@ export function checkEgress(ctx: Context, surface: string, url: string): Control
 
 /** That dict, for those who raise it in a form of their own. */
 export function egressRefusal(ctx: Context, surface: string, url: string): HarnDict | null {
+  if (!URL.canParse(url)) return null
   const policy = ctx.state(httpState).egress
-  if (policy === null || !URL.canParse(url)) return null
+  if (policy === null) return null
   const target = targetOf(new URL(url))
   const reason = refusedBy(policy, target)
   if (reason === null) return null

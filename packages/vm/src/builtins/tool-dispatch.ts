@@ -385,8 +385,8 @@ function attempt(ctx: Context, state: DispatchState): Result {
           `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
         )
       }
-      const server = executor === 'mcp_server' ? (textAt(entry, 'mcp_server') ?? '') : ''
-      const blocked = egressRefusal(ctx, 'mcp_connect', server)
+      const server = executor === 'mcp_server' ? textAt(entry, 'mcp_server') : null
+      const blocked = server === null ? null : egressRefusal(ctx, 'mcp_connect', server)
       if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
       identify(ctx, state, args)
       return ctx.request(outsideCall(state, entry, executor, toPlain(args)))
