@@ -20,6 +20,8 @@ export interface AuthorityFlags {
   readonly grant?: readonly string[]
   readonly root?: readonly string[]
   readonly sandbox?: boolean
+  /** Where skills are looked for first. */
+  readonly skillDir?: readonly string[]
 }
 
 export interface Authority {
@@ -27,6 +29,8 @@ export interface Authority {
   readonly providers: Pick<NodeProviderOptions, 'root' | 'sandbox' | 'env' | 'http'>
   /** Where MCP servers, and the authorization servers they name, may be; null: anywhere. */
   readonly mcpNetwork: NetworkPolicy | null
+  /** Folders of skills that whoever started the run named; they shadow all others. */
+  readonly skillFolders: readonly string[]
   /** Folder that relative paths and imports count from. */
   readonly root: string
 }
@@ -51,6 +55,7 @@ export function authorityOf(flags: AuthorityFlags, env: NodeJS.ProcessEnv = proc
       http: { policy: { denyPrivate: confined } },
     },
     mcpNetwork: mcpNetwork(flags.grant ?? [], confined),
+    skillFolders: flags.skillDir ?? [],
   }
 }
 

@@ -55,7 +55,7 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
   const servers = isTrusted ? withLogins(declared) : declared
   const hooks = hookModules(manifest?.hooks ?? []).map((text, at) => [`manifest_hook_${at}`, text] as const)
   const isEager = Object.values(servers).some((server) => server.lazy === false)
-  const skills = options.script === undefined ? null : discoverSkills({ manifest })
+  const skills = options.script === undefined ? null : discoverSkills({ manifest, folders: authority.skillFolders })
   if (options.terminal) for (const problem of skills?.problems ?? []) process.stderr.write(`warning: ${problem}\n`)
   const globalValues: { [name: string]: NonNullable<RuntimeOptions['globalValues']>[string] } = {}
   if (isEager && options.globals?.includes('mcp') !== true) globalValues['mcp'] = mcpGlobal(servers)

@@ -5,6 +5,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
 import { VERSION } from './version.js'
 import type { AuthorityFlags } from './authority.js'
+import type { AcpFlags } from './commands/serve-acp.js'
 import type { ReplayFlags } from './commands/replay.js'
 import type { ResumeFlags } from './commands/resume.js'
 import type { SnapshotFlags } from './commands/snapshot.js'
@@ -42,7 +43,7 @@ function collect(value: string, before: readonly string[] | undefined): readonly
   return [...(before ?? []), value]
 }
 
-/** Each takes away from what whoever runs the command may do (authority.ts). */
+/** Each but the last takes away from what whoever runs the command may do (authority.ts). */
 function authorityFlags(command: Command): Command {
   return command
     .option('--allow <names>', 'call no builtins but these, separated by commas, and the core', collect)
@@ -54,6 +55,7 @@ function authorityFlags(command: Command): Command {
     )
     .option('--root <dir>', 'touch files below this folder only', collect)
     .option('--sandbox', 'have no powers but those of --grant')
+    .option('--skill-dir <dir>', 'look for skills here first: a folder of NAME/SKILL.md, or one skill', collect)
 }
 
 function buildProgram(scriptArguments: readonly string[], done: (code: number) => void): Command {
@@ -206,10 +208,12 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     serve
       .command('acp [file]')
       .description('serve a script as an agent over standard input and output; without FILE each prompt is a script'),
-  ).action(async (file: string | undefined, options: AuthorityFlags) => {
-    const { serveAcpCommand } = await import('./commands/serve-acp.js')
-    done(await serveAcpCommand(file, options))
-  })
+  )
+    .option('--sessions <dir>', 'keep sessions in this folder, so that a client can load them later')
+    .action(async (file: string | undefined, options: AcpFlags) => {
+      const { serveAcpCommand } = await import('./commands/serve-acp.js')
+      done(await serveAcpCommand(file, options))
+    })
 
   add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
     .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')

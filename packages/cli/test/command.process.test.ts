@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -258,6 +258,15 @@ test('a confined run reaches MCP servers by the rules of its network', async () 
   expect(named.stderr).toContain('MCP HTTP request error: Connection refused')
   const other = await bridle(['run', '--root', folder, '--grant', 'mcp:domain=*.example.com', script])
   expect(other.stderr).toContain(`egress blocked: ${url} (domain)`)
+})
+
+test('skills of a folder that is named come first, and one that is not there is told', async () => {
+  mkdirSync(join(folder, 'named', 'tea'), { recursive: true })
+  file('named/tea/SKILL.md', '---\nshort: how to brew\n---\nBrew $ARGUMENTS\n')
+  const script = file('skills.harn', 'for s in skill_list(skills) { println("${s.name}: ${s.short} (${s.source})") }\n')
+  const ended = await bridle(['run', '--skill-dir', join(folder, 'named'), '--skill-dir', 'nowhere', script])
+  expect(ended).toMatchObject({ code: 0, stderr: 'warning: skills: there is no folder nowhere\n' })
+  expect(ended.stdout).toContain('tea: how to brew (cli)')
 })
 
 describe.concurrent('bridle tools', () => {

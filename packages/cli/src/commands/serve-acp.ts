@@ -5,7 +5,7 @@
 import { CompileError, mcpGlobal } from '@bridle/stdlib-tools'
 import type { Module } from '@bridle/stdlib-tools'
 import { ACP_GLOBALS, AcpServer, StreamTransport } from '@bridle/stdlib-tools/bridge'
-import { nodeProviders } from '@bridle/stdlib-tools/node'
+import { fileSessions, nodeProviders } from '@bridle/stdlib-tools/node'
 import { servingAuthority } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
@@ -14,7 +14,12 @@ import { compileScript, readScript } from '../load.js'
 
 const PROMPT_KEY = '<prompt>'
 
-export async function serveAcpCommand(file: string | undefined, flags: AuthorityFlags): Promise<number> {
+export interface AcpFlags extends AuthorityFlags {
+  /** Folder that sessions are kept in. */
+  readonly sessions?: string
+}
+
+export async function serveAcpCommand(file: string | undefined, flags: AcpFlags): Promise<number> {
   const script = file === undefined ? null : await readScript(file, undefined)
   const key = script?.key ?? PROMPT_KEY
   const authority = servingAuthority(flags)
@@ -34,6 +39,7 @@ export async function serveAcpCommand(file: string | undefined, flags: Authority
       module: (prompt) => module ?? compilePrompt(prompt),
       mcp: mcpGlobal(manifestOf(key)?.mcpServers ?? {}),
       callTimeoutMs: callTimeoutMs(),
+      ...(flags.sessions === undefined ? {} : { sessions: fileSessions(flags.sessions) }),
       start: ({ cwd }) => ({
         // The client's folder is where relative paths count from; what the flags confine stays confined to their folders.
         providers: nodeProviders(

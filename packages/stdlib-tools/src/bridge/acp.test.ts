@@ -1,5 +1,6 @@
 // Scripts as agents that a client drives (04a §4.6): sessions, prompts, what the client is told and asked.
 
+import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createRuntime } from '../runtime.js'
@@ -81,7 +82,7 @@ println(host_call("box.open"))
     expect(await peer.request('session/list', {})).toEqual({
       sessions: [
         { sessionId: 's1', cwd: '/work' },
-        { sessionId: 's2', cwd: '/work' },
+        { sessionId: 's2', cwd: '/work', _meta: { state: 'forked', parent_id: 's1', branched_at: null } },
       ],
     })
     for (const [method, params, message] of [
@@ -103,6 +104,58 @@ println(host_call("box.open"))
     await peer.request('session/new', { cwd: '/' })
     expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'cancelled' })
     await peer.close()
+  })
+
+  test('a client that reads slowly is sent fewer and larger chunks, in order', async () => {
+    const [input, toClient] = [new PassThrough(), new PassThrough({ highWaterMark: 64 })]
+    const runtime = createRuntime({
+      globals: ACP_GLOBALS,
+      // The first stops the client's reading, the last lets it go on; those between only let the script stop.
+      capabilities: {
+        client: {
+          busy: () => void toClient.pause(),
+          tick: () => new Promise((resolve) => setImmediate(resolve, null)),
+          back: () => void toClient.resume(),
+        },
+      },
+    })
+    const source = `
+host_call("client.busy")
+for i in range(300) {
+  println("line \${i}")
+  host_call("client.tick")
+}
+log_info("last")
+println("end")
+host_call("client.back")`
+    const module = runtime.compile(source)
+    const server = new AcpServer({ runtime, module: () => module }, new StreamTransport(input, toClient))
+    await server.start()
+    const ask = (id: number, method: string, params: object): void =>
+      void input.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    const messages: Params[] = []
+    const lines = createInterface({ input: toClient })
+    const ended = new Promise<void>((resolve) => {
+      lines.on('line', (line) => {
+        const message = JSON.parse(line) as Params
+        messages.push(message)
+        if (message['id'] === 1 && message['method'] === undefined)
+          ask(2, 'session/prompt', { sessionId: (message['result'] as Params)['sessionId'], prompt: 'x' })
+        if (message['method'] === 'host/capabilities')
+          input.write(`${JSON.stringify({ jsonrpc: '2.0', id: message['id'], result: {} })}\n`)
+        if (message['id'] === 2) resolve()
+      })
+    })
+    ask(1, 'session/new', { cwd: '/' })
+    await ended
+    const updates = messages.flatMap(({ method, params }) =>
+      method === 'session/update' ? [(params as Params)['update'] as Params] : [],
+    )
+    const chunks = updates.flatMap(({ content }) => (content === undefined ? [] : [(content as { readonly text: string }).text]))
+    expect(chunks.join('')).toBe(`${Array.from({ length: 300 }, (_, i) => `line ${i}\n`).join('')}end\n`)
+    expect(chunks.length).toBeLessThan(60)
+    expect(updates.map(({ sessionUpdate }) => sessionUpdate).slice(-2)).toEqual(['log', 'agent_message_chunk'])
+    await server.close()
   })
 
   test('people are asked through the client', async () => {

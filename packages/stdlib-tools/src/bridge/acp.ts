@@ -11,6 +11,8 @@ import type { Module, Runtime, StartOptions } from '../runtime.js'
 import { plainFromHost } from '../tools/edge.js'
 import { runtimeError } from '../providers/provider.js'
 import { VERSION } from '../version.js'
+import { replayOf } from './acp-sessions.js'
+import type { AcpSessionRecord, AcpSessionStore, AcpTurn } from './acp-sessions.js'
 import { readCapabilities, remoteApproval, remoteHost } from './host-bridge.js'
 import { BridgeError, JsonRpcPeer, RequestError, isRecord, methodNotFound } from './jsonrpc.js'
 import type { Params } from './jsonrpc.js'
@@ -30,6 +32,8 @@ export interface AcpOptions {
   /** Limit of other requests to the client; 300 s by default. */
   readonly timeoutMs?: number
   readonly newId?: () => string
+  /** Keeps sessions beyond this process; without it they end with the connection. */
+  readonly sessions?: AcpSessionStore
 }
 
 /** Names that scripts of an agent can read everywhere: give them to `createRuntime({ globals })`. */
@@ -39,12 +43,21 @@ interface Session {
   readonly id: string
   readonly cwd: string
   readonly parent: string | null
+  readonly branchedAt: number | null
+  readonly title: string | null
+  /** Of the past; kept where there is a store. */
+  turns: readonly AcpTurn[]
+  /** From a prompt to its answer; `run` is there for a part of that. */
+  isBusy: boolean
   run: Run | null
   stopped: boolean
   /** Text of the present prompt as the client shows it. */
   visible: string
   /** All of that text, as it was said. */
   said: string
+  /** The end of it that the client has not been sent. */
+  unsent: string
+  isSending: boolean
 }
 
 const PROTOCOL_VERSION = 1
@@ -74,7 +87,7 @@ export class AcpServer {
       onNotification: (method, params) => this.hear(method, params),
       onClose: () => this.onClosed(),
     })
-    this.desk.onRequest(({ payload }) => this.peer.notify('harn.hitl.requested', { ...payload }))
+    this.desk.onRequest(({ payload }) => void this.peer.notify('harn.hitl.requested', { ...payload }))
   }
 
   start(): Promise<void> {
@@ -95,9 +108,9 @@ export class AcpServer {
       case 'initialize':
         return this.initialize(params)
       case 'session/new':
-        return { sessionId: this.open(text(params['cwd']) ?? process.cwd(), null, null).id, modes: MODES }
+        return { sessionId: this.open({ cwd: text(params['cwd']) ?? process.cwd() }).id, modes: MODES }
       case 'session/list':
-        return { sessions: [...this.sessions.values()].map(({ id, cwd }) => ({ sessionId: id, cwd })) }
+        return { sessions: this.list() }
       case 'session/load':
         return this.load(params)
       case 'session/fork':
@@ -146,34 +159,78 @@ export class AcpServer {
     }
   }
 
-  private open(cwd: string, parent: string | null, wanted: string | null): Session {
-    const id = wanted ?? this.options.newId?.() ?? `session_${crypto.randomUUID()}`
-    const session: Session = { id, cwd, parent, run: null, stopped: false, visible: '', said: '' }
+  private open(facts: Partial<AcpSessionRecord> & { readonly cwd: string }): Session {
+    const id = facts.id ?? this.options.newId?.() ?? `session_${crypto.randomUUID()}`
+    const session: Session = {
+      id,
+      cwd: facts.cwd,
+      parent: facts.parent ?? null,
+      branchedAt: facts.branchedAt ?? null,
+      title: facts.title ?? null,
+      turns: facts.turns ?? [],
+      isBusy: false,
+      run: null,
+      stopped: false,
+      visible: '',
+      said: '',
+      unsent: '',
+      isSending: false,
+    }
     this.sessions.set(id, session)
     return session
+  }
+
+  /** Written down before and after each turn. A store that cannot be written fails the request that wanted it. */
+  private keep(session: Session, turn: AcpTurn | null): void {
+    const { id, cwd, parent, branchedAt, title, turns } = session
+    this.options.sessions?.save({ id, cwd, parent, branchedAt, title, turns: turn === null ? turns : [...turns, turn] })
+  }
+
+  private list(): unknown {
+    const known = [...this.sessions.values()]
+    const kept = (this.options.sessions?.list() ?? []).filter(({ id }) => !this.sessions.has(id))
+    return [...known, ...kept].map(({ id, cwd, title, parent, branchedAt }) => ({
+      sessionId: id,
+      cwd,
+      ...(title === null ? {} : { title }),
+      ...(parent === null ? {} : { _meta: forkFacts({ parent, branchedAt, title }) }),
+    }))
   }
 
   private load(params: Params): unknown {
     const id = text(params['sessionId'])
     if (id === null) throw new RequestError(INVALID_PARAMS, 'session/load requires sessionId')
-    const session = this.sessions.get(id)
+    const kept = this.options.sessions?.load(id) ?? null
+    const session = this.sessions.get(id) ?? (kept === null ? undefined : this.open(kept))
     if (session === undefined) throw new RequestError(SESSION_NOT_FOUND, `Session not found: ${id}`)
-    return { sessionId: id, modes: MODES, session: { sessionId: id, cwd: session.cwd }, replayed: [] }
+    const replayed = kept === null ? [] : replayOf({ ...kept, turns: session.turns })
+    for (const update of replayed) this.update(session, update)
+    return { sessionId: id, modes: MODES, session: { sessionId: id, cwd: session.cwd }, replayed }
   }
 
   private fork(params: Params): unknown {
     const source = this.known(params)
     const wanted = text(params['id'])
     if (wanted !== null && this.sessions.has(wanted)) throw new RequestError(INVALID_PARAMS, `Session already exists: ${wanted}`)
-    const session = this.open(source.cwd, source.id, wanted)
     const branch = text(params['branch_name'])
-    const facts = { state: 'forked', parent_id: source.id, branched_at: params['keep_first'] ?? null }
+    const first = params['keep_first']
+    const branchedAt = typeof first === 'number' ? Math.max(0, first) : null
+    const turns = branchedAt === null ? source.turns : source.turns.slice(0, branchedAt)
+    const session = this.open({
+      cwd: source.cwd,
+      parent: source.id,
+      branchedAt,
+      title: branch,
+      turns,
+      ...(wanted === null ? {} : { id: wanted }),
+    })
+    this.keep(session, null)
     this.update(session, {
       sessionUpdate: 'session_info_update',
       ...(branch === null ? {} : { title: branch }),
-      _meta: branch === null ? facts : { ...facts, branch_name: branch },
+      _meta: forkFacts(session),
     })
-    return { sessionId: session.id, ...facts }
+    return { sessionId: session.id, state: 'forked', parent_id: source.id, branched_at: branchedAt }
   }
 
   private known(params: Params): Session {
@@ -193,23 +250,35 @@ export class AcpServer {
 
   private async prompt(params: Params): Promise<unknown> {
     const session = this.known(params)
-    if (session.run !== null) throw new RequestError(INVALID_PARAMS, `Session is busy: ${session.id}`)
+    if (session.isBusy) throw new RequestError(INVALID_PARAMS, `Session is busy: ${session.id}`)
+    session.isBusy = true
     const prompt = promptText(params['prompt'])
     session.stopped = false
     session.visible = ''
     session.said = ''
+    session.unsent = ''
+    let stopReason: AcpTurn['stopReason'] = 'failed'
     try {
+      this.keep(session, { prompt, said: '', stopReason: null })
       const result = await this.run(session, prompt)
-      if (session.stopped || result.status === 'cancelled') return { stopReason: 'cancelled' }
+      stopReason = session.stopped || result.status === 'cancelled' ? 'cancelled' : 'failed'
+      if (stopReason === 'cancelled') return { stopReason }
       if (result.status === 'failed') throw result.error
       if (result.status === 'limit') throw new Error(result.message)
-      return { stopReason: 'completed' }
+      stopReason = 'completed'
+      return { stopReason }
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
       this.say(session, `Error: ${message}\n`)
       throw new RequestError(RUN_FAILED, message)
     } finally {
+      this.flush(session)
       session.run = null
+      session.isBusy = false
+      if (this.options.sessions !== undefined) {
+        session.turns = [...session.turns, { prompt, said: session.said, stopReason }]
+        this.keep(session, null)
+      }
     }
   }
 
@@ -277,21 +346,45 @@ export class AcpServer {
 
   private say(session: Session, words: string): void {
     session.said += words
-    const before = session.visible
+    session.unsent += words
+    // Each chunk has all of the visible text: a client that reads slowly gets fewer and larger ones.
+    if (!session.isSending) this.flush(session)
+  }
+
+  private flush(session: Session): void {
+    const { unsent, visible } = session
+    if (unsent === '') return
+    session.unsent = ''
     session.visible = session.said.trimEnd()
-    this.update(session, {
+    session.isSending = true
+    const update = {
       sessionUpdate: 'agent_message_chunk',
       content: {
         type: 'text',
-        text: words,
+        text: unsent,
         visible_text: session.visible,
-        visible_delta: session.visible.slice(before.length),
+        visible_delta: session.visible.slice(visible.length),
       },
+    }
+    void this.peer.notify('session/update', { sessionId: session.id, update }).then(() => {
+      session.isSending = false
+      this.flush(session)
     })
   }
 
+  /** Whatever was said before comes before. */
   private update(session: Session, update: Params): void {
-    this.peer.notify('session/update', { sessionId: session.id, update })
+    this.flush(session)
+    void this.peer.notify('session/update', { sessionId: session.id, update })
+  }
+}
+
+function forkFacts({ parent, branchedAt, title }: Pick<AcpSessionRecord, 'parent' | 'branchedAt' | 'title'>): Params {
+  return {
+    state: 'forked',
+    parent_id: parent,
+    branched_at: branchedAt,
+    ...(title === null ? {} : { branch_name: title }),
   }
 }
 

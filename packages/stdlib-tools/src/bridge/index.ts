@@ -2,6 +2,7 @@
 
 export { ACP_GLOBALS, AcpServer } from './acp.js'
 export type { AcpOptions } from './acp.js'
+export type { AcpSessionRecord, AcpSessionStore, AcpTurn } from './acp-sessions.js'
 export { readCapabilities, remoteApproval, remoteHost } from './host-bridge.js'
 export type { HostBridge, RemoteHostOptions } from './host-bridge.js'
 export { BridgeError, JsonRpcPeer, RequestError, methodNotFound } from './jsonrpc.js'

@@ -97,7 +97,7 @@ export class JsonRpcPeer {
       }
       const give = (fault: BridgeFault): void => {
         settle()
-        if (fault.kind === 'timeout' || fault.kind === 'cancelled') this.notify('$/cancelRequest', { id })
+        if (fault.kind === 'timeout' || fault.kind === 'cancelled') void this.notify('$/cancelRequest', { id })
         reject(new BridgeError(fault))
       }
       const onAbort = (): void => give({ kind: 'cancelled', message: 'Bridge: operation cancelled' })
@@ -122,8 +122,10 @@ export class JsonRpcPeer {
     })
   }
 
-  notify(method: string, params: Params): void {
-    if (!this.closed) this.transport.send({ jsonrpc: '2.0', method, params }).catch(() => this.onClosed())
+  /** Settles when the message is on its way, for senders of much; there is nothing to wait for otherwise. */
+  notify(method: string, params: Params): Promise<void> {
+    if (this.closed) return Promise.resolve()
+    return this.transport.send({ jsonrpc: '2.0', method, params }).catch(() => this.onClosed())
   }
 
   async close(): Promise<void> {

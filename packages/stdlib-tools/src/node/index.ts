@@ -3,6 +3,7 @@
 
 export { nodeProviders } from './providers.js'
 export type { NodeProviderOptions } from './providers.js'
+export { fileSessions } from './acp-files.js'
 export { AuthFileError, fileAuthStore, userAuthFile } from './auth-file.js'
 export type { FileAuthStore } from './auth-file.js'
 export { fsProvider } from './fs.js'

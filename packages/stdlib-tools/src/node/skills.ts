@@ -2,7 +2,7 @@
 // card of each as the global `skills`; the text is fetched when it is loaded.
 
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -68,7 +68,10 @@ export function discoverSkills(sources: SkillSources): DiscoveredSkills {
   const add = (layer: SkillLayer, path: string, namespace: string | null = null): void => {
     roots.push({ layer, path: resolve(path), namespace })
   }
-  for (const path of sources.folders ?? []) add('cli', path)
+  for (const path of sources.folders ?? []) {
+    if (!existsSync(path)) problems.push(`skills: there is no folder ${path}`)
+    add('cli', path)
+  }
   for (const path of (env['HARN_SKILLS_PATH'] ?? '').split(':')) if (path !== '') add('env', path)
   if (project !== null) {
     add('project', join(project, '.harn', 'skills'))

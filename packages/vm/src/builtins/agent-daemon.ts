@@ -135,6 +135,7 @@ export function* awaitWork(loop: Loop, daemon: Daemon): Script<Wake | null> {
       return { reason: 'watch', text: `Watched files changed: ${daemon.watchPaths.join(', ')}. Look at what is new.` }
     }
     if (daemon.wakeMs !== null) {
+      daemon.waits = 0
       return { reason: 'timer', text: 'The timer woke this loop. Look for new work, and act only when there is some.' }
     }
     if (daemon.attempts !== null && attempt >= daemon.attempts) {

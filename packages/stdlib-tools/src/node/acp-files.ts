@@ -1,0 +1,63 @@
+// Sessions of an agent in a folder, one JSON file each, for their owner alone: conversations are nobody else's business.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { AcpSessionRecord, AcpSessionStore } from '../bridge/acp-sessions.js'
+
+const RECORD = z.object({
+  id: z.string(),
+  cwd: z.string(),
+  parent: z.string().nullable(),
+  branchedAt: z.number().nullable(),
+  title: z.string().nullable(),
+  turns: z.array(
+    z.object({
+      prompt: z.string(),
+      said: z.string(),
+      stopReason: z.enum(['completed', 'cancelled', 'failed']).nullable(),
+    }),
+  ),
+})
+
+/** Makes the folder with the first session. Failures to write are thrown to whoever saves. */
+export function fileSessions(folder: string): AcpSessionStore {
+  const read = (file: string): AcpSessionRecord | null => {
+    try {
+      return RECORD.parse(JSON.parse(readFileSync(join(folder, file), 'utf8')))
+    } catch {
+      // Not there, half a file of another program, or a record of another version: no session of ours.
+      return null
+    }
+  }
+  return {
+    save(record) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const path = join(folder, fileOf(record.id))
+      writeFileSync(`${path}.tmp`, `${JSON.stringify(record)}\n`, { mode: 0o600 })
+      renameSync(`${path}.tmp`, path)
+    },
+    load(id) {
+      const record = read(fileOf(id))
+      return record?.id === id ? record : null
+    },
+    list() {
+      let names: readonly string[]
+      try {
+        names = readdirSync(folder)
+      } catch {
+        return []
+      }
+      return names
+        .filter((name) => name.endsWith('.json'))
+        .sort()
+        .flatMap((name) => read(name) ?? [])
+    },
+  }
+}
+
+/** Clients choose ids; no id leads out of the folder. */
+function fileOf(id: string): string {
+  return /^[A-Za-z0-9_-]{1,100}$/.test(id) ? `${id}.json` : `${createHash('sha256').update(id).digest('hex')}.json`
+}
