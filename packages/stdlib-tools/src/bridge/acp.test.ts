@@ -99,7 +99,7 @@ println(host_call("box.open"))
 
   test('a prompt that is cancelled', async () => {
     const { peer } = await client('println("started")\nhost_tool_call("never", {})', ({ method }) => {
-      if (method === 'session/update') peer.notify('session/cancel', { sessionId: 's1' })
+      if (method === 'session/update') void peer.notify('session/cancel', { sessionId: 's1' })
     })
     await peer.request('session/new', { cwd: '/' })
     expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'cancelled' })

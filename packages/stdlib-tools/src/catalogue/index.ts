@@ -13,6 +13,9 @@ import { ToolError } from '../tools/errors.js'
 import type { JsonSchema } from '../tools/schema.js'
 import { LISTING } from './listing.generated.js'
 
+export { postgresTools, redisTools } from './databases.js'
+export type { PostgresClient, RedisClient } from './databases.js'
+
 /** `tools` are what the catalogue's own tools ask: `web_search.PROVIDER` for web_searcher. */
 export interface StdToolsOptions extends Pick<
   RuntimeOptions,

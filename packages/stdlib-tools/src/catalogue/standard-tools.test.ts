@@ -184,3 +184,18 @@ return events({}).map({ e -> [e.tool, e.cached] })`
     ['time.now', false],
   ])
 })
+
+test('what is kept is bounded: large results are worked out again, old ones go', async () => {
+  const source = `
+import { tool_cache_clear } from "std/tools"
+import { events } from "std/trace"
+let large = "x".repeat(70000)
+for _ in range(2) { tool_call("crypto.base64_encode", {input: large}) }
+let middle = "y".repeat(40000)
+for i in range(40) { tool_call("crypto.base64_encode", {input: to_string(i) + middle}) }
+tool_call("crypto.base64_encode", {input: "0" + middle})
+tool_call("crypto.base64_encode", {input: "39" + middle})
+let cached = events({}).map({ e -> e.cached })
+return [cached[1], cached[42], cached[43], tool_cache_clear() < 25]`
+  expect(await run(source)).toEqual([false, false, true, true])
+})

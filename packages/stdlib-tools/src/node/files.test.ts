@@ -1,4 +1,18 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -212,6 +226,30 @@ test('a confined run sees nothing outside', () => {
   expect(denied).toMatchObject({ ok: false, error: { kind: 'categorized', category: 'tool_rejected' } })
   const walk = ask('fs.query', { op: 'walk', path: '.', maxDepth: null, followSymlinks: true })
   expect(walk.ok && JSON.stringify(walk.value)).not.toContain('secret')
+})
+
+describe.skipIf(process.platform === 'win32')('writing in a sandbox', () => {
+  const write = (path: string, data: string): EffectOutcome => provider(true)('fs.write', { op: 'write', path, data })
+
+  test('puts a whole file in the place of another: readers of the old one keep it, and so do its other names', () => {
+    writeFileSync(join(box, 'outside.txt'), 'old')
+    linkSync(join(box, 'outside.txt'), join(root, 'linked.txt'))
+    chmodSync(join(root, 'linked.txt'), 0o640)
+    const reader = openSync(join(root, 'linked.txt'), 'r')
+    expect(write('linked.txt', 'new')).toMatchObject({ ok: true })
+    expect(readFileSync(reader, 'utf8')).toBe('old')
+    closeSync(reader)
+    expect(readFileSync(join(root, 'linked.txt'), 'utf8')).toBe('new')
+    expect(readFileSync(join(box, 'outside.txt'), 'utf8')).toBe('old')
+    expect(statSync(join(root, 'linked.txt')).mode & 0o777).toBe(0o640)
+    expect(readdirSync(root).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
+
+  test('leaves nothing behind when it cannot be done', () => {
+    expect(write('none/file.txt', 'x')).toMatchObject({ value: { refused: true, code: 'ENOENT' } })
+    expect(write('dir', 'x')).toMatchObject({ value: { refused: true, code: 'EISDIR' } })
+    expect(readdirSync(root).filter((name) => name.endsWith('.tmp'))).toEqual([])
+  })
 })
 
 test('limits of a sandbox', () => {

@@ -1,11 +1,14 @@
 // Files (records FsRead, FsQuery, FsWrite). All operations are synchronous: a file operation is over before another task could
 // run anyway, and an immediate answer costs the machine nothing. What the operating system refuses is a result, with its words.
 
+import { randomUUID } from 'node:crypto'
 import {
+  accessSync,
   appendFileSync,
   closeSync,
   constants,
   copyFileSync,
+  fchmodSync,
   fstatSync,
   ftruncateSync,
   lstatSync,
@@ -27,6 +30,7 @@ import { osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, refused, runtimeError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
 import { SandboxViolation } from './sandbox.js'
+import type { FileSandbox } from './sandbox.js'
 import { guarded } from './workspace.js'
 import type { Workspace } from './workspace.js'
 
@@ -126,6 +130,7 @@ function write(workspace: Workspace, path: string, data: Uint8Array, append: boo
     return { path: workspace.shown(path) }
   }
   sandbox.chargeWrite(data.length, path)
+  if (!append && replaceFile(sandbox, target, data)) return { path: workspace.shown(path) }
   // Truncated only after the check: a path that changed in between loses nothing.
   const flags =
     constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | (append ? constants.O_APPEND : 0)
@@ -136,6 +141,35 @@ function write(workspace: Workspace, path: string, data: Uint8Array, append: boo
     for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
   })
   return { path: workspace.shown(path) }
+}
+
+/** Cannot be written beside the file, and perhaps in it. */
+const NO_SIBLING: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG', 'EBUSY'])
+
+/**
+ * Writes a file beside the target, which then takes its place: whoever reads sees the old content or the new one, and another name of
+ * the old file, wherever it may be, keeps it. False when that cannot be done: for pipes and devices, or in a folder that cannot be written.
+ */
+function replaceFile(sandbox: FileSandbox, target: string, data: Uint8Array): boolean {
+  const before = lstatSync(target, { throwIfNoEntry: false })
+  if (before !== undefined) {
+    if (!before.isFile()) return false
+    accessSync(target, constants.W_OK)
+  }
+  const temporary = `${target}.${randomUUID().slice(0, 8)}.tmp`
+  try {
+    withFile(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, (fd) => {
+      sandbox.recheck(fd, temporary, 'write')
+      if (before !== undefined) fchmodSync(fd, before.mode & 0o7777)
+      for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
+    })
+    renameSync(temporary, target)
+    return true
+  } catch (cause) {
+    rmSync(temporary, { force: true })
+    if (NO_SIBLING.has(osErrorCode(cause))) return false
+    throw cause
+  }
 }
 
 function withFile<T>(path: string, flags: number, work: (fd: number) => T): T {

@@ -8,6 +8,9 @@ import { family } from './builtin.js'
 import { pathOfLiveValue } from './tool-arguments.js'
 import { millisOf } from './tool-retry.js'
 import { HarnDict } from '../values/dict.js'
+import { Keyed } from '../values/keyed.js'
+import { HarnList } from '../values/list.js'
+import { HarnBytes } from '../values/scalars.js'
 import type { Context } from './builtin.js'
 import type { AppliedGrant } from './grants.js'
 import type { Value } from '../values/value.js'
@@ -16,14 +19,18 @@ interface Kept {
   readonly value: Value
   /** What made it, when that was a function of the script. */
   readonly handler: Value
+  readonly size: number
   /** By the machine's clock; null: as long as the run. */
   readonly untilMs: number | null
 }
 
 /** In order of their making; the oldest go first. */
-const cacheState = family('tool_results', (): { kept: Map<string, Kept> } => ({ kept: new Map() }))
+const cacheState = family('tool_results', (): { kept: Map<string, Kept>; size: number } => ({ kept: new Map(), size: 0 }))
 
 const MAX_KEPT = 1000
+/** Characters and values; what is larger is not kept, and all together are not more than sixteen of these. */
+const MAX_RESULT = 65_536
+const MAX_TOTAL = 16 * MAX_RESULT
 
 export interface CacheRule {
   readonly ttlMs: number | null
@@ -70,7 +77,7 @@ export function keptResult(ctx: Context, key: string, handler: Value): { readonl
   const found = kept.get(key)
   if (found === undefined || found.handler !== handler) return null
   if (found.untilMs === null || ctx.now < found.untilMs) return found
-  kept.delete(key)
+  drop(ctx, key)
   return null
 }
 
@@ -81,17 +88,41 @@ export function keepResult(
   { value, handler }: { readonly value: Value; readonly handler: Value },
   { ttlMs }: CacheRule,
 ): void {
-  if (pathOfLiveValue(value) !== null) return
-  const { kept } = ctx.state(cacheState)
+  const size = sizeWithin(value, MAX_RESULT)
+  if (size > MAX_RESULT || pathOfLiveValue(value) !== null) return
+  const state = ctx.state(cacheState)
   ctx.charge(1, 256)
-  kept.set(key, { value, handler, untilMs: ttlMs === null ? null : ctx.now + ttlMs })
-  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!)
+  drop(ctx, key)
+  state.kept.set(key, { value, handler, size, untilMs: ttlMs === null ? null : ctx.now + ttlMs })
+  state.size += size
+  while (state.kept.size > MAX_KEPT || state.size > MAX_TOTAL) drop(ctx, state.kept.keys().next().value!)
+}
+
+function drop(ctx: Context, key: string): void {
+  const state = ctx.state(cacheState)
+  state.size -= state.kept.get(key)?.size ?? 0
+  state.kept.delete(key)
+}
+
+/** Characters and values inside a value; the count ends beyond `most`. */
+function sizeWithin(value: Value, most: number): number {
+  let size = 0
+  const pending: Value[] = [value]
+  for (let next = pending.pop(); next !== undefined && size <= most; next = pending.pop()) {
+    size += typeof next === 'string' ? next.length + 1 : 1
+    if (next instanceof HarnBytes) size += next.data.length
+    else if (next instanceof HarnList) for (const item of next.view()) pending.push(item)
+    else if (next instanceof Keyed) for (const item of next.values()) pending.push(item)
+    if (pending.length > most) return pending.length
+  }
+  return size
 }
 
 /** Forgets what was kept; the number of results. */
 export function forgetResults(ctx: Context): number {
-  const { kept } = ctx.state(cacheState)
-  const { size } = kept
-  kept.clear()
+  const state = ctx.state(cacheState)
+  const { size } = state.kept
+  state.kept.clear()
+  state.size = 0
   return size
 }
