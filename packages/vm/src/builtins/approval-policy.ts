@@ -163,6 +163,11 @@ export function decideApproval(
   return firstMatching(policy.requireApproval, tool) === undefined ? APPROVED : { kind: 'ask' }
 }
 
+/** Whether the decision depends on more than the name of the tool. */
+export function looksAtPaths(policy: ApprovalPolicy): boolean {
+  return policy.writePaths.length > 0
+}
+
 const APPROVED: ApprovalDecision = { kind: 'approved' }
 
 function firstMatching(patterns: readonly string[], tool: string): string | undefined {

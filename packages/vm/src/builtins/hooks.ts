@@ -41,6 +41,11 @@ interface Hook {
 
 const hookState = family<{ hooks: Hook[] }>('tool_hooks', () => ({ hooks: [] }))
 
+/** The hooks as they are; only ever added to, or cleared all at once. */
+export function hooksOf(ctx: Context): readonly unknown[] {
+  return ctx.state(hookState).hooks
+}
+
 /** Whether a hook may have a say about calls of this tool. A handler decides by its pattern, which may look at the arguments. */
 export function judgesCallsOf(ctx: Context, tool: string): boolean {
   return mayConcern(ctx, 'PreToolUse', tool)

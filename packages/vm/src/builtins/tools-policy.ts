@@ -202,6 +202,11 @@ export function refusalUnder(installed: Value, tool: string, args: Value): strin
   return refusalOfArgs(policy, tool, annotations, args)
 }
 
+/** Whether the policy looks at the arguments of this tool. */
+export function looksAtArguments(installed: Value, tool: string): boolean {
+  return policyOf(installed).constraints.some(({ tool: pattern, patterns }) => patterns.length > 0 && globOne(pattern, tool))
+}
+
 function refusalOfArgs(
   policy: CapabilityPolicy,
   tool: string,
