@@ -281,12 +281,14 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       const { toolsDescribeCommand } = await import('./commands/tools.js')
       done(await toolsDescribeCommand(name, file, options))
     })
-  authorityFlags(onTools('call <name> [file]', 'run the script and call one of its tools'))
-    .option('--args <json>', 'arguments, a JSON object')
+  authorityFlags(
+    onTools('call <name> [file] [arguments]', 'run the script and call one of its tools; arguments are a JSON object'),
+  )
+    .option('--args <json>', 'the arguments, in another place')
     .option('--json', 'print the result as JSON')
-    .action(async (name: string, file: string | undefined, options: ToolsFlags) => {
+    .action(async (name: string, file: string | undefined, args: string | undefined, options: ToolsFlags) => {
       const { toolsCallCommand } = await import('./commands/tools.js')
-      done(await toolsCallCommand(name, file, options))
+      done(await toolsCallCommand(name, [file, args], options))
     })
   onTools('lock [file]', 'write the hashes of their schemas, for `bridle run --locked`')
     .option('--lock-file <file>', 'where to', 'tools.lock.json')

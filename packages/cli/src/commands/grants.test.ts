@@ -128,17 +128,15 @@ describe('tools', () => {
 
   test('call', async () => {
     const path = file('tools.harn', TOOLS)
-    expect(await said(async () => toolsCallCommand('add', path, { args: '{"a": 3}' }))).toMatchObject({ code: 0, out: '5\n' })
-    expect((await said(async () => toolsCallCommand('greet', path, { args: '{"name": "bo"}', json: true }))).out).toBe(
+    expect(await said(async () => toolsCallCommand('add', [path], { args: '{"a": 3}' }))).toMatchObject({ code: 0, out: '5\n' })
+    expect((await said(async () => toolsCallCommand('greet', [path], { args: '{"name": "bo"}', json: true }))).out).toBe(
       '"hi bo"\n',
     )
-    expect((await said(async () => toolsCallCommand('crypto.sha256', undefined, { args: '{"input": "abc"}' }))).out).toMatch(
-      /^ba7816bf/,
-    )
-    expect((await said(async () => toolsCallCommand('greet', path, {}))).err).toContain('Missing required parameter: name')
-    expect((await said(async () => toolsCallCommand('greet', path, { args: '[1]' }))).err).toContain('must be a JSON object')
+    expect((await said(async () => toolsCallCommand('crypto.sha256', [], { args: '{"input": "abc"}' }))).out).toMatch(/^ba7816bf/)
+    expect((await said(async () => toolsCallCommand('greet', [path], {}))).err).toContain('Missing required parameter: name')
+    expect((await said(async () => toolsCallCommand('greet', [path], { args: '[1]' }))).err).toContain('must be a JSON object')
     expect(
-      (await said(async () => toolsCallCommand('fs.read', undefined, { args: '{"path": "/etc/hosts"}', sandbox: true }))).code,
+      (await said(async () => toolsCallCommand('fs.read', [], { args: '{"path": "/etc/hosts"}', sandbox: true }))).code,
     ).toBe(1)
   })
 
@@ -146,7 +144,7 @@ describe('tools', () => {
     const lockFile = join(folder, 'tools.lock.json')
     const path = file('locked.harn', `${TOOLS}\nimport { tool_call } from "std/tools"\n`)
     expect((await said(async () => toolsLockCommand(path, { lockFile }))).code).toBe(0)
-    expect(await said(async () => toolsDiffCommand(path, { lockFile }))).toMatchObject({ code: 0, out: '' })
+    expect(await said(async () => toolsDiffCommand(path, { lockFile }))).toMatchObject({ code: 0, out: 'all 54 tools are as they were locked\n' })
     const again = readFileSync(lockFile, 'utf8')
     await said(async () => toolsLockCommand(path, { lockFile }))
     expect(readFileSync(lockFile, 'utf8')).toBe(again)
@@ -220,4 +218,52 @@ describe('traces', () => {
     writeFileSync(path, 'no json\nat all\n')
     expect((await said(async () => traceVerifyCommand(id, { dir }))).err).toContain('is not JSON')
   })
+
+  test('what a stranger meets: no folder, an empty one, ids cut short, files that are no traces', async () => {
+    const dir = join(folder, 'some')
+    expect((await said(async () => traceListCommand({ dir }))).err).toBe(
+      `there is no folder ${dir}; \`bridle run --trace ${dir}/ FILE\` writes a trace into it`,
+    )
+    expect((await said(async () => traceShowCommand('x', { dir }))).err).toContain('no such file, and no folder')
+    mkdirSync(dir)
+    expect(await said(async () => traceListCommand({ dir }))).toEqual({ code: 0, out: '', err: `no traces in ${dir}\n` })
+    expect((await said(async () => traceListCommand({ dir, json: true }))).out).toBe('[]\n')
+
+    const path = join(dir, 'run-one.jsonl')
+    await run(SCRIPT, { trace: path })
+    await run(SCRIPT, { trace: join(dir, 'run-two.jsonl') })
+    const verified = `${path}: 4 events, chain intact\n`
+    for (const name of ['run-one', 'run-one.jsonl', 'run-o'])
+      expect((await said(async () => traceVerifyCommand(name, { dir }))).out).toBe(verified)
+    expect((await said(async () => traceVerifyCommand('run-', { dir }))).err).toBe(
+      `run- is the beginning of 2 runs in ${dir}: run-one, run-two`,
+    )
+    expect((await said(async () => traceVerifyCommand('other', { dir }))).err).toContain('names them')
+
+    for (const [name, text] of [
+      ['empty', ''],
+      ['torn', '{"seq":1,"ki'],
+    ] as const) {
+      file(`${name}.jsonl`, text)
+      expect((await said(async () => traceVerifyCommand(join(folder, `${name}.jsonl`), { dir }))).err).toContain('has no events')
+    }
+    // One that cannot be read does not hide the others.
+    writeFileSync(join(dir, 'bad.jsonl'), 'no json\n{}\n')
+    const listed = await said(async () => traceListCommand({ dir }))
+    expect(listed.code).toBe(1)
+    expect(listed.out.trim().split('\n')).toHaveLength(2)
+    expect(listed.err).toContain('bad.jsonl:1 is not JSON')
+  })
+})
+
+test('tools by a misspelt name, arguments behind the script, a lock that holds', async () => {
+  const path = file('own.harn', 'tool add(a: int) -> int { a + 2 }')
+  expect((await said(async () => toolsDescribeCommand('ad', path, {}))).err).toBe('there is no tool ad; did you mean add?')
+  expect(await said(async () => toolsCallCommand('add', [path, '{"a": 3}'], {}))).toMatchObject({ code: 0, out: '5\n' })
+  expect((await said(async () => toolsCallCommand('crypto.md5', ['{"input": "tea"}'], {}))).code).toBe(0)
+  expect((await said(async () => toolsCallCommand('add', [path, '{"a": 3}'], { args: '{}' }))).err).toContain('given twice')
+  expect((await said(async () => toolsCallCommand('add', [path, 'other.harn'], {}))).err).toContain('two scripts')
+  const lockFile = join(folder, 'own.lock.json')
+  await said(async () => toolsLockCommand(path, { lockFile }))
+  expect((await said(async () => toolsDiffCommand(path, { lockFile }))).out).toMatch(/^all \d+ tools are as they were locked\n$/)
 })

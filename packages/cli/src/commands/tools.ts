@@ -14,6 +14,7 @@ import type { Script } from '../load.js'
 import { LOCK_FILE, collectTools, compareLock, lockOf, readLock, writeLock } from '../lock.js'
 import type { Collected, KnownTool } from '../lock.js'
 import { perform } from '../perform.js'
+import { closestOf } from '@bridle/parser'
 
 export interface ToolsFlags extends AuthorityFlags {
   readonly json?: boolean
@@ -72,6 +73,8 @@ export async function toolsDiffCommand(file: string | undefined, flags: ToolsFla
   const found = await collected(file, flags)
   const differences = compareLock(lock, found, { servers: flags.servers !== false })
   if (flags.json === true) print(differences)
+  else if (differences.length === 0 && found.problems.length === 0)
+    process.stdout.write(`all ${found.tools.length} tools are as they were locked\n`)
   else
     for (const { key, change, drifts = [] } of differences)
       process.stdout.write([`${change.padEnd(8)} ${key}`, ...drifts.map((line) => `         ${line}`), ''].join('\n'))
@@ -80,8 +83,14 @@ export async function toolsDiffCommand(file: string | undefined, flags: ToolsFla
 
 // ---- calling -------------------------------------------------------------------------------------------------------------
 
-export async function toolsCallCommand(name: string, file: string | undefined, flags: ToolsFlags): Promise<number> {
-  const args = readArguments(flags.args)
+export async function toolsCallCommand(name: string, given: readonly (string | undefined)[], flags: ToolsFlags): Promise<number> {
+  // Arguments may stand behind the script, or alone.
+  const texts = given.filter((each) => each?.startsWith('{') === true)
+  const files = given.filter((each) => each !== undefined && !each.startsWith('{'))
+  if (files.length > 1) throw new UsageError(`two scripts: ${files.join(' and ')}; arguments are a JSON object`)
+  if (texts.length + (flags.args === undefined ? 0 : 1) > 1) throw new UsageError('the arguments are given twice')
+  const [file] = files
+  const args = readArguments(flags.args ?? texts[0])
   const script = await scriptOf(file)
   const server = serverOf(name, script.key)
   const runtime = commandRuntime({
@@ -176,9 +185,10 @@ function readArguments(text: string | undefined): Plain {
   try {
     args = JSON.parse(text)
   } catch (cause) {
-    throw new UsageError(`--args is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw new UsageError(`the arguments are not JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
   }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw new UsageError('--args must be a JSON object')
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    throw new UsageError('the arguments must be a JSON object')
   return plainFromHost(args)
 }
 
@@ -204,7 +214,17 @@ async function collected(file: string | undefined, flags: ToolsFlags): Promise<C
 function find(name: string, { tools }: Collected): KnownTool {
   const found = tools.filter((tool) => tool.key === name || tool.name === name)
   const [first] = found
-  if (first === undefined) throw new CommandError(`there is no tool ${name}; \`bridle tools list\` shows them`)
+  if (first === undefined) {
+    const near = closestOf(
+      name,
+      tools.flatMap((tool) => [tool.name, tool.key]),
+    )
+    throw new CommandError(
+      near === null
+        ? `there is no tool ${name}; \`bridle tools list\` shows them`
+        : `there is no tool ${name}; did you mean ${near}?`,
+    )
+  }
   // A script's own tool is the one that its name means.
   return found.find((tool) => tool.source === 'script') ?? first
 }

@@ -18,21 +18,30 @@ export interface TraceFlags {
 }
 
 export async function traceListCommand(flags: TraceFlags): Promise<number> {
-  if (!existsSync(flags.dir)) throw new CommandError(`there is no folder ${flags.dir}`)
-  const files = readdirSync(flags.dir)
-    .filter((name) => name.endsWith('.jsonl'))
-    .sort()
-  const rows = files.map((name) => {
-    const events = eventsOf(join(flags.dir, name))
+  const { dir } = flags
+  if (!existsSync(dir))
+    throw new CommandError(`there is no folder ${dir}; \`bridle run --trace ${dir}/ FILE\` writes a trace into it`)
+  const problems: string[] = []
+  const rows = runsIn(dir).flatMap((run) => {
+    let events: readonly TraceEvent[]
+    try {
+      events = eventsOf(join(dir, `${run}.jsonl`))
+    } catch (cause) {
+      // The others are there all the same.
+      if (!(cause instanceof CommandError)) throw cause
+      problems.push(cause.message)
+      return []
+    }
     const calls = events.filter(({ kind }) => kind === 'tool_call')
-    return {
-      run: name.slice(0, -'.jsonl'.length),
+    const row = {
+      run,
       file: String(events[0]?.details?.['file'] ?? ''),
       started: events[0]?.timestamp ?? '',
       calls: calls.length,
       failed: calls.filter(({ details }) => details?.['success'] !== true).length,
       status: String(events.findLast(({ kind }) => kind === 'run_end')?.details?.['status'] ?? 'unfinished'),
     }
+    return [row]
   })
   if (flags.json === true) print(rows)
   else
@@ -40,7 +49,17 @@ export async function traceListCommand(flags: TraceFlags): Promise<number> {
       process.stdout.write(
         `${run}  ${started}  ${status.padEnd(10)} ${String(calls).padStart(5)} calls ${String(failed).padStart(4)} failed  ${file}\n`,
       )
-  return 0
+  if (flags.json !== true && rows.length === 0 && problems.length === 0) process.stderr.write(`no traces in ${dir}\n`)
+  for (const problem of problems) process.stderr.write(`error: ${problem}\n`)
+  return problems.length === 0 ? 0 : EXIT_FAILURE
+}
+
+/** Ids of the runs whose traces lie in a folder, oldest first. */
+function runsIn(dir: string): readonly string[] {
+  return readdirSync(dir)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => name.slice(0, -'.jsonl'.length))
+    .sort()
 }
 
 export async function traceShowCommand(run: string, flags: TraceFlags): Promise<number> {
@@ -120,14 +139,27 @@ export async function traceDagCommand(run: string, flags: TraceFlags): Promise<n
 
 function pathOf(run: string, flags: TraceFlags): string {
   if (existsSync(run) && statSync(run).isFile()) return run
-  const path = join(flags.dir, `${run}.jsonl`)
-  if (existsSync(path)) return path
-  throw new CommandError(`there is no trace ${run}: neither a file nor a run in ${flags.dir}`)
+  const { dir } = flags
+  if (!existsSync(dir))
+    throw new CommandError(`there is no trace ${run}: no such file, and no folder ${dir} (--dir) to look for a run in`)
+  const runs = runsIn(dir)
+  const id = run.endsWith('.jsonl') ? run.slice(0, -'.jsonl'.length) : run
+  // The beginning of an id is enough, as long as no other run begins so.
+  const meant = runs.includes(id) ? [id] : runs.filter((each) => id !== '' && each.startsWith(id))
+  const [only, other] = meant
+  if (only !== undefined && other === undefined) return join(dir, `${only}.jsonl`)
+  if (only !== undefined)
+    throw new CommandError(`${run} is the beginning of ${meant.length} runs in ${dir}: ${meant.slice(0, 5).join(', ')}`)
+  throw new CommandError(
+    `there is no trace ${run}: neither a file nor a run in ${dir}; \`bridle trace list --dir ${dir}\` names them`,
+  )
 }
 
 function eventsOf(path: string): readonly TraceEvent[] {
   try {
-    return readTrace(path)
+    const events = readTrace(path)
+    if (events.length === 0) throw new TraceFormatError(`${path} has no events; it is empty, or its first line was cut off`)
+    return events
   } catch (cause) {
     throw new CommandError(cause instanceof TraceFormatError ? cause.message : `cannot read ${path}: ${reasonOf(cause)}`)
   }
