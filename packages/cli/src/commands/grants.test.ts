@@ -144,7 +144,10 @@ describe('tools', () => {
     const lockFile = join(folder, 'tools.lock.json')
     const path = file('locked.harn', `${TOOLS}\nimport { tool_call } from "std/tools"\n`)
     expect((await said(async () => toolsLockCommand(path, { lockFile }))).code).toBe(0)
-    expect(await said(async () => toolsDiffCommand(path, { lockFile }))).toMatchObject({ code: 0, out: 'all 54 tools are as they were locked\n' })
+    expect(await said(async () => toolsDiffCommand(path, { lockFile }))).toMatchObject({
+      code: 0,
+      out: 'all 54 tools are as they were locked\n',
+    })
     const again = readFileSync(lockFile, 'utf8')
     await said(async () => toolsLockCommand(path, { lockFile }))
     expect(readFileSync(lockFile, 'utf8')).toBe(again)
