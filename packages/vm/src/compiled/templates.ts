@@ -431,7 +431,7 @@ function writeList(w: UnitWriter, i: Instr, block: Block): string {
   const inPlace = `${list}.owned&&${at}>=0&&${at}<${list}.length&&${list}.raw`
   const isFloat = w.typeOf(i.c) === FLOAT
   const value = isFloat ? w.raw(i.c) : w.any(i.c)
-  const slow = `${beforeSlow(w, i, `!${list}.owned`)}t=${w.calling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
+  const slow = `${beforeSlow(w, i, `!${list}.owned`)}t=${w.calling(`${isFloat ? 'putFloat' : 'putItem'}(m,${list},${at},${value})`, true)};if(t instanceof Fault){${w.fault(i, block, 't')}}${a}=t`
   const view = i.a === i.b ? w.view(i.b, isFloat) : null
   if (view !== null) {
     const [guardAt, guardList] = viewGuards(w, i, i.d)

@@ -359,8 +359,8 @@ export class UnitWriter {
         const type = this.expects.find((each) => each.slot === slot)?.type ?? ANY
         const name = `${type === FLOAT ? 'f' : 'r'}${slot}`
         given.add(name)
-        // The subtraction shows V8 that it is a number: otherwise what goes round the loop has any form, or that of a double.
-        starts.push(`let ${name}=regs[b+${slot}]${type === FLOAT ? '.v' : type === NUMBER ? '-0' : ''};`)
+        starts.push(`let ${name}=regs[b+${slot}]${type === FLOAT ? '.v' : ''};`)
+        if (type === NUMBER) starts.push(short(name))
         if (type === COUNTER) starts.push(this.resumeCounter(slot))
       }
     } else if (this.expects.length > 0) {
@@ -540,10 +540,10 @@ export class UnitWriter {
     return `${i.a === i.b ? '' : this.copyRange(i)}${at}=${start!};${shared}=null;`
   }
 
-  /** Goes on with an iterator that is there. The subtraction shows V8 a number. */
+  /** Goes on with an iterator that is there. */
   private resumeCounter(slot: number): string {
     const { at, last, shared } = this.counter(slot)
-    return `${at}=${shared}.state[1]-0;${last}=lastOf(${shared}.state[0])-0;`
+    return `${at}=${shared}.state[1];${short(at)}${last}=lastOf(${shared}.state[0]);${short(last)}`
   }
 
   /** Makes objects of what `i` needs as objects. */
@@ -658,11 +658,11 @@ export class UnitWriter {
     return 'u=m.fuel;z=d>=m.deepest;'
   }
 
-  /** An expression that may use fuel, as part of a quiet loop too. */
-  calling(text: string): string {
+  /** An expression that may use fuel, as part of a quiet loop too. It may change lists, but for `isApart`. */
+  calling(text: string, isApart = false): string {
     if (!this.isQuiet) return text
     const writer = this.host?.writer ?? this
-    const views = writer.openedViews().map((view) => `,${writer.look(view)}`)
+    const views = isApart ? [] : writer.openedViews().map((view) => `,${writer.look(view)}`)
     const { owed } = writer
     return `(m.fuel=${this.fuel},t=${text},u=m.fuel${owed === 0 ? '' : `+${owed}`}${views.join('')},t)`
   }
@@ -899,4 +899,12 @@ export class UnitWriter {
 /** The instruction that runs first, of a block that may be an empty one in front of a loop. */
 function firstOf(block: Block): Instr {
   return block.instrs.length > 0 ? block.first : block.successors[0]!.first
+}
+
+/**
+ * An int that comes from elsewhere may have the form of a double, in which V8 would then keep all that is computed from it. The call
+ * is for long ones; where it was never made, V8 knows them to be short.
+ */
+function short(name: string): string {
+  return `q=${name}|0;${name}=q===${name}?q:wide(${name});`
 }
