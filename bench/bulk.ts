@@ -85,18 +85,6 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     data: (size) => words(size).join(' '),
     js: (text: string) => String(text.split(' ').join(',').length),
   },
-  regex_match: {
-    script: 'println(len(regex_match("w[0-9a-z]+5", data)))',
-    data: (size) => words(size).join(' '),
-    js: (text: string) => String(text.match(/w[0-9a-z]+5/gu)!.length),
-    most: 100_000,
-  },
-  regex_replace: {
-    script: 'println(len(regex_replace("(w)([0-9]+)", "$2$1", data)))',
-    data: (size) => words(size).join(' '),
-    js: (text: string) => String(text.replace(/(w)([0-9]+)/gu, '$2$1').length),
-    most: 100_000,
-  },
   json_parse: {
     script: 'println(len(json_parse(data)))',
     data: (size) => JSON.stringify(records(size)),
@@ -158,13 +146,13 @@ export function measureBulk(engine: Engine): Bulk[] {
 /** The largest sizes need more than the defaults, which are for scripts of strangers. */
 export const LIMITS = { fuel: 1e12, heap: 1e11, work: 1e12 }
 
-export function bulkTable(rows: readonly Bulk[]): string[] {
+export function bulkTable(rows: readonly Bulk[], sizes: readonly number[] = BULK_SIZES, each = 'each'): string[] {
   return [
-    `| builtin | ${BULK_SIZES.map((size) => `${size.toLocaleString('en-US')}, × JavaScript`).join(' | ')} | ns each |`,
-    `|---|${BULK_SIZES.map(() => '---:').join('|')}|---:|`,
+    `| builtin | ${sizes.map((size) => `${size.toLocaleString('en-US')}, × JavaScript`).join(' | ')} | ns ${each} |`,
+    `|---|${sizes.map(() => '---:').join('|')}|---:|`,
     ...rows.map(
       (row) =>
-        `| ${row.name} | ${row.ratios.map((ratio) => (ratio === null ? '' : figure(ratio))).join(' | ')} | ${figure(row.perElement)} |`,
+        `| ${row.name.replaceAll('|', '\\|')} | ${row.ratios.map((ratio) => (ratio === null ? '' : figure(ratio))).join(' | ')} | ${figure(row.perElement)} |`,
     ),
   ]
 }

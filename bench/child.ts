@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { checkingTimes } from './checking.js'
 import { Engine } from './engine.js'
 import { measureBulk } from './bulk.js'
+import { measureRegexes } from './regexes.js'
 import { measureGrowth } from './growth.js'
 import { longestPauses } from './pauses.js'
 import { measureFields } from './shapes/fields.js'
@@ -105,6 +106,8 @@ async function answer(): Promise<unknown> {
       return measureValues()
     case 'bulk':
       return measureBulk(new Engine())
+    case 'regular expressions':
+      return measureRegexes(new Engine())
     case 'growth':
       return measureGrowth(new Engine())
     case 'shapes':

@@ -16,6 +16,7 @@ import { bulkTable } from './bulk.js'
 import { goalTable } from './goals.js'
 import { growthTable } from './growth.js'
 import { embeddingTable, measureEmbedding, measurePeer, peerTable, presentPeers } from './peers.js'
+import { REGEX_SIZES } from './regexes.js'
 import { noSamples } from './samples.js'
 import { figure, geometricMean, median, spread } from './stats.js'
 import { WORKLOADS } from './workloads.js'
@@ -42,7 +43,7 @@ const rounds = options.rounds !== undefined ? Math.max(1, Number(options.rounds)
 /** Rounds in which other engines are measured, and what they may take for a program to be measured more than once. */
 const PEER_ROUNDS = 3
 const SLOW_MS = 500
-/** Tables that take a minute, and in how many rounds they (and `bulk`) are measured. */
+/** Tables that take a minute, and in how many rounds they (and `bulk`, `regular expressions`) are measured. */
 const LONG_TABLES: ReadonlySet<string> = new Set(['longest pause'])
 const LONG_ROUNDS = 2
 const folder = join(root, 'bench')
@@ -65,6 +66,7 @@ const SYSTEM = [
   'fields of objects',
 ].filter((name) => !options.programs && name.includes(options.filter))
 const hasBulk = !options.programs && 'bulk'.includes(options.filter)
+const hasRegexes = !options.programs && 'regular expressions'.includes(options.filter)
 const hasGrowth = !options.programs && 'growth'.includes(options.filter)
 const hasShapes = !options.programs && 'shapes'.includes(options.filter)
 
@@ -197,6 +199,7 @@ async function main(): Promise<void> {
         ;(samples.system[name] ??= []).push(measure(child, name) as Figures)
       }
       if (hasBulk && round <= LONG_ROUNDS) samples.bulk.push(measure(child, 'bulk') as Bulk[])
+      if (hasRegexes && round <= LONG_ROUNDS) samples.regexes.push(measure(child, 'regular expressions') as Bulk[])
       if (hasGrowth) samples.growth.push(measure(child, 'growth') as Growth[])
       if (hasShapes) {
         for (const [name, times] of Object.entries(measure(child, 'shapes') as Record<string, ShapeTimes>))
@@ -251,6 +254,8 @@ function reportOf(samples: Samples, lua: string | null, peers: readonly PresentP
   for (const [name, figures] of Object.entries(samples.system))
     lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures), '')
   if (hasBulk) lines.push('## Builtins over many elements', '', ...bulkTable(medianBulk(samples.bulk)), '')
+  if (hasRegexes)
+    lines.push('## Regular expressions', '', ...bulkTable(medianBulk(samples.regexes), REGEX_SIZES, 'a character'), '')
   if (hasGrowth) lines.push('## Growth', '', ...growthTable(medianGrowth(samples.growth)), '')
   if (hasShapes) lines.push('## Linked instructions and a plain stack switch', '', ...shapeTable(samples.shapes), '')
   return `${lines.join('\n').trimEnd()}\n`

@@ -26,6 +26,7 @@ export interface Samples {
   readonly embedding: Record<string, (Embedding | null)[]>
   readonly system: Record<string, Figures[]>
   readonly bulk: Bulk[][]
+  readonly regexes: Bulk[][]
   readonly growth: Growth[][]
   readonly shapes: Record<string, ShapeTimes[]>
 }
@@ -40,6 +41,7 @@ export function noSamples(): Samples {
     embedding: {},
     system: {},
     bulk: [],
+    regexes: [],
     growth: [],
     shapes: {},
   }
