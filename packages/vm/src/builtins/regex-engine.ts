@@ -5,16 +5,19 @@ import { RE2JS, RE2JSException } from 're2js'
 import { RegexSyntaxError, translateRegex } from './regex-syntax.js'
 import { Regex, Search } from '../regex/search.js'
 
-/** Compiled patterns kept, and how many of them keep the tables of their machines (some MB at most); the oldest go first. */
+/** Compiled patterns kept in each cache, and how many of them keep the tables of their machines (some MB at most); the oldest go first. */
 const CACHE_SIZE = 128
 const WARM_SIZE = 16
-const cache = new Map<string, Regex>()
+const plain = new Map<string, Regex>()
+/** Those with flags, by these and the pattern. */
+const flagged = new Map<string, Regex>()
 const warm = new Set<Regex>()
 let warmest: Regex | null = null
 
 /** Throws RegexSyntaxError. `flags` must be letters of `imsx`. */
 export function compileRegex(pattern: string, flags = ''): Regex {
-  const key = `${flags}/${pattern}`
+  const cache = flags === '' ? plain : flagged
+  const key = flags === '' ? pattern : `${flags}/${pattern}`
   const known = cache.get(key)
   if (known !== undefined) return known
   const translated = translateRegex(pattern, flags)

@@ -35,7 +35,7 @@ function compiled(ctx: Context, pattern: Value, letters: string): Regex | Contro
     const regex = compileRegex(text, letters)
     // Compiled patterns are shared by all machines; what a machine pays must not depend on the others.
     const { known } = ctx.state(patternState)
-    const key = `${letters}/${text}`
+    const key = letters === '' ? text : `${letters}/${text}`
     if (!known.has(key)) {
       ctx.charge(COMPILE_UNITS + UNITS_AN_INSTRUCTION * regex.size)
       if (known.size >= KNOWN_PATTERNS) known.delete(known.keys().next().value!)
@@ -65,7 +65,7 @@ class PaidSearch {
     this.units = units
     this.heap = heap
     this.spent = search.text.length >> 1
-    ctx.charge(this.spent, search.text.length)
+    ctx.charge(this.spent)
   }
 
   next(): boolean {

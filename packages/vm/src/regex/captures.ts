@@ -42,7 +42,12 @@ export class Captures {
   }
 
   /** Fills `slots` for the match of [start, end). */
-  fill(text: string, start: number, end: number, slots: Int32Array): void {
+  fill(text: string, start: number, end: number, slots: number[]): void {
+    if (slots.length === 2) {
+      slots[0] = start
+      slots[1] = end
+      return
+    }
     if (this.fillOnePass(text, start, end, slots)) return
     slots.fill(-1)
     if (this.program.kind.length * (end - start + 1) <= this.mostMarks) this.runMarked(text, start, end, slots)
@@ -50,7 +55,7 @@ export class Captures {
   }
 
   /** The same if the pattern matches [start, end) at all and leaves no choice there; false says nothing, and spoils the slots. */
-  fillOnePass(text: string, start: number, end: number, slots: Int32Array): boolean {
+  fillOnePass(text: string, start: number, end: number, slots: number[]): boolean {
     if (!this.onePass) return false
     slots.fill(-1)
     return this.runOnePass(text, start, end, slots)
@@ -58,7 +63,7 @@ export class Captures {
 
   // --------------------------------------------------------------------------------------------------------- one pass
 
-  private runOnePass(text: string, start: number, end: number, slots: Int32Array): boolean {
+  private runOnePass(text: string, start: number, end: number, slots: number[]): boolean {
     const { classes } = this
     const { count, latin } = classes
     this.table ??= new Int32Array(this.program.kind.length * count)
@@ -125,7 +130,7 @@ export class Captures {
 
   // --------------------------------------------------------------------------------------------------------- with marks
 
-  private runMarked(text: string, start: number, end: number, slots: Int32Array): void {
+  private runMarked(text: string, start: number, end: number, slots: number[]): void {
     const { kind, value, slot, next } = this.program
     const size = kind.length
     const words = (size * (end - start + 1) + 31) >> 5

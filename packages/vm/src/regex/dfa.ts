@@ -48,11 +48,14 @@ interface State {
 }
 
 export interface DfaOptions {
-  /** Reads from the end to the start, and goes on to the longest match. */
-  readonly backwards: boolean
-  /** Only forwards: whether a match must begin where the text does. */
+  /**
+   * `search`: reads forwards, and a match may begin anywhere; `here`: it must begin where reading does; `back`: reads from the end to
+   * the start, and goes on to the longest match.
+   */
+  readonly mode: 'search' | 'here' | 'back'
+  /** Of a search: whether a match must begin where the text does. */
   readonly anchored: boolean
-  /** Only forwards: how places are found where a match could begin. */
+  /** Of a search: how places are found where a match could begin. */
   readonly leap: Leap | null
   /** Entries of the table, and nodes in states, before they are thrown away. */
   readonly most: number
@@ -61,6 +64,7 @@ export interface DfaOptions {
 export class Dfa {
   private readonly automaton: Automaton
   private readonly classes: CharClasses
+  private readonly searches: boolean
   private readonly backwards: boolean
   private readonly anchored: boolean
   private readonly leap: Leap | null
@@ -74,6 +78,8 @@ export class Dfa {
   private readonly starts = new Int32Array(8)
   /** No match of the last endFrom begins before this place. */
   candidate = 0
+  /** Where the last endAt stopped reading. */
+  stop = 0
   private clearings = 0
   /** How far this search had come when the table was last thrown away; -1 for not yet. */
   private resetAt = -1
@@ -84,7 +90,8 @@ export class Dfa {
   constructor(automaton: Automaton, classes: CharClasses, options: DfaOptions) {
     this.automaton = automaton
     this.classes = classes
-    this.backwards = options.backwards
+    this.searches = options.mode === 'search'
+    this.backwards = options.mode === 'back'
     this.anchored = options.anchored
     this.leap = options.leap
     this.stride = classes.count
@@ -155,6 +162,52 @@ export class Dfa {
     return last < 0 && last !== DEAD && last !== IDLE ? length : end
   }
 
+  /** The end of the match that begins at `from`; NO_MATCH, GAVE_UP. How far it had to read is in `stop`. */
+  endAt(text: string, from: number): number {
+    const { latin } = this.classes
+    const length = text.length
+    let end = NO_MATCH
+    this.resetAt = -1
+    let at = from
+    let state = this.startState(at === 0 ? EDGE_CLASS : this.classBefore(text, at))
+    let { table } = this
+    if (state === DEAD) at = length
+    while (at < length) {
+      const unit = text.charCodeAt(at)
+      let size = 1
+      let each: number
+      if (unit < 256) each = latin[unit]!
+      else {
+        each = this.classAt(text, at)
+        if ((unit & 0xfc00) === 0xd800) size = sizeAt(text, at)
+      }
+      let to = table[state + each]!
+      if (to <= 0) {
+        if (to === UNKNOWN) {
+          to = this.step(state, each, at - from)
+          table = this.table
+          if (to === GAVE_UP_STEP) return GAVE_UP
+        }
+        if (to < 0) {
+          if (to !== DEAD) end = at
+          if (to === DEAD || to === MATCHED_AND_DEAD) {
+            this.stop = at
+            return end
+          }
+          to = -to
+        }
+      }
+      state = to
+      at += size
+    }
+    this.stop = length
+    if (state === DEAD) return NO_MATCH
+    let last = table[state + EDGE_CLASS]!
+    if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
+    if (last === GAVE_UP_STEP) return GAVE_UP
+    return last === MATCHED_AND_DEAD ? length : end
+  }
+
   /** The first place at `from` or behind from which the pattern matches up to `end`. NO_MATCH, GAVE_UP. */
   startBefore(text: string, end: number, from: number): number {
     const { latin } = this.classes
@@ -215,7 +268,7 @@ export class Dfa {
     const known = this.classes.info(beside)
     let state = this.starts[known]!
     if (state === 0) {
-      state = this.backwards ? this.stateOf([this.automaton.start], known, false) : this.stateOf([], known, true)
+      state = this.searches ? this.stateOf([], known, true) : this.stateOf([this.automaton.start], known, false)
       this.starts[known] = state
     }
     return state
@@ -330,6 +383,12 @@ export class Dfa {
     }
     return { nodes: Int32Array.from(nodes), waiting, ended: false }
   }
+}
+
+/** Units of the character at `at`. */
+export function sizeAt(text: string, at: number): number {
+  const codePoint = text.codePointAt(at)
+  return codePoint !== undefined && codePoint > 0xffff ? 2 : 1
 }
 
 /** Whether two surrogates that make one character stand before `at`. */

@@ -18,6 +18,8 @@ export interface Leap {
   find(text: string, at: number, pairs: boolean): number
   /** Whether what may begin there depends on the character before. */
   readonly looksBack: boolean
+  /** Whether `pairs` makes a difference. */
+  readonly needsPairs: boolean
 }
 
 /** null where every place has to be tried. */
@@ -34,6 +36,7 @@ export function leapOf(program: Program, classes: CharClasses): Leap | null {
 
 class LineLeap implements Leap {
   readonly looksBack = true
+  readonly needsPairs = false
   private readonly prefix: string
   private readonly opening: string
 
@@ -54,6 +57,7 @@ class LineLeap implements Leap {
 
 class PrefixLeap implements Leap {
   readonly looksBack: boolean
+  readonly needsPairs = false
   private readonly prefix: string
   private readonly leaves: Uint8Array
 
@@ -76,6 +80,7 @@ class PrefixLeap implements Leap {
 
 class WindowLeap implements Leap {
   readonly looksBack: boolean
+  readonly needsPairs: boolean
   private readonly window: number
   /** Whether a unit may begin a match. */
   private readonly leaves: Uint8Array
@@ -86,6 +91,7 @@ class WindowLeap implements Leap {
     this.window = window
     this.leaves = leaves
     this.shifts = shifts
+    this.needsPairs = shifts !== null
     this.looksBack = looksBack
   }
 

@@ -38,9 +38,7 @@ function plainly({ engine }: Pattern, text: string): number[][] {
 function searched(regex: Regex, text: string, groups: boolean): number[][] {
   const search = new Search(regex, text, groups)
   const found: number[][] = []
-  while (search.next()) {
-    found.push([...search.slots])
-  }
+  while (search.next()) found.push(groups ? [...search.slots] : [search.start, search.end])
   return found
 }
 

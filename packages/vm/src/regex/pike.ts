@@ -24,7 +24,7 @@ export function pikeSearch(
   classes: CharClasses,
   text: string,
   from: number,
-  slots: Int32Array,
+  slots: number[],
   end = -1,
 ): boolean {
   const { kind, value, next } = program
@@ -59,7 +59,7 @@ export function pikeSearch(
       const base = thread * width
       if (kind[node] === MATCH) {
         if (end >= 0 && at !== end) continue
-        slots.set(ready.slots.subarray(base, base + width))
+        for (let slot = 0; slot < width; slot++) slots[slot] = ready.slots[base + slot]!
         slots[1] = at
         found = true
         // Threads behind it were less preferred.

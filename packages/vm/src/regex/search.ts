@@ -5,8 +5,9 @@
 import type { RE2JS } from 're2js'
 import { Captures } from './captures.js'
 import { CharClasses } from './classes.js'
-import { Dfa, GAVE_UP, NO_MATCH } from './dfa.js'
+import { Dfa, GAVE_UP, NO_MATCH, sizeAt } from './dfa.js'
 import { leapOf } from './leap.js'
+import type { Leap } from './leap.js'
 import { pikeSearch } from './pike.js'
 import { programOf, reversed } from './program.js'
 import type { Program } from './program.js'
@@ -26,15 +27,23 @@ export interface Bounds {
 /** Half a MB for each of two tables, 32 KiB of marks. */
 const BOUNDS: Bounds = { states: 1 << 17, marks: 1 << 18 }
 
+/** What tries may read for nothing before there are too many: so much, and a character for each that is behind. */
+const FREE_WASTE = 256
+/** What starting costs, in characters. */
+const WASTE_A_TRY = 4
+
 const SURROGATE = /[\ud800-\udfff]/
 
 /** What is made when a pattern is first used, and may be forgotten between searches. */
 interface Machines {
   readonly classes: CharClasses
   readonly captures: Captures
+  /** How to find where a match could begin; null where it could anywhere. */
+  readonly leap: Leap | null
   /** null where the pattern is beyond them. */
+  readonly here: Dfa | null
   forward: Dfa | null
-  backward: Dfa | null
+  readonly backward: Dfa | null
 }
 
 export class Regex {
@@ -69,15 +78,16 @@ function machinesOf(program: Program, { states, marks }: Bounds): Machines {
   const classes = new CharClasses(program)
   const { anchored } = program
   const tables = states > 0 && program.kind.length <= MOST_NODES && classes.count <= MOST_CLASSES
+  const leap = anchored ? null : leapOf(program, classes)
   return {
     classes,
     captures: new Captures(program, classes, marks),
-    forward: tables
-      ? new Dfa(program, classes, { backwards: false, anchored, leap: anchored ? null : leapOf(program, classes), most: states })
-      : null,
+    leap,
+    here: tables && leap !== null ? new Dfa(program, classes, { mode: 'here', anchored, leap: null, most: states }) : null,
+    forward: tables ? new Dfa(program, classes, { mode: 'search', anchored, leap, most: states }) : null,
     backward:
       tables && program.length < 0 && !anchored
-        ? new Dfa(reversed(program), classes, { backwards: true, anchored: false, leap: null, most: states })
+        ? new Dfa(reversed(program), classes, { mode: 'back', anchored: false, leap: null, most: states })
         : null,
   }
 }
@@ -91,13 +101,15 @@ export class Search {
   readonly text: string
   start = 0
   end = 0
-  /** Start and end of each group, the whole match first, -1 for one that took no part; filled where groups are asked for. */
-  readonly slots: Int32Array
+  /** Start and end of each group, the whole match first, -1 for one that took no part; only where groups are asked for. */
+  readonly slots: number[]
   private readonly machines: Machines
   private readonly groups: boolean
   private readonly pairs: boolean
   /** Whether the slots are filled for this match. */
   private filled = false
+  /** Characters that were read for nothing by tries at places where a match could begin; -1 when it was too many. */
+  private wasted = 0
   private from = 0
   private lastEnd = -1
 
@@ -105,9 +117,9 @@ export class Search {
     this.regex = regex
     this.text = text
     this.machines = regex.use()
-    this.groups = groups && regex.groupNames.length > 0
-    this.pairs = SURROGATE.test(text)
-    this.slots = new Int32Array(groups ? regex.program.slots : 2)
+    this.groups = groups
+    this.pairs = this.machines.leap?.needsPairs === true && SURROGATE.test(text)
+    this.slots = groups ? new Array<number>(regex.program.slots).fill(-1) : []
   }
 
   /** Moves on to the next match; false when there is none. */
@@ -118,13 +130,9 @@ export class Search {
       const { start, end } = this
       const isNew = start !== end || end !== this.lastEnd
       this.lastEnd = end
-      this.from = start === end ? end + this.sizeAt(end) : end
+      this.from = start === end ? end + sizeAt(this.text, end) : end
       if (isNew) {
-        if (this.groups) this.fillGroups()
-        else {
-          this.slots[0] = start
-          this.slots[1] = end
-        }
+        if (this.groups && !this.filled) this.machines.captures.fill(this.text, start, end, this.slots)
         return true
       }
     }
@@ -154,6 +162,8 @@ export class Search {
       this.end = this.start + program.prefix.length
       return this.start >= 0
     }
+    const tried = this.tryPlaces(from)
+    if (tried !== GAVE_UP) return tried !== NO_MATCH
     const { forward, backward } = this.machines
     const end = forward === null ? GAVE_UP : forward.endFrom(this.text, from, this.pairs, false)
     if (end === NO_MATCH) return false
@@ -172,23 +182,42 @@ export class Search {
     return true
   }
 
+  /**
+   * Where a match could begin is tried place by place, which reads each character once as long as most tries succeed: no second pass
+   * for the start. When tries have read too much for nothing, this gives up for the rest of the text, so that it stays linear.
+   */
+  private tryPlaces(from: number): number {
+    const { leap, here } = this.machines
+    if (leap === null || here === null || this.wasted < 0) return GAVE_UP
+    const { text, pairs } = this
+    let at = leap.find(text, from, pairs)
+    while (at >= 0) {
+      const end = here.endAt(text, at)
+      if (end === GAVE_UP) break
+      if (end !== NO_MATCH) {
+        this.wasted += here.stop - end
+        this.start = at
+        this.end = end
+        return end
+      }
+      this.wasted += here.stop - at + WASTE_A_TRY
+      if (this.wasted > FREE_WASTE + at) break
+      at = leap.find(text, at + sizeAt(text, at), pairs)
+    }
+    if (at < 0) return NO_MATCH
+    this.wasted = -1
+    return GAVE_UP
+  }
+
   private findSlowly(from: number): boolean {
     this.machines.forward = null
-    const found = pikeSearch(this.regex.program, this.machines.classes, this.text, from, this.slots)
+    const slots = this.groups ? this.slots : [-1, -1]
+    const found = pikeSearch(this.regex.program, this.machines.classes, this.text, from, slots)
     if (found) {
-      this.start = this.slots[0]!
-      this.end = this.slots[1]!
+      this.start = slots[0]!
+      this.end = slots[1]!
       this.filled = true
     }
     return found
-  }
-
-  private fillGroups(): void {
-    if (!this.filled) this.machines.captures.fill(this.text, this.start, this.end, this.slots)
-  }
-
-  private sizeAt(at: number): number {
-    const codePoint = this.text.codePointAt(at)
-    return codePoint !== undefined && codePoint > 0xffff ? 2 : 1
   }
 }
