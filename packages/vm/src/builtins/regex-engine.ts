@@ -60,6 +60,7 @@ export type Replacement = readonly (string | number)[]
 
 /** Understands `$1`, `$name`, `${name}` and `$$`; the name after a bare `$` is as long as it can be. Unknown groups are empty. */
 export function parseReplacement(replacement: string, regex: Regex): Replacement {
+  if (!replacement.includes('$')) return [replacement]
   const parts: (string | number)[] = []
   let text = ''
   let from = 0

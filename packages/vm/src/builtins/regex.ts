@@ -5,13 +5,14 @@ import type { Context, Control, Result } from './builtin.js'
 import { MAX_TEXT, textArg } from './core-values.js'
 import { compileRegex, expandReplacement, parseReplacement, searchRegex } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
+import { inPieces } from './pieces.js'
+import type { Budget, Pieces, Work } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
-import { Regex } from '../regex/search.js'
-import type { Search } from '../regex/search.js'
+import { DONE, FOUND, PAUSED } from '../regex/search.js'
+import type { Regex, Search } from '../regex/search.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { visit } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
 /** Patterns that this machine has paid for lately. */
@@ -24,138 +25,199 @@ const UNITS_AN_INSTRUCTION = 16
 const UNITS_A_MATCH = 10
 const UNITS_A_RECORD = 30
 
-/** The compiled pattern, or the fault that a bad pattern or flag raises. */
-function compiled(ctx: Context, pattern: Value, letters: string): Regex | Control {
+/** Characters that one search may go through for a unit, as a power of two; what a program costs besides is paid on the way. */
+const SEARCHED_BITS = 3
+
+/** Pays for compiling a pattern; answers the fault that a bad pattern or flag raises, null for none. */
+function payPattern(ctx: Context, pattern: string, letters: string): Control | null {
   for (const letter of letters) {
     if (!'imsx'.includes(letter)) return ctx.throw(`Invalid regex: unsupported regex flag '${letter}', expected one of i/m/s/x`)
   }
-  const text = display(pattern)
-  ctx.charge(text.length)
+  ctx.charge(pattern.length)
   try {
-    const regex = compileRegex(text, letters)
+    const regex = compileRegex(pattern, letters)
     // Compiled patterns are shared by all machines; what a machine pays must not depend on the others.
     const { known } = ctx.state(patternState)
-    const key = letters === '' ? text : `${letters}/${text}`
+    const key = letters === '' ? pattern : `${letters}/${pattern}`
     if (!known.has(key)) {
       ctx.charge(COMPILE_UNITS + UNITS_AN_INSTRUCTION * regex.size)
       if (known.size >= KNOWN_PATTERNS) known.delete(known.keys().next().value!)
       known.set(key, true)
     }
-    return regex
+    return null
   } catch (error) {
     if (error instanceof RegexSyntaxError) return ctx.throw(`Invalid regex: ${error.message}`)
     throw error
   }
 }
 
-/**
- * A search that is paid for: two characters are a unit, and what is made of a match takes `units` and `heap` more. Together they are
- * one operation.
- */
-class PaidSearch {
+/** What is made of the matches of a search, one after the other. */
+interface Gathering {
   readonly search: Search
-  private readonly ctx: Context
-  private readonly units: number
-  private readonly heap: number
-  private spent: number
+  /** Units and heap for each match. */
+  readonly units: number
+  readonly heap: number
+  /** Takes the match that the search stands at; a control ends the work. Answers heap units beside. */
+  take(ctx: Context): number | Control
+  finish(): Result
+}
 
-  constructor(ctx: Context, search: Search, units: number, heap: number) {
-    this.search = search
-    this.ctx = ctx
-    this.units = units
-    this.heap = heap
-    this.spent = search.text.length >> 1
-    ctx.charge(this.spent)
+/** Does the gathering in pieces. What a piece overdraws is paid by those behind it. */
+class Gather implements Work {
+  private readonly gathering: Gathering
+  private debt = 0
+
+  constructor(gathering: Gathering) {
+    this.gathering = gathering
   }
 
-  next(): boolean {
-    if (!this.search.next()) return false
-    this.spent = visit(this.spent, this.units)
-    this.ctx.charge(0, this.heap)
-    return true
+  step(ctx: Context, budget: Budget): Result | undefined {
+    const { search, units, heap } = this.gathering
+    if (this.debt >= budget.left) {
+      this.debt -= budget.left
+      budget.left = 0
+      return undefined
+    }
+    const most = budget.left - this.debt
+    search.spent = 0
+    search.allowed = most
+    let found: number = PAUSED
+    while (search.spent < most) {
+      found = search.advance()
+      if (found !== FOUND) break
+      search.spent += units
+      const more = this.gathering.take(ctx)
+      if (typeof more !== 'number') return more
+      budget.heap += heap + more
+    }
+    const left = most - search.spent
+    this.debt = Math.max(0, -left)
+    budget.left = Math.max(0, left)
+    return found === DONE ? this.gathering.finish() : undefined
   }
 }
 
-const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result => {
-  if (ctx.argc < 2) return null
-  const regex = compiled(ctx, pattern, textArg(ctx, 2, flags))
-  if (!(regex instanceof Regex)) return regex
-  const text = display(input)
-  const found: Value[] = []
+/** Begins a gathering over a text; `more` is what else the builtin was given. */
+type Begin = (regex: Regex, text: string, more: string) => Gathering
+
+function gathering(kind: string, begin: Begin): Pieces {
+  return inPieces(
+    kind,
+    ([pattern, letters, text, more]) =>
+      new Gather(begin(compileRegex(pattern as string, letters as string), text as string, more as string)),
+  )
+}
+
+/** Runs a gathering for the arguments of a builtin, or answers with the fault that a bad pattern or flag raises. */
+function gather(ctx: Context, pieces: Pieces, given: { pattern: Value; letters: string; input: Value; more?: string }): Result {
+  const pattern = display(given.pattern)
+  const fault = payPattern(ctx, pattern, given.letters)
+  if (fault !== null) return fault
+  const text = display(given.input)
+  ctx.charge(text.length >> SEARCHED_BITS)
+  return pieces.run(ctx, pattern, given.letters, text, given.more ?? '')
+}
+
+const matching = gathering('regex.match', (regex, text) => {
   const search = searchRegex(regex, text, false)
-  const paid = new PaidSearch(ctx, search, UNITS_A_MATCH, 32)
-  while (paid.next()) found.push(text.slice(search.start, search.end))
-  return found.length === 0 ? null : new HarnList(found)
-}
+  const found: Value[] = []
+  return {
+    search,
+    units: UNITS_A_MATCH,
+    heap: 32,
+    take: () => {
+      found.push(text.slice(search.start, search.end))
+      return 0
+    },
+    finish: () => (found.length === 0 ? null : new HarnList(found)),
+  }
+})
 
-const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Value): Result => {
-  if (ctx.argc < 3) return null
-  const regex = compiled(ctx, pattern, '')
-  if (!(regex instanceof Regex)) return regex
-  const text = display(input)
-  const template = parseReplacement(display(replacement), regex)
+const replacing = gathering('regex.replace', (regex, text, replacement) => {
+  const template = parseReplacement(replacement, regex)
   const search = searchRegex(
     regex,
     text,
     template.some((part) => typeof part === 'number'),
   )
-  const paid = new PaidSearch(ctx, search, UNITS_A_MATCH, 16)
   let out = ''
   let from = 0
-  while (paid.next()) {
-    const piece = expandReplacement(template, search)
-    ctx.charge(0, piece.length)
-    out += text.slice(from, search.start) + piece
-    if (out.length > MAX_TEXT) return ctx.runtime('regex_replace: the result is too long')
-    from = search.end
+  return {
+    search,
+    units: UNITS_A_MATCH,
+    heap: 16,
+    take: (ctx) => {
+      const piece = expandReplacement(template, search)
+      out += text.slice(from, search.start) + piece
+      if (out.length > MAX_TEXT) return ctx.runtime('regex_replace: the result is too long')
+      from = search.end
+      return piece.length
+    },
+    finish: () => out + text.slice(from),
   }
-  return out + text.slice(from)
-}
+})
 
-const captures = (ctx: Context, pattern: Value, input: Value): Result => {
-  if (ctx.argc < 2) return new HarnList([])
-  const regex = compiled(ctx, pattern, '')
-  if (!(regex instanceof Regex)) return regex
-  const text = display(input)
-  const found: Value[] = []
+const capturing = gathering('regex.captures', (regex, text) => {
   const search = searchRegex(regex, text, true)
-  const paid = new PaidSearch(ctx, search, UNITS_A_RECORD, 256)
   const { groupNames } = regex
-  while (paid.next()) {
-    const fields = new Map<string, Value>()
-    const groups: Value[] = []
-    for (let number = 1; number <= groupNames.length; number++) groups.push(search.group(number))
-    fields.set('match', text.slice(search.start, search.end))
-    fields.set('groups', new HarnList(groups))
-    for (let at = 0; at < groups.length; at++) {
-      const name = groupNames[at]!
-      const value = groups[at]!
-      if (name !== null && value !== null) fields.set(name, value)
-    }
-    found.push(HarnDict.named(fields))
+  const found: Value[] = []
+  return {
+    search,
+    units: UNITS_A_RECORD,
+    heap: 256,
+    take: () => {
+      const fields = new Map<string, Value>()
+      const groups: Value[] = []
+      for (let number = 1; number <= groupNames.length; number++) groups.push(search.group(number))
+      fields.set('match', text.slice(search.start, search.end))
+      fields.set('groups', new HarnList(groups))
+      for (let at = 0; at < groups.length; at++) {
+        const name = groupNames[at]!
+        const value = groups[at]!
+        if (name !== null && value !== null) fields.set(name, value)
+      }
+      found.push(HarnDict.named(fields))
+      return 0
+    },
+    finish: () => new HarnList(found),
   }
-  return new HarnList(found)
-}
+})
 
-const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Result => {
-  if (ctx.argc < 2) return null
-  const regex = compiled(ctx, pattern, textArg(ctx, 2, flags))
-  if (!(regex instanceof Regex)) return regex
-  const text = display(input)
+const splitting = gathering('regex.split', (regex, text) => {
+  const search = searchRegex(regex, text, false)
   const pieces: Value[] = []
   let from = 0
-  const search = searchRegex(regex, text, false)
-  const paid = new PaidSearch(ctx, search, UNITS_A_MATCH, 32)
-  while (paid.next()) {
-    pieces.push(text.slice(from, search.start))
-    from = search.end
+  return {
+    search,
+    units: UNITS_A_MATCH,
+    heap: 32,
+    take: () => {
+      pieces.push(text.slice(from, search.start))
+      from = search.end
+      return 0
+    },
+    finish: () => {
+      pieces.push(text.slice(from))
+      return new HarnList(pieces)
+    },
   }
-  pieces.push(text.slice(from))
-  return new HarnList(pieces)
-}
+})
+
+const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result =>
+  ctx.argc < 2 ? null : gather(ctx, matching, { pattern, letters: textArg(ctx, 2, flags), input })
+
+const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Value): Result =>
+  ctx.argc < 3 ? null : gather(ctx, replacing, { pattern, letters: '', input, more: display(replacement) })
+
+const captures = (ctx: Context, pattern: Value, input: Value): Result =>
+  ctx.argc < 2 ? new HarnList([]) : gather(ctx, capturing, { pattern, letters: '', input })
+
+const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Result =>
+  ctx.argc < 2 ? null : gather(ctx, splitting, { pattern, letters: textArg(ctx, 2, flags), input })
 
 export const regexFamily: BuiltinFamily = {
   name: 'regex',
+  frames: [matching.frame, replacing.frame, capturing.frame, splitting.frame],
   builtins: [
     builtin(
       'regex_match(pattern: string, text: string, flags?: string) -> list | nil',

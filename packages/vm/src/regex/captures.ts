@@ -1,16 +1,16 @@
 // Where the groups of a match lie, once it is known where the match begins and ends. Most programs leave no choice there: at each
 // place one READ node at most takes the character, so that the way through the match is found by one step a character (a "one-pass"
-// program; whether it is one shows while it runs). The others walk with marks, so that no node is tried twice at a place.
+// program). The others walk with marks, so that no node is tried twice at a place. Which way is taken, and so what it costs, is a fact
+// of the program and the length of the match.
 
 import { EDGE_CLASS } from './classes.js'
 import type { CharClasses } from './classes.js'
 import { isPairBefore } from './dfa.js'
-import { pikeSearch } from './pike.js'
 import { ASSERT, EDGE, GO, MATCH, READ, conditionsBetween } from './program.js'
 import type { Program } from './program.js'
 
 /** Entries of the one-pass table; a program with more walks with marks. */
-const MOST_ENTRIES = 1 << 16
+const MOST_ENTRIES = 1 << 14
 
 /** A way from one node to the node behind the next character. */
 interface Way {
@@ -19,55 +19,55 @@ interface Way {
   readonly slots: readonly number[]
 }
 
-const UNKNOWN = 0
+interface OnePass {
+  /** For node and class: 0 none, n > 0 the way n - 1. For the class of the edge: the way to the match. */
+  readonly table: Int32Array
+  readonly ways: readonly Way[]
+}
 
 export class Captures {
   private readonly program: Program
   private readonly classes: CharClasses
-  /** Whether the program has left no choice so far. */
-  private onePass: boolean
-  /** For node and class: 0 not known yet, -1 none, n > 0 the way n - 1. For the class of the edge: the way to the match. */
-  private table: Int32Array | null = null
-  private readonly ways: Way[] = []
-  private marks = new Uint32Array(0)
-
   private readonly mostMarks: number
+  /** null where the program leaves a choice; undefined where nobody has asked yet. */
+  private onePass: OnePass | null | undefined
+  private marks = new Uint32Array(0)
 
   /** `mostMarks`: nodes times places that are marked at a time. */
   constructor(program: Program, classes: CharClasses, mostMarks: number) {
-    this.mostMarks = mostMarks
     this.program = program
     this.classes = classes
-    this.onePass = mostMarks > 0 && !program.kind.includes(ASSERT) && program.kind.length * classes.count <= MOST_ENTRIES
+    this.mostMarks = mostMarks
+    this.onePass = mostMarks === 0 ? null : undefined
   }
 
-  /** Fills `slots` for the match of [start, end). */
-  fill(text: string, start: number, end: number, slots: number[]): void {
-    if (slots.length === 2) {
-      slots[0] = start
-      slots[1] = end
-      return
-    }
-    if (this.fillOnePass(text, start, end, slots)) return
+  /** Fills `slots` for the match of [start, end); false if that is too long to be walked with marks. */
+  fill(text: string, start: number, end: number, slots: number[]): boolean {
+    if (this.fillOnePass(text, start, end, slots)) return true
+    if (this.program.kind.length * (end - start + 1) > this.mostMarks) return false
     slots.fill(-1)
-    if (this.program.kind.length * (end - start + 1) <= this.mostMarks) this.runMarked(text, start, end, slots)
-    else pikeSearch(this.program, this.classes, text, start, slots, end)
+    this.runMarked(text, start, end, slots)
+    return true
   }
 
   /** The same if the pattern matches [start, end) at all and leaves no choice there; false says nothing, and spoils the slots. */
   fillOnePass(text: string, start: number, end: number, slots: number[]): boolean {
-    if (!this.onePass) return false
+    const onePass = this.onePassTable()
+    if (onePass === null) return false
     slots.fill(-1)
-    return this.runOnePass(text, start, end, slots)
+    return this.runOnePass(onePass, text, start, end, slots)
+  }
+
+  /** Units of work, in steps of a table, that filling takes at most. */
+  cost(characters: number): number {
+    return this.onePassTable() !== null ? characters : characters * this.program.kind.length
   }
 
   // --------------------------------------------------------------------------------------------------------- one pass
 
-  private runOnePass(text: string, start: number, end: number, slots: number[]): boolean {
+  private runOnePass({ table, ways }: OnePass, text: string, start: number, end: number, slots: number[]): boolean {
     const { classes } = this
     const { count, latin } = classes
-    this.table ??= new Int32Array(this.program.kind.length * count)
-    const { table, ways } = this
     let node = this.program.start
     for (let at = start; ;) {
       let each = EDGE_CLASS
@@ -81,12 +81,8 @@ export class Captures {
           each = classes.of(codePoint)
         }
       }
-      let number = table[node * count + each]!
-      if (number === UNKNOWN) {
-        number = this.findWay(node, each)
-        if (number === UNKNOWN) return false
-      }
-      if (number < 0) return false
+      const number = table[node * count + each]!
+      if (number === 0) return false
       const way = ways[number - 1]!
       for (const slot of way.slots) slots[slot] = at
       if (at >= end) break
@@ -98,34 +94,9 @@ export class Captures {
     return true
   }
 
-  /** The only way from `node` over a character of the class, written into the table; 0 when there are several. */
-  private findWay(node: number, each: number): number {
-    const { kind, value, slot, next } = this.program
-    const seen = new Set<number>()
-    let found: Way | null = null
-    const pending: { readonly node: number; readonly slots: readonly number[] }[] = [{ node, slots: [] }]
-    while (pending.length > 0) {
-      const { node: at, slots } = pending.pop()!
-      if (seen.has(at)) continue
-      seen.add(at)
-      if (kind[at] === GO) {
-        const own = slot[at]! >= 2 ? [...slots, slot[at]!] : slots
-        for (let index = next[at]!.length - 1; index >= 0; index--) pending.push({ node: next[at]![index]!, slots: own })
-        continue
-      }
-      const fits = each === EDGE_CLASS ? kind[at] === MATCH : kind[at] === READ && this.classes.accepts(value[at]!, each)
-      if (!fits) continue
-      if (found !== null) {
-        this.onePass = false
-        this.table = null
-        this.ways.length = 0
-        return UNKNOWN
-      }
-      found = { to: next[at]![0] ?? at, slots }
-    }
-    const number = found === null ? -1 : this.ways.push(found)
-    this.table![node * this.classes.count + each] = number
-    return number
+  private onePassTable(): OnePass | null {
+    if (this.onePass === undefined) this.onePass = onePassOf(this.program, this.classes)
+    return this.onePass
   }
 
   // --------------------------------------------------------------------------------------------------------- with marks
@@ -180,4 +151,52 @@ export class Captures {
       at === 0 ? EDGE : classes.info(classes.of(isPairBefore(text, at) ? text.codePointAt(at - 2)! : text.charCodeAt(at - 1)))
     return conditionsBetween(before, at === text.length ? EDGE : classes.info(classes.of(text.codePointAt(at)!)))
   }
+}
+
+/** The ways between the nodes behind characters; null where some class has two. */
+function onePassOf(program: Program, classes: CharClasses): OnePass | null {
+  const { kind, value, next, start } = program
+  const { count } = classes
+  if (kind.includes(ASSERT) || kind.length * count > MOST_ENTRIES) return null
+  const table = new Int32Array(kind.length * count)
+  const ways: Way[] = []
+  const pending = [start]
+  const reached = new Set(pending)
+  for (const node of pending) {
+    for (const { leaf, slots } of leavesOf(program, node)) {
+      const to = next[leaf]![0] ?? leaf
+      const number = ways.push({ to, slots })
+      for (let each = 0; each < count; each++) {
+        const fits = kind[leaf] === MATCH ? each === EDGE_CLASS : classes.accepts(value[leaf]!, each)
+        if (!fits) continue
+        const entry = node * count + each
+        if (table[entry] !== 0) return null
+        table[entry] = number
+      }
+      if (kind[leaf] === READ && !reached.has(to)) {
+        reached.add(to)
+        pending.push(to)
+      }
+    }
+  }
+  return { table, ways }
+}
+
+/** What `node` leads to without reading, and the slots that get the place on the way there. */
+function leavesOf({ kind, slot, next }: Program, node: number): { readonly leaf: number; readonly slots: readonly number[] }[] {
+  const leaves: { leaf: number; slots: readonly number[] }[] = []
+  const seen = new Set<number>()
+  const pending: { readonly at: number; readonly slots: readonly number[] }[] = [{ at: node, slots: [] }]
+  while (pending.length > 0) {
+    const { at, slots } = pending.pop()!
+    if (seen.has(at)) continue
+    seen.add(at)
+    if (kind[at] !== GO) {
+      leaves.push({ leaf: at, slots })
+      continue
+    }
+    const own = slot[at]! >= 2 ? [...slots, slot[at]!] : slots
+    for (let index = next[at]!.length - 1; index >= 0; index--) pending.push({ at: next[at]![index]!, slots: own })
+  }
+  return leaves
 }

@@ -8,7 +8,8 @@
 // a match is noticed with the step behind it.
 //
 // The table is bounded. When it is full it is thrown away; when that happens too often, the search gives up (`GAVE_UP`) and somebody
-// else has to do it. Cost and result of a search are facts of pattern and text: nothing here can be seen by scripts.
+// else has to do it. Scripts pay for what a search reads, so whether it gives up must be a fact of pattern and text, not of what was in
+// the table before: a search that fills a used table begins anew with an empty one.
 
 import { EDGE_CLASS } from './classes.js'
 import type { CharClasses } from './classes.js'
@@ -26,9 +27,14 @@ const MATCHED_AND_DEAD = -2
 /** No match has begun. */
 const IDLE = -3
 const FIRST_STATE = 4
-/** Not in the table: an answer of step(). */
+/** Answers of step() that are in no table. */
 const GAVE_UP_STEP = -0x7fffffff
+const FULL_STEP = -0x7ffffffe
+/** A used table is full. */
+const FULL = -3
 
+/** States before they are thrown away: making them all takes some ms. */
+const MOST_STATES = 1024
 /** Fewer characters for each state of a full table, and a search is better off without. */
 const PROGRESS_A_STATE = 10
 /** Any class but that of the edge, where it does not matter which. */
@@ -70,6 +76,7 @@ export class Dfa {
   private readonly leap: Leap | null
   private readonly stride: number
   private readonly most: number
+  private readonly mostStates: number
   private table: Int32Array
   private states: (State | null)[] = []
   private numbers = new Map<string, number>()
@@ -78,11 +85,13 @@ export class Dfa {
   private readonly starts = new Int32Array(8)
   /** No match of the last endFrom begins before this place. */
   candidate = 0
-  /** Where the last endAt stopped reading. */
+  /** Where the last endFrom or endAt stopped reading. */
   stop = 0
   private clearings = 0
   /** How far this search had come when the table was last thrown away; -1 for not yet. */
   private resetAt = -1
+  /** Whether this search began with an empty table. */
+  private fresh = false
   /** Marks of nodes seen in a walk: `mark` is raised for each. */
   private readonly seen: Int32Array
   private mark = 0
@@ -96,6 +105,7 @@ export class Dfa {
     this.leap = options.leap
     this.stride = classes.count
     this.most = options.most
+    this.mostStates = Math.max(FIRST_STATE + 2, Math.min(MOST_STATES, Math.floor(options.most / classes.count)))
     this.seen = new Int32Array(automaton.kind.length).fill(-1)
     this.table = new Int32Array(0)
     this.clear()
@@ -107,11 +117,19 @@ export class Dfa {
    * NO_MATCH, GAVE_UP.
    */
   endFrom(text: string, from: number, pairs: boolean, early: boolean): number {
+    this.begin()
+    const end = this.scanFrom(text, from, pairs, early)
+    if (end !== FULL) return end
+    this.beginAnew()
+    return this.scanFrom(text, from, pairs, early)
+  }
+
+  private scanFrom(text: string, from: number, pairs: boolean, early: boolean): number {
     const { latin } = this.classes
     const length = text.length
     const { leap } = this
     let end = NO_MATCH
-    this.resetAt = -1
+    this.stop = length
     let at = from
     if (leap !== null) {
       at = leap.find(text, at, pairs)
@@ -136,7 +154,7 @@ export class Dfa {
         if (to === UNKNOWN) {
           to = this.step(state, each, at - from)
           table = this.table
-          if (to === GAVE_UP_STEP) return GAVE_UP
+          if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
         }
         if (to === IDLE) {
           at = leap!.find(text, at + size, pairs)
@@ -147,9 +165,11 @@ export class Dfa {
           continue
         }
         if (to < 0) {
-          if (to === DEAD) return end
-          end = at
-          if (to === MATCHED_AND_DEAD || early) return end
+          if (to !== DEAD) end = at
+          if (to === DEAD || to === MATCHED_AND_DEAD || early) {
+            this.stop = at
+            return end
+          }
           to = -to
         }
       }
@@ -158,16 +178,23 @@ export class Dfa {
     }
     let last = table[state + EDGE_CLASS]!
     if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
-    if (last === GAVE_UP_STEP) return GAVE_UP
+    if (last <= FULL_STEP) return last === FULL_STEP ? FULL : GAVE_UP
     return last < 0 && last !== DEAD && last !== IDLE ? length : end
   }
 
   /** The end of the match that begins at `from`; NO_MATCH, GAVE_UP. How far it had to read is in `stop`. */
   endAt(text: string, from: number): number {
+    this.begin()
+    const end = this.scanAt(text, from)
+    if (end !== FULL) return end
+    this.beginAnew()
+    return this.scanAt(text, from)
+  }
+
+  private scanAt(text: string, from: number): number {
     const { latin } = this.classes
     const length = text.length
     let end = NO_MATCH
-    this.resetAt = -1
     let at = from
     let state = this.startState(at === 0 ? EDGE_CLASS : this.classBefore(text, at))
     let { table } = this
@@ -186,7 +213,7 @@ export class Dfa {
         if (to === UNKNOWN) {
           to = this.step(state, each, at - from)
           table = this.table
-          if (to === GAVE_UP_STEP) return GAVE_UP
+          if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
         }
         if (to < 0) {
           if (to !== DEAD) end = at
@@ -204,16 +231,23 @@ export class Dfa {
     if (state === DEAD) return NO_MATCH
     let last = table[state + EDGE_CLASS]!
     if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
-    if (last === GAVE_UP_STEP) return GAVE_UP
+    if (last <= FULL_STEP) return last === FULL_STEP ? FULL : GAVE_UP
     return last === MATCHED_AND_DEAD ? length : end
   }
 
   /** The first place at `from` or behind from which the pattern matches up to `end`. NO_MATCH, GAVE_UP. */
   startBefore(text: string, end: number, from: number): number {
+    this.begin()
+    const start = this.scanBefore(text, end, from)
+    if (start !== FULL) return start
+    this.beginAnew()
+    return this.scanBefore(text, end, from)
+  }
+
+  private scanBefore(text: string, end: number, from: number): number {
     const { latin } = this.classes
     const length = text.length
     let start = NO_MATCH
-    this.resetAt = -1
     let state = this.startState(end === length ? EDGE_CLASS : this.classAt(text, end))
     if (state === DEAD) return NO_MATCH
     let { table } = this
@@ -232,7 +266,7 @@ export class Dfa {
       if (to === UNKNOWN) {
         to = this.step(state, each, end - at)
         table = this.table
-        if (to === GAVE_UP_STEP) return GAVE_UP
+        if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
       }
       if (to < 0) {
         if (to === DEAD) return start
@@ -244,6 +278,17 @@ export class Dfa {
       state = to
       at -= size
     }
+  }
+
+  private begin(): void {
+    this.fresh = this.states.length === FIRST_STATE
+    this.resetAt = -1
+  }
+
+  private beginAnew(): void {
+    this.clear()
+    this.fresh = true
+    this.resetAt = -1
   }
 
   /** Forgets all states; they are made anew when they are needed. */
@@ -298,6 +343,7 @@ export class Dfa {
       if (this.classes.accepts(value[node]!, each)) roots.push(next[node]![0]!)
     }
     const { clearings } = this
+    const statesMade = this.states.length
     // With nothing under way it goes on where something may begin.
     const idle = roots.length === 0 && searching && !matched && this.leap !== null
     const place = each === EDGE_CLASS ? DEAD : idle ? IDLE : this.stateOf(roots, other, searching)
@@ -309,8 +355,8 @@ export class Dfa {
       return to
     }
     // The state that is left is in the table no more.
-    const statesLost = this.most / this.stride
-    if (this.resetAt >= 0 && progress - this.resetAt < statesLost * PROGRESS_A_STATE) return GAVE_UP_STEP
+    if (!this.fresh) return FULL_STEP
+    if (this.resetAt >= 0 && progress - this.resetAt < statesMade * PROGRESS_A_STATE) return GAVE_UP_STEP
     this.resetAt = progress
     return to
   }
@@ -334,7 +380,7 @@ export class Dfa {
   }
 
   private add(key: string, state: State): number {
-    if ((this.states.length + 1) * this.stride > this.most || this.nodeCount > this.most) {
+    if (this.states.length >= this.mostStates || this.nodeCount > this.most >> 1) {
       this.clear()
       this.clearings++
     }

@@ -1,6 +1,6 @@
 // The machine that does what no other can: any program on any text, by threads that go on side by side, most preferred first, each
 // with its captures (a Pike machine). It takes time in proportion to program and text, and is the slowest; searches come here when a
-// table of states would explode, and captures when a span is too long to be walked with marks.
+// table of states would explode, and captures when a span is too long to be walked with marks. It can stop anywhere and go on.
 
 import { EDGE_CLASS } from './classes.js'
 import type { CharClasses } from './classes.js'
@@ -15,107 +15,137 @@ interface Threads {
   readonly slots: Int32Array
 }
 
-/**
- * Fills `slots` with the places of the leftmost match at `from` or behind, -1 for groups that took no part, and says whether there is
- * one. With an `end` the match must begin at `from` and end there.
- */
-export function pikeSearch(
-  program: Program,
-  classes: CharClasses,
-  text: string,
-  from: number,
-  slots: number[],
-  end = -1,
-): boolean {
-  const { kind, value, next } = program
-  const width = slots.length
-  const size = kind.length
-  const make = (): Threads => ({ count: 0, nodes: new Int32Array(size), slots: new Int32Array(size * width) })
-  const threads = make()
-  const ready = make()
-  const seen = new Int32Array(size).fill(-1)
-  const initial = new Int32Array(width).fill(-1)
-  let found = false
-  let before = classes.info(
-    from === 0 ? EDGE_CLASS : classes.of(isPairBefore(text, from) ? text.codePointAt(from - 2)! : text.charCodeAt(from - 1)),
-  )
-  for (let at = from; ;) {
-    const codePoint = at < text.length ? text.codePointAt(at)! : -1
-    const each = codePoint < 0 ? EDGE_CLASS : classes.of(codePoint)
-    const behind = classes.info(each)
-    const walk = { program, ready, seen, mark: at, at, held: conditionsBetween(before, behind) }
-    ready.count = 0
-    for (let thread = 0; thread < threads.count; thread++) {
-      const base = thread * width
-      follow(walk, threads.nodes[thread]!, threads.slots.subarray(base, base + width))
+export interface PikeOptions {
+  readonly program: Program
+  readonly classes: CharClasses
+  readonly text: string
+  readonly from: number
+  /** Slots that are asked for: 2, or all of the program. */
+  readonly width: number
+  /** Where the match must end, which then must begin at `from`; -1: the leftmost match at `from` or behind is looked for. */
+  readonly end: number
+}
+
+export class Pike {
+  found = false
+  /** Places of the match; -1 for groups that took no part. */
+  readonly slots: Int32Array
+  private readonly options: PikeOptions
+  private readonly threads: Threads
+  private readonly ready: Threads
+  /** Place at which a node was last reached. */
+  private readonly seen: Int32Array
+  /** Slots of the thread that is followed. */
+  private readonly own: Int32Array
+  /** How far it has come. */
+  at: number
+  /** What the character before is. */
+  private before: number
+
+  constructor(options: PikeOptions) {
+    const { program, classes, text, from, width } = options
+    const size = program.kind.length
+    const make = (): Threads => ({ count: 0, nodes: new Int32Array(size), slots: new Int32Array(size * width) })
+    this.options = options
+    this.threads = make()
+    this.ready = make()
+    this.slots = new Int32Array(width).fill(-1)
+    this.seen = new Int32Array(size).fill(-1)
+    this.own = new Int32Array(width)
+    this.at = from
+    this.before = classes.info(
+      from === 0 ? EDGE_CLASS : classes.of(isPairBefore(text, from) ? text.codePointAt(from - 2)! : text.charCodeAt(from - 1)),
+    )
+  }
+
+  /** Goes on for so many characters; true when the search is over. */
+  run(characters: number): boolean {
+    const { program, classes, text, from, end } = this.options
+    const { threads, own } = this
+    for (let left = characters; left > 0; left--) {
+      const { at } = this
+      const codePoint = at < text.length ? text.codePointAt(at)! : -1
+      const each = codePoint < 0 ? EDGE_CLASS : classes.of(codePoint)
+      const behind = classes.info(each)
+      const held = conditionsBetween(this.before, behind)
+      const { width } = this.options
+      this.ready.count = 0
+      for (let thread = 0; thread < threads.count; thread++) {
+        const base = thread * width
+        for (let slot = 0; slot < width; slot++) own[slot] = threads.slots[base + slot]!
+        this.follow(threads.nodes[thread]!, held)
+      }
+      if (!this.found && (end < 0 ? !program.anchored || at === 0 : at === from)) {
+        own.fill(-1)
+        own[0] = at
+        this.follow(program.start, held)
+      }
+      this.read(each)
+      const over = codePoint < 0 || (end >= 0 && at >= end)
+      if (over || (threads.count === 0 && (this.found || end >= 0 || program.anchored))) return true
+      this.before = behind
+      this.at += codePoint > 0xffff ? 2 : 1
     }
-    if (!found && (end < 0 ? !program.anchored || at === 0 : at === from)) {
-      initial[0] = at
-      follow(walk, program.start, initial)
-    }
+    return false
+  }
+
+  /** Moves the threads that read a character of the class, up to one that matches before it. */
+  private read(each: number): void {
+    const { classes, end, width } = this.options
+    const { kind, value, next } = this.options.program
+    const { threads, ready } = this
     threads.count = 0
     for (let thread = 0; thread < ready.count; thread++) {
       const node = ready.nodes[thread]!
       const base = thread * width
       if (kind[node] === MATCH) {
-        if (end >= 0 && at !== end) continue
-        for (let slot = 0; slot < width; slot++) slots[slot] = ready.slots[base + slot]!
-        slots[1] = at
-        found = true
+        if (end >= 0 && this.at !== end) continue
+        for (let slot = 0; slot < width; slot++) this.slots[slot] = ready.slots[base + slot]!
+        this.slots[1] = this.at
+        this.found = true
         // Threads behind it were less preferred.
-        break
+        return
       }
       if (!classes.accepts(value[node]!, each)) continue
       threads.nodes[threads.count] = next[node]![0]!
-      threads.slots.set(ready.slots.subarray(base, base + width), threads.count * width)
+      const to = threads.count * width
+      for (let slot = 0; slot < width; slot++) threads.slots[to + slot] = ready.slots[base + slot]!
       threads.count++
     }
-    const over = codePoint < 0 || (end >= 0 && at >= end)
-    if (over || (threads.count === 0 && (found || end >= 0 || program.anchored))) return found
-    before = behind
-    at += codePoint > 0xffff ? 2 : 1
   }
-}
 
-interface Walk {
-  readonly program: Program
-  readonly ready: Threads
-  readonly seen: Int32Array
-  readonly mark: number
-  readonly at: number
-  readonly held: number
-}
-
-/** Adds what is reached from `node` without reading, each node once a place. */
-function follow({ program, ready, seen, mark, at, held }: Walk, node: number, slots: Int32Array): void {
-  const { kind, value, slot, next } = program
-  const width = slots.length
-  // What is to be visited; below 0: the slot ~n gets back what it held, which lies under it.
-  const pending: number[] = [node]
-  const own = slots.slice()
-  while (pending.length > 0) {
-    const each = pending.pop()!
-    if (each < 0) {
-      own[~each] = pending.pop()!
-      continue
+  /** Adds what is reached from `node` without reading, each node once a place. */
+  private follow(node: number, held: number): void {
+    const { seen, own, ready, at } = this
+    const { kind, value, slot, next } = this.options.program
+    const { width } = this.options
+    // What is to be visited; below 0: the slot ~n gets back what it held, which lies under it.
+    const pending: number[] = [node]
+    while (pending.length > 0) {
+      const each = pending.pop()!
+      if (each < 0) {
+        own[~each] = pending.pop()!
+        continue
+      }
+      if (seen[each] === at) continue
+      seen[each] = at
+      const type = kind[each]!
+      if (type === ASSERT) {
+        if ((value[each]! & ~held) !== 0) continue
+      } else if (type !== GO) {
+        const base = ready.count * width
+        ready.nodes[ready.count] = each
+        for (let index = 0; index < width; index++) ready.slots[base + index] = own[index]!
+        ready.count++
+        continue
+      }
+      const where = slot[each]!
+      if (where >= 2 && where < width) {
+        pending.push(own[where]!, ~where)
+        own[where] = at
+      }
+      const to = next[each]!
+      for (let index = to.length - 1; index >= 0; index--) pending.push(to[index]!)
     }
-    if (seen[each] === mark) continue
-    seen[each] = mark
-    const type = kind[each]!
-    if (type === ASSERT) {
-      if ((value[each]! & ~held) !== 0) continue
-    } else if (type !== GO) {
-      ready.nodes[ready.count] = each
-      ready.slots.set(own, ready.count * width)
-      ready.count++
-      continue
-    }
-    const where = slot[each]!
-    if (where >= 0 && where < width) {
-      pending.push(own[where]!, ~where)
-      own[where] = at
-    }
-    const to = next[each]!
-    for (let index = to.length - 1; index >= 0; index--) pending.push(to[index]!)
   }
 }

@@ -8,7 +8,7 @@ import { CharClasses } from './classes.js'
 import { Dfa, GAVE_UP, NO_MATCH, sizeAt } from './dfa.js'
 import { leapOf } from './leap.js'
 import type { Leap } from './leap.js'
-import { pikeSearch } from './pike.js'
+import { Pike } from './pike.js'
 import { programOf, reversed } from './program.js'
 import type { Program } from './program.js'
 
@@ -32,6 +32,15 @@ const FREE_WASTE = 256
 /** What starting costs, in characters. */
 const WASTE_A_TRY = 4
 
+/** What reading a character costs beside the nodes of the program that it may visit. */
+const WEIGHT = 8
+/** Of a node that is marked at a place, as part of what reading a character costs. */
+const STEP_WEIGHT = 2
+/** How much more a character costs the machine without tables. */
+const SLOW = 4
+/** Units for tables that were made for nothing. */
+const EXPLOSION = 20_000
+
 const SURROGATE = /[\ud800-\udfff]/
 
 /** What is made when a pattern is first used, and may be forgotten between searches. */
@@ -42,7 +51,7 @@ interface Machines {
   readonly leap: Leap | null
   /** null where the pattern is beyond them. */
   readonly here: Dfa | null
-  forward: Dfa | null
+  readonly forward: Dfa | null
   readonly backward: Dfa | null
 }
 
@@ -92,9 +101,17 @@ function machinesOf(program: Program, { states, marks }: Bounds): Machines {
   }
 }
 
+/** What a search has come to. */
+export const FOUND = 1
+export const DONE = 0
+export const PAUSED = -1
+
 /**
  * The matches of a pattern in a text from left to right, not overlapping; an empty match right behind the one before it does not
  * count. Positions are in UTF-16 units.
+ *
+ * Searching has its price: units for each character that was read, by the size of the program, which is what the slowest machine takes.
+ * It is a fact of pattern and text and grows with `spent`. What would take long stops where it has spent `allowed`, and goes on later.
  */
 export class Search {
   readonly regex: Regex
@@ -103,13 +120,21 @@ export class Search {
   end = 0
   /** Start and end of each group, the whole match first, -1 for one that took no part; only where groups are asked for. */
   readonly slots: number[]
+  spent = 0
+  allowed = Infinity
   private readonly machines: Machines
   private readonly groups: boolean
   private readonly pairs: boolean
+  /** 32 times the price of a character. */
+  private readonly weight: number
   /** Whether the slots are filled for this match. */
   private filled = false
   /** Characters that were read for nothing by tries at places where a match could begin; -1 when it was too many. */
   private wasted = 0
+  /** Whether tables explode on this text. */
+  private slow = false
+  /** At work on this match or its groups. */
+  private pike: Pike | null = null
   private from = 0
   private lastEnd = -1
 
@@ -119,33 +144,46 @@ export class Search {
     this.machines = regex.use()
     this.groups = groups
     this.pairs = this.machines.leap?.needsPairs === true && SURROGATE.test(text)
+    this.weight = regex.size + WEIGHT
     this.slots = groups ? new Array<number>(regex.program.slots).fill(-1) : []
+    this.slow = this.machines.forward === null
   }
 
-  /** Moves on to the next match; false when there is none. */
-  next(): boolean {
+  /** Moves on to the next match, if need be in several turns: FOUND, DONE, PAUSED. */
+  advance(): number {
     const { length } = this.text
+    if (this.pike !== null && this.filled) return this.fillSlowly()
     while (this.from <= length) {
-      if (!this.find(this.from)) break
+      const found = this.pike !== null ? this.findSlowly() : this.find(this.from)
+      if (found === PAUSED) return PAUSED
+      if (found === DONE) break
       const { start, end } = this
       const isNew = start !== end || end !== this.lastEnd
       this.lastEnd = end
       this.from = start === end ? end + sizeAt(this.text, end) : end
-      if (isNew) {
-        if (this.groups && !this.filled) this.machines.captures.fill(this.text, start, end, this.slots)
-        return true
-      }
+      if (isNew) return this.groups && !this.filled ? this.fill() : FOUND
     }
     this.from = length + 1
-    return false
+    return DONE
+  }
+
+  /** Moves on to the next match; false when there is none. */
+  next(): boolean {
+    for (;;) {
+      const found = this.advance()
+      if (found !== PAUSED) return found === FOUND
+      this.allowed = Infinity
+    }
   }
 
   /** Whether there is a match at all. */
   exists(): boolean {
     const { program } = this.regex
     if (program.literal) return this.text.includes(program.prefix)
-    const end = this.machines.forward?.endFrom(this.text, 0, this.pairs, true) ?? GAVE_UP
-    return end === GAVE_UP ? this.findSlowly(0) : end !== NO_MATCH
+    const end = this.slow ? GAVE_UP : this.machines.forward!.endFrom(this.text, 0, this.pairs, true)
+    if (end !== GAVE_UP) return end !== NO_MATCH
+    this.slow = true
+    return this.next()
   }
 
   /** The text of a group of the match; null for one that took no part. */
@@ -154,20 +192,25 @@ export class Search {
     return start < 0 ? null : this.text.slice(start, this.slots[2 * number + 1])
   }
 
-  private find(from: number): boolean {
+  private find(from: number): number {
     const { program } = this.regex
     this.filled = false
     if (program.literal) {
-      this.start = this.text.indexOf(program.prefix, from)
-      this.end = this.start + program.prefix.length
-      return this.start >= 0
+      const start = this.text.indexOf(program.prefix, from)
+      this.start = start
+      this.end = start + program.prefix.length
+      return start < 0 ? DONE : FOUND
     }
-    const tried = this.tryPlaces(from)
-    if (tried !== GAVE_UP) return tried !== NO_MATCH
+    if (this.slow) return this.findSlowly()
+    if (this.wasted >= 0) {
+      const tried = this.tryPlaces(from)
+      if (tried !== GAVE_UP) return tried === NO_MATCH ? DONE : FOUND
+    }
     const { forward, backward } = this.machines
-    const end = forward === null ? GAVE_UP : forward.endFrom(this.text, from, this.pairs, false)
-    if (end === NO_MATCH) return false
-    if (end === GAVE_UP) return this.findSlowly(from)
+    const end = forward!.endFrom(this.text, from, this.pairs, false)
+    if (end !== GAVE_UP) this.pay(forward!.stop - from)
+    if (end === NO_MATCH) return DONE
+    if (end === GAVE_UP) return this.findSlowly()
     this.end = end
     let start = from
     if (program.length >= 0) start = end - program.length
@@ -176,10 +219,10 @@ export class Search {
       const { candidate } = forward!
       this.filled = this.groups && this.machines.captures.fillOnePass(this.text, candidate, end, this.slots)
       start = this.filled ? candidate : backward.startBefore(this.text, end, candidate)
-      if (start < 0) return this.findSlowly(from)
+      if (start < 0) return this.findSlowly()
     }
     this.start = start
-    return true
+    return FOUND
   }
 
   /**
@@ -188,7 +231,10 @@ export class Search {
    */
   private tryPlaces(from: number): number {
     const { leap, here } = this.machines
-    if (leap === null || here === null || this.wasted < 0) return GAVE_UP
+    if (leap === null || here === null) {
+      this.wasted = -1
+      return GAVE_UP
+    }
     const { text, pairs } = this
     let at = leap.find(text, from, pairs)
     while (at >= 0) {
@@ -196,6 +242,7 @@ export class Search {
       if (end === GAVE_UP) break
       if (end !== NO_MATCH) {
         this.wasted += here.stop - end
+        this.pay(here.stop - from)
         this.start = at
         this.end = end
         return end
@@ -204,20 +251,72 @@ export class Search {
       if (this.wasted > FREE_WASTE + at) break
       at = leap.find(text, at + sizeAt(text, at), pairs)
     }
-    if (at < 0) return NO_MATCH
+    if (at < 0) {
+      this.pay(text.length - from)
+      return NO_MATCH
+    }
     this.wasted = -1
     return GAVE_UP
   }
 
-  private findSlowly(from: number): boolean {
-    this.machines.forward = null
-    const slots = this.groups ? this.slots : [-1, -1]
-    const found = pikeSearch(this.regex.program, this.machines.classes, this.text, from, slots)
-    if (found) {
-      this.start = slots[0]!
-      this.end = slots[1]!
-      this.filled = true
-    }
-    return found
+  private fill(): number {
+    const { captures } = this.machines
+    this.spent += Math.floor((captures.cost(this.end - this.start) * STEP_WEIGHT) / 32)
+    if (captures.fill(this.text, this.start, this.end, this.slots)) return FOUND
+    this.filled = true
+    this.pike = this.pikeFor(this.start, this.end)
+    return this.fillSlowly()
+  }
+
+  /** The groups of the match, by the machine that always can. */
+  private fillSlowly(): number {
+    if (!this.run()) return PAUSED
+    for (let slot = 0; slot < this.slots.length; slot++) this.slots[slot] = this.pike!.slots[slot]!
+    this.pike = null
+    return FOUND
+  }
+
+  /** The match with its groups, by the machine that always can. */
+  private findSlowly(): number {
+    if (!this.slow) this.spent += EXPLOSION
+    this.slow = true
+    this.filled = false
+    this.pike ??= this.pikeFor(this.from, -1)
+    if (!this.run()) return PAUSED
+    const { found, slots } = this.pike
+    this.pike = null
+    if (!found) return DONE
+    this.start = slots[0]!
+    this.end = slots[1]!
+    if (this.groups) for (let slot = 0; slot < slots.length; slot++) this.slots[slot] = slots[slot]!
+    this.filled = true
+    return FOUND
+  }
+
+  private pikeFor(from: number, end: number): Pike {
+    const { program } = this.regex
+    return new Pike({
+      program,
+      classes: this.machines.classes,
+      text: this.text,
+      from,
+      end,
+      width: this.groups ? program.slots : 2,
+    })
+  }
+
+  /** Lets the slow machine run as far as is allowed; true when it is over. */
+  private run(): boolean {
+    const left = this.allowed - this.spent
+    if (left <= 0) return false
+    const characters = Math.max(1, Math.floor((left * 32) / (this.weight * SLOW)))
+    const before = this.pike!.at
+    const over = this.pike!.run(characters)
+    this.pay((this.pike!.at - before + 1) * SLOW)
+    return over
+  }
+
+  private pay(characters: number): void {
+    this.spent += Math.floor((characters * this.weight) / 32)
   }
 }
