@@ -63,7 +63,7 @@ export interface DfaOptions {
   readonly anchored: boolean
   /** Of a search: how places are found where a match could begin. */
   readonly leap: Leap | null
-  /** Entries of the table, and nodes in states, before they are thrown away. */
+  /** Entries of the table before it is thrown away; a fourth of that for nodes in states. */
   readonly most: number
 }
 
@@ -380,7 +380,7 @@ export class Dfa {
   }
 
   private add(key: string, state: State): number {
-    if (this.states.length >= this.mostStates || this.nodeCount > this.most >> 1) {
+    if (this.states.length >= this.mostStates || this.nodeCount > this.most >> 2) {
       this.clear()
       this.clearings++
     }

@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest'
 import { RE2JS } from 're2js'
 import { translateRegex } from '../builtins/regex-syntax.js'
-import { Regex, Search } from './search.js'
+import { DONE, FOUND, PAUSED, Regex, Search } from './search.js'
 import { searchPlainly } from './test-support/plain-machine.js'
 import { dice, randomPattern, randomText } from './test-support/random-patterns.js'
 import type { Bounds } from './search.js'
@@ -56,7 +56,7 @@ const SIZES: Readonly<Record<string, Bounds | undefined>> = {
 
 test.each(Object.keys(SIZES))('%s, every machine finds what the plain one finds', { timeout: 60_000 }, (name) => {
   const roll = dice(2026)
-  for (let round = 0; round < 1_000; round++) {
+  for (let round = 0; round < 500; round++) {
     const source = randomPattern(roll, { common: false })
     const pattern = parse(source, ['', 'i', 's', 'm', 'im'][roll(5)])
     const regex = new Regex(pattern.engine, pattern.names, SIZES[name])
@@ -77,7 +77,7 @@ test.each(Object.keys(SIZES))('%s, every machine finds what the plain one finds'
 
 test('JavaScript agrees where the languages do', { timeout: 60_000 }, () => {
   const roll = dice(7)
-  for (let round = 0; round < 3_000; round++) {
+  for (let round = 0; round < 2_000; round++) {
     const source = randomPattern(roll, { common: true })
     const { engine, names } = parse(source)
     const regex = new Regex(engine, names)
@@ -95,4 +95,72 @@ test('JavaScript agrees where the languages do', { timeout: 60_000 }, () => {
       same(searched(regex, text, true), wanted, `${source} in ${JSON.stringify(text)}`)
     }
   }
+})
+
+test('a search that may only spend a little at a time finds the same', () => {
+  const roll = dice(11)
+  for (let round = 0; round < 300; round++) {
+    const source = randomPattern(roll, { common: false })
+    const { engine, names } = parse(source)
+    const regex = new Regex(engine, names, SIZES[Object.keys(SIZES)[roll(4)]!])
+    const text = randomText(roll, { plain: false })
+    const wanted = searched(regex, text, true)
+    const search = new Search(regex, text, true)
+    const found: number[][] = []
+    for (let came = PAUSED as number; came !== DONE;) {
+      search.allowed = search.spent + 1
+      came = search.advance()
+      if (came === FOUND) found.push([...search.slots])
+    }
+    same(found, wanted, `${source} in ${JSON.stringify(text)}`)
+  }
+})
+
+test('the price of a search is the same whatever was searched for before', () => {
+  const roll = dice(5)
+  const price = (regex: Regex, text: string): number => {
+    const search = new Search(regex, text, true)
+    while (search.next());
+    return search.spent
+  }
+  for (let round = 0; round < 200; round++) {
+    const source = randomPattern(roll, { common: false })
+    const { engine, names } = parse(source)
+    const used = new Regex(engine, names, SIZES['with small tables and long spans'])
+    for (let each = 0; each < 8; each++) {
+      const text = randomText(roll, { plain: false })
+      const unused = new Regex(engine, names, SIZES['with small tables and long spans'])
+      same(price(used, text), price(unused, text), `${source} in ${JSON.stringify(text)}`)
+    }
+  }
+})
+
+const random = (letters: string, size: number): string => {
+  const roll = dice(3)
+  return Array.from({ length: size }, () => letters[roll(letters.length)]).join('')
+}
+
+test.each<[pattern: string, text: (size: number) => string]>([
+  ['(a+)+$', (size) => `${'a'.repeat(size)}b`],
+  ['(a|a)*b', (size) => 'a'.repeat(size)],
+  ['(x+x+)+y', (size) => 'x'.repeat(size)],
+  ['(?:a?){30}a{30}', (size) => 'a'.repeat(size)],
+  ['.*.*.*=.*', (size) => 'x'.repeat(size)],
+  ['(?:(?:x{0,30}){0,30}y)', (size) => 'x'.repeat(size)],
+  ['(a|b)*a(a|b){20}$', (size) => `${random('ab', size)}c`],
+  ['[ab]*a[ab]{200}c', (size) => random('ab', size)],
+  ['([a-z]+)*\\d', (size) => random('abc', size)],
+  ['w[a-z]+5', (size) => 'w'.repeat(size)],
+  ['\\b\\w+\\b.*z', (size) => 'é '.repeat(size / 2)],
+  ['(?:(a)|(b)|b)*(x|y)?$', (size) => random('ab', size)],
+  [Array.from({ length: 200 }, (_unused, at) => `word${at * 7}x`).join('|'), (size) => 'word1'.repeat(size / 5)],
+])('one search for %s takes steps in proportion to the text', (source, text) => {
+  const { engine, names } = parse(source)
+  const spent = (size: number): number => {
+    const search = new Search(new Regex(engine, names), text(size), true)
+    search.next()
+    return search.spent
+  }
+  // Half of it is what tables that explode cost once.
+  expect(spent(8_000)).toBeLessThan(2.2 * spent(4_000) + 100)
 })

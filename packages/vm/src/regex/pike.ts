@@ -37,6 +37,8 @@ export class Pike {
   private readonly seen: Int32Array
   /** Slots of the thread that is followed. */
   private readonly own: Int32Array
+  /** What is to be visited; below 0: the slot ~n gets back what it held, which lies under it. Kept, as threads are many. */
+  private readonly pending: number[] = []
   /** How far it has come. */
   at: number
   /** What the character before is. */
@@ -119,12 +121,13 @@ export class Pike {
     const { seen, own, ready, at } = this
     const { kind, value, slot, next } = this.options.program
     const { width } = this.options
-    // What is to be visited; below 0: the slot ~n gets back what it held, which lies under it.
-    const pending: number[] = [node]
-    while (pending.length > 0) {
-      const each = pending.pop()!
+    const { pending } = this
+    let height = 0
+    pending[height++] = node
+    while (height > 0) {
+      const each = pending[--height]!
       if (each < 0) {
-        own[~each] = pending.pop()!
+        own[~each] = pending[--height]!
         continue
       }
       if (seen[each] === at) continue
@@ -141,11 +144,12 @@ export class Pike {
       }
       const where = slot[each]!
       if (where >= 2 && where < width) {
-        pending.push(own[where]!, ~where)
+        pending[height++] = own[where]!
+        pending[height++] = ~where
         own[where] = at
       }
       const to = next[each]!
-      for (let index = to.length - 1; index >= 0; index--) pending.push(to[index]!)
+      for (let index = to.length - 1; index >= 0; index--) pending[height++] = to[index]!
     }
   }
 }

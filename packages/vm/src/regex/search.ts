@@ -204,6 +204,8 @@ export class Search {
     if (this.slow) return this.findSlowly()
     if (this.wasted >= 0) {
       const tried = this.tryPlaces(from)
+      // A search from everywhere has all the states that one from a single place has.
+      if (this.slow) return this.findSlowly()
       if (tried !== GAVE_UP) return tried === NO_MATCH ? DONE : FOUND
     }
     const { forward, backward } = this.machines
@@ -239,7 +241,10 @@ export class Search {
     let at = leap.find(text, from, pairs)
     while (at >= 0) {
       const end = here.endAt(text, at)
-      if (end === GAVE_UP) break
+      if (end === GAVE_UP) {
+        this.giveUp()
+        return GAVE_UP
+      }
       if (end !== NO_MATCH) {
         this.wasted += here.stop - end
         this.pay(here.stop - from)
@@ -278,8 +283,7 @@ export class Search {
 
   /** The match with its groups, by the machine that always can. */
   private findSlowly(): number {
-    if (!this.slow) this.spent += EXPLOSION
-    this.slow = true
+    this.giveUp()
     this.filled = false
     this.pike ??= this.pikeFor(this.from, -1)
     if (!this.run()) return PAUSED
@@ -291,6 +295,12 @@ export class Search {
     if (this.groups) for (let slot = 0; slot < slots.length; slot++) this.slots[slot] = slots[slot]!
     this.filled = true
     return FOUND
+  }
+
+  /** No more tables for this text. */
+  private giveUp(): void {
+    if (!this.slow) this.spent += EXPLOSION
+    this.slow = true
   }
 
   private pikeFor(from: number, end: number): Pike {
