@@ -277,6 +277,7 @@ class Translator {
    * the same as long as no group inside is captured.
    */
   private repeatInPieces(least: number, most: number | null, inner: number): void {
+    const isOneCharacter = !this.repeated && /^(?:[.[]|\\[xpP]|[^()^$\\])/.test(this.out.slice(this.atom))
     const atom = `(?:${this.out.slice(this.atom)})`
     const step = Math.max(1, Math.floor(MAX_COUNT / inner))
     const length = (Math.max(least, most ?? 0) / step) * atom.length
@@ -289,6 +290,7 @@ class Translator {
     let out = ''
     for (let left = least; left > 0; left -= step) out += `${atom}{${Math.min(left, step)}}`
     if (most === null) out += `${atom}*${lazy}`
+    else if (isOneCharacter) out += upTo(atom, most - least, step, lazy)
     else for (let left = most - least; left > 0; left -= step) out += `${atom}{0,${Math.min(left, step)}}${lazy}`
     this.out = `${this.out.slice(0, this.atom)}(?:${out})`
     this.counts.at(-1)!.count = step * inner
@@ -513,6 +515,17 @@ class Translator {
     if (to < from) this.fail('invalid character class range, the start must be <= the end', start, this.at)
     return [[from, to]]
   }
+}
+
+/**
+ * Up to `most` of an atom that is one character. As `a{0,1000}a{0,1000}` it could be told apart in a thousand ways, and a machine would
+ * go all of them; so either a thousand are there and then more, or fewer.
+ */
+function upTo(atom: string, most: number, step: number, lazy: string): string {
+  if (most <= step) return `${atom}{0,${most}}${lazy}`
+  const many = `${atom}{${step}}${upTo(atom, most - step, step, lazy)}`
+  const few = `${atom}{0,${step - 1}}${lazy}`
+  return lazy === '' ? `(?:${many}|${few})` : `(?:${few}|${many})`
 }
 
 /** Where a group name has its first character that may not be there. */

@@ -33,8 +33,8 @@ const FULL_STEP = -0x7ffffffe
 /** A used table is full. */
 const FULL = -3
 
-/** States before they are thrown away: making them all takes some ms. */
-const MOST_STATES = 1024
+/** States before they are thrown away: making them all takes some ms. A long count needs one for each character. */
+const MOST_STATES = 8192
 /** Fewer characters for each state of a full table, and a search is better off without. */
 const PROGRESS_A_STATE = 10
 /** Any class but that of the edge, where it does not matter which. */
