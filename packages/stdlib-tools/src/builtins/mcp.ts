@@ -6,6 +6,7 @@
 // Effects (answered by mcp/provider.ts):
 //   mcp.connect {op: open, client, name, spec}      → server facts; fails as 04a §3.1 says
 //   mcp.connect {op: close|release, client, name}   → nil
+//   mcp.connect {op: updates, client, name}         → {resources: [uri], lists: [name]}, what changed since the last time
 //   mcp.connect {op: status}                        → [{name, lazy, card, keepAliveMs}], the servers that the host declared
 //   mcp.request {client, name, spec, method, params} → the result object as the server sent it
 
@@ -397,6 +398,37 @@ const mcpGetPrompt = builtin(
   },
 )
 
+/** Requests beyond those with builtins of their own, for `std/mcp`. */
+const OTHER_REQUESTS: ReadonlySet<string> = new Set([
+  'ping',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+])
+
+const mcpAsk = builtin(
+  '__mcp_ask(client: mcp_client, method: string, params: dict) -> dict',
+  { doc: 'Any other request of the protocol that a client may make; gives the whole result.', effects: ['mcp.request'] },
+  (ctx, value, method, params) => {
+    const client = clientOf(value)
+    if (client === null) return ctx.throw('the first argument must be an MCP client')
+    const name = display(method!)
+    if (!OTHER_REQUESTS.has(name)) return ctx.throw(`MCP: '${name}' is no request of scripts`)
+    return ask(ctx, client, name, params instanceof HarnDict ? params : EMPTY(), 'whole')
+  },
+)
+
+const mcpUpdates = builtin(
+  '__mcp_updates(client: mcp_client) -> dict',
+  { doc: 'What a server said to have changed since it was last asked.', effects: ['mcp.connect'] },
+  (ctx, value) => {
+    const client = clientOf(value)
+    if (client === null) return ctx.throw('the first argument must be an MCP client')
+    if (ctx.state(mcpState).closed.includes(client.number)) return ctx.runtime('MCP client is disconnected')
+    return ctx.perform({ kind: 'mcp.connect', args: { op: 'updates', client: client.number, name: client.name } })
+  },
+)
+
 const mcpServerInfo = builtin(
   'mcp_server_info(client: mcp_client) -> dict',
   { doc: 'Name of the server and that it is connected.', effects: [] },
@@ -658,6 +690,8 @@ export const mcpFamily: BuiltinFamily = {
     mcpCall,
     mcpReadResource,
     mcpGetPrompt,
+    mcpAsk,
+    mcpUpdates,
     mcpServerInfo,
     mcpRegistryStatus,
     mcpServerCard,

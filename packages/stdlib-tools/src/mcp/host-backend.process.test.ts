@@ -21,6 +21,8 @@ import type { Tool, ToolContext } from '../tools/define.js'
 import { createRegistry } from '../tools/registry.js'
 import { toMcpServer } from './host-backend.js'
 import type { HostBackend } from './host-backend.js'
+import { createRuntime } from '../runtime.js'
+import { mcpProvider } from './provider.js'
 import { McpServerConnection } from './server.js'
 import { serveHttp } from './server-http.js'
 
@@ -225,4 +227,55 @@ describe.each(Object.entries(WAYS))('over %s', (_, way) => {
 test('in a registry and in a run there is no such client', async () => {
   const registry = createRegistry([tool('who', ({ client }) => client)])
   expect(await registry.call('who')).toBe(null)
+})
+
+test('a script watches resources and lists, and completes arguments', async () => {
+  const registry = createRegistry()
+  const backend = toMcpServer(registry, {
+    resources: [
+      { uri: 'tea://a', read: () => 'a' },
+      { uri: 'tea://b', read: () => 'b' },
+    ],
+    templates: [{ uriTemplate: 'tea://{kind}', complete: { kind: ['green', 'black'] }, read: () => '' }],
+    prompts: [
+      { name: 'brew', arguments: [{ name: 'kind', complete: (value, { water = 'cold' }) => [value, water] }], get: () => '' },
+    ],
+  })
+  registry.use(
+    tool('change', () => {
+      for (const uri of ['tea://b', 'tea://a', 'tea://a', 'tea://c']) backend.resourceUpdated(uri)
+      backend.offer({ prompts: [] })
+      return 'changed'
+    }),
+  )
+  const server = await serveHttp(backend, identity, { port: 0 })
+  open.push(() => server.close())
+  const runtime = createRuntime({ providers: [mcpProvider({ servers: { tea: { url: server.url } } })], grants: ['mcp'] })
+  // What changed is on its own way to the client; it asks until it is there.
+  const source = `
+import { mcp_complete, mcp_subscribe, mcp_unsubscribe, mcp_updates } from "std/mcp"
+let tea = mcp_ensure_active("tea")
+let suggested = [mcp_complete(tea, "tea://{kind}", "kind", "g"), mcp_complete(tea, "brew", "kind", "x", {water: "hot"})]
+mcp_subscribe(tea, "tea://a")
+mcp_subscribe(tea, "tea://b")
+mcp_unsubscribe(tea, "tea://b")
+let before = mcp_updates(tea)
+mcp_call(tea, "change", {})
+var seen = mcp_updates(tea)
+while len(seen.resources) == 0 || len(seen.lists) == 0 {
+  let more = mcp_updates(tea)
+  seen = {resources: seen.resources + more.resources, lists: seen.lists + more.lists}
+}
+return [suggested, before, seen, mcp_updates(tea)]`
+  const nothing = { resources: [], lists: [] }
+  expect(await runtime.run(source)).toEqual([
+    [['green'], ['x', 'hot']],
+    nothing,
+    { resources: ['tea://a'], lists: ['prompts'] },
+    nothing,
+  ])
+  const refused = await runtime.run(`
+import { mcp_subscribe } from "std/mcp"
+try { mcp_subscribe(mcp_ensure_active("tea"), "tea://none") } catch (e) { return to_string(e) }`)
+  expect(refused).toContain('Resource not found: tea://none')
 })

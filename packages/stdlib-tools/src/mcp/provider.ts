@@ -41,6 +41,8 @@ export interface McpOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
+/** A server that never stops to say that something changed is listened to no longer. */
+const MOST_UPDATES = 10_000
 /** Below the numbers of declared servers, however many there are. */
 const FIRST_ADDRESS = -1_000_000
 const SAFE_ENVIRONMENT =
@@ -71,6 +73,9 @@ const READING = new Set([
   'resources/read',
   'prompts/list',
   'prompts/get',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
 ])
 
 /** A provider for `createRuntime`; each run gets connections of its own. */
@@ -93,6 +98,8 @@ export class McpConnections implements Provider {
   private readonly leaving = new Set<Promise<void>>()
   private readonly keepAlive = new Map<number, ReturnType<typeof setTimeout>>()
   private readonly readOnly = new Map<number, Promise<ReadonlySet<string>>>()
+  /** What servers said to have changed and no script has asked for, by connection number. */
+  private readonly updates = new Map<number, { readonly resources: Set<string>; readonly lists: Set<string> }>()
   private readonly stop = new AbortController()
   private ended = false
 
@@ -118,6 +125,8 @@ export class McpConnections implements Provider {
         return this.disconnect(number)
       case 'release':
         return this.release(number, name)
+      case 'updates':
+        return answered(this.takeUpdates(number))
       case 'status':
         return answered(this.status())
       default:
@@ -289,6 +298,7 @@ export class McpConnections implements Provider {
         fetch: options.fetch,
         onNotification: (method, params) => {
           if (method === 'notifications/tools/list_changed') this.readOnly.delete(number)
+          this.noteUpdate(number, method, params)
           options.onNotification?.(name, method, params)
         },
       },
@@ -339,6 +349,23 @@ export class McpConnections implements Provider {
     timer.unref?.()
     this.keepAlive.set(number, timer)
     return answered(null)
+  }
+
+  private noteUpdate(number: number, method: string, params: Plain): void {
+    const list = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1]
+    const uri = method === 'notifications/resources/updated' ? record(params)['uri'] : undefined
+    if (list === undefined && typeof uri !== 'string') return
+    const noted = this.updates.get(number) ?? { resources: new Set<string>(), lists: new Set<string>() }
+    this.updates.set(number, noted)
+    if (list !== undefined) noted.lists.add(list)
+    else if (noted.resources.size < MOST_UPDATES) noted.resources.add(uri as string)
+  }
+
+  private takeUpdates(given: number): Plain {
+    const number = this.aliases.get(given) ?? given
+    const noted = this.updates.get(number)
+    this.updates.delete(number)
+    return { resources: [...(noted?.resources ?? [])].sort(), lists: [...(noted?.lists ?? [])].sort() }
   }
 
   private status(): Plain {

@@ -84,6 +84,8 @@ const rows: [names: readonly string[], needs: BuiltinNeeds][] = [
       'mcp_list_prompts',
       'mcp_read_resource',
       'mcp_get_prompt',
+      '__mcp_ask',
+      '__mcp_updates',
       'mcp_server_info',
       'mcp_disconnect',
     ],
