@@ -657,6 +657,8 @@ export class Machine {
     if (!(receiver instanceof HarnGenerator) && !(receiver instanceof HarnDict && def === null)) {
       site.seen = kind
       site.cache = def
+      // The base tier's name for the kind that `cache` is for; it writes it anew when it comes by.
+      site.kind = 0
     }
     return def
   }
