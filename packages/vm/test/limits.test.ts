@@ -17,6 +17,7 @@ describe('fuel', () => {
     ['an endless loop in a deferred block', 'fn f() { defer { while true { } } }\nf()'],
     ['an endless loop in a callback', '[1].map({ x -> while true { } })'],
     ['an endless generator', 'fn g() { while true { yield 1 } }\nfor x in g() { }'],
+    ['generators that make generators', 'fn g(n) { for x in g(n + 1) { yield x } }\nfor x in g(0) { }'],
     ['an endless iterator', '(1 to 9000000000000000).map({ x -> x }).count()'],
     ['a huge range drained by a builtin', '(1 to 9000000000000000).to_list()'],
     [

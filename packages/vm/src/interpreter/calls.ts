@@ -4,7 +4,7 @@
 import { Fault, runtimeFault, typeFault } from './fault.js'
 import { closestName } from './suggest.js'
 import { makeIter } from '../builtins/iter.js'
-import { Coroutine } from '../scheduler/task.js'
+import { Coroutine, COROUTINE_UNITS } from '../scheduler/task.js'
 import { HarnBuiltin, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -109,6 +109,9 @@ export function callFrom(
   const co = task.current
   if (callee instanceof HarnClosure) {
     if (callee.code.plain) return m.enter(task, callee, from, argc, false)
+    // A generator may pull one that it makes, and so on without end: this is where that is bounded.
+    if (isFuelPoint && m.fuel < 1) return m.refuelBefore(task)
+    m.charge(1, COROUTINE_UNITS + 16 * argc)
     const generator = new HarnGenerator(callee.code.chunk.kind === 'stream' ? 'stream' : 'generator', null)
     const own = new Coroutine(generator)
     own.begin(callee, co.regs.slice(from, from + argc), placeArguments)

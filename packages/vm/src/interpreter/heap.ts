@@ -11,7 +11,7 @@ import { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnEnum, HarnFloat, HarnPair } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { graphOf } from '../compiled/graph.js'
-import { Coroutine, NativeActivation } from '../scheduler/task.js'
+import { Coroutine, COROUTINE_UNITS, NativeActivation } from '../scheduler/task.js'
 import type { Machine } from '../vm.js'
 
 /** A float in a slot: once for each reference, since which of them share a box depends on the tier. */
@@ -172,6 +172,7 @@ export class HeapWalk {
     else if (value instanceof HarnHandle) this.slot(value.descriptor)
     else if (value instanceof HarnAtomic) this.slot(value.value)
     else if (value instanceof Coroutine) {
+      this.units += COROUTINE_UNITS
       this.slots(liveRegisters(value, value === this.runs))
       this.items(value.frames.slice(0, value.fp + 1))
     } else if (value instanceof NativeActivation) {

@@ -32,6 +32,9 @@ export const MAX_NESTED_CALLS = 512
 
 const FIRST_REGISTERS = 16
 
+/** Heap units of a stack beside what its frames hold: registers and frame lists have room before anything is in them. */
+export const COROUTINE_UNITS = 1024
+
 export class Coroutine {
   regs: Value[]
   /** By frame: the function or native frame, the instruction of the caller that takes the result, and the frame's first register. */
