@@ -5,7 +5,7 @@
 //   layout    a changed script that parses is formatted to the same program, for good; repairs of lint leave it a program
 //   grammar   the generated parser and Ohm accept and refuse the same, with the same tree and the same reasons
 //   program   a script, generated or changed, ends the same way in one piece, in slices, and through snapshots
-//   tiers     a script, generated or changed, does the same compiled as in the base tier: exits, output, fuel, heap units, faults
+//   tiers     a program, generated or changed, does the same compiled as in the base tier: exits, output, fuel, heap units, faults
 //   chunk     changed bytecode is refused by the verifier, or runs without an error of ours
 //   snapshot  a changed snapshot is refused, or loads and the run ends as if nothing had been changed
 //   checker   a changed script is checked to the end, in strict mode too, with findings inside the text; so is its manifest
@@ -25,6 +25,7 @@ import { generateEffects } from './generate-effects.js'
 import { generateTyped } from './generate-typed.js'
 import { generateProgram } from './generate.js'
 import { generateHotProgram } from './generate-hot.js'
+import { generateTiers } from './generate-tiers.js'
 import { mutateData, mutateRaw, mutateSource } from './mutate.js'
 import { ENVELOPE_BYTES, seal } from '../packages/vm/src/snapshot/envelope.js'
 import type { Random } from './random.js'
@@ -51,8 +52,7 @@ export const TARGETS: readonly Target[] = [
   {
     name: 'tiers',
     share: 100,
-    make: (random) =>
-      random.oneIn(5) ? changedScript(random) : random.oneIn(4) ? generateProgram(random) : generateHotProgram(random),
+    make: anyProgram,
     check: checkTiers,
   },
   { name: 'chunk', share: 15, make: changedChunk, check: checkChunk },
@@ -214,6 +214,48 @@ function checkRuns(program: LinkedProgram, random: Random): void {
 }
 
 // ---- tiers
+
+/** A program that compiles: a text that does not teaches nothing about tiers. */
+function anyProgram(random: Random): string {
+  for (;;) {
+    const kind = random.below(16)
+    const text =
+      kind < 3
+        ? changedLiterals(random, anyScript(random))
+        : kind < 5
+          ? generateProgram(random)
+          : kind < 6
+            ? generateHotProgram(random)
+            : generateTiers(random)
+    if (compile(text).program !== null) return text
+  }
+}
+
+/** A script with some numbers, texts and operators exchanged for others of their kind: most still run, and do something else. */
+function changedLiterals(random: Random, text: string): string {
+  const { starts, ends } = lex(text)
+  const places: { readonly at: number; readonly options: readonly string[] }[] = []
+  for (let at = 0; at < starts.length; at++) {
+    const piece = text.slice(starts[at], ends[at])
+    const options = CLASSES.find((each) => each.test.test(piece))?.options
+    if (options !== undefined) places.push({ at, options })
+  }
+  let result = text
+  const chosen = Array.from({ length: places.length === 0 ? 0 : random.between(0, 4) }, () => random.pick(places))
+  // From the end, so that offsets hold.
+  for (const { at, options } of [...new Set(chosen)].sort((one, other) => other.at - one.at)) {
+    result = result.slice(0, starts[at]) + random.pick(options) + result.slice(ends[at])
+  }
+  return result
+}
+
+const CLASSES: readonly { readonly test: RegExp; readonly options: readonly string[] }[] = [
+  { test: /^\d+$/, options: ['0', '1', '2', '3', '7', '100', '9007199254740993', '2.5'] },
+  { test: /^\d+\.\d+$/, options: ['0.0', '0.5', '1.0', '2.25', '3'] },
+  { test: /^(true|false|nil)$/, options: ['true', 'false', 'nil', '1'] },
+  { test: /^[-+*%]$/, options: ['+', '-', '*', '/', '%'] },
+  { test: /^(<=?|>=?|==|!=)$/, options: ['<', '<=', '>', '>=', '==', '!='] },
+]
 
 /** The base tier and the compiled one side by side, exit by exit. Sometimes memory is scarce, so that it is counted on the way. */
 function checkTiers(text: string, random: Random): void {
