@@ -14,7 +14,7 @@ const INPUTS: Readonly<Record<string, number>> = {
   parser: 1500,
   grammar: 500,
   program: 250,
-  tiers: 300,
+  tiers: 100,
   chunk: 350,
   snapshot: 120,
   checker: 300,
