@@ -39,7 +39,9 @@ interface SetParts {
 }
 
 /** `N:text` with N in UTF-8 bytes, as in the key of every named or textual part. */
-const counted = (text: string): string => `${encoder.encode(text).length}:${text}`
+const counted = (text: string): string => `${BEYOND_ASCII.test(text) ? encoder.encode(text).length : text.length}:${text}`
+// eslint-disable-next-line no-control-regex -- all of ASCII
+const BEYOND_ASCII = /[^\0-\x7f]/
 
 /** NaN is written with its sign bit set, which is how the division of two zeros leaves it. */
 function floatKey(v: number): string {

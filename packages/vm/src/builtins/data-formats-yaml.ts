@@ -1,6 +1,7 @@
 // YAML ⇄ values. Reading is left to the `yaml` package, told to keep ints apart from floats; writing is ours: block style,
 // keys in order, quotes only where a plain text would be read as something else (reference 03a §10.3).
 
+import type { Cost } from './pieces.js'
 import { Pair, Scalar, YAMLMap, YAMLParseError, isCollection, isScalar, parseDocument, visit } from 'yaml'
 import type { Node } from 'yaml'
 import { HarnDict } from '../values/dict.js'
@@ -167,10 +168,28 @@ function keyText(key: unknown): string {
 
 // -------------------------------------------------------------------------------------------------------------- writing
 
-export function stringifyYaml(value: Value): string {
+/** Units of a member, whose text is looked at for what readers might take it for; and characters that are a unit, as a power of two. */
+const UNITS_A_MEMBER = 6
+const TEXT_BITS = 4
+
+/** Members that are written between two looks at the budget. */
+const MEMBERS = 64
+
+/** In steps (pieces.ts). Throws FormatError. */
+export function* stringifyYaml(value: Value): Generator<Cost, string, void> {
   const lines: string[] = []
-  writeBlock(lines, '', '', value, 0)
+  yield* writeBlock(lines, '', '', value, 0)
   return `${lines.join('\n')}\n`
+}
+
+function costOf(items: readonly Value[], at: number): Cost {
+  let heap = 0
+  const end = Math.min(items.length, at + MEMBERS)
+  for (let next = at; next < end; next++) {
+    const item = items[next]!
+    heap += typeof item === 'string' ? 16 + item.length : 32
+  }
+  return { units: UNITS_A_MEMBER * (end - at) + (heap >> TEXT_BITS), heap }
 }
 
 /** Members of a container, keyed for dicts; null for a scalar. */
@@ -184,7 +203,7 @@ function parts(value: Value): { readonly keys: readonly string[] | null; readonl
  * Appends the lines of a value. `head` is what stands before it on its first line (indent and `key:` or `-`), `indent` the
  * white space of the lines of its members.
  */
-function writeBlock(lines: string[], head: string, indent: string, value: Value, depth: number): void {
+function* writeBlock(lines: string[], head: string, indent: string, value: Value, depth: number): Generator<Cost, void, void> {
   if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
   const container = parts(value)
   const gap = head === '' ? '' : ' '
@@ -197,13 +216,18 @@ function writeBlock(lines: string[], head: string, indent: string, value: Value,
   const compact = head.endsWith('-')
   if (head !== '' && !compact) lines.push(head)
   for (const [at, item] of container.items.entries()) {
+    if (at % MEMBERS === 0) yield costOf(container.items, at)
     const start = compact && at === 0 ? `${head} ` : indent
-    if (container.keys === null) writeBlock(lines, `${start}-`, `${indent}  `, item, depth + 1)
+    // A generator for each scalar would take longer than the scalar.
+    const isScalar = !(item instanceof HarnList || item instanceof HarnSet || item instanceof Keyed)
+    if (container.keys === null) {
+      if (isScalar) lines.push(`${start}- ${scalar(item, `${indent}  `)}`)
+      else yield* writeBlock(lines, `${start}-`, `${indent}  `, item, depth + 1)
+    } else if (isScalar) lines.push(`${start}${textScalar(container.keys[at]!, null)}: ${scalar(item, `${indent}  `)}`)
     else {
-      const nested = parts(item)
       // Lists inside dicts are not indented.
-      const inner = nested !== null && nested.keys === null ? indent : `${indent}  `
-      writeBlock(lines, `${start}${textScalar(container.keys[at]!, null)}:`, inner, item, depth + 1)
+      const inner = item instanceof Keyed ? `${indent}  ` : indent
+      yield* writeBlock(lines, `${start}${textScalar(container.keys[at]!, null)}:`, inner, item, depth + 1)
     }
   }
 }

@@ -7,12 +7,15 @@ import { csvLine, parseCsv } from './data-formats-csv.js'
 import { parseJunit } from './data-formats-junit.js'
 import { parseTomlText, stringifyToml } from './data-formats-toml.js'
 import { FormatError, KeyError, parseYaml, stringifyYaml } from './data-formats-yaml.js'
+import { inPieces, inSteps } from './pieces.js'
+import type { Cost, Steps } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnBytes } from '../values/scalars.js'
+import { TextBuilder } from '../values/text-builder.js'
 import { sortTexts } from '../values/text-order.js'
 import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -62,45 +65,92 @@ function readCsv(text: string, options: CsvOptions): Value {
   return new HarnList(rows.map((row) => HarnDict.named(head.map((key, at) => [key, row[at] ?? '']))))
 }
 
-function fieldsOf(value: Value): Keyed | null {
-  return value instanceof Keyed ? value : null
+class CsvError extends Error {}
+
+/** Units of a cell, beside the walk that shows it. */
+const UNITS_A_CELL = 2
+
+/** What writing a row of so many cells takes. Cells are mostly short. */
+function rowCost(cells: number): Cost {
+  return { units: 1 + UNITS_A_CELL * cells, heap: 16 * cells }
 }
 
-function writeCsv(ctx: Context, rows: Value, { headers, delimiter }: CsvOptions): Result {
-  const fail = (message: string): Result => ctx.throw(`csv_stringify: ${message}`)
-  if (!(rows instanceof HarnList)) return fail('expected a list of rows')
+function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generator<Cost, string, void> {
   const items = rows.view()
-  ctx.charge(items.length)
-  const isDict = items.map((row) => fieldsOf(row) !== null)
-  for (const [at, row] of items.entries()) {
-    if (!isDict[at] && !(row instanceof HarnList)) return fail('each row must be a list of cells (or use dict rows)')
-    if (isDict[at] && !isDict[0]) return fail('each row must be a list of cells (or use dict rows)')
-    if (isDict[at] !== isDict[0]) return fail('mixed list/dict rows are not supported')
+  const isDict = items[0] instanceof Keyed
+  for (const row of items) {
+    if (!(row instanceof Keyed) && !(row instanceof HarnList))
+      throw new CsvError('each row must be a list of cells (or use dict rows)')
+    if (row instanceof Keyed && !isDict) throw new CsvError('each row must be a list of cells (or use dict rows)')
+    if (row instanceof Keyed !== isDict) throw new CsvError('mixed list/dict rows are not supported')
   }
-  let out = ''
-  if (isDict[0] === true) {
-    const keys = sortTexts([...new Set(items.flatMap((row) => fieldsOf(row)!.keys()))])
-    if (headers) out += csvLine(keys, delimiter)
-    for (const row of items)
-      out += csvLine(
-        keys.map((key) => display(fieldsOf(row)!.get(key) ?? '')),
-        delimiter,
+  const out = new TextBuilder()
+  if (isDict) {
+    const found = new Set<string>()
+    for (const row of items) {
+      yield rowCost((row as Keyed).size)
+      for (const key of (row as Keyed).keys()) found.add(key)
+    }
+    const keys = sortTexts([...found])
+    if (headers) out.add(csvLine(keys, delimiter))
+    for (const row of items) {
+      yield rowCost(keys.length)
+      out.add(
+        csvLine(
+          keys.map((key) => display((row as Keyed).get(key) ?? '')),
+          delimiter,
+        ),
       )
+    }
   } else {
     let width: number | null = null
     for (const row of items as readonly HarnList[]) {
       if (width !== null && row.length !== width)
-        return fail(`CSV error: found record with ${row.length} fields, but the previous record has ${width} fields`)
+        throw new CsvError(`CSV error: found record with ${row.length} fields, but the previous record has ${width} fields`)
       width = row.length
-      out += csvLine(
-        row.view().map((cell) => display(cell)),
-        delimiter,
+      yield rowCost(width)
+      out.add(
+        csvLine(
+          row.view().map((cell) => display(cell)),
+          delimiter,
+        ),
       )
     }
   }
-  ctx.charge(out.length >> 6, out.length)
-  return out
+  return out.toString()
 }
+
+function* csvSteps(rows: HarnList, options: CsvOptions): Steps {
+  try {
+    const text = yield* csvLines(rows, options)
+    return (ctx) => {
+      ctx.charge(text.length >> 6)
+      return text
+    }
+  } catch (error) {
+    if (error instanceof CsvError) return (ctx) => ctx.throw(`csv_stringify: ${error.message}`)
+    throw error
+  }
+}
+
+const csvWriting = inPieces('csv.stringify', ([rows, headers, delimiter]) =>
+  inSteps(csvSteps(rows as HarnList, { headers: headers as boolean, delimiter: delimiter as string })),
+)
+
+function* yamlSteps(value: Value): Steps {
+  try {
+    const text = yield* stringifyYaml(value)
+    return (ctx) => {
+      ctx.charge(text.length >> 6)
+      return text
+    }
+  } catch (error) {
+    if (error instanceof FormatError) return (ctx) => ctx.throw(`yaml_stringify: ${error.message}`)
+    throw error
+  }
+}
+
+const yamlWriting = inPieces('yaml.stringify', ([value]) => inSteps(yamlSteps(value!)))
 
 // ---------------------------------------------------------------------------------------------------------------- JUnit
 
@@ -125,7 +175,7 @@ export const dataFormatsFamily: BuiltinFamily = {
       return converting(ctx, 'YAML parse error', () => parseYaml(source))
     }),
     builtin('yaml_stringify(value: any) -> string', { doc: 'Block YAML with keys in order.', borrows: true }, (ctx, value) =>
-      converting(ctx, 'yaml_stringify', () => stringifyYaml(value ?? null)),
+      yamlWriting.run(ctx, value ?? null),
     ),
     builtin('toml_parse(str: string) -> any', { doc: 'The value that a TOML text stands for.', borrows: true }, (ctx, text) => {
       const source = textOf(ctx, text, TOML_UNITS)
@@ -142,7 +192,11 @@ export const dataFormatsFamily: BuiltinFamily = {
     builtin(
       'csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string',
       { doc: 'CSV text of rows that are lists or dicts.', borrows: true },
-      (ctx, rows, options) => writeCsv(ctx, rows ?? null, csvOptions(options)),
+      (ctx, rows, options) => {
+        if (!(rows instanceof HarnList)) return ctx.throw('csv_stringify: expected a list of rows')
+        const { headers, delimiter } = csvOptions(options)
+        return csvWriting.run(ctx, rows, headers, delimiter)
+      },
     ),
     builtin(
       'parse_junit_xml(input: string | bytes) -> list',
@@ -150,4 +204,5 @@ export const dataFormatsFamily: BuiltinFamily = {
       (ctx, input) => junit(ctx, input ?? null),
     ),
   ],
+  frames: [csvWriting.frame, yamlWriting.frame],
 }

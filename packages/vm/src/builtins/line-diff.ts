@@ -1,6 +1,8 @@
 // The difference of two texts by lines, all lines shown: ` ` kept, `-` gone, `+` new. Common lines are found by the longest
 // common subsequence between the equal head and tail; where that would take too long the middle is replaced as a whole.
 
+import { work } from '../values/meter.js'
+
 /** Product of line counts up to which the table of the longest common subsequence is built. */
 const MOST_CELLS = 4_000_000
 
@@ -24,15 +26,31 @@ export function lineDiff(before: string, after: string): string {
   ].join('\n')
 }
 
+/** Cells that are filled for a unit, as a power of two. */
+const CELL_BITS = 5
+
+/** Equal lines as equal numbers, which are compared at once. */
+function numbered(lines: readonly string[], numbers: Map<string, number>): Uint32Array {
+  return Uint32Array.from(lines, (line) => {
+    const number = numbers.get(line) ?? numbers.size
+    numbers.set(line, number)
+    return number
+  })
+}
+
 function middle(a: readonly string[], b: readonly string[]): string[] {
   if (a.length * b.length > MOST_CELLS) return [...a.map((line) => `-${line}`), ...b.map((line) => `+${line}`)]
+  work((a.length * b.length) >> CELL_BITS)
+  const numbers = new Map<string, number>()
+  const before = numbered(a, numbers)
+  const after = numbered(b, numbers)
   const width = b.length + 1
   // lengths[i * width + j]: length of the longest common subsequence of a from i and b from j.
-  const lengths = new Uint32Array((a.length + 1) * width)
+  const lengths = new Uint16Array((a.length + 1) * width)
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
       const at = i * width + j
-      lengths[at] = a[i] === b[j] ? lengths[at + width + 1]! + 1 : Math.max(lengths[at + width]!, lengths[at + 1]!)
+      lengths[at] = before[i] === after[j] ? lengths[at + width + 1]! + 1 : Math.max(lengths[at + width]!, lengths[at + 1]!)
     }
   }
   const out: string[] = []

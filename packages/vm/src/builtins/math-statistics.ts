@@ -12,42 +12,44 @@ import type { Value } from '../values/value.js'
 function statistic(
   signature: string,
   doc: string,
-  body: (ctx: Context, items: number[], arg: Value) => number | Result,
+  body: (ctx: Context, items: Float64Array, arg: Value) => number | Result,
 ): BuiltinDef {
   const name = signature.slice(0, signature.indexOf('('))
   return builtin(signature, { doc, borrows: true }, (ctx, list = null, arg = null) => {
     if (!(list instanceof HarnList)) return ctx.type(`${name}: items must be a list`)
-    ctx.charge(list.length >> 3, 16 * list.length)
-    const items: number[] = []
-    for (const item of list.view()) {
-      const x = numberOf(item)
+    ctx.charge(list.length >> 2, 16 * list.length)
+    const items = new Float64Array(list.length)
+    for (let at = 0; at < list.length; at++) {
+      const x = numberOf(list.at(at)!)
       if (x === null) return ctx.type(`${name} must be numeric`)
-      items.push(x)
+      items[at] = x
     }
     const result = body(ctx, items, arg)
     return typeof result === 'number' ? new HarnFloat(result) : result
   })
 }
 
-function mean(items: readonly number[]): number {
+function mean(items: Float64Array): number {
   return items.length === 0 ? 0 : items.reduce((sum, x) => sum + x, 0) / items.length
 }
 
 /** Value at a rank counted from 0, interpolated between neighbours; `ordered` is ascending. */
-function atRank(ordered: readonly number[], rank: number): number {
+function atRank(ordered: Float64Array, rank: number): number {
   const low = Math.floor(rank)
   const below = ordered[low]!
   const above = ordered[Math.ceil(rank)]!
   return below + (above - below) * (rank - low)
 }
 
-function ascending(items: number[]): number[] {
-  return items.sort((a, b) => a - b)
+/** The sort of the platform for doubles is several times quicker than one with a comparison. */
+function ascending(ctx: Context, items: Float64Array): Float64Array {
+  ctx.charge(items.length >> 1)
+  return items.sort()
 }
 
 /** Mean square distance from the mean; of a sample, divided by one less. The mapper makes the standard deviation of it. */
 function spread(name: string, map: (variance: number) => number) {
-  return (ctx: Context, items: number[], sample: Value): number | Result => {
+  return (ctx: Context, items: Float64Array, sample: Value): number | Result => {
     if (items.length === 0) return ctx.runtime(`${name}: items must not be empty`)
     const ofSample = isTruthy(sample)
     if (ofSample && items.length < 2) return ctx.runtime('sample variance requires at least 2 values')
@@ -60,7 +62,7 @@ function spread(name: string, map: (variance: number) => number) {
 export const statisticsFunctions: readonly BuiltinDef[] = [
   statistic('mean(items: list<number>) -> float', 'The arithmetic mean; 0.0 of nothing.', (_ctx, items) => mean(items)),
   statistic('median(items: list<number>) -> float', 'The middle value.', (ctx, items) =>
-    items.length === 0 ? ctx.runtime('median: items must not be empty') : atRank(ascending(items), (items.length - 1) / 2),
+    items.length === 0 ? ctx.runtime('median: items must not be empty') : atRank(ascending(ctx, items), (items.length - 1) / 2),
   ),
   statistic(
     'variance(items: list<number>, sample?: bool) -> float',
@@ -80,7 +82,7 @@ export const statisticsFunctions: readonly BuiltinDef[] = [
       if (percent === null) return ctx.type('percentile must be numeric')
       if (items.length === 0) return ctx.runtime('percentile: items must not be empty')
       if (!(percent >= 0 && percent <= 100)) return ctx.runtime('percentile must be between 0 and 100')
-      return atRank(ascending(items), ((items.length - 1) * percent) / 100)
+      return atRank(ascending(ctx, items), ((items.length - 1) * percent) / 100)
     },
   ),
 ]

@@ -6,13 +6,14 @@ import type { BuiltinDef, Context, FrameDef, Result, Run } from './builtin.js'
 import { count, countOr, textArg } from './core-values.js'
 import { holds } from './lists.js'
 import { inPieces, inSteps } from './pieces.js'
-import type { Steps } from './pieces.js'
+import type { Cost, Steps } from './pieces.js'
 import { caseFunctions, clusters, graphemes } from './strings-case.js'
 import { baseName, dirName, extName } from './strings-paths.js'
 import { repeatText, replaceAll, splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { TextBuilder } from '../values/text-builder.js'
 import { isPart } from '../values/text-search.js'
 import { codePointLength, sliceText } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
@@ -31,33 +32,60 @@ function textFunction(signature: string, doc: string, map: (...texts: string[]) 
   return builtin(signature, { doc, borrows: true }, run)
 }
 
+const UNITS_A_PLACE = 2
+
+function put(out: TextBuilder, before: string, text: string): Cost {
+  out.add(before)
+  out.add(text)
+  const size = before.length + text.length
+  return { units: UNITS_A_PLACE + (size >> 6), heap: size }
+}
+
 /** `{key}` replaced by the display of the entry, in one pass; other braces stay as written. */
-function formatNamed(template: string, values: HarnDict): string {
-  let out = ''
+function* formatNamed(template: string, values: HarnDict): Steps {
+  const out = new TextBuilder()
   let at = 0
   for (;;) {
     const open = template.indexOf('{', at)
     const close = open < 0 ? -1 : template.indexOf('}', open)
-    if (close < 0) return out + template.slice(at)
+    if (close < 0) break
     const value = values.get(template.slice(open + 1, close))
-    out += template.slice(at, open) + (value === undefined ? template.slice(open, close + 1) : display(value))
+    yield put(out, template.slice(at, open), value === undefined ? template.slice(open, close + 1) : display(value))
     at = close + 1
   }
+  return formatted(out, template.slice(at))
 }
 
 /** Each `{}` replaced by the next value; surplus ones stay. */
-function formatPositional(template: string, values: readonly Value[]): string {
-  const parts = template.split('{}')
-  return parts.reduce((out, part, at) => out + (at <= values.length ? display(values[at - 1]!) : '{}') + part)
+function* formatPositional(template: string, values: readonly Value[]): Steps {
+  const out = new TextBuilder()
+  let at = 0
+  for (let next = 0; next < values.length; next++) {
+    const open = template.indexOf('{}', at)
+    if (open < 0) break
+    yield put(out, template.slice(at, open), display(values[next]!))
+    at = open + 2
+  }
+  return formatted(out, template.slice(at))
 }
+
+function formatted(out: TextBuilder, rest: string): (ctx: Context) => Result {
+  return (ctx) => {
+    ctx.charge(rest.length >> 6, rest.length)
+    return out.toString() + rest
+  }
+}
+
+const formatting = inPieces('string.format', ([template, ...values]) => {
+  const text = template as string
+  const [first] = values
+  return inSteps(first instanceof HarnDict ? formatNamed(text, first) : formatPositional(text, values))
+})
 
 function format(ctx: Context, template: Value = null, ...values: Value[]): Result {
   const text = textArg(ctx, 0, template)
-  ctx.charge(text.length >> 3)
-  const [first] = values
-  const out = first instanceof HarnDict ? formatNamed(text, first) : formatPositional(text, values)
-  ctx.charge(out.length >> 6, out.length)
-  return out
+  ctx.charge(text.length >> 6)
+  return formatting.run(ctx, text, ...values)
 }
 
 const SIDES: ReadonlySet<string> = new Set(['left', 'right', 'both'])
@@ -123,7 +151,7 @@ const list = (ctx: Context, texts: string[]): HarnList => {
   return new HarnList(texts)
 }
 
-export const stringFrames: readonly FrameDef[] = [segmenting.frame]
+export const stringFrames: readonly FrameDef[] = [segmenting.frame, formatting.frame]
 
 export const stringFunctions: readonly BuiltinDef[] = [
   builtin(

@@ -99,6 +99,9 @@ interface Batch {
   readonly outcomes: (TaskOutcome | null)[]
   /** Indices in the order in which they ended. */
   readonly ended: number[]
+  /** Children in flight when they were last looked at, and whether more are about to be started. */
+  running: number
+  isStarting: boolean
 }
 
 function startBatch(ctx: Context, mode: Mode, subject: readonly Value[] | number, closure: HarnClosure, limit: number): Batch {
@@ -107,23 +110,36 @@ function startBatch(ctx: Context, mode: Mode, subject: readonly Value[] | number
   const items = typeof subject === 'number' ? null : subject
   const count = typeof subject === 'number' ? subject : subject.length
   ctx.charge(count, 64 * count)
-  return { mode, closure, items, count, limit, group, ids: [], outcomes: [], ended: [] }
+  return { mode, closure, items, count, limit, group, ids: [], outcomes: [], ended: [], running: 0, isStarting: false }
 }
 
-/** Notes children that ended and starts others in their place. True when something is still running. */
-function tend(ctx: Context, batch: Batch): boolean {
-  let running = 0
-  batch.ids.forEach((id, at) => {
-    if (batch.outcomes[at] !== null) return
-    const outcome = ctx.machine.taskOutcome(id)
-    if (outcome.kind === 'running') running++
-    else {
-      batch.outcomes[at] = outcome
-      batch.ended.push(at)
-      ctx.machine.forgetTask(id)
+/** Children that are started between two chances to end the slice. */
+const STARTED_AT_ONCE = 256
+
+/** Notes children that ended and starts others in their place. What is to be done then: more of it, wait, or nothing. */
+function tend(ctx: Context, batch: Batch): 'more' | 'wait' | 'done' {
+  let left = STARTED_AT_ONCE
+  if (!batch.isStarting) {
+    batch.running = 0
+    batch.ids.forEach((id, at) => {
+      if (batch.outcomes[at] !== null) return
+      const outcome = ctx.machine.taskOutcome(id)
+      if (outcome.kind === 'running') batch.running++
+      else {
+        batch.outcomes[at] = outcome
+        batch.ended.push(at)
+        ctx.machine.forgetTask(id)
+      }
+    })
+    ctx.charge(batch.ids.length >> 3)
+  }
+  // While children are started nobody else runs, so that none of them ends.
+  batch.isStarting = false
+  while (batch.ids.length < batch.count && batch.running < batch.limit && !ctx.machine.isStopping) {
+    if (left-- === 0) {
+      batch.isStarting = true
+      return 'more'
     }
-  })
-  while (batch.ids.length < batch.count && running < batch.limit && !ctx.machine.isStopping) {
     const index = batch.ids.length
     batch.outcomes.push(null)
     batch.ids.push(
@@ -133,9 +149,9 @@ function tend(ctx: Context, batch: Batch): boolean {
         group: batch.group,
       }),
     )
-    running++
+    batch.running++
   }
-  return running > 0
+  return batch.running > 0 ? 'wait' : 'done'
 }
 
 function limitOf(ctx: Context, value: Value): number | Control {
@@ -148,7 +164,9 @@ const parallelFrame = frame<{ batch: Batch; span: number | null }>({
   kind: 'task.parallel',
   runBoundary: false,
   step: (ctx, { batch }) => {
-    if (tend(ctx, batch)) return ctx.park(childrenKey(ctx.machine.taskNumber), null)
+    const next = tend(ctx, batch)
+    if (next === 'more') return ctx.again()
+    if (next === 'wait') return ctx.park(childrenKey(ctx.machine.taskNumber), null)
     return batch.mode === 'settle' ? settled(ctx, batch) : collected(ctx, batch)
   },
   onLeave: (ctx, { batch, span }) => {
@@ -202,10 +220,11 @@ const nextFrame = frame<{ id: number }>({
     const { batches } = ctx.state(streamState)
     const batch = batches.get(id)
     if (batch === undefined) return END
-    const running = tend(ctx, batch)
+    const next = tend(ctx, batch)
+    if (next === 'more') return ctx.again()
     const at = batch.ended.shift()
     if (at === undefined) {
-      if (running) return ctx.park(childrenKey(ctx.machine.taskNumber), null)
+      if (next === 'wait') return ctx.park(childrenKey(ctx.machine.taskNumber), null)
       batches.delete(id)
       return END
     }
@@ -231,10 +250,11 @@ const raceFrame = frame<RaceState>({
   step: (ctx, state) => {
     const { batch } = state
     for (;;) {
-      const running = tend(ctx, batch)
+      const next = tend(ctx, batch)
+      if (next === 'more') return ctx.again()
       const at = batch.ended.shift()
       if (at === undefined) {
-        if (running) return ctx.park(childrenKey(ctx.machine.taskNumber), null)
+        if (next === 'wait') return ctx.park(childrenKey(ctx.machine.taskNumber), null)
         return ctx.runtime(`parallel_race: all ${batch.count} task(s) failed: ${state.failures.join('; ')}`)
       }
       const outcome = batch.outcomes[at]!

@@ -1,5 +1,7 @@
 // strftime with the directives of the chrono library (reference 03a §13.1), RFC 3339 texts, and the reader behind date_parse.
 
+import { work } from '../values/meter.js'
+import { TextBuilder } from '../values/text-builder.js'
 import { daysInMonth, isoWeek, ordinal, secondsOf } from './time-calendar.js'
 import type { Fields, Instant } from './time-calendar.js'
 
@@ -185,22 +187,26 @@ function text(directive: string, moment: Moment): string | null {
   return null
 }
 
+/** Characters of a format up to which it is part of the call. */
+const FEW = 64
+
 /** The formatted text, or null when the format holds an unknown directive. */
 export function strftime(format: string, moment: Moment): string | null {
-  let out = ''
+  if (format.length > FEW) work(format.length)
+  const out = new TextBuilder()
   let at = 0
   while (at < format.length) {
     const percent = format.indexOf('%', at)
-    if (percent < 0) return out + format.slice(at)
-    out += format.slice(at, percent)
+    if (percent < 0) return out.toString() + format.slice(at)
+    out.add(format.slice(at, percent))
     const match = /^%([-_0]?)(\.[369]?f|[369]f|:{1,3}z|#z|[A-Za-z%+])/.exec(format.slice(percent, percent + 8))
     if (match === null) return null
     const piece = directiveText(match[2]!, match[1]!, moment)
     if (piece === null) return null
-    out += piece
+    out.add(piece)
     at = percent + match[0].length
   }
-  return out
+  return out.toString()
 }
 
 function directiveText(directive: string, modifier: string, moment: Moment): string | null {
