@@ -267,6 +267,8 @@ export interface BuiltinDef {
   readonly borrows: boolean
   /** What a builtin that does nothing else does with a float: compiled code calls it on raw doubles. */
   readonly real?: (x: number) => number
+  /** Whether it pays for what it is given as it goes, also in families whose arguments are charged (charging.ts). */
+  readonly pays: boolean
   readonly run: Run
   readonly receiver: string | null
 }
@@ -275,6 +277,7 @@ interface Options {
   readonly doc: string
   readonly effects?: Effects
   readonly borrows?: boolean
+  readonly pays?: boolean
 }
 
 function parseSignature(signature: string): { name: string; arity: number; rest: boolean } {
@@ -335,6 +338,7 @@ function define(receiver: string | null, signature: string, options: Options, ru
     doc: options.doc,
     effects: options.effects ?? 'pure',
     borrows: options.borrows ?? false,
+    pays: options.pays ?? false,
     run,
     receiver,
   }

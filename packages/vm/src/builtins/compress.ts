@@ -30,13 +30,18 @@ const brotli = asker('compress.brotli', {
 })
 
 /** Bytes of a bytes or string argument. */
-function dataArg(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
+function bytesOf(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
   const data =
     value instanceof HarnBytes ? value.data : typeof value === 'string' && allowText ? new TextEncoder().encode(value) : null
   if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
   if (data === null)
     return ctx.runtime(`${name}: expected ${allowText ? 'bytes or string' : 'bytes'} at argument 1, got ${typeName(value)}`)
-  ctx.charge(data.length >> 3, data.length)
+  return data
+}
+
+function dataArg(ctx: Context, name: string, value: Value, allowText: boolean): Uint8Array | Control {
+  const data = bytesOf(ctx, name, value, allowText)
+  if (data instanceof Uint8Array) ctx.charge(data.length >> 3, data.length)
   return data
 }
 
@@ -184,17 +189,20 @@ function* archiveSteps(name: string, value: Value): Steps {
 const archive = inPieces('compress.archive', ([name, value]) => inSteps(archiveSteps(name as string, value!)))
 
 function archiving(name: string, doc: string): BuiltinDef {
-  return builtin(`${name}(entries: list) -> bytes`, { doc, borrows: true }, (ctx, list) => {
+  return builtin(`${name}(entries: list) -> bytes`, { doc, borrows: true, pays: true }, (ctx, list) => {
     if (ctx.argc < 1) return ctx.runtime(`${name}: missing argument 1`)
     if (!(list instanceof HarnList)) return ctx.runtime(`${name}: entries must be a list, got ${typeName(list ?? null)}`)
+    ctx.charge(list.length >> 3)
     return archive.run(ctx, name, list)
   })
 }
 
 function extracting(name: string, doc: string): BuiltinDef {
-  return builtin(`${name}(data: bytes) -> list`, { doc, borrows: true }, (ctx, value) => {
-    const data = dataArg(ctx, name, value ?? null, false)
-    return data instanceof Control ? data : archive.run(ctx, name, value!)
+  return builtin(`${name}(data: bytes) -> list`, { doc, borrows: true, pays: true }, (ctx, value = null) => {
+    const data = bytesOf(ctx, name, value, false)
+    if (data instanceof Control) return data
+    ctx.charge(data.length >> 9)
+    return archive.run(ctx, name, value)
   })
 }
 

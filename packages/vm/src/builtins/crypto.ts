@@ -26,6 +26,7 @@ const BLOCK = 1 << 15
 
 /** The digest of `data` (bytes as they are, of anything else the display) by name of the digest, in pieces; `key` for hmac. */
 const digesting = inPieces('crypto.digest', ([name, data, key]) => {
+  if (typeof key === 'string') work(key.length >> HASHED_BITS)
   const hash = (DIGESTS[name as string] ?? (() => hmacDigesting(encodeUtf8(key as string))))()
   const bytes = data instanceof HarnBytes ? data.data : encodeUtf8(data as string)
   work(bytes.length >> 9)
@@ -47,7 +48,7 @@ const DIGESTS: Readonly<Record<string, () => Digesting>> = { ...TEXT_DIGESTS, ..
 function digest(name: string, read: (ctx: Context, value: Value) => Value): BuiltinDef {
   return builtin(
     `${name}(data: string|bytes) -> string`,
-    { doc: `The ${name} digest in hexadecimal.`, borrows: true },
+    { doc: `The ${name} digest in hexadecimal.`, borrows: true, pays: true },
     (ctx, value = null) => digesting.run(ctx, name, read(ctx, value)),
   )
 }
@@ -57,7 +58,7 @@ const asText = (ctx: Context, value: Value): Value => textArg(ctx, 0, value)
 const asBytes = (ctx: Context, value: Value): Value => (value instanceof HarnBytes ? value : textArg(ctx, 0, value))
 
 function authenticator(name: string, doc: string): BuiltinDef {
-  return builtin(`${name}(key: string, message: string) -> string`, { doc }, (ctx, key, message) =>
+  return builtin(`${name}(key: string, message: string) -> string`, { doc, pays: true }, (ctx, key, message) =>
     digesting.run(ctx, name, textArg(ctx, 1, message), textArg(ctx, 0, key)),
   )
 }

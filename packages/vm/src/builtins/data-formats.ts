@@ -174,8 +174,10 @@ export const dataFormatsFamily: BuiltinFamily = {
       const source = textOf(ctx, text, YAML_UNITS)
       return converting(ctx, 'YAML parse error', () => parseYaml(source))
     }),
-    builtin('yaml_stringify(value: any) -> string', { doc: 'Block YAML with keys in order.', borrows: true }, (ctx, value) =>
-      yamlWriting.run(ctx, value ?? null),
+    builtin(
+      'yaml_stringify(value: any) -> string',
+      { doc: 'Block YAML with keys in order.', borrows: true, pays: true },
+      (ctx, value) => yamlWriting.run(ctx, value ?? null),
     ),
     builtin('toml_parse(str: string) -> any', { doc: 'The value that a TOML text stands for.', borrows: true }, (ctx, text) => {
       const source = textOf(ctx, text, TOML_UNITS)
@@ -191,9 +193,10 @@ export const dataFormatsFamily: BuiltinFamily = {
     ),
     builtin(
       'csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string',
-      { doc: 'CSV text of rows that are lists or dicts.', borrows: true },
+      { doc: 'CSV text of rows that are lists or dicts.', borrows: true, pays: true },
       (ctx, rows, options) => {
         if (!(rows instanceof HarnList)) return ctx.throw('csv_stringify: expected a list of rows')
+        ctx.charge(rows.length >> 3)
         const { headers, delimiter } = csvOptions(options)
         return csvWriting.run(ctx, rows, headers, delimiter)
       },

@@ -85,6 +85,17 @@ const CALLS: Readonly<Record<string, string>> = {
   set_remove: 'len(set_remove(a, {id: 5, name: "n", tags: ["a", "b"]}))',
   set_add: 'len(set_add(c, 1))',
   'iter.to_set': 'len(iter(rs).to_set())',
+  random_shuffle: 'len(random_shuffle(rng_seed(1), xs))',
+  unicode_graphemes: 'len(unicode_graphemes("é" * 4000))',
+  format: 'len(format("{a}" * 20000, {a: 1}))',
+  csv_stringify: 'len(csv_stringify(rs))',
+  'csv_stringify of rows without a common key': 'len(csv_stringify(xs.take(300).map({ x -> {["k" + to_string(x)]: 1} })))',
+  yaml_stringify: 'len(yaml_stringify(rs))',
+  sha256: 'len(sha256("é" * 1000000))',
+  hmac_sha256: 'len(hmac_sha256("k", "é" * 1000000))',
+  tar: 'len(tar_extract(tar_create(ws.take(1000).map({ w -> {path: w, content: w} }))))',
+  zip: 'len(zip_extract(zip_create(ws.take(200).map({ w -> {path: w, content: w} }))))',
+  'parallel each': 'len(parallel each xs.take(2000) { x -> x })',
 }
 
 const prelude = run(link(PRELUDE), PIECE, false)
@@ -99,8 +110,11 @@ test.each(Object.entries(CALLS))('%s', (_, call) => {
   expect({ end: atOnce.end, fuel: atOnce.fuel }).toEqual({ end: inSlices.end, fuel: inSlices.fuel })
 })
 
-test.each(['list.unique', 'set.union', 'set.add', 'set.map', 'iter.to_set'])('%s through snapshots', (name) => {
-  const program = link(`${PRELUDE.replace('12000', '3000')}println(${CALLS[name]})`)
-  const whole = run(program, 1e12, false)
-  expect(run(program, PIECE, true)).toMatchObject({ end: whole.end, fuel: whole.fuel })
-})
+test.each(['list.unique', 'set.union', 'set.add', 'set.map', 'iter.to_set', 'random_shuffle', 'format', 'sha256', 'tar'])(
+  '%s through snapshots',
+  (name) => {
+    const program = link(`${PRELUDE.replace('12000', '3000')}println(${CALLS[name]})`)
+    const whole = run(program, 1e12, false)
+    expect(run(program, PIECE, true)).toMatchObject({ end: whole.end, fuel: whole.fuel })
+  },
+)

@@ -69,7 +69,7 @@ export function createRegistry(families: readonly BuiltinFamily[]): Registry {
         methods.set(def.receiver, table)
       }
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      table.set(def.name, guarded(family.charges === 'arguments' ? charging(def) : def))
+      table.set(def.name, guarded(family.charges === 'arguments' && !def.pays ? charging(def) : def))
     }
     for (const def of family.frames ?? []) {
       if (frames.has(def.kind)) throw new Error(`native frame ${def.kind} is defined twice`)
