@@ -229,7 +229,17 @@ describe('rows are contracts', () => {
       ],
     ],
     [
-      'a grant without an effect clause covers all',
+      'a grant without an effect clause covers its own tool, where effects are counted',
+      '@grant("http.get", domain: "a.test")\n@grant("t", effect: llm) fn f() { http_get("https://a.test/")\nread_file("x") }',
+      ["E003 'f' has effect 'fs', and no grant in scope allows it"],
+    ],
+    [
+      'a grant of everything covers everything',
+      '@grant("*", timeout_ms: 5)\n@grant("t", effect: llm) fn f() { read_file("x") }',
+      [],
+    ],
+    [
+      'grants without effect clauses count no effects',
       'import { tool_call } from "std/tools"\n@grant("t") fn f() { tool_call("t", {})\nread_file("x") }',
       [],
     ],

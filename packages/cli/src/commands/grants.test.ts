@@ -266,6 +266,7 @@ test('tools by a misspelt name, arguments behind the script, a lock that holds',
   expect((await said(async () => toolsCallCommand('crypto.md5', ['{"input": "tea"}'], {}))).code).toBe(0)
   expect((await said(async () => toolsCallCommand('add', [path, '{"a": 3}'], { args: '{}' }))).err).toContain('given twice')
   expect((await said(async () => toolsCallCommand('add', [path, 'other.harn'], {}))).err).toContain('two scripts')
+  expect((await said(async () => toolsCallCommand(path, [], {}))).err).toContain(`which tool of ${path}?`)
   const lockFile = join(folder, 'own.lock.json')
   await said(async () => toolsLockCommand(path, { lockFile }))
   expect((await said(async () => toolsDiffCommand(path, { lockFile }))).out).toMatch(/^all \d+ tools are as they were locked\n$/)

@@ -1,6 +1,7 @@
 // `bridle tools`: the tools that a script can call (lock.ts says which those are): list, describe, call one, pin them in a lock
 // file, and say what is otherwise now.
 
+import { existsSync } from 'node:fs'
 import { CompileError, plainFromHost } from '@bridle/stdlib-tools'
 import type { StartOptions } from '@bridle/stdlib-tools'
 import { EFFECTS, HarnDict, builtin, display, frame, fromPlain } from '@bridle/vm'
@@ -85,6 +86,8 @@ export async function toolsDiffCommand(file: string | undefined, flags: ToolsFla
 
 export async function toolsCallCommand(name: string, given: readonly (string | undefined)[], flags: ToolsFlags): Promise<number> {
   // Arguments may stand behind the script, or alone.
+  if (given.every((each) => each === undefined) && name.endsWith('.harn') && existsSync(name))
+    throw new UsageError(`which tool of ${name}? bridle tools call NAME ${name}; \`bridle tools list ${name}\` names them`)
   const texts = given.filter((each) => each?.startsWith('{') === true)
   const files = given.filter((each) => each !== undefined && !each.startsWith('{'))
   if (files.length > 1) throw new UsageError(`two scripts: ${files.join(' and ')}; arguments are a JSON object`)

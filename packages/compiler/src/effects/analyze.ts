@@ -51,7 +51,9 @@ export class EffectAnalysis {
   /** Broken contracts of the main file. */
   findings(strict: boolean): readonly Diagnostic[] {
     const { world, inference } = this.work()
-    return checkEffects({ world, inference, main: this.main.key, grants: grantsOf(this.main.grants), strict })
+    const { aliases: declared } = this.main.grants
+    const aliases = new Map(declared.map(({ name, tool }) => [name, tool]))
+    return checkEffects({ world, inference, main: this.main.key, grants: grantsOf(this.main.grants), aliases, strict })
   }
 
   /** Imports of the main file that can do more than their ceilings leave them: what it names of them, and what loading them does. */

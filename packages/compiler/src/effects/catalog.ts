@@ -28,8 +28,8 @@ export const EFFECT_CATALOG = {
     message: (a) => `'${a.fn}' has effect '${a.effect}', and no grant in scope allows it`,
     hint: (a) => `add a \`@grant("...", effect: ${a.effect})\`, or remove the effect`,
     doc:
-      'The file declares grants, each limited to certain effects, and this function has an effect that none of those in its ' +
-      'scope covers. A grant without an effect clause covers everything; a file without grants is never reported.',
+      'Grants in scope of this function are limited to certain effects, and it has an effect that none of them covers. A grant without ' +
+      'an effect clause covers what its own tool does. A function none of whose grants has an effect clause is never reported.',
   }),
   E004: row<{ name: string }>({
     severity: 'error',

@@ -18,6 +18,8 @@ export interface EffectCheck {
   readonly main: string
   /** Of the main file. */
   readonly grants: readonly Grant[]
+  /** Tool ids by alias. */
+  readonly aliases: ReadonlyMap<string, string>
   /** Also what is only advice: effects that cannot occur, `@deterministic` functions that are not. */
   readonly strict: boolean
 }
@@ -37,7 +39,7 @@ const NONDETERMINISTIC: ReadonlySet<string> = new Set([
   'time',
 ])
 
-export function checkEffects({ world, inference, main, grants, strict }: EffectCheck): readonly Diagnostic[] {
+export function checkEffects({ world, inference, main, grants, aliases, strict }: EffectCheck): readonly Diagnostic[] {
   const findings: Diagnostic[] = []
   const own = world.units.filter((unit) => unit.module === main && unit.kind !== 'module')
   undefinedTools(world, inference, findings)
@@ -46,7 +48,7 @@ export function checkEffects({ world, inference, main, grants, strict }: EffectC
     const causes = causesByEffect(inference, unit)
     const row = declaredRow(unit)
     if (row !== null) checkRow(unit, row, causes, { world, inference, strict }, findings)
-    if (grants.length > 0) checkGrants(unit, causes, grants, bound, findings)
+    if (grants.length > 0) checkGrants(unit, causes, { grants, bound, aliases, world }, findings)
     if (strict && isDeterministic(unit)) {
       for (const [effect, cause] of causes) {
         if (NONDETERMINISTIC.has(effect)) report(findings, 'E005', cause.span, { fn: unit.name, effect, operation: cause.text })
@@ -153,17 +155,35 @@ function contractOf(cause: Cause, world: World): string | null {
 function checkGrants(
   unit: Unit,
   causes: ReadonlyMap<string, Cause>,
-  grants: readonly Grant[],
-  bound: ReadonlySet<string>,
+  {
+    grants,
+    bound,
+    aliases,
+    world,
+  }: Pick<EffectCheck, 'grants' | 'aliases' | 'world'> & { /** By `@bind_effect`. */ readonly bound: ReadonlySet<string> },
   findings: Diagnostic[],
 ): void {
   const inScope = grants.filter((grant) => grant.within === null || grant.within === unit.name)
-  if (inScope.length === 0) return
+  // Effects are counted where somebody counts them; a grant of a host or a path alone says nothing about other effects.
+  if (inScope.every(({ effects }) => effects === null)) return
   for (const [effect, cause] of causes) {
     if (!needsGrant(effect) || bound.has(effect)) continue
-    if (inScope.some((grant) => grant.effects === null || grant.effects.includes(effect))) continue
+    if (inScope.some(({ tool, effects }) => covers(effect, effects ?? effectsOfTool(aliases.get(tool) ?? tool, world)))) continue
     report(findings, 'E003', cause.span, { fn: unit.name, effect })
   }
+}
+
+const EVERYTHING = '*'
+
+const covers = (effect: string, granted: readonly string[]): boolean => granted.includes(effect) || granted.includes(EVERYTHING)
+
+/** What a grant without an effect clause allows: what its tool does, and nothing else (reference 05 §10, row 9). */
+function effectsOfTool(id: string, world: World): readonly string[] {
+  if (id === EVERYTHING) return [EVERYTHING]
+  const declared = world.tools.get(id)?.effects
+  if (declared !== undefined && declared !== null) return declared
+  const family = id.split('.', 1)[0] ?? ''
+  return needsGrant(family) ? [family] : ['external']
 }
 
 function undefinedTools(world: World, inference: Inference, findings: Diagnostic[]): void {
