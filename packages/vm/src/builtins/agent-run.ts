@@ -134,12 +134,13 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
     const prefill = yield* takeInjected(loop)
     // Sub-agents of this turn branch off here.
     yield* store(loop)
+    // A turn that a budget forbids was begun all the same.
+    iterations = iteration + 1
     const answer = yield* askModel(loop, iteration, prefill)
     if (answer === null) {
       loop.status = 'budget_exhausted'
       break
     }
-    iterations = iteration + 1
     loop.text += answer.response.text
     const { prose, doneMarker } = answer.tagged
     loop.lastText =
