@@ -3,6 +3,7 @@
 
 import { isRequired } from './tools-validate.js'
 import { present, textAt } from './tools-registry.js'
+import { sortedJson } from './tools-json.js'
 import { toolName } from './llm-tools.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -35,11 +36,13 @@ The answer for the person, if there is one.
 - Do not put labels before calls, and no code fences around them.`
 
 /** The contract for a loop with tools. */
-export function toolContract(mode: string, tools: readonly HarnDict[], sentinel: string): string {
+export function toolContract(mode: string, tools: readonly HarnDict[], sentinel: string, examples: string): string {
   const head = `## Tool Calling Contract\nActive mode: \`${mode}\`. It holds even if earlier text names another way to call.`
   if (mode === 'native') return `${head}\n\nCall through the provider's own tool channel, with arguments that fit the schemas.`
   const declared = [...tools].sort((a, b) => compareText(toolName(a), toolName(b)))
-  return [`${head}\n${TAGS.replaceAll('SENTINEL', sentinel)}\n\n## Available tools`, ...declared.map(declaration)].join('\n\n')
+  const protocol = `${head}\n${TAGS.replaceAll('SENTINEL', sentinel)}`
+  const shown = examples.trim() === '' ? [] : [`## Tool call examples\n\n${examples.trim()}`]
+  return [protocol, ...shown, '## Available tools', ...declared.map(declaration)].join('\n\n')
 }
 
 /** Names of tools that a search finds, for a model that is to know what there is to look for. */
@@ -60,21 +63,31 @@ export function persistence(mode: string, hasTools: boolean, sentinel: string): 
 function declaration(tool: HarnDict): string {
   const name = toolName(tool)
   const description = display(tool.get('description') ?? '')
-  if (tool.get('compact') === true) return `- \`${name}(${argumentsOf(tool)})\`: ${description}`
+  if (tool.get('compact') === true) return `- \`${name}(${argumentsOf(tool)})\` — ${description}`
   return `declare function ${name}(args: ${argumentsOf(tool)}): string;\n/**\n * ${description.replaceAll('\n', '\n * ')}\n */`
 }
 
 function argumentsOf(tool: HarnDict): string {
   const parameters = present(tool, 'parameters')
   if (!(parameters instanceof HarnDict) || parameters.size === 0) return '{}'
-  const parts = parameters.keys().map((name) => {
-    const spec = parameters.get(name)!
-    const note = spec instanceof HarnDict ? textAt(spec, 'description') : null
-    const required = isRequired(spec)
-    const why = `${required ? 'required' : 'optional'}${note === null ? '' : ` — ${note}`}`
-    return `${name}${required ? '' : '?'}: ${typeText(spec)} /* ${why} */`
-  })
-  return `{ ${parts.join('; ')} }`
+  // What must be given comes first.
+  const names = parameters.keys()
+  const ordered = [
+    ...names.filter((name) => isRequired(parameters.get(name)!)),
+    ...names.filter((name) => !isRequired(parameters.get(name)!)),
+  ]
+  return `{ ${ordered.map((name) => member(name, parameters.get(name)!, isRequired(parameters.get(name)!))).join('; ')} }`
+}
+
+function member(name: string, spec: Value, required: boolean): string {
+  const notes: string[] = []
+  const text =
+    spec instanceof HarnDict ? textAt(spec, 'description') : typeof spec === 'string' && !Object.hasOwn(TYPES, spec) ? spec : null
+  if (text !== null) notes.push(text)
+  const fallback = spec instanceof HarnDict ? spec.get('default') : undefined
+  if (fallback !== undefined) notes.push(`default ${sortedJson(fallback)}`)
+  const why = [required ? 'required' : 'optional', ...notes].join(' — ')
+  return `${name}${required ? '' : '?'}: ${typeText(spec)} /* ${why} */`
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -84,24 +97,41 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'number',
   bool: 'boolean',
   boolean: 'boolean',
-  list: 'any[]',
+  string: 'string',
   array: 'any[]',
-  dict: 'object',
   object: 'object',
+  null: 'null',
   any: 'any',
 }
 
+/** A schema as a type of the declaration; what is no schema is text. */
 function typeText(spec: Value): string {
-  if (spec instanceof HarnDict) {
-    const choices = spec.get('enum')
-    if (choices instanceof HarnList)
-      return choices
-        .view()
-        .map((choice) => JSON.stringify(display(choice)))
-        .join(' | ')
-    return typeText(spec.get('type') ?? 'string')
+  if (!(spec instanceof HarnDict)) return TYPES[display(spec)] ?? 'string'
+  const choices = spec.get('enum')
+  if (choices instanceof HarnList)
+    return choices
+      .view()
+      .map((choice) => sortedJson(choice))
+      .join(' | ')
+  const either = spec.get('oneOf') ?? spec.get('anyOf')
+  if (either instanceof HarnList) return either.view().map(typeText).join(' | ')
+  const type = spec.get('type') ?? 'string'
+  if (type instanceof HarnList) return type.view().map(typeText).join(' | ')
+  const items = spec.get('items')
+  if (type === 'array' && items instanceof HarnDict) {
+    const inner = typeText(items)
+    return inner.includes(' | ') ? `(${inner})[]` : `${inner}[]`
   }
-  return TYPES[display(spec)] ?? 'string'
+  const properties = spec.get('properties')
+  if (type === 'object' && properties instanceof HarnDict && properties.size > 0) {
+    const required = spec.get('required')
+    const must = (name: string): boolean => required instanceof HarnList && required.view().includes(name)
+    return `{ ${properties
+      .keys()
+      .map((name) => member(name, properties.get(name)!, must(name)))
+      .join('; ')} }`
+  }
+  return TYPES[display(type)] ?? 'string'
 }
 
 /** A message of the runtime to the model. */

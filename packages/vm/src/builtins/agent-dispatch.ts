@@ -73,15 +73,11 @@ function normalized(value: Value, key: string | null): Value {
   return copy
 }
 
-/** Arguments under the names that the tool's annotations give them. */
-function unaliased(tool: HarnDict | undefined, args: HarnDict): HarnDict {
-  const annotations = tool === undefined ? null : present(tool, 'annotations')
-  const schema = annotations instanceof HarnDict ? annotations.get('arg_schema') : null
-  const aliases = schema instanceof HarnDict ? schema.get('arg_aliases') : null
-  if (!(aliases instanceof HarnDict)) return args
+/** Arguments under the names that the installed policy's annotations give them. */
+function unaliased(aliases: ReadonlyMap<string, string>, args: HarnDict): HarnDict {
+  if (aliases.size === 0) return args
   const renamed = args.copy()
-  for (const alias of aliases.keys()) {
-    const name = display(aliases.get(alias)!)
+  for (const [alias, name] of aliases) {
     if (!renamed.has(alias) || renamed.has(name)) continue
     renamed.set(name, renamed.get(alias)!)
     renamed.delete(alias)
@@ -109,15 +105,17 @@ const POLICY_HINT = ". Use one of the declared tools exactly as named and put ex
 export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<Dispatched> {
   const { options } = context
   const tool = context.tools.get(call.name)
-  const args = normalized(unaliased(tool, call.arguments), null) as HarnDict
+  const annotated = yield* here((ctx) => installedAnnotations(ctx, call.name) ?? null)
+  const args = normalized(unaliased(annotated?.argAliases ?? new Map(), call.arguments), null) as HarnDict
   const parseError = args.get('__parse_error') ?? null
-  if (parseError !== null) return yield* refused(call, args, `ERROR: ${display(parseError)}`, 'error', {})
+  if (parseError !== null)
+    return yield* refused(call, null, `ERROR: ${display(parseError)}`, 'error', { error_category: 'schema_validation' })
 
   yield* context.emit({
     type: 'tool_call',
     tool_call_id: `tool-${call.id}`,
     tool_name: call.name,
-    kind: yield* here((ctx) => installedAnnotations(ctx, call.name)?.kind ?? null),
+    kind: annotated?.kind ?? null,
     status: 'pending',
     raw_input: args,
   })
@@ -182,7 +180,9 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   text = yield* runPostToolUse(call.name, allowed, text)
   text = yield* withLoopDetection(call, key, text, context)
   const status = outcome.rejected ? 'rejected' : /^(?:Error:|ERROR:)/.test(text) ? 'error' : 'ok'
-  const category = outcome.category === null ? {} : { error_category: outcome.category }
+  // A handler may say in its text that it failed.
+  const failed = outcome.category ?? (status === 'error' ? 'tool_error' : null)
+  const category = failed === null ? {} : { error_category: failed }
   events.push(yield* executionEvent(call, text, status, category))
   if (outcome.plan !== null) events.push(yield* planEvent(call, outcome.plan))
   const executor = executorOf(call.name, tool)
@@ -320,12 +320,12 @@ function* executionEvent(
 /** A call that was stopped before anything was tried. */
 function* refused(
   call: ToolCall,
-  args: HarnDict,
+  args: HarnDict | null,
   text: string,
   status: 'error' | 'rejected',
   more: Readonly<Record<string, Value>>,
 ): Script<Dispatched> {
-  const event = yield* executionEvent(call, text, 'rejected', { arguments: args, ...more })
+  const event = yield* executionEvent(call, text, 'rejected', { ...(args === null ? {} : { arguments: args }), ...more })
   return { name: call.name, status, text, attempted: false, skipped: false, events: [event] }
 }
 

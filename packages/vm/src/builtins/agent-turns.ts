@@ -77,7 +77,10 @@ function shownTools(loop: Loop): readonly HarnDict[] {
 function systemPrompt(loop: Loop): string | null {
   const { options } = loop
   const parts = [(loop.system ?? '').trim() + skillBlock(loop.skills)]
-  if (hasTools(loop)) parts.push(toolContract(options.toolFormat, shownTools(loop), options.sentinel))
+  if (hasTools(loop)) {
+    const examples = loop.given.get('tool_examples') ?? null
+    parts.push(toolContract(options.toolFormat, shownTools(loop), options.sentinel, examples === null ? '' : display(examples)))
+  }
   if (loop.search?.search.stubListing === true) parts.push(stubListing(loop.search.name, loop.search.deferred))
   if (options.persistent) parts.push(persistence(options.toolFormat, hasTools(loop), options.sentinel))
   const text = parts
