@@ -1,7 +1,7 @@
 // Compression builtins (reference 03a §9). gzip, zstd, tar and zip are pure; brotli is done by the host ('compress.run').
 // Errors are runtime errors. What comes out of a decoder is limited, so that a small input cannot fill the memory.
 
-import { gunzipSync, gzipSync } from 'fflate/browser'
+import { Gunzip, gunzipSync, gzipSync } from 'fflate/browser'
 import { decompress as zstdDecompress } from 'fzstd'
 import { Control, builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
@@ -88,18 +88,92 @@ function gzip(data: Uint8Array, level: number): Uint8Array {
   return packed
 }
 
+/** All members of a stream, as gunzip does; what follows the last and is no member is left alone. */
 function gunzip(ctx: Context, data: Uint8Array): Uint8Array {
   if (data.length >= 10 && (data[0] !== 0x1f || data[1] !== 0x8b)) throw new ArchiveError('invalid gzip header')
   if (data.length < 18) throw new ArchiveError('unexpected end of file')
   const tail = new DataView(data.buffer, data.byteOffset + data.length - 8, 8)
   const size = tail.getUint32(4, true)
-  // Deflate packs at most 1032 to 1: a size beyond that is no size, as in a stream that was cut short.
-  if (size > data.length * 1032) throw new ArchiveError('unexpected end of file')
+  // Deflate packs at most 1032 to 1: a size beyond that is no size, as in a stream that was cut short or goes on; nor are zeros behind it.
+  if (size === 0 || size > data.length * 1032 || mayHoldMembers(data)) return gunzipMembers(ctx, data)
   if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
   chargeUnpacked(ctx, size)
   const out = gunzipSync(data)
-  if (crc32(out) !== tail.getUint32(0, true)) throw new ArchiveError('corrupt gzip stream does not have a matching checksum')
+  return crc32(out) === tail.getUint32(0, true) ? out : gunzipMembers(ctx, data)
+}
+
+/** Whether a member could begin behind the start. */
+function mayHoldMembers(data: Uint8Array): boolean {
+  for (let at = data.indexOf(0x1f, 18); at >= 0; at = data.indexOf(0x1f, at + 1)) {
+    if (data[at + 1] === 0x8b && data[at + 2] === 8) return true
+  }
+  return false
+}
+
+/** Bytes that are unpacked at a time, so that what comes out is paid for before there is much more of it. */
+const PACKED_PIECE = 1024
+
+function gunzipMembers(ctx: Context, data: Uint8Array): Uint8Array {
+  const whole: Uint8Array[] = []
+  let member: Uint8Array[] = []
+  let begin = 0
+  let size = 0
+  const stream = new Gunzip((piece) => {
+    size += piece.length
+    if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
+    chargeUnpacked(ctx, piece.length)
+    if (piece.length > 0) member.push(piece)
+  })
+  stream.onmember = (offset) => {
+    whole.push(memberOf(data, begin, offset, member))
+    member = []
+    begin = offset
+  }
+  let fed = 0
+  tillNoMember(() => {
+    do {
+      const next = Math.min(data.length, fed + PACKED_PIECE)
+      stream.push(data.subarray(fed, next), next === data.length)
+      fed = next
+    } while (fed < data.length)
+  })
+  whole.push(memberOf(data, begin, -1, member))
+  const out = new Uint8Array(size)
+  let at = 0
+  for (const each of whole) {
+    out.set(each, at)
+    at += each.length
+  }
   return out
+}
+
+/** Unpacks up to the place where the library wants another header and finds none: the last member has ended. */
+function tillNoMember(unpack: () => void): void {
+  try {
+    unpack()
+  } catch (error) {
+    if (!(error instanceof Error) || error.message !== 'invalid gzip data') throw error
+  }
+}
+
+/** The content of a member that begins at `begin`; its sum and size stand before `end`, or, with -1, somewhere behind. */
+function memberOf(data: Uint8Array, begin: number, end: number, pieces: readonly Uint8Array[]): Uint8Array {
+  const content = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    content.set(piece, at)
+    at += piece.length
+  }
+  const trailer = new Uint8Array(8)
+  const view = new DataView(trailer.buffer)
+  view.setUint32(0, crc32(content), true)
+  view.setUint32(4, content.length, true)
+  for (let place = end < 0 ? begin + 10 : end - 8; place + 8 <= (end < 0 ? data.length : end); place++) {
+    if (trailer.every((byte, index) => data[place + index] === byte)) return content
+  }
+  // Without its last eight bytes a whole member still has its content; one that was cut short has not, which the library says.
+  if (end < 0) tillNoMember(() => new Gunzip(() => {}).push(data.subarray(begin, data.length - 8), true))
+  throw new ArchiveError('corrupt gzip stream does not have a matching checksum')
 }
 
 function unzstd(ctx: Context, data: Uint8Array): Uint8Array {
@@ -222,10 +296,14 @@ export const compressFamily: BuiltinFamily = {
         return chosen instanceof Control ? chosen : result(ctx, gzip(data, chosen))
       },
     ),
-    builtin('gzip_decode(data: bytes) -> bytes', { doc: 'Unpacks gzip.', borrows: true }, (ctx, value) => {
-      const data = dataArg(ctx, 'gzip_decode', value ?? null, false)
-      return data instanceof Control ? data : decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
-    }),
+    builtin(
+      'gzip_decode(data: bytes) -> bytes',
+      { doc: 'Unpacks gzip, all members of the stream; what follows the last one is left alone.', borrows: true },
+      (ctx, value) => {
+        const data = dataArg(ctx, 'gzip_decode', value ?? null, false)
+        return data instanceof Control ? data : decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
+      },
+    ),
     builtin(
       'zstd_encode(data: bytes | string, level?: int) -> bytes',
       { doc: 'Zstandard; the level is accepted and makes no difference.', borrows: true },
