@@ -97,6 +97,11 @@ test('a person agrees, runs use the tokens and renew them, and a logout ends it'
   server.revoke()
   expect(await bridle(['run', 'open.harn'])).toEqual({ code: 0, stdout: 'opened\n', stderr: '' })
   expect(server.log.slice(3)).toEqual(['token refresh_token'])
+  // Renewals replace each other; runs that renew at the same time do not end the login.
+  server.revoke()
+  const together = await Promise.all([1, 2, 3].map(() => bridle(['run', 'open.harn'])))
+  expect(together.map(({ stdout, stderr }) => stdout + stderr)).toEqual(['opened\n', 'opened\n', 'opened\n'])
+
   expect(await bridle(['mcp', 'login', 'vault'])).toMatchObject({
     code: 0,
     stdout: `already logged in to vault at ${server.url}\n`,

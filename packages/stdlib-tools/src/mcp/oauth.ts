@@ -143,6 +143,8 @@ class AuthSession implements OAuthClientProvider {
   private code: string | null = null
   /** Of the request that is under way; whoever answers it proves that it was ours. */
   private verifier = ''
+  /** The tokens that were last taken from the store, as they stood there. */
+  private tried: string | null = null
   private expectedState: string | null = null
   addClientAuthentication?: NonNullable<OAuthClientProvider['addClientAuthentication']>
   readonly clientMetadataUrl?: string
@@ -189,8 +191,9 @@ class AuthSession implements OAuthClientProvider {
     if (this.options.clientId === undefined) await this.keep('client', client)
   }
 
-  tokens(): Promise<Tokens> {
-    return this.kept<NonNullable<Tokens>>('tokens')
+  async tokens(): Promise<Tokens> {
+    this.tried = (await this.store.get(this.key('tokens'))) ?? null
+    return this.tried === null ? undefined : (JSON.parse(this.tried) as NonNullable<Tokens>)
   }
 
   async saveTokens(tokens: NonNullable<Tokens>): Promise<void> {
@@ -237,7 +240,20 @@ class AuthSession implements OAuthClientProvider {
 
   async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
     const gone: readonly Kept[] = scope === 'all' ? ['client', 'tokens'] : scope === 'client' || scope === 'tokens' ? [scope] : []
+    if (scope === 'tokens' && (await this.isRenewedElsewhere())) return
     for (const what of gone) await this.store.set(this.key(what), undefined)
+  }
+
+  /**
+   * Whether the store has other tokens than those that were refused: another process has renewed them, and its tokens are tried next.
+   * It may have the answer and not have written it down yet, so it is given a moment.
+   */
+  private async isRenewedElsewhere(): Promise<boolean> {
+    for (let waits = 0; waits < 10 && this.options.store !== undefined; waits++) {
+      if ((await this.store.get(this.key('tokens'))) !== this.tried) return true
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    return false
   }
 
   private key(what: Kept): string {
