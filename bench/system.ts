@@ -18,7 +18,7 @@ export type Figures = Record<string, number>
 
 const CALLS = 200_000
 
-const hostFamily: BuiltinFamily = {
+export const hostFamily: BuiltinFamily = {
   name: 'bench',
   builtins: [
     builtin(
@@ -262,7 +262,7 @@ const SNAPSHOT_STATES: Readonly<Record<string, string>> = {
   ),
 }
 
-function suspended(engine: Engine, program: LinkedProgram): Machine {
+export function suspended(engine: Engine, program: LinkedProgram): Machine {
   const machine = engine.machine(program)
   let exit = machine.start(null, 0)
   while (exit.kind === 'yielded') exit = machine.resume(null, 0)

@@ -5,6 +5,7 @@
 // calls interpreter/calls.ts; native frames and generators interpreter/activations.ts; how tasks wait and end
 // scheduler/transitions.ts. Builtins see the machine through interpreter/context.ts.
 
+import { FewMap } from './few-map.js'
 import { CONTROL } from './builtins/builtin.js'
 import { HarnGenerator } from './values/handles.js'
 import { HarnClosure, HarnStruct } from './values/callable.js'
@@ -102,6 +103,9 @@ interface ModuleState {
 /** What JavaScript engines say of texts, arrays and buffers that cannot be. */
 const TOO_LONG = /invalid (?:string|array|typed array|array buffer) length|allocation (?:failed|size)|too large/i
 
+/** Where nothing is held yet. */
+const NONE: never[] = []
+
 /** An answer to a pending effect. */
 export interface Answer {
   readonly id: number
@@ -119,16 +123,16 @@ export class Machine {
 
   // ---- state of the run; everything from here to "not in a snapshot" is in one
   now = 0
-  tasks = new Map<number, Task>()
+  tasks = new FewMap<number, Task>()
   nextTask = 1
   /** Runnable tasks in order; the first is the one that runs. */
   ready: Task[] = []
   nextEffect = 1
   nextOrder = 1
-  modules = new Map<string, ModuleState>()
-  families = new Map<string, unknown>()
+  modules = new FewMap<string, ModuleState>()
+  families = new FewMap<string, unknown>()
   /** Methods by struct: `module key` + `::` + struct name. */
-  impls = new Map<string, Map<string, HarnClosure>>()
+  impls = new FewMap<string, Map<string, HarnClosure>>()
   /** Modules made by closureOver, by key. */
   adapters: Map<string, Module> | null = null
   fuelUsed = 0
@@ -138,7 +142,7 @@ export class Machine {
   outputBytes = 0
   input: Value = null
   /** Effects that were asked for and not answered yet, by id. */
-  pending = new Map<number, PendingEffect>()
+  pending = new FewMap<number, PendingEffect>()
 
   // ---- not in a snapshot
   private ended: RunExit | null = null
@@ -149,7 +153,7 @@ export class Machine {
   /** Units in the tank when the running task got the machine. */
   private taskFuel = 0
   /** When pending effects were asked for; kept for the trace only. */
-  readonly effectStarts = new Map<number, number>()
+  readonly effectStarts = new FewMap<number, number>()
   /** Asked for since the last exit. */
   newEffects: PendingEffect[] = []
   private limitHit: { readonly limit: LimitName; readonly message: string } | null = null
@@ -188,10 +192,10 @@ export class Machine {
 
   // The module whose slots were asked for last.
   private slotsOf: Module | null = null
-  private slots: Value[] = []
+  private slots: Value[] = NONE
 
   /** Methods of structs that were called, by the place of the call: see structMethod. */
-  readonly methodCache: FoundMethod[] = []
+  methodCache: FoundMethod[] = NONE
 
   /** What builtins see. */
   readonly context = new MachineContext(this)
@@ -200,7 +204,7 @@ export class Machine {
     this.program = program
     this.registry = program.registry
     this.options = options
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.limits = options.limits === undefined ? DEFAULT_LIMITS : { ...DEFAULT_LIMITS, ...options.limits }
     this.heapNext = this.limits.heap / 4
     const tier = options.tier === undefined ? DEFAULT_TIER : options.tier
     this.tier = tier !== null && canGenerateCode() ? new Tier(this, tier) : null
@@ -217,7 +221,7 @@ export class Machine {
     this.input = input
     this.now = now
     this.hostNow = now
-    const closure = new HarnClosure(this.program.main.functions[0]!, [])
+    const closure = new HarnClosure(this.program.main.functions[0]!, NONE)
     this.modules.get(this.program.main.key)!.started = true
     const coroutine = new Coroutine(null)
     coroutine.begin(closure, [], placeArguments)

@@ -15,6 +15,7 @@
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
 import type { ResultCache } from './tool-cache.js'
+import type { Entries } from '../few-map.js'
 import type { SpanMark } from '../effects/span-marks.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 import { display } from '../values/display.js'
@@ -192,9 +193,9 @@ export interface TaskFacts {
   /** Which of them nobody has awaited, by number. */
   readonly unawaited: readonly number[]
   /** What runtime_context_set wrote; a child starts with a copy. Changed in place. */
-  readonly values: Map<string, Value>
+  readonly values: Entries<string, Value>
   /** Other fields of runtime_context, by name (run_id, trace_id …), as agents and workflows set them; inherited like values. */
-  readonly fields: Map<string, Value>
+  readonly fields: Entries<string, Value>
 }
 
 export type TaskOutcome =

@@ -222,7 +222,7 @@ export function settle(
 }
 
 /** Counters of the budgets of a machine, for its host: calls by the id of the grant, with `#usd` and `#tokens` behind it the rest. */
-export function budgetCounters(families: ReadonlyMap<string, unknown>): ReadonlyMap<string, number> {
+export function budgetCounters(families: Pick<ReadonlyMap<string, unknown>, 'get'>): ReadonlyMap<string, number> {
   const state = families.get(grantState.name) as { readonly spent: ReadonlyMap<string, number> } | undefined
   return state?.spent ?? new Map()
 }

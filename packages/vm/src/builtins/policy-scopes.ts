@@ -32,7 +32,7 @@ export function scopesOf(ctx: Context, kind: ScopeKind): readonly Value[] {
 }
 
 /** For those who have the fields of the task at hand. */
-export function innermostIn(fields: ReadonlyMap<string, Value>, kind: ScopeKind): Value {
+export function innermostIn(fields: Pick<ReadonlyMap<string, Value>, 'get'>, kind: ScopeKind): Value {
   const stack = fields.get(FIELDS[kind])
   return stack instanceof HarnList && stack.length > 0 ? stack.items[stack.length - 1]! : null
 }

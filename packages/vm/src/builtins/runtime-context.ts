@@ -1,5 +1,6 @@
 // The runtime context (03b §1.4): where the running task stands, and values that child tasks inherit as copies.
 
+import type { Entries } from '../few-map.js'
 import { builtin } from './builtin.js'
 import { supervisorStates } from './supervisor.js'
 import { HarnDict } from '../values/dict.js'
@@ -59,7 +60,7 @@ function runtimeContext(ctx: Context): Result {
 }
 
 /** A builtin whose first argument is a key of the context values. */
-function onKey(name: string, run: (values: Map<string, Value>, key: string, value: Value) => Value) {
+function onKey(name: string, run: (values: Entries<string, Value>, key: string, value: Value) => Value) {
   return (ctx: Context, key: Value, value: Value = null): Result =>
     typeof key === 'string'
       ? run(ctx.machine.task().values, key, value)

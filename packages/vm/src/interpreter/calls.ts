@@ -86,6 +86,8 @@ function findMethod(m: Machine, receiver: HarnStruct, name: string, entry: numbe
       if (method === undefined && key.endsWith(`::${receiver.name}`)) method = methods.get(name)
     if (method === undefined) return null
   }
+  // The machine begins with an array that it shares with others.
+  if (m.methodCache.length === 0) m.methodCache = []
   while (m.methodCache.length <= (entry | 1)) m.methodCache.push(NO_METHOD)
   m.methodCache[entry ^ 1] = m.methodCache[entry]!
   m.methodCache[entry] = { struct: receiver.name, home: receiver.home, name, method }

@@ -108,7 +108,7 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
       const table = new Map<string, HarnClosure>()
       methods.forEach((name, at) => table.set(name, regs[base + i.b + at] as HarnClosure))
       m.impls.set(`${closure.code.module.key}::${struct}`, table)
-      m.methodCache.length = 0
+      m.methodCache = []
       co.instr = i.next
       return true
     }

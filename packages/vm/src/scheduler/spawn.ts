@@ -1,5 +1,6 @@
 // Tasks coming and going: how one is started, what its outcome is, how it is ended from outside.
 
+import { FewMap } from '../few-map.js'
 import { HarnClosure } from '../values/callable.js'
 import { childrenKey, taskKey } from '../builtins/builtin.js'
 import { popNative } from '../interpreter/activations.js'
@@ -40,8 +41,8 @@ export function spawnTask(
     name: options.name ?? 'spawn',
     group: options.group ?? null,
   })
-  task.values = new Map(parent.values)
-  task.fields = new Map(parent.fields)
+  task.values = new FewMap(parent.values)
+  task.fields = new FewMap(parent.fields)
   if (machine.program.isNarrowed && callee instanceof HarnBuiltin) {
     const starter = narrowedCaller(parent)
     const outer = task.fields.get(IMPORT_SCOPES)

@@ -4,6 +4,7 @@
 // All of it is plain data: registers hold values, frames name functions by FunctionCode and positions by linked instruction,
 // which the snapshot writes as (module, function index, code position).
 
+import { FewMap } from '../few-map.js'
 import { HarnClosure } from '../values/callable.js'
 import { NATIVE_STEP, TASK_END } from '../interpreter/linked.js'
 import type { FrameDef, FrameState } from '../builtins/builtin.js'
@@ -35,12 +36,15 @@ const FIRST_REGISTERS = 16
 /** Heap units of a stack beside what its frames hold: registers and frame lists have room before anything is in them. */
 export const COROUTINE_UNITS = 1024
 
+/** Scripts that wait are mostly a few calls deep. An array that begins empty has room for seventeen with its first element. */
+const NO_FRAME = null as never
+
 export class Coroutine {
   regs: Value[]
   /** By frame: the function or native frame, the instruction of the caller that takes the result, and the frame's first register. */
-  readonly frames: (HarnClosure | NativeActivation)[] = []
-  readonly returns: Instr[] = []
-  readonly bases: number[] = []
+  readonly frames: (HarnClosure | NativeActivation)[] = [NO_FRAME, NO_FRAME, NO_FRAME, NO_FRAME]
+  readonly returns: Instr[] = [TASK_END, TASK_END, TASK_END, TASK_END]
+  readonly bases: number[] = [0, 0, 0, 0]
   /** Top frame, -1 when there is none. */
   fp = -1
   base = 0
@@ -169,8 +173,8 @@ export class Task {
   readonly name: string
   readonly taskId: string
   readonly group: string | null
-  values = new Map<string, Value>()
-  fields = new Map<string, Value>()
+  values = new FewMap<string, Value>()
+  fields = new FewMap<string, Value>()
   /** Counters for the ids of children. */
   spawned = 0
   groups = 0

@@ -1,17 +1,18 @@
 // Which tasks wait, and which of them are parked on what key. Derived from the tasks themselves, so that it is in no snapshot:
 // a restored machine enters its waiting tasks again, longest first.
 
+import { FewMap } from '../few-map.js'
 import { taskDue } from './timers.js'
 import type { Task } from './task.js'
 
 export class Waits {
-  private readonly tasks = new Set<Task>()
+  private readonly tasks = new FewMap<Task, Task>()
   /** Made with the first: ten thousand machines that wait for an answer have none. */
   private parked: Map<string, Set<Task>> | null = null
 
   /** By `waitKey`, which must not change while the task is in here. */
   enter(task: Task): void {
-    this.tasks.add(task)
+    this.tasks.set(task, task)
     if (task.waitKey === null) return
     this.parked ??= new Map()
     const line = this.parked.get(task.waitKey)
@@ -28,8 +29,8 @@ export class Waits {
   }
 
   /** Longest first. */
-  [Symbol.iterator](): IterableIterator<Task> {
-    return this.tasks.values()
+  [Symbol.iterator](): Iterator<Task> {
+    return this.tasks.values()[Symbol.iterator]()
   }
 
   /** Those parked on `key`, in the order in which they parked. */
@@ -41,7 +42,7 @@ export class Waits {
   /** The earliest time at which one of them has something to do without an answer, null without one. */
   get earliest(): number | null {
     let earliest: number | null = null
-    for (const task of this.tasks) {
+    for (const task of this.tasks.values()) {
       const due = taskDue(task)
       if (due !== null && (earliest === null || due < earliest)) earliest = due
     }

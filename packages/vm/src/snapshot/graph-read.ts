@@ -344,9 +344,9 @@ export class GraphReader {
       if (!(frame instanceof HarnClosure) && !(frame instanceof NativeActivation)) throw damaged('a frame is of no kind')
       const base = this.count()
       if (base < (fp === 0 ? 1 : co.bases[fp - 1]!)) throw damaged('a frame is out of place')
-      co.frames.push(frame)
-      co.bases.push(base)
-      co.returns.push(this.place(co.frames[fp - 1]))
+      co.frames[fp] = frame
+      co.bases[fp] = base
+      co.returns[fp] = this.place(co.frames[fp - 1])
     }
     co.fp = frames - 1
     co.base = frames === 0 ? 0 : co.bases[frames - 1]!

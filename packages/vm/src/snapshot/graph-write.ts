@@ -10,6 +10,8 @@
 // Small values without an identity that a script could see (floats, durations, ranges) have no number. Neither have the maps
 // inside dicts, sets and structs, which by contract nothing else holds.
 
+import { FewMap } from '../few-map.js'
+import type { Entries } from '../few-map.js'
 import { HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { EndOfIteration } from '../values/handles.js'
@@ -220,7 +222,7 @@ export class GraphWriter {
       return this.text(value.def.kind)
     }
     if (value instanceof HarnSet) return this.byte(TAG.SET)
-    if (value instanceof Map) return this.byte(TAG.MAP)
+    if (value instanceof Map || value instanceof FewMap) return this.byte(TAG.MAP)
     if (value instanceof Set) return this.byte(TAG.JS_SET)
     if (value instanceof HarnBytes || value instanceof Uint8Array) {
       const data = value instanceof HarnBytes ? value.data : value
@@ -261,7 +263,7 @@ export class GraphWriter {
       return this.byte(value.timedOut ? 1 : 0)
     }
     if (value instanceof HarnSet) return this.map(value.map)
-    if (value instanceof Map) return this.map(value)
+    if (value instanceof Map || value instanceof FewMap) return this.map(value as Entries<unknown, unknown>)
     if (value instanceof Set) return this.values([...value], value.size)
     if (value instanceof HarnBytes || value instanceof Uint8Array) return
     const names = Object.keys(value)
@@ -280,7 +282,7 @@ export class GraphWriter {
     }
   }
 
-  private map(map: ReadonlyMap<unknown, unknown>): void {
+  private map(map: Pick<Entries<unknown, unknown>, 'size' | typeof Symbol.iterator>): void {
     this.count(map.size)
     for (const [key, item] of map) {
       this.value(key)

@@ -4,6 +4,7 @@
 // In front of the state stand the modules of the program, each with the first 8 bytes of its hash.
 
 import { adapterByKey, isAdapterKey } from '../interpreter/adapter.js'
+import { FewMap } from '../few-map.js'
 import { Task } from '../scheduler/task.js'
 import { damaged, SnapshotError } from './error.js'
 import { GraphReader } from './graph-read.js'
@@ -145,11 +146,15 @@ function fill(machine: Machine, bytes: Uint8Array): void {
   for (const name of NAMES) {
     const value = reader.value()
     if (!STATE[name](value)) throw damaged(`${name} is not what it must be`)
-    Reflect.set(machine, name, value)
+    Reflect.set(machine, name, value instanceof Map ? new FewMap(value) : value)
   }
   reader.finish()
   const { tasks } = machine
   if (!tasks.has(0)) throw damaged('the root task is missing')
+  for (const task of tasks.values()) {
+    task.values = new FewMap(task.values)
+    task.fields = new FewMap(task.fields)
+  }
   for (const [id, task] of tasks) if (task.id !== id) throw damaged('a task has the number of another')
   for (const task of machine.ready) if (tasks.get(task.id) !== task) throw damaged('an unknown task is to run')
   // A host that restores with a lower limit is not held to the allowance of the higher one.
