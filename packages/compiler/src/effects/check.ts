@@ -3,13 +3,15 @@
 
 import type { CatalogRow, Diagnostic, Span } from '@bridle/parser'
 import { leavesEffect } from '../grants/ceilings.js'
-import { exceededImport } from '../grants/imports.js'
+import type { ImportCeiling } from '../grants/ceilings.js'
+import { checkGrant } from '../grants/constraints.js'
+import { exceededImport, refusedInImport } from '../grants/imports.js'
 import type { DeclaredCeiling } from '../grants/imports.js'
 import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
 import { boundEffects, declaredRow, type Grant } from './declared.js'
 import type { Cause, Inference } from './infer.js'
 import { effectOf, nameOfKind, needsGrant } from './kinds.js'
-import type { Unit, World } from './units.js'
+import type { Site, Unit, World } from './units.js'
 
 export interface EffectCheck {
   readonly world: World
@@ -88,6 +90,12 @@ export function checkImport({
   const findings: Diagnostic[] = []
   for (const [fn, unit] of units) {
     const seen = new Set<string>()
+    for (const site of reached(world, unit).flatMap(({ sites }) => sites)) {
+      const refusal = refusedLiteral(ceiling, site)
+      if (refusal === null || seen.has(refusal.reason)) continue
+      seen.add(refusal.reason)
+      findings.push(refusedInImport(declared ?? span, { module: ceiling.module, fn, ...refusal }))
+    }
     for (const each of handedOut(world, unit)) {
       for (const [token, cause] of inference.of(each).tokens) {
         const name = effectOf(token) ?? nameOfKind(token)
@@ -101,6 +109,43 @@ export function checkImport({
     }
   }
   return findings
+}
+
+/** A unit with everything that it hands out or calls by its name, whoever is called in turn. */
+function reached(world: World, unit: Unit): readonly Unit[] {
+  const found = new Set([unit])
+  for (const each of found) {
+    for (const other of handedOut(world, each)) found.add(other)
+    for (const { target } of each.sites) if (target.kind === 'unit') found.add(target.unit)
+  }
+  return [...found]
+}
+
+/** A call of the world by a builtin, as the tool that does the same; null where its first argument is worked out by the run. */
+function literalCall({
+  target,
+  args: [first],
+}: Site): { readonly tool: string; readonly args: { readonly [name: string]: string } } | null {
+  if (target.kind !== 'builtin' || first?.kind !== 'text') return null
+  const { text } = first
+  const method = /^http_(get|post|put|patch|delete|head)$/.exec(target.name)?.[1]
+  if (method !== undefined) return { tool: `http.${method}`, args: { url: text } }
+  if (target.name === 'env' || target.name === 'env_or') return { tool: 'env.get', args: { name: text } }
+  return target.name === 'exec' ? { tool: 'process.exec', args: { program: text } } : null
+}
+
+/** Why a ceiling refuses a call whatever the run does; null when it may pass. */
+function refusedLiteral(ceiling: ImportCeiling, site: Site): { readonly tool: string; readonly reason: string } | null {
+  const call = literalCall(site)
+  if (call === null) return null
+  const { tool, args } = call
+  for (const [key, grant] of Object.entries(ceiling.grants)) {
+    if (key !== '*' && key !== tool && !tool.startsWith(`${key.replace(/\.\*$/, '')}.`)) continue
+    const judged = Object.entries(grant).filter(([name]) => (name === 'domain' ? 'url' in args : Object.hasOwn(args, name)))
+    const violation = checkGrant(Object.fromEntries(judged), args, { knows: () => false, base: null })
+    if (violation !== null) return { tool, reason: violation.reason }
+  }
+  return null
 }
 
 /** A unit and the functions that its code makes or names. */

@@ -189,6 +189,16 @@ function report<C extends GrantCode>(
   found.push({ code, severity: row.severity, message: row.message(args), span, hint, related: [], fix: null })
 }
 
+/** A call inside an imported module whose literal arguments its import does not allow. */
+export function refusedInImport(
+  span: Span,
+  args: { readonly module: string; readonly fn: string; readonly tool: string; readonly reason: string },
+): Diagnostic {
+  const found: Diagnostic[] = []
+  report(found, 'G006', span, { alias: args.tool, reason: `${args.reason} (in ${args.fn} of "${args.module}")` })
+  return found[0]!
+}
+
 /** What the inferred effects of an import exceed, in the words of the catalogue. */
 export function exceededImport(
   span: Span,

@@ -101,6 +101,40 @@ describe('what a host leaves to an import', () => {
     } else expect(found).toBe(expected)
   })
 
+  test.each<[string, CompileSettings['imports'], readonly string[]]>([
+    [
+      'http_get("https://b.test/")',
+      { lit: { grants: { http: { domain: 'a.test' } } } },
+      [`G006 policy violation for 'http.get': domain 'a.test' does not allow 'https://b.test/' (in 'f' of "lit")`],
+    ],
+    ['http_get("https://a.test/")', { lit: { grants: { http: { domain: 'a.test' } } } }, []],
+    ['http_get("https://${env("HOST")}/")', { lit: { grants: { http: { domain: 'a.test' } } } }, []],
+    ['http_post("https://b.test/", "")', { lit: { grants: { 'http.get': { domain: 'a.test' } } } }, []],
+    [
+      'g()',
+      { lit: { grants: { 'http.*': { domain: 'a.test' } } } },
+      [`G006 policy violation for 'http.put': domain 'a.test' does not allow 'https://c.test/' (in 'f' of "lit")`],
+    ],
+    [
+      'exec("rm", "x")',
+      { lit: { grants: { process: { program: ['git', 'ls'] } } } },
+      [
+        `G006 policy violation for 'process.exec': argument 'program' value "rm" violates required "git" or "ls" (in 'f' of "lit")`,
+      ],
+    ],
+    ['exec("git", "log")', { lit: { grants: { process: { program: ['git', 'ls'] } } } }, []],
+  ])('literal arguments are judged before the run: %s', (body, imports, expected) => {
+    const text = `pub fn f() { return ${body} }\nfn g() { return { -> http_put("https://c.test/", "") } }`
+    const host = createRuntime({ resolve: memoryModules({ 'lit.harn': text }) })
+    let codes: readonly string[] = []
+    try {
+      host.compile('import { f } from "lit"\nf()', { imports: imports! })
+    } catch (cause) {
+      codes = (cause as CompileError).diagnostics.map(({ code, message }) => `${code} ${message}`)
+    }
+    expect(codes).toEqual(expected)
+  })
+
   test('a misspelt effect is no ceiling', () => {
     expect(() => runtime.compile('import "pkg"', { imports: { pkg: { allowEffects: ['htpp'] } } })).toThrow(GrantError)
   })
