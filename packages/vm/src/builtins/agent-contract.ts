@@ -64,7 +64,8 @@ function declaration(tool: HarnDict): string {
   const name = toolName(tool)
   const description = display(tool.get('description') ?? '')
   if (tool.get('compact') === true) return `- \`${name}(${argumentsOf(tool)})\` — ${description}`
-  return `declare function ${name}(args: ${argumentsOf(tool)}): string;\n/**\n * ${description.replaceAll('\n', '\n * ')}\n */`
+  const note = description === '' ? '' : `\n/**\n * ${description.replaceAll('\n', '\n * ')}\n */`
+  return `declare function ${name}(args: ${argumentsOf(tool)}): string;${note}`
 }
 
 function argumentsOf(tool: HarnDict): string {

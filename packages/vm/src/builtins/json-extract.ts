@@ -23,7 +23,7 @@ function fenced(text: string): string | null {
 }
 
 /** The first balanced piece between two brackets. Brackets in strings do not count. */
-function balanced(text: string, open: string, close: string): string | null {
+export function balanced(text: string, open: string, close: string): string | null {
   const start = text.indexOf(open)
   let depth = 0
   let inString = false

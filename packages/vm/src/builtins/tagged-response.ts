@@ -2,6 +2,7 @@
 // a violation that it is told of. Calls outside their tags are still carried out, since refusing them helps nobody.
 
 import { LiteralError, LiteralReader } from './tagged-arguments.js'
+import { balanced } from './json-extract.js'
 import { parseJson } from './json-read.js'
 import { debugQuoted, sortedJson } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
@@ -36,11 +37,8 @@ type Tag = (typeof TAGS)[number]
 /** Names that may be called besides the declared tools. */
 const OWN_NAMES = ['ledger', 'load_skill']
 
-export function stripThinking(text: string): string {
-  return text
-    .replace(/<think>[\s\S]*?<\/think>/g, '')
-    .replace(/<think>[\s\S]*$/, '')
-    .replaceAll('</think>', '')
+function stripThinking(text: string): string {
+  return text.replace(/<think>[\s\S]*?<\/think>/g, '').replace(/<think>[\s\S]*$/, '')
 }
 
 /** The text without what the model thought aloud; behind an opening tag that nothing closes may stand the answer. */
@@ -324,7 +322,21 @@ function short(text: string, most: number): string {
 
 const INTERNAL_KEYS =
   /"(?:plan|steps|tool_calls|tool_name|verification|next_action|reasoning|tasks)"\s*:|"mode"\s*:\s*"(?:fast_execute|plan_then_execute|ask_user)"/
-const INLINE_MODE = /\{\s*"mode"\s*:\s*"(?:fast_execute|plan_then_execute|ask_user)"[^{}]*\}/g
+const INLINE_MODE = /\{\s*"mode"\s*:\s*"(?:fast_execute|plan_then_execute|ask_user)"/g
+
+/** Drops objects in which a model says how it is going to work; what is no JSON stays. */
+function withoutPlans(text: string): string {
+  let kept = ''
+  let at = 0
+  for (const found of text.matchAll(INLINE_MODE)) {
+    if (found.index < at) continue
+    const object = balanced(text.slice(found.index), '{', '}')
+    if (object === null || !parseJson(object).ok) continue
+    kept += text.slice(at, found.index)
+    at = found.index + object.length
+  }
+  return kept + text.slice(at)
+}
 
 /** What a person may see of a model's text. */
 export function visibleText(raw: string): string {
@@ -339,8 +351,8 @@ export function visibleText(raw: string): string {
     .join('\n')
   const responses = [...text.matchAll(/<user_response>([\s\S]*?)<\/user_response>/g)].map((found) => found[1]!.trim())
   text = responses.length > 0 ? responses.join('\n\n') : text.replace(/<\/?assistant_prose>/g, '')
-  text = text
-    .replace(/```json\s*\n([\s\S]*?)```/g, (fence: string, body: string) => (INTERNAL_KEYS.test(body) ? '' : fence))
-    .replace(INLINE_MODE, '')
-  return text.replace(/\n{3,}/g, '\n\n').trim()
+  text = text.replace(/```json\s*\n([\s\S]*?)```/g, (fence: string, body: string) => (INTERNAL_KEYS.test(body) ? '' : fence))
+  text = withoutPlans(text)
+  // Once over, as the reference does: of four line ends three stay.
+  return text.replaceAll('\n\n\n', '\n\n').trim()
 }
