@@ -25,6 +25,13 @@ export interface KnownTool {
   readonly hash: string
   readonly input: Plain
   readonly output: Plain
+  /** What a standard tool touches, and calls that show it; told by `describe` only. */
+  readonly about?: {
+    readonly effect: string | null
+    readonly sideEffect: string
+    readonly security: string
+    readonly examples: readonly { readonly args: Plain; readonly result?: Plain }[]
+  }
 }
 
 export interface Collected {
@@ -37,7 +44,7 @@ const SEALED_FUEL = 5_000_000
 
 export async function collectTools(script: Script | null, options: { readonly servers: boolean }): Promise<Collected> {
   const problems: string[] = []
-  const tools: KnownTool[] = STANDARD_TOOLS.map(({ id, description, schema }) => ({
+  const tools: KnownTool[] = STANDARD_TOOLS.map(({ id, description, schema, effect, level, security, examples }) => ({
     key: `bridle:${id}`,
     source: 'bridle',
     name: id,
@@ -45,6 +52,7 @@ export async function collectTools(script: Script | null, options: { readonly se
     hash: toolSchemaHash(hashHex, { name: id, input: schema as Plain }),
     input: schema as Plain,
     output: null,
+    about: { effect, sideEffect: level, security, examples },
   }))
   if (script !== null) tools.push(...(await scriptTools(script, problems)))
   if (options.servers) tools.push(...(await serverTools(script?.key ?? '<none>', problems)))

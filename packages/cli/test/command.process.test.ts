@@ -270,6 +270,15 @@ test('skills of a folder that is named come first, and one that is not there is 
 })
 
 describe.concurrent('bridle tools', () => {
+  test('a standard tool is described with what it touches and calls that show it', async () => {
+    const { stdout } = await bridle(['tools', 'describe', 'json.set'])
+    expect(stdout).toContain('effect: none (side effect none, safe)')
+    expect(stdout).toContain('example: {"json":{"a":1},"path":"b.c","value":2} -> {"a":1,"b":{"c":2}}')
+    expect((await bridle(['tools', 'describe', 'process.exec'])).stdout).toContain(
+      'effect: process (side effect process_exec, privileged)',
+    )
+  })
+
   test('those of the script come first, and a call that fails says why', async () => {
     const script = file('tools.harn', 'tool add(a: int, b: int = 1) -> int {\n  return a + b\n}\n')
     const listed = await bridle(['tools', 'list', script])

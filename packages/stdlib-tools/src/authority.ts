@@ -51,7 +51,7 @@ export function isServerAddress(server: string): boolean {
 }
 
 /** The powers that an effect needs: its own, and those of what it starts. */
-export function neededFor(effect: Effect): readonly EffectKind[] {
+function neededFor(effect: Effect): readonly EffectKind[] {
   if (effect.kind === 'tool.call') {
     const server = effect.args['mcp_server']
     return typeof server === 'string' && isServerAddress(server) ? ['mcp.request', 'http.request'] : []

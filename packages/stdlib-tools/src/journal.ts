@@ -163,13 +163,13 @@ export function decodeJournal(text: string): JournalEntry[] {
   return entries
 }
 
-export function outcomeToJson(outcome: EffectOutcome): unknown {
+function outcomeToJson(outcome: EffectOutcome): unknown {
   if (outcome.ok) return { ok: true, value: plainToJson(outcome.value) }
   const { value, ...rest } = outcome.error
   return { ok: false, error: value === undefined ? rest : { ...rest, value: plainToJson(value) } }
 }
 
-export function outcomeFromJson(json: unknown): EffectOutcome {
+function outcomeFromJson(json: unknown): EffectOutcome {
   const raw = json as { ok?: unknown; value?: unknown; error?: Record<string, unknown> } | null
   if (raw?.ok === true) return { ok: true, value: plainFromJson(raw.value ?? null) }
   const error = raw?.error

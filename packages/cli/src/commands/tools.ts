@@ -48,9 +48,15 @@ export async function toolsDescribeCommand(name: string, file: string | undefine
     print(tool)
     return 0
   }
+  const { about } = tool
   const lines = [
     `${tool.name} (${tool.key})`,
     tool.description,
+    ...(about === undefined ? [] : [`effect: ${about.effect ?? 'none'} (side effect ${about.sideEffect}, ${about.security})`]),
+    ...(about?.examples ?? []).map(({ args, result }) => {
+      const given = result === undefined ? '' : ` -> ${JSON.stringify(result)}`
+      return `example: ${JSON.stringify(args)}${given}`
+    }),
     `hash: ${tool.hash}`,
     `input: ${JSON.stringify(tool.input, null, 2)}`,
   ]

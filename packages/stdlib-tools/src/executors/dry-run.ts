@@ -4,7 +4,7 @@ import type { Plain } from '@bridle/vm'
 import { result } from './executor.js'
 import type { Executor, ToolCall } from './executor.js'
 
-export const DRY_RUN_MESSAGE = 'dry run: the call was recorded and not made'
+const DRY_RUN_MESSAGE = 'dry run: the call was recorded and not made'
 
 /** The record that stands for a result; scripts know it by `_type` and `status`. */
 export function dryRunResult(call: {

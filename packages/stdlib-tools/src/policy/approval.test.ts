@@ -100,7 +100,7 @@ describe('people in the loop', () => {
     })
     expect(
       await outputOf(
-        'try { request_approval("deploy", {quorum: 2, deadline: 20ms}) } catch (e) { println(e.message) }',
+        'try { request_approval("deploy", {quorum: 2, deadline: 300ms}) } catch (e) { println(e.message) }',
         provider,
       ),
     ).toBe('approval timed out\n')
