@@ -12,14 +12,16 @@ export function closestOf(
   candidates: Iterable<string>,
   usable: (candidate: string) => boolean = () => true,
 ): string | null {
-  const { length } = [...name]
+  const letters = [...name]
+  const { length } = letters
   const limit = length <= 2 ? 1 : length <= 5 ? 2 : 3
   let best: Ranked | null = null
   for (const text of candidates) {
-    if (text === name || !usable(text)) continue
-    const distance = editDistance(name, text, limit)
+    const lengthGap = Math.abs(characters(text) - length)
+    if (lengthGap > limit || text === name || !usable(text)) continue
+    const distance = distanceOf(letters, [...text], limit)
     if (distance > limit) continue
-    const one = { text, distance, lengthGap: Math.abs([...text].length - length) }
+    const one = { text, distance, lengthGap }
     if (best === null || isBetter(one, best)) best = one
   }
   return best?.text ?? null
@@ -39,8 +41,17 @@ function isBetter(one: Ranked, other: Ranked): boolean {
 
 /** Levenshtein distance in code points; past `limit` any number above it may be returned. */
 export function editDistance(from: string, to: string, limit = Number.POSITIVE_INFINITY): number {
-  const a = [...from]
-  const b = [...to]
+  return distanceOf([...from], [...to], limit)
+}
+
+/** Number of code points, without taking the text apart: most candidates are of another length. */
+function characters(text: string): number {
+  let count = text.length
+  for (let at = 0; at + 1 < text.length; at++) if (text.codePointAt(at)! > 0xffff) count--
+  return count
+}
+
+function distanceOf(a: readonly string[], b: readonly string[], limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   let row = b.map((_, at) => at + 1)
   row.unshift(0)
