@@ -1,7 +1,7 @@
 // YAML ⇄ values. Reading is left to the `yaml` package, told to keep ints apart from floats; writing is ours: block style,
 // keys in order, quotes only where a plain text would be read as something else (reference 03a §10.3).
 
-import type { Cost } from './pieces.js'
+import type { Budget } from './pieces.js'
 import { Pair, Scalar, YAMLMap, YAMLParseError, isCollection, isScalar, parseDocument, visit } from 'yaml'
 import type { Node } from 'yaml'
 import { HarnDict } from '../values/dict.js'
@@ -172,26 +172,6 @@ function keyText(key: unknown): string {
 const UNITS_A_MEMBER = 6
 const TEXT_BITS = 4
 
-/** Members that are written between two looks at the budget. */
-const MEMBERS = 64
-
-/** In steps (pieces.ts). Throws FormatError. */
-export function* stringifyYaml(value: Value): Generator<Cost, string, void> {
-  const lines: string[] = []
-  yield* writeBlock(lines, '', '', value, 0)
-  return `${lines.join('\n')}\n`
-}
-
-function costOf(items: readonly Value[], at: number): Cost {
-  let heap = 0
-  const end = Math.min(items.length, at + MEMBERS)
-  for (let next = at; next < end; next++) {
-    const item = items[next]!
-    heap += typeof item === 'string' ? 16 + item.length : 32
-  }
-  return { units: UNITS_A_MEMBER * (end - at) + (heap >> TEXT_BITS), heap }
-}
-
 /** Members of a container, keyed for dicts; null for a scalar. */
 function parts(value: Value): { readonly keys: readonly string[] | null; readonly items: readonly Value[] } | null {
   if (value instanceof HarnList) return { keys: null, items: value.view() }
@@ -199,36 +179,63 @@ function parts(value: Value): { readonly keys: readonly string[] | null; readonl
   return value instanceof Keyed ? { keys: value.keys(), items: value.members() } : null
 }
 
-/**
- * Appends the lines of a value. `head` is what stands before it on its first line (indent and `key:` or `-`), `indent` the
- * white space of the lines of its members.
- */
-function* writeBlock(lines: string[], head: string, indent: string, value: Value, depth: number): Generator<Cost, void, void> {
-  if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
-  const container = parts(value)
-  const gap = head === '' ? '' : ' '
-  if (container === null || container.items.length === 0) {
-    const text = container === null ? scalar(value, indent) : container.keys === null ? '[]' : '{}'
-    lines.push(head + gap + text)
-    return
+/** A container being written: its members from `at` on are still to come. */
+interface Open {
+  readonly keys: readonly string[] | null
+  readonly items: readonly Value[]
+  /** White space of the lines of its members. */
+  readonly indent: string
+  /** What its first member's line begins with, where that is the line of a dash. */
+  readonly first: string
+  readonly depth: number
+  at: number
+}
+
+/** Writes block YAML piece by piece (pieces.ts). The constructor and `step` throw FormatError. */
+export class YamlWriting {
+  private readonly lines: string[] = []
+  private readonly stack: Open[] = []
+
+  constructor(value: Value) {
+    this.block('', '', value, 0)
   }
-  // A list item's container begins on the line of its dash; a dict member's begins on the next line.
-  const compact = head.endsWith('-')
-  if (head !== '' && !compact) lines.push(head)
-  for (const [at, item] of container.items.entries()) {
-    if (at % MEMBERS === 0) yield costOf(container.items, at)
-    const start = compact && at === 0 ? `${head} ` : indent
-    // A generator for each scalar would take longer than the scalar.
-    const isScalar = !(item instanceof HarnList || item instanceof HarnSet || item instanceof Keyed)
-    if (container.keys === null) {
-      if (isScalar) lines.push(`${start}- ${scalar(item, `${indent}  `)}`)
-      else yield* writeBlock(lines, `${start}-`, `${indent}  `, item, depth + 1)
-    } else if (isScalar) lines.push(`${start}${textScalar(container.keys[at]!, null)}: ${scalar(item, `${indent}  `)}`)
-    else {
-      // Lists inside dicts are not indented.
-      const inner = item instanceof Keyed ? `${indent}  ` : indent
-      yield* writeBlock(lines, `${start}${textScalar(container.keys[at]!, null)}:`, inner, item, depth + 1)
+
+  /** Undefined when there is more to write. */
+  step(budget: Budget): string | undefined {
+    for (let top = this.stack.at(-1); top !== undefined; top = this.stack.at(-1)) {
+      if (top.at === top.items.length) this.stack.pop()
+      else if (budget.left <= 0) return undefined
+      else this.member(top, top.at++, budget)
     }
+    return `${this.lines.join('\n')}\n`
+  }
+
+  /** Begins a value; `head` is what stands before it on its first line (indent and `key:` or `-`). */
+  private block(head: string, indent: string, value: Value, depth: number): void {
+    if (depth > MAX_DEPTH) throw new FormatError('value is nested too deeply')
+    const container = parts(value)
+    if (container === null || container.items.length === 0) {
+      const text = container === null ? scalar(value, indent) : container.keys === null ? '[]' : '{}'
+      this.lines.push(head === '' ? text : `${head} ${text}`)
+      return
+    }
+    // A list item's container begins on the line of its dash; a dict member's begins on the next line.
+    const compact = head.endsWith('-')
+    if (head !== '' && !compact) this.lines.push(head)
+    const { keys, items } = container
+    this.stack.push({ keys, items, indent, first: compact ? `${head} ` : indent, depth, at: 0 })
+  }
+
+  private member({ keys, items, indent, first, depth }: Open, at: number, budget: Budget): void {
+    const item = items[at]!
+    const size = typeof item === 'string' ? item.length : 16
+    budget.left -= UNITS_A_MEMBER + (size >> TEXT_BITS)
+    budget.heap += 16 + size
+    const start = at === 0 ? first : indent
+    const key = keys === null ? '-' : `${textScalar(keys[at]!, null)}:`
+    // Lists inside dicts are not indented.
+    const isList = item instanceof HarnList || item instanceof HarnSet
+    this.block(start + key, keys !== null && isList ? indent : `${indent}  `, item, depth + 1)
   }
 }
 

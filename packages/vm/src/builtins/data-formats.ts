@@ -6,7 +6,7 @@ import { textArg } from './core-values.js'
 import { csvLine, parseCsv } from './data-formats-csv.js'
 import { parseJunit } from './data-formats-junit.js'
 import { parseTomlText, stringifyToml } from './data-formats-toml.js'
-import { FormatError, KeyError, parseYaml, stringifyYaml } from './data-formats-yaml.js'
+import { FormatError, KeyError, YamlWriting, parseYaml } from './data-formats-yaml.js'
 import { inPieces, inSteps } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
@@ -70,9 +70,11 @@ class CsvError extends Error {}
 /** Units of a cell, beside the walk that shows it. */
 const UNITS_A_CELL = 2
 
-/** What writing a row of so many cells takes. Cells are mostly short. */
-function rowCost(cells: number): Cost {
-  return { units: 1 + UNITS_A_CELL * cells, heap: 16 * cells }
+/** Cells that are written between two looks at the budget. Cells are mostly short. */
+const CELLS = 128
+
+function cellsCost(cells: number): Cost {
+  return { units: UNITS_A_CELL * cells, heap: 16 * cells }
 }
 
 function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generator<Cost, string, void> {
@@ -85,16 +87,25 @@ function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generato
     if (row instanceof Keyed !== isDict) throw new CsvError('mixed list/dict rows are not supported')
   }
   const out = new TextBuilder()
+  let cells = 0
   if (isDict) {
     const found = new Set<string>()
     for (const row of items) {
-      yield rowCost((row as Keyed).size)
+      cells += 1 + (row as Keyed).size
+      if (cells > CELLS) {
+        yield cellsCost(cells)
+        cells = 0
+      }
       for (const key of (row as Keyed).keys()) found.add(key)
     }
     const keys = sortTexts([...found])
     if (headers) out.add(csvLine(keys, delimiter))
     for (const row of items) {
-      yield rowCost(keys.length)
+      cells += 1 + keys.length
+      if (cells > CELLS) {
+        yield cellsCost(cells)
+        cells = 0
+      }
       out.add(
         csvLine(
           keys.map((key) => display((row as Keyed).get(key) ?? '')),
@@ -108,7 +119,11 @@ function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generato
       if (width !== null && row.length !== width)
         throw new CsvError(`CSV error: found record with ${row.length} fields, but the previous record has ${width} fields`)
       width = row.length
-      yield rowCost(width)
+      cells += 1 + width
+      if (cells > CELLS) {
+        yield cellsCost(cells)
+        cells = 0
+      }
       out.add(
         csvLine(
           row.view().map((cell) => display(cell)),
@@ -117,6 +132,7 @@ function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generato
       )
     }
   }
+  yield cellsCost(cells)
   return out.toString()
 }
 
@@ -137,20 +153,20 @@ const csvWriting = inPieces('csv.stringify', ([rows, headers, delimiter]) =>
   inSteps(csvSteps(rows as HarnList, { headers: headers as boolean, delimiter: delimiter as string })),
 )
 
-function* yamlSteps(value: Value): Steps {
+/** What a writer refuses becomes the builtin's error. */
+function refusing(write: () => Result | undefined, ctx: Context): Result | undefined {
   try {
-    const text = yield* stringifyYaml(value)
-    return (ctx) => {
-      ctx.charge(text.length >> 6)
-      return text
-    }
+    return write()
   } catch (error) {
-    if (error instanceof FormatError) return (ctx) => ctx.throw(`yaml_stringify: ${error.message}`)
+    if (error instanceof FormatError) return ctx.throw(`yaml_stringify: ${error.message}`)
     throw error
   }
 }
 
-const yamlWriting = inPieces('yaml.stringify', ([value]) => inSteps(yamlSteps(value!)))
+const yamlWriting = inPieces('yaml.stringify', ([value]) => {
+  const writing = new YamlWriting(value!)
+  return { step: (ctx, budget) => refusing(() => writing.step(budget), ctx) }
+})
 
 // ---------------------------------------------------------------------------------------------------------------- JUnit
 

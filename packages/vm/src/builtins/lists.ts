@@ -129,6 +129,24 @@ function best(items: readonly Value[], wanted: (order: number) => boolean): Valu
   return found
 }
 
+/** Elements up to which a method is not worth cutting. */
+const FEW = 16
+
+function unique(ctx: Context, self: HarnList): Result {
+  if (self.length > FEW) return distinct.run(ctx, self)
+  ctx.charge(UNITS_A_MEMBER * self.length, 16 * self.length)
+  return new HarnList(new HarnSet(self.view()).values())
+}
+
+function join(ctx: Context, list: HarnList, separator: string): Result {
+  if (list.length > FEW) return joining.run(ctx, list, separator)
+  ctx.charge(list.length)
+  const texts = list.view().map(display)
+  let size = separator.length * Math.max(0, texts.length - 1)
+  for (const text of texts) size += text.length
+  return refuseText(ctx, size) ?? texts.join(separator)
+}
+
 const distinct = inPieces('list.unique', ([list]) => {
   const items = (list as HarnList).view()
   const found = new HarnSet()
@@ -251,13 +269,11 @@ const methods: readonly BuiltinDef[] = [
   listMethod('reverse() -> list', 'Last element first.', (ctx, self) => new HarnList(all(ctx, self).toReversed())),
   listMethod('flatten() -> list', 'Elements that are lists are spliced in, one level.', (ctx, self) => flatten(ctx, self.view())),
   listMethod('compact() -> list', 'Without nil.', (ctx, self) => new HarnList(all(ctx, self).filter((item) => item !== null))),
-  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', (ctx, self) =>
-    distinct.run(ctx, self),
-  ),
+  listMethod('unique() -> list', 'First occurrence of each structurally distinct element.', unique),
   listMethod(
     'join(separator?: string) -> string',
     'Displays of the elements, joined.',
-    (ctx, self, separator) => joining.run(ctx, self, textArg(ctx, 0, separator)),
+    (ctx, self, separator) => join(ctx, self, textArg(ctx, 0, separator)),
     true,
   ),
   listMethod('contains(value: any) -> bool', 'Whether an element equals `value`.', holds, true),
@@ -353,7 +369,7 @@ const functions: readonly BuiltinDef[] = [
   builtin(
     'join(list: list, separator?: string) -> string',
     { doc: 'Displays of the elements, joined.', borrows: true },
-    (ctx, list = null, separator = null) => (list instanceof HarnList ? joining.run(ctx, list, textArg(ctx, 1, separator)) : ''),
+    (ctx, list = null, separator = null) => (list instanceof HarnList ? join(ctx, list, textArg(ctx, 1, separator)) : ''),
   ),
 ]
 

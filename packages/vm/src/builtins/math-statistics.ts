@@ -12,24 +12,24 @@ import type { Value } from '../values/value.js'
 function statistic(
   signature: string,
   doc: string,
-  body: (ctx: Context, items: Float64Array, arg: Value) => number | Result,
+  body: (ctx: Context, items: readonly number[], arg: Value) => number | Result,
 ): BuiltinDef {
   const name = signature.slice(0, signature.indexOf('('))
   return builtin(signature, { doc, borrows: true }, (ctx, list = null, arg = null) => {
     if (!(list instanceof HarnList)) return ctx.type(`${name}: items must be a list`)
     ctx.charge(list.length >> 2, 16 * list.length)
-    const items = new Float64Array(list.length)
-    for (let at = 0; at < list.length; at++) {
-      const x = numberOf(list.at(at)!)
+    const items: number[] = []
+    for (const item of list.view()) {
+      const x = numberOf(item)
       if (x === null) return ctx.type(`${name} must be numeric`)
-      items[at] = x
+      items.push(x)
     }
     const result = body(ctx, items, arg)
     return typeof result === 'number' ? new HarnFloat(result) : result
   })
 }
 
-function mean(items: Float64Array): number {
+function mean(items: readonly number[]): number {
   return items.length === 0 ? 0 : items.reduce((sum, x) => sum + x, 0) / items.length
 }
 
@@ -42,14 +42,14 @@ function atRank(ordered: Float64Array, rank: number): number {
 }
 
 /** The sort of the platform for doubles is several times quicker than one with a comparison. */
-function ascending(ctx: Context, items: Float64Array): Float64Array {
+function ascending(ctx: Context, items: readonly number[]): Float64Array {
   ctx.charge(items.length >> 1)
-  return items.sort()
+  return Float64Array.from(items).sort()
 }
 
 /** Mean square distance from the mean; of a sample, divided by one less. The mapper makes the standard deviation of it. */
 function spread(name: string, map: (variance: number) => number) {
-  return (ctx: Context, items: Float64Array, sample: Value): number | Result => {
+  return (ctx: Context, items: readonly number[], sample: Value): number | Result => {
     if (items.length === 0) return ctx.runtime(`${name}: items must not be empty`)
     const ofSample = isTruthy(sample)
     if (ofSample && items.length < 2) return ctx.runtime('sample variance requires at least 2 values')

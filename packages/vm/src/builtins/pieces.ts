@@ -22,6 +22,9 @@ export interface Work {
   step(ctx: Context, budget: Budget): Result | undefined
 }
 
+/** Elements between two looks at what walks have cost. */
+const AT_ONCE = 16
+
 /**
  * The usual work: `visit` does one element after the other and counts the budget down, `end` has the result; `visit` may have it
  * before. Small walks over what lies in an element (display, keys, equality), which are otherwise part of the operation, count here.
@@ -34,10 +37,12 @@ export function eachOf(
   let at = 0
   return {
     step: (ctx, budget) => {
-      for (; at < length; at++) {
+      while (at < length) {
         if (budget.left <= 0) return undefined
         const before = smallVisits()
-        const early = visit(at, budget)
+        const to = Math.min(length, at + AT_ONCE)
+        let early: Result | undefined
+        while (at < to && early === undefined && budget.left > 0) early = visit(at++, budget)
         budget.left -= smallVisits() - before
         if (early !== undefined) return early
       }

@@ -20,26 +20,19 @@ import type { Value } from '../values/value.js'
 /** Units of a member that is copied under a key it has. */
 const UNITS_A_COPY = 2
 
-/** Which members are the same: structural key, or `==`. */
-interface Sameness {
-  /** Whether a member of another set, with its key there, is in `set`; `search` is of `set`. */
-  readonly has: (set: HarnSet, key: unknown, value: Value, search: Search) => boolean
-  /** Whether what `has` says of the member may need `search`. */
-  readonly searches: (set: HarnSet, key: unknown, value: Value) => boolean
-}
+/** Whether a member of another set, with its key there, is in `set`; undefined where only a search can tell. */
+type Finds = (set: HarnSet, key: unknown, value: Value) => boolean | undefined
 
-const byKey: Sameness = { has: (set, key) => set.map.has(key), searches: () => false }
+/** By structural key. */
+const byKey: Finds = (set, key) => set.map.has(key)
 
 /** By `==`. A scalar can equal another key only as a number of the other type; containers are searched. */
-const byEquality: Sameness = {
-  has: (set, key, value, search) => {
-    // Closures and the like are never equal, not even to themselves, so a hit on the key needs the check too.
-    const kept = set.map.get(key)
-    if (kept !== undefined && equals(kept, value)) return true
-    const other = otherKey(value)
-    return other === undefined ? search.has(value) : other !== null && set.map.has(other)
-  },
-  searches: (set, key, value) => !set.map.has(key) && otherKey(value) === undefined,
+const byEquality: Finds = (set, key, value) => {
+  // Closures and the like are never equal, not even to themselves, so a hit on the key needs the check too.
+  const kept = set.map.get(key)
+  if (kept !== undefined && equals(kept, value)) return true
+  const other = otherKey(value)
+  return other === undefined ? undefined : other !== null && set.map.has(other)
 }
 
 /** The one other key under which a scalar may equal a member; null for none, undefined for what must be searched for. */
@@ -89,34 +82,41 @@ interface Pass {
 /** Members that the passes meet, in order, with what they make of them. */
 function meeting(
   passes: readonly Pass[],
-  same: Sameness,
+  same: Finds,
   meet: (key: unknown, value: Value, budget: Budget) => void,
   end: () => Result,
   /** Where a member that is not met settles the result: what it is then. */
   otherwise?: Value,
 ): Work {
-  const searches = passes.map(({ other }) => new Search(other ?? new HarnSet()))
-  const cursors = passes.map(({ from }) => from.map.entries())
-  let waiting: readonly [unknown, Value] | null = null
   let at = 0
+  let cursor: Iterator<[unknown, Value]> | null = null
+  let search: Search | null = null
+  let waiting: [unknown, Value] | null = null
   return {
     step: (_ctx, budget) => {
       for (; at < passes.length; at++) {
-        const { other, wanted } = passes[at]!
+        const { from, other, wanted } = passes[at]!
+        cursor ??= from.map.entries()
         for (;;) {
           if (budget.left <= 0) return undefined
-          const next: readonly [unknown, Value] | undefined = waiting ?? cursors[at]!.next().value
+          const next: [unknown, Value] | undefined = waiting ?? cursor.next().value
           if (next === undefined) break
           const [key, value] = next
-          waiting = next
-          if (other !== null && same.searches(other, key, value) && !searches[at]!.prepare(budget)) return undefined
-          waiting = null
           const before = smallVisits()
-          const met = other === null || same.has(other, key, value, searches[at]!) === wanted
+          let found = other === null ? wanted : same(other, key, value)
+          if (found === undefined) {
+            search ??= new Search(other!)
+            waiting = next
+            if (!search.prepare(budget)) return undefined
+            waiting = null
+            found = search.has(value)
+          }
           budget.left -= UNITS_A_COPY + smallVisits() - before
-          if (met) meet(key, value, budget)
+          if (found === wanted) meet(key, value, budget)
           else if (otherwise !== undefined) return otherwise
         }
+        cursor = null
+        search = null
       }
       return end()
     },
@@ -124,7 +124,7 @@ function meeting(
 }
 
 /** A set of what the passes meet, and of `more` that comes after. */
-function collecting(passes: readonly Pass[], same: Sameness, more: readonly Value[] = []): Work {
+function collecting(passes: readonly Pass[], same: Finds, more: readonly Value[] = []): Work {
   const made = new HarnSet()
   return meeting(
     passes,
@@ -140,37 +140,69 @@ function collecting(passes: readonly Pass[], same: Sameness, more: readonly Valu
   )
 }
 
-const whether = (pass: Pass, same: Sameness): Work =>
-  meeting(
-    [pass],
-    same,
-    () => {},
-    () => true,
-    false,
-  )
+/** What an operation goes over; with `otherwise` it asks whether all members are met. */
+interface Plan {
+  readonly passes: readonly Pass[]
+  readonly otherwise?: boolean
+}
 
-type Op = (a: HarnSet, b: HarnSet, same: Sameness) => Work
+type Op = (a: HarnSet, b: HarnSet) => Plan
+
+/** Members up to which an operation is done without being cut. */
+const FEW = 16
+
+/** For few members; undefined where one must be searched for. */
+function atOnce({ passes, otherwise }: Plan, same: Finds): Value | undefined {
+  const made = new HarnSet()
+  for (const { from, other, wanted } of passes) {
+    for (const [key, value] of from.map) {
+      const found = other === null ? wanted : same(other, key, value)
+      if (found === undefined) return undefined
+      if (found !== wanted) {
+        if (otherwise !== undefined) return otherwise
+      } else if (otherwise === undefined) made.addUnder(key, value)
+    }
+  }
+  return otherwise === undefined ? made : !otherwise
+}
 
 const both = (from: HarnSet, other: HarnSet): Pass => ({ from, other, wanted: true })
 const without = (from: HarnSet, other: HarnSet): Pass => ({ from, other, wanted: false })
 const whole = (from: HarnSet): Pass => ({ from, other: null, wanted: true })
 
 const OPERATIONS = {
-  union: (a, b, same) => collecting([whole(a), without(b, a)], same),
-  intersect: (a, b, same) => collecting([both(a, b)], same),
-  difference: (a, b, same) => collecting([without(a, b)], same),
-  symmetric: (a, b, same) => collecting([without(a, b), without(b, a)], same),
-  subset: (a, b, same) => whether(both(a, b), same),
-  superset: (a, b, same) => whether(both(b, a), same),
-  disjoint: (a, b, same) => whether(without(a, b), same),
+  union: (a, b) => ({ passes: [whole(a), without(b, a)] }),
+  intersect: (a, b) => ({ passes: [both(a, b)] }),
+  difference: (a, b) => ({ passes: [without(a, b)] }),
+  symmetric: (a, b) => ({ passes: [without(a, b), without(b, a)] }),
+  subset: (a, b) => ({ passes: [both(a, b)], otherwise: false }),
+  superset: (a, b) => ({ passes: [both(b, a)], otherwise: false }),
+  disjoint: (a, b) => ({ passes: [without(a, b)], otherwise: false }),
 } as const satisfies Record<string, Op>
 
 /** Each operation in pieces, by key (`set.key.union`) and by `==` (`set.union`). */
-function operations(prefix: string, same: Sameness): Record<keyof typeof OPERATIONS, Pieces> {
-  const made = Object.entries(OPERATIONS).map(([name, op]): [string, Pieces] => [
-    name,
-    inPieces(`${prefix}${name}`, ([a, b]) => op(a as HarnSet, b as HarnSet, same)),
-  ])
+function operations(prefix: string, same: Finds): Record<keyof typeof OPERATIONS, Pieces> {
+  const made = Object.entries(OPERATIONS).map(([name, op]: [string, Op]): [string, Pieces] => {
+    const pieces = inPieces(`${prefix}${name}`, ([a, b]) => {
+      const { passes, otherwise } = op(a as HarnSet, b as HarnSet)
+      return otherwise === undefined
+        ? collecting(passes, same)
+        : meeting(
+            passes,
+            same,
+            () => {},
+            () => true,
+            otherwise,
+          )
+    })
+    const run: Pieces['run'] = (ctx, a, b) => {
+      const size = (a as HarnSet).size + (b as HarnSet).size
+      if (size > FEW) return pieces.run(ctx, a!, b!)
+      ctx.charge(UNITS_A_COPY * size, 32 * size)
+      return atOnce(op(a as HarnSet, b as HarnSet), same) ?? pieces.run(ctx, a!, b!)
+    }
+    return [name, { frame: pieces.frame, run }]
+  })
   return Object.fromEntries(made) as Record<keyof typeof OPERATIONS, Pieces>
 }
 
@@ -255,10 +287,7 @@ export const distinct = inPieces('set.distinct', ([list]) => {
 
 /** Whether a value is in a set; undefined where only a search can tell. */
 function isHeld(set: HarnSet, value: Value): boolean | undefined {
-  const kept = set.map.get(structuralKey(value))
-  if (kept !== undefined && equals(kept, value)) return true
-  const other = otherKey(value)
-  return other === undefined ? undefined : other !== null && set.map.has(other)
+  return byEquality(set, structuralKey(value), value)
 }
 
 /** Compares with each member: `found` for one that equals, else it goes on with `missing`. */

@@ -34,25 +34,33 @@ function textFunction(signature: string, doc: string, map: (...texts: string[]) 
 
 const UNITS_A_PLACE = 2
 
-function put(out: TextBuilder, before: string, text: string): Cost {
-  out.add(before)
-  out.add(text)
-  const size = before.length + text.length
-  return { units: UNITS_A_PLACE + (size >> 6), heap: size }
+/** Characters and places between two looks at the budget. */
+const WRITTEN = 2048
+const PLACES = 128
+
+function costOf(places: number, size: number): Cost {
+  return { units: UNITS_A_PLACE * places + (size >> 6), heap: size }
 }
 
 /** `{key}` replaced by the display of the entry, in one pass; other braces stay as written. */
 function* formatNamed(template: string, values: HarnDict): Steps {
   const out = new TextBuilder()
   let at = 0
+  let places = 0
+  let written = 0
   for (;;) {
     const open = template.indexOf('{', at)
     const close = open < 0 ? -1 : template.indexOf('}', open)
     if (close < 0) break
     const value = values.get(template.slice(open + 1, close))
-    yield put(out, template.slice(at, open), value === undefined ? template.slice(open, close + 1) : display(value))
+    out.add(template.slice(at, open) + (value === undefined ? template.slice(open, close + 1) : display(value)))
     at = close + 1
+    if (++places % PLACES === 0 || out.length - written > WRITTEN) {
+      yield costOf(PLACES, out.length - written)
+      written = out.length
+    }
   }
+  yield costOf(places % PLACES, out.length - written)
   return formatted(out, template.slice(at))
 }
 
@@ -60,12 +68,18 @@ function* formatNamed(template: string, values: HarnDict): Steps {
 function* formatPositional(template: string, values: readonly Value[]): Steps {
   const out = new TextBuilder()
   let at = 0
+  let written = 0
   for (let next = 0; next < values.length; next++) {
     const open = template.indexOf('{}', at)
     if (open < 0) break
-    yield put(out, template.slice(at, open), display(values[next]!))
+    out.add(template.slice(at, open) + display(values[next]!))
     at = open + 2
+    if (out.length - written > WRITTEN) {
+      yield costOf(1, out.length - written)
+      written = out.length
+    }
   }
+  yield costOf(values.length, out.length - written)
   return formatted(out, template.slice(at))
 }
 
