@@ -1,14 +1,11 @@
 // Scripts that try to keep the host's thread: each is run under default limits to whatever ends it. One or more a family of builtins.
 
+import { LONG, RECORDS, TEXT, WORDS } from './hostile-data.js'
+import { MORE_HOSTILE } from './hostile-more.js'
+
 /** Forty containers, each of which holds the one before twice: 2^40 values to whoever looks through them. */
 const DOUBLED = 'var x: any = [1]\nfor i in 1 to 40 { x = [x, x] }\n'
 const DOUBLED_DICT = 'var x: any = {a: 1}\nfor i in 1 to 40 { x = {a: x, b: x} }\n'
-
-/** A list of ints as long as scripts can have it without being stopped. */
-const LONG = 'var xs = []\nfor i in 1 to 200000 { xs = xs.push((i * 7919) % 200003) }\n'
-const WORDS = 'var ws = []\nfor i in 1 to 80000 { ws = ws.push("word ${(i * 7919) % 80021}") }\n'
-const TEXT = 'let text = "lorem ipsum dolor sit amet, " * 60000\n'
-const RECORDS = 'var rs = []\nfor i in 1 to 50000 { rs = rs.push({id: i, name: "n${i}", tags: ["a", "b"]}) }\n'
 
 const many = (line: string, times = 3000): string => `${line}\n`.repeat(times)
 
@@ -208,4 +205,6 @@ export const HOSTILE: Readonly<Record<string, string>> = {
   'straight on: loops': `var x = 0\n${many('for i in 1 to 320 { x = x + i }', 3000)}`,
   'straight on: handlers': `fn f() { return 1 }\n${many('try { f() } catch (e) { f() }', 8000)}`,
   'straight on: nested calls': `let j = "[" + "1," * 100000 + "1]"\nlet v = [${many('json_parse(j),', 2000)}]`,
+
+  ...MORE_HOSTILE,
 }

@@ -1,0 +1,91 @@
+// More scripts that try to keep the host's thread, beside those of hostile.ts: the library over the largest data that is allowed, and
+// calls that look cheap and are not. Each was once quadratic, unpaid or long in one go, or is the neighbour of one that was.
+
+import { DICT, LONG, RECORDS, TEXT, WORDS } from './hostile-data.js'
+
+export const MORE_HOSTILE: Readonly<Record<string, string>> = {
+  'union of sets of lists':
+    'var a = set()\nvar b = set()\nvar ls: any = []\nvar ms: any = []\nfor i in 1 to 20000 { ls = ls.push([i])\nms = ms.push([0 - i]) }\na = set(ls)\nb = set(ms)\nlet c = a.union(b)\nprintln(len(c))',
+  'subset of sets of lists':
+    'var ls: any = []\nvar ms: any = []\nfor i in 1 to 20000 { ls = ls.push([i])\nms = ms.push([i * 1.0]) }\nlet a = set(ls)\nlet b = set(ms)\nprintln(a.is_subset(b))',
+  'in a set of lists':
+    'var ls: any = []\nfor i in 1 to 30000 { ls = ls.push([i]) }\nlet a = set(ls)\nwhile true { let b = a.contains([0]) }',
+  'a set, added to': `${WORDS}var a = set(ws)\nvar i = 0\nwhile true { a = a.add(i)\ni += 1 }`,
+  'a set, taken from': `${WORDS}var a = set(ws)\nwhile true { let b = a.remove("none") }`,
+  'a set shown': `${WORDS}let a = set(ws)\nwhile true { let b = to_string(a) }`,
+  'set mapped': `${WORDS}let a = set(ws)\nwhile true { let b = a.map({ x -> x + "!" }) }`,
+  'tally of records': `${RECORDS}while true { let b = rs.tally() }`,
+  partition: `${RECORDS}while true { let b = rs.partition({ r -> r.id > 5 }) }`,
+  dedup_by: `${RECORDS}while true { let b = dedup_by(rs, { r -> r.id }) }`,
+  'max of lists':
+    'var ls: any = []\nlet a = (1 to 1000).to_list()\nfor i in 1 to 50000 { ls = ls.push(a) }\nwhile true { let b = ls.max() }',
+  map_values: `${DICT}while true { let b = d.map_values({ v -> v + 1 }) }`,
+  'filter of a dict': `${DICT}while true { let b = d.filter({ v -> v > 5 }) }`,
+  'remove from a dict': `${DICT}while true { let b = d.remove("k5") }`,
+  'assert_eq of records': `${RECORDS}let qs = json_parse(json_stringify(rs))\nwhile true { assert_eq(rs, qs) }`,
+  'hash_value of records': `${RECORDS}while true { let b = hash_value(rs) }`,
+  median: `${LONG}while true { let b = median(xs) }`,
+  shuffle: `${LONG}let r = rng_seed(1)\nwhile true { let b = random_shuffle(r, xs) }`,
+  'query parsed':
+    'let t = "a=1&" * 60000\nprintln(len(to_string(try { query_parse(t) })))\nwhile true { let b = query_parse(t) }',
+  'url parsed': 'let t = "http://a/" + "b/" * 500000\nwhile true { let b = url_parse(t) }',
+  cookies: 'let t = "a=1; " * 60000\nwhile true { let b = cookie_parse(t) }',
+  multipart:
+    'let t = "--x\\r\\nContent-Disposition: form-data; name=\\"a\\"\\r\\n\\r\\nb\\r\\n" * 8000 + "--x--\\r\\n"\nwhile true { let b = multipart_parse(t, "multipart/form-data; boundary=x") }',
+  'multipart written':
+    'var fs: any = []\nfor i in 1 to 20000 { fs = fs.push({name: "a${i}", value: "b"}) }\nwhile true { let b = multipart_form_data(fs) }',
+  'base32 back': `${TEXT}let e = base32_encode(text[0:400000])\nwhile true { let b = base32_decode(e) }`,
+  'bytes shown as hex': `${TEXT}let a = bytes_from_string(text)\nwhile true { let b = bytes_to_hex(a) }`,
+  'bytes to base64': `${TEXT}let a = bytes_from_string(text)\nwhile true { let b = bytes_to_base64(a) }`,
+  blake3: 'let t = "a" * 2000000\nwhile true { let b = blake3(t) }',
+  sha3: 'let t = "a" * 1900000\nwhile true { let b = sha3_256(t) }',
+  'ed25519 verify':
+    'let k = ed25519_keypair()\nlet s = ed25519_sign(k.private_key, "a")\nwhile true { let b = ed25519_verify(k.public_key, "a", s) }',
+  'brotli back': `${TEXT}let z = brotli_encode(text)\nwhile true { let b = brotli_decode(z) }`,
+  'gzip of noise': 'var t = ""\nfor i in 1 to 20000 { t = t + sha256(to_string(i)) }\nwhile true { let b = gzip_encode(t) }',
+  'zip of many':
+    'var fs: any = []\nfor i in 1 to 8000 { fs = fs.push({path: "a${i}", content: "b"}) }\nwhile true { let b = zip_create(fs) }',
+  'tar of many':
+    'var fs: any = []\nfor i in 1 to 8000 { fs = fs.push({path: "a${i}", content: "b"}) }\nwhile true { let b = tar_create(fs) }',
+  'unzip of many':
+    'var fs: any = []\nfor i in 1 to 6000 { fs = fs.push({path: "a${i}", content: "b"}) }\nlet z = zip_create(fs)\nwhile true { let b = zip_extract(z) }',
+  'YAML of a dict': `${DICT}println(len(to_string(try { yaml_stringify(d) })))`,
+  'YAML of texts': `${WORDS}println(len(to_string(try { yaml_stringify(ws) })))`,
+  'CSV with headers': 'let c = "a,b,c,d\\n" * 30000\nwhile true { let b = csv_parse(c, {headers: true}) }',
+  'CSV of lists':
+    'var ls: any = []\nfor i in 1 to 30000 { ls = ls.push([i, "a", 2.5]) }\nwhile true { let b = csv_stringify(ls) }',
+  'schema of dicts': `${DICT}while true { let b = schema_check(d, {type: "dict", additional_properties: {type: "int"}}) }`,
+  'schema of unions': `${RECORDS}println(len(to_string(try { schema_parse(rs, {type: "list", items: {union: [{type: "int"}, {type: "string"}, {type: "dict", properties: {id: {type: "int"}}}]}}) })))`,
+  'template over records': `${RECORDS}while true { let b = render_string("{{ for r in rs }}{{ r.id }} {{ r.name }}\\n{{ end }}", {rs: rs}) }`,
+  'jq sort': `${RECORDS}while true { let b = jq(rs, "sort_by(.name)") }`,
+  json_pointer_set: `${RECORDS}while true { let b = json_pointer_set(rs, "/5/id", 7) }`,
+  graphemes: 'let t = "é" * 20000\nwhile true { let b = unicode_graphemes(t) }',
+  normalize: 'let t = "é" * 500000\nwhile true { let b = unicode_normalize(t, "NFKD") }',
+  'title of words': 'let t = "ab cd " * 100000\nwhile true { let b = title_case(t) }',
+  'date formats': 'var i = 0\nwhile true { let s = date_format(i, "%A %B %d %Y %H:%M:%S %z", "Europe/Berlin")\ni += 100000 }',
+  'a date with many zones': 'while true { let s = date_in_zone(1700000000, "America/New_York") }',
+  'path normalized': 'let t = "a/../" * 300000\nwhile true { let b = path_normalize(t) }',
+  'diff of texts':
+    'var a = ""\nvar b = ""\nfor i in 1 to 2000 { a = a + "${i}\\n"\nb = b + "${i * 7 % 2003}\\n" }\nwhile true { let d = artifact_diff("p", a, b) }',
+  junit:
+    'let x = "<testsuite>" + "<testcase name=\\"a\\" time=\\"1\\"><failure>b</failure></testcase>" * 8000 + "</testsuite>"\nwhile true { let b = parse_junit_xml(x) }',
+  'iter to set': `${LONG}while true { let b = iter(xs).to_set() }`,
+  'iter to dict': `${LONG}while true { let b = iter(xs).map({ x -> pair(to_string(x), x) }).to_dict() }`,
+  structs: 'struct P { x: int, y: int }\nvar xs: any = []\nwhile true { xs = xs.push(P {x: 1, y: 2}) }',
+  pairs: 'var xs: any = []\nwhile true { xs = xs.push(pair(1, 2)) }',
+  'texts in texts': 'var xs: any = []\nvar i = 0\nwhile true { xs = xs.push("${i} and ${i + 1} and ${i + 2}")\ni += 1 }',
+  'parallel each': `${LONG}let r = parallel each xs { x -> x + 1 }\nprintln(len(r))`,
+  'shared map':
+    'let m = shared_map({scope: "task", key: "m"})\nvar i = 0\nwhile true { shared_map_set(m, "k${i}", [i])\ni += 1 }',
+  'log of records': `${RECORDS}while true { log_info("x", {a: rs}) }`,
+  'list in list':
+    'var ls: any = []\nfor i in 1 to 60000 { ls = ls.push([i, [i]]) }\nwhile true { let b = ls.index_of([0, [0]]) }',
+  'format of a dict': 'let t = "{a}" * 200000\nwhile true { let b = format(t, {a: 1}) }',
+  'sort by text of records': `${RECORDS}while true { let b = rs.sort_by({ r -> r.tags }) }`,
+  'deep flatten': 'var x: any = [1]\nfor i in 1 to 100000 { x = [x] }\nwhile true { let b = x.flatten() }',
+  'channel of values': 'let c = channel("a", 200000)\nvar i = 0\nwhile true { send(c, [i])\ni += 1 }',
+  'CSV of rows without a common key':
+    'var rs: any = []\nfor i in 1 to 5000 { rs = rs.push({["k${i}"]: i}) }\nprintln(len(csv_stringify(rs)))',
+  'a small zip of large files':
+    'let a = "a" * 1900000\nvar fs: any = []\nfor i in 1 to 20 { fs = fs.push({path: "a${i}", content: a}) }\nlet z = zip_create(fs)\nwhile true { let b = zip_extract(z) }',
+}
