@@ -316,7 +316,8 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.IS_ENUM: {
       const name = i.k as { readonly enumName: string; readonly variant: string }
       const x = b()
-      return set(`${x} instanceof Enum&&${x}.variant===${w.constant(name.variant)}&&${x}.enumName===${w.constant(name.enumName)}`)
+      // Nothing else has a variant; asking for a class walks its chain of prototypes.
+      return set(`${x}?.variant===${w.constant(name.variant)}&&${x}.enumName===${w.constant(name.enumName)}`)
     }
     case L.ENUM_FIELD:
       return `t=${w.any(i.b)}.fields[${i.c}];${set('t===undefined?null:t')}`
