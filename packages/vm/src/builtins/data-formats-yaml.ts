@@ -4,6 +4,7 @@
 import type { Budget } from './pieces.js'
 import { Pair, Scalar, YAMLMap, YAMLParseError, isCollection, isScalar, parseDocument, visit } from 'yaml'
 import type { Node } from 'yaml'
+import { placeText, yamlProblem } from './data-formats-yaml-problems.js'
 import { HarnDict } from '../values/dict.js'
 import { interchangeFloat } from './json-write.js'
 import { display } from '../values/display.js'
@@ -52,24 +53,7 @@ function problemText(problem: YAMLParseError | Error, text: string): string {
     const alias = /^Unresolved alias .*: (.*)$/.exec(problem.message)
     return alias === null ? problem.message : `unknown anchor${placeText(text, text.indexOf(`*${alias[1]}`))}`
   }
-  if (problem.code === 'MULTIPLE_DOCS') return 'deserializing from YAML containing more than one document is not supported'
-  const [start] = problem.pos
-  if (problem.code === 'DUPLICATE_KEY') {
-    const key = /^(?:"[^"]*"|'[^']*'|[^:\n,}]*)/.exec(text.slice(start))![0]
-    return `duplicate entry with key "${key.trim().replace(/^(["'])(.*)\1$/, '$2')}"`
-  }
-  if (/^Plain value cannot start with (?:reserved|directive)/.test(problem.message))
-    return `found character that cannot start any token${placeText(text, start)}, while scanning for the next token`
-  if (problem.code === 'BLOCK_AS_IMPLICIT_KEY')
-    return `mapping values are not allowed in this context${placeText(text, text.indexOf(':', start))}`
-  return problem.message + placeText(text, start)
-}
-
-/** ` at line L column C`, both from 1; nothing for the very beginning. */
-function placeText(text: string, at: number): string {
-  if (at <= 0) return ''
-  const before = text.slice(0, at).split('\n')
-  return ` at line ${before.length} column ${[...before.at(-1)!].length + 1}`
+  return yamlProblem(problem, text) ?? problem.message + placeText(text, problem.pos[0])
 }
 
 const CORE_TAG = 'tag:yaml.org,2002:'

@@ -1,0 +1,93 @@
+// What scripts are told of YAML that cannot be read: what was expected or found, where, and inside what (reference 03a §10.3). The
+// package finds the errors; its words for those that scripts are likely to meet are replaced here.
+
+import type { YAMLParseError } from 'yaml'
+
+/** Words of a problem with its place; null where the package's own serve. */
+export function yamlProblem({ code, message, pos: [start] }: YAMLParseError, text: string): string | null {
+  switch (code) {
+    case 'MULTIPLE_DOCS':
+      return 'deserializing from YAML containing more than one document is not supported'
+    case 'DUPLICATE_KEY': {
+      const key = /^(?:"[^"]*"|'[^']*'|[^:\n,}]*)/.exec(text.slice(start))![0]
+      return `duplicate entry with key "${key.trim().replace(/^(["'])(.*)\1$/, '$2')}"`
+    }
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return `mapping values are not allowed in this context${placeText(text, text.indexOf(':', start))}`
+    case 'TAB_AS_INDENT':
+      return strangeStart(text, start)
+    case 'BAD_DQ_ESCAPE':
+      return `found unknown escape character${placeText(text, start)}, while parsing a quoted scalar${placeText(text, openQuote(text, start))}`
+  }
+  if (/^Plain value cannot start with (?:reserved|directive)/.test(message)) return strangeStart(text, start)
+  if (/^Missing closing ["']/.test(message))
+    return `found unexpected end of stream${placeText(text, start)}, while scanning a quoted scalar${placeText(text, openQuote(text, start))}`
+  const flow = /^Flow (sequence|map) .*must .*end with a/.exec(message)
+  if (flow !== null) return unclosedFlow(text, start, flow[1] === 'map')
+  if (/^Unexpected flow-(?:seq|map)-end token/.test(message))
+    return `did not find expected node content${placeText(text, start)}, while parsing a block node`
+  if (/^Block scalar header includes extra characters/.test(message)) {
+    const line = text.lastIndexOf('\n', start - 1) + 1
+    const header = Math.max(text.lastIndexOf('|', start), text.lastIndexOf('>', start), line)
+    return `did not find expected comment or line break${placeText(text, start)}, while scanning a block scalar${placeText(text, header)}`
+  }
+  if (/^Implicit (?:map )?keys need to be/.test(message)) {
+    if (/^-(?:\s|$)/.test(text.slice(start)))
+      return `did not find expected key${placeText(text, start)}, while parsing a block mapping`
+    return `could not find expected ':'${nextLine(text, start)}, while scanning a simple key${placeText(text, start)}`
+  }
+  if (/^Unexpected scalar at node end/.test(message) && /^-\s/.test(text) && /^[^\s-][^\n]*:/.test(text.slice(start)))
+    return `did not find expected '-' indicator${placeText(text, start)}, while parsing a block collection`
+  return null
+}
+
+function strangeStart(text: string, at: number): string {
+  return `found character that cannot start any token${placeText(text, at)}, while scanning for the next token`
+}
+
+/** What stands where a flow collection should go on or end. */
+function unclosedFlow(text: string, at: number, isMap: boolean): string {
+  const rest = text.slice(at)
+  // A key is seen by the colon behind it.
+  const colon = /^[^\s,:[\]{}"'][^\n,:[\]{}]*(?=:(?:\s|$))/.exec(rest)
+  const place = rest.trim() === '' ? endOfText(text) : placeText(text, at + (colon === null ? 0 : colon[0].length))
+  if (/[[{,]\s*$/.test(text.slice(0, at))) return `did not find expected node content${place}, while parsing a flow node`
+  const opened = placeText(text, openBracket(text.slice(0, at), isMap ? '{' : '['))
+  return `did not find expected ',' or '${isMap ? '}' : ']'}'${place}, while parsing a flow ${isMap ? 'mapping' : 'sequence'}${opened}`
+}
+
+/** The last bracket of the kind that is not closed. Quoted texts are passed over. */
+function openBracket(text: string, kind: string): number {
+  const open: number[] = []
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|(?<=[\s,[{:])'[^']*'|[[\]{}]/gs)) {
+    if (token === '[' || token === '{') open.push(index)
+    else if (token === ']' || token === '}') open.pop()
+  }
+  return open.findLast((at) => text[at] === kind) ?? 0
+}
+
+/** The quote that opens the text around `at`, of either kind, not escaped. */
+function openQuote(text: string, at: number): number {
+  for (let place = at - 1; place >= 0; place--) {
+    const isQuote = text[place] === '"' || text[place] === "'"
+    if (isQuote && text[place - 1] !== '\\' && (place === 0 || /[\s,[{:-]/.test(text[place - 1]!))) return place
+  }
+  return 0
+}
+
+/** The end of a text without a line end counts as a line of its own. */
+function endOfText(text: string): string {
+  return placeText(text.endsWith('\n') ? text : `${text}\n`, text.endsWith('\n') ? text.length : text.length + 1)
+}
+
+function nextLine(text: string, at: number): string {
+  const end = text.indexOf('\n', at)
+  return end < 0 ? endOfText(text) : placeText(text, end + 1)
+}
+
+/** ` at line L column C`, both from 1; nothing for the very beginning. */
+export function placeText(text: string, at: number): string {
+  if (at <= 0) return ''
+  const before = text.slice(0, at).split('\n')
+  return ` at line ${before.length} column ${[...before.at(-1)!].length + 1}`
+}
