@@ -21,19 +21,75 @@ export function parseTomlText(text: string): Value {
     if (error instanceof TomlError) {
       const message = error.message.split('\n')[0]!.replace(/^Invalid TOML document: /, '')
       const line = text.split('\n')[error.line - 1] ?? ''
-      if (message.startsWith('incomplete key-value') && !line.includes('='))
-        throw new FormatError(framed(line, error.line, line.length + 1, 'key with no value, expected `=`'))
-      throw new FormatError(framed(line, error.line, error.column, WORDINGS[message] ?? message))
+      throw new FormatError(framed(line, error.line, problemAt(message, line, error.column)))
     }
     if (error instanceof RangeError) throw new FormatError('recursion limit exceeded')
     throw error
   }
 }
 
-/** Messages of the package that scripts know by other words. */
+/** A problem of a line: its first column, how many it underlines, what is wrong. */
+interface Problem {
+  readonly column: number
+  readonly size?: number
+  readonly words: string
+}
+
+/** Messages of the package that scripts know by other words, whatever the line. */
 const WORDINGS: Readonly<Record<string, string>> = {
   'trying to redefine an already defined table or value': 'duplicate key',
   'illegal leading zero': 'unexpected leading zero, expected nothing',
+  'unexpected end of key': 'unquoted keys cannot be empty, expected letters, numbers, `-`, `_`',
+  'expected end of table array declaration': 'unclosed array table, expected `]`',
+  'unrecognised escape sequence': 'missing escaped value, expected `b`, `e`, `f`, `n`, `r`, `\\`, `"`, `x`, `u`, `U`',
+}
+
+/** What a message of the package about a line means to scripts. */
+function problemAt(message: string, line: string, column: number): Problem {
+  const end = line.length + 1
+  const bare = /^[^#,\]}]*/.exec(line.slice(column - 1))![0].trimEnd()
+  const asIt = { column, words: WORDINGS[message] ?? message }
+  switch (message) {
+    case 'invalid value':
+      return valueProblem(bare, column)
+    case 'each key-value declaration must be followed by an end-of-line': {
+      const value = /^[^=]*=\s*(?=[^\s"'[{])/.exec(line)
+      return value === null ? asIt : valueProblem(/^[^#]*/.exec(line.slice(value[0].length))![0].trimEnd(), value[0].length + 1)
+    }
+    case 'expected comma or end of structure':
+      if (column < end) return asIt
+      return line.lastIndexOf('{') > line.lastIndexOf('[')
+        ? { column, words: 'unclosed inline table, expected `}`' }
+        : { column, words: 'unclosed array, expected `]`' }
+    case 'illegal character in key':
+      if (column < end || !/^\s*\[/.test(line)) return { column, words: 'key with no value, expected `=`' }
+      return { column, words: `unclosed ${/^\s*\[\[/.test(line) ? 'array table' : 'table'}, expected \`]\`` }
+    case 'unfinished string':
+      if (/^(?:"""|''')/.test(line.slice(column - 1))) return asIt
+      return {
+        column: end,
+        words: line[column - 1] === "'" ? "invalid literal string, expected `'`" : 'invalid basic string, expected `"`',
+      }
+    case 'control characters are not allowed in strings':
+      return column === end ? { column, words: 'invalid basic string, expected `"`' } : asIt
+    case 'unfinished numeric value':
+      return bare.endsWith('.') ? { column: column + bare.length, words: 'invalid fraction, expected digits' } : asIt
+    case 'invalid date':
+      return /^\d{4}-(?:00|1[3-9]|[2-9]\d)-/.test(bare)
+        ? { column, size: bare.length, words: 'invalid date, expected month between 01 and 12' }
+        : asIt
+  }
+  if (message.startsWith('incomplete key-value') && !line.includes('='))
+    return { column: end, words: 'key with no value, expected `=`' }
+  return asIt
+}
+
+/** Of a value that is no number, date or quoted text. */
+function valueProblem(bare: string, column: number): Problem {
+  const word = bare === '' ? undefined : ['true', 'false'].find((each) => each.startsWith(bare))
+  const words =
+    word === undefined ? 'string values must be quoted, expected literal string' : `invalid boolean, expected \`${word}\``
+  return { column, size: Math.max(1, bare.length), words }
 }
 
 /** Ints have 64 bits. */
@@ -43,15 +99,16 @@ function refuseLargeInts(data: unknown): void {
   if (typeof data === 'object' && data !== null) Object.values(data).forEach(refuseLargeInts)
 }
 
-/** A message with its place: the line of the text and a caret below it. */
-function framed(source: string, line: number, column: number, message: string): string {
+/** A message with its place, as lines: the line of the text, carets below it, what is wrong. */
+function framed(source: string, line: number, { column, size = 1, words }: Problem): string {
   const margin = ' '.repeat(String(line).length)
   return [
     `TOML parse error at line ${line}, column ${column}`,
     `${margin} |`,
     `${line} | ${source}`,
-    `${margin} | ${' '.repeat(column - 1)}^`,
-    message,
+    `${margin} | ${' '.repeat(column - 1)}${'^'.repeat(size)}`,
+    words,
+    '',
   ].join('\n')
 }
 
