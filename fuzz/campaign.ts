@@ -18,7 +18,7 @@ export interface Campaign {
   /** The first index and the number of inputs. */
   readonly from: number
   readonly inputs: number
-  /** Milliseconds of one input above which it counts as a hang, and the clock to measure it; left out, time does not count. */
+  /** Milliseconds of one input above which it counts as a hang, and a clock to measure them; left out, time does not count. */
   readonly hang?: { readonly afterMs: number; readonly now: () => number }
   /** Called before each input. */
   readonly onInput?: (index: number) => void
