@@ -27,6 +27,26 @@ const LIMITS: Limits = {
 /** Exits after which a run is given up: one that only sleeps uses little fuel. */
 const MOST_EXITS = 4000
 
+/** The one module that programs can import: it has variables of its own. */
+export const MODULE = {
+  path: 'lib/kept',
+  text: [
+    'var total = 0',
+    'var seen = []',
+    'let STEP = 2',
+    'pub fn bump(by) {',
+    '  total = total + by * STEP',
+    '  return total',
+    '}',
+    'pub fn kept_by_module(value) {',
+    '  seen = seen.push(value)',
+    '  if len(seen) > 3 { seen = [] }',
+    '  return again(len(seen))',
+    '}',
+    'fn again(n) { return n > 2 ? again(n - 1) : [n, total, seen] }',
+  ].join('\n'),
+}
+
 export interface Compiled {
   readonly program: CompiledProgram | null
   /** The first error, null when there is a program. */
@@ -52,7 +72,13 @@ export function compile(text: string): Compiled {
 function compileAnew(text: string): Compiled {
   const { program, diagnostics, effects } = compileProgram(
     { key: 'fuzz.harn', text },
-    { signatures, resolve: (path) => ({ kind: 'error', message: `Import error: cannot read '${path}': no files here` }) },
+    {
+      signatures,
+      resolve: (path) =>
+        path === MODULE.path
+          ? { kind: 'source', key: `${MODULE.path}.harn`, text: MODULE.text }
+          : { kind: 'error', message: `Import error: cannot read '${path}': no files here` },
+    },
   )
   const error = diagnostics.find((each) => each.severity === 'error')
   if ((program === null) !== (error !== undefined)) throw new Error('a program with errors, or neither program nor errors')

@@ -281,6 +281,130 @@ export const FAMILIES: readonly Family[] = [
     ],
   },
   {
+    // Loops without a call, in which compiled code asks for nothing but fuel.
+    name: 'quiet',
+    rows: [
+      deep((g) => {
+        const { random } = g
+        const [at, inner, ints, sum, real, count] = [
+          g.name(),
+          g.name(),
+          g.target('list'),
+          g.target('int'),
+          g.target('float'),
+          g.declare('int', g.literal('int'), true),
+        ]
+        const reals = g.target('reals')
+        const step = (index: string): string =>
+          random.pick([
+            `${sum} = ${sum} ${random.pick(['+', '-', '*'])} ${random.pick([index, count, '3', '9007199254740991', g.operand('int', 0)])}`,
+            `${real} = ${real} ${random.pick(['+', '*', '-', '/'])} ${random.pick([index, '0.5', real, g.literal('float')])}`,
+            `${count} = (${count} * 31 + ${index}) % ${random.pick(['1000', '7', '(-5)', '2147483647'])}`,
+            `${ints}[${index} % ${random.pick(['2', '3'])}] = ${sum} + ${ints}[${random.pick(['0', '-1', '1'])}]`,
+            `${reals}[${index} % ${random.pick(['1', '3'])}] = ${reals}[0] * 0.5 + ${random.pick([real, index, '1.0'])}`,
+            `if ${random.pick([real, sum, count])} ${random.pick(['<', '<=', '>', '>=', '==', '!='])} ${random.pick([index, real, g.literal('float'), '5'])} { ${count} = ${count} + 1 }`,
+            `if ${index} == ${random.between(1, 30)} { ${random.pick(['break', 'continue', `${real} = 0.0 / 0.0`, `${count} = ${g.operand('int', 0)}`])} }`,
+          ])
+        const most = random.pick(['4', '9', '30', '60', count])
+        g.write('try {')
+        loop(
+          g,
+          random.oneIn(3) ? `for ${at} in ${random.pick(['0', '-3', sum])} to ${most}` : `for ${at} in 0 to ${most} exclusive`,
+          () => {
+            for (let left = random.between(1, 3); left > 0; left--) g.write(step(at))
+            if (random.oneIn(3)) {
+              loop(g, `for ${inner} in ${at} to ${random.pick(['3', '6', '20'])}`, () => g.write(step(inner)), null)
+              g.write(step(at))
+            }
+            // A turn without end is cut short by fuel; this one ends sooner.
+            g.write(`if ${at} > 80 { break }`)
+          },
+          at,
+        )
+        g.write('} catch (e) { println("${e}") }')
+        g.write(`println("\${${sum}} \${${real}} \${${count}} \${${ints}} \${${reals}}")`)
+      }),
+      deep((g) => {
+        const { random } = g
+        const [at, end, real] = [g.declare('int', '0', true), g.name(), g.target('float')]
+        g.write(`let ${end} = ${random.pick(['20', '50', '7.5', g.expr('int', 1)])}`)
+        loop(
+          g,
+          `while ${at} < ${end}`,
+          () => {
+            g.write(`${at} = ${at} + ${random.pick(['1', '2', '3'])}`)
+            g.write(`${real} = ${real} ${random.pick(['+', '*', '-'])} ${random.pick([at, '1.5', g.operand('float', 1)])}`)
+            g.write(`if ${at} > 90 { break }`)
+          },
+          at,
+        )
+        g.write(`println("\${${at}} \${${real}}")`)
+      }),
+    ],
+  },
+  {
+    // What few programs have.
+    name: 'rare',
+    rows: [
+      row((g) =>
+        g.write(
+          `println(${g.hidden(g.random.pick(['nil', '[1, 2]', '{a: 3}', g.expr('list', 1)]))}?[${g.random.pick(['0', '"a"', '-1'])}])`,
+        ),
+      ),
+      row((g) =>
+        g.write(
+          `println([${g.helper('E')}.C(...${g.expr('list', 1)}), max(...[1, ${g.expr('int', 1)}]), ${g.helper('last')}(...${g.expr('list', 1)}, 1)])`,
+        ),
+      ),
+      row((g) => g.write(`println([1, 2].slice(...[${g.expr('int', 0)}]) + [${g.hidden('"a,b"')}.split(...[","])])`)),
+      row((g) => {
+        const name = g.name()
+        if (g.indent !== 0) return g.write(`println(${g.expr('int', 1)} |> ${g.helper('half')})`)
+        g.write(`fn ${name}(x) { return x - 1 |> ${g.random.pick([g.helper('half'), g.helper('id'), 'to_string'])} }`)
+        g.write(`for i in 0 to 6 { println(try { ${name}(i) } catch (e) { "! \${e}" }) }`)
+      }),
+      row((g) => {
+        const name = g.name()
+        g.write(`for i in 0 to ${turns(g)} { var ${name} = [1, 2, 3, "four", [5, {six: 6}], nil, true, 8.5, -9]`)
+        g.write(`  ${name}[i % 9] = ${g.operand('int', 1)}`)
+        g.write(`  println("\${${name}}") }`)
+      }),
+      row((g) => {
+        g.write(
+          `println(try { ${g.helper('far')}(${g.expr('item', 1)}, ${g.random.pick(['20', '500', '509', '511', '530'])}) } catch (e) { e })`,
+        )
+      }),
+      row((g) => {
+        // One place that reads by index from whatever comes.
+        const some = Array.from({ length: 5 }, () => g.expr(g.random.pick(['list', 'reals', 'dict', 'string']), 0))
+        const keys = ['0', '1', '5', '-1', '"a"', '0.5'].filter(() => !g.random.oneIn(3))
+        g.write(`for c in [${some.join(', ')}] { for k in [${keys.join(', ')}] { println(try { c[k] } catch (e) { e }) } }`)
+      }),
+      row((g) =>
+        g.write(
+          `println(try { ${g.helper('sink')}(${g.random.pick(['505', '511', '520', '900'])}, ${g.expr('int', 0)}) } catch (e) { e })`,
+        ),
+      ),
+      row((g) =>
+        g.write(
+          `println(try { [1].map({ x -> ${g.expr('item', 1)}.plus(x) + ${g.helper('sink')}(${g.random.pick(['480', '509', '512', '600'])}, x) }) } catch (e) { e })`,
+        ),
+      ),
+    ],
+  },
+  {
+    name: 'modules',
+    rows: [
+      row((g) => g.write(`println(${g.helper('bump')}(${g.operand(g.random.pick(['int', 'float']), 1)}))`)),
+      row((g) =>
+        g.write(
+          `for i in 0 to ${turns(g)} { ${g.helper('bump')}(i) ${g.random.pick(['', '\n sleep(1ms)', `\n ${g.helper('kept_by_module')}(i)`])} }`,
+        ),
+      ),
+      row((g) => g.write(`println([${g.helper('kept_by_module')}(${g.operand(g.kind(), 1)}), ${g.helper('bump')}(1)])`)),
+    ],
+  },
+  {
     name: 'containers',
     rows: [
       row((g) => {

@@ -2,6 +2,7 @@
 // expressions by kind. Most of what is written goes well, so that most of a program runs; how often an operand is of another kind
 // than its operator wants, at once or in a late turn of a loop, is drawn once a program. See generate-tiers.ts.
 
+import { MODULE } from './engine.js'
 import type { Random } from './random.js'
 
 /** `list` holds ints, `reals` floats, `dict` ints by `KEYS`; an `item` is a struct P or Q; a `fn` takes a number and gives one. */
@@ -36,12 +37,14 @@ const EDGES = [
   '(-9223372036854775807)',
 ]
 const FLOATS = ['0.0', '0.5', '1.0', '1.5', '(-2.25)', '3.0', '7.75']
-const FLOAT_EDGES = ['(-0.0)', '123456789012345678901234567890.0', '0.0000001', '(0.0 / 0.0)', '(1.0 / 0.0)']
+const FLOAT_EDGES = ['(-0.0)', '(0.0 / 0.0)', '123456789012345678901234567890.0', '0.0000001', '(0.0 / 0.0)', '(1.0 / 0.0)']
 const WORDS = ['"a"', '"b"', '""', '"xyz"', '"10"', '"ü😀"']
 const OTHERS = ['nil', 'true', '"a"', '""', '[]', '[1, 2, 3]', '[1.5, 2.5]', '{a: 1}', '2.5', '3', 'E.A(4)', 'E.B']
 
 /** Declarations that programs share, by the name that they are used under; a declaration may use earlier ones. */
 const HELPERS: Readonly<Record<string, string>> = {
+  bump: `import { bump } from "${MODULE.path}"`,
+  kept_by_module: `import { kept_by_module } from "${MODULE.path}"`,
   id: 'fn id(x) { return x }',
   E: 'enum E { A(n), B, C(x, y) }',
   F: 'enum F { A(n), B }',
@@ -71,6 +74,7 @@ const HELPERS: Readonly<Record<string, string>> = {
   even: 'fn even(n) { if n <= 0 { return true }\n  return odd(n - 1) }\nfn odd(n) { if n <= 0 { return false }\n  return even(n - 1) }',
   tree: 'fn tree(n, v) { if n <= 0 { return v }\n  return tree(n - 1, v) + tree(n - 2, v + 1) }',
   sink: 'fn sink(n, v) { if n <= 0 { return v }\n  return sink(n - 1, v) + 1 }',
+  far: 'fn far(p, n) { if n <= 0 { return p.plus(1) }\n  let q = p.plus(n)\n  return far(p, n - 1) + 1 }',
   maybe: 'fn maybe(n) { if n % 3 == 0 { return Err("no ${n}") }\n  return Ok(n) }',
   asked: 'fn asked(n) { let got = maybe(n)?\n  return Ok(got + 1) }',
   up: 'fn up(n) { var i = 0\n  while i < 4 { yield n + i\n    i = i + 1 } }',
@@ -333,7 +337,10 @@ export class Scribe {
 
   private float(depth: number): string {
     const { random } = this
-    switch (random.below(16)) {
+    switch (random.below(17)) {
+      case 16:
+        // The sign of an int that is zero must not show.
+        return `(0.5 * (${this.operand('int', depth)} % ${random.pick(['2', '3', '(-7)', this.operand('int', 0)])}))`
       case 0:
         return `sqrt(${this.number(depth)})`
       case 1:
