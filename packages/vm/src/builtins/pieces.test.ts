@@ -110,6 +110,15 @@ test.each(Object.entries(CALLS))('%s', (_, call) => {
   expect({ end: atOnce.end, fuel: atOnce.fuel }).toEqual({ end: inSlices.end, fuel: inSlices.fuel })
 })
 
+test('what is longer than a piece is one of its own', () => {
+  const text =
+    'let a = "a" * 220000\nlet z = zip_create([1, 2, 3, 4, 5].map({ i -> {path: "a${i}", content: a} }))\nprintln(len(zip_extract(z)))'
+  const program = link(text)
+  const inSlices = run(program, PIECE, false)
+  expect(inSlices).toMatchObject({ end: '5\n', fuel: run(program, 1e12, false).fuel })
+  expect(inSlices.longest).toBeLessThan(4 * PIECE)
+})
+
 test.each(['list.unique', 'set.union', 'set.add', 'set.map', 'iter.to_set', 'random_shuffle', 'format', 'sha256', 'tar'])(
   '%s through snapshots',
   (name) => {

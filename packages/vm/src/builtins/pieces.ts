@@ -68,9 +68,13 @@ export function inSteps(steps: Steps): Work {
         const next = steps.next()
         if (next.done === true) return next.value(ctx)
         const { units, heap } = next.value
-        if (units > PIECE) work(units)
-        else budget.left -= units
         budget.heap += heap
+        if (units > PIECE) {
+          // It is paid for, and is the first of the next piece.
+          work(units)
+          return undefined
+        }
+        budget.left -= units
       }
       return undefined
     },
