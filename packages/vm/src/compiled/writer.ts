@@ -305,7 +305,7 @@ export class UnitWriter {
     for (const type of [FLOAT, NUMBER]) if (fits(type, value) && isUsed(usesAsNumber)) return type
     // In a function the first access finds out; in a loop every turn would ask again.
     if (this.isWhole) return ANY
-    for (const type of [LIST, COUNTER, LIST_ITER]) if (fits(type, value) && isUsed(usesAsContainer)) return type
+    for (const type of [LIST, RANGE_ITER, LIST_ITER]) if (fits(type, value) && isUsed(usesAsContainer)) return type
     return ANY
   }
 
