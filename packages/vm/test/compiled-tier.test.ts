@@ -127,6 +127,20 @@ test('a list that grows after it was shared holds as much memory in both', () =>
   for (let heap = 3000; heap < 5000; heap += 101) expect(inBoth(text, { heap, sliceFuel: 9 }).output).toBe('43\n')
 })
 
+describe('loops that call nothing', () => {
+  test.each([
+    ['caught', 'try { throw ys } catch (e) { x = e }'],
+    ['of a callee, caught', 'try { x = raise(ys) } catch (e) { x = e }'],
+    ['that leaves', 'if i > 5 { throw ys }'],
+  ])('pay for showing what is thrown: %s', (_, body) => {
+    const text =
+      'fn raise(v) { throw v }\n' +
+      `fn f(ys) {\n  var x = nil\n  var i = 0\n  while i < 10 {\n    ${body}\n    i = i + 1\n  }\n  return x\n}\n` +
+      'for k in 0 to 6 { println(try { f([1, 2, 3]) } catch (e) { e }) }'
+    expect(inBoth(text).output).toBe('[1, 2, 3]\n'.repeat(7))
+  })
+})
+
 describe('text of a script', () => {
   test('is data, whatever is in it', () => {
     const nasty = '`${1}` */ \\" \' </script> \\u{2028} \\u{2029} ${"}"} //'

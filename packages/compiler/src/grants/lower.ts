@@ -490,7 +490,7 @@ function literal(value: GrantScalar | null, span: Span): Expr {
     case 'bigint':
       return { kind: 'Int', span, value }
     case 'number':
-      return Number.isInteger(value) ? { kind: 'Int', span, value } : { kind: 'Float', span, value }
+      return Number.isSafeInteger(value) ? { kind: 'Int', span, value } : { kind: 'Float', span, value }
   }
 }
 
