@@ -42,6 +42,8 @@ export class GraphReader {
   private textsAt = 0
   private readonly texts: string[] = []
   private readonly objects: object[] = []
+  /** To be looked at when all is read, as the lists are. */
+  private readonly closures: HarnClosure[] = []
   private readonly later: { readonly tag: number; readonly object: object }[] = []
   private readonly unchecked: { readonly row: ClassRow; readonly object: object }[] = []
   /** Their items were not there yet. */
@@ -68,6 +70,8 @@ export class GraphReader {
     }
     if (this.at !== this.bytes.length) throw damaged('something follows its end')
     if (this.lists.some((list) => list.length > list.items.length)) throw damaged('a list is longer than its items')
+    if (this.closures.some(({ captures, code }) => captures.length < code.chunk.captures.length))
+      throw damaged('a closure lacks captured values')
     for (const { row, object } of this.unchecked) {
       const { names, checks } = row
       for (let at = 0; at < names.length; at++) {
@@ -261,10 +265,11 @@ export class GraphReader {
       }
       case TAG.CLOSURE: {
         const captures = this.value()
+        if (!Array.isArray(captures)) throw damaged('a closure lacks captured values')
         const closure = object as Mutable<HarnClosure>
-        if (!Array.isArray(captures) || captures.length < closure.code.chunk.captures.length)
-          throw damaged('a closure lacks captured values')
         closure.captures = captures
+        // The values may still be on their way, in a long chain of closures.
+        this.closures.push(closure)
         return
       }
       case TAG.NATIVE: {
