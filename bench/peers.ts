@@ -1,5 +1,5 @@
 // Other engines that run the same programs, each in a process of its own in every round. Those with a command of their own come
-// from the system; the embedded ones are installed by `npm ci` in bench/peers. Who is absent is left out with a notice, and so is a
+// from the system; the embedded ones are installed by `npm install` in bench/peers. Who is absent is left out with a notice, and so is a
 // program that an engine cannot run or gets wrong (fengari has 32-bit ints, monty has no classes).
 
 import { spawnSync } from 'node:child_process'
@@ -71,7 +71,7 @@ export function presentPeers(bench: string, note: (text: string) => void): Prese
   return PEERS.flatMap((peer) => {
     const version = peer.version(bench)
     if (version !== null && answers(bench, peer)) return [{ name: peer.name, version, peer }]
-    const how = peer.command(bench, '', '')[0] === process.execPath ? ' (npm ci in bench/peers installs it)' : ''
+    const how = peer.command(bench, '', '')[0] === process.execPath ? ' (npm install in bench/peers installs it)' : ''
     note(`bench: ${peer.name} is not installed${how}; its column is left out`)
     return []
   })
