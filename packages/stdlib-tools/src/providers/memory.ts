@@ -7,17 +7,70 @@ import { osErrorText } from '../os-errors.js'
 import { answered, categorizedError, refused, runtimeError } from './provider.js'
 import type { Provider } from './provider.js'
 
+/** A file or folder of a tree. */
+export interface FileNode {
+  readonly isDir: boolean
+  /** Bytes; 0 for folders. */
+  readonly size: number
+  readonly modifiedMs: number
+  /** The content, which nobody changes; of files only. May throw what the operating system says. */
+  readonly read: () => Uint8Array
+  /** A symbolic link to what the rest describes: walks show it and do not follow it. */
+  readonly isLink?: true
+}
+
+/** Where a MemoryFs keeps its files, by absolute normalised path. `/` is a folder. */
+export interface FileTree {
+  get(path: string): FileNode | undefined
+  /** Names of what lies directly in a folder, in order. */
+  names(path: string): readonly string[]
+  /** `data` null makes a folder. */
+  put(path: string, data: Uint8Array | null, modifiedMs: number): void
+  /** With all that lies below. */
+  delete(path: string): void
+}
+
+export function memoryNode(data: Uint8Array | null, modifiedMs: number): FileNode {
+  return { isDir: data === null, size: data?.length ?? 0, modifiedMs, read: () => data ?? new Uint8Array(0) }
+}
+
+class MemoryTree implements FileTree {
+  private readonly nodes = new Map<string, FileNode>([['/', memoryNode(null, 0)]])
+
+  get(path: string): FileNode | undefined {
+    return this.nodes.get(path)
+  }
+
+  names(path: string): readonly string[] {
+    const prefix = path === '/' ? '/' : `${path}/`
+    const names: string[] = []
+    for (const each of this.nodes.keys()) {
+      if (each.startsWith(prefix) && each !== path && !each.slice(prefix.length).includes('/'))
+        names.push(each.slice(prefix.length))
+    }
+    return names.sort()
+  }
+
+  put(path: string, data: Uint8Array | null, modifiedMs: number): void {
+    this.nodes.set(path, memoryNode(data, modifiedMs))
+  }
+
+  delete(path: string): void {
+    const prefix = path === '/' ? '/' : `${path}/`
+    for (const each of [...this.nodes.keys()]) if (each === path || each.startsWith(prefix)) this.nodes.delete(each)
+  }
+}
+
 /** A tree of files below `/`; folders exist when made or when something lies in them. */
 export class MemoryFs implements Provider {
   readonly kinds = ['fs.read', 'fs.query', 'fs.write'] as const
-  /** Absolute normalised path → content, null for a folder. */
-  private readonly nodes = new Map<string, { data: Uint8Array | null; modifiedMs: number }>([
-    ['/', { data: null, modifiedMs: 0 }],
-  ])
+  private readonly tree: FileTree
   private readonly cwd: string
 
-  constructor(files: { readonly [path: string]: string | Uint8Array } = {}, cwd = '/') {
+  /** `tree` keeps the files; in memory when absent. */
+  constructor(files: { readonly [path: string]: string | Uint8Array } = {}, cwd = '/', tree: FileTree = new MemoryTree()) {
     this.cwd = cwd
+    this.tree = tree
     this.makeFolders(this.absolute('.'), 0)
     for (const [path, data] of Object.entries(files))
       this.put(this.absolute(path), typeof data === 'string' ? new TextEncoder().encode(data) : data, 0)
@@ -25,28 +78,26 @@ export class MemoryFs implements Provider {
 
   /** Content of a file as text, or null. */
   text(path: string): string | null {
-    const data = this.nodes.get(this.absolute(path))?.data
-    return data === undefined || data === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(data)
+    const node = this.tree.get(this.absolute(path))
+    return node === undefined || node.isDir ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(node.read())
   }
 
   /** Paths of all files, in order. */
   files(): string[] {
-    return [...this.nodes]
-      .filter(([, node]) => node.data !== null)
-      .map(([path]) => path)
-      .sort()
+    return this.walk('/', Infinity).flatMap((entry) => (entry.isFile ? [entry.path] : [])).sort()
   }
 
   readonly perform = (effect: Effect, call: { readonly now: number }): EffectOutcome => {
     const { args } = effect
     const path = this.absolute(String(args['path'] ?? ''))
-    const node = this.nodes.get(path)
+    const node = this.tree.get(path)
     if (effect.kind === 'fs.read') {
       if (node === undefined) return this.missing(path)
-      if (node.data === null) return no('EISDIR', path)
-      if (args['encoding'] === 'bytes') return answered({ path, data: node.data.slice() })
+      if (node.isDir) return no('EISDIR', path)
+      const data = node.read()
+      if (args['encoding'] === 'bytes') return answered({ path, data: data.slice() })
       try {
-        return answered({ path, data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(node.data) })
+        return answered({ path, data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data) })
       } catch {
         return refused('EILSEQ', 'stream did not contain valid UTF-8', { path })
       }
@@ -59,15 +110,15 @@ export class MemoryFs implements Provider {
           ? this.missing(path)
           : answered({
               path,
-              size: node.data?.length ?? 0,
-              isFile: node.data !== null,
-              isDir: node.data === null,
+              size: node.size,
+              isFile: !node.isDir,
+              isDir: node.isDir,
               readonly: false,
               modifiedMs: node.modifiedMs,
             })
       case 'list': {
         if (node === undefined) return this.missing(path)
-        return node.data !== null ? no('ENOTDIR', path) : answered({ path, names: this.names(path) })
+        return node.isDir ? answered({ path, names: this.tree.names(path) }) : no('ENOTDIR', path)
       }
       case 'walk':
         return answered({ path, entries: this.walk(path, typeof args['maxDepth'] === 'number' ? args['maxDepth'] : Infinity) })
@@ -79,7 +130,7 @@ export class MemoryFs implements Provider {
         return this.write(path, bytesOf(args['data'] ?? ''), call.now)
       case 'append': {
         const added = bytesOf(args['data'] ?? '')
-        const before = node?.data ?? new Uint8Array(0)
+        const before = node === undefined || node.isDir ? new Uint8Array(0) : node.read()
         const joined = new Uint8Array(before.length + added.length)
         joined.set(before)
         joined.set(added, before.length)
@@ -87,14 +138,17 @@ export class MemoryFs implements Provider {
       }
       case 'mkdir': {
         for (let at = path; at !== '/'; at = parentOf(at))
-          if ((this.nodes.get(at)?.data ?? null) !== null) return no(at === path ? 'EEXIST' : 'ENOTDIR', path)
+          if (this.tree.get(at)?.isDir === false) return no(at === path ? 'EEXIST' : 'ENOTDIR', path)
         this.makeFolders(path, call.now)
         return answered({ path })
       }
       case 'delete': {
-        if (node === undefined) return refused('ENOENT', osErrorText({ code: 'ENOENT' }), { path, isDir: false })
-        for (const each of this.below(path)) this.nodes.delete(each)
-        return answered({ path, isDir: node.data === null })
+        if (node === undefined) {
+          const code = this.codeOfMissing(path)
+          return refused(code, osErrorText({ code }), { path, isDir: false })
+        }
+        this.tree.delete(path)
+        return answered({ path, isDir: node.isDir })
       }
       case 'copy':
       case 'move':
@@ -115,61 +169,52 @@ export class MemoryFs implements Provider {
 
   private put(path: string, data: Uint8Array, now: number): void {
     this.makeFolders(parentOf(path), now)
-    this.nodes.set(path, { data, modifiedMs: now })
+    this.tree.put(path, data, now)
   }
 
   private makeFolders(path: string, now: number): void {
-    for (let at = path; !this.nodes.has(at); at = parentOf(at)) this.nodes.set(at, { data: null, modifiedMs: now })
+    for (let at = path; this.tree.get(at) === undefined; at = parentOf(at)) this.tree.put(at, null, now)
   }
 
   private write(path: string, data: Uint8Array, now: number): EffectOutcome {
-    const parent = this.nodes.get(parentOf(path))
-    if (parent === undefined) return no('ENOENT', path)
-    if (parent.data !== null) return no('ENOTDIR', path)
-    if (this.nodes.get(path)?.data === null) return no('EISDIR', path)
-    this.nodes.set(path, { data: data.slice(), modifiedMs: now })
+    const parent = this.tree.get(parentOf(path))
+    if (parent === undefined) return this.missing(path)
+    if (!parent.isDir) return no('ENOTDIR', path)
+    if (this.tree.get(path)?.isDir === true) return no('EISDIR', path)
+    this.tree.put(path, data.slice(), now)
     return answered({ path })
   }
 
   private transfer(op: 'copy' | 'move', path: string, to: string, now: number): EffectOutcome {
-    const node = this.nodes.get(path)
+    const node = this.tree.get(path)
     const fail = (code: string): EffectOutcome => refused(code, osErrorText({ code }), { path, to })
-    if (node === undefined || this.nodes.get(parentOf(to)) === undefined) return fail('ENOENT')
+    if (node === undefined) return fail(this.codeOfMissing(path))
+    if (this.tree.get(parentOf(to)) === undefined) return fail(this.codeOfMissing(to))
     if (op === 'copy') {
-      if (node.data === null) return fail('EINVAL')
-      this.nodes.set(to, { data: node.data.slice(), modifiedMs: now })
+      if (node.isDir) return fail('EINVAL')
+      this.tree.put(to, node.read().slice(), now)
       return answered({ path, to })
     }
-    for (const each of this.below(path)) {
-      const moved = this.nodes.get(each)!
-      this.nodes.delete(each)
-      this.nodes.set(to + each.slice(path.length), moved)
-    }
+    if (to === path) return answered({ path, to })
+    if (to.startsWith(`${path}/`)) return fail('EINVAL')
+    const moved = this.walk(path, Infinity).map((entry) => ({ path: entry.path, node: this.tree.get(entry.path)! }))
+    const contents = moved.map(({ node: each }) => (each.isDir ? null : each.read()))
+    this.tree.delete(path)
+    moved.forEach(({ path: each, node: { modifiedMs } }, at) =>
+      this.tree.put(to + each.slice(path.length), contents[at]!, modifiedMs),
+    )
     return answered({ path, to })
   }
 
-  private names(path: string): string[] {
-    const prefix = path === '/' ? '/' : `${path}/`
-    const names: string[] = []
-    for (const each of this.nodes.keys()) {
-      if (each.startsWith(prefix) && each !== path && !each.slice(prefix.length).includes('/'))
-        names.push(each.slice(prefix.length))
-    }
-    return names.sort()
-  }
-
-  private below(path: string): string[] {
-    return [...this.nodes.keys()].filter((each) => each === path || each.startsWith(path === '/' ? '/' : `${path}/`))
-  }
-
-  private walk(root: string, maxDepth: number): Plain[] {
-    const entries: Plain[] = []
+  private walk(root: string, maxDepth: number): WalkEntry[] {
+    const entries: WalkEntry[] = []
     const visit = (path: string, depth: number): void => {
-      const node = this.nodes.get(path)
+      const node = this.tree.get(path)
       if (node === undefined) return
-      entries.push({ path, isDir: node.data === null, isFile: node.data !== null, depth })
-      if (node.data !== null || depth >= maxDepth) return
-      for (const name of this.names(path)) visit(path === '/' ? `/${name}` : `${path}/${name}`, depth + 1)
+      const isLink = node.isLink === true && depth > 0
+      entries.push({ path, isDir: node.isDir && !isLink, isFile: !node.isDir && !isLink, depth })
+      if (!node.isDir || isLink || depth >= maxDepth) return
+      for (const name of this.tree.names(path)) visit(path === '/' ? `/${name}` : `${path}/${name}`, depth + 1)
     }
     visit(root, 0)
     return entries
@@ -177,17 +222,22 @@ export class MemoryFs implements Provider {
 
   private findUp(path: string, name: string): string | null {
     for (let at = path; ; at = parentOf(at)) {
-      if (this.nodes.has(at === '/' ? `/${name}` : `${at}/${name}`)) return at
+      if (this.tree.get(at === '/' ? `/${name}` : `${at}/${name}`) !== undefined) return at
       if (at === '/') return null
     }
   }
 
   private missing(path: string): EffectOutcome {
-    for (let at = parentOf(path); at !== '/'; at = parentOf(at))
-      if ((this.nodes.get(at)?.data ?? null) !== null) return no('ENOTDIR', path)
-    return no('ENOENT', path)
+    return no(this.codeOfMissing(path), path)
+  }
+
+  private codeOfMissing(path: string): 'ENOENT' | 'ENOTDIR' {
+    for (let at = parentOf(path); at !== '/'; at = parentOf(at)) if (this.tree.get(at)?.isDir === false) return 'ENOTDIR'
+    return 'ENOENT'
   }
 }
+
+type WalkEntry = { readonly path: string; readonly isDir: boolean; readonly isFile: boolean; readonly depth: number }
 
 function no(code: string, path: string): EffectOutcome {
   return refused(code, osErrorText({ code }), { path })
