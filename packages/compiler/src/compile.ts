@@ -8,6 +8,7 @@ import { CompileError } from './emit/module.js'
 import { emitProgram } from './emit/program.js'
 import { EffectAnalysis, hasContracts } from './effects/analyze.js'
 import { loadModules } from './modules.js'
+import type { ConstraintRules } from './grants/constraints.js'
 import type { GrantDeclarations } from './grants/lower.js'
 import type { ImportCeiling } from './grants/ceilings.js'
 import { checkProgram } from './types/check.js'
@@ -40,6 +41,8 @@ export interface CompileOptions {
   readonly parsed?: Program
   /** What the host leaves to imported modules, by path or key (grants/imports.ts). */
   readonly imports?: { readonly [path: string]: ImportCeiling }
+  /** Constraints of grants that the host has made. */
+  readonly constraints?: ConstraintRules
 }
 
 export interface CompileResult {
@@ -79,6 +82,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     ...(options.prelude === undefined ? {} : { prelude: options.prelude }),
     ...(options.parsed === undefined ? {} : { parsed: options.parsed }),
     ...(options.imports === undefined ? {} : { imports: options.imports }),
+    ...(options.constraints === undefined ? {} : { constraints: options.constraints }),
   })
   const { file } = loaded
   if (loaded.graph === null) {

@@ -4,6 +4,7 @@
 import { parse, SourceFile } from '@bridle/parser'
 import type { Diagnostic, ParseOptions, Program, Stmt } from '@bridle/parser'
 import { lowerGrants } from './grants/lower.js'
+import type { ConstraintRules } from './grants/constraints.js'
 import type { GrantDeclarations, Lowered } from './grants/lower.js'
 import { importCeilings } from './grants/imports.js'
 import type { DeclaredCeiling } from './grants/imports.js'
@@ -49,6 +50,8 @@ export interface LoadOptions extends ParseOptions {
   readonly parsed?: Program
   /** What the host leaves to imported modules, by path as it is written or by key; the standard library's own imports apart. */
   readonly imports?: { readonly [path: string]: ImportCeiling }
+  /** Constraints of grants that the host has made. */
+  readonly constraints?: ConstraintRules
 }
 
 function withPrelude(program: Program, paths: readonly string[]): Program {
@@ -77,7 +80,7 @@ export function loadModules(
   const { program, diagnostics } =
     options.parsed === undefined ? parse(file, options) : { program: options.parsed, diagnostics: [] }
   if (program === null || diagnostics.some((each) => each.severity === 'error')) return { graph: null, diagnostics, file }
-  const lowered = lowerGrants(withPrelude(program, options.prelude ?? []), file.text)
+  const lowered = lowerGrants(withPrelude(program, options.prelude ?? []), file.text, options.constraints)
   const loader = new Loader(resolve, options)
   const found = loader.load(entry.key, file, lowered, [])
   return {
@@ -162,7 +165,7 @@ class Loader {
     if (known !== undefined) return { kind: 'error', message: known.message }
     const file = new SourceFile(found.key, found.text)
     const { program, diagnostics } = parse(file, found.key.startsWith('std/') ? {} : this.options)
-    const lowered = program === null ? null : lowerGrants(program, found.text)
+    const lowered = program === null ? null : lowerGrants(program, found.text, this.options.constraints)
     const error = [...diagnostics, ...(lowered?.diagnostics ?? [])].find((each) => each.severity === 'error')
     if (lowered === null || error !== undefined) return this.failed(key, error?.message ?? 'unreadable module')
     // A ceiling that cannot be understood must not be a missing one.

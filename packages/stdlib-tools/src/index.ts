@@ -68,17 +68,20 @@ export type { StubAnswer, StubbedCall } from './tools/stub.js'
 export { SchemaError, compileSchema, toJsonSchema } from './tools/schema.js'
 export type { AnySchema, CompiledSchema, JsonSchema, OutputOf, StandardSchema } from './tools/schema.js'
 
-export { ApprovalDesk, approvalProvider, grantScope } from './policy/index.js'
+export { ApprovalDesk, approvalProvider, defineConstraint, grantScope } from './policy/index.js'
 export type {
   ApprovalKind,
   ApprovalRequest,
   AskPerson,
+  Constraint,
+  ConstraintDefinition,
   ImportGrant,
   ImportGrants,
   ToolGrant,
   ToolGrants,
 } from './policy/index.js'
 export { allowsPath, matchDomain, satisfiesVersion } from '@bridle/compiler/grants'
+export type { ConstrainedCall } from '@bridle/compiler/grants'
 
 export { PendingResults, callTool, createExecutors, toolProvider } from './executors/index.js'
 export type {

@@ -2,6 +2,7 @@
 // gives, limits. It compiles modules and starts runs; a run never shares state with another.
 
 import { compileProgram, withBuiltins } from '@bridle/compiler'
+import type { ConstraintRules } from '@bridle/compiler/grants'
 import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
 import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
@@ -56,6 +57,8 @@ import { Run } from './run.js'
 import type { MachineListeners, RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
 import { budgetScope } from './policy/budgets.js'
 import type { Budgets } from './policy/budgets.js'
+import { constraintRules } from './policy/constraints.js'
+import type { Constraint } from './policy/constraints.js'
 import { grantScope, importCeilings } from './policy/grants.js'
 import type { ImportGrants, ToolGrants } from './policy/grants.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
@@ -115,6 +118,8 @@ export interface RuntimeOptions extends HostParts {
   readonly toolGrants?: ToolGrants
   /** Refuses every tool call that no key of `toolGrants` names; `effects`: only what reaches the world through builtins. */
   readonly defaultDeny?: boolean | 'effects'
+  /** Constraints of grants with a meaning of the host's own: defineConstraint. */
+  readonly constraints?: readonly Constraint[]
   /** Builtins that refuse to run, or the only ones that do (reference 02 §22). */
   readonly builtins?: BuiltinLists
   /** Hashes of the only tools that may be called, as `bridle tools lock` writes them. */
@@ -298,6 +303,7 @@ export class Runtime {
   private readonly states: (() => ReadonlyMap<string, unknown>) | null
   /** What the checker knows about builtins; the language's own table unless the host adds to it. */
   private readonly types: BuiltinSignatures | null
+  private readonly rules: ConstraintRules | undefined
 
   constructor(given: RuntimeOptions) {
     const options = given.config === undefined ? given : given.config.settle(given)
@@ -310,6 +316,7 @@ export class Runtime {
     const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
     this.types = added.length === 0 ? null : withBuiltins(added)
     this.grants = new Grants(options.grants ?? [])
+    this.rules = constraintRules(options.constraints ?? [])
     this.hashHex = options.hashHex ?? nobleHash
     this.std = new Map(Object.entries(options.std ?? {}))
   }
@@ -318,7 +325,7 @@ export class Runtime {
   compile(source: string, settings: CompileSettings = {}): Module {
     const collector = new SourceCollector(this.host, this.std, this.options.resolve ?? null)
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
-    const ceilings = settings.imports === undefined ? undefined : importCeilings(settings.imports)
+    const ceilings = settings.imports === undefined ? undefined : importCeilings(settings.imports, this.rules)
     const recorded = {
       ...(settings.pipeline === undefined ? {} : { pipeline: settings.pipeline }),
       ...(ceilings === undefined ? {} : { ceilings }),
@@ -438,6 +445,7 @@ export class Runtime {
       ...(effects === undefined ? {} : { effects }),
       ...(parsed === undefined ? {} : { parsed }),
       ...(ceilings === undefined ? {} : { imports: ceilings }),
+      ...(this.rules === undefined ? {} : { constraints: this.rules }),
       ...(this.options.prelude === undefined ? {} : { prelude: this.options.prelude }),
       ...(this.options.extensions === undefined ? {} : { extensions: this.options.extensions }),
     })
@@ -564,6 +572,7 @@ export class Runtime {
       ...(this.options.drift === undefined ? {} : { driftWatch: this.options.drift }),
       ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),
       ...(ceiling.length === 0 ? {} : { ceiling }),
+      ...(this.rules === undefined ? {} : { constraints: this.rules }),
       hostCapabilities: { ...this.capabilities, ...options.bridge?.capabilities },
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       ...(options.epilogue === undefined ? {} : { epilogue: options.epilogue }),
@@ -581,7 +590,7 @@ export class Runtime {
   /** The runtime's grants of tools, and those that the start adds. */
   private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny' | 'budgets'>): GrantCeiling {
     const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny }) =>
-      toolGrants === undefined && (defaultDeny ?? false) === false ? [] : [grantScope(toolGrants ?? {}, defaultDeny)],
+      toolGrants === undefined && (defaultDeny ?? false) === false ? [] : [grantScope(toolGrants ?? {}, defaultDeny, this.rules)],
     )
     return options.budgets === undefined ? ceiling : [...ceiling, budgetScope(options.budgets)]
   }

@@ -177,6 +177,7 @@ const ROWS: readonly Row[] = [
   // sandbox
   row('fileSandbox', ['node.FileSandbox'], `${HERE}/node/files.test.ts`, "describe('sandbox'"),
   row('memoryFs', ['root.MemoryFs'], `${HERE}/node/files.test.ts`, 'the file system in memory answers like the real one'),
+  row('overlayFs', ['node.overlayFs'], `${HERE}/node/overlay.test.ts`, 'as the disk answers', 'the host may carry it out'),
   row('networkPolicy', ['node.httpProvider', 'node.checkUrl'], `${HERE}/node/http.test.ts`, "describe('network policy'"),
   row(
     'processPolicy, envPolicy',
@@ -191,6 +192,13 @@ const ROWS: readonly Row[] = [
     ['root.grantScope', 'root.matchDomain'],
     `${HERE}/trace/trace.test.ts`,
     'the ceiling of the host binds aliases, ids and builtins alike',
+  ),
+  row(
+    'defineConstraint',
+    ['root.defineConstraint'],
+    `${HERE}/policy/constraints.test.ts`,
+    'statements: the smallest of a scope',
+    'attributes, std/grants and the host',
   ),
   row('approvals', ['root.ApprovalDesk', 'root.approvalProvider'], `${HERE}/policy/approval.test.ts`, "describe('a desk'"),
   row('allowEffects', ['root.EffectCeilingError'], `${HERE}/manifest.test.ts`, 'allowEffects'),

@@ -35,6 +35,7 @@ import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { TierOptions } from './compiled/tier.js'
 import { budgetCounters } from './builtins/grants.js'
+import type { ConstraintRules } from '@bridle/compiler/grants'
 import type { GrantCeiling } from './builtins/grants.js'
 import type { DriftWatch } from './builtins/tool-drift.js'
 import type { DefinedTool } from './builtins/tool-pins.js'
@@ -67,6 +68,8 @@ export interface MachineOptions {
   readonly states?: () => ReadonlyMap<string, unknown>
   /** What the host allows the run beside its powers (builtins/grants.ts). */
   readonly ceiling?: GrantCeiling
+  /** Constraints of grants that the host has made; pure functions. */
+  readonly constraints?: ConstraintRules
   /** Is told of every tool that the program defines; `__defined_tool_call` finds them then. */
   readonly onTool?: (tool: DefinedTool) => void
   /** Hashes of the only tools that may be called (builtins/tool-pins.ts). */

@@ -9,6 +9,7 @@
 //   max_…                         limit of the argument of the same name
 //   version                       version of the tool (version.ts)
 //   effect, effects               effects that the alias may have, for the checker
+//   a key of the host's           what the host says (ConstraintRule)
 //   anything else                 the argument of that name must have this value, or one of a list
 //
 // Within one scope grants add up (`mergeGrants`): the smallest limit, all patterns, equal pins. Between scopes nothing is merged:
@@ -20,6 +21,26 @@ import { allowsPath } from './paths.js'
 export type GrantScalar = string | number | bigint | boolean
 export type GrantValue = GrantScalar | readonly GrantScalar[]
 export type GrantRecord = { readonly [key: string]: GrantValue }
+
+/** A constraint that a host has made, by its key. Its functions are pure: the same answer for the same data, at every replay. */
+export interface ConstraintRule {
+  /** What is wrong with a value, to go behind the key; null when nothing is. */
+  readonly problem: (value: GrantValue) => string | null
+  /** What two grants of one scope mean together. */
+  readonly merge: 'min' | 'max' | 'union' | 'equal'
+  /** Why a call is refused; null when it may be made. */
+  readonly refuses: (value: GrantValue, args: GrantArguments, call: ConstrainedCall) => string | null
+}
+
+export interface ConstrainedCall {
+  readonly tool: string
+  /** How the script calls the tool, when by an alias. */
+  readonly alias: string | null
+}
+
+export type ConstraintRules = ReadonlyMap<string, ConstraintRule>
+
+const NO_RULES: ConstraintRules = new Map()
 
 type KeyKind = 'domain' | 'path' | 'limit' | 'budget' | 'version' | 'effects' | 'pin'
 
@@ -58,7 +79,9 @@ function textsOf(value: GrantValue): readonly string[] | null {
 }
 
 /** What is wrong with a constraint, to go behind its key; null when nothing is. */
-export function constraintProblem(key: string, value: GrantValue): string | null {
+export function constraintProblem(key: string, value: GrantValue, rules: ConstraintRules = NO_RULES): string | null {
+  const rule = rules.get(key)
+  if (rule !== undefined) return rule.problem(value)
   switch (keyKind(key)) {
     case 'domain': {
       const patterns = textsOf(value)
@@ -110,9 +133,17 @@ export function addConstraint(
   grant: GrantRecord,
   key: string,
   value: GrantValue,
+  rules: ConstraintRules = NO_RULES,
 ): { readonly grant: GrantRecord; readonly conflict: GrantConflict | null } {
   const before = grant[key]
   if (before === undefined) return { grant: { ...grant, [key]: value }, conflict: null }
+  const rule = rules.get(key)
+  if (rule !== undefined) {
+    if (rule.merge === 'equal')
+      return { grant, conflict: jsonText(before) === jsonText(value) ? null : { key, before, now: value } }
+    if (rule.merge === 'union') return { grant: { ...grant, [key]: union(before, value) }, conflict: null }
+    return { grant: { ...grant, [key]: value < before === (rule.merge === 'min') ? value : before }, conflict: null }
+  }
   switch (keyKind(key)) {
     case 'domain':
     case 'path':
@@ -149,10 +180,10 @@ export function mergeGrants(grants: readonly GrantRecord[]): {
 }
 
 /** A key of which two scopes leave nothing, as far as that shows from the grants; null when something may remain. */
-export function emptiedKey(outer: GrantRecord, inner: GrantRecord): string | null {
+export function emptiedKey(outer: GrantRecord, inner: GrantRecord, rules: ConstraintRules = NO_RULES): string | null {
   for (const [key, value] of Object.entries(inner)) {
     const given = outer[key]
-    if (given === undefined) continue
+    if (given === undefined || rules.has(key)) continue
     const kind = keyKind(key)
     if (kind === 'pin' && !listOf(given).some((item) => listOf(value).some((each) => same(item, each)))) return key
     if (kind === 'domain' && !listOf(given).some((a) => listOf(value).some((b) => overlap(String(a), String(b))))) return key
@@ -192,11 +223,12 @@ export function pinnedArguments(
   grant: GrantRecord,
   args: GrantArguments,
   tool: GrantedTool,
+  rules: ConstraintRules = NO_RULES,
 ): { readonly [name: string]: GrantScalar } {
   const added: { [name: string]: GrantScalar } = {}
   for (const [key, value] of Object.entries(grant)) {
     const kind = keyKind(key)
-    if ((kind !== 'pin' && kind !== 'limit') || Object.hasOwn(args, key) || !tool.knows(key)) continue
+    if ((kind !== 'pin' && kind !== 'limit') || rules.has(key) || Object.hasOwn(args, key) || !tool.knows(key)) continue
     const [only, more] = listOf(value)
     if (only !== undefined && more === undefined) added[key] = only
   }
@@ -213,12 +245,34 @@ export interface GrantViolation {
 }
 
 /** The first constraint that a call breaks, in order of keys; null when it breaks none. */
-export function checkGrant(grant: GrantRecord, args: GrantArguments, tool: GrantedTool): GrantViolation | null {
+export function checkGrant(
+  grant: GrantRecord,
+  args: GrantArguments,
+  tool: GrantedTool,
+  {
+    rules = NO_RULES,
+    call = { tool: '', alias: null },
+  }: { readonly rules?: ConstraintRules; readonly call?: ConstrainedCall } = {},
+): GrantViolation | null {
   for (const key of Object.keys(grant).sort()) {
-    const violation = checkConstraint(key, grant[key]!, args, tool)
+    const allowed = grant[key]!
+    const rule = rules.get(key)
+    const violation = rule === undefined ? checkConstraint(key, allowed, args, tool) : checkRule(rule, key, allowed, args, call)
     if (violation !== null) return violation
   }
   return null
+}
+
+function checkRule(
+  rule: ConstraintRule,
+  key: string,
+  allowed: GrantValue,
+  args: GrantArguments,
+  call: ConstrainedCall,
+): GrantViolation | null {
+  const problem = rule.problem(allowed)
+  const reason = problem === null ? rule.refuses(allowed, args, call) : `${key} ${problem}`
+  return reason === null ? null : { constraint: key, value: args[key], allowed, reason }
 }
 
 function checkConstraint(key: string, allowed: GrantValue, args: GrantArguments, tool: GrantedTool): GrantViolation | null {

@@ -11,6 +11,9 @@ export { effectsOfLevel, nameOfKind, normalEffect } from '../effects/kinds.js'
 export { satisfiesVersion } from './version.js'
 export { addConstraint, checkGrant, constraintProblem, emptiedKey, keyKind, mergeGrants, pinnedArguments } from './constraints.js'
 export type {
+  ConstrainedCall,
+  ConstraintRule,
+  ConstraintRules,
   GrantArguments,
   GrantConflict,
   GrantRecord,

@@ -27,7 +27,7 @@ import type {
 import { GRANT_CATALOG } from './catalog.js'
 import type { GrantCode } from './catalog.js'
 import { addConstraint, checkGrant, constraintProblem, emptiedKey } from './constraints.js'
-import type { GrantRecord, GrantScalar, GrantValue } from './constraints.js'
+import type { ConstraintRules, GrantRecord, GrantScalar, GrantValue } from './constraints.js'
 import { isWideDomain } from './domain.js'
 
 /** A budget of tokens is of all calls together; a grant of `max_tokens` is about the argument of that name. */
@@ -71,8 +71,8 @@ export const NO_GRANTS: GrantDeclarations = { aliases: [], scoped: [] }
 const MENTIONED = /\b(?:use\s+tool|grant|bind\s+effect|budget)\b/
 
 /** Files without any of it come back as they are. */
-export function lowerGrants(program: Program, text: string): Lowered {
-  return MENTIONED.test(text) ? new Lowering().program(program) : { program, declarations: NO_GRANTS, diagnostics: [] }
+export function lowerGrants(program: Program, text: string, rules: ConstraintRules = new Map()): Lowered {
+  return MENTIONED.test(text) ? new Lowering(rules).program(program) : { program, declarations: NO_GRANTS, diagnostics: [] }
 }
 
 interface Alias {
@@ -92,6 +92,12 @@ class Lowering {
   private readonly aliases = new Map<string, Alias>()
   private readonly scoped: { tool: string; within: string | null; grant: GrantRecord; span: Span }[] = []
   private readonly found: Diagnostic[] = []
+  /** Constraints of the host. */
+  private readonly rules: ConstraintRules
+
+  constructor(rules: ConstraintRules) {
+    this.rules = rules
+  }
 
   program(program: Program): Lowered {
     for (const item of program.items) if (item.kind === 'UseTool') this.declare(item)
@@ -179,7 +185,8 @@ class Lowering {
     let merged = grant
     for (const { key, value: written, valueSpan } of entries) {
       const value = plainOf(written)
-      const problem = value === null ? 'constraint must be a scalar or a list of scalars' : constraintProblem(key.text, value)
+      const problem =
+        value === null ? 'constraint must be a scalar or a list of scalars' : constraintProblem(key.text, value, this.rules)
       if (value === null || problem !== null) {
         this.report('G003', valueSpan, { alias, key: key.text, problem: problem ?? '' })
         continue
@@ -187,7 +194,7 @@ class Lowering {
       if (key.text === 'domain')
         for (const pattern of [value].flat())
           if (isWideDomain(String(pattern))) this.report('G007', valueSpan, { alias, pattern: String(pattern) })
-      const added = addConstraint(merged, key.text, value)
+      const added = addConstraint(merged, key.text, value, this.rules)
       merged = added.grant
       const { conflict } = added
       if (conflict !== null)
@@ -325,7 +332,7 @@ class Lowering {
       const outer = scopes.get(name) ?? []
       const stmt = block.body.find((item) => item.kind === 'Grant' && item.alias.text === name)!
       for (const each of outer) {
-        const key = emptiedKey(each, grant)
+        const key = emptiedKey(each, grant, this.rules)
         if (key !== null) this.report('G005', stmt.span, { alias: name, key })
       }
       inner.set(name, [...outer, grant])
@@ -356,9 +363,14 @@ class Lowering {
       places.set(entry.key.text, entry.value.span)
     }
     const known = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined))
+    // A constraint of the host may look at any argument, so it is asked when none is worked out by the run.
+    const isWhole = Object.keys(known).length === Object.keys(args).length
     for (const grant of scopes.get(alias.name.text) ?? []) {
-      const judged = Object.fromEntries(Object.entries(grant).filter(([key]) => isJudged(key, known)))
-      const violation = checkGrant(judged, known, { knows: () => true, base: '/' })
+      const judged = Object.fromEntries(
+        Object.entries(grant).filter(([key]) => (this.rules.has(key) ? isWhole : isJudged(key, known))),
+      )
+      const at = { tool: alias.tool, alias: alias.name.text }
+      const violation = checkGrant(judged, known, { knows: () => true, base: '/' }, { rules: this.rules, call: at })
       if (violation === null) continue
       const place = places.get(violation.constraint) ?? places.get('url') ?? places.get('path') ?? node.span
       this.report('G006', place, { alias: alias.name.text, reason: violation.reason })

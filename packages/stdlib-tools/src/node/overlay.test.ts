@@ -1,4 +1,14 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -111,7 +121,10 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))('as the disk answers, s
     const to = op === 'move' ? `moved${step}` : `copied${step}`
     const kind = op === 'read' ? 'fs.read' : ['exists', 'stat', 'list', 'walk'].includes(op) ? 'fs.query' : 'fs.write'
     const args = op === 'read' ? { path, encoding: 'utf8' } : { op, path, data: `${step}`, to }
-    const ask = (folder: string, perform: (effect: { kind: typeof kind; args: typeof args }, given: EffectCall) => unknown): unknown =>
+    const ask = (
+      folder: string,
+      perform: (effect: { kind: typeof kind; args: typeof args }, given: EffectCall) => unknown,
+    ): unknown =>
       JSON.parse(
         JSON.stringify(perform({ kind, args }, call))
           .replaceAll(folder, '/R')
@@ -121,7 +134,13 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))('as the disk answers, s
           .replace('/R/./', '/R/')
           .replace('/R/.', '/R'),
       )
-    expect({ seed, step, op, path, answer: ask(root, files.perform) }).toEqual({ seed, step, op, path, answer: ask(copy, disk.perform) })
+    expect({ seed, step, op, path, answer: ask(root, files.perform) }).toEqual({
+      seed,
+      step,
+      op,
+      path,
+      answer: ask(copy, disk.perform),
+    })
   }
   files.apply()
   expect(treeOf(root)).toEqual(treeOf(copy))

@@ -159,7 +159,8 @@ class OverlayTree implements FileTree {
     const names = new Set<string>()
     const below = this.isDeleted(path) || this.onDisk(path)?.isDir !== true ? [] : readdirSync(path)
     for (const name of below) if (!this.deleted.has(join(path, name)) && this.isShown(join(path, name))) names.add(name)
-    for (const each of this.written.keys()) if (each !== path && dirname(each) === path) names.add(each.slice(dirname(each).length).replace(/^[\\/]/, ''))
+    for (const each of this.written.keys())
+      if (each !== path && dirname(each) === path) names.add(each.slice(dirname(each).length).replace(/^[\\/]/, ''))
     return [...names].sort()
   }
 
@@ -198,7 +199,9 @@ class OverlayTree implements FileTree {
 
   /** A place that was deleted and written again, where what is on the disk has to go first. */
   replacesKind(path: string): boolean {
-    return this.deleted.has(path) && this.written.has(path) && (this.written.get(path)!.isDir || this.onDisk(path)?.isDir === true)
+    return (
+      this.deleted.has(path) && this.written.has(path) && (this.written.get(path)!.isDir || this.onDisk(path)?.isDir === true)
+    )
   }
 
   clear(): void {

@@ -2,9 +2,10 @@
 // docs/tools/grants.md. They are the outermost scope of a run; scripts narrow them and never widen them.
 
 import { allowedEffects, constraintProblem, isEffectName } from '@bridle/compiler/grants'
-import type { GrantRecord, GrantScalar, GrantValue, ImportCeiling } from '@bridle/compiler/grants'
+import type { ConstraintRules, GrantRecord, GrantScalar, GrantValue, ImportCeiling } from '@bridle/compiler/grants'
 import type { GrantScope } from '@bridle/vm'
 import { GrantError } from '../authority.js'
+import { grantKey } from './constraints.js'
 
 /** One tool's constraints. Other keys are names of arguments, with the value or values that they must have. */
 export interface ToolGrant {
@@ -23,20 +24,15 @@ export interface ToolGrant {
 
 export type ToolGrants = { readonly [tool: string]: ToolGrant }
 
-/** `timeoutMs` and `max…` are written as everywhere in TypeScript; names of arguments stay as the tool has them. */
-function keyOf(key: string): string {
-  return key === 'timeoutMs' || /^max[A-Z]/.test(key) ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key
-}
-
 /** Raises GrantError for a constraint that cannot be understood: a misspelt grant must not be a missing one. */
-export function grantScope(grants: ToolGrants, defaultDeny: boolean | 'effects' = false): GrantScope {
+export function grantScope(grants: ToolGrants, defaultDeny: boolean | 'effects' = false, rules?: ConstraintRules): GrantScope {
   const records: { [tool: string]: GrantRecord } = {}
   for (const [tool, grant] of Object.entries(grants)) {
     const record: { [key: string]: GrantValue } = {}
     for (const [key, value] of Object.entries(grant)) {
       if (value === undefined) continue
-      const name = keyOf(key)
-      const problem = constraintProblem(name, value)
+      const name = grantKey(key, rules)
+      const problem = constraintProblem(name, value, rules)
       if (problem !== null) throw new GrantError(`grant of "${tool}": ${name} ${problem}`)
       record[name] = value
     }
@@ -56,7 +52,7 @@ export interface ImportGrant {
 export type ImportGrants = { readonly [path: string]: ImportGrant }
 
 /** Raises GrantError for what cannot be understood. */
-export function importCeilings(imports: ImportGrants): { readonly [path: string]: ImportCeiling } {
+export function importCeilings(imports: ImportGrants, rules?: ConstraintRules): { readonly [path: string]: ImportCeiling } {
   const ceilings: { [path: string]: ImportCeiling } = {}
   for (const [module, { allowEffects, grants = {} }] of Object.entries(imports)) {
     const unknown = allowEffects?.find((name) => !isEffectName(name))
@@ -64,7 +60,7 @@ export function importCeilings(imports: ImportGrants): { readonly [path: string]
     ceilings[module] = {
       module,
       effects: allowEffects === undefined ? null : allowedEffects(allowEffects),
-      grants: numbered(grantScope(grants).grants),
+      grants: numbered(grantScope(grants, false, rules).grants),
     }
   }
   return ceilings

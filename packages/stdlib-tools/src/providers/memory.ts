@@ -84,7 +84,9 @@ export class MemoryFs implements Provider {
 
   /** Paths of all files, in order. */
   files(): string[] {
-    return this.walk('/', Infinity).flatMap((entry) => (entry.isFile ? [entry.path] : [])).sort()
+    return this.walk('/', Infinity)
+      .flatMap((entry) => (entry.isFile ? [entry.path] : []))
+      .sort()
   }
 
   readonly perform = (effect: Effect, call: { readonly now: number }): EffectOutcome => {

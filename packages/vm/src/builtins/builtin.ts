@@ -17,7 +17,7 @@
 import type { ResultCache } from './tool-cache.js'
 import type { Entries } from '../few-map.js'
 import type { SpanMark } from '../effects/span-marks.js'
-import type { ImportCeiling } from '@bridle/compiler/grants'
+import type { ConstraintRules, ImportCeiling } from '@bridle/compiler/grants'
 import { display } from '../values/display.js'
 import type { GrantCeiling } from './grants.js'
 import type { DriftWatch } from './tool-drift.js'
@@ -136,6 +136,8 @@ export interface MachineAccess {
   streamOver(builtin: string, bound: readonly Value[]): Value
   /** What the host allows this run beside its powers; null when it says nothing. */
   readonly grantCeiling: GrantCeiling | null
+  /** Constraints of grants that the host has made. */
+  readonly constraintRules: ConstraintRules | undefined
   /** What the importers of the module that makes the running call leave it to do; null for everything. */
   readonly importCeilings: readonly ImportCeiling[] | null
   /** Key of the module that makes the running call, if it has ceilings. */

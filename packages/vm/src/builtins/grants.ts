@@ -113,10 +113,13 @@ export function recordOf(value: Value): GrantRecord {
 // ------------------------------------------------------------------------------------------------------------- one call
 
 /** Arguments with what the grants pin. */
-export function withPins(applied: readonly AppliedGrant[], args: HarnDict, tool: GrantedTool): HarnDict {
+export function withPins(ctx: Context, applied: readonly AppliedGrant[], args: HarnDict, tool: GrantedTool): HarnDict {
+  const { constraintRules } = ctx.machine
   let filled = args
   for (const { grant } of applied) {
-    const pins = Object.entries(pinnedArguments(grant, toPlain(filled) as { readonly [name: string]: unknown }, tool))
+    const pins = Object.entries(
+      pinnedArguments(grant, toPlain(filled) as { readonly [name: string]: unknown }, tool, constraintRules),
+    )
     if (pins.length === 0) continue
     filled = filled.copy()
     for (const [name, value] of pins) filled.set(name, fromPlain(value))
@@ -126,6 +129,7 @@ export function withPins(applied: readonly AppliedGrant[], args: HarnDict, tool:
 
 /** The error for a call that a grant refuses, or null. `secret` names arguments whose values no error may show. */
 export function refusalByGrants(
+  ctx: Context,
   applied: readonly AppliedGrant[],
   args: HarnDict,
   tool: GrantedTool,
@@ -133,8 +137,10 @@ export function refusalByGrants(
 ): HarnDict | null {
   if (applied.length === 0) return null
   const plain = toPlain(args) as { readonly [name: string]: unknown }
+  const { constraintRules: rules } = ctx.machine
+  const call = { tool: facts.tool, alias: facts.alias }
   for (const { grant, scope } of applied) {
-    const violation = checkGrant(grant, plain, tool)
+    const violation = checkGrant(grant, plain, tool, rules === undefined ? {} : { rules, call })
     if (violation !== null) return violationError(violation, scope, facts)
   }
   return null
@@ -397,14 +403,17 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
   const applied = grantsFor(ctx, { alias: null, tool: call.tool, own: [] }, true)
   if (typeof applied === 'string')
     return refused(ctx, call, toolError('policy_violation', `policy violation for '${call.tool}': ${applied}`, facts))
+  const { constraintRules: rules } = ctx.machine
   const judged = applied.map((each) => ({
     ...each,
     grant: Object.fromEntries(
-      Object.entries(each.grant).filter(([key]) => ON_EFFECTS.has(key) || (key !== 'max_calls' && Object.hasOwn(call.args, key))),
+      Object.entries(each.grant).filter(
+        ([key]) => ON_EFFECTS.has(key) || rules?.has(key) === true || (key !== 'max_calls' && Object.hasOwn(call.args, key)),
+      ),
     ),
   }))
   const args = fromPlain(call.args) as HarnDict
-  const refusal = mode === 'count' ? null : refusalByGrants(judged, args, { knows: () => false, base: null }, facts)
+  const refusal = mode === 'count' ? null : refusalByGrants(ctx, judged, args, { knows: () => false, base: null }, facts)
   if (refusal !== null) return refused(ctx, call, refusal)
   // Inside a tool call the call has been counted.
   const counted = ctx.machine.task().fields.has('tool.call')
@@ -446,20 +455,20 @@ const NO_SECRETS: ReadonlySet<string> = new Set()
 // -------------------------------------------------------------------------------------------------------------- scopes
 
 /** What is wrong with a dict of grants by tool; null when nothing is. */
-function problemOf(grants: Value): string | null {
+function problemOf(ctx: Context, grants: Value): string | null {
   if (!(grants instanceof HarnDict)) return `grants must be a dict of dicts, got ${typeName(grants)}`
   for (const tool of grants.keys()) {
     const grant = grants.get(tool)!
     if (!(grant instanceof HarnDict)) return `grants of '${tool}' must be a dict, got ${typeName(grant)}`
-    const problem = grantProblem(tool, grant)
+    const problem = grantProblem(ctx, tool, grant)
     if (problem !== null) return problem
   }
   return null
 }
 
-export function grantProblem(tool: string, grant: HarnDict): string | null {
+export function grantProblem(ctx: Context, tool: string, grant: HarnDict): string | null {
   for (const [key, value] of Object.entries(recordOf(grant))) {
-    const problem = value === null ? 'constraint must not be nil' : constraintProblem(key, value)
+    const problem = value === null ? 'constraint must not be nil' : constraintProblem(key, value, ctx.machine.constraintRules)
     if (problem !== null) return `${key} ${problem} (grant of '${tool}')`
   }
   return null
@@ -467,7 +476,7 @@ export function grantProblem(tool: string, grant: HarnDict): string | null {
 
 /** Opens a scope, or gives the fault for grants that cannot be understood. */
 function open(ctx: Context, label: string, grants: Value): Control | null {
-  const problem = problemOf(grants)
+  const problem = problemOf(ctx, grants)
   if (problem !== null)
     return ctx.throw(toolError('grant_invalid', `${label}: ${problem}`, { tool: '', callId: null, attempt: 0 }))
   const state = ctx.state(grantState)
@@ -514,7 +523,7 @@ function bind(ctx: Context, spec: Value): Result {
 
 function narrowed(ctx: Context, binding: Value, grant: Value): Result {
   if (!(binding instanceof HarnDict) || !(grant instanceof HarnDict)) return ctx.runtime('grant: a binding and a dict are needed')
-  const problem = grantProblem(String(binding.get('alias') ?? ''), grant)
+  const problem = grantProblem(ctx, String(binding.get('alias') ?? ''), grant)
   if (problem !== null) return ctx.runtime(`grant: ${problem}`)
   const scopes = binding.get('grants')
   return binding.with('grants', new HarnList([...(scopes instanceof HarnList ? scopes.view() : []), grant]))
@@ -533,7 +542,7 @@ function merged(ctx: Context, list: Value): Result {
   let grant: GrantRecord = {}
   for (const each of list instanceof HarnList ? list.view() : []) {
     for (const [key, value] of Object.entries(recordOf(each)) as [string, GrantValue][]) {
-      const added = addConstraint(grant, key, value)
+      const added = addConstraint(grant, key, value, ctx.machine.constraintRules)
       if (added.conflict !== null) return ctx.runtime(`ConflictingGrant: ${key} is given twice with different values`)
       grant = added.grant
     }

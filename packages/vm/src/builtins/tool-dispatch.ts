@@ -554,11 +554,14 @@ function begin(ctx: Context, state: DispatchState): Result {
   if (!(given instanceof HarnDict))
     return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
   const { parameters } = factsOfEntry(entry)
-  const args = withDefaults(parameters, state.applied.length === 0 ? given : withPins(state.applied, given, grantedTool(entry)))
+  const args = withDefaults(
+    parameters,
+    state.applied.length === 0 ? given : withPins(ctx, state.applied, given, grantedTool(entry)),
+  )
   const wrong = checkArguments(parameters, args)
   if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
   state.args = args
-  const broken = brokenGrant(state, entry, args)
+  const broken = brokenGrant(ctx, state, entry, args)
   if (broken !== null) return refuse(ctx, state, broken)
   const verdict = judged ? 'pass' : quickVerdict(ctx, state.name, args)
   if (verdict === 'pass') return firstAttempt(ctx, state)
@@ -600,7 +603,7 @@ function applyGrants(ctx: Context, state: DispatchState, entry: HarnDict): Resul
   const own = binding === null ? [] : [...aliasGrants(binding)]
   const declared = factsOfEntry(entry).grants
   if (declared instanceof HarnDict) {
-    const problem = grantProblem(state.name, declared)
+    const problem = grantProblem(ctx, state.name, declared)
     if (problem !== null) return refuseWith(ctx, state, 'grant_invalid', problem)
     own.push({ id: `tool:${state.name}`, scope: 'tool', grant: recordOf(declared) })
   }
@@ -627,10 +630,10 @@ function grantedTool(entry: HarnDict): GrantedTool {
 }
 
 /** The error for arguments that a grant does not allow, or null. */
-function brokenGrant(state: DispatchState, entry: HarnDict, args: HarnDict): HarnDict | null {
+function brokenGrant(ctx: Context, state: DispatchState, entry: HarnDict, args: HarnDict): HarnDict | null {
   if (state.applied.length === 0) return null
   const secret = new Set(factsOfEntry(entry).secrets)
-  return refusalByGrants(state.applied, args, grantedTool(entry), { ...factsOf(state), alias: state.alias, secret })
+  return refusalByGrants(ctx, state.applied, args, grantedTool(entry), { ...factsOf(state), alias: state.alias, secret })
 }
 
 /** An alias may be given its first parameter instead of a dict. */
@@ -700,7 +703,7 @@ function admitted(ctx: Context, state: DispatchState, verdict: HarnDict): Result
     const wrong = checkArguments(factsOfEntry(state.entry!).parameters, args)
     if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
     state.args = args
-    const broken = brokenGrant(state, state.entry!, args)
+    const broken = brokenGrant(ctx, state, state.entry!, args)
     if (broken !== null) return refuse(ctx, state, broken)
   }
   return firstAttempt(ctx, state)

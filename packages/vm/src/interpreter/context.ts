@@ -19,7 +19,7 @@ import { closureOver, streamModule } from './adapter.js'
 import { categorized, runtimeFault, thrown, typeFault } from './fault.js'
 import { placeArguments } from './frames.js'
 import { callingCeilings, narrowedCaller } from './place.js'
-import type { ImportCeiling } from '@bridle/compiler/grants'
+import type { ConstraintRules, ImportCeiling } from '@bridle/compiler/grants'
 import { measureHeap } from './heap.js'
 import type {
   Context,
@@ -241,6 +241,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get grantCeiling(): GrantCeiling | null {
     return this.m.options.ceiling ?? null
+  }
+
+  get constraintRules(): ConstraintRules | undefined {
+    return this.m.options.constraints
   }
 
   get importCeilings(): readonly ImportCeiling[] | null {

@@ -235,6 +235,7 @@ function makeContext(
       forgetTask() {},
       nextGroup: () => 1,
       grantCeiling: null,
+      constraintRules: undefined,
       importCeilings: null,
       narrowedCaller: null,
       hostTools: null,
