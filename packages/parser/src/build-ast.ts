@@ -10,6 +10,7 @@ import {
   optional,
   type Problem,
   separated,
+  shared,
   spanOf,
   textAt,
 } from './build-context.js'
@@ -19,6 +20,7 @@ import { buildGrantStmt } from './build-grants.js'
 import { buildAnnotation } from './build-types.js'
 import type { ParseNode } from './parse-tree.js'
 import type { TokenStream } from './lexer.js'
+import type { Span } from './source.js'
 
 export interface Built<T> {
   readonly tree: T
@@ -107,7 +109,7 @@ function buildStmt(context: BuildContext, wrapper: ParseNode, topLevel: boolean)
     case 'parallelExpr':
     case 'retryExpr':
     case 'deadlineExpr':
-      return { kind: 'ExprStmt', span, value: buildControl(context, node) }
+      return exprStmt(span, buildControl(context, node))
     case 'whileStmt':
       return { kind: 'While', span, condition: buildExpr(context, node.child(1)), body: buildBlock(context, node.child(2)) }
     case 'forStmt':
@@ -154,11 +156,15 @@ function buildStmt(context: BuildContext, wrapper: ParseNode, topLevel: boolean)
   }
 }
 
+function exprStmt(span: Span, value: Expr): Stmt {
+  return { kind: 'ExprStmt', span: shared(span, value), value }
+}
+
 function buildExprStmt(context: BuildContext, node: ParseNode, topLevel: boolean): Stmt {
   const span = nodeSpan(context, node)
   const target = buildExpr(context, node.child(0))
   const tail = node.child(1)
-  if (tail.count === 0) return { kind: 'ExprStmt', span, value: target }
+  if (tail.count === 0) return exprStmt(span, target)
   const mark = tail.child(0)
   if (!isAssignable(target)) context.problems.push({ code: 'P014', token: mark.start, topLevel })
   return {
@@ -250,13 +256,11 @@ function buildBinding(context: BuildContext, wrapper: ParseNode): Binding {
         })),
         rest: buildRest(context, node.child(2)),
       }
-    default:
-      return {
-        kind: 'NameBinding',
-        span,
-        name: nameAt(context, node.start),
-        type: optional(node.child(1), (annotation) => buildAnnotation(context, annotation)),
-      }
+    default: {
+      const name = nameAt(context, node.start)
+      const type = optional(node.child(1), (annotation) => buildAnnotation(context, annotation))
+      return { kind: 'NameBinding', span: shared(span, name), name, type }
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import {
   nameAt,
   nodeSpan,
   optional,
+  shared,
   spanOf,
   stringAt,
   textAt,
@@ -179,14 +180,10 @@ function buildHead(context: BuildContext, node: ParseNode): Expr {
     case 'dict':
       return { kind: 'Dict', span, entries: buildEntries(context, node.child(2)) }
     case 'closure': {
-      const body = node.child(4)
-      return {
-        kind: 'Closure',
-        span,
-        form: 'brace',
-        params: buildParams(context, node.child(1), 'anyDefaults'),
-        body: { kind: 'Block', span: nodeSpan(context, body), body: context.body(body) },
-      }
+      const params = buildParams(context, node.child(1), 'anyDefaults')
+      const body = context.body(node.child(4))
+      const bodySpan = shared(nodeSpan(context, node.child(4)), body[0])
+      return { kind: 'Closure', span, form: 'brace', params, body: { kind: 'Block', span: bodySpan, body } }
     }
     case 'wordExpr':
       return buildHead(context, node.child(0))
@@ -214,7 +211,8 @@ function buildCallee(context: BuildContext, node: ParseNode): Name {
 function buildArgs(context: BuildContext, list: ParseNode): readonly Argument[] {
   const args: Argument[] = []
   const named: DictEntry[] = []
-  for (let at = 0; at < list.count; at += 1) {
+  const count = list.count
+  for (let at = 0; at < count; at += 1) {
     const inner = list.child(at).child(0)
     if (inner.rule === 'spread') {
       args.push({ spread: true, value: buildExpr(context, inner.child(1)), span: nodeSpan(context, inner) })
@@ -233,7 +231,8 @@ function buildArgs(context: BuildContext, list: ParseNode): readonly Argument[] 
     const span = { start: first.span.start, end: named.at(-1)!.span.end }
     args.push({ spread: false, value: { kind: 'Dict', span, entries: named }, span })
   }
-  return args
+  // A list that grew has room for 16 more; the copy has not.
+  return args.slice()
 }
 
 /** The expressions that are also statements of their own: `if`, `match`, `try`, `retry`, `deadline`, `parallel`. */
@@ -380,13 +379,16 @@ export function buildParams(
   order: 'defaultsLast' | 'anyDefaults' = 'defaultsLast',
 ): readonly Param[] {
   const listed = children(node.child(0)).map((item) => item.child(1))
-  const params = listed.map((param): Param => ({
-    name: nameAt(context, param.child(2).start),
-    type: optional(param.child(3), (annotation) => buildAnnotation(context, annotation)),
-    defaultValue: optional(param.child(4), (value) => buildExpr(context, value.child(1))),
-    rest: param.child(0).count > 0,
-    span: nodeSpan(context, param),
-  }))
+  const params = listed.map((param): Param => {
+    const name = nameAt(context, param.child(2).start)
+    return {
+      name,
+      type: optional(param.child(3), (annotation) => buildAnnotation(context, annotation)),
+      defaultValue: optional(param.child(4), (value) => buildExpr(context, value.child(1))),
+      rest: param.child(0).count > 0,
+      span: shared(nodeSpan(context, param), name),
+    }
+  })
   checkParams(context, params, listed, order === 'defaultsLast')
   return params
 }
