@@ -30,6 +30,7 @@ import type {
   Limits,
   Plain,
   Registry,
+  RequestDefaults,
   ResultCache,
   TierOptions,
   Value,
@@ -85,6 +86,8 @@ export interface RuntimeOptions extends HostParts {
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error'
   /** Whether, and how long by default, results of tools that say `cacheable` are kept. */
   readonly resultCache?: ResultCache
+  /** Time limits, redirects and repetitions of requests whose script names none. */
+  readonly requestDefaults?: RequestDefaults
   /** What answers effects: files, processes, HTTP, MCP … . None by default. */
   readonly providers?: readonly ProviderSource[]
   /** Which of these powers runs have: `['fs.read', 'http']`, `['*']`. None by default. */
@@ -568,6 +571,7 @@ export class Runtime {
       ...listeners,
       ...(options.reportsOnly === undefined ? {} : { reportsOnly: options.reportsOnly }),
       ...(this.options.resultCache === undefined ? {} : { resultCache: this.options.resultCache }),
+      ...(this.options.requestDefaults === undefined ? {} : { requestDefaults: this.options.requestDefaults }),
       ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
       ...(this.options.drift === undefined ? {} : { driftWatch: this.options.drift }),
       ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),

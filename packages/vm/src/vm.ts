@@ -42,6 +42,7 @@ import type { DefinedTool } from './builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
 import type { HostCapabilities } from './effects/tool-records.js'
 import type { Report } from './effects/reports.js'
+import type { RequestDefaults } from './builtins/request-defaults.js'
 import type { ResultCache } from './builtins/tool-cache.js'
 import type { SpanMark } from './effects/span-marks.js'
 import type { TraceRecord } from './effects/trace-records.js'
@@ -82,6 +83,8 @@ export interface MachineOptions {
   readonly hasOtherHostTools?: boolean
   /** What the host says about results that are kept. */
   readonly resultCache?: ResultCache
+  /** What the host says about requests whose script says nothing. Given again with a restore and a replay. */
+  readonly requestDefaults?: RequestDefaults
   /** Is told of every call; see effects/trace-records.ts. */
   readonly trace?: (record: TraceRecord) => void
   /** Is told where pieces of work begin and end; see effects/span-marks.ts. Needs `trace`. */

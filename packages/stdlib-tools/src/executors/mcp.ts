@@ -60,6 +60,7 @@ function transportFailure(message: string): ToolOutcome {
   if (/^(MCP: server closed connection|MCP (read|write) error|MCP HTTP)/.test(message)) return failed('connection', message)
   if (/failed to spawn|no server named/.test(message)) return failed('provider_unavailable', message)
   if (/was cancelled$/.test(message)) return failed('cancelled', message)
+  if (/ is not allowed by this host$/.test(message)) return { kind: 'rejected', code: 'policy_violation', message }
   if (/^MCP error \(-3260[12]\)/.test(message)) return failed('invalid_args', message)
   if (message === 'MCP authorization required') return failed('auth', message)
   return failed('execution_failed', message)

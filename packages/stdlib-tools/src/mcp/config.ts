@@ -22,6 +22,10 @@ export interface McpServerDeclaration {
   readonly lazy?: boolean
   /** URL or path of its server card. */
   readonly card?: string
+  /** The only tools of it that runs see and call; all by default. */
+  readonly tools?: readonly string[]
+  /** Limit of one request to it, milliseconds, in place of that of the provider; calls of tools may have their own. */
+  readonly timeoutMs?: number
   /** How long a connection is kept after its last use was given back. */
   readonly keepAliveMs?: number
 }

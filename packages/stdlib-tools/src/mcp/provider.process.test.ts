@@ -202,3 +202,33 @@ describe('connections', () => {
     expect(error(empty)).toBe('runtime: Invalid MCP server config: transport "stdio" needs a command')
   })
 })
+
+describe('what the host says about a server of its own', () => {
+  const tools = async (mcp: McpConnections): Promise<unknown> => {
+    const listed = await declared(mcp, 'tools/list', {})
+    return listed.ok ? (listed.value as { tools: { name: string }[] }).tools.map(({ name }) => name) : listed
+  }
+  const declared = async (mcp: McpConnections, method: string, params: Plain): Promise<EffectOutcome> =>
+    mcp.perform({ kind: 'mcp.request', args: { client: 1, name: 'own', spec: { server: 'own' }, method, params } }, call())
+
+  test('tools that it leaves out are neither listed nor called', async () => {
+    const mcp = connections({ servers: { own: { ...oddServers.echo, tools: ['echo', 'gone'] } } })
+    await mcp.perform({ kind: 'mcp.connect', args: { op: 'open', client: 1, name: 'own', spec: { server: 'own' } } }, call())
+    expect(await tools(mcp)).toEqual(['echo'])
+    expect(await declared(mcp, 'tools/call', { name: 'echo', arguments: {} })).toMatchObject({ ok: true })
+    const refusal = { ok: false, error: { message: "tool 'write' of MCP server 'own' is not allowed by this host" } }
+    expect(await declared(mcp, 'tools/call', { name: 'write', arguments: {} })).toMatchObject(refusal)
+    expect(await mcp.callTool('own', 'write', {}, call().signal)).toMatchObject(refusal)
+    expect(await mcp.listTools('own', call().signal)).toMatchObject({ ok: true, value: [{ name: 'echo' }] })
+  })
+
+  test('its requests have its time limit, and calls with one of their own have that', async () => {
+    const mcp = connections({ connectTimeoutMs: 60_000, servers: { own: { ...oddServers.silent, timeoutMs: 40 } } })
+    expect(await declared(mcp, 'ping', {})).toMatchObject({
+      error: { message: "MCP: server did not respond to 'ping' within 40ms" },
+    })
+    expect(await mcp.callTool('own', 'x', {}, call().signal, 5)).toMatchObject({
+      error: { message: "MCP: server did not respond to 'tools/call' within 5ms" },
+    })
+  })
+})

@@ -215,12 +215,16 @@ export class McpConnections implements Provider {
     method: string,
     params: { readonly [key: string]: Plain },
     signal: AbortSignal,
-    timeoutMs = this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs?: number,
     progress?: (event: McpProgress) => void,
   ): Promise<EffectOutcome> {
     const { onProgress } = this.options
+    const declaration = this.declarationOf(spec)
+    const tool = method === 'tools/call' ? String(params['name']) : null
+    if (tool !== null && declaration?.tools?.includes(tool) === false)
+      return categorizedError('tool_rejected', `tool '${tool}' of MCP server '${name}' is not allowed by this host`)
     const limits = {
-      timeoutMs,
+      timeoutMs: timeoutMs ?? declaration?.timeoutMs ?? this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       signal,
       onProgress: progress ?? (onProgress && ((event: McpProgress) => onProgress({ ...event, server: name, method }))),
     }
@@ -228,11 +232,13 @@ export class McpConnections implements Provider {
     const reopened = number > 0 && !this.open.has(number) && !this.aliases.has(number)
     try {
       const connection = await this.connection(number, name, spec, signal)
-      const outcome = await connection.request(method, params, limits)
-      if (!connection.isSessionLost) return outcome
-      // The server forgot the session, so it did nothing with the request; once more on a new one (04a §3.1).
-      this.forget(number, connection)
-      return await (await this.connection(number, name, spec, signal)).request(method, params, limits)
+      let outcome = await connection.request(method, params, limits)
+      if (connection.isSessionLost) {
+        // The server forgot the session, so it did nothing with the request; once more on a new one (04a §3.1).
+        this.forget(number, connection)
+        outcome = await (await this.connection(number, name, spec, signal)).request(method, params, limits)
+      }
+      return method === 'tools/list' && outcome.ok ? answered(listedOnly(outcome.value, declaration?.tools)) : outcome
     } catch (cause) {
       const why = messageOf(cause)
       if (reopened) return categorizedError('handle_lost', `MCP client '${name}' could not be opened again: ${why}`)
@@ -293,7 +299,8 @@ export class McpConnections implements Provider {
         cwd: options.cwd,
         env: environment(options.env ?? 'safe'),
         stderr: options.stderr ?? 'ignore',
-        connectTimeoutMs: options.connectTimeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        connectTimeoutMs:
+          options.connectTimeoutMs ?? this.declarationOf(spec)?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         handlers: options.handlers ?? {},
         fetch: options.fetch,
         onNotification: (method, params) => {
@@ -308,12 +315,18 @@ export class McpConnections implements Provider {
     return connection
   }
 
+  /** What the host said about the server that a spec names; null for a server of the script's own. */
+  private declarationOf(spec: Plain): McpServerDeclaration | null {
+    const declared = record(spec)['server']
+    const { servers = {} } = this.options
+    return typeof declared === 'string' && Object.hasOwn(servers, declared) ? servers[declared]! : null
+  }
+
   private configOf(name: string, spec: Plain): McpServerConfig {
     const declared = record(spec)['server']
     if (typeof declared === 'string') {
-      const { servers = {} } = this.options
-      const declaration = Object.hasOwn(servers, declared) ? servers[declared] : undefined
-      if (declaration === undefined)
+      const declaration = this.declarationOf(spec)
+      if (declaration === null)
         throw new McpFailure(runtimeError(`mcp: no server named '${declared}' is registered (check harn.toml)`))
       return declaredConfig(declared, declaration)
     }
@@ -421,6 +434,16 @@ export class McpConnections implements Provider {
       cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : null
     } while (cursor !== null && !signal.aborted)
     return null
+  }
+}
+
+/** A page of `tools/list` without the tools that the host leaves out. */
+function listedOnly(page: Plain, allowed: readonly string[] | undefined): Plain {
+  const { tools } = record(page)
+  if (allowed === undefined || !Array.isArray(tools)) return page
+  return {
+    ...record(page),
+    tools: (tools as readonly Plain[]).filter((tool) => allowed.includes(String(record(tool)['name']))),
   }
 }
 

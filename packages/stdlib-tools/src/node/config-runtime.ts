@@ -3,6 +3,7 @@
 
 import { dirname } from 'node:path'
 import { lazyMcpProvider } from '../mcp/lazy.js'
+import type { RequestDefaults } from '@bridle/vm'
 import type { LlmService } from '../providers/llm.js'
 import type { ProviderSource } from '../providers/provider.js'
 import type { RuntimeOptions } from '../runtime.js'
@@ -20,6 +21,8 @@ const BUILT_IN: Readonly<Record<string, { readonly family: string; readonly serv
   'openai-compatible': { family: 'llm', service: 'openai' },
 }
 
+const MODEL_SERVICES = ['anthropic', 'openai-compatible'] as const
+
 interface About {
   /** Whether the configuration has a section at all. */
   readonly says: (section: string) => boolean
@@ -34,7 +37,22 @@ export function settled(options: RuntimeOptions, config: ToolConfig, about: Abou
     tools: [...tools, ...(options.tools ?? [])],
     providers: [...providersOf(config, service), ...(options.providers ?? [])],
     ...(options.logLevel === undefined && about.says('logging') ? { logLevel: logging.level } : {}),
+    ...(options.requestDefaults === undefined ? { requestDefaults: requestDefaultsOf(config) } : {}),
     ...(options.resultCache === undefined && about.says('cache') ? { resultCache: cache } : {}),
+  }
+}
+
+/** For scripts that say nothing; a section that is not there leaves the language's own figures. */
+function requestDefaultsOf({ settings }: ToolConfig): RequestDefaults {
+  const http = settings['builtin-http']
+  const modelRetries: { [provider: string]: number } = {}
+  for (const name of MODEL_SERVICES) {
+    const given = settings[name]
+    if (given !== undefined) modelRetries[BUILT_IN[name]!.service!] = given.max_retries
+  }
+  return {
+    ...(http === undefined ? {} : { http: { timeoutMs: http.timeout_ms, maxRedirects: http.max_redirects } }),
+    modelRetries,
   }
 }
 
@@ -78,7 +96,7 @@ function providersOf(config: ToolConfig, chosen: string | null): readonly Provid
   const { file, settings, mcpServers } = config
   const services: { [name: string]: LlmService } = {}
   const env: { [name: string]: string } = {}
-  for (const name of ['anthropic', 'openai-compatible'] as const) {
+  for (const name of MODEL_SERVICES) {
     const given = settings[name]
     if (given === undefined) continue
     services[BUILT_IN[name]!.service!] = {

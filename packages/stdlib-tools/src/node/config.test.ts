@@ -196,6 +196,58 @@ describe('a runtime of a configuration', () => {
     expect(made).toBe(calls)
   })
 
+  test.each([
+    ['[providers.config.builtin-http]\nmax_redirects = 1', [1, 2], ['last', 'http: request failed: too many redirects']],
+    ['[providers.config.builtin-http]\ntimeout_ms = 7', [5, 6], ['last', 'http: request failed: too many redirects']],
+    ['', [10, 11], ['last', 'http: request failed: too many redirects']],
+  ])('follows as many redirects as %j says', async (text, hops, expected) => {
+    put('a/bridle.toml', text)
+    const source = `
+fn follow(hops, options = {}) {
+  http_mock_clear()
+  for at in 0 to hops {
+    let place = if at < hops - 1 { to_string(at + 1) } else { "end" }
+    http_mock("GET", "http://x.test/\${at}", {status: 302, headers: {location: "http://x.test/\${place}"}})
+  }
+  http_mock("GET", "http://x.test/end", {body: "last"})
+  return try { http_get("http://x.test/0", options).body } catch (e) { to_string(e) }
+}
+return [${hops.map((each) => `follow(${each})`).join(', ')}, follow(3, {max_redirects: 2})]`
+    const runtime = createRuntime({ config: load(), grants: ['http'] })
+    expect(await runtime.run(source)).toEqual([...expected, 'http: request failed: too many redirects'])
+  })
+
+  test.each([
+    ['llm_call("hi", nil, {llm_backoff_ms: 0}).text', 3],
+    ['llm_call("hi", nil, {llm_backoff_ms: 0, llm_retries: 0}).text', 1],
+    ['agent_loop("hi", nil, {llm_backoff_ms: 0}).text', 3],
+    ['agent_loop("hi", nil, {llm_backoff_ms: 0, llm_retries: 1}).text', 2],
+  ])('%s repeats what failed as often as the file says', async (ask, calls) => {
+    put(
+      'a/bridle.toml',
+      '[providers]\nllm.chat = "openai-compatible"\n[providers.config.openai-compatible]\nbase_url = "https://models.test/v1"\napi_key_env = "THE_KEY"\nmax_retries = 2',
+    )
+    let asked = 0
+    vi.stubGlobal('fetch', async () => {
+      asked++
+      return new Response('{}', { status: 503 })
+    })
+    try {
+      const runtime = createRuntime({ config: load({ THE_KEY: 's3cret' }), grants: ['llm', 'process.info'] })
+      expect(await runtime.run(`return try { ${ask} } catch (e) { "failed" }`)).toBe('failed')
+      expect(asked).toBe(calls)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
+  test('gives servers their time and scripts their tools', () => {
+    const { mcpServers } = defineConfig({
+      providers: { mcp: { notes: { uri: 'stdio:node notes.js', tools: ['read'], timeout_ms: 50 } } },
+    })
+    expect(mcpServers).toEqual({ notes: { command: 'node', args: ['notes.js'], env: {}, tools: ['read'], timeoutMs: 50 } })
+  })
+
   test('asks models where the file says, with the key that the file names', async () => {
     put(
       'a/bridle.toml',

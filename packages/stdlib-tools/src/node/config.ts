@@ -248,10 +248,11 @@ function collect(
 }
 
 function serverOf(server: Parsed['providers']['mcp'][string]): McpServerDeclaration {
-  const { uri, env = {} } = server
-  if (/^https?:\/\//.test(uri)) return { url: uri } as McpServerDeclaration
+  const { uri, env = {}, tools, timeout_ms: timeoutMs } = server
+  const limits = { ...(tools === undefined ? {} : { tools }), ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+  if (/^https?:\/\//.test(uri)) return { url: uri, ...limits }
   const [command = '', ...args] = uri.replace(/^stdio:(\/\/)?/, '').split(/\s+/)
-  return { command, args, env } as McpServerDeclaration
+  return { command, args, env, ...limits }
 }
 
 function secretOf(settings: Parsed['providers']['config'], key: string, env: Environment): string {

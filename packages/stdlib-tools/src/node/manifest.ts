@@ -65,6 +65,8 @@ const serverSchema = () =>
     proxy_server_name: z.string().optional(),
     lazy: z.boolean().default(false),
     card: z.string().optional(),
+    tools: z.array(z.string()).optional(),
+    timeout_ms: z.number().nonnegative().optional(),
     keep_alive: duration().optional(),
     keep_alive_ms: z.number().nonnegative().optional(),
   })
@@ -166,6 +168,8 @@ function mcpServersOf(path: string, given: unknown): { readonly [name: string]: 
       ...(server.auth === undefined ? {} : { auth: authOf(server.auth) }),
       ...(server.proxy_server_name === undefined ? {} : { proxyServerName: server.proxy_server_name }),
       ...(server.card === undefined ? {} : { card: server.card }),
+      ...(server.tools === undefined ? {} : { tools: server.tools }),
+      ...(server.timeout_ms === undefined ? {} : { timeoutMs: server.timeout_ms }),
       ...(keepAliveMs === null ? {} : { keepAliveMs }),
     }
   }

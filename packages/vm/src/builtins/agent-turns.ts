@@ -26,6 +26,7 @@ import {
   traceEvent,
   transport,
 } from './llm-call.js'
+import { CALL_DEFAULTS } from './llm-options.js'
 import type { LlmRequest } from './llm-options.js'
 import { llmState } from './llm-state.js'
 import type { LlmResponse } from './llm-state.js'
@@ -126,7 +127,8 @@ function callOptions(loop: Loop, prefill: string | null): HarnDict {
   for (const key of ['session_id', 'llm_retries', 'schema_retries', 'profile']) call.delete(key)
   const ledger = isActive(loop.ledger) ? [ledgerMessage(loop.ledger)] : []
   call.set('messages', new HarnList([...loop.messages, ...ledger]))
-  call.set('llm_retries', options.llmRetries)
+  // What the script leaves open the host may say; the profile's figure comes last.
+  if ((loop.given.get('llm_retries') ?? null) !== null) call.set('llm_retries', options.llmRetries)
   call.set('llm_backoff_ms', options.llmBackoffMs)
   call.set('schema_retries', options.schemaRetries)
   call.set('tool_format', options.toolFormat)
@@ -153,7 +155,8 @@ export function* askModel(loop: Loop, iteration: number, prefill: string | null)
   const system = systemPrompt(loop)
   yield* compactWhen(loop, 'preflight', system)
   for (let attempts = 1; ; attempts++) {
-    const asked = yield* prepare(null, system, callOptions(loop, prefill))
+    const defaults = { ...CALL_DEFAULTS, retries: loop.options.llmRetries }
+    const asked = yield* prepare(null, system, callOptions(loop, prefill), defaults)
     if (asked instanceof Fault) throw asked
     const withSkills = loop.skills !== null && loop.options.toolFormat === 'native'
     const prepared = withSkills ? { ...asked, tools: [loadSkillNative(), ...asked.tools] } : asked

@@ -14,6 +14,7 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
+import type { RequestDefaults } from './request-defaults.js'
 import type { ResultCache } from './tool-cache.js'
 import type { Entries } from '../few-map.js'
 import type { SpanMark } from '../effects/span-marks.js'
@@ -154,6 +155,8 @@ export interface MachineAccess {
   readonly driftWatch: DriftWatch | null
   /** What the host says about results that are kept; null when nothing. */
   readonly resultCache: ResultCache | null
+  /** What the host says about requests whose script says nothing. */
+  readonly requestDefaults: RequestDefaults
   /** Tools of the host by id, as registry entries; null when the machine was not told. */
   readonly hostTools: ReadonlyMap<string, Plain> | null
   /** Whether a tool that is not among them may be one of the host all the same. */

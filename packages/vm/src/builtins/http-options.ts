@@ -6,6 +6,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnDuration, HarnFloat } from '../values/scalars.js'
 import { isInt, isTruthy } from '../values/value.js'
+import type { RequestDefaults } from './request-defaults.js'
 import type { HttpOptions } from '../effects/records.js'
 import type { Value } from '../values/value.js'
 
@@ -73,7 +74,12 @@ export function isHttpUrl(url: string): boolean {
   return /^https?:\/\//i.test(url)
 }
 
-export function planRequest(method: string, url: string, options: HarnDict): RequestPlan | string {
+export function planRequest(
+  method: string,
+  url: string,
+  options: HarnDict,
+  defaults: RequestDefaults['http'] = {},
+): RequestPlan | string {
   if (!METHOD.test(method)) return `http: invalid method '${method}': invalid HTTP method`
   if (!isHttpUrl(url)) return `http: URL must start with http:// or https://, got '${url}'`
   const headers = requestHeaders(options)
@@ -90,7 +96,7 @@ export function planRequest(method: string, url: string, options: HarnDict): Req
     headers: Object.fromEntries(headers),
     body: body === null ? null : body instanceof HarnBytes ? body.data : display(body),
     parts,
-    timeoutMs: number(options, 'total_timeout_ms', 'timeout_ms', 'timeout') ?? 30_000,
+    timeoutMs: number(options, 'total_timeout_ms', 'timeout_ms', 'timeout') ?? defaults.timeoutMs ?? 30_000,
     connectTimeoutMs: number(options, 'connect_timeout_ms'),
     readTimeoutMs: number(options, 'read_timeout_ms'),
     retries: Math.trunc(number(retries, 'max') ?? number(options, 'retries') ?? 0),
@@ -106,7 +112,9 @@ export function planRequest(method: string, url: string, options: HarnDict): Req
       'DELETE',
       'OPTIONS',
     ],
-    redirects: flag(options, 'follow_redirects', true) ? Math.trunc(number(options, 'max_redirects') ?? 10) : -1,
+    redirects: flag(options, 'follow_redirects', true)
+      ? Math.trunc(number(options, 'max_redirects') ?? defaults.maxRedirects ?? 10)
+      : -1,
     proxy: proxyOf(options),
     tls: tlsOf(options.get('tls')),
     decompress: flag(options, 'decompress', true),

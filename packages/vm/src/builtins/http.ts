@@ -38,7 +38,7 @@ function request(
     // As a whole: headers of the call replace those of the session.
     merged = base.merged(options)
   }
-  const plan = planRequest(method, url, merged)
+  const plan = planRequest(method, url, merged, ctx.machine.requestDefaults.http)
   return typeof plan === 'string' ? ctx.throw(plan) : exchange(ctx, surface, plan, purpose)
 }
 

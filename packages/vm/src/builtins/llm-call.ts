@@ -60,6 +60,7 @@ export function* readEnvironment(options: HarnDict): Script<LlmEnvironment> {
     localBaseUrl: providerOpen ? yield* optionalEnvironment('LOCAL_LLM_BASE_URL') : null,
     anthropicKey: providerOpen && modelOpen ? (yield* optionalEnvironment('ANTHROPIC_API_KEY')) !== null : false,
     experiment: options.has('structural_experiment') ? null : yield* optionalEnvironment('HARN_STRUCTURAL_EXPERIMENT'),
+    retries: yield* here((ctx) => ctx.machine.requestDefaults.modelRetries ?? {}),
   }
 }
 

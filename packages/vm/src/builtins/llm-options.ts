@@ -72,6 +72,8 @@ export interface LlmEnvironment {
   readonly localBaseUrl: string | null
   readonly anthropicKey: boolean
   readonly experiment: string | null
+  /** How often the host says that calls are repeated, by provider. */
+  readonly retries: { readonly [provider: string]: number }
 }
 
 function option(options: HarnDict, key: string): Value {
@@ -82,6 +84,10 @@ function intOption(options: HarnDict, key: string, fallback: number): number {
   const value = option(options, key)
   if (isInt(value)) return Number(value)
   return value instanceof HarnFloat ? Math.trunc(value.v) : fallback
+}
+
+function retriesOf(provider: string, { retries }: LlmEnvironment): number | null {
+  return Object.hasOwn(retries, provider) ? retries[provider]! : null
 }
 
 // ------------------------------------------------------------------------------------------------------- who is asked
@@ -427,7 +433,7 @@ export function readRequest(
     validation: validation === 'error' || validation === 'warn' ? validation : 'off',
     schemaRetries: Math.max(0, intOption(options, 'schema_retries', defaults.schemaRetries)),
     nudge: nudge === false || typeof nudge === 'string' ? nudge : true,
-    retries: Math.max(0, intOption(options, 'llm_retries', defaults.retries)),
+    retries: Math.max(0, intOption(options, 'llm_retries', retriesOf(place.provider, env) ?? defaults.retries)),
     backoffMs: Math.max(0, intOption(options, 'llm_backoff_ms', defaults.backoffMs)),
     thinking: readThinking(options),
     cache: isTruthy(option(options, 'cache')),

@@ -33,6 +33,7 @@ import type {
   TaskOutcome,
 } from '../builtins/builtin.js'
 import type { GrantCeiling } from '../builtins/grants.js'
+import type { RequestDefaults } from '../builtins/request-defaults.js'
 import type { ResultCache } from '../builtins/tool-cache.js'
 import type { DriftWatch } from '../builtins/tool-drift.js'
 import type { DefinedTool } from '../builtins/tool-pins.js'
@@ -57,6 +58,7 @@ export type Action =
   | { readonly kind: 'park'; readonly key: string | null; readonly due: number | null }
   | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
 
+const NO_DEFAULTS: RequestDefaults = {}
 const CALL: Action = { kind: 'call' }
 const AGAIN: Action = { kind: 'again' }
 
@@ -265,6 +267,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get resultCache(): ResultCache | null {
     return this.m.options.resultCache ?? null
+  }
+
+  get requestDefaults(): RequestDefaults {
+    return this.m.options.requestDefaults ?? NO_DEFAULTS
   }
 
   get driftWatch(): DriftWatch | null {

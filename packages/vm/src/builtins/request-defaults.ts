@@ -1,0 +1,8 @@
+// What the host says about requests whose script says nothing (reference 05 §2.17): the configuration file of tools has these figures.
+
+export interface RequestDefaults {
+  /** Of HTTP; without them 30 s and 10. */
+  readonly http?: { readonly timeoutMs?: number; readonly maxRedirects?: number }
+  /** How often a failed call of a model is repeated, by provider; without it `llm_call` does not and a loop does as its profile says. */
+  readonly modelRetries?: { readonly [provider: string]: number }
+}
