@@ -150,6 +150,37 @@ describe('one event a call', () => {
     ])
   })
 
+  test('calls of an agent loop are there, also those that end before anything carries them out', async () => {
+    const source = `
+var tools = tool_define(tool_registry(), "add", "", {parameters: {n: "int"}, handler: { a -> a.n }})
+tools = tool_define(tools, "drop", "", {handler: { a -> "dropped" }})
+tools = tool_define(tools, "ask", "", {handler: { a -> "asked" }})
+tools = tool_define(tools, "theirs", "", {executor: "provider_native"})
+for name in ["add", "drop", "ask", "theirs", "nobody"] { llm_mock({text: "", tool_calls: [{name: name, arguments: {}}]}) }
+for turn in [1, 2] { llm_mock({text: "", tool_calls: [{name: "add", arguments: {n: 1}}]}) }
+llm_mock({text: "##DONE##"})
+agent_loop("Do it", nil, {
+  tools: tools, provider: "mock", tool_format: "native", loop_until_done: true, max_iterations: 9, loop_detect_skip: 2,
+  policy: {tools: ["add", "ask", "theirs", "nobody"]}, approval_policy: {auto_deny: ["ask"]},
+})`
+    const { trace } = await traced(source)
+    const ofModel = calls(trace).filter(({ tool_id }) => !tool_id!.includes('.'))
+    const seen = ofModel.map(({ tool_id, details }) => {
+      const { executor, attempts, success, denied, error } = details as { [key: string]: unknown; error?: { code: string } }
+      return [tool_id, executor, attempts, success, denied ?? null, error?.code ?? null]
+    })
+    expect(seen).toEqual([
+      ['add', 'harn', 0, false, true, 'invalid_args'],
+      ['drop', 'harn', 0, false, true, 'policy_violation'],
+      ['ask', 'harn', 0, false, true, 'approval_denied'],
+      ['theirs', 'provider_native', 0, false, true, 'policy_violation'],
+      ['nobody', 'harn', 0, false, true, 'policy_violation'],
+      ['add', 'harn', 1, true, null, null],
+      ['add', 'harn', 0, false, true, 'policy_violation'],
+    ])
+    expect(ofModel[1]!.details!['error']).toMatchObject({ message: expect.stringContaining("'drop' exceeds tool ceiling") })
+  })
+
   test('an uncaught error is an event too', async () => {
     const { trace } = await traced('throw "no"')
     expect(trace.events.map(({ kind }) => kind)).toEqual(['run_start', 'error', 'run_end'])

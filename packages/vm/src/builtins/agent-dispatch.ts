@@ -3,6 +3,7 @@
 
 import { callServer } from './agent-servers.js'
 import type { ConnectedServer } from './agent-servers.js'
+import { beginCall, callIdOf, endCall, traceRefusal } from './agent-call-trace.js'
 import { microCompact } from './micro-compact.js'
 import { runPostToolUse } from './hooks.js'
 import { RUNTIME_TOOLS } from './agent-options.js'
@@ -13,10 +14,7 @@ import { here, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
 import { grantPass } from './policy-gate.js'
 import { normalizePlan, planEntries, renderPlan } from './plan.js'
-import { codeOfCategory, isInterruption } from './tool-errors.js'
-import { factsOfEntry } from './tool-entry.js'
-import type { Context } from './builtin.js'
-import { toPlain } from '../values/plain.js'
+import { isInterruption } from './tool-errors.js'
 import { handlerArguments } from './tool-dispatch.js'
 import { sortedJson } from './tools-json.js'
 import { installedAnnotations } from './tools-policy.js'
@@ -108,8 +106,12 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   const annotated = yield* here((ctx) => installedAnnotations(ctx, call.name) ?? null)
   const args = normalized(unaliased(annotated?.argAliases ?? new Map(), call.arguments), null) as HarnDict
   const parseError = args.get('__parse_error') ?? null
-  if (parseError !== null)
+  const notMade = (code: string, message: string): Script<null> =>
+    traceRefusal({ id: callIdOf(call.id, context.iteration), name: call.name, tool, args }, { code, message })
+  if (parseError !== null) {
+    yield* notMade('invalid_args', display(parseError))
     return yield* refused(call, null, `ERROR: ${display(parseError)}`, 'error', { error_category: 'schema_validation' })
+  }
 
   yield* context.emit({
     type: 'tool_call',
@@ -131,6 +133,7 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   if (verdict.get('allowed') !== true) {
     const reason = display(verdict.get('reason') ?? '')
     yield* told(call, context, 'failed', { error: reason, error_category: 'permission_denied' })
+    yield* notMade(verdict.get('stage') === 'approval' ? 'approval_denied' : 'policy_violation', reason)
     return yield* denied(call, args, verdict, events)
   }
   const allowed = verdict.get('args') as HarnDict
@@ -141,6 +144,7 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
       `ERROR: Tool '${call.name}' is missing required parameter(s): ${missing.join(', ')}. ` +
       'Provide all required parameters and try again.'
     yield* told(call, context, 'failed', { error: text.slice('ERROR: '.length), error_category: 'schema_validation' })
+    yield* notMade('invalid_args', text.slice('ERROR: '.length))
     const answer = yield* refused(call, allowed, text, 'error', { error_category: 'schema_validation' })
     return { ...answer, events: [...events, ...answer.events] }
   }
@@ -154,6 +158,7 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
       `BLOCKED: ${call.name}() was NOT executed (repeated ${repeated} times identically). This call will not be executed ` +
       'again with these arguments. You MUST change your approach NOW.'
     yield* intervention(call.name, 'block', repeated, context.iteration)
+    yield* notMade('policy_violation', text)
     events.push(
       yield* executionEvent(call, text, 'rejected', {
         error_category: 'rejected_loop',
@@ -164,15 +169,15 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     return { name: call.name, status: 'rejected', text, attempted: true, skipped: true, events }
   }
   yield* told(call, context, 'in_progress', {})
-  const inside = runsInside(tool)
-  const id = `agent_${context.iteration}_${call.id}`
+  const inside = runsInside(tool, context)
+  const id = callIdOf(call.id, context.iteration)
   const startMs = yield* here((ctx) => {
     if (inside) beginCall(ctx, id, call.name)
     return ctx.now
   })
   const outcome = yield* execute(call, tool, allowed, context)
   const endMs = yield* here((ctx) => {
-    if (inside) endCall(ctx, { id, name: call.name, tool, args: allowed, startMs }, outcome)
+    if (inside) endCall(ctx, { id, name: call.name, tool, args: allowed }, startMs, outcome)
     return ctx.now
   })
   const durationMs = Math.trunc(endMs - startMs)
@@ -207,59 +212,17 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   return { name: call.name, status, text, attempted: true, skipped: false, events }
 }
 
-/** Whether the loop carries a tool out by itself; the others tell of themselves, as calls of the dispatch or as effects. */
-function runsInside(tool: HarnDict | undefined): boolean {
-  if (tool === undefined) return true
+/** Whether the loop carries a tool out, or refuses it, by itself; the others tell of themselves, as calls of the dispatch or as effects. */
+function runsInside(tool: HarnDict | undefined, { servers }: DispatchContext): boolean {
+  if (tool === undefined || !isElsewhere(tool)) return true
+  return isCallable(present(tool, 'handler')) && !servers.some(({ name }) => name === tool.get('mcp_server'))
+}
+
+/** Whether a tool is meant to be carried out by somebody outside the script. */
+function isElsewhere(tool: HarnDict): boolean {
   const executor = textAt(tool, 'executor')
   if (executor === 'provider_native') return false
-  const elsewhere = executor === 'host_bridge' || executor === 'mcp_server' || textAt(tool, '_mcp_server') !== null
-  return !elsewhere
-}
-
-function beginCall(ctx: Context, id: string, name: string): void {
-  ctx.machine.spans?.({ at: 'begin', work: 'tool_call', id, name, task: ctx.machine.taskNumber, ms: ctx.now })
-}
-
-function endCall(
-  ctx: Context,
-  call: {
-    readonly id: string
-    readonly name: string
-    readonly tool: HarnDict | undefined
-    readonly args: HarnDict
-    readonly startMs: number
-  },
-  outcome: Outcome,
-): void {
-  const { spans, traced, taskNumber } = ctx.machine
-  const facts = call.tool === undefined ? null : factsOfEntry(call.tool)
-  const around = ctx.machine.task().fields.get('tool.call')
-  traced?.({
-    kind: 'tool_call',
-    tool: call.name,
-    alias: null,
-    version: facts?.version ?? null,
-    executor: RUNTIME_TOOLS.includes(call.name) ? 'builtin' : 'harn',
-    callId: call.id,
-    parent: typeof around === 'string' ? around : null,
-    task: taskNumber,
-    args: toPlain(call.args),
-    policy: null,
-    secret: facts?.secrets ?? [],
-    attempts: outcome.rejected ? 0 : 1,
-    startedMs: call.startMs,
-    endedMs: ctx.now,
-    outcome:
-      outcome.category === null
-        ? { ok: true, value: outcome.text }
-        : {
-            ok: false,
-            code: outcome.rejected ? 'policy_violation' : codeOfCategory(outcome.category),
-            message: outcome.text,
-            denied: outcome.rejected,
-          },
-  })
-  spans?.({ at: 'end', work: 'tool_call', id: call.id, task: taskNumber, ms: ctx.now })
+  return executor === 'host_bridge' || executor === 'mcp_server' || textAt(tool, '_mcp_server') !== null
 }
 
 /** Tells subscribers how a call goes on. */
@@ -364,7 +327,7 @@ function* planEvent(call: ToolCall, plan: HarnDict): Script<HarnDict> {
 
 // ---------------------------------------------------------------------------------------------------------------- backends
 
-interface Outcome {
+export interface Outcome {
   readonly text: string
   readonly rejected: boolean
   readonly category: string | null
@@ -407,7 +370,7 @@ function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict
         'must have already executed the call',
     )
   }
-  if (tool !== undefined && (executor === 'host_bridge' || executor === 'mcp_server' || textAt(tool, '_mcp_server') !== null)) {
+  if (tool !== undefined && isElsewhere(tool)) {
     return yield* outside(name, tool, args, context)
   }
   if (RUNTIME_TOOLS.includes(name)) return yield* runtimeTool(name, args)

@@ -28,7 +28,7 @@ import { closestOf } from '@bridle/compiler/signatures'
 import { standardAnswer, standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
 import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
 import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './tool-cache.js'
-import { factsOfEntry, hostEntry } from './tool-entry.js'
+import { factsOfEntry, hostEntry, serverOfEntry } from './tool-entry.js'
 import { driftOfResult, quarantineOf } from './tool-drift.js'
 import { openedStream } from './tool-streams.js'
 import { normalizePlan } from './plan.js'
@@ -169,7 +169,7 @@ function traceCall(ctx: Context, state: DispatchState, outcome: () => TraceRecor
 }
 
 /** Arguments that were refused for their depth are traced as a text. */
-function plainOrText(value: Value): Plain {
+export function plainOrText(value: Value): Plain {
   try {
     return toPlain(value)
   } catch {
@@ -330,7 +330,7 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
       executor,
       tool: state.name,
       host_capability: executor === 'host_bridge' ? textAt(entry, 'host_capability') : null,
-      mcp_server: executor === 'mcp_server' ? (textAt(entry, 'mcp_server') ?? textAt(entry, '_mcp_server')) : null,
+      mcp_server: executor === 'mcp_server' ? serverOfEntry(entry) : null,
       mcp_tool: executor === 'mcp_server' ? (textAt(entry, 'mcp_tool') ?? state.name) : null,
       args,
       call_id: state.callId,
@@ -385,7 +385,7 @@ function attempt(ctx: Context, state: DispatchState): Result {
           `Invalid arguments at ${live.path}: a ${typeName(live.value)} cannot be passed to a tool outside the script`,
         )
       }
-      const server = executor === 'mcp_server' ? textAt(entry, 'mcp_server') : null
+      const server = executor === 'mcp_server' ? serverOfEntry(entry) : null
       const blocked = server === null ? null : egressRefusal(ctx, 'mcp_connect', server)
       if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
       identify(ctx, state, args)
@@ -576,7 +576,7 @@ function isToolOfServer(state: DispatchState, entry: HarnDict): boolean {
 
 /** How lock files name the tool. */
 function pinOf(state: DispatchState, entry: HarnDict): string {
-  return isToolOfServer(state, entry) ? `mcp:${textAt(entry, 'mcp_server') ?? ''}.${state.name}` : `${state.origin}:${state.name}`
+  return isToolOfServer(state, entry) ? `mcp:${serverOfEntry(entry) ?? ''}.${state.name}` : `${state.origin}:${state.name}`
 }
 
 /** A locked run calls what was locked, as it was then. */

@@ -74,6 +74,11 @@ function executorOf(entry: HarnDict): string {
   return textAt(entry, '_mcp_server') === null ? 'host_bridge' : 'mcp_server'
 }
 
+/** The server of a tool, as a script declares it or as a server's list was marked with it. */
+export function serverOfEntry(entry: HarnDict): string | null {
+  return textAt(entry, 'mcp_server') ?? textAt(entry, '_mcp_server')
+}
+
 const converted = new WeakMap<object, HarnDict>()
 
 /** An entry that a host gave, as scripts have them. */
