@@ -12,7 +12,7 @@ import type { SnapshotFlags } from './commands/snapshot.js'
 import type { CheckFlags } from './commands/check.js'
 import type { FmtFlags } from './commands/fmt.js'
 import type { LintFlags } from './commands/lint.js'
-import type { McpFlags, McpLoginFlags } from './commands/mcp.js'
+import type { McpFlags, McpLoginFlags, McpLogoutFlags } from './commands/mcp.js'
 import type { ServeFlags } from './commands/serve.js'
 import type { TestFlags } from './commands/test.js'
 import type { ToolsFlags } from './commands/tools.js'
@@ -319,11 +319,12 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       const { mcpLoginCommand } = await import('./commands/mcp.js')
       done(await mcpLoginCommand(server, options))
     })
-  onMcp('logout [server]', 'forget the tokens of a server')
+  onMcp('logout [server]', 'forget the tokens of a server, and have them revoked where its authorization server does that')
     .option('--all', 'of all servers')
-    .action(async (server: string | undefined, options: McpFlags) => {
+    .option('--local', 'only forget; tell no authorization server')
+    .action(async (server: string | undefined, options: McpLogoutFlags) => {
       const { mcpLogoutCommand } = await import('./commands/mcp.js')
-      done(mcpLogoutCommand(server, options))
+      done(await mcpLogoutCommand(server, options))
     })
   onMcp('list', 'name the servers that there are tokens for').action(async (options: McpFlags) => {
     const { mcpListCommand } = await import('./commands/mcp.js')

@@ -10,10 +10,14 @@ import type { AddressInfo } from 'node:net'
 export interface Guarded {
   /** Of the MCP server. */
   readonly url: string
-  /** What the authorization server was asked for, in order: `register`, `authorize`, `token GRANT`, with what it refused. */
+  /** What the authorization server was asked for, in order: `register`, `authorize`, `token GRANT`, `revoke KIND`, with what it refused. */
   readonly log: string[]
   /** Access tokens given so far are of no use any more; renewals too when `all`. */
   readonly revoke: (all?: boolean) => void
+  /** Whether it has an endpoint for revocation, which answers with `status`. */
+  readonly offers: { revocation: boolean; status: number }
+  /** How many tokens of each kind are of use. */
+  readonly valid: () => readonly [access: number, renewals: number]
   readonly close: () => void
 }
 
@@ -41,6 +45,7 @@ export async function guardedServer(): Promise<Guarded> {
   const codes = new Map<string, { readonly client: string; readonly challenge: string; readonly redirect: string }>()
   const access = new Set<string>()
   const renewals = new Set<string>()
+  const offers = { revocation: true, status: 200 }
 
   const authorization = await serve((request, response, body) => {
     const origin = originOf(authorization)
@@ -62,6 +67,7 @@ export async function guardedServer(): Promise<Guarded> {
           authorization_endpoint: `${origin}/authorize`,
           token_endpoint: `${origin}/token`,
           registration_endpoint: `${origin}/register`,
+          ...(offers.revocation ? { revocation_endpoint: `${origin}/revoke` } : {}),
           response_types_supported: ['code'],
           grant_types_supported: ['authorization_code', 'refresh_token'],
           code_challenge_methods_supported: ['S256'],
@@ -105,6 +111,15 @@ export async function guardedServer(): Promise<Guarded> {
           code?.challenge === digest && code.client === form.get('client_id') && code.redirect === form.get('redirect_uri')
         return isRight ? grant() : refuse('invalid_grant')
       }
+      case '/revoke': {
+        const form = new URLSearchParams(body)
+        const [kind, token] = [form.get('token_type_hint'), form.get('token') ?? '']
+        log.push(`revoke ${kind}`)
+        if (!clients.has(form.get('client_id') ?? '')) return json(response, 401, { error: 'invalid_client' })
+        if (offers.status !== 200) return json(response, offers.status, { error: 'server_error' })
+        ;(kind === 'refresh_token' ? renewals : access).delete(token)
+        return void response.writeHead(200).end()
+      }
       default:
         return json(response, 404, {})
     }
@@ -133,6 +148,8 @@ export async function guardedServer(): Promise<Guarded> {
   return {
     url: `${originOf(resource)}/mcp`,
     log,
+    offers,
+    valid: () => [access.size, renewals.size],
     revoke: (all = false) => {
       access.clear()
       if (all) renewals.clear()

@@ -121,7 +121,10 @@ test('a person agrees, runs use the tokens and renew them, and a logout ends it'
   const again = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => void agree(page).then((back) => fetch(back)))
   expect(again).toMatchObject({ code: 0, stdout: `logged in to vault at ${server.url}\n` })
 
-  expect(await bridle(['mcp', 'logout', server.url])).toMatchObject({ code: 0, stdout: `logged out of ${server.url}\n` })
+  expect(server.valid()).toEqual([1, 1])
+  expect(await bridle(['mcp', 'logout', server.url])).toEqual({ code: 0, stdout: `logged out of ${server.url}\n`, stderr: '' })
+  expect(server.valid()).toEqual([0, 0])
+  expect(server.log.slice(-2)).toEqual(['revoke refresh_token', 'revoke access_token'])
   expect(await bridle(['mcp', 'logout', server.url])).toMatchObject({ code: 1 })
   expect(await bridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
 })
@@ -138,6 +141,35 @@ test('the address can be pasted by hand, and a second login registers anew', { t
   // Tokens of the user are not for what a confined run reads in its folder.
   const confined = await bridle(['run', '--root', folder, '--grant', 'http', 'open.harn'])
   expect(confined.code).toBe(1)
+})
+
+test('a logout that the authorization server has no part in', { timeout: 60_000 }, async () => {
+  const loggedIn = async (): Promise<void> => {
+    const login = await bridle(['mcp', 'login', 'vault', '--no-browser'], (page) => void agree(page).then((back) => fetch(back)))
+    expect(login.code).toBe(0)
+    server.log.length = 0
+  }
+  const out = { loggedOut: [server.url], revoked: [] as string[], notRevoked: [] as object[] }
+  await bridle(['mcp', 'logout', '--all'])
+  await loggedIn()
+  server.offers.status = 503
+  const refused = await bridle(['mcp', 'logout', 'vault', '--json'])
+  server.offers.status = 200
+  expect(refused).toMatchObject({ code: 0, stderr: expect.stringContaining('forgotten here but could not be revoked') })
+  const reason = expect.stringContaining('/revoke answered 503 (server_error)') as string
+  expect(JSON.parse(refused.stdout)).toEqual({ ...out, notRevoked: [{ server: server.url, reason }] })
+  expect(await bridle(['mcp', 'list'])).toMatchObject({ stdout: 'logged in to no server\n' })
+
+  await loggedIn()
+  server.offers.revocation = false
+  const without = await bridle(['mcp', 'logout', '--all', '--json'])
+  server.offers.revocation = true
+  expect(without).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(without.stdout)).toEqual(out)
+
+  await loggedIn()
+  expect(await bridle(['mcp', 'logout', 'vault', '--local'])).toMatchObject({ code: 0, stderr: '' })
+  expect(server.log).toEqual([])
 })
 
 test('a person who refuses, gives up or does not come', { timeout: 60_000 }, async () => {

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { AuthFileError, fileAuthStore, userAuthFile } from '@bridle/stdlib-tools/node'
 import type { FileAuthStore } from '@bridle/stdlib-tools/node'
-import { McpConnection, McpFailure, loopbackRedirect } from '@bridle/stdlib-tools/mcp'
+import { McpConnection, McpFailure, loopbackRedirect, revokeTokens } from '@bridle/stdlib-tools/mcp'
 import type { McpAuth } from '@bridle/stdlib-tools/mcp'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { manifestOf } from '../host.js'
@@ -149,16 +149,46 @@ function openBrowser(address: string): void {
     .unref()
 }
 
-export function mcpLogoutCommand(server: string | undefined, flags: McpFlags & { readonly all?: boolean }): number {
+export interface McpLogoutFlags extends McpFlags {
+  readonly all?: boolean
+  /** Only forget: ask no authorization server to take the tokens back. */
+  readonly local?: boolean
+}
+
+/** How long an authorization server may take to revoke. */
+const REVOKE_MS = 10_000
+
+/** Tokens are forgotten in any case; that a server would not take them back is said, since they may be of use until they run out. */
+export async function mcpLogoutCommand(server: string | undefined, flags: McpLogoutFlags): Promise<number> {
   if ((server === undefined) === (flags.all !== true)) throw new UsageError('name a server, or give --all')
   const store = userStore()
   const known = entriesOf(store)
-  const urls = server === undefined ? [...known.keys()] : [serverOf(server).url.href]
-  for (const url of urls) forget(store, url)
+  const named = server === undefined ? null : serverOf(server)
+  const urls = named === null ? [...known.keys()] : [named.url.href]
   const gone = urls.filter((url) => known.has(url))
-  if (flags.json === true) console.log(JSON.stringify({ loggedOut: gone }))
+  const revoked: string[] = []
+  const failed: { server: string; reason: string }[] = []
+  for (const url of gone) {
+    try {
+      const auth = { ...named?.auth, store }
+      if (flags.local !== true && (await revokeTokens(new URL(url), auth, AbortSignal.timeout(REVOKE_MS))) === 'revoked')
+        revoked.push(url)
+    } catch (cause) {
+      failed.push({ server: url, reason: reasonOf(cause) })
+    }
+    forget(store, url)
+  }
+  if (flags.json === true) console.log(JSON.stringify({ loggedOut: gone, revoked, notRevoked: failed }))
   else for (const url of urls) console.log(known.has(url) ? `logged out of ${url}` : `not logged in to ${url}`)
+  for (const each of failed)
+    process.stderr.write(`warning: the tokens of ${each.server} are forgotten here but could not be revoked: ${each.reason}\n`)
   return server !== undefined && gone.length === 0 ? EXIT_FAILURE : 0
+}
+
+/** fetch wraps the reason into "fetch failed". */
+function reasonOf(cause: unknown): string {
+  const { cause: inner, message } = cause as Error
+  return inner instanceof Error && inner.message !== '' ? inner.message : message
 }
 
 export function mcpListCommand(flags: McpFlags): number {

@@ -19,6 +19,10 @@ export const oddServers = {
   echo: server(`on((m) => m.method === 'tools/list'
     ? send({ id: m.id, result: { tools: [{ name: 'echo', inputSchema: {}, annotations: { readOnlyHint: true } }, { name: 'write', inputSchema: {} }] } })
     : send({ id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(m.params.arguments ?? m.params) }] } }))`),
+  /** Answers with the `_meta` of what it is asked. */
+  metadata: server(`on((m) => m.method === 'tools/list'
+    ? send({ id: m.id, result: { tools: [{ name: 'tell', inputSchema: {}, _meta: m.params?._meta }] } })
+    : send({ id: m.id, result: { content: [{ type: 'text', text: JSON.stringify(m.params?._meta ?? null) }] } }))`),
   /** Dies on the first request, without an answer. */
   dies: server(`on(() => process.exit(3))`),
   /** Dies when the tool `die` is called; otherwise tells how many calls it has had, and how far it is before that. */

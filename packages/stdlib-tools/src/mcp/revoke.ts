@@ -1,0 +1,109 @@
+// The end of a login at the authorization server (RFC 7009): the tokens that are kept for an MCP server are told to be of no use any
+// more, where the authorization server has an endpoint for that. They go to the server that gave them, and to no other.
+
+import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js'
+import type { McpAuth, McpAuthStore } from './oauth.js'
+import { AuthorizationError } from './oauth.js'
+
+type Fetch = typeof globalThis.fetch
+
+/** RFC 8414 §2. The type of the SDK leaves these out of what OpenID Connect discovery finds, which has them too. */
+type Metadata = AuthorizationServerMetadata & {
+  readonly revocation_endpoint?: string
+  readonly revocation_endpoint_auth_methods_supported?: readonly string[]
+}
+
+export type Revocation =
+  /** The authorization server has taken them back. */
+  | 'revoked'
+  /** It has no endpoint for that: they last as long as they last. */
+  | 'unsupported'
+  /** There were none. */
+  | 'none'
+
+interface KeptTokens {
+  readonly access_token?: string
+  readonly refresh_token?: string
+  /** URL of the authorization server that gave them. */
+  readonly issuer?: string
+}
+
+interface KeptClient {
+  readonly client_id: string
+  readonly client_secret?: string
+  readonly token_endpoint_auth_method?: string
+}
+
+/** Leaves the store as it is. Rejects when the authorization server cannot be reached or refuses. */
+export async function revokeTokens(
+  serverUrl: URL,
+  auth: McpAuth & { readonly store: McpAuthStore },
+  signal: AbortSignal,
+  base: Fetch = globalThis.fetch,
+): Promise<Revocation> {
+  const tokens = await kept<KeptTokens>(auth.store, serverUrl, 'tokens')
+  if (tokens === null) return 'none'
+  const fetchFn: Fetch = (input, init) => base(input, { ...init, signal })
+  const metadata = await metadataOf(serverUrl, tokens.issuer, fetchFn)
+  const endpoint = metadata?.revocation_endpoint
+  if (metadata === undefined || endpoint === undefined) return 'unsupported'
+  const client = await clientOf(serverUrl, auth)
+  // The renewal first: with it the other could be had again.
+  for (const kind of ['refresh_token', 'access_token'] as const) {
+    const token = tokens[kind]
+    if (token === undefined) continue
+    const form = new URLSearchParams({ token, token_type_hint: kind })
+    const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' })
+    identify(client, metadata, form, headers)
+    const response = await fetchFn(endpoint, { method: 'POST', headers, body: form })
+    if (response.ok) {
+      await response.body?.cancel()
+      continue
+    }
+    const reason = reasonOf(await response.text())
+    // Access tokens that run out by themselves need not be revocable (RFC 7009 §2.2.1).
+    if (kind === 'access_token' && reason === 'unsupported_token_type') continue
+    throw new AuthorizationError(`${endpoint} answered ${response.status}${reason === '' ? '' : ` (${reason})`}`)
+  }
+  return 'revoked'
+}
+
+async function metadataOf(serverUrl: URL, issuer: string | undefined, fetchFn: Fetch): Promise<Metadata | undefined> {
+  const sdk = await import('@modelcontextprotocol/sdk/client/auth.js')
+  if (issuer !== undefined) return sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn })
+  return (await sdk.discoverOAuthServerInfo(serverUrl, { fetchFn })).authorizationServerMetadata
+}
+
+async function clientOf(serverUrl: URL, { clientId, clientSecret, store }: McpAuth & { readonly store: McpAuthStore }) {
+  if (clientId === undefined) return kept<KeptClient>(store, serverUrl, 'client')
+  return { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) }
+}
+
+/** Who asks, in the way that the authorization server takes. */
+function identify(client: KeptClient | null, metadata: Metadata, form: URLSearchParams, headers: Headers): void {
+  if (client === null) return
+  const { client_id: id, client_secret: secret, token_endpoint_auth_method: own } = client
+  const taken = metadata.revocation_endpoint_auth_methods_supported ?? metadata.token_endpoint_auth_methods_supported
+  const byForm = own === 'client_secret_post' || (taken !== undefined && !taken.includes('client_secret_basic'))
+  if (secret !== undefined && !byForm) {
+    const part = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+')
+    headers.set('authorization', `Basic ${btoa(`${part(id)}:${part(secret)}`)}`)
+    return
+  }
+  form.set('client_id', id)
+  if (secret !== undefined) form.set('client_secret', secret)
+}
+
+function reasonOf(body: string): string {
+  try {
+    const { error } = JSON.parse(body) as { readonly error?: unknown }
+    return typeof error === 'string' ? error : ''
+  } catch {
+    return ''
+  }
+}
+
+async function kept<T>(store: McpAuthStore, server: URL, what: 'tokens' | 'client'): Promise<T | null> {
+  const text = await store.get(`${server.href} ${what}`)
+  return text === undefined ? null : (JSON.parse(text) as T)
+}
