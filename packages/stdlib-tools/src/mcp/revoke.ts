@@ -1,16 +1,16 @@
 // The end of a login at the authorization server (RFC 7009): the tokens that are kept for an MCP server are told to be of no use any
 // more, where the authorization server has an endpoint for that. They go to the server that gave them, and to no other.
 
-import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js'
 import type { McpAuth, McpAuthStore } from './oauth.js'
 import { AuthorizationError } from './oauth.js'
 
 type Fetch = typeof globalThis.fetch
 
-/** RFC 8414 §2. The type of the SDK leaves these out of what OpenID Connect discovery finds, which has them too. */
-type Metadata = AuthorizationServerMetadata & {
-  readonly revocation_endpoint?: string
-  readonly revocation_endpoint_auth_methods_supported?: readonly string[]
+/** What is used of it (RFC 8414 §2). */
+interface Metadata {
+  readonly revocation_endpoint?: string | undefined
+  readonly revocation_endpoint_auth_methods_supported?: readonly string[] | undefined
+  readonly token_endpoint_auth_methods_supported?: readonly string[] | undefined
 }
 
 export type Revocation =
@@ -46,7 +46,7 @@ export async function revokeTokens(
   const fetchFn: Fetch = (input, init) => base(input, { ...init, signal })
   const metadata = await metadataOf(serverUrl, tokens.issuer, fetchFn)
   const endpoint = metadata?.revocation_endpoint
-  if (metadata === undefined || endpoint === undefined) return 'unsupported'
+  if (metadata === undefined || typeof endpoint !== 'string') return 'unsupported'
   const client = await clientOf(serverUrl, auth)
   // The renewal first: with it the other could be had again.
   for (const kind of ['refresh_token', 'access_token'] as const) {
@@ -70,8 +70,12 @@ export async function revokeTokens(
 
 async function metadataOf(serverUrl: URL, issuer: string | undefined, fetchFn: Fetch): Promise<Metadata | undefined> {
   const sdk = await import('@modelcontextprotocol/sdk/client/auth.js')
-  if (issuer !== undefined) return sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn })
-  return (await sdk.discoverOAuthServerInfo(serverUrl, { fetchFn })).authorizationServerMetadata
+  const found =
+    issuer === undefined
+      ? (await sdk.discoverOAuthServerInfo(serverUrl, { fetchFn })).authorizationServerMetadata
+      : await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn })
+  // The type says nothing of what OpenID Connect discovery finds beside its own keys; a text that is none is refused below.
+  return found as Metadata | undefined
 }
 
 async function clientOf(serverUrl: URL, { clientId, clientSecret, store }: McpAuth & { readonly store: McpAuthStore }) {
