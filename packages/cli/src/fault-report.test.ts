@@ -1,4 +1,4 @@
-import { typeFault } from '@bridle/vm'
+import { Fault, HarnDict, typeFault } from '@bridle/vm'
 import { expect, test } from 'vitest'
 import { renderFault } from './fault-report.js'
 import { identifierWidth } from './source-excerpt.js'
@@ -45,4 +45,25 @@ test.each([
   ['😀 + ab', 5, 2],
 ])('identifierWidth(%j, %d) is %d', (text, column, width) => {
   expect(identifierWidth(text, column)).toBe(width)
+})
+
+test('a failed tool says why, and what a lock file has to do with it', () => {
+  const failed = (code: string, details: HarnDict | null): string => {
+    const value = HarnDict.of({ name: 'ToolError', code, message: `no ${code}`, details, attempt: 0 })
+    const fault = new Fault('thrown', 'a long dict', value)
+    fault.trace = [at('main', 10, 3)]
+    return renderFault(fault, sources)
+  }
+  const place = '   --> app.harn:10:3\n    |\n 10 |   outer(5)\n    |   ^^^^^\n'
+  expect(failed('timeout', null)).toBe(`error: Error [timeout]: no timeout\n${place}`)
+  expect(failed('schema_drift', HarnDict.of({ key: 'script:x', pinned: 'blake3:1', found: 'blake3:2' }))).toBe(
+    `error: Error [schema_drift]: no schema_drift\n${place}` +
+      '   = note: locked as blake3:1\n   = note: it is now blake3:2\n' +
+      '   = help: `bridle tools diff` says what changed; `bridle tools lock` writes down the tools as they are now\n',
+  )
+  expect(failed('schema_drift', HarnDict.of({ key: 'script:x', pinned: null, found: 'blake3:2' }))).toContain(
+    '   = help: `bridle tools lock` writes down the tools as they are now\n',
+  )
+  const thrown = new Fault('thrown', '{code: x, name: other}', HarnDict.of({ name: 'other', code: 'x' }))
+  expect(renderFault(thrown, sources)).toBe('error: Thrown: {code: x, name: other}\n')
 })

@@ -220,8 +220,12 @@ export async function lockedPins(path: string, scriptKey: string): Promise<Reado
     if (problems.length > 0) throw new CommandError(problems.join('\n'))
     const changed = pinned
       .filter(([key, hash]) => now.get(key) !== hash)
-      .map(([key]) => `${key} ${now.has(key) ? 'has changed' : 'is gone'}`)
-    if (changed.length > 0) throw new CommandError(`the tools are not those of ${path}: ${changed.join(', ')}`)
+      .map(([key, hash]) => (now.has(key) ? `  ${key} has changed: locked as ${hash}, now ${now.get(key)}` : `  ${key} is gone`))
+    if (changed.length > 0)
+      throw new CommandError(
+        `the tools are not those of ${path}:\n${changed.join('\n')}\n` +
+          '`bridle tools diff` says what changed; `bridle tools lock` writes down the tools as they are now',
+      )
   }
   return new Map(Object.entries(lock.tools))
 }

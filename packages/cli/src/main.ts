@@ -282,9 +282,12 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
       done(await toolsDescribeCommand(name, file, options))
     })
   authorityFlags(
-    onTools('call <name> [file] [arguments]', 'run the script and call one of its tools; arguments are a JSON object'),
+    onTools(
+      'call <name> [file] [arguments]',
+      'run the script and call one of its tools: the result goes to standard output, what the script prints to standard error',
+    ),
   )
-    .option('--args <json>', 'the arguments, in another place')
+    .option('--args <json>', 'the arguments, a JSON object, in another place')
     .option('--json', 'print the result as JSON')
     .action(async (name: string, file: string | undefined, args: string | undefined, options: ToolsFlags) => {
       const { toolsCallCommand } = await import('./commands/tools.js')

@@ -4,6 +4,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { callOf } from '@bridle/stdlib-tools'
 import type { Module, RecordedCall, Run, RunResult, StartOptions } from '@bridle/stdlib-tools'
+import type { Value } from '@bridle/vm'
 import { CommandError } from './errors.js'
 import { reasonOf } from './load.js'
 import type { Script } from './load.js'
@@ -16,6 +17,10 @@ export interface Performance {
   readonly launch: (options: StartOptions) => Run
   readonly json: boolean
   readonly dryRun: boolean
+  /** Where what the script prints goes; standard output when absent. */
+  readonly print?: (text: string) => void
+  /** Is told the value of a run that ended well. */
+  readonly onDone?: (value: Value) => void
   readonly timeoutMs: number | null
   /** Where the run is written to when it is stopped from outside, null for nowhere. */
   readonly snapshotFile: string | null
@@ -33,7 +38,9 @@ export async function perform(performance: Performance): Promise<number> {
         process.stderr.write(savedLine(file, saved))
       }
     }
-    return report(await run.result, { ...performance, stop })
+    const result = await run.result
+    if (result.status === 'done') performance.onDone?.(result.raw)
+    return report(result, { ...performance, stop })
   } finally {
     stop.end()
   }
@@ -82,13 +89,15 @@ export async function performUntil(
   }
 }
 
-function start({ launch, json, dryRun }: Performance, stop: Stop, more: Partial<StartOptions>): Run {
+function start({ launch, json, dryRun, print }: Performance, stop: Stop, more: Partial<StartOptions>): Run {
   return launch({
     ...more,
     signal: stop.signal,
     dryRun,
     onEvent: (event) => {
-      if (event.type === 'output' && !json) process.stdout.write(event.text)
+      if (event.type !== 'output' || json) return
+      if (print === undefined) process.stdout.write(event.text)
+      else print(event.text)
     },
   })
 }

@@ -279,6 +279,36 @@ describe.concurrent('bridle tools', () => {
     )
   })
 
+  test('a call has its result alone on standard output', async () => {
+    const script = file(
+      'chatty.harn',
+      'println("loading")\ntool twice(n: int) -> dict {\n  log("twice")\n  return {n: 2 * n}\n}\n',
+    )
+    const called = { code: 0, stderr: 'loading\n[harn] twice\n' }
+    expect(await bridle(['tools', 'call', 'twice', script, '{"n": 4}'])).toEqual({ ...called, stdout: '{n: 8}\n' })
+    expect(await bridle(['tools', 'call', 'twice', script, '{"n": 4}', '--json'])).toEqual({ ...called, stdout: '{"n":8}\n' })
+  })
+
+  test('a locked run says which tool is otherwise now, and what to do', async () => {
+    const lock = file('drift.lock.json', '')
+    const source =
+      'import { tool_call } from "std/tools"\ntool add(a: int) -> int {\n  return a\n}\nprintln(tool_call(add, {a: 1}))\n'
+    const script = file('drifting.harn', source)
+    await bridle(['tools', 'lock', script, '--lock-file', lock])
+    expect(await bridle(['run', '--locked', '--lock-file', lock, script])).toMatchObject({ code: 0, stdout: '1\n' })
+    file('drifting.harn', source.replace('a: int) -> int', 'a: float) -> float'))
+    const { code, stderr } = await bridle(['run', '--locked', '--lock-file', lock, script])
+    expect(code).toBe(1)
+    expect(stderr).toContain("error: Error [schema_drift]: Tool 'add' (script:add) has changed since it was locked\n")
+    expect(stderr).toMatch(
+      /= note: locked as (blake3:\w{64})\n *= note: it is now (?!\1)blake3:\w{64}\n *= help: `bridle tools diff` says/,
+    )
+    file('drifting.harn', source.replaceAll('add', 'sum'))
+    const unknown = await bridle(['run', '--locked', '--lock-file', lock, script])
+    expect(unknown.stderr).toContain("Tool 'sum' (script:sum) is not in the lock file\n")
+    expect(unknown.stderr).toContain('= help: `bridle tools lock` writes down')
+  })
+
   test('those of the script come first, and a call that fails says why', async () => {
     const script = file('tools.harn', 'tool add(a: int, b: int = 1) -> int {\n  return a + b\n}\n')
     const listed = await bridle(['tools', 'list', script])

@@ -125,6 +125,9 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
     launch: (options) => runtime.start(module, start(options)),
     json: false,
     dryRun: false,
+    // Whoever calls a tool wants its result and nothing else where a program can read it.
+    print: (text) => process.stderr.write(text),
+    onDone: (value) => process.stdout.write(`${display(value)}\n`),
     timeoutMs: null,
     snapshotFile: null,
   })
@@ -139,10 +142,10 @@ function serverOf(name: string, scriptKey: string): { readonly server: string; r
 }
 
 interface CallState extends FrameState {
-  stage: 'call' | 'json' | 'print'
+  stage: 'call' | 'json' | 'text'
 }
 
-/** The call that follows the script, and its printed result. */
+/** The call that follows the script; its value is the text that is printed. */
 function callFamily(
   name: string,
   server: { readonly server: string; readonly tool: string } | null,
@@ -154,18 +157,17 @@ function callFamily(
     step: (ctx, state) => {
       switch (state.stage) {
         case 'call': {
-          state.stage = json ? 'json' : 'print'
+          state.stage = json ? 'json' : 'text'
           if (server === null) return ctx.call(ctx.builtinValue('__defined_tool_call'), [name, fromPlain(args)])
           const { server: mcp_server, tool } = server
           const entry = fromPlain({ name: tool, executor: 'mcp_server', mcp_server, mcp_tool: tool, parameters: {} })
           return ctx.call(ctx.builtinValue('__tool_call'), [null, entry, fromPlain(args), null])
         }
         case 'json':
-          state.stage = 'print'
+          state.stage = 'text'
           return ctx.call(ctx.builtinValue('json_stringify'), [ctx.result])
-        case 'print':
-          ctx.write(`${display(ctx.result)}\n`)
-          return null
+        case 'text':
+          return display(ctx.result)
       }
     },
     // A failed tool is a dict with much in it; a person wants to know why and under which code to look it up.

@@ -589,9 +589,13 @@ function refusalByPins(ctx: Context, state: DispatchState, entry: HarnDict): Res
   const isServer = isToolOfServer(state, entry)
   const key = pinOf(state, entry)
   const pinned = pins.get(key)
-  if (pinned === undefined) return refuseWith(ctx, state, 'schema_drift', `Tool '${state.name}' (${key}) is not in the lock file`)
+  const hash = (): string => schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)
+  if (pinned === undefined) {
+    const message = `Tool '${state.name}' (${key}) is not in the lock file`
+    return refuseWith(ctx, state, 'schema_drift', message, HarnDict.of({ key, pinned: null, found: isServer ? null : hash() }))
+  }
   // The schemas of servers are compared before the run; here there is nothing to compare.
-  const found = isServer ? pinned : schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)
+  const found = isServer ? pinned : hash()
   if (found === pinned) return null
   const message = `Tool '${state.name}' (${key}) has changed since it was locked`
   return refuseWith(ctx, state, 'schema_drift', message, HarnDict.of({ key, pinned, found }))
