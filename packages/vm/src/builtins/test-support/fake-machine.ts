@@ -226,7 +226,7 @@ function makeContext(
       runId: null,
       driftWatch: null,
       resultCache: null,
-    requestDefaults: {},
+      requestDefaults: {},
       sha256Hex: (text) => bytesToHex(sha256(new TextEncoder().encode(text))),
       task: () => machine.task,
       taskOutcome: () => ({ kind: 'aborted' }),
