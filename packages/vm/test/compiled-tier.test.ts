@@ -170,4 +170,21 @@ describe('guesses', () => {
     const { machine } = inBoth('for i in 0 to 1000 { sleep(1ms) }\nprintln("slept")')
     expect(machine.tier!.entered).toBeLessThan(100)
   })
+
+  test('code that is left at the end of each slice, and once more with nothing done, stays compiled', () => {
+    const program = link('var s = 0\nfor i in 0 to 2000 { s = s + i }\nprintln(s)')
+    const { fuelUsed } = run(program, {}, { tier: null }).machine
+    // The last slice begins with the last turn.
+    const sliceFuel = Math.floor((fuelUsed - 2) / 10)
+    const entered = Array.from({ length: 100 }, () => run(program, { sliceFuel }, { tier: AT_ONCE }).machine.tier!.entered)
+    expect(entered.at(-1)).toBeGreaterThan(5)
+  })
+
+  test('a loop that shares a list and assigns to it in each turn is left for a while, and then copies it itself', () => {
+    const text =
+      'var xs = [1.5, 2.5, 3.5]\nvar s = 0.0\nfor i in 0 to 900 { let before = xs\n xs[i % 3] = s\n s = before[i % 3] + xs[0] * 0.5 }\nprintln("${s} ${xs}")'
+    const { machine } = inBoth(text)
+    expect(machine.tier!.entered).toBeGreaterThan(64)
+    expect(machine.tier!.entered).toBeLessThan(100)
+  })
 })

@@ -123,6 +123,7 @@ export class FlowGraph {
   // ---- what was asked for
   private readonly inside = new Map<number, Inside>()
   private loops: readonly LoopRange[] | null = null
+  private sources: Sources | null = null
   // Counting memory asks for the same few places of each function again and again.
   private readonly before = new Map<Instr, readonly number[]>()
   private readonly waiting = new Map<Instr, readonly number[]>()
@@ -197,6 +198,33 @@ export class FlowGraph {
   loopsAround({ index }: Block): LoopRange[] {
     this.loops ??= this.findLoops()
     return this.loops.filter(({ from, to }) => from <= index && index <= to)
+  }
+
+  /**
+   * Whether what `slot` holds at the start of a block was made there by a `for` over a range that stands in the code: nobody but that
+   * loop has such an iterator. Asked of every way that leads there.
+   */
+  isOwnIterator({ index: start }: Block, slot: number): boolean {
+    this.sources ??= new Sources(this.size, [this.nexts])
+    const work = new Work(this.size)
+    const seen = new Uint8Array(this.size)
+    this.sources.each(start, work)
+    for (let index = work.after(NONE); index !== NONE; index = work.after(index)) {
+      if (seen[index] === 1) continue
+      seen[index] = 1
+      const { instrs } = this.block(index)
+      const last = instrs.findLastIndex((i) => writeOf(i) === slot || (i.op === LINKED.NEXT && i.d === slot))
+      if (last < 0) {
+        if (index === this.entry.index || this.faultSlots[index] !== NONE) return false
+        this.sources.each(index, work)
+        continue
+      }
+      const { op, b } = instrs[last]!
+      if (op !== LINKED.ITERATE) return false
+      const source = instrs.slice(0, last).findLast((i) => writeOf(i) === b)
+      if (source?.op !== LINKED.BUILD_RANGE) return false
+    }
+    return true
   }
 
   private findLoops(): LoopRange[] {

@@ -41,6 +41,11 @@ export class CompiledState {
   guesses = true
   /** Whether values at hand where a unit is entered are a hint of what comes. */
   entryGuesses = true
+  /**
+   * Whether the assignment that copies a list is left to the base tier, where a loop looks at its lists once: not asked yet, so, or
+   * no more, because it happens all the time.
+   */
+  leavesToOwn: 'unasked' | 'yes' | 'no' = 'unasked'
   misses = 0
   /** What went wrong inside the compiler, null when nothing did. */
   broken: unknown = null

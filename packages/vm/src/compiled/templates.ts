@@ -436,9 +436,13 @@ function writeList(w: UnitWriter, i: Instr, block: Block): string {
   const view = i.a === i.b ? w.view(i.b, isFloat) : null
   if (view !== null) {
     const [guardAt, guardList] = viewGuards(w, i, i.d)
+    // Were it made here, the variables would come from two sides where the ways meet again, and V8 would look at each list anew.
+    const { compiled } = w.code
+    if (compiled.leavesToOwn === 'unasked') compiled.leavesToOwn = 'yes'
+    const toOwn = compiled.leavesToOwn === 'yes' ? `if(!${list}.owned){${w.exit(i)}}` : ''
     return (
       `${guardAt}if(${view.owned}===true&&${at}>=0&&${at}<${view.length})${view.items}[${at}]=${value};` +
-      `else{${guardList}${slow};${w.lookAgain(i.b)}}`
+      `else{${guardList}${toOwn}${slow};${w.lookAgain(i.b)}}`
     )
   }
   const guard = listGuard(w, i, i.d)

@@ -106,7 +106,7 @@ export class Tier {
     const fuel = m.fuel
     const value = enter(m, callee, depth, co.regs, from)
     if (value === undefined && m.leaving.length > 0) {
-      this.judge(callee.code.compiled.profit, fuel, () => giveUp(callee.code))
+      this.judge(callee.code.compiled.profit, callee.code, fuel, () => giveUp(callee.code))
       co.returns[depth] = co.instr
       this.layOut(co, depth, from)
     }
@@ -141,7 +141,7 @@ export class Tier {
     const fuel = m.fuel
     const value = unit.enter(m, closure, co.fp, co.regs, co.base)
     if (value === undefined && m.leaving.length > 0) {
-      this.judge(unit.profit, fuel, () => {
+      this.judge(unit.profit, closure.code, fuel, () => {
         loop.cache = null
         loop.kind = NEVER
       })
@@ -198,7 +198,7 @@ export class Tier {
     m.deepest = deepest
     m.tails = tails
     if (item === undefined) {
-      this.judge(unit.profit, fuel, () => {
+      this.judge(unit.profit, code, fuel, () => {
         if (code.compiled.beginning === unit) code.compiled.begun = NEVER
         for (const instr of code.compiled.entered) if (instr.cache === unit) instr.kind = NEVER
         forget(code)
@@ -291,14 +291,19 @@ export class Tier {
     m.passing = true
   }
 
-  private judge(profit: Profit, fuelBefore: number, drop: () => void): void {
+  private judge(profit: Profit, code: FunctionCode, fuelBefore: number, drop: () => void): void {
     const { m } = this
+    profit.work += Math.max(0, fuelBefore - m.fuel)
     // The end of a slice says nothing of the code.
     if (m.fuel <= 0) return
     profit.leaves++
-    profit.work += Math.max(0, fuelBefore - m.fuel)
     if (profit.leaves < TRIAL_EXITS) return
-    if (profit.work < profit.leaves * PAYING_WORK) drop()
+    if (profit.work < profit.leaves * PAYING_WORK) {
+      if (code.compiled.leavesToOwn === 'yes') {
+        code.compiled.leavesToOwn = 'no'
+        forget(code)
+      } else drop()
+    }
     profit.leaves = profit.work = 0
   }
 

@@ -34,7 +34,7 @@ export const RANGE = 6
 export const RANGE_ITER = 7
 /** An iterator over a list. */
 export const LIST_ITER = 8
-/** As RANGE_ITER, as variables; nobody but the loop has it, or nobody looks while the loop runs. */
+/** As RANGE_ITER, as variables; nobody but the loop has it. */
 export const COUNTER = 9
 
 /** `Instr.kind` of an arithmetic operation: nothing but ints; both operands were floats; anything else, or a wrong guess. */

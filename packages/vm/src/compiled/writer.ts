@@ -172,20 +172,9 @@ export class UnitWriter {
       types[slot] = guesses ? this.guessAtEntry(slot, sample(slot)) : ANY
     }
     const leaves = (i: Instr): boolean => this.leaves(i)
-    const solve = (): Map<Block, Types> => solveTypes(this.region, types, this.guessed, leaves)
-    let states = solve()
-    let quiet = quietBlocks(this.region, states, this.guessed, leaves)
-    // Only there nobody sees an iterator while variables stand for it that was there before.
-    const heard = this.region.order.filter((block) => block.instrs.length > 0 && !quiet.has(block))
-    for (let slot = 0; slot < types.length; slot++)
-      if (types[slot] === COUNTER && heard.some((block) => block.live[slot] === 1)) types[slot] = RANGE_ITER
-    if (heard.length > 0) {
-      states = solve()
-      quiet = quietBlocks(this.region, states, this.guessed, leaves)
-    }
-    this.states = states
-    this.quiet = quiet
-    this.views = viewsOf(this.region, quiet, states, this.guessed, leaves)
+    this.states = solveTypes(this.region, types, this.guessed, leaves)
+    this.quiet = quietBlocks(this.region, this.states, this.guessed, leaves)
+    this.views = viewsOf(this.region, this.quiet, this.states, this.guessed, leaves)
     // A guess that does not hold on every way round is none.
     const atEntry = this.states.get(this.region.entry)!
     this.expects = [...types.keys()]
@@ -305,7 +294,10 @@ export class UnitWriter {
     for (const type of [FLOAT, NUMBER]) if (fits(type, value) && isUsed(usesAsNumber)) return type
     // In a function the first access finds out; in a loop every turn would ask again.
     if (this.isWhole) return ANY
-    for (const type of [LIST, RANGE_ITER, LIST_ITER]) if (fits(type, value) && isUsed(usesAsContainer)) return type
+    for (const type of [LIST, RANGE_ITER, LIST_ITER]) {
+      if (!fits(type, value) || !isUsed(usesAsContainer)) continue
+      return type === RANGE_ITER && this.graph.isOwnIterator(this.options.entry, slot) ? COUNTER : type
+    }
     return ANY
   }
 
