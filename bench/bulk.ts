@@ -120,9 +120,11 @@ export interface Bulk {
   readonly perElement: number
 }
 
-export function measureBulk(engine: Engine): Bulk[] {
+/** `only`: what the names of the operations hold that are measured. */
+export function measureBulk(engine: Engine, only = ''): Bulk[] {
   const empty = engine.load('println("")', ['data'])
-  return Object.entries(OPERATIONS).map(([name, operation]) => {
+  const operations = Object.entries(OPERATIONS).filter(([name]) => name.includes(only))
+  return operations.map(([name, operation]) => {
     const program = engine.load(operation.script, ['data'])
     let perElement = 0
     const ratios = BULK_SIZES.map((size) => {

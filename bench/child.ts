@@ -105,9 +105,9 @@ async function answer(): Promise<unknown> {
     case 'value representations':
       return measureValues()
     case 'bulk':
-      return measureBulk(new Engine())
+      return measureBulk(new Engine(), names[0])
     case 'regular expressions':
-      return measureRegexes(new Engine())
+      return measureRegexes(new Engine(), names[0])
     case 'growth':
       return measureGrowth(new Engine())
     case 'shapes':

@@ -14,12 +14,29 @@ const flagged = new Map<string, Regex>()
 const warm = new Set<Regex>()
 let warmest: Regex | null = null
 
+/** What was asked for last, and is asked for again by a loop. */
+let lastPattern = ''
+let lastFlags = ''
+let last: Regex | null = null
+
 /** Throws RegexSyntaxError. `flags` must be letters of `imsx`. */
 export function compileRegex(pattern: string, flags = ''): Regex {
+  if (last !== null && pattern === lastPattern && flags === lastFlags) return last
   const cache = flags === '' ? plain : flagged
   const key = flags === '' ? pattern : `${flags}/${pattern}`
-  const known = cache.get(key)
-  if (known !== undefined) return known
+  let regex = cache.get(key)
+  if (regex === undefined) {
+    regex = compile(pattern, flags, key)
+    if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!)
+    cache.set(key, regex)
+  }
+  lastPattern = pattern
+  lastFlags = flags
+  last = regex
+  return regex
+}
+
+function compile(pattern: string, flags: string, key: string): Regex {
   const translated = translateRegex(pattern, flags)
   let engine: RE2JS
   try {
@@ -29,18 +46,18 @@ export function compileRegex(pattern: string, flags = ''): Regex {
     if (error instanceof RangeError) throw new RegexSyntaxError('regex parse error: pattern is nested too deeply')
     throw error
   }
-  const regex = new Regex(engine, translated.groupNames)
-  if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!)
-  cache.set(key, regex)
-  return regex
+  return new Regex(engine, translated.groupNames, undefined, key)
 }
 
 /** Whether the pattern occurs anywhere in the text. */
 export function testRegex(regex: Regex, text: string): boolean {
-  return searchRegex(regex, text, false).exists()
+  const search = searchRegex(regex, text, false)
+  const found = search.exists()
+  search.finish()
+  return found
 }
 
-/** The matches of a pattern; `groups` says whether its groups are asked for. */
+/** The matches of a pattern, to be finished by who has seen them all; `groups` says whether its groups are asked for. */
 export function searchRegex(regex: Regex, text: string, groups: boolean): Search {
   if (regex !== warmest) {
     warmest = regex
@@ -52,7 +69,7 @@ export function searchRegex(regex: Regex, text: string, groups: boolean): Search
       coldest.forget()
     }
   }
-  return new Search(regex, text, groups)
+  return Search.begin(regex, text, groups)
 }
 
 /** A replacement taken apart: texts, and numbers of groups. */
@@ -81,6 +98,13 @@ export function parseReplacement(replacement: string, regex: Regex): Replacement
   text += replacement.slice(from)
   if (text !== '') parts.push(text)
   return parts
+}
+
+/** What a replacement without groups makes of every match; null for one with groups. */
+export function sameText(replacement: Replacement): string | null {
+  if (replacement.length === 0) return ''
+  const [only] = replacement
+  return replacement.length === 1 && typeof only === 'string' ? only : null
 }
 
 /** What a replacement makes of the match that a search stands at. */

@@ -1,9 +1,10 @@
 // Regular expression builtins (reference 03a §12). Argument order differs between them; that is the language's.
 
-import { builtin, family } from './builtin.js'
-import type { Context, Control, Result } from './builtin.js'
+import { Control, builtin, family } from './builtin.js'
+import type { Context, Result } from './builtin.js'
 import { MAX_TEXT, textArg } from './core-values.js'
-import { compileRegex, expandReplacement, parseReplacement, searchRegex } from './regex-engine.js'
+import { compileRegex, expandReplacement, parseReplacement, sameText, searchRegex } from './regex-engine.js'
+import type { Replacement } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
 import { inPieces } from './pieces.js'
 import type { Budget, Pieces, Work } from './pieces.js'
@@ -12,7 +13,9 @@ import { DONE, FOUND, PAUSED } from '../regex/search.js'
 import type { Regex, Search } from '../regex/search.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { blankSlots } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'
+import { shapeOfLiteral } from '../values/shape.js'
 import type { Value } from '../values/value.js'
 
 /** Patterns that this machine has paid for lately. */
@@ -28,23 +31,24 @@ const UNITS_A_RECORD = 30
 /** Characters that one search may go through for a unit, as a power of two; what a program costs besides is paid on the way. */
 const SEARCHED_BITS = 3
 
-/** Pays for compiling a pattern; answers the fault that a bad pattern or flag raises, null for none. */
-function payPattern(ctx: Context, pattern: string, letters: string): Control | null {
-  for (const letter of letters) {
-    if (!'imsx'.includes(letter)) return ctx.throw(`Invalid regex: unsupported regex flag '${letter}', expected one of i/m/s/x`)
+/** The compiled pattern, paid for; or the fault that a bad pattern or flag raises. */
+function patternOf(ctx: Context, pattern: string, letters: string): Regex | Control {
+  if (letters !== '') {
+    for (const letter of letters) {
+      if (!'imsx'.includes(letter)) return ctx.throw(`Invalid regex: unsupported regex flag '${letter}', expected one of i/m/s/x`)
+    }
   }
   ctx.charge(pattern.length)
   try {
     const regex = compileRegex(pattern, letters)
     // Compiled patterns are shared by all machines; what a machine pays must not depend on the others.
     const { known } = ctx.state(patternState)
-    const key = letters === '' ? pattern : `${letters}/${pattern}`
-    if (!known.has(key)) {
+    if (!known.has(regex.key)) {
       ctx.charge(COMPILE_UNITS + UNITS_AN_INSTRUCTION * regex.size)
       if (known.size >= KNOWN_PATTERNS) known.delete(known.keys().next().value!)
-      known.set(key, true)
+      known.set(regex.key, true)
     }
-    return null
+    return regex
   } catch (error) {
     if (error instanceof RegexSyntaxError) return ctx.throw(`Invalid regex: ${error.message}`)
     throw error
@@ -52,168 +56,219 @@ function payPattern(ctx: Context, pattern: string, letters: string): Control | n
 }
 
 /** What is made of the matches of a search, one after the other. */
-interface Gathering {
+interface Gathering extends Work {
   readonly search: Search
-  /** Units and heap for each match. */
-  readonly units: number
-  readonly heap: number
+  /** What a piece overdrew is paid by those behind it. */
+  debt: number
   /** Takes the match that the search stands at; a control ends the work. Answers heap units beside. */
   take(ctx: Context): number | Control
   finish(): Result
 }
 
-/** Does the gathering in pieces. What a piece overdraws is paid by those behind it. */
-class Gather implements Work {
-  private readonly gathering: Gathering
-  private debt = 0
-
-  constructor(gathering: Gathering) {
-    this.gathering = gathering
+/** Gathers for a piece; `units` and `heap` are those of a match. */
+function gatherPiece(gathering: Gathering, ctx: Context, budget: Budget, units: number, heap: number): Result | undefined {
+  const { search, debt } = gathering
+  if (debt >= budget.left) {
+    gathering.debt = debt - budget.left
+    budget.left = 0
+    return undefined
   }
-
-  step(ctx: Context, budget: Budget): Result | undefined {
-    const { search, units, heap } = this.gathering
-    if (this.debt >= budget.left) {
-      this.debt -= budget.left
-      budget.left = 0
-      return undefined
-    }
-    const most = budget.left - this.debt
-    search.spent = 0
-    search.allowed = most
-    let found: number = PAUSED
-    while (search.spent < most) {
-      found = search.advance()
-      if (found !== FOUND) break
-      search.spent += units
-      const more = this.gathering.take(ctx)
-      if (typeof more !== 'number') return more
-      budget.heap += heap + more
-    }
-    const left = most - search.spent
-    this.debt = Math.max(0, -left)
-    budget.left = Math.max(0, left)
-    return found === DONE ? this.gathering.finish() : undefined
+  const most = budget.left - debt
+  search.spent = 0
+  search.allowed = most
+  let found: number = PAUSED
+  let held = 0
+  while (search.spent < most) {
+    found = search.advance()
+    if (found !== FOUND) break
+    search.spent += units
+    const more = gathering.take(ctx)
+    if (typeof more !== 'number') return more
+    held += heap + more
   }
+  const left = most - search.spent
+  gathering.debt = left < 0 ? -left : 0
+  budget.left = left < 0 ? 0 : left
+  budget.heap += held
+  if (found !== DONE) return undefined
+  const result = gathering.finish()
+  search.finish()
+  return result
 }
 
 /** Begins a gathering over a text; `more` is what else the builtin was given. */
 type Begin = (regex: Regex, text: string, more: string) => Gathering
 
 function gathering(kind: string, begin: Begin): Pieces {
-  return inPieces(
-    kind,
-    ([pattern, letters, text, more]) =>
-      new Gather(begin(compileRegex(pattern as string, letters as string), text as string, more as string)),
-  )
+  return inPieces(kind, (args) => begin(compileRegex(args[0] as string, args[1] as string), args[2] as string, args[3] as string))
 }
 
 /** Runs a gathering for the arguments of a builtin, or answers with the fault that a bad pattern or flag raises. */
-function gather(ctx: Context, pieces: Pieces, given: { pattern: Value; letters: string; input: Value; more?: string }): Result {
-  const pattern = display(given.pattern)
-  const fault = payPattern(ctx, pattern, given.letters)
-  if (fault !== null) return fault
-  const text = display(given.input)
+function gather(ctx: Context, pieces: Pieces, pattern: Value, letters: string, input: Value, more: string): Result {
+  const source = display(pattern)
+  const regex = patternOf(ctx, source, letters)
+  if (regex instanceof Control) return regex
+  const text = display(input)
   ctx.charge(text.length >> SEARCHED_BITS)
-  return pieces.run(ctx, pattern, given.letters, text, given.more ?? '')
+  return pieces.run(ctx, source, letters, text, more)
 }
 
-const matching = gathering('regex.match', (regex, text) => {
-  const search = searchRegex(regex, text, false)
-  const found: Value[] = []
-  return {
-    search,
-    units: UNITS_A_MATCH,
-    heap: 32,
-    take: () => {
-      found.push(text.slice(search.start, search.end))
-      return 0
-    },
-    finish: () => (found.length === 0 ? null : new HarnList(found)),
-  }
-})
+/** The texts of all matches; nil without one. */
+class Matching implements Gathering {
+  readonly search: Search
+  debt = 0
+  private readonly text: string
+  private found: Value[] | null = null
 
-const replacing = gathering('regex.replace', (regex, text, replacement) => {
-  const template = parseReplacement(replacement, regex)
-  const search = searchRegex(
-    regex,
-    text,
-    template.some((part) => typeof part === 'number'),
-  )
-  let out = ''
-  let from = 0
-  return {
-    search,
-    units: UNITS_A_MATCH,
-    heap: 16,
-    take: (ctx) => {
-      const piece = expandReplacement(template, search)
-      out += text.slice(from, search.start) + piece
-      if (out.length > MAX_TEXT) return ctx.runtime('regex_replace: the result is too long')
-      from = search.end
-      return piece.length
-    },
-    finish: () => out + text.slice(from),
+  constructor(regex: Regex, text: string) {
+    this.search = searchRegex(regex, text, false)
+    this.text = text
   }
-})
 
-const capturing = gathering('regex.captures', (regex, text) => {
-  const search = searchRegex(regex, text, true)
-  const { groupNames } = regex
-  const found: Value[] = []
-  return {
-    search,
-    units: UNITS_A_RECORD,
-    heap: 256,
-    take: () => {
-      const fields = new Map<string, Value>()
-      const groups: Value[] = []
-      for (let number = 1; number <= groupNames.length; number++) groups.push(search.group(number))
-      fields.set('match', text.slice(search.start, search.end))
-      fields.set('groups', new HarnList(groups))
-      for (let at = 0; at < groups.length; at++) {
-        const name = groupNames[at]!
-        const value = groups[at]!
-        if (name !== null && value !== null) fields.set(name, value)
-      }
-      found.push(HarnDict.named(fields))
-      return 0
-    },
-    finish: () => new HarnList(found),
+  step(ctx: Context, budget: Budget): Result | undefined {
+    return gatherPiece(this, ctx, budget, UNITS_A_MATCH, 32)
   }
-})
 
-const splitting = gathering('regex.split', (regex, text) => {
-  const search = searchRegex(regex, text, false)
-  const pieces: Value[] = []
-  let from = 0
-  return {
-    search,
-    units: UNITS_A_MATCH,
-    heap: 32,
-    take: () => {
-      pieces.push(text.slice(from, search.start))
-      from = search.end
-      return 0
-    },
-    finish: () => {
-      pieces.push(text.slice(from))
-      return new HarnList(pieces)
-    },
+  take(): number {
+    const { start, end } = this.search
+    const match = this.text.slice(start, end)
+    if (this.found === null) this.found = [match]
+    else this.found.push(match)
+    return 0
   }
-})
+
+  finish(): Result {
+    return this.found === null ? null : new HarnList(this.found)
+  }
+}
+
+/** The text with every match replaced. */
+class Replacing implements Gathering {
+  readonly search: Search
+  debt = 0
+  private readonly text: string
+  private readonly template: Replacement
+  /** What each match is replaced by where that is the same text for all. */
+  private readonly same: string | null
+  private out = ''
+  private from = 0
+
+  constructor(regex: Regex, text: string, replacement: string) {
+    this.template = parseReplacement(replacement, regex)
+    this.same = sameText(this.template)
+    this.search = searchRegex(regex, text, this.same === null)
+    this.text = text
+  }
+
+  step(ctx: Context, budget: Budget): Result | undefined {
+    return gatherPiece(this, ctx, budget, UNITS_A_MATCH, 16)
+  }
+
+  take(ctx: Context): number | Control {
+    const { search, same } = this
+    const piece = same ?? expandReplacement(this.template, search)
+    this.out += this.text.slice(this.from, search.start) + piece
+    if (this.out.length > MAX_TEXT) return ctx.runtime('regex_replace: the result is too long')
+    this.from = search.end
+    return piece.length
+  }
+
+  finish(): Result {
+    return this.from === 0 ? this.out + this.text : this.out + this.text.slice(this.from)
+  }
+}
+
+/** A dict for each match. */
+class Capturing implements Gathering {
+  readonly search: Search
+  debt = 0
+  private readonly text: string
+  private readonly found: Value[] = []
+
+  constructor(regex: Regex, text: string) {
+    this.search = searchRegex(regex, text, true)
+    this.text = text
+  }
+
+  step(ctx: Context, budget: Budget): Result | undefined {
+    return gatherPiece(this, ctx, budget, UNITS_A_RECORD, 256)
+  }
+
+  take(): number {
+    const { search, text } = this
+    const { groupNames } = search.regex
+    const groups: Value[] = blankSlots(groupNames.length)
+    for (let at = 0; at < groups.length; at++) groups[at] = search.group(at + 1)
+    const record = recordOf(text.slice(search.start, search.end), new HarnList(groups))
+    for (let at = 0; at < groups.length; at++) {
+      const name = groupNames[at]!
+      const value = groups[at]!
+      if (name !== null && value !== null) record.set(name, value)
+    }
+    this.found.push(record)
+    return 0
+  }
+
+  finish(): Result {
+    return new HarnList(this.found)
+  }
+}
+
+const RECORD = shapeOfLiteral(['match', 'groups'])!
+
+/** One record of many: with no more room than it takes. */
+function recordOf(match: Value, groups: Value): HarnDict {
+  const slots = blankSlots(2)
+  slots[0] = match
+  slots[1] = groups
+  return new HarnDict(null, RECORD, slots)
+}
+
+/** What lies between the matches. */
+class Splitting implements Gathering {
+  readonly search: Search
+  debt = 0
+  private readonly text: string
+  private readonly pieces: Value[] = []
+  private from = 0
+
+  constructor(regex: Regex, text: string) {
+    this.search = searchRegex(regex, text, false)
+    this.text = text
+  }
+
+  step(ctx: Context, budget: Budget): Result | undefined {
+    return gatherPiece(this, ctx, budget, UNITS_A_MATCH, 32)
+  }
+
+  take(): number {
+    this.pieces.push(this.text.slice(this.from, this.search.start))
+    this.from = this.search.end
+    return 0
+  }
+
+  finish(): Result {
+    this.pieces.push(this.text.slice(this.from))
+    return new HarnList(this.pieces)
+  }
+}
+
+const matching = gathering('regex.match', (regex, text) => new Matching(regex, text))
+const replacing = gathering('regex.replace', (regex, text, replacement) => new Replacing(regex, text, replacement))
+const capturing = gathering('regex.captures', (regex, text) => new Capturing(regex, text))
+const splitting = gathering('regex.split', (regex, text) => new Splitting(regex, text))
 
 const matchAll = (ctx: Context, pattern: Value, input: Value, flags: Value): Result =>
-  ctx.argc < 2 ? null : gather(ctx, matching, { pattern, letters: textArg(ctx, 2, flags), input })
+  ctx.argc < 2 ? null : gather(ctx, matching, pattern, textArg(ctx, 2, flags), input, '')
 
 const replaceAll = (ctx: Context, pattern: Value, replacement: Value, input: Value): Result =>
-  ctx.argc < 3 ? null : gather(ctx, replacing, { pattern, letters: '', input, more: display(replacement) })
+  ctx.argc < 3 ? null : gather(ctx, replacing, pattern, '', input, display(replacement))
 
 const captures = (ctx: Context, pattern: Value, input: Value): Result =>
-  ctx.argc < 2 ? new HarnList([]) : gather(ctx, capturing, { pattern, letters: '', input })
+  ctx.argc < 2 ? new HarnList([]) : gather(ctx, capturing, pattern, '', input, '')
 
 const splitBy = (ctx: Context, input: Value, pattern: Value, flags: Value): Result =>
-  ctx.argc < 2 ? null : gather(ctx, splitting, { pattern, letters: textArg(ctx, 2, flags), input })
+  ctx.argc < 2 ? null : gather(ctx, splitting, pattern, textArg(ctx, 2, flags), input, '')
 
 export const regexFamily: BuiltinFamily = {
   name: 'regex',

@@ -37,6 +37,10 @@ const FULL = -3
 const MOST_STATES = 8192
 /** Fewer characters for each state of a full table, and a search is better off without. */
 const PROGRESS_A_STATE = 10
+/** What tries may read for nothing before there are too many: so much, and a character for each that is behind. */
+const FREE_WASTE = 256
+/** What starting costs, in characters. */
+const WASTE_A_TRY = 4
 /** Any class but that of the edge, where it does not matter which. */
 const OTHER_CLASS = 1
 
@@ -61,7 +65,7 @@ export interface DfaOptions {
   readonly mode: 'search' | 'here' | 'back'
   /** Of a search: whether a match must begin where the text does. */
   readonly anchored: boolean
-  /** Of a search: how places are found where a match could begin. */
+  /** Of `search` and `here`: how places are found where a match could begin. */
   readonly leap: Leap | null
   /** Entries of the table before it is thrown away; a fourth of that for nodes in states. */
   readonly most: number
@@ -83,10 +87,15 @@ export class Dfa {
   private nodeCount = 0
   /** Start states by what is known, 0 where not made yet. */
   private readonly starts = new Int32Array(8)
-  /** No match of the last endFrom begins before this place. */
+  /** The state of a try where nothing depends on the character before; 0 where it is not made yet. */
+  private first = 0
+  private readonly looksBack: boolean
+  /** No match of the last endFrom begins before this place; that of the last endNear begins there. */
   candidate = 0
-  /** Where the last endFrom or endAt stopped reading. */
+  /** Where the last endFrom or endNear stopped reading. */
   stop = 0
+  /** Characters that tries of this search read for nothing; -1 when it was too many. */
+  wasted = 0
   private clearings = 0
   /** How far this search had come when the table was last thrown away; -1 for not yet. */
   private resetAt = -1
@@ -103,6 +112,7 @@ export class Dfa {
     this.backwards = options.mode === 'back'
     this.anchored = options.anchored
     this.leap = options.leap
+    this.looksBack = options.leap?.looksBack === true
     this.stride = classes.count
     this.most = options.most
     this.mostStates = Math.max(FIRST_STATE + 2, Math.min(MOST_STATES, Math.floor(options.most / classes.count)))
@@ -182,57 +192,98 @@ export class Dfa {
     return last < 0 && last !== DEAD && last !== IDLE ? length : end
   }
 
-  /** The end of the match that begins at `from`; NO_MATCH, GAVE_UP. How far it had to read is in `stop`. */
-  endAt(text: string, from: number): number {
-    this.begin()
-    const end = this.scanAt(text, from)
+  /**
+   * Of `here`: tries the places where a match could begin, from `from` on, and answers the end of the first match; NO_MATCH, GAVE_UP.
+   * It begins at `candidate`, and how far it had to read is in `stop`. What tries read for nothing is added to `wasted`; -1 where that
+   * has become too much, with the answer GAVE_UP.
+   */
+  endNear(text: string, from: number, pairs: boolean): number {
+    const { wasted } = this
+    this.fresh = this.states.length === FIRST_STATE
+    this.resetAt = -1
+    const end = this.scanNear(text, from, pairs)
     if (end !== FULL) return end
+    this.wasted = wasted
     this.beginAnew()
-    return this.scanAt(text, from)
+    return this.scanNear(text, from, pairs)
   }
 
-  private scanAt(text: string, from: number): number {
+  private scanNear(text: string, from: number, pairs: boolean): number {
     const { latin } = this.classes
-    const length = text.length
-    let end = NO_MATCH
-    let at = from
-    let state = this.startState(at === 0 ? EDGE_CLASS : this.classBefore(text, at))
+    const { length } = text
+    const { looksBack } = this
+    const leap = this.leap!
+    const { leaves } = leap
     let { table } = this
-    if (state === DEAD) at = length
-    while (at < length) {
-      const unit = text.charCodeAt(at)
-      let size = 1
-      let each: number
-      if (unit < 256) each = latin[unit]!
+    for (let start = from; ;) {
+      if (leaves === null) start = leap.find(text, start, pairs)
       else {
-        each = this.classAt(text, at)
-        if ((unit & 0xfc00) === 0xd800) size = sizeAt(text, at)
-      }
-      let to = table[state + each]!
-      if (to <= 0) {
-        if (to === UNKNOWN) {
-          to = this.step(state, each, at - from)
-          table = this.table
-          if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
+        for (; start < length; start++) {
+          const unit = text.charCodeAt(start)
+          if (unit > 255 || leaves[unit] === 1) break
         }
-        if (to < 0) {
-          if (to !== DEAD) end = at
-          if (to === DEAD || to === MATCHED_AND_DEAD) {
-            this.stop = at
-            return end
+        if (start >= length) start = -1
+      }
+      if (start < 0) {
+        this.stop = length
+        return NO_MATCH
+      }
+      let state = this.first
+      if (looksBack || state === 0) {
+        state = this.startState(start === 0 ? EDGE_CLASS : this.classBefore(text, start))
+        ;({ table } = this)
+        if (!looksBack) this.first = state
+      }
+      let end = NO_MATCH
+      let at = start
+      if (state === DEAD) at = length
+      while (at < length) {
+        const unit = text.charCodeAt(at)
+        let size = 1
+        let each: number
+        if (unit < 256) each = latin[unit]!
+        else {
+          each = this.classAt(text, at)
+          if ((unit & 0xfc00) === 0xd800) size = sizeAt(text, at)
+        }
+        let to = table[state + each]!
+        if (to <= 0) {
+          if (to === UNKNOWN) {
+            to = this.step(state, each, at - from)
+            ;({ table } = this)
+            if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
           }
-          to = -to
+          if (to < 0) {
+            if (to !== DEAD) end = at
+            if (to === DEAD || to === MATCHED_AND_DEAD) break
+            to = -to
+          }
+        }
+        state = to
+        at += size
+      }
+      if (at >= length) {
+        at = length
+        if (state !== DEAD) {
+          let last = table[state + EDGE_CLASS]!
+          if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
+          if (last <= FULL_STEP) return last === FULL_STEP ? FULL : GAVE_UP
+          if (last === MATCHED_AND_DEAD) end = length
         }
       }
-      state = to
-      at += size
+      if (end >= 0) {
+        this.wasted += at - end
+        this.stop = at
+        this.candidate = start
+        return end
+      }
+      this.wasted += at - start + WASTE_A_TRY
+      if (this.wasted > FREE_WASTE + start) {
+        this.wasted = -1
+        return GAVE_UP
+      }
+      start += sizeAt(text, start)
     }
-    this.stop = length
-    if (state === DEAD) return NO_MATCH
-    let last = table[state + EDGE_CLASS]!
-    if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
-    if (last <= FULL_STEP) return last === FULL_STEP ? FULL : GAVE_UP
-    return last === MATCHED_AND_DEAD ? length : end
   }
 
   /** The first place at `from` or behind from which the pattern matches up to `end`. NO_MATCH, GAVE_UP. */
@@ -298,6 +349,7 @@ export class Dfa {
     this.numbers = new Map()
     this.nodeCount = 0
     this.starts.fill(0)
+    this.first = 0
   }
 
   private classAt(text: string, at: number): number {

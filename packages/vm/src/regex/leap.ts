@@ -20,6 +20,8 @@ export interface Leap {
   readonly looksBack: boolean
   /** Whether `pairs` makes a difference. */
   readonly needsPairs: boolean
+  /** By unit, 1 where a match may begin with it, where that is all there is to it: above 255 any may. null otherwise. */
+  readonly leaves: Uint8Array | null
 }
 
 /** null where every place has to be tried. */
@@ -37,6 +39,7 @@ export function leapOf(program: Program, classes: CharClasses): Leap | null {
 class LineLeap implements Leap {
   readonly looksBack = true
   readonly needsPairs = false
+  readonly leaves = null
   private readonly prefix: string
   private readonly opening: string
 
@@ -58,21 +61,22 @@ class LineLeap implements Leap {
 class PrefixLeap implements Leap {
   readonly looksBack: boolean
   readonly needsPairs = false
+  readonly leaves = null
   private readonly prefix: string
-  private readonly leaves: Uint8Array
+  private readonly first: Uint8Array
 
-  constructor(prefix: string, leaves: Uint8Array, looksBack: boolean) {
+  constructor(prefix: string, first: Uint8Array, looksBack: boolean) {
     this.prefix = prefix
-    this.leaves = leaves
+    this.first = first
     this.looksBack = looksBack
   }
 
   find(text: string, at: number): number {
-    const { leaves } = this
+    const { first } = this
     const near = Math.min(text.length, at + NEAR)
     for (; at < near; at++) {
       const unit = text.charCodeAt(at)
-      if (unit > 255 || leaves[unit] === 1) break
+      if (unit > 255 || first[unit] === 1) break
     }
     return text.indexOf(this.prefix, at)
   }
@@ -81,28 +85,30 @@ class PrefixLeap implements Leap {
 class WindowLeap implements Leap {
   readonly looksBack: boolean
   readonly needsPairs: boolean
+  readonly leaves: Uint8Array | null
   private readonly window: number
   /** Whether a unit may begin a match. */
-  private readonly leaves: Uint8Array
+  private readonly first: Uint8Array
   /** By the unit at the end of the window: how far the window may move; null where that is hardly ever far. */
   private readonly shifts: Uint8Array | null
 
-  constructor(window: number, leaves: Uint8Array, shifts: Uint8Array | null, looksBack: boolean) {
+  constructor(window: number, first: Uint8Array, shifts: Uint8Array | null, looksBack: boolean) {
     this.window = window
-    this.leaves = leaves
+    this.first = first
+    this.leaves = shifts === null ? first : null
     this.shifts = shifts
     this.needsPairs = shifts !== null
     this.looksBack = looksBack
   }
 
   find(text: string, at: number, pairs: boolean): number {
-    const { leaves, shifts } = this
+    const { first, shifts } = this
     const { length } = text
     // Places in the window are characters; with pairs of surrogates they would not be units.
     if (shifts === null || pairs) {
       for (; at < length; at++) {
         const unit = text.charCodeAt(at)
-        if (unit > 255 || leaves[unit] === 1) return at
+        if (unit > 255 || first[unit] === 1) return at
       }
       return -1
     }
@@ -114,8 +120,8 @@ class WindowLeap implements Leap {
         end += shift
         continue
       }
-      const first = text.charCodeAt(end - last)
-      if (first > 255 || leaves[first] === 1) return end - last
+      const unit0 = text.charCodeAt(end - last)
+      if (unit0 > 255 || first[unit0] === 1) return end - last
       end++
     }
     return -1

@@ -27,11 +27,6 @@ export interface Bounds {
 /** Half a MB for each of two tables, 32 KiB of marks. */
 const BOUNDS: Bounds = { states: 1 << 17, marks: 1 << 18 }
 
-/** What tries may read for nothing before there are too many: so much, and a character for each that is behind. */
-const FREE_WASTE = 256
-/** What starting costs, in characters. */
-const WASTE_A_TRY = 4
-
 /** What reading a character costs beside the nodes of the program that it may visit. */
 const WEIGHT = 8
 /** Of a node that is marked at a place, as part of what reading a character costs. */
@@ -42,6 +37,10 @@ const SLOW = 4
 const EXPLOSION = 20_000
 
 const SURROGATE = /[\ud800-\udfff]/
+
+const NO_SLOTS: number[] = []
+/** Units that are as good as no bound: a small integer, which takes no object of its own. */
+const UNBOUNDED = 0x3fffffff
 
 /** What is made when a pattern is first used, and may be forgotten between searches. */
 interface Machines {
@@ -59,10 +58,15 @@ export class Regex {
   /** Name of group i at index i - 1; null for a group without a name. */
   readonly groupNames: readonly (string | null)[]
   readonly program: Program
+  /** What it is known by where flags and pattern are one text. */
+  readonly key: string
+  /** A search that was ended, for the next one. */
+  idle: Search | null = null
   private machines: Machines | null = null
   private readonly bounds: Bounds
 
-  constructor(engine: RE2JS, groupNames: readonly (string | null)[], bounds = BOUNDS) {
+  constructor(engine: RE2JS, groupNames: readonly (string | null)[], bounds = BOUNDS, key = '') {
+    this.key = key
     this.bounds = bounds
     this.program = programOf(engine)
     this.groupNames = groupNames
@@ -80,6 +84,7 @@ export class Regex {
   /** Gives memory back; what is needed will be made again. */
   forget(): void {
     this.machines = null
+    this.idle = null
   }
 }
 
@@ -92,13 +97,17 @@ function machinesOf(program: Program, { states, marks }: Bounds): Machines {
     classes,
     captures: new Captures(program, classes, marks),
     leap,
-    here: tables && leap !== null ? new Dfa(program, classes, { mode: 'here', anchored, leap: null, most: states }) : null,
+    here: tables && leap !== null ? new Dfa(program, classes, { mode: 'here', anchored, leap, most: states }) : null,
     forward: tables ? new Dfa(program, classes, { mode: 'search', anchored, leap, most: states }) : null,
     backward:
       tables && program.length < 0 && !anchored
         ? new Dfa(reversed(program), classes, { mode: 'back', anchored: false, leap: null, most: states })
         : null,
   }
+}
+
+function blankPlaces(regex: Regex): number[] {
+  return new Array<number>(regex.program.slots).fill(-1)
 }
 
 /** What a search has come to. */
@@ -115,16 +124,17 @@ export const PAUSED = -1
  */
 export class Search {
   readonly regex: Regex
-  readonly text: string
+  /** Empty once the search was ended. */
+  text: string
   start = 0
   end = 0
   /** Start and end of each group, the whole match first, -1 for one that took no part; only where groups are asked for. */
-  readonly slots: number[]
+  slots: number[]
   spent = 0
-  allowed = Infinity
-  private readonly machines: Machines
-  private readonly groups: boolean
-  private readonly pairs: boolean
+  allowed = UNBOUNDED
+  private machines: Machines
+  private groups: boolean
+  private pairs: boolean
   /** 32 times the price of a character. */
   private readonly weight: number
   /** Whether the slots are filled for this match. */
@@ -145,8 +155,45 @@ export class Search {
     this.groups = groups
     this.pairs = this.machines.leap?.needsPairs === true && SURROGATE.test(text)
     this.weight = regex.size + WEIGHT
-    this.slots = groups ? new Array<number>(regex.program.slots).fill(-1) : []
+    this.slots = groups ? blankPlaces(regex) : NO_SLOTS
     this.slow = this.machines.forward === null
+  }
+
+  /** The search for another text, as new. */
+  private reset(text: string, groups: boolean): void {
+    this.text = text
+    this.machines = this.regex.use()
+    this.groups = groups
+    this.pairs = this.machines.leap?.needsPairs === true && SURROGATE.test(text)
+    if (!groups) this.slots = NO_SLOTS
+    else if (this.slots === NO_SLOTS) this.slots = blankPlaces(this.regex)
+    else this.slots.fill(-1)
+    this.slow = this.machines.forward === null
+    this.start = 0
+    this.end = 0
+    this.spent = 0
+    this.allowed = UNBOUNDED
+    this.filled = false
+    this.wasted = 0
+    this.pike = null
+    this.from = 0
+    this.lastEnd = -1
+  }
+
+  /** A search, which is to be ended: short texts are searched in less time than a new one is made in. */
+  static begin(regex: Regex, text: string, groups: boolean): Search {
+    const { idle } = regex
+    if (idle === null) return new Search(regex, text, groups)
+    regex.idle = null
+    idle.reset(text, groups)
+    return idle
+  }
+
+  /** Nobody looks at this search any more. */
+  finish(): void {
+    this.text = ''
+    this.pike = null
+    this.regex.idle = this
   }
 
   /** Moves on to the next match, if need be in several turns: FOUND, DONE, PAUSED. */
@@ -172,7 +219,7 @@ export class Search {
     for (;;) {
       const found = this.advance()
       if (found !== PAUSED) return found === FOUND
-      this.allowed = Infinity
+      this.allowed = UNBOUNDED
     }
   }
 
@@ -232,36 +279,22 @@ export class Search {
    * for the start. When tries have read too much for nothing, this gives up for the rest of the text, so that it stays linear.
    */
   private tryPlaces(from: number): number {
-    const { leap, here } = this.machines
-    if (leap === null || here === null) {
+    const { here } = this.machines
+    if (here === null) {
       this.wasted = -1
       return GAVE_UP
     }
-    const { text, pairs } = this
-    let at = leap.find(text, from, pairs)
-    while (at >= 0) {
-      const end = here.endAt(text, at)
-      if (end === GAVE_UP) {
-        this.giveUp()
-        return GAVE_UP
-      }
-      if (end !== NO_MATCH) {
-        this.wasted += here.stop - end
-        this.pay(here.stop - from)
-        this.start = at
-        this.end = end
-        return end
-      }
-      this.wasted += here.stop - at + WASTE_A_TRY
-      if (this.wasted > FREE_WASTE + at) break
-      at = leap.find(text, at + sizeAt(text, at), pairs)
+    here.wasted = this.wasted
+    const end = here.endNear(this.text, from, this.pairs)
+    this.wasted = here.wasted
+    if (end === GAVE_UP) {
+      if (here.wasted >= 0) this.giveUp()
+      return GAVE_UP
     }
-    if (at < 0) {
-      this.pay(text.length - from)
-      return NO_MATCH
-    }
-    this.wasted = -1
-    return GAVE_UP
+    this.pay(here.stop - from)
+    this.start = here.candidate
+    this.end = end
+    return end
   }
 
   private fill(): number {
