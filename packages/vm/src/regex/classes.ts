@@ -10,6 +10,9 @@ export const WORD_CHARACTER = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]/u
 /** The class of the place before the first and behind the last character. */
 export const EDGE_CLASS = 0
 
+export const NO_CHARACTER = -1
+export const MANY_CHARACTERS = -2
+
 /** Bits of the table that says which set has which class; past it sets are searched. */
 const MOST_BITS = 1 << 22
 
@@ -61,6 +64,18 @@ export class CharClasses {
   /** Bits of what characters of a class are: EDGE, NEWLINE, WORD. The last two only where the program asks. */
   info(each: number): number {
     return this.infos[each]!
+  }
+
+  /** The only code point of a class; NO_CHARACTER where it has none, MANY_CHARACTERS where it may have more. */
+  only(each: number): number {
+    if (each === EDGE_CLASS) return NO_CHARACTER
+    const part = this.partOf(each)
+    const first = this.samples[part]!
+    if (first > 0x10ffff) return NO_CHARACTER
+    const at = lastNotAbove(this.starts, first)
+    const isAlone = (this.starts[at + 1] ?? 0) === first + 1 && !this.parts.includes(part, at + 1)
+    if (!isAlone) return MANY_CHARACTERS
+    return this.words && this.of(first) !== each ? NO_CHARACTER : first
   }
 
   accepts(set: number, each: number): boolean {

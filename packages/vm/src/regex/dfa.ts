@@ -11,11 +11,12 @@
 // else has to do it. Scripts pay for what a search reads, so whether it gives up must be a fact of pattern and text, not of what was in
 // the table before: a search that fills a used table begins anew with an empty one.
 
-import { EDGE_CLASS } from './classes.js'
+import { EDGE_CLASS, MANY_CHARACTERS, NO_CHARACTER } from './classes.js'
 import type { CharClasses } from './classes.js'
 import type { Leap } from './leap.js'
 import { ASSERT, CONDITION, EDGE, GO, MATCH, conditionsBetween } from './program.js'
 import type { Automaton } from './program.js'
+import type { Sight } from './sight.js'
 
 export const NO_MATCH = -1
 export const GAVE_UP = -2
@@ -26,7 +27,12 @@ const DEAD = -1
 const MATCHED_AND_DEAD = -2
 /** No match has begun. */
 const IDLE = -3
-const FIRST_STATE = 4
+/** It goes on to itself, as with all characters but few: what is next of these is looked for. The second: and there is a match. */
+const STAYS = -4
+const MATCHED_AND_STAYS = -5
+/** Above these, negative as they are, are no places. */
+const LEAST_PLACE = -6
+const FIRST_STATE = 6
 /** Answers of step() that are in no table. */
 const GAVE_UP_STEP = -0x7fffffff
 const FULL_STEP = -0x7ffffffe
@@ -47,6 +53,17 @@ const OTHER_CLASS = 1
 const BEFORE = CONDITION.BEGIN_LINE | CONDITION.BEGIN_TEXT
 const BEHIND = CONDITION.END_LINE | CONDITION.END_TEXT
 
+/** Characters that a state may be left with before they are too many to be looked for. */
+const MOST_EXITS = 3
+/** Characters that are stepped through before looking for them, which takes longer to start. */
+const NEAR = 16
+
+/** What a state may be left with beside the end of the text. */
+interface Exits {
+  readonly chars: readonly string[]
+  readonly units: readonly [number, number, number]
+}
+
 interface State {
   /** READ and MATCH nodes; where assertions wait, what they and the others are reached from. */
   readonly nodes: Int32Array
@@ -55,6 +72,8 @@ interface State {
   readonly waiting: boolean
   /** Whether a match may yet begin behind this place. */
   readonly searching: boolean
+  /** null where they are many, or not known to be few. */
+  exits: Exits | null
 }
 
 export interface DfaOptions {
@@ -123,18 +142,17 @@ export class Dfa {
 
   /**
    * The end of the leftmost match that begins at `from` or behind; with `early` some place at which it is known that there is one.
-   * `pairs`: the text may hold pairs of surrogates.
    * NO_MATCH, GAVE_UP.
    */
-  endFrom(text: string, from: number, pairs: boolean, early: boolean): number {
+  endFrom(text: string, from: number, sight: Sight, early: boolean): number {
     this.begin()
-    const end = this.scanFrom(text, from, pairs, early)
+    const end = this.scanFrom(text, from, sight, early)
     if (end !== FULL) return end
     this.beginAnew()
-    return this.scanFrom(text, from, pairs, early)
+    return this.scanFrom(text, from, sight, early)
   }
 
-  private scanFrom(text: string, from: number, pairs: boolean, early: boolean): number {
+  private scanFrom(text: string, from: number, sight: Sight, early: boolean): number {
     const { latin } = this.classes
     const length = text.length
     const { leap } = this
@@ -142,7 +160,7 @@ export class Dfa {
     this.stop = length
     let at = from
     if (leap !== null) {
-      at = leap.find(text, at, pairs)
+      at = leap.find(text, at, sight)
       if (at < 0) return NO_MATCH
     }
     this.candidate = at
@@ -167,7 +185,7 @@ export class Dfa {
           if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
         }
         if (to === IDLE) {
-          at = leap!.find(text, at + size, pairs)
+          at = leap!.find(text, at + size, sight)
           if (at < 0) return NO_MATCH
           this.candidate = at
           state = this.startState(leap!.looksBack ? this.classBefore(text, at) : OTHER_CLASS)
@@ -175,10 +193,20 @@ export class Dfa {
           continue
         }
         if (to < 0) {
+          if (to === STAYS) {
+            at = this.leave(text, at + size, state, sight)
+            continue
+          }
           if (to !== DEAD) end = at
           if (to === DEAD || to === MATCHED_AND_DEAD || early) {
             this.stop = at
             return end
+          }
+          if (to === MATCHED_AND_STAYS) {
+            const left = this.leave(text, at + size, state, sight)
+            if (left > at + size) end = isPairBefore(text, left) ? left - 2 : left - 1
+            at = left
+            continue
           }
           to = -to
         }
@@ -189,7 +217,7 @@ export class Dfa {
     let last = table[state + EDGE_CLASS]!
     if (last === UNKNOWN) last = this.step(state, EDGE_CLASS, length - from)
     if (last <= FULL_STEP) return last === FULL_STEP ? FULL : GAVE_UP
-    return last < 0 && last !== DEAD && last !== IDLE ? length : end
+    return last < LEAST_PLACE || last === MATCHED_AND_DEAD ? length : end
   }
 
   /**
@@ -197,18 +225,18 @@ export class Dfa {
    * It begins at `candidate`, and how far it had to read is in `stop`. What tries read for nothing is added to `wasted`; -1 where that
    * has become too much, with the answer GAVE_UP.
    */
-  endNear(text: string, from: number, pairs: boolean): number {
+  endNear(text: string, from: number, sight: Sight): number {
     const { wasted } = this
     this.fresh = this.states.length === FIRST_STATE
     this.resetAt = -1
-    const end = this.scanNear(text, from, pairs)
+    const end = this.scanNear(text, from, sight)
     if (end !== FULL) return end
     this.wasted = wasted
     this.beginAnew()
-    return this.scanNear(text, from, pairs)
+    return this.scanNear(text, from, sight)
   }
 
-  private scanNear(text: string, from: number, pairs: boolean): number {
+  private scanNear(text: string, from: number, sight: Sight): number {
     const { latin } = this.classes
     const { length } = text
     const { looksBack } = this
@@ -216,7 +244,7 @@ export class Dfa {
     const { leaves } = leap
     let { table } = this
     for (let start = from; ;) {
-      if (leaves === null) start = leap.find(text, start, pairs)
+      if (leaves === null) start = leap.find(text, start, sight)
       else {
         for (; start < length; start++) {
           const unit = text.charCodeAt(start)
@@ -254,8 +282,18 @@ export class Dfa {
             if (to <= FULL_STEP) return to === FULL_STEP ? FULL : GAVE_UP
           }
           if (to < 0) {
+            if (to === STAYS) {
+              at = this.leave(text, at + size, state, sight)
+              continue
+            }
             if (to !== DEAD) end = at
             if (to === DEAD || to === MATCHED_AND_DEAD) break
+            if (to === MATCHED_AND_STAYS) {
+              const left = this.leave(text, at + size, state, sight)
+              if (left > at + size) end = isPairBefore(text, left) ? left - 2 : left - 1
+              at = left
+              continue
+            }
             to = -to
           }
         }
@@ -404,13 +442,50 @@ export class Dfa {
     else to = matched ? -place : place
     if (this.clearings === clearings) {
       this.table[from + each] = to
-      return to
+      return place === from && !this.backwards ? this.stay(from, each, state) : to
     }
     // The state that is left is in the table no more.
     if (!this.fresh) return FULL_STEP
     if (this.resetAt >= 0 && progress - this.resetAt < statesMade * PROGRESS_A_STATE) return GAVE_UP_STEP
     this.resetAt = progress
     return to
+  }
+
+  /** Sees whether there are but few characters that a state may be left with, now that it goes on to itself with one more class. */
+  private stay(from: number, each: number, state: State): number {
+    const { table, classes } = this
+    if (state.exits === null) {
+      const chars: string[] = []
+      for (let other = EDGE_CLASS + 1; other < this.stride; other++) {
+        if (Math.abs(table[from + other]!) === from) continue
+        const only = classes.only(other)
+        if (only === NO_CHARACTER) continue
+        if (only === MANY_CHARACTERS || chars.length === MOST_EXITS || only > 0xffff || (only & 0xf800) === 0xd800)
+          return table[from + each]!
+        chars.push(String.fromCharCode(only))
+      }
+      const unit = (at: number): number => chars[at]?.charCodeAt(0) ?? -1
+      state.exits = { chars, units: [unit(0), unit(1), unit(2)] }
+    }
+    for (let other = EDGE_CLASS + 1; other < this.stride; other++) {
+      const to = table[from + other]!
+      if (to === from) table[from + other] = STAYS
+      else if (to === -from) table[from + other] = MATCHED_AND_STAYS
+    }
+    return table[from + each]!
+  }
+
+  /** Where the state is left at `at` or behind, or the text ends. */
+  private leave(text: string, at: number, state: number, sight: Sight): number {
+    const { chars, units } = this.states[state / this.stride]!.exits!
+    const { length } = text
+    const [first, second, third] = units
+    const near = sight.looksAhead ? Math.min(length, at + NEAR) : length
+    for (; at < near; at++) {
+      const unit = text.charCodeAt(at)
+      if (unit === first || unit === second || unit === third) return at
+    }
+    return at < length ? sight.look(text, chars, at) : length
   }
 
   /** The state that stands at what `roots` lead to. */
@@ -428,7 +503,7 @@ export class Dfa {
     const key = `${String.fromCharCode(kept + (goesOn ? 8 : 0) + (waiting ? 16 : 0))}${String.fromCharCode.apply(null, nodes as unknown as number[])}`
     const number = this.numbers.get(key)
     if (number !== undefined) return number * this.stride
-    return this.add(key, { nodes, known: kept, waiting, searching: goesOn })
+    return this.add(key, { nodes, known: kept, waiting, searching: goesOn, exits: null })
   }
 
   private add(key: string, state: State): number {

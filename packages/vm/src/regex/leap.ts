@@ -1,10 +1,12 @@
 // Where a match could begin, found without a step of the automaton for every character: by the text that each match begins with, by
-// the characters that its first few places may hold (a window that is moved as far as the character at its end allows, as Boyer and
-// Moore do), or by the line it must begin. Places that are passed over begin no match; the others have yet to be tried.
+// the characters that its first few places may hold (a rare one at some place; or a window that is moved as far as the character at
+// its end allows, as Boyer and Moore do), or by the line it must begin. Places that are passed over begin no match; the others have
+// yet to be tried.
 
 import type { CharClasses } from './classes.js'
 import { MATCH, READ } from './program.js'
 import type { Automaton, Program } from './program.js'
+import type { Sight } from './sight.js'
 
 /** Characters that are looked at one by one before indexOf, which takes longer to start, looks for the next one. */
 const NEAR = 16
@@ -12,10 +14,15 @@ const MOST_WINDOW = 8
 
 /** What texts are made of mostly: to stop at these is no gain where each stop costs more than a step. */
 const COMMON = ' etaoinsr'
+/** What comes next, about one in seventy characters each; others are taken to be one in three hundred. */
+const FREQUENT = 'hldcumfpgwyb0123456789.,-_/"=:()\n'
+/** Rare characters that are looked for, and how many in a thousand characters they may be together. */
+const MOST_NEEDLES = 3
+const MOST_NEEDED = 40
 
 export interface Leap {
-  /** The first place at `at` or behind where a match could begin; -1 for none. `pairs`: the text may hold pairs of surrogates. */
-  find(text: string, at: number, pairs: boolean): number
+  /** The first place at `at` or behind where a match could begin; -1 for none. */
+  find(text: string, at: number, sight: Sight): number
   /** Whether what may begin there depends on the character before. */
   readonly looksBack: boolean
   /** Whether `pairs` makes a difference. */
@@ -28,12 +35,13 @@ export interface Leap {
 export function leapOf(program: Program, classes: CharClasses): Leap | null {
   const { prefix, beginsLine, looksBack } = program
   if (beginsLine) return new LineLeap(prefix)
-  const { window, leaves, shifts } = windowOf(program, classes)
+  const { window, leaves, shifts, needles, place, hasPairs } = windowOf(program, classes)
   if (window === 0) return null
   if (prefix !== '') return new PrefixLeap(prefix, leaves, looksBack)
+  if (needles !== '') return new NeedleLeap(needles, place, leaves, looksBack)
   const stops = Array.from(COMMON, (char) => leaves[char.charCodeAt(0)]!)
   if (looksBack && stops.includes(1)) return null
-  return new WindowLeap(window, leaves, shifts, looksBack)
+  return new WindowLeap(window, leaves, shifts, { looksBack, hasPairs })
 }
 
 class LineLeap implements Leap {
@@ -82,6 +90,59 @@ class PrefixLeap implements Leap {
   }
 }
 
+/** By rare characters, one of which stands at a certain place of each match. Where each comes next is remembered. */
+class NeedleLeap implements Leap {
+  readonly looksBack: boolean
+  readonly needsPairs = false
+  readonly leaves = null
+  private readonly needles: readonly string[]
+  private readonly units: readonly [number, number, number]
+  private readonly place: number
+  private readonly first: Uint8Array
+
+  constructor(needles: string, place: number, first: Uint8Array, looksBack: boolean) {
+    this.needles = [...needles]
+    const unit = (at: number): number => needles.charCodeAt(Math.min(at, needles.length - 1))
+    this.units = [unit(0), unit(1), unit(2)]
+    this.place = place
+    this.first = first
+    this.looksBack = looksBack
+  }
+
+  find(text: string, at: number, sight: Sight): number {
+    const { first, place } = this
+    for (let from = at + place; ; from++) {
+      from = this.findNeedle(text, from, sight)
+      if (from < 0) return -1
+      if (place === 0) return from
+      const unit = text.charCodeAt(from - place)
+      if (unit > 255 || first[unit] === 1) return from - place
+    }
+  }
+
+  private findNeedle(text: string, from: number, sight: Sight): number {
+    const { needles, units } = this
+    const { next } = sight
+    // A search that read ahead of the end of its match comes back to where it knows of no needle.
+    for (; from < sight.since && from < text.length; from++) {
+      const unit = text.charCodeAt(from)
+      if (unit === units[0] || unit === units[1] || unit === units[2]) return from
+    }
+    sight.since = from
+    let nearest = text.length
+    for (let each = 0; each < needles.length; each++) {
+      let found = next[each]!
+      if (found < from) {
+        found = text.indexOf(needles[each]!, from)
+        if (found < 0) found = text.length
+        next[each] = found
+      }
+      if (found < nearest) nearest = found
+    }
+    return nearest < text.length ? nearest : -1
+  }
+}
+
 class WindowLeap implements Leap {
   readonly looksBack: boolean
   readonly needsPairs: boolean
@@ -92,16 +153,21 @@ class WindowLeap implements Leap {
   /** By the unit at the end of the window: how far the window may move; null where that is hardly ever far. */
   private readonly shifts: Uint8Array | null
 
-  constructor(window: number, first: Uint8Array, shifts: Uint8Array | null, looksBack: boolean) {
+  constructor(
+    window: number,
+    first: Uint8Array,
+    shifts: Uint8Array | null,
+    { looksBack, hasPairs }: { readonly looksBack: boolean; readonly hasPairs: boolean },
+  ) {
     this.window = window
     this.first = first
     this.leaves = shifts === null ? first : null
     this.shifts = shifts
-    this.needsPairs = shifts !== null
+    this.needsPairs = shifts !== null && hasPairs
     this.looksBack = looksBack
   }
 
-  find(text: string, at: number, pairs: boolean): number {
+  find(text: string, at: number, { pairs }: Sight): number {
     const { first, shifts } = this
     const { length } = text
     // Places in the window are characters; with pairs of surrogates they would not be units.
@@ -133,6 +199,11 @@ interface Window {
   readonly window: number
   readonly leaves: Uint8Array
   readonly shifts: Uint8Array | null
+  /** Rare characters of which one stands `place` units behind the beginning of each match; empty for none. */
+  readonly needles: string
+  readonly place: number
+  /** Whether some character in the window may be a pair of surrogates. */
+  readonly hasPairs: boolean
 }
 
 function windowOf(program: Program, classes: CharClasses): Window {
@@ -140,6 +211,10 @@ function windowOf(program: Program, classes: CharClasses): Window {
   const shifts = new Uint8Array(256)
   let level = reads(program, [program.start])
   let window = 0
+  let hasPairs = false
+  let needles = ''
+  let place = 0
+  let rate = MOST_NEEDED + 1
   for (; level !== null && window < MOST_WINDOW; window++) {
     const accepted = new Uint8Array(classes.count)
     for (const node of level) {
@@ -150,6 +225,13 @@ function windowOf(program: Program, classes: CharClasses): Window {
       if (window === 0) leaves[unit] = 1
       shifts[unit] = window + 1
     }
+    const few = fewOf(program, level)
+    if (!hasPairs && few !== '' && rateOf(few) < rate) {
+      needles = few
+      place = window
+      rate = rateOf(few)
+    }
+    for (const node of level) if (program.sets[program.value[node]!]!.at(-1)! > 0xffff) hasPairs = true
     level = reads(
       program,
       level.map((node) => program.next[node]![0]!),
@@ -159,7 +241,30 @@ function windowOf(program: Program, classes: CharClasses): Window {
   let gain = 0
   for (let unit = 0; unit < 256; unit++) shifts[unit] = window - shifts[unit]!
   for (const char of COMMON) gain += shifts[char.charCodeAt(0)]!
-  return { window, leaves, shifts: gain >= 2 * COMMON.length ? shifts : null }
+  return { window, leaves, shifts: gain >= 2 * COMMON.length ? shifts : null, needles, place, hasPairs }
+}
+
+/** All that the nodes read, where these are no more than few characters of one unit; otherwise empty. */
+function fewOf({ value, sets }: Program, nodes: readonly number[]): string {
+  const units = new Set<number>()
+  for (const node of nodes) {
+    const set = sets[value[node]!]!
+    for (let at = 0; at < set.length; at += 2) {
+      for (let unit = set[at]!; unit <= set[at + 1]!; unit++) {
+        if (unit > 0xffff || (unit & 0xf800) === 0xd800) return ''
+        units.add(unit)
+        if (units.size > MOST_NEEDLES) return ''
+      }
+    }
+  }
+  return String.fromCharCode(...units)
+}
+
+/** How many in a thousand characters of a text are one of these, as a guess. */
+function rateOf(chars: string): number {
+  let rate = 0
+  for (const char of chars) rate += COMMON.includes(char) ? 60 : FREQUENT.includes(char) ? 14 : 3
+  return rate
 }
 
 /** READ nodes that are reached without reading, assertions taken to hold; null where the match is. */

@@ -97,6 +97,56 @@ test('JavaScript agrees where the languages do', { timeout: 60_000 }, () => {
   }
 })
 
+test('texts with long runs, which are looked through instead of stepped through, give the same', { timeout: 60_000 }, () => {
+  const roll = dice(31)
+  const runs = [
+    'a'.repeat(40),
+    'é'.repeat(30),
+    '😀'.repeat(20),
+    ' '.repeat(50),
+    'A1b c'.repeat(9),
+    '\n',
+    ';',
+    'ab',
+    '"',
+    '😀',
+    'q',
+    'c.',
+  ]
+  const atoms = [
+    '.',
+    '[^;]',
+    '[^"]',
+    '[^a]',
+    '\\s',
+    '(?s:.)',
+    '[^;q"]',
+    ';',
+    'q',
+    '"',
+    '(?i:q)',
+    '[;q]',
+    'a',
+    '(?m:$)',
+    '(?m:^)',
+    '\\b',
+    '\\n',
+  ]
+  for (let round = 0; round < 400; round++) {
+    const source = Array.from(
+      { length: 1 + roll(4) },
+      () => atoms[roll(atoms.length)]! + ['', '', '*', '+', '*?', '?'][roll(6)]!,
+    ).join('')
+    const pattern = parse(source.replaceAll(/(\(\?m:[$^]\)|\\b)[*+?]+/g, '$1'))
+    const bounds = SIZES[Object.keys(SIZES)[roll(3)]!]
+    const regex = new Regex(pattern.engine, pattern.names, bounds)
+    for (let each = 0; each < 4; each++) {
+      const text = Array.from({ length: roll(9) }, () => runs[roll(runs.length)]!).join('')
+      same(searched(regex, text, true), plainly(pattern, text), `${JSON.stringify(source)} in ${JSON.stringify(text)}`)
+    }
+  }
+})
+
 test('a search that may only spend a little at a time finds the same', () => {
   const roll = dice(11)
   for (let round = 0; round < 300; round++) {

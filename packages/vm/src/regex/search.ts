@@ -11,6 +11,7 @@ import type { Leap } from './leap.js'
 import { Pike } from './pike.js'
 import { programOf, reversed } from './program.js'
 import type { Program } from './program.js'
+import { Sight } from './sight.js'
 
 /** Programs and alphabets above this are no matter for tables. */
 const MOST_NODES = 1 << 14
@@ -134,7 +135,7 @@ export class Search {
   allowed = UNBOUNDED
   private machines: Machines
   private groups: boolean
-  private pairs: boolean
+  private readonly sight = new Sight()
   /** 32 times the price of a character. */
   private readonly weight: number
   /** Whether the slots are filled for this match. */
@@ -153,7 +154,7 @@ export class Search {
     this.text = text
     this.machines = regex.use()
     this.groups = groups
-    this.pairs = this.machines.leap?.needsPairs === true && SURROGATE.test(text)
+    this.sight.pairs = this.machines.leap?.needsPairs === true && SURROGATE.test(text)
     this.weight = regex.size + WEIGHT
     this.slots = groups ? blankPlaces(regex) : NO_SLOTS
     this.slow = this.machines.forward === null
@@ -164,7 +165,7 @@ export class Search {
     this.text = text
     this.machines = this.regex.use()
     this.groups = groups
-    this.pairs = this.machines.leap?.needsPairs === true && SURROGATE.test(text)
+    this.sight.reset(this.machines.leap?.needsPairs === true && SURROGATE.test(text))
     if (!groups) this.slots = NO_SLOTS
     else if (this.slots === NO_SLOTS) this.slots = blankPlaces(this.regex)
     else this.slots.fill(-1)
@@ -227,7 +228,7 @@ export class Search {
   exists(): boolean {
     const { program } = this.regex
     if (program.literal) return this.text.includes(program.prefix)
-    const end = this.slow ? GAVE_UP : this.machines.forward!.endFrom(this.text, 0, this.pairs, true)
+    const end = this.slow ? GAVE_UP : this.machines.forward!.endFrom(this.text, 0, this.sight, true)
     if (end !== GAVE_UP) return end !== NO_MATCH
     this.slow = true
     return this.next()
@@ -256,7 +257,7 @@ export class Search {
       if (tried !== GAVE_UP) return tried === NO_MATCH ? DONE : FOUND
     }
     const { forward, backward } = this.machines
-    const end = forward!.endFrom(this.text, from, this.pairs, false)
+    const end = forward!.endFrom(this.text, from, this.sight, false)
     if (end !== GAVE_UP) this.pay(forward!.stop - from)
     if (end === NO_MATCH) return DONE
     if (end === GAVE_UP) return this.findSlowly()
@@ -285,7 +286,7 @@ export class Search {
       return GAVE_UP
     }
     here.wasted = this.wasted
-    const end = here.endNear(this.text, from, this.pairs)
+    const end = here.endNear(this.text, from, this.sight)
     this.wasted = here.wasted
     if (end === GAVE_UP) {
       if (here.wasted >= 0) this.giveUp()
