@@ -53,7 +53,12 @@ interface Machines {
   readonly here: Dfa | null
   readonly forward: Dfa | null
   readonly backward: Dfa | null
+  /** Searches that are to do without trying places, because one before read too much for nothing. What they cost is the same. */
+  tireless: number
 }
+
+/** So many searches go by before places are tried again. */
+const TIRELESS = 32
 
 export class Regex {
   /** Name of group i at index i - 1; null for a group without a name. */
@@ -95,6 +100,7 @@ function machinesOf(program: Program, { states, marks }: Bounds): Machines {
   const tables = states > 0 && program.kind.length <= MOST_NODES && classes.count <= MOST_CLASSES
   const leap = anchored ? null : leapOf(program, classes)
   return {
+    tireless: 0,
     classes,
     captures: new Captures(program, classes, marks),
     leap,
@@ -158,6 +164,7 @@ export class Search {
     this.weight = regex.size + WEIGHT
     this.slots = groups ? blankPlaces(regex) : NO_SLOTS
     this.slow = this.machines.forward === null
+    this.wasted = this.rest()
   }
 
   /** The search for another text, as new. */
@@ -175,10 +182,18 @@ export class Search {
     this.spent = 0
     this.allowed = UNBOUNDED
     this.filled = false
-    this.wasted = 0
+    this.wasted = this.rest()
     this.pike = null
     this.from = 0
     this.lastEnd = -1
+  }
+
+  /** What tries have wasted in the beginning. */
+  private rest(): number {
+    const { machines } = this
+    if (machines.tireless === 0) return 0
+    machines.tireless--
+    return -1
   }
 
   /** A search, which is to be ended: short texts are searched in less time than a new one is made in. */
@@ -290,6 +305,7 @@ export class Search {
     this.wasted = here.wasted
     if (end === GAVE_UP) {
       if (here.wasted >= 0) this.giveUp()
+      else this.machines.tireless = TIRELESS
       return GAVE_UP
     }
     this.pay(here.stop - from)
@@ -361,6 +377,7 @@ export class Search {
   }
 
   private pay(characters: number): void {
-    this.spent += Math.floor((characters * this.weight) / 32)
+    const price = characters * this.weight
+    this.spent += price < 0x7fffffff ? price >> 5 : Math.floor(price / 32)
   }
 }
