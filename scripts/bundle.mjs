@@ -1,8 +1,9 @@
 // Bundles the command line into packages/cli/dist with esbuild, from source, so that it starts fast:
 //
 //   bridle.js              the entry: loads the rest through V8's code cache (packages/cli/src/start.ts)
-//   lib/                   the bundle in CommonJS, each file wrapped as a function: main.js, a file for each worker, chunks that are
-//                          read on first use (MCP, other commands)
+//   lib/core.js            all that a plain run of a script needs (scripts/core-bundle.mjs)
+//   lib/                   the rest of the bundle in CommonJS, each file wrapped as a function: parts that the core loads on first use
+//                          (other commands, further builtins, the compiler), a file for each worker, chunks that they share
 //   lib/vendor-*.js        libraries that most runs do not use; imports of them load at the first touch (scripts/lazy-modules.mjs)
 //   compiled/              the code cache, filled by one run at the end; made anew by every Node that needs it, and not published
 //
@@ -12,12 +13,14 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Script } from 'node:vm'
 import { build, transform } from 'esbuild'
+import { buildCore, fromCore, partFile } from './core-bundle.mjs'
 import { lazyModules, vendorFile } from './lazy-modules.mjs'
 import { entries, layers, manifestOf, readJson, root } from './workspace.mjs'
 
@@ -39,6 +42,7 @@ const LAZY_PACKAGES = [
   'zod',
 ]
 const LAZY_BUILTINS = ['node:child_process', 'node:crypto', 'node:dns', 'node:http', 'node:https', 'node:net', 'node:zlib']
+const URL_OF_FILE = 'const bridleUrl=require("node:url").pathToFileURL(__dirname).href;'
 const unbundled = Object.keys(manifestOf('cli').dependencies)
 
 for (const name of existsSync(target) ? readdirSync(target) : []) {
@@ -63,17 +67,13 @@ const shared = /** @type {const} */ ({
   legalComments: 'none',
   metafile: true,
   write: false,
-  outdir: library,
   logLevel: 'warning',
   supported: { 'dynamic-import': true },
 })
 
-const bundle = await build({
+const options = {
   ...shared,
-  entryPoints: entryPoints(),
-  chunkNames: 'chunk-[hash]',
-  splitting: true,
-  format: 'esm',
+  format: /** @type {const} */ ('esm'),
   external: unbundled,
   alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
   define: { BRIDLE_VERSION: JSON.stringify(manifestOf('cli').version) },
@@ -86,11 +86,21 @@ const bundle = await build({
       found: (specifier, resolved) => vendors.set(specifier, resolved),
     }),
   ],
+}
+const core = await buildCore(options, join(source, 'begin.ts'))
+await addFiles(core.result)
+const bundle = await build({
+  ...options,
+  outdir: library,
+  entryPoints: [...workers(), ...core.parts.map((path) => ({ in: path, out: partFile(path).slice(0, -3) }))],
+  chunkNames: 'chunk-[hash]',
+  splitting: true,
+  plugins: [fromCore(core.members, core.exportsOf), ...options.plugins],
 })
 await addFiles(bundle)
 for (const [specifier, resolved] of vendors) {
   const entry = { in: resolved, out: vendorFile(specifier).slice(0, -3) }
-  await addFiles(await build({ ...shared, entryPoints: [entry], format: 'cjs' }))
+  await addFiles(await build({ ...shared, outdir: library, entryPoints: [entry], format: 'cjs' }))
   await checkVendor(vendorFile(specifier), resolved)
 }
 
@@ -103,9 +113,9 @@ for (const [name, text] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
 const buildHash = hash.digest('hex').slice(0, 16)
 // Nothing in dist is an ES module, whatever the package says.
 writeFileSync(join(target, 'package.json'), '{ "type": "commonjs" }\n')
-await writeStarter('bridle', 'main.js', '#!/usr/bin/env node')
+await writeStarter('bridle', 'core.js', '#!/usr/bin/env node')
 chmodSync(join(target, 'bridle.js'), 0o755)
-for (const { out } of entryPoints()) if (out !== 'main') await writeStarter(out, `${out}.js`, '')
+for (const { out } of workers()) await writeStarter(out, `${out}.js`, '')
 writeFileSync(join(target, 'THIRD-PARTY.txt'), thirdPartyNotices([...bundledFiles]))
 fillCache()
 
@@ -130,8 +140,7 @@ async function addFiles({ outputFiles, metafile }) {
       supported: { 'dynamic-import': false },
       define: { 'import.meta.url': 'bridleUrl' },
       logOverride: { 'empty-import-meta': 'silent' },
-      banner:
-        '(function(exports,require,module,__filename,__dirname){const bridleUrl=require("node:url").pathToFileURL(__dirname).href;',
+      banner: `(function(exports,require,module,__filename,__dirname){${text.includes('import.meta.url') ? URL_OF_FILE : ''}`,
       footer: '})',
     })
     if (/[^\x00-\x7f]/.test(code)) throw new Error(`bundle: ${name} is not ASCII, which start.ts relies on`)
@@ -175,16 +184,26 @@ function fillCache() {
   const script =
     'fn greet(name, times = 1) { return "hello ${name} ${times}" }\npipeline main() {\n  let found = ["a", "b"].map({ x -> greet(x) })\n  println(found.join(", "))\n}\n'
   const env = { ...process.env, BRIDLE_COMPILE_CACHE: '', NODE_OPTIONS: '' }
-  const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), 'run', '-e', script], {
-    env,
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`bundle: the bundle does not run:\n${stderr}`)
+  const folder = mkdtempSync(join(tmpdir(), 'bridle-bundle-'))
+  try {
+    const file = join(folder, 'script.harn')
+    writeFileSync(file, script)
+    // A plain run first: what the core has compiled by its end is what all runs find compiled.
+    for (const words of [[file], ['-e', script]]) {
+      const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), 'run', ...words], {
+        env,
+        encoding: 'utf8',
+      })
+      if (status !== 0) throw new Error(`bundle: the bundle does not run:\n${stderr}`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
-/** The command itself, and each `worker.ts`: a worker thread starts from a file of its own, named after its folder. */
-function entryPoints() {
-  const points = [{ in: join(source, 'main.ts'), out: 'main' }]
+/** Each `worker.ts`: a worker thread starts from a file of its own, named after its folder. */
+function workers() {
+  const points = []
   for (const name of readdirSync(source)) {
     const worker = join(source, name, 'worker.ts')
     if (existsSync(worker)) points.push({ in: worker, out: `${name}-worker` })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { OPCODES } from '@bridle/compiler/bytecode'
 import { ERROR_CODES } from '../packages/cli/src/error-codes.js'
 import { FINDING_CODES } from '../packages/cli/src/finding-codes.js'
-import { commandRuntime } from '../packages/cli/src/host.js'
+import { allFamilies } from '@bridle/stdlib-tools'
 import { root } from './workspace.mjs'
 import type { BuiltinDef } from '@bridle/vm'
 import type { OpcodeRow } from '@bridle/compiler/bytecode'
@@ -37,8 +37,7 @@ function read(path: string): string | null {
 // ---- builtins
 
 function builtinsPage(): string {
-  const { registry } = commandRuntime({ terminal: false })
-  const families = [...registry.families]
+  const families = [...allFamilies()]
     .map((family) => ({
       name: family.name,
       defs: family.builtins.filter(isPublic).sort(byHeading),

@@ -53,9 +53,14 @@ function installInputs() {
 function buildInputs() {
   const isSource = (/** @type {string} */ path) => !path.endsWith('.test.ts')
   return [
-    ...['tsconfig.json', 'tsconfig.base.json', 'scripts/bundle.mjs', 'scripts/lazy-modules.mjs', 'scripts/workspace.mjs'].map(
-      (name) => join(root, name),
-    ),
+    ...[
+      'tsconfig.json',
+      'tsconfig.base.json',
+      'scripts/bundle.mjs',
+      'scripts/core-bundle.mjs',
+      'scripts/lazy-modules.mjs',
+      'scripts/workspace.mjs',
+    ].map((name) => join(root, name)),
     ...filesBelow(join(root, 'types')),
     ...layers.flatMap((name) => [
       join(root, 'packages', name, 'tsconfig.json'),

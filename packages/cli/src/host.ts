@@ -2,24 +2,15 @@
 // Scripts started here have the authority of whoever started them, as in the reference; a folder is not a sandbox.
 
 import { dirname } from 'node:path'
-import { clockProvider, createRuntime, mcpGlobal, randomProvider } from '@bridle/stdlib-tools'
-import type { ProviderSource, Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
-import {
-  ManifestError,
-  discoverSkills,
-  fileModules,
-  findManifest,
-  guardedFetch,
-  hashHex,
-  hookModules,
-  nodeProviders,
-  lazyMcpProvider,
-} from '@bridle/stdlib-tools/node'
+import { createRuntime } from '@bridle/stdlib-tools'
+import type { ProviderSource, ResolveModule, Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
+import { ManifestError, discoverSkills, fileModules, findManifest, hashHex } from '@bridle/stdlib-tools/node'
 import type { Manifest } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
-import { withLogins } from './mcp-logins.js'
+import { commandProviders, declaredBy } from './host-parts.js'
+import type { Declared } from './host-parts.js'
 import type { Memory } from './repl/memory.js'
 
 export interface CommandHostOptions {
@@ -49,43 +40,32 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
   const authority = options.authority ?? authorityOf({})
   const { root } = authority
   const manifest = options.script === undefined ? null : manifestOf(options.script)
-  const declared = manifest?.mcpServers ?? {}
-  // A confined run has the user's tokens only where MCP was granted to it.
-  const isTrusted = authority.providers.sandbox === 'none' || authority.runtime.grants?.includes('mcp') === true
-  const servers = isTrusted ? withLogins(declared) : declared
-  const hooks = hookModules(manifest?.hooks ?? []).map((text, at) => [`manifest_hook_${at}`, text] as const)
-  const isEager = Object.values(servers).some((server) => server.lazy === false)
+  const declared = manifest === null ? NOTHING_DECLARED : declaredBy(manifest, authority)
   const skills = options.script === undefined ? null : discoverSkills({ manifest, folders: authority.skillFolders })
   if (options.terminal) for (const problem of skills?.problems ?? []) process.stderr.write(`warning: ${problem}\n`)
   const globalValues: { [name: string]: NonNullable<RuntimeOptions['globalValues']>[string] } = {}
-  if (isEager && options.globals?.includes('mcp') !== true) globalValues['mcp'] = mcpGlobal(servers)
+  const { servers, mcp, hooks } = declared
+  if (mcp !== null && options.globals?.includes('mcp') !== true) globalValues['mcp'] = mcp
   if (skills !== null && skills.registry !== null) globalValues['skills'] = skills.registry
   const { memory } = options
-  const providers: readonly ProviderSource[] = [
-    ...nodeProviders({
-      ...authority.providers,
-      process: { args: options.args ?? [], ...(skills === null ? {} : { findSkill: skills.find }) },
-      terminal: options.terminal,
-    }),
-    lazyMcpProvider({
-      cwd: root,
-      env: 'inherit',
-      stderr: options.terminal ? 'inherit' : 'ignore',
+  const providers = (): readonly ProviderSource[] =>
+    commandProviders({
+      authority,
+      args: options.args ?? [],
+      findSkill: skills?.find ?? null,
       servers,
-      // The protocol's library makes requests of its own, which are to keep the rules of the run as well.
-      ...(authority.mcpNetwork === null ? {} : { fetch: guardedFetch(authority.mcpNetwork) }),
-    }),
-  ]
+      terminal: options.terminal,
+      memory: memory ?? null,
+    })
+  let resolve: ResolveModule | null = null
   return createRuntime({
-    providers:
-      memory === undefined
-        ? providers
-        : [clockProvider(), randomProvider(), ...providers].map((provider) => memory.wrap(provider)),
+    // Servers that are not lazy begin with the run; everything else waits for the first effect.
+    providers: mcp === null ? providers : providers(),
     ...(memory === undefined ? {} : { clock: memory.clock() }),
     enforceManifest: options.enforceManifest ?? false,
     ...authority.runtime,
     ...options.runtime,
-    resolve: fileModules({ root }),
+    resolve: (path, from) => (resolve ??= fileModules({ root }))(path, from),
     ...(hooks.length === 0 ? {} : { std: Object.fromEntries(hooks), prelude: hooks.map(([name]) => `std/${name}`) }),
     hashHex,
     ...(Object.keys(globalValues).length === 0 ? {} : { globalValues }),
@@ -93,6 +73,8 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
     limits: { ...COMMAND_LIMITS, ...options.limits },
   })
 }
+
+const NOTHING_DECLARED: Declared = { servers: {}, mcp: null, hooks: [] }
 
 /** The manifest above a script; one that was not read from a file belongs to the working folder. */
 export function manifestOf(script: string): Manifest | null {

@@ -5,11 +5,10 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Module, Runtime } from '@bridle/stdlib-tools'
-import { renderDiagnostic } from '@bridle/parser'
-import type { Diagnostic, SourceFile } from '@bridle/parser'
 import { LinkError } from '@bridle/vm'
 import { CommandError, UsageError } from './errors.js'
 import type { SourceLookup } from './fault-report.js'
+import { showDiagnostics } from './show-diagnostics.js'
 
 export interface Script {
   /** What modules and traces call it: a real path, or a name in angle brackets. */
@@ -36,20 +35,13 @@ export function compileScript(runtime: Runtime, script: Script): Module | null {
   try {
     const module = runtime.compile(script.text, { file: script.key })
     const file = module.files.get(script.key)
-    if (file !== undefined) showDiagnostics(module.warnings, file, script)
+    if (file !== undefined && module.warnings.length > 0) showDiagnostics(module.warnings, file, script)
     return module
   } catch (cause) {
     if (cause instanceof LinkError) throw new CommandError(cause.message)
     if (!(cause instanceof CompileError)) throw cause
     showDiagnostics(cause.diagnostics, cause.file, script)
     return null
-  }
-}
-
-function showDiagnostics(diagnostics: readonly Diagnostic[], file: SourceFile, script: Script): void {
-  const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
-  for (const diagnostic of diagnostics) {
-    process.stderr.write(renderDiagnostic(diagnostic, file, { color }).replaceAll(file.name, script.shown))
   }
 }
 

@@ -86,5 +86,7 @@ function writeCache(): void {
   }
 }
 
-load(BRIDLE_ENTRY)
+const entry = load(BRIDLE_ENTRY) as { readonly begin?: (words: readonly string[]) => Promise<void> }
+// No top-level await: the bundle is CommonJS. A worker begins by being loaded.
+void entry.begin?.(process.argv.slice(2))
 if (compiled.length > 0 && isPlainProcess()) process.once('exit', writeCache)

@@ -115,7 +115,8 @@ export type {
 
 export { Driver, NotSuspendedError } from './driver.js'
 export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, ArrivedAnswer } from './driver.js'
-export { JOURNAL_FORMAT, JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry } from './journal.js'
+export { JOURNAL_FORMAT } from './journal-format.js'
+export { JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry } from './journal.js'
 export type { Journal, JournalEntry } from './journal.js'
 export { CodecError, decodePlain, encodePlain } from './journal-codec.js'
 export { TraceHash } from './journal-trace.js'

@@ -8,11 +8,10 @@
 
 import { DEFAULT_LIMITS } from '@bridle/vm'
 import type { EffectOutcome, Limits, Plain } from '@bridle/vm'
+import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'
 import type { ProgramSources } from './modules.js'
-
-export const JOURNAL_FORMAT = 1
 
 export type JournalEntry =
   /** First entry. `program` identifies the code (hash of its sources), `label` is for people, `sources` are for who lost them. */

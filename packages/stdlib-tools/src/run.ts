@@ -3,35 +3,29 @@
 
 import { toPlain } from '@bridle/vm'
 import type { Effect, Fault, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
-import { authorized, providerTable, refusal } from './authority.js'
 import type { Grants } from './authority.js'
 import type { HostBridge } from './bridge/host-bridge.js'
 import { systemClock } from './clock.js'
 import type { Clock } from './clock.js'
 import { Driver } from './driver.js'
 import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine, StartFacts } from './driver.js'
-import { dryRunning } from './dry-run.js'
 import type { DryRunEntry } from './dry-run.js'
 import { EventStream } from './events.js'
 import type { RunEvent } from './events.js'
 import { BudgetMeter } from './policy/budgets.js'
 import type { Budgets } from './policy/budgets.js'
-import { createExecutors, toolProvider } from './executors/index.js'
-import type { McpToolCaller, PendingResults, ScriptTool, ToolProviderParts } from './executors/index.js'
-import { hostProvider } from './host-provider.js'
-import { withinManifest } from './manifest-guard.js'
+import type { PendingResults, ScriptTool } from './executors/index.js'
+import { openServices } from './run-services.js'
+import type { Services } from './run-services.js'
 import type { ManifestGuard } from './manifest-guard.js'
-import { JOURNAL_FORMAT } from './journal.js'
+import { JOURNAL_FORMAT } from './journal-format.js'
 import type { Journal } from './journal.js'
 import type { HashHex } from './journal-trace.js'
 import { withoutStd } from './modules.js'
 import type { ProgramSources } from './modules.js'
-import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
 import type { RandomSource } from './providers/basics.js'
-import { answered, thrownError } from './providers/provider.js'
-import type { PerformEffect, Provider, ProviderSource } from './providers/provider.js'
+import type { ProviderSources } from './providers/provider.js'
 import type { Host } from './tools/host.js'
-import { propagating } from './trace/propagate.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
 
@@ -83,7 +77,8 @@ export interface RunParts {
   readonly input: Plain
   readonly host: Host
   readonly bridge?: HostBridge | undefined
-  readonly providers: readonly ProviderSource[]
+  /** A function: they are made with the first effect. */
+  readonly providers: ProviderSources
   readonly grants: Grants
   /** Null: the run is not held to its manifest. */
   readonly guard: ManifestGuard | null
@@ -140,9 +135,11 @@ export class Run {
   private readonly stream = new EventStream()
   private readonly abort = new AbortController()
   private readonly driver: Driver
-  private readonly providers: readonly Provider[]
+  /** What answers effects: made for the first one, where no provider of the host begins with the run. */
+  private services: Services | null
   private readonly entries: DryRunEntry[]
   private readonly startedAt: number
+  private readonly clock: Clock
   private readonly recorder: TraceRecorder | null
   /** What is left of the budgets that the start gave. */
   readonly budgets: BudgetMeter
@@ -155,7 +152,7 @@ export class Run {
     this.entries = [...parts.dryRunBefore]
     const clock = parts.clock ?? systemClock()
     this.startedAt = parts.startedAt ?? clock.now()
-    this.providers = this.makeProviders(clock)
+    this.clock = clock
     this.recorder =
       parts.tracing === undefined
         ? null
@@ -173,6 +170,7 @@ export class Run {
             },
           )
     const { recorder } = this
+    this.services = typeof parts.providers === 'function' ? null : this.openServices()
     this.driver = new Driver({
       machine: (answer) =>
         parts.machine(answer, {
@@ -182,7 +180,7 @@ export class Run {
           },
         }),
       begin: parts.begin,
-      perform: this.performer(),
+      perform: (effect, call) => (this.services ??= this.openServices()).perform(effect, call),
       clock,
       runId: parts.runId,
       journal: parts.journal,
@@ -273,10 +271,15 @@ export class Run {
       return result
     } finally {
       signal?.removeEventListener('abort', onAbort)
-      await Promise.allSettled(this.providers.map(async (provider) => provider.close?.()))
+      await this.services?.close()
       this.stream.end()
       journal?.close?.()
     }
+  }
+
+  private openServices(): Services {
+    const { recorder, entries, clock, startedAt } = this
+    return openServices(this.parts, { recorder, entries, clock, startedAt, emit: (event) => this.emit(event) })
   }
 
   private resultOf(end: DriveEnd): RunResult {
@@ -294,65 +297,6 @@ export class Run {
         return { ...ended, status: 'cancelled', reason: end.reason }
     }
   }
-
-  private makeProviders(clock: Clock): readonly Provider[] {
-    const { parts } = this
-    const info = { runId: parts.runId, now: () => clock.now(), startedAt: this.startedAt }
-    const given = parts.providers.map((source) => (typeof source === 'function' ? source(info) : source))
-    const mcp = given.find(isMcpCaller) ?? null
-    const tools: ToolProviderParts = {
-      executors: createExecutors({ host: parts.host, bridge: parts.bridge ?? null, mcp, scripts: parts.scripts }),
-      pending: parts.pendingResults,
-      progress: (callId, tool, data) => this.emit({ type: 'progress', callId, tool, data }),
-      timeoutOf: (name) => parts.host.tool(name)?.timeoutMs ?? null,
-    }
-    const stderr: Provider = {
-      kinds: ['terminal.write'],
-      perform: (effect) => {
-        this.emit({ type: 'stderr', text: String(effect.args['text'] ?? '') })
-        return answered(null)
-      },
-    }
-    // A run that no client waits for; hosts that serve scripts put their own in its place.
-    const unserved: Provider = {
-      kinds: ['mcp.client'],
-      isReadOnly: () => true,
-      perform: () => thrownError('MCP client: this run does not work for a client'),
-    }
-    const clocks = clockProvider()
-    const basics = [
-      typeof clocks === 'function' ? clocks(info) : clocks,
-      randomProvider(parts.random),
-      traceProvider(parts.trace),
-      stderr,
-      unserved,
-    ]
-    return [
-      ...basics,
-      toolProvider(tools),
-      hostProvider(parts.host, tools, { input: parts.input, dryRun: parts.dryRun }, parts.bridge ?? null),
-      ...given,
-    ]
-  }
-
-  private performer(): PerformEffect {
-    const { grants, guard, dryRun } = this.parts
-    const table = providerTable(this.providers)
-    const allowed = authorized(table, grants)
-    const held = guard === null ? allowed : withinManifest(guard, allowed)
-    const perform = this.recorder === null ? held : propagating(this.recorder, held)
-    if (!dryRun) return perform
-    return dryRunning(
-      perform,
-      // What would be refused is refused in a dry run too, and is not on its list.
-      (effect, call) =>
-        refusal(table, grants, effect) !== null ? true : (table.get(effect.kind)?.isReadOnly?.(effect, call) ?? null),
-      (entry) => {
-        this.entries.push(entry)
-        this.emit({ type: 'dry_run', entry })
-      },
-    )
-  }
 }
 
 /** What ended a run that did not end well. */
@@ -367,10 +311,6 @@ export function complaintOf(result: RunResult): string | null {
     default:
       return null
   }
-}
-
-function isMcpCaller(provider: Provider): provider is Provider & McpToolCaller {
-  return 'callTool' in provider && 'isReadOnlyTool' in provider
 }
 
 /** Host data of a script value; data that is too deep to cross is told as such. */

@@ -1,10 +1,8 @@
 // `createRuntime`: what a program embeds. A runtime is the host's side of scripts: its tools and functions, the powers it
 // gives, limits. It compiles modules and starts runs; a run never shares state with another.
 
-import { compileProgram, withBuiltins } from '@bridle/compiler'
 import type { ConstraintRules } from '@bridle/compiler/grants'
 import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclarations } from '@bridle/compiler'
-import { renderDiagnostic } from '@bridle/parser'
 import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
 import {
   DEFAULT_LIMITS,
@@ -37,7 +35,7 @@ import type {
 } from '@bridle/vm'
 import { Grants } from './authority.js'
 import type { Grant } from './authority.js'
-import { allFamilies } from './builtins/families.js'
+import { coreFamilies, laterFamilies } from './builtins/families.js'
 import type { HostBridge } from './bridge/host-bridge.js'
 import type { Clock } from './clock.js'
 import type { DrivenMachine } from './driver.js'
@@ -45,13 +43,15 @@ import type { DryRunEntry } from './dry-run.js'
 import type { RunEvent } from './events.js'
 import { PendingResults } from './executors/index.js'
 import type { ScriptTool, ToolOutcome } from './executors/index.js'
+import { compileProgram, renderDiagnostic, withBuiltins } from './front-end.js'
 import { hashHex as nobleHash, hashTexts, sha256Hex, toHex } from './hash.js'
 import { JournalFormatError } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
 import { SourceCollector, recordedResolver, stdModule, withoutStd } from './modules.js'
 import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
 import type { RandomSource } from './providers/basics.js'
-import type { ProviderSource } from './providers/provider.js'
+import { joinedProviders } from './providers/provider.js'
+import type { ProviderSource, ProviderSources } from './providers/provider.js'
 import { replay } from './replay.js'
 import type { ReplayEnd, ReplayOptions } from './replay.js'
 import { Run } from './run.js'
@@ -88,8 +88,8 @@ export interface RuntimeOptions extends HostParts {
   readonly resultCache?: ResultCache
   /** Time limits, redirects and repetitions of requests whose script names none. */
   readonly requestDefaults?: RequestDefaults
-  /** What answers effects: files, processes, HTTP, MCP … . None by default. */
-  readonly providers?: readonly ProviderSource[]
+  /** What answers effects: files, processes, HTTP, MCP … . None by default. A function is asked at the first effect of each run. */
+  readonly providers?: ProviderSources
   /** Which of these powers runs have: `['fs.read', 'http']`, `['*']`. None by default. */
   readonly grants?: readonly Grant[]
   /**
@@ -314,7 +314,7 @@ export class Runtime {
     this.host = new Host(options)
     this.states = statesOf(options)
     this.capabilities = described(options.capabilities ?? {})
-    const registry = createRegistry([...allFamilies, this.host.family(), ...(options.families ?? [])])
+    const registry = createRegistry([...coreFamilies, this.host.family(), ...(options.families ?? [])], laterFamilies)
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
     const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
     this.types = added.length === 0 ? null : withBuiltins(added)
@@ -498,7 +498,7 @@ export class Runtime {
       tracing: options.tracing ?? own.tracing?.(runId),
       host: this.host,
       bridge: options.bridge,
-      providers: [...(own.providers ?? []), ...(options.providers ?? [])],
+      providers: joinedProviders(own.providers ?? [], options.providers ?? []),
       grants: options.grants === undefined ? this.grants : this.grants.narrowedTo(options.grants),
       guard: own.enforceManifest === false ? null : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
       pendingResults: this.pendingResults,

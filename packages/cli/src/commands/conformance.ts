@@ -9,7 +9,7 @@ import { MODES } from '../conformance/modes.js'
 import type { Mode } from '../conformance/modes.js'
 import { renderResult, renderSummary } from '../conformance/report.js'
 import { runSuite, SuiteError } from '../conformance/suite.js'
-import type { ConformanceFlags } from '../main.js'
+import type { ConformanceFlags } from '../program.js'
 
 /** More threads than this only compete for memory. */
 const MOST_JOBS = 8

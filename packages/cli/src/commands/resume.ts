@@ -10,7 +10,7 @@ import { commandRuntime } from '../host.js'
 import { reasonOf } from '../load.js'
 import type { Script } from '../load.js'
 import { perform } from '../perform.js'
-import type { RunFlags } from '../main.js'
+import type { RunFlags } from '../program.js'
 import { limitsOf } from './run.js'
 
 export type ResumeFlags = Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'snapshot'>

@@ -7,9 +7,10 @@ import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { performUntil, savedLine } from '../perform.js'
 import type { Performance } from '../perform.js'
-import type { RunFlags } from '../main.js'
+import type { RunFlags } from '../program.js'
 import { openSnapshot, readBytes, refusing } from './resume.js'
-import { limitsOf, readInput } from './run.js'
+import { readInput } from './run-options.js'
+import { limitsOf } from './run.js'
 
 export interface SnapshotFlags extends Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap'> {
   readonly out: string
@@ -49,7 +50,7 @@ export async function snapshotCommand(file: string | undefined, options: Snapsho
 type Begun = Pick<Performance, 'module' | 'script' | 'launch'>
 
 async function fresh(file: string | undefined, options: SnapshotFlags): Promise<Begun | null> {
-  const input = readInput(options.input)
+  const input = options.input === undefined ? null : readInput(options.input)
   const script = await readScript(file, options.eval)
   const { scriptArguments } = options
   const runtime = commandRuntime({ script: script.key, terminal: true, args: scriptArguments, limits: limitsOf(options) })

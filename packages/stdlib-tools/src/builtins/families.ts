@@ -1,8 +1,15 @@
 // All builtins that scripts have: the machine's own and those that belong to this layer.
 
-import { STANDARD_FAMILIES } from '@bridle/vm'
-import type { BuiltinFamily } from '@bridle/vm'
-import { mcpFamily } from './mcp.js'
-import { mcpServeFamily } from '../mcp/server-family.js'
+import { CORE_FAMILIES, LATER_FAMILIES } from '@bridle/vm'
+import type { BuiltinFamily, LaterFamilies } from '@bridle/vm'
+import { mcpFamilies } from './families-mcp.js'
+import { MCP_NAMES } from './later.generated.js'
 
-export const allFamilies: readonly BuiltinFamily[] = [...STANDARD_FAMILIES, mcpFamily, mcpServeFamily]
+/** Those that every registry has from the start, and those that come with the first name that is looked up in them. */
+export const coreFamilies: readonly BuiltinFamily[] = CORE_FAMILIES
+export const laterFamilies: readonly LaterFamilies[] = [...LATER_FAMILIES, { ...MCP_NAMES, load: mcpFamilies }]
+
+/** All at once. */
+export function allFamilies(): readonly BuiltinFamily[] {
+  return [...coreFamilies, ...laterFamilies.flatMap(({ load }) => load())]
+}

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { lazyMcpProvider } from '../mcp/lazy.js'
 import type { RequestDefaults } from '@bridle/vm'
 import type { LlmService } from '../providers/llm.js'
+import { joinedProviders } from '../providers/provider.js'
 import type { ProviderSource } from '../providers/provider.js'
 import type { RuntimeOptions } from '../runtime.js'
 import type { Tool } from '../tools/define.js'
@@ -35,7 +36,7 @@ export function settled(options: RuntimeOptions, config: ToolConfig, about: Abou
   return {
     ...options,
     tools: [...tools, ...(options.tools ?? [])],
-    providers: [...providersOf(config, service), ...(options.providers ?? [])],
+    providers: joinedProviders(providersOf(config, service), options.providers ?? []),
     ...(options.logLevel === undefined && about.says('logging') ? { logLevel: logging.level } : {}),
     ...(options.requestDefaults === undefined ? { requestDefaults: requestDefaultsOf(config) } : {}),
     ...(options.resultCache === undefined && about.says('cache') ? { resultCache: cache } : {}),

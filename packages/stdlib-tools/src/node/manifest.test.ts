@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { findManifest, readManifest, hookModules } from './manifest.js'
+import { findManifest } from './find-manifest.js'
+import { readManifest, hookModules } from './manifest.js'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-manifest-')))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,15 +1,13 @@
 // `harn.toml`, the manifest of a project, as far as running a script needs it: today the MCP servers of `[[mcp]]` (04a §3.3).
 // Tables that belong to others (packages, skills, hooks) pass unread. A manifest that does not parse is an error with its place.
 
-import { readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { TomlError, parse } from 'smol-toml'
 import { z } from 'zod'
 import { HOOK_EVENTS } from '@bridle/vm'
+import { ManifestError } from './manifest-error.js'
 import type { McpServerDeclaration } from '../mcp/config.js'
 import type { McpAuth } from '../mcp/oauth.js'
-
-export const MANIFEST_NAME = 'harn.toml'
 
 export interface Manifest {
   /** Absolute path of the file. */
@@ -29,11 +27,6 @@ export interface ManifestHook {
   /** Absolute path of the module, and its function. */
   readonly module: string
   readonly fn: string
-}
-
-/** The manifest is there and cannot be used; the message names the file and the place in it. */
-export class ManifestError extends Error {
-  override readonly name = 'ManifestError'
 }
 
 const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -70,23 +63,6 @@ const serverSchema = () =>
     keep_alive: duration().optional(),
     keep_alive_ms: z.number().nonnegative().optional(),
   })
-
-/** The manifest of the folder or of the nearest one above it; null when there is none. Throws ManifestError. */
-export function findManifest(folder: string): Manifest | null {
-  for (let at = resolve(folder); ; at = dirname(at)) {
-    const path = join(at, MANIFEST_NAME)
-    let text: string | null = null
-    try {
-      text = readFileSync(path, 'utf8')
-    } catch (cause) {
-      const code = (cause as NodeJS.ErrnoException).code
-      if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EISDIR')
-        throw new ManifestError(`cannot read ${path}: ${code}`, { cause })
-    }
-    if (text !== null) return readManifest(path, text)
-    if (dirname(at) === at) return null
-  }
-}
 
 /** Throws ManifestError. */
 export function readManifest(path: string, text: string): Manifest {

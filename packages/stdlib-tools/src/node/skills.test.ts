@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { display } from '@bridle/vm'
 import { afterAll, describe, expect, test } from 'vitest'
-import { discoverSkills } from './skills.js'
+import { discoverSkills } from './find-skills.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bridle-skills-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

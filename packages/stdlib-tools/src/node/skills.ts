@@ -3,12 +3,12 @@
 
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HarnDict, HarnList, display, fromPlain, parseYaml, toPlain } from '@bridle/vm'
 import type { Plain, Value } from '@bridle/vm'
 import { z } from 'zod'
+import { homeOf, machineRoots } from './find-skills.js'
 
 export type SkillLayer = 'cli' | 'env' | 'project' | 'manifest' | 'user' | 'package' | 'system'
 
@@ -56,9 +56,9 @@ const settingsSchema = () =>
 const sourcesSchema = () =>
   z.object({ source: z.array(z.object({ path: z.string().optional(), namespace: z.string().optional() })) })
 
-export function discoverSkills(sources: SkillSources): DiscoveredSkills {
+export function readSkills(sources: SkillSources): DiscoveredSkills {
   const env = sources.env ?? process.env
-  const home = env['HOME'] ?? homedir()
+  const home = homeOf(env)
   const project = sources.manifest === null ? null : dirname(sources.manifest.path)
   const problems: string[] = []
   const settings = readTable(sources, 'skills', settingsSchema, problems) ?? {}
@@ -80,9 +80,7 @@ export function discoverSkills(sources: SkillSources): DiscoveredSkills {
     const packages = join(project, '.harn', 'packages')
     for (const name of foldersIn(packages)) add('package', join(packages, name, 'skills'))
   }
-  add('user', join(home, '.harn', 'skills'))
-  add('system', join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'harn', 'skills'))
-  add('system', join('/etc', 'harn', 'skills'))
+  for (const { layer, path } of machineRoots(env)) add(layer, path)
   const order = [...(settings.lookup_order ?? []).filter((layer) => LAYERS.includes(layer as SkillLayer)), ...LAYERS]
   const enabled = roots.filter(({ layer }) => settings.disable?.includes(layer) !== true)
   enabled.sort((a, b) => order.indexOf(a.layer) - order.indexOf(b.layer))

@@ -45,6 +45,19 @@ export interface RunInfo {
 /** A provider shared by all runs, or a function that makes one for each run. */
 export type ProviderSource = Provider | ((run: RunInfo) => Provider)
 
+/** Those of a host; a function is asked at the first effect of each run. */
+export type ProviderSources = readonly ProviderSource[] | (() => readonly ProviderSource[])
+
+/** One list after the other; later providers win. */
+export function joinedProviders(first: ProviderSources, second: ProviderSources): ProviderSources {
+  if (typeof first !== 'function' && typeof second !== 'function') return [...first, ...second]
+  return () => [...listed(first), ...listed(second)]
+}
+
+function listed(sources: ProviderSources): readonly ProviderSource[] {
+  return typeof sources === 'function' ? sources() : sources
+}
+
 export function answered(value: Plain): EffectOutcome {
   return { ok: true, value }
 }

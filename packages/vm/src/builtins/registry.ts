@@ -23,7 +23,6 @@ export interface Registry {
   readonly methods: ReadonlyMap<string, ReadonlyMap<string, BuiltinDef>>
   readonly frames: ReadonlyMap<string, FrameDef>
   readonly constants: ReadonlyMap<string, Value>
-  readonly families: readonly BuiltinFamily[]
 }
 
 /** Builtins that stay when only listed ones are permitted (reference 02 §22). */
@@ -56,26 +55,153 @@ export function restrictRegistry(registry: Registry, lists: BuiltinLists): Regis
   return { ...registry, builtins }
 }
 
-export function createRegistry(families: readonly BuiltinFamily[]): Registry {
-  const builtins = new Map<string, BuiltinDef>()
-  const methods = new Map<string, Map<string, BuiltinDef>>()
-  const frames = new Map<string, FrameDef>()
-  const constants = new Map<string, Value>()
-  for (const family of families) {
+/** Families that are loaded when one of their names is first looked up. They have no methods. */
+export interface LaterFamilies {
+  /** Names of their builtins and of their constants, each list separated by spaces. */
+  readonly builtins: string
+  readonly constants: string
+  readonly load: () => readonly BuiltinFamily[]
+}
+
+/** Raises an Error for names that are defined twice, and for later families that are not what was said of them. */
+export function createRegistry(families: readonly BuiltinFamily[], later: readonly LaterFamilies[] = []): Registry {
+  const tables = new Tables()
+  for (const family of families) tables.add(family)
+  if (later.length === 0) return tables
+  const waiting = new Waiting(tables, later)
+  return {
+    builtins: new LaterTable(tables.builtins, waiting, 'builtins'),
+    methods: tables.methods,
+    frames: new LaterTable(tables.frames, waiting, null),
+    constants: new LaterTable(tables.constants, waiting, 'constants'),
+  }
+}
+
+class Tables implements Registry {
+  readonly builtins = new Map<string, BuiltinDef>()
+  readonly methods = new Map<string, Map<string, BuiltinDef>>()
+  readonly frames = new Map<string, FrameDef>()
+  readonly constants = new Map<string, Value>()
+
+  add(family: BuiltinFamily): void {
     for (const def of family.builtins) {
-      let table: Map<string, BuiltinDef> = builtins
-      if (def.receiver !== null) {
-        table = methods.get(def.receiver) ?? new Map()
-        methods.set(def.receiver, table)
-      }
+      const table = def.receiver === null ? this.builtins : this.methodsOf(def.receiver)
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
       table.set(def.name, guarded(family.charges === 'arguments' && !def.pays ? charging(def) : def))
     }
     for (const def of family.frames ?? []) {
-      if (frames.has(def.kind)) throw new Error(`native frame ${def.kind} is defined twice`)
-      frames.set(def.kind, def)
+      if (this.frames.has(def.kind)) throw new Error(`native frame ${def.kind} is defined twice`)
+      this.frames.set(def.kind, def)
     }
-    for (const [name, value] of Object.entries(family.constants ?? {})) constants.set(name, value)
+    for (const [name, value] of Object.entries(family.constants ?? {})) this.constants.set(name, value)
   }
-  return { builtins, methods, frames, constants, families }
+
+  private methodsOf(receiver: string): Map<string, BuiltinDef> {
+    let table = this.methods.get(receiver)
+    if (table === undefined) this.methods.set(receiver, (table = new Map()))
+    return table
+  }
+}
+
+/** The groups that are not loaded yet. */
+class Waiting {
+  private readonly tables: Tables
+  private readonly later: readonly LaterFamilies[]
+  /** Group of each name, made when a name is missing for the first time. */
+  private groups: { readonly builtins: Map<string, number>; readonly constants: Map<string, number> } | null = null
+  private readonly loaded = new Set<number>()
+
+  constructor(tables: Tables, later: readonly LaterFamilies[]) {
+    this.tables = tables
+    this.later = later
+  }
+
+  names(of: 'builtins' | 'constants'): ReadonlyMap<string, number> {
+    return (this.groups ??= { builtins: this.namesOf('builtins'), constants: this.namesOf('constants') })[of]
+  }
+
+  loadAll(): void {
+    for (let group = 0; group < this.later.length; group++) this.load(group)
+  }
+
+  load(group: number): void {
+    if (this.loaded.has(group)) return
+    // Before any is loaded: a name that is known by then is one that is defined twice.
+    this.names('builtins')
+    this.loaded.add(group)
+    for (const family of this.later[group]!.load()) this.tables.add(family)
+  }
+
+  private namesOf(what: 'builtins' | 'constants'): Map<string, number> {
+    const groups = new Map<string, number>()
+    for (const [group, { [what]: names }] of this.later.entries()) {
+      for (const name of names.split(' ')) {
+        if (name === '') continue
+        if (groups.has(name) || this.tables[what].has(name)) throw new Error(`builtin ${name} is defined twice`)
+        groups.set(name, group)
+      }
+    }
+    return groups
+  }
+}
+
+/** A table that is filled when it has to be: by one name, or by being looked through. Names alone load nothing. */
+class LaterTable<T> implements ReadonlyMap<string, T> {
+  private readonly known: Map<string, T>
+  private readonly waiting: Waiting
+  /** Null where names do not say which group has them. */
+  private readonly named: 'builtins' | 'constants' | null
+
+  constructor(known: Map<string, T>, waiting: Waiting, named: 'builtins' | 'constants' | null) {
+    this.known = known
+    this.waiting = waiting
+    this.named = named
+  }
+
+  get(name: string): T | undefined {
+    const found = this.known.get(name)
+    if (found !== undefined || this.known.has(name)) return found
+    if (this.named === null) this.waiting.loadAll()
+    else {
+      const group = this.waiting.names(this.named).get(name)
+      if (group === undefined) return undefined
+      this.waiting.load(group)
+    }
+    return this.known.get(name)
+  }
+
+  has(name: string): boolean {
+    if (this.known.has(name)) return true
+    return this.named === null ? this.all.has(name) : this.waiting.names(this.named).has(name)
+  }
+
+  get size(): number {
+    return this.all.size
+  }
+
+  keys(): MapIterator<string> {
+    if (this.named === null) return this.all.keys()
+    return new Set([...this.known.keys(), ...this.waiting.names(this.named).keys()]).values() as MapIterator<string>
+  }
+
+  values(): MapIterator<T> {
+    return this.all.values()
+  }
+
+  entries(): MapIterator<[string, T]> {
+    return this.all.entries()
+  }
+
+  [Symbol.iterator](): MapIterator<[string, T]> {
+    return this.all.entries()
+  }
+
+  forEach(callback: (value: T, key: string, map: ReadonlyMap<string, T>) => void): void {
+    for (const [name, value] of this.all) callback(value, name, this)
+  }
+
+  private get all(): Map<string, T> {
+    this.waiting.loadAll()
+    return this.known
+  }
 }

@@ -1,0 +1,41 @@
+// What the command begins with. A plain run of a script goes straight to it, because its start is part of every run; all other
+// words are for program.ts, which knows every command and option. Here is also the edge: how errors become text and exit codes.
+
+import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError } from './errors.js'
+import { plainRun } from './plain-run.js'
+import { runCommand } from './commands/run.js'
+
+/** Carries the words of the command line out; the exit code is left in the process. */
+export async function begin(words: readonly string[]): Promise<void> {
+  // A reader that went away (`bridle run x | head`) is no error.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'EPIPE') process.exit(0)
+      throw cause
+    })
+  }
+  // Not process.exit: text that is still on its way through a pipe would be cut off.
+  process.exitCode = await codeOf(words)
+}
+
+async function codeOf(words: readonly string[]): Promise<number> {
+  try {
+    const plain = plainRun(words)
+    if (plain !== null) return await runCommand(plain.file, plain.options)
+    const { runProgram } = await import('./program.js')
+    return await runProgram(words)
+  } catch (cause) {
+    if (cause instanceof UsageError) {
+      process.stderr.write(`error: ${cause.message}\n`)
+      return EXIT_USAGE
+    }
+    if (cause instanceof CommandError) {
+      process.stderr.write(`error: ${cause.message}\n`)
+      return EXIT_FAILURE
+    }
+    process.stderr.write(
+      `bridle failed, and this is a bug: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`,
+    )
+    return EXIT_FAILURE
+  }
+}

@@ -1,0 +1,87 @@
+// What the options of `bridle run` stand for: files of input, answers, journals and traces. Apart from run.ts, because a run without
+// options needs none of it.
+
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Journal, TraceOptions } from '@bridle/stdlib-tools'
+import { Redactor, plainFromHost } from '@bridle/stdlib-tools'
+import { fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
+import { modelFixtures } from '@bridle/vm'
+import type { Plain } from '@bridle/vm'
+import { CommandError, UsageError } from '../errors.js'
+import { reasonOf } from '../load.js'
+
+/** Extensions by name. Throws UsageError. */
+export function extensionsOf(names: readonly string[] | undefined): readonly 'grants'[] {
+  return (names ?? []).map((name) => {
+    if (name !== 'grants') throw new UsageError(`--extension ${name}: the only extension is grants`)
+    return name
+  })
+}
+
+/** A trace in a file; a path that is a folder, or ends like one, gets a file named by the run. */
+export function tracingOf(path: string): { readonly tracing: TraceOptions; readonly runId?: string } {
+  const secrets = Object.entries(process.env).flatMap(([name, value]) =>
+    new Redactor().isSecretName(name) && value !== undefined ? [value] : [],
+  )
+  const isFolder = path.endsWith('/') || (existsSync(path) && statSync(path).isDirectory())
+  const runId = uuidv7()
+  const file = isFolder ? join(path, `${runId}.jsonl`) : path
+  try {
+    if (isFolder) process.stderr.write(`trace: ${runId}\n`)
+    return { runId, tracing: { sinks: [fileTrace(file)], redact: { secrets } } }
+  } catch (cause) {
+    throw new CommandError(`cannot write ${file}: ${reasonOf(cause)}`)
+  }
+}
+
+/** Sorts by time of making (RFC 9562). */
+function uuidv7(): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(Date.now(), 0, 6)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** Throws UsageError and CommandError. */
+export function readInput(text: string): Plain {
+  let json = text
+  if (text.startsWith('@')) {
+    try {
+      json = readFileSync(text.slice(1), 'utf8')
+    } catch (cause) {
+      throw new CommandError(`cannot read ${text.slice(1)}: ${reasonOf(cause)}`)
+    }
+  }
+  try {
+    return plainFromHost(JSON.parse(json))
+  } catch (cause) {
+    throw new UsageError(`--input is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+}
+
+export function openJournal(path: string): Journal {
+  try {
+    return fileJournal(path)
+  } catch (cause) {
+    throw new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
+  }
+}
+
+/** The answers of models in a file; what is wrong with them is said before the run. */
+export function readFixtures(path: string): string {
+  let lines: string
+  try {
+    lines = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+  }
+  try {
+    modelFixtures(lines)
+  } catch (cause) {
+    throw new CommandError(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+  return lines
+}

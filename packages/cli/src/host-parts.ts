@@ -1,0 +1,65 @@
+// The parts of the command's host that a run needs with its first effect, or when a manifest declares something: apart from host.ts,
+// because a script that only computes needs none of them.
+
+import { clockProvider, mcpGlobal, randomProvider } from '@bridle/stdlib-tools'
+import type { ProviderSource, RuntimeOptions } from '@bridle/stdlib-tools'
+import { guardedFetch, hookModules, lazyMcpProvider, nodeProviders } from '@bridle/stdlib-tools/node'
+import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
+import type { Authority } from './authority.js'
+import { withLogins } from './mcp-logins.js'
+import type { Memory } from './repl/memory.js'
+
+/** What a manifest gives the runs of its scripts. */
+export interface Declared {
+  readonly servers: Manifest['mcpServers']
+  /** The global `mcp`, where a server begins with the run; null: none does. */
+  readonly mcp: NonNullable<RuntimeOptions['globalValues']>[string] | null
+  /** Modules that run before the script, with their names. */
+  readonly hooks: readonly (readonly [name: string, text: string])[]
+}
+
+export function declaredBy(manifest: Manifest, { providers, runtime }: Authority): Declared {
+  // A confined run has the user's tokens only where MCP was granted to it.
+  const isTrusted = providers.sandbox === 'none' || runtime.grants?.includes('mcp') === true
+  const servers = isTrusted ? withLogins(manifest.mcpServers) : manifest.mcpServers
+  return {
+    servers,
+    mcp: Object.values(servers).some((server) => server.lazy === false) ? mcpGlobal(servers) : null,
+    hooks: hookModules(manifest.hooks).map((text, at) => [`manifest_hook_${at}`, text] as const),
+  }
+}
+
+export interface CommandProviders {
+  readonly authority: Authority
+  readonly args: readonly string[]
+  readonly findSkill: DiscoveredSkills['find'] | null
+  readonly servers: Manifest['mcpServers']
+  readonly terminal: boolean
+  readonly memory: Memory | null
+}
+
+export function commandProviders({
+  authority,
+  args,
+  findSkill,
+  servers,
+  terminal,
+  memory,
+}: CommandProviders): readonly ProviderSource[] {
+  const providers: readonly ProviderSource[] = [
+    ...nodeProviders({
+      ...authority.providers,
+      process: { args, ...(findSkill === null ? {} : { findSkill }) },
+      terminal,
+    }),
+    lazyMcpProvider({
+      cwd: authority.root,
+      env: 'inherit',
+      stderr: terminal ? 'inherit' : 'ignore',
+      servers,
+      // The protocol's library makes requests of its own, which are to keep the rules of the run as well.
+      ...(authority.mcpNetwork === null ? {} : { fetch: guardedFetch(authority.mcpNetwork) }),
+    }),
+  ]
+  return memory === null ? providers : [clockProvider(), randomProvider(), ...providers].map((provider) => memory.wrap(provider))
+}

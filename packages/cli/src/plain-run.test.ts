@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { plainRun } from './plain-run.js'
+
+const plain = (words: string, options: object = {}, scriptArguments: readonly string[] = []): [string, object] => [
+  words,
+  { file: 'x.harn', options: { lockFile: 'tools.lock.json', ...options, scriptArguments } },
+]
+
+test.each([
+  plain('run x.harn'),
+  plain('run x.harn --json --dry-run', { json: true, dryRun: true }),
+  plain('run --fuel 10 x.harn --timeout 5 --max-heap 7', { fuel: 10, timeout: 5, maxHeap: 7 }),
+  plain('run x.harn --', {}, []),
+  plain('run x.harn -- --json -- y', {}, ['--json', '--', 'y']),
+])('%s is read here', (words, expected) => {
+  expect(plainRun(words.split(' '))).toEqual(expected)
+})
+
+test.each([
+  'check x.harn',
+  'run',
+  'run x.harn y.harn',
+  'run -',
+  'run -e 1',
+  'run --help',
+  'run x.harn --fuel',
+  'run x.harn --fuel 0',
+  'run x.harn --fuel=10',
+  'run x.harn --fuel ten',
+  'run x.harn --unknown',
+  'run -- x.harn',
+])('%s is left to the parser of options', (words) => {
+  expect(plainRun(words.split(' '))).toBeNull()
+})

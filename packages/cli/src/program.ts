@@ -1,0 +1,424 @@
+// All commands of `bridle` and their options: reads the arguments, loads the one command they name and gives its exit code. Commands
+// are imported on use, because start-up time is part of every run.
+
+import { Command, CommanderError, Option } from 'commander'
+import { EXIT_USAGE, UsageError, wholeNumber } from './errors.js'
+import { VERSION } from './version.js'
+import type { AuthorityFlags } from './authority.js'
+import type { AcpFlags } from './commands/serve-acp.js'
+import type { ReplayFlags } from './commands/replay.js'
+import type { ResumeFlags } from './commands/resume.js'
+import type { SnapshotFlags } from './commands/snapshot.js'
+import type { CheckFlags } from './commands/check.js'
+import type { FmtFlags } from './commands/fmt.js'
+import type { LintFlags } from './commands/lint.js'
+import type { McpFlags, McpLoginFlags, McpLogoutFlags } from './commands/mcp.js'
+import type { ServeFlags } from './commands/serve.js'
+import type { TestFlags } from './commands/test.js'
+import type { ToolsFlags } from './commands/tools.js'
+import type { TraceFlags } from './commands/trace.js'
+
+const MODES = ['base', 'compiled', 'mixed', 'snapshot', 'replay', 'all']
+
+const REPLAY_HELP = `
+Without FILE the script is the one that was recorded: as it is now, or as it was then when its file is gone.
+Calls are numbered from 1 in the order in which the run makes them; --list shows them.
+Exit code: that of the recorded run, 1 when the replay goes another way, 0 when it was stopped by --until.
+`
+
+const SNAPSHOT_HELP = `
+Without --at and --on-interrupt it stops where the run first waits: for a call that takes time, or a timer. What is under way
+there is given up and asked for again by \`bridle resume\`. Given a snapshot, it goes on from that one.
+Exit code: 0 when the snapshot was written, 130 when that was on an interrupt; otherwise that of the run, which ended before.
+`
+
+/** Words after `--` belong to the script, whatever they look like; commander sees only what is before them. */
+function splitArguments(words: readonly string[]): { readonly own: string[]; readonly script: string[] } {
+  const at = words.indexOf('--')
+  return at < 0 ? { own: [...words], script: [] } : { own: words.slice(0, at), script: words.slice(at + 1) }
+}
+
+/** A repeatable option rather than a greedy one: FILE may follow. */
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value]
+}
+
+/** Each but the last takes away from what whoever runs the command may do (authority.ts). */
+function authorityFlags(command: Command): Command {
+  return command
+    .option('--allow <names>', 'call no builtins but these, separated by commas, and the core', collect)
+    .option('--deny <names>', 'call none of these builtins', collect)
+    .option(
+      '--grant <spec>',
+      'have only the granted powers: fs, http.get, http.get:domain=*.example.com,timeout_ms=5000',
+      collect,
+    )
+    .option('--root <dir>', 'touch files below this folder only', collect)
+    .option('--sandbox', 'have no powers but those of --grant')
+    .option('--skill-dir <dir>', 'look for skills here first: a folder of NAME/SKILL.md, or one skill', collect)
+}
+
+function buildProgram(scriptArguments: readonly string[], done: (code: number) => void): Command {
+  const program = new Command('bridle')
+    .description('Runs agent scripts in the Harn language. Independent of the Harn project.')
+    .usage('COMMAND [options]')
+  const add = (signature: string, description: string): Command => program.command(signature).description(description)
+
+  authorityFlags(add('run [file]', 'run a script: a file, - for standard input, or -e CODE'))
+    .usage('[options] FILE|-|-e CODE [-- ARGS]')
+    .option('-e, --eval <code>', 'run this text instead of a file')
+    .option('--input <json>', 'input of the run as JSON, or @file; read by runtime_pipeline_input()')
+    .option('--json', 'print one JSON document about the run instead of its output')
+    .option('--dry-run', 'perform only what reads; list what would have been done')
+    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
+    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
+    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .option('--llm-mock <file>', 'answer model calls from these JSON lines; none leaves the run')
+    .option('--record <file>', 'write the journal of the run, for `bridle replay`')
+    .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
+    .option('--trace <file>', 'write the trace of the run; in a folder, a file named by the run')
+    .option('--locked', 'call no tool that is not as the lock file has it')
+    .option('--lock-file <file>', 'where that is', 'tools.lock.json')
+    .option(
+      '--extension <name>',
+      'an extension of the language that files need not ask for: grants',
+      (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
+    )
+    .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
+    .action(async (file: string | undefined, options: RunFlags) => {
+      const { runCommand } = await import('./commands/run.js')
+      done(await runCommand(file, { ...options, scriptArguments }))
+    })
+
+  add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed')
+    .option('-e, --eval <code>', 'the recorded text, when it was given by -e')
+    .option('--recorded', 'the script as it was when it was recorded, not as it is now')
+    .addOption(new Option('--until <n>', 'answer so many calls and stop in front of the next').argParser(wholeNumber('calls', 0)))
+    .option('--edit <n=json...>', 'answer call N with this instead of what was recorded')
+    .option('-o, --out <file>', 'with --until: write a snapshot of that place, for `bridle resume`')
+    .option('--list', 'list the recorded calls with their answers and run nothing')
+    .option('--json', 'print one JSON document instead of the output')
+    .addHelpText('after', REPLAY_HELP)
+    .action(async (recording: string, file: string | undefined, options: ReplayFlags) => {
+      const { replayCommand } = await import('./commands/replay.js')
+      done(await replayCommand(recording, file, options))
+    })
+
+  add('snapshot [file]', 'run to a place where the run waits, and write it down there')
+    .usage('[options] -o SNAPSHOT FILE|-|-e CODE|SNAPSHOT [-- ARGS]')
+    .requiredOption('-o, --out <file>', 'where to write the snapshot')
+    .addOption(
+      new Option('--at <n>', 'stop in front of call N of the run; nothing behind it is performed').argParser(
+        wholeNumber('calls', 1),
+      ),
+    )
+    .option('--on-interrupt', 'run on until the interrupt key, and write the run down then')
+    .option('-e, --eval <code>', 'run this text instead of a file')
+    .option('--input <json>', 'input of the run as JSON, or @file')
+    .option('--json', 'print one JSON document instead of the output')
+    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
+    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
+    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .addHelpText('after', SNAPSHOT_HELP)
+    .action(async (file: string | undefined, options: Omit<SnapshotFlags, 'scriptArguments'>) => {
+      const { snapshotCommand } = await import('./commands/snapshot.js')
+      done(await snapshotCommand(file, { ...options, scriptArguments }))
+    })
+
+  add('resume <snapshot>', 'go on with a run that was written down')
+    .option('--json', 'print one JSON document about the run instead of its output')
+    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
+    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
+    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+    .option('--snapshot <file>', 'write the run down when it is interrupted')
+    .addHelpText('after', '\nWhat was under way is asked for again; what was printed before is not printed again.\n')
+    .action(async (file: string, options: ResumeFlags) => {
+      const { resumeCommand } = await import('./commands/resume.js')
+      done(await resumeCommand(file, options))
+    })
+
+  add('check [path...]', 'check scripts without running them: syntax, types, lint, what they refer to')
+    .option('--json', 'print the findings as JSON')
+    .option('--fix', 'repair what can be repaired mechanically')
+    .option('--strict', 'strict types, and warnings fail')
+    .option('--strict-types', 'warn where values from outside are used before their shape is known')
+    .option('--workspace', 'check what `[workspace].pipelines` of harn.toml names')
+    .option('--host-capabilities <file>', 'further operations of the host, as JSON or TOML')
+    .option('--bundle-root <folder>', 'second folder in which templates are looked for')
+    .addOption(
+      new Option('--preflight <severity>', 'of what a script refers to and is missing').choices(['error', 'warning', 'off']),
+    )
+    .option('--invariants', 'check what `@invariant(...)` promises')
+    .option('--effects', 'print what each function and the whole script can reach: effects, tools, grants')
+    .action(async (paths: string[], options: CheckFlags & { effects?: boolean }) => {
+      if (options.effects === true) {
+        const { effectsCommand } = await import('./commands/effects.js')
+        return done(await effectsCommand(paths, options))
+      }
+      const { checkCommand } = await import('./commands/check.js')
+      done(checkCommand(paths, options))
+    })
+
+  add('lint <path...>', 'find what a careful author would write differently')
+    .option('--fix', 'repair what can be repaired mechanically')
+    .option('--json', 'print the findings as JSON')
+    .option('--require-file-header', 'ask for a `/** … */` block at the beginning of each file')
+    .action(async (paths: string[], options: LintFlags) => {
+      const { lintCommand } = await import('./commands/lint.js')
+      done(lintCommand(paths, options))
+    })
+
+  add('fmt [path...]', 'write scripts in the one layout')
+    .option('--check', 'change nothing; fail when something would be changed')
+    .option('--stdin', 'format standard input to standard output')
+    .addOption(new Option('--line-width <n>', 'bytes of a line; 100 by default').argParser(wholeNumber('bytes', 1)))
+    .addOption(new Option('--separator-width <n>', 'bytes of a `// ----` bar; 80 by default').argParser(wholeNumber('bytes', 1)))
+    .action(async (paths: string[], options: FmtFlags) => {
+      const { fmtCommand } = await import('./commands/fmt.js')
+      done(await fmtCommand(paths, options))
+    })
+
+  authorityFlags(add('repl', 'a prompt: type statements, see what they do')).action(async (options: AuthorityFlags) => {
+    const { replCommand } = await import('./commands/repl.js')
+    done(await replCommand(options))
+  })
+
+  add('disasm <file>', 'print the bytecode of a script').action(async (file: string) => {
+    const { disasmCommand } = await import('./commands/disasm.js')
+    done(await disasmCommand(file))
+  })
+
+  const serve = program.command('serve').description('serve a script to other programs')
+  authorityFlags(serve.command('mcp <file>').description('serve a script as an MCP server: its `pub fn`s, or what it registers'))
+    .addOption(new Option('--transport <name>', 'how clients connect').choices(['stdio', 'http']).default('stdio'))
+    .option('--bind <address>', 'host and port for HTTP', '127.0.0.1:8765')
+    .option('--path <path>', 'path for HTTP', '/mcp')
+    .option('--api-key <key>', 'a key of which HTTP clients must send one; give it once for each key', collect)
+    .option('--card <json>', 'server card: a path, or JSON')
+    .addOption(
+      new Option('--poll-after <ms>', 'close response streams over HTTP that last longer; clients fetch the rest').argParser(
+        wholeNumber('milliseconds', 1),
+      ),
+    )
+    .action(async (file: string, options: ServeFlags) => {
+      const { serveMcpCommand } = await import('./commands/serve.js')
+      done(await serveMcpCommand(file, options))
+    })
+  authorityFlags(
+    serve
+      .command('acp [file]')
+      .description('serve a script as an agent over standard input and output; without FILE each prompt is a script'),
+  )
+    .option('--sessions <dir>', 'keep sessions in this folder, so that a client can load them later')
+    .action(async (file: string | undefined, options: AcpFlags) => {
+      const { serveAcpCommand } = await import('./commands/serve-acp.js')
+      done(await serveAcpCommand(file, options))
+    })
+
+  add('conformance <path...>', 'run the scripts of a conformance suite against their .expected and .error files')
+    .option('--filter <pattern>', 'only tests whose path matches: text, a|b, glob, or re:REGEX')
+    .addOption(new Option('--jobs <n>', 'tests run at the same time').argParser(wholeNumber('jobs', 1)))
+    .addOption(new Option('--mode <mode>', 'how each script is run').choices(MODES).default('base'))
+    .addOption(new Option('--timeout <ms>', 'limit of one test').argParser(wholeNumber('milliseconds', 1)).default(30_000))
+    .option('--json', 'print the report as JSON')
+    .action(async (paths: string[], options: ConformanceFlags) => {
+      const { conformanceCommand } = await import('./commands/conformance.js')
+      done(await conformanceCommand(paths, options))
+    })
+
+  add('test [path...]', 'run test pipelines: those named test_… or marked @test')
+    .option('--filter <pattern>', 'only tests whose name, or FILE::NAME, matches: text, a|b, glob, or re:REGEX')
+    .addOption(new Option('--timeout <ms>', 'limit of one test').argParser(wholeNumber('milliseconds', 1)).default(30_000))
+    .option('--fail-fast', 'stop after the first failure')
+    .option('-v, --verbose', 'show what passing tests print, too')
+    .option('--json', 'print the report as JSON')
+    .action(async (paths: string[], options: TestFlags) => {
+      const { testCommand } = await import('./commands/test.js')
+      done(await testCommand(paths, options))
+    })
+
+  add('builtins [name]', 'list the builtin functions, or show one')
+    .option('--json', 'print them as JSON')
+    .action(async (name: string | undefined, options: { json?: boolean }) => {
+      const { builtinsCommand } = await import('./commands/builtins.js')
+      done(await builtinsCommand(name, options))
+    })
+
+  add('lsp', 'language server for editors, over standard input and output')
+    .option('--stdio', 'the only way there is; editors name it')
+    .action(async () => {
+      const { lspCommand } = await import('./commands/lsp.js')
+      done(await lspCommand())
+    })
+
+  add('explain [code] [file]', 'explain a code of a finding or an error, or list them')
+    .usage('[CODE] | --invariant NAME FUNCTION FILE')
+    .option('--invariant <name>', 'show how a function of a file comes to break what it promises')
+    .action(async (code: string | undefined, file: string | undefined, options: { invariant?: string }) => {
+      const { explainCommand, explainInvariant } = await import('./commands/explain.js')
+      if (options.invariant === undefined) {
+        if (file !== undefined) throw new UsageError('a file is for --invariant only')
+        return done(await explainCommand(code))
+      }
+      if (code === undefined || file === undefined) throw new UsageError('--invariant NAME needs a FUNCTION and a FILE')
+      done(await explainInvariant(options.invariant, code, file))
+    })
+
+  const tools = program
+    .command('tools')
+    .description('the tools that a script can call: its own, standard ones, those of its MCP servers')
+  const onTools = (signature: string, description: string): Command =>
+    tools.command(signature).description(description).option('--no-servers', 'leave MCP servers alone')
+  onTools('list [file]', 'name them')
+    .option('--json', 'print JSON')
+    .action(async (file: string | undefined, options: ToolsFlags) => {
+      const { toolsListCommand } = await import('./commands/tools.js')
+      done(await toolsListCommand(file, options))
+    })
+  onTools('describe <name> [file]', 'show one with its schemas')
+    .option('--json', 'print JSON')
+    .action(async (name: string, file: string | undefined, options: ToolsFlags) => {
+      const { toolsDescribeCommand } = await import('./commands/tools.js')
+      done(await toolsDescribeCommand(name, file, options))
+    })
+  authorityFlags(
+    onTools(
+      'call <name> [file] [arguments]',
+      'run the script and call one of its tools: the result goes to standard output, what the script prints to standard error',
+    ),
+  )
+    .option('--args <json>', 'the arguments, a JSON object, in another place')
+    .option('--json', 'print the result as JSON')
+    .action(async (name: string, file: string | undefined, args: string | undefined, options: ToolsFlags) => {
+      const { toolsCallCommand } = await import('./commands/tools.js')
+      done(await toolsCallCommand(name, [file, args], options))
+    })
+  onTools('lock [file]', 'write the hashes of their schemas, for `bridle run --locked`')
+    .option('--lock-file <file>', 'where to', 'tools.lock.json')
+    .action(async (file: string | undefined, options: ToolsFlags) => {
+      const { toolsLockCommand } = await import('./commands/tools.js')
+      done(await toolsLockCommand(file, options))
+    })
+  onTools('diff [file]', 'say what is not as the lock file has it; exit 1 when a pinned tool changed or is gone')
+    .option('--lock-file <file>', 'where that is', 'tools.lock.json')
+    .option('--json', 'print JSON')
+    .action(async (file: string | undefined, options: ToolsFlags) => {
+      const { toolsDiffCommand } = await import('./commands/tools.js')
+      done(await toolsDiffCommand(file, options))
+    })
+
+  const mcp = program.command('mcp').description('access to MCP servers that want a person to agree')
+  const onMcp = (signature: string, description: string): Command =>
+    mcp.command(signature).description(description).option('--json', 'print JSON')
+  onMcp('login <server>', 'let a person agree, and keep the tokens for runs: a URL, or a server of harn.toml')
+    .option('--client-id <id>', 'what this program is known by; it registers itself by default')
+    .option('--client-secret-env <name>', 'variable that has the secret of the client')
+    .option('--scope <scope>', 'what to ask for, with blanks between; what the server asks for by default')
+    .addOption(new Option('--port <n>', 'port of this computer that the browser comes back to').argParser(wholeNumber('port', 1)))
+    .option('--no-browser', 'only print the address, open nothing')
+    .option('--paste', 'read the address that the browser ends up at from standard input, for a browser elsewhere')
+    .addOption(new Option('--timeout <s>', 'how long to wait, 300 by default').argParser(wholeNumber('seconds', 1)))
+    .action(async (server: string, options: McpLoginFlags) => {
+      const { mcpLoginCommand } = await import('./commands/mcp.js')
+      done(await mcpLoginCommand(server, options))
+    })
+  onMcp('logout [server]', 'forget the tokens of a server, and have them revoked where its authorization server does that')
+    .option('--all', 'of all servers')
+    .option('--local', 'only forget; tell no authorization server')
+    .action(async (server: string | undefined, options: McpLogoutFlags) => {
+      const { mcpLogoutCommand } = await import('./commands/mcp.js')
+      done(await mcpLogoutCommand(server, options))
+    })
+  onMcp('list', 'name the servers that there are tokens for').action(async (options: McpFlags) => {
+    const { mcpListCommand } = await import('./commands/mcp.js')
+    done(mcpListCommand(options))
+  })
+
+  const trace = program.command('trace').description('traces that `bridle run --trace` has written')
+  const onTrace = (signature: string, description: string): Command =>
+    trace
+      .command(signature)
+      .description(description)
+      .option('--dir <folder>', 'where runs are looked for by id', '.bridle/traces')
+  onTrace('list', 'name the runs of the folder')
+    .option('--json', 'print JSON')
+    .action(async (options: TraceFlags) => {
+      const { traceListCommand } = await import('./commands/trace.js')
+      done(await traceListCommand(options))
+    })
+  onTrace('show <run>', 'print the events of a run: a file, or an id')
+    .addOption(new Option('--format <name>', 'how').choices(['pretty', 'replay', 'json']).default('pretty'))
+    .option('--tool <name>', 'only calls of this tool or alias')
+    .option('--verify', 'verify the chain as well')
+    .action(async (run: string, options: TraceFlags) => {
+      const { traceShowCommand } = await import('./commands/trace.js')
+      done(await traceShowCommand(run, options))
+    })
+  onTrace('verify <run>', 'say whether an event was changed, dropped or moved')
+    .option('--json', 'print JSON')
+    .action(async (run: string, options: TraceFlags) => {
+      const { traceVerifyCommand } = await import('./commands/trace.js')
+      done(await traceVerifyCommand(run, options))
+    })
+  onTrace('diff <before> <after>', 'say where two runs part')
+    .option('--json', 'print JSON')
+    .action(async (before: string, after: string, options: TraceFlags) => {
+      const { traceDiffCommand } = await import('./commands/trace.js')
+      done(await traceDiffCommand(before, after, options))
+    })
+  onTrace('dag <run>', 'draw the graph of calls')
+    .addOption(new Option('--format <name>', 'how').choices(['mermaid', 'dot', 'json', 'text']).default('mermaid'))
+    .action(async (run: string, options: TraceFlags) => {
+      const { traceDagCommand } = await import('./commands/trace.js')
+      done(await traceDagCommand(run, options))
+    })
+
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)]
+  for (const command of all(program)) {
+    command.version(VERSION, '--version', 'print the version').helpOption('-h, --help', 'show this help').exitOverride()
+    command.configureOutput({ outputError: (text, write) => write(text) }).allowExcessArguments(false)
+  }
+  return program
+}
+
+export interface RunFlags extends AuthorityFlags {
+  readonly trace?: string
+  readonly locked?: boolean
+  readonly lockFile?: string
+  readonly extension?: readonly string[]
+  readonly eval?: string
+  readonly input?: string
+  readonly json?: boolean
+  readonly dryRun?: boolean
+  readonly fuel?: number
+  readonly timeout?: number
+  readonly maxHeap?: number
+  readonly record?: string
+  readonly llmMock?: string
+  readonly snapshot?: string
+}
+
+export interface ConformanceFlags {
+  readonly filter?: string
+  readonly jobs?: number
+  readonly mode: string
+  readonly timeout: number
+  readonly json?: boolean
+}
+
+/** Gives the exit code. Throws UsageError and CommandError. */
+export async function runProgram(words: readonly string[]): Promise<number> {
+  const { own, script } = splitArguments(words)
+  let code = 0
+  const program = buildProgram(script, (result) => {
+    code = result
+  })
+  try {
+    await program.parseAsync(own, { from: 'user' })
+    return code
+  } catch (cause) {
+    if (!(cause instanceof CommanderError)) throw cause
+    // Help and version that were asked for end with 0; commander has printed its text in every case.
+    return cause.exitCode === 0 ? 0 : EXIT_USAGE
+  }
+}

@@ -1,0 +1,12 @@
+// Findings of the compiler as excerpts on stderr.
+
+import { renderDiagnostic } from '@bridle/parser'
+import type { Diagnostic, SourceFile } from '@bridle/parser'
+import type { Script } from './load.js'
+
+export function showDiagnostics(diagnostics: readonly Diagnostic[], file: SourceFile, script: Script): void {
+  const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
+  for (const diagnostic of diagnostics) {
+    process.stderr.write(renderDiagnostic(diagnostic, file, { color }).replaceAll(file.name, script.shown))
+  }
+}

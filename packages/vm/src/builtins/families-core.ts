@@ -1,0 +1,40 @@
+// Families that are there from the start: what scripts call in their inner loops, all methods, and what the machine itself is made of.
+// The others are in groups that are loaded with the first name that is looked up in them (later-families.ts).
+
+import { atomicsFamily } from './atomics.js'
+import { channelsFamily } from './channels.js'
+import { coreFamily } from './core.js'
+import { dictsFamily } from './dicts.js'
+import { flowFamily } from './flow.js'
+import { grantsFamily } from './grants.js'
+import { iterFamily } from './iter-methods.js'
+import { jsonFamily } from './json.js'
+import { listsFamily } from './lists.js'
+import { mathFamily } from './math.js'
+import { rangesFamily } from './ranges.js'
+import { resultsFamily } from './results.js'
+import { setsFamily } from './sets.js'
+import { streamsFamily } from './streams.js'
+import { stringsFamily } from './strings.js'
+import { traceLogFamily } from './trace-log.js'
+import { withCharges } from './family-charges.js'
+import type { BuiltinFamily } from './registry.js'
+
+export const CORE_FAMILIES: readonly BuiltinFamily[] = withCharges([
+  atomicsFamily,
+  channelsFamily,
+  coreFamily,
+  dictsFamily,
+  flowFamily,
+  grantsFamily,
+  iterFamily,
+  jsonFamily,
+  listsFamily,
+  mathFamily,
+  rangesFamily,
+  resultsFamily,
+  setsFamily,
+  streamsFamily,
+  stringsFamily,
+  traceLogFamily,
+])

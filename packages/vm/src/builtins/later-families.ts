@@ -1,0 +1,12 @@
+// Families that a registry knows by name only until one of their names is looked up. A thousand definitions take several
+// milliseconds to make, of which most scripts need a few dozen; the bundle of the command does not even read their code before.
+
+import { agentFamilies } from './families-agents.js'
+import { commonFamilies } from './families-common.js'
+import { AGENT_NAMES, COMMON_NAMES } from './later.generated.js'
+import type { LaterFamilies } from './registry.js'
+
+export const LATER_FAMILIES: readonly LaterFamilies[] = [
+  { ...COMMON_NAMES, load: commonFamilies },
+  { ...AGENT_NAMES, load: agentFamilies },
+]
