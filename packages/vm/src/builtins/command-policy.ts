@@ -172,26 +172,28 @@ interface Stop {
 function standingRefusal(policy: HarnDict, context: HarnDict, params: HarnDict, rewritten: boolean): Stop | null {
   const subject = rewritten ? 'rewritten command' : 'command'
   const text = commandText(params)
+  const { labels } = scanRisk(scannedCommand(context))
   const pattern = textsAt(policy, 'deny_patterns').find((each) => commandMatches(each, text))
   if (pattern !== undefined) {
     const reason = `${subject} denied by policy pattern ${debugQuoted(pattern)}`
     return {
       status: 'blocked',
-      decision: { action: 'deny', reason, source: 'deny_patterns', labels: rewritten ? ['deny_pattern'] : [] },
+      // What was asked has been classified already; what a hook made of it was not.
+      decision: { action: 'deny', reason, source: 'deny_patterns', labels: rewritten ? labels : [] },
     }
   }
-  const scan = scanRisk(scannedCommand(context))
-  const label = textsAt(policy, 'require_approval').find((each) => scan.labels.includes(each))
+  const required = textsAt(policy, 'require_approval')
+  const label = labels.find((each) => required.includes(each))
   if (label === undefined) return null
   const reason = `${subject} requires approval for risk class ${label}`
   return {
     status: 'blocked',
-    decision: { action: 'require_approval', reason, source: 'deterministic', labels: [label], confidence: 0.9 },
+    decision: { action: 'require_approval', reason, source: 'deterministic', labels, confidence: 0.9 },
   }
 }
 
 /** What a pre closure decided: a stop, a rewrite of the params, or null for "go on". */
-function readPreHook(answer: Value): Stop | { readonly rewrite: HarnDict } | null {
+function readPreHook(answer: Value, labels: readonly string[]): Stop | { readonly rewrite: HarnDict } | null {
   if (answer === null || answer === 'allow') return null
   if (!(answer instanceof HarnDict)) {
     return failRuntime(`command policy pre-hook must return nil, 'allow', or a decision dict, got ${typeName(answer)}`)
@@ -206,7 +208,7 @@ function readPreHook(answer: Value): Stop | { readonly rewrite: HarnDict } | nul
   }
   const stop = (status: Stop['status'], name: string, reason: string): Stop => ({
     status,
-    decision: { action: name, reason, source: 'pre_hook', display: answer.get('display') ?? null },
+    decision: { action: name, reason, source: 'pre_hook', labels, display: answer.get('display') ?? null },
   })
   // A denial of nil is one with the text `nil`, as in the reference.
   const denied = answer.has('deny') ? display(answer.get('deny')!) : null
@@ -273,10 +275,11 @@ function* preflight(paramsValue: Value): Script {
   if (refused !== null) return yield* refuse(refused)
   const pre = policy.get('pre') ?? null
   if (pre !== null) {
-    const answer = readPreHook(yield* hooked(pre, context))
+    const answer = readPreHook(yield* hooked(pre, context), scan.labels)
     if (answer !== null && 'status' in answer) return yield* refuse(answer)
     if (answer !== null) {
-      decisions.push(decisionDict({ action: 'rewrite', reason: 'command request rewritten by pre-hook', source: 'pre_hook' }))
+      const reason = 'command request rewritten by pre-hook'
+      decisions.push(decisionDict({ action: 'rewrite', reason, source: 'pre_hook', labels: scan.labels }))
       params = params.copy()
       for (const key of answer.rewrite.keys()) params.set(key, answer.rewrite.get(key)!)
       context = contextOf(policy, params, { root, ceiling })

@@ -504,11 +504,17 @@ function textArgument(ctx: Context, value: Value, at: number): string | null {
   return text === '' ? null : text
 }
 
+/** The options of a call; null when something else stands in their place, a nil too. */
+function optionsAt(ctx: Context, options: Value, at: number): HarnDict | null {
+  if (ctx.argc <= at) return new HarnDict()
+  return options instanceof HarnDict ? options : null
+}
+
 function startAsk(ctx: Context, prompt: Value, options: Value): Result {
   const text = textArgument(ctx, prompt, 0)
   if (text === null) return ctx.runtime('ask_user: expected string argument at 0')
-  if (options !== null && !(options instanceof HarnDict)) return ctx.runtime('ask_user: options must be a dict')
-  const given = options ?? new HarnDict()
+  const given = optionsAt(ctx, options, 1)
+  if (given === null) return ctx.runtime('ask_user: options must be a dict')
   const timeout = optionMs(given, 'timeout')
   return timeout === null ? ctx.runtime(NO_DURATION) : machine.start(ctx, 'ask_user', text, given, timeout)
 }
@@ -517,8 +523,8 @@ function startApproval(ctx: Context, action: Value, options: Value): Result {
   const name = 'request_approval'
   const text = textArgument(ctx, action, 0)
   if (text === null) return ctx.runtime(`${name}: expected string argument at 0`)
-  if (options !== null && !(options instanceof HarnDict)) return ctx.runtime(`${name}: options must be a dict`)
-  const given = options ?? new HarnDict()
+  const given = optionsAt(ctx, options, 1)
+  if (given === null) return ctx.runtime(`${name}: options must be a dict`)
   const quorum = given.get('quorum') ?? 1
   if (isInt(quorum) && quorum <= 0) return ctx.runtime(`${name}: quorum must be positive`)
   if (listOf(given.get('reviewers')) === null || listOf(given.get('capabilities_requested')) === null)
@@ -537,7 +543,7 @@ function startDualControl(ctx: Context, n: Value, m: Value, action: Value, appro
   }
   if ((n as number) > (m as number)) return ctx.runtime(`${name}: n must be less than or equal to m`)
   if (!isCallable(action)) return ctx.runtime(`${name}: action must be a closure`)
-  const listed = listOf(approvers)
+  const listed = ctx.argc > 3 && approvers === null ? null : listOf(approvers)
   if (listed === null) return ctx.runtime(`${name}: expected list<string>`)
   if (listed.length > 0 && listed.length < Number(m))
     return ctx.runtime(`${name}: expected at least ${Number(m)} approvers, got ${listed.length}`)

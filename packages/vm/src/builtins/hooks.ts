@@ -67,9 +67,9 @@ function registerToolHook(ctx: Context, config: Value): Result {
   const { hooks } = ctx.state(hookState)
   const given = dict.get('pattern') ?? null
   const pattern = given === null ? '*' : display(given)
-  const deny = dict.get('deny') ?? null
+  const deny = dict.has('deny') ? display(dict.get('deny')!) : null
   const maxOutput = dict.get('max_output') ?? null
-  if (deny !== null) hooks.push({ event: 'PreToolUse', pattern, handler: null, deny: display(deny), maxOutput: null })
+  if (deny !== null) hooks.push({ event: 'PreToolUse', pattern, handler: null, deny, maxOutput: null })
   if (isInt(maxOutput)) hooks.push({ event: 'PostToolUse', pattern, handler: null, deny: null, maxOutput: Number(maxOutput) })
   return null
 }

@@ -43,25 +43,36 @@ function readMatcher(value: Value, label: string): Value {
   if (typeof value === 'string') return new HarnList([value])
   if (value instanceof HarnList) return textList(value, label, 'pattern list')
   if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: unsupported matcher type ${typeName(value)}`)
-  const key = value.get('arg_key') ?? value.get('key') ?? null
-  const patterns = value.get('patterns') ?? value.get('arg_patterns') ?? value.get('allow') ?? null
-  const list = typeof patterns === 'string' ? new HarnList([patterns]) : patterns
-  if (typeof key !== 'string' || !(list instanceof HarnList)) {
+  const named = firstOf(value, 'arg_key', 'key')
+  const key = named === undefined ? '' : display(named)
+  const patterns = firstOf(value, 'patterns', 'arg_patterns', 'allow')
+  if (key === '' || patterns === undefined) {
     throw new PermissionsError(`${label}: dict matchers must include arg_key and patterns`)
   }
-  return HarnDict.of({ key, patterns: textList(list, label) })
+  const list = typeof patterns === 'string' ? new HarnList([patterns]) : patterns
+  if (!(list instanceof HarnList) || list.view().some((item) => typeof item !== 'string')) {
+    throw new PermissionsError(`${label}: patterns must be a string or list of strings`)
+  }
+  return HarnDict.of({ key, patterns: list })
 }
 
+/** The value of the first key that is there, nil too. */
+function firstOf(dict: HarnDict, ...keys: readonly string[]): Value | undefined {
+  const key = keys.find((each) => dict.has(each))
+  return key === undefined ? undefined : dict.get(key)
+}
+
+/** Patterns of tools are read without the blanks around them; a blank one is none. */
 function readRules(value: Value, label: string): HarnList {
   if (value === null) return new HarnList([])
-  if (value instanceof HarnList)
-    return new HarnList(
-      textList(value, label)
-        .view()
-        .map((pattern) => rule(pattern as string, null)),
-    )
+  if (value instanceof HarnList) return rulesOf(textList(value, label).view() as readonly string[], () => null)
   if (!(value instanceof HarnDict)) throw new PermissionsError(`${label}: expected a list or dict, got ${typeName(value)}`)
-  return new HarnList(value.keys().map((pattern) => rule(pattern, readMatcher(value.get(pattern)!, `${label}.${pattern}`))))
+  return rulesOf(value.keys(), (pattern) => readMatcher(value.get(pattern)!, `${label}.${pattern}`))
+}
+
+function rulesOf(patterns: readonly string[], matcher: (pattern: string) => Value): HarnList {
+  const rules = patterns.map((pattern) => ({ pattern: pattern.trim(), matcher: matcher(pattern) }))
+  return new HarnList(rules.filter(({ pattern }) => pattern !== '').map((each) => rule(each.pattern, each.matcher)))
 }
 
 /** Raises PermissionsError. `label` is whose option it is, such as `agent_loop`. */

@@ -46,7 +46,7 @@ function commonCapabilities(ceiling: HarnDict, requested: HarnDict): HarnDict {
     if (!outer.has(capability)) throw new CeilingError(`requested capability exceeds host ceiling: ${capability}`)
     const allowed = texts(outer.get(capability))
     const wanted = texts(inner.get(capability))
-    const exceeding = allowed.length === 0 ? [] : wanted.filter((operation) => !allowed.includes(operation))
+    const exceeding = wanted.filter((operation) => !allowed.includes(operation))
     if (exceeding.length > 0) {
       throw new CeilingError(`requested capability operations exceed host ceiling: ${capability}.${exceeding.join(',')}`)
     }
