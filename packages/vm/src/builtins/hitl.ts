@@ -241,9 +241,11 @@ function judge(responses: readonly HarnDict[], quorum: number, reviewers: readon
   for (const response of responses) {
     const reviewer = response.get('reviewer') ?? null
     const name = reviewer === null ? null : display(reviewer)
-    if (reviewers.length > 0 && (name === null || !reviewers.includes(name))) continue
+    // Who says no without a name has said no; who says yes without one does not count.
+    if (name !== null && reviewers.length > 0 && !reviewers.includes(name)) continue
+    if (name !== null && counted.has(name)) continue
     if (response.get('approved') !== true) return { denied: response }
-    if (name === null || counted.has(name)) continue
+    if (name === null) continue
     counted.add(name)
     approvals.push(response)
     if (approvals.length >= quorum) return { approvals }
@@ -339,11 +341,13 @@ function* dualControl(n: Value, m: Value, action: Value, approvers: Value): Scri
   return value
 }
 
+const isAccepted = (response: HarnDict): boolean => response.get('accepted') === true || response.get('approved') === true
+
 function* escalate(role: Value, reason: Value): Script {
   const policy = yield* here((ctx) => innermostScope(ctx, 'ceilings'))
   const request = yield* open('escalation', HarnDict.of({ role, reason, capability_policy: policy }), null)
-  const response = yield* settle(request, (responses) => responses[0])
-  const accepted = response.get('accepted') === true || response.get('approved') === true
+  const response = yield* settle(request, (responses) => responses.find(isAccepted) ?? responses[0])
+  const accepted = isAccepted(response)
   const acceptedAt = accepted ? response.get('responded_at')! : null
   const reviewer = response.get('reviewer') ?? null
   if (accepted)
