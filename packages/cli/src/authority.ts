@@ -52,7 +52,7 @@ export function authorityOf(flags: AuthorityFlags, env: NodeJS.ProcessEnv = proc
       root,
       sandbox: confined ? { roots: roots.length > 0 ? roots : [root] } : 'none',
       env: confined ? plainVariables(env) : env,
-      http: { policy: { denyPrivate: confined } },
+      http: { policy: { denyPrivate: confined, privateHosts: namedHosts(flags.grant ?? []) } },
     },
     mcpNetwork: mcpNetwork(flags.grant ?? [], confined),
     skillFolders: flags.skillDir ?? [],
@@ -82,6 +82,15 @@ function mcpNetwork(specs: readonly string[], confined: boolean): NetworkPolicy 
     .flatMap((domain) => (/^\*\*?\./.test(domain) ? [domain.replace(/^\*+\./, ''), domain.replace(/^\*+/, '*')] : [domain]))
   if (!confined && domains.length === 0) return null
   return { denyPrivate: confined, ...(domains.length === 0 ? {} : { allow: domains }) }
+}
+
+/** Hosts that grants of HTTP and WebSockets name one by one: whoever says `--grant http:domain=localhost` means that one. */
+function namedHosts(specs: readonly string[]): readonly string[] {
+  return specs
+    .map(readSpec)
+    .filter(({ name }) => /^(?:http|net)(?:\.|$)/.test(name))
+    .flatMap(({ constraints }) => [constraints['domain'] ?? []].flat() as readonly string[])
+    .filter((domain) => !domain.includes('*'))
 }
 
 // ---- powers --------------------------------------------------------------------------------------------------------------

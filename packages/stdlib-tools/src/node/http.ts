@@ -2,7 +2,6 @@
 // redirects and no cookies: both are the builtin's. Refusals of the network are results; refusals of the policy are errors of
 // category `egress_blocked`, raised before anything is sent.
 
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Readable } from 'node:stream'
 import { createHash } from 'node:crypto'
 import type { Agent, Dispatcher, ProxyAgent } from 'undici'
@@ -10,6 +9,7 @@ import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, categorizedError, messageOf, refused, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider } from '../providers/provider.js'
+import { ACCEPTED_ENCODINGS, unpacked } from './content-encoding.js'
 import { readFileIn, writeFileIn } from './fs.js'
 import { RateWindow, blockedBy, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
 import type { NetworkPolicy } from './network-policy.js'
@@ -39,6 +39,8 @@ export function httpProvider(workspace: Workspace, options: HttpOptions = {}): P
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000
+/** Of the headers of one response, all together. */
+const MAX_HEADER_BYTES = 256 << 10
 
 /** What is used of the library, which is loaded with the first request. */
 interface Undici {
@@ -89,6 +91,10 @@ class HttpClient {
     }
   }
 
+  private get mostBytes(): number {
+    return this.options.maxBodyBytes ?? 64 << 20
+  }
+
   async close(): Promise<void> {
     for (const id of [...this.streams.keys()]) this.closeStream(id)
     this.sockets.close()
@@ -96,30 +102,38 @@ class HttpClient {
     this.agents.clear()
   }
 
-  private headersOf(args: Effect['args']): { readonly [name: string]: string } {
+  /** What the script says, and what it leaves open. */
+  private headersOf(args: Effect['args'], url: URL): { readonly [name: string]: string } {
     const given = record(args['headers'] ?? null) as { readonly [name: string]: string }
-    const { userAgent } = this.options
-    const named = userAgent === undefined || Object.keys(given).some((name) => name.toLowerCase() === 'user-agent')
-    return named ? given : { 'user-agent': userAgent, ...given }
+    const usual: { [name: string]: string | undefined } = {
+      'user-agent': this.options.userAgent,
+      accept: '*/*',
+      'accept-encoding': args['decompress'] === false ? undefined : ACCEPTED_ENCODINGS,
+      authorization: url.username === '' && url.password === '' ? undefined : basicOf(url),
+    }
+    for (const name of Object.keys(given)) delete usual[name.toLowerCase()]
+    return { ...(usual as { [name: string]: string }), ...given }
   }
 
   private async attempt(call: EffectCall, work: () => Promise<EffectOutcome>): Promise<EffectOutcome> {
     try {
       return await work()
-    } catch (cause) {
+    } catch (failure) {
+      const cause = failure instanceof BodyFailure ? failure.cause : failure
       const blocked = blockedBy(cause)
       if (blocked !== null) return categorizedError('egress_blocked', blocked.message)
       if (cause instanceof SandboxViolation) return violation(cause)
       if (call.signal.aborted) return runtimeError('http: the run was cancelled')
-      return refused(httpCode(cause), httpDetail(cause))
+      return refused(httpCode(cause), httpDetail(cause), failure instanceof BodyFailure ? { stage: 'body' } : {})
     }
   }
 
   private async request(args: Effect['args'], call: EffectCall): Promise<EffectOutcome> {
     const exchange = await this.exchange(args, call)
     try {
-      const most = this.options.maxBodyBytes ?? 64 << 20
-      const body = await readAll(exchange.body, most)
+      const body = await readAll(exchange.body, this.mostBytes).catch((cause: unknown) => {
+        throw new BodyFailure(cause)
+      })
       const { saveTo } = args
       if (typeof saveTo !== 'string')
         return answered({ status: exchange.status, headers: exchange.headers, body, bytesWritten: 0 })
@@ -205,17 +219,19 @@ class HttpClient {
         origin,
         path,
         method: String(args['method']) as Dispatcher.HttpMethod,
-        headers: { ...headers, ...this.headersOf(args) },
+        headers: { ...this.headersOf(args, url), ...headers },
         body: bodyOf(args['body'] ?? null),
         signal: limit.signal,
         ...(readMs === undefined ? {} : { headersTimeout: readMs, bodyTimeout: readMs }),
       })
       const found = plainHeaders(response.headers)
-      const decompress = args['decompress'] !== false
+      const content = args['decompress'] === false ? null : unpacked(response.body, found['content-encoding'], this.mostBytes)
+      // They speak of the packed body, which nobody has any more.
+      if (content !== null) for (const name of ['content-encoding', 'content-length']) delete found[name]
       return {
         status: response.statusCode,
         headers: found,
-        body: decompress ? unpacked(response.body, found['content-encoding']) : response.body,
+        body: content ?? response.body,
         finish,
       }
     } catch (cause) {
@@ -236,35 +252,48 @@ class HttpClient {
     readonly path: string
     readonly headers: { readonly [name: string]: string }
   } {
-    const connect = this.connectOptions(url, args, policy)
+    const connect = this.connectOptions(url, args, policy, judgesAddresses(url, policy))
     const proxy = record(args['proxy'] ?? null)
     const direct = { origin: url.origin, path: url.pathname + url.search, headers: {} }
     if (typeof proxy['url'] !== 'string' || goesAround(url, typeof proxy['noProxy'] === 'string' ? proxy['noProxy'] : '')) {
       return {
-        dispatcher: this.agent(JSON.stringify(['direct', connect.key]), () => new undici.Agent({ connect: connect.options })),
+        dispatcher: this.agent(JSON.stringify(['direct', connect.key]), () => this.plainAgent(undici, connect.options)),
         ...direct,
       }
     }
+    if (!URL.canParse(proxy['url'])) throw new Error(`invalid proxy URL '${proxy['url']}'`)
     const proxyUrl = new URL(proxy['url'])
-    const user = typeof proxy['user'] === 'string' ? proxy['user'] : decodeURIComponent(proxyUrl.username)
-    const password = typeof proxy['password'] === 'string' ? proxy['password'] : decodeURIComponent(proxyUrl.password)
+    // It is a host like any other: by it a script must not reach what it may not ask for. What the name of the target leads to is the
+    // proxy's own matter, which resolves it.
+    checkUrl(proxyUrl, policy)
+    const judged = judgesAddresses(proxyUrl, policy)
+    const user = typeof proxy['user'] === 'string' ? proxy['user'] : decoded(proxyUrl.username)
+    const password = typeof proxy['password'] === 'string' ? proxy['password'] : decoded(proxyUrl.password)
     const token = user === '' ? null : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+    const lookup = judged ? { lookup: guardedLookup as never } : {}
     if (url.protocol === 'https:') {
+      const { lookup: _unused, ...requestTls } = connect.options
       const make = (): Dispatcher =>
         new undici.ProxyAgent({
           uri: proxyUrl.origin,
-          requestTls: connect.options as never,
+          requestTls: requestTls as never,
+          proxyTls: lookup as never,
+          maxHeaderSize: MAX_HEADER_BYTES,
           ...(token === null ? {} : { token }),
         })
-      return { dispatcher: this.agent(JSON.stringify(['tunnel', proxyUrl.origin, token, connect.key]), make), ...direct }
+      return { dispatcher: this.agent(JSON.stringify(['tunnel', proxyUrl.origin, token, judged, connect.key]), make), ...direct }
     }
     // Plain HTTP goes to the proxy itself, with the whole URL as the path.
     return {
-      dispatcher: this.agent(JSON.stringify(['proxy', connect.key]), () => new undici.Agent()),
+      dispatcher: this.agent(JSON.stringify(['proxy', judged, connect.key]), () => this.plainAgent(undici, lookup)),
       origin: proxyUrl.origin,
       path: `${url.origin}${url.pathname}${url.search}`,
       headers: { host: url.host, ...(token === null ? {} : { 'proxy-authorization': token }) },
     }
+  }
+
+  private plainAgent(undici: Undici, connect: { readonly [name: string]: unknown }): Dispatcher {
+    return new undici.Agent({ connect, maxHeaderSize: MAX_HEADER_BYTES })
   }
 
   private agent(key: string, make: () => Dispatcher): Dispatcher {
@@ -279,10 +308,11 @@ class HttpClient {
     url: URL,
     args: Effect['args'],
     policy: NetworkPolicy,
+    judged: boolean,
   ): { readonly key: unknown; readonly options: { [name: string]: unknown } } {
     const options: { [name: string]: unknown } = {}
     if (typeof args['connectTimeoutMs'] === 'number') options['timeout'] = args['connectTimeoutMs']
-    if (judgesAddresses(url, policy)) options['lookup'] = guardedLookup
+    if (judged) options['lookup'] = guardedLookup
     const tls = record(args['tls'] ?? null)
     const file = (name: string): Buffer | null => {
       const path = tls[name]
@@ -299,7 +329,21 @@ class HttpClient {
       options['checkServerIdentity'] = (_host: string, certificate: { readonly raw: Buffer }): Error | undefined =>
         isPinned(certificate.raw, pins) ? undefined : new Error('server certificate is not one of the pinned ones')
     }
-    return { key: [args['connectTimeoutMs'] ?? null, judgesAddresses(url, policy), args['tls'] ?? null], options }
+    return { key: [args['connectTimeoutMs'] ?? null, judged, args['tls'] ?? null], options }
+  }
+}
+
+/** Credentials of a URL, which never go into the request line. */
+function basicOf(url: URL): string {
+  return `Basic ${Buffer.from(`${decoded(url.username)}:${decoded(url.password)}`).toString('base64')}`
+}
+
+/** Percent-decoded; text that is not encoded in that way stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 
@@ -337,28 +381,6 @@ function plainHeaders(headers: { readonly [name: string]: string | string[] | un
   return out
 }
 
-function unpacked(body: Readable, encoding: string | undefined): Readable {
-  let result = body
-  for (const name of (encoding ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((part) => part.trim())
-    .reverse()) {
-    const unpack =
-      name === 'gzip' || name === 'x-gzip'
-        ? createGunzip()
-        : name === 'deflate'
-          ? createInflate()
-          : name === 'br'
-            ? createBrotliDecompress()
-            : null
-    if (unpack === null) continue
-    result.on('error', (cause) => unpack.destroy(cause))
-    result = result.pipe(unpack)
-  }
-  return result
-}
-
 async function readAll(body: Readable, most: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -385,6 +407,13 @@ async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | nu
     ])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** The response had begun: what its body did. */
+class BodyFailure extends Error {
+  constructor(cause: unknown) {
+    super('body', { cause })
   }
 }
 

@@ -13,6 +13,8 @@ export interface NetworkPolicy {
   readonly deny?: readonly string[]
   /** Refuses loopback, private, link-local and other special addresses, and ports of well-known inner services; true by default. */
   readonly denyPrivate?: boolean
+  /** Hosts that `denyPrivate` does not concern, in the form of `allow`, without patterns. */
+  readonly privateHosts?: readonly string[]
   /** Redirects that one request of a guarded `fetch` may follow, 5 by default; scripts say it themselves (`max_redirects`). */
   readonly maxRedirects?: number
   /** Requests to one host within a window of time; without a limit by default. */
@@ -72,14 +74,8 @@ export function checkUrl(url: URL, policy: NetworkPolicy): void {
   const port = portOf(url)
   const listed = (rules: readonly string[] | undefined): boolean => rules?.some((rule) => matches(rule, host, port)) ?? false
   if (listed(policy.deny)) throw new EgressBlocked('domain', shown(url))
-  const named = listed(policy.allow)
-  if (policy.allow !== undefined && !named) throw new EgressBlocked('domain', shown(url))
-  // A host that a rule names is the host program's own decision, also when it is a private one.
-  if (
-    policy.denyPrivate === false ||
-    (named && policy.allow?.some((rule) => !rule.startsWith('*') && matches(rule, host, port)) === true)
-  )
-    return
+  if (policy.allow !== undefined && !listed(policy.allow)) throw new EgressBlocked('domain', shown(url))
+  if (policy.denyPrivate === false || isNamed(host, port, policy)) return
   if (BLOCKED_PORTS.has(port)) throw new EgressBlocked('port', shown(url))
   if (BLOCKED_HOSTS.has(host)) throw new EgressBlocked('private_address', shown(url))
   if (ipaddr.isValid(host) && !isPublic(host)) throw new EgressBlocked('private_address', shown(url))
@@ -87,9 +83,12 @@ export function checkUrl(url: URL, policy: NetworkPolicy): void {
 
 /** Whether resolved addresses must be judged as well. */
 export function judgesAddresses(url: URL, policy: NetworkPolicy): boolean {
-  if (policy.denyPrivate === false) return false
-  const host = hostOf(url)
-  return policy.allow?.some((rule) => !rule.startsWith('*') && matches(rule, host, portOf(url))) !== true
+  return policy.denyPrivate !== false && !isNamed(hostOf(url), portOf(url), policy)
+}
+
+/** A host that a rule names is the host program's own decision, also when it is a private one. */
+function isNamed(host: string, port: number, { allow = [], privateHosts = [] }: NetworkPolicy): boolean {
+  return [...allow, ...privateHosts].some((rule) => !rule.startsWith('*') && matches(rule, host, port))
 }
 
 /** Unicast only: not loopback, private, link-local, unique-local, multicast, carrier-grade NAT, or a wrapped form of these. */
@@ -104,27 +103,37 @@ export function isPublic(address: string): boolean {
 
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void
 
-/** A `lookup` for sockets that refuses addresses that are not public. */
-export function guardedLookup(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) {
-      callback(error, [])
-      return
-    }
-    if (addresses.length === 0 || addresses.some((each) => !isPublic(each.address))) {
-      callback(new EgressBlocked('private_address', hostname) as NodeJS.ErrnoException, [])
-      return
-    }
-    if (options.all === true) callback(null, addresses)
-    else callback(null, addresses[0]!.address, addresses[0]!.family)
-  })
+type Lookup = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** A `lookup` for sockets that refuses addresses that are not public, each time a name is resolved to connect. */
+export function judgingLookup(resolve: Lookup) {
+  return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) {
+        callback(error, [])
+        return
+      }
+      if (addresses.length === 0 || addresses.some((each) => !isPublic(each.address))) {
+        callback(new EgressBlocked('private_address', hostname) as NodeJS.ErrnoException, [])
+        return
+      }
+      if (options.all === true) callback(null, addresses)
+      else callback(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  }
 }
+
+export const guardedLookup = judgingLookup(lookup)
 
 function matches(rule: string, host: string, port: number): boolean {
   const { pattern, port: rulePort } = splitPort(rule)
   if (rulePort !== null && rulePort !== port) return false
   if (pattern === '*') return true
-  if (pattern.startsWith('*.')) return host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1
+  if (pattern.startsWith('*.')) return host.endsWith(`.${nameOf(pattern.slice(2))}`)
   if (pattern.includes('/')) {
     try {
       return ipaddr.isValid(host) && ipaddr.process(host).match(ipaddr.parseCIDR(pattern))
@@ -133,7 +142,15 @@ function matches(rule: string, host: string, port: number): boolean {
       return false
     }
   }
-  return pattern.toLowerCase() === host
+  if (ipaddr.isValid(host) && ipaddr.isValid(pattern))
+    return ipaddr.process(host).toNormalizedString() === ipaddr.process(pattern).toNormalizedString()
+  return nameOf(pattern) === host
+}
+
+/** A name as URLs have it: lower case, in punycode, without the dot at its end. */
+function nameOf(pattern: string): string {
+  const url = `http://${pattern}/`
+  return /[^\x00-\x7f]/.test(pattern) && URL.canParse(url) ? hostOf(new URL(url)) : pattern.toLowerCase().replace(/\.$/, '')
 }
 
 function splitPort(rule: string): { readonly pattern: string; readonly port: number | null } {

@@ -1,5 +1,7 @@
 // A Zstandard encoder (RFC 8878) that is small and deterministic: greedy matching within blocks of 128 KiB, literals stored
-// as they are, sequences coded with the predefined tables. Decoding is fzstd's.
+// as they are, sequences coded with the predefined tables. Decoding is fzstd's, behind a look at what the headers ask for.
+
+import { decompress } from 'fzstd'
 
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const BLOCK_SIZE = 128 << 10
@@ -300,13 +302,18 @@ export function concat(chunks: readonly Uint8Array[]): Uint8Array {
   return out
 }
 
-/**
- * Most bytes that unpacking takes, by the headers of frames and blocks: what a frame says of its own size may be a lie. Data that ends
- * too early counts as far as it goes.
- */
-export function zstdBound(data: Uint8Array): number {
+/** What the headers of one frame say, and its blocks. */
+interface Frame {
+  /** Most bytes that its blocks can make, by their headers; blocks that are cut short count as far as they go. */
+  readonly bound: number
+  /** What it says of its size; null when it does not. It may be a lie. */
+  readonly contentSize: number | null
+  /** Bytes behind that a block may refer to. */
+  readonly windowSize: number
+}
+
+function* framesOf(data: Uint8Array): Generator<Frame, void> {
   const view = new DataView(data.buffer, data.byteOffset, data.length)
-  let bound = 0
   for (let at = 0; at + 8 < data.length;) {
     if ((view.getUint32(at, true) & 0xfffffff0) >>> 0 === SKIPPABLE) {
       at += 8 + view.getUint32(at + 4, true)
@@ -314,8 +321,13 @@ export function zstdBound(data: Uint8Array): number {
     }
     const descriptor = data[at + 4]!
     const isSingle = (descriptor & 0x20) !== 0
+    const window = isSingle ? 0 : windowSizeOf(data[at + 5]!)
     const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]!
-    at += 5 + (isSingle ? 0 : 1) + [0, 1, 2, 4][descriptor & 3]! + sizeBytes
+    at += 5 + (isSingle ? 0 : 1) + [0, 1, 2, 4][descriptor & 3]!
+    let contentSize: number | null = sizeBytes === 0 ? null : sizeBytes === 2 ? 256 : 0
+    for (let place = sizeBytes - 1; place >= 0; place--) contentSize! += (data[at + place] ?? 0) * 256 ** place
+    at += sizeBytes
+    let bound = 0
     for (let isLast = false; !isLast && at + 3 <= data.length;) {
       const header = data[at]! | (data[at + 1]! << 8) | (data[at + 2]! << 16)
       const kind = (header >> 1) & 3
@@ -325,10 +337,45 @@ export function zstdBound(data: Uint8Array): number {
       at += 3 + (kind === RUN_BLOCK ? 1 : size)
     }
     if ((descriptor & 4) !== 0) at += 4
+    yield { bound, contentSize, windowSize: isSingle ? contentSize! : window }
   }
+}
+
+/** By the window descriptor (RFC 8878 §3.1.1.1.2): an exponent and eighths. */
+function windowSizeOf(descriptor: number): number {
+  const base = 2 ** (10 + (descriptor >> 3))
+  return base + (base / 8) * (descriptor & 7)
+}
+
+/** Most bytes that unpacking takes, by the headers of frames and blocks. */
+export function zstdBound(data: Uint8Array): number {
+  let bound = 0
+  for (const frame of framesOf(data)) bound += frame.bound
   return bound
 }
 
+/** Largest window of a frame that does not say its size: what the zstd command allows too. */
+const MOST_WINDOW = 128 << 20
+
+/**
+ * Unpacks all frames. The library makes room for what a frame says of itself before it looks at a block, so headers that ask for more
+ * than their blocks can fill are refused first. Throws an Error with the wording of the format's own library.
+ */
+export function zstdDecode(data: Uint8Array, mostBytes: number): Uint8Array {
+  if (data.length < 4) throw new Error('incomplete frame')
+  const magic = new DataView(data.buffer, data.byteOffset, data.length).getUint32(0, true)
+  if (magic !== FRAME && (magic & 0xfffffff0) >>> 0 !== SKIPPABLE) throw new Error('Unknown frame descriptor')
+  for (const { bound, contentSize, windowSize } of framesOf(data)) {
+    if (contentSize !== null && contentSize > mostBytes) throw new Error('content is too large')
+    if (contentSize !== null && contentSize > bound) throw new Error('incomplete frame')
+    if (contentSize === null && windowSize > MOST_WINDOW) throw new Error('Frame requires too much memory for decoding')
+  }
+  const out = decompress(data)
+  if (out.length > mostBytes) throw new Error('content is too large')
+  return out
+}
+
+const FRAME = 0xfd2fb528
 const SKIPPABLE = 0x184d2a50
 const RUN_BLOCK = 1
 const COMPRESSED_BLOCK = 2

@@ -2,12 +2,11 @@
 // Errors are runtime errors. What comes out of a decoder is limited, so that a small input cannot fill the memory.
 
 import { Gunzip, gunzipSync, gzipSync } from 'fflate/browser'
-import { decompress as zstdDecompress } from 'fzstd'
 import { Control, builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { ArchiveError, crc32, createTar, createZip, extractTar, extractZip } from './compress-archive.js'
 import type { ArchiveEntry } from './compress-archive.js'
-import { zstdBound, zstdEncode } from './compress-zstd.js'
+import { zstdBound, zstdDecode, zstdEncode } from './compress-zstd.js'
 import { asker, refusal } from './fs-ask.js'
 import { inPieces, inSteps } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
@@ -177,13 +176,8 @@ function memberOf(data: Uint8Array, begin: number, end: number, pieces: readonly
 }
 
 function unzstd(ctx: Context, data: Uint8Array): Uint8Array {
-  if (data.length < 4) throw new ArchiveError('incomplete frame')
-  if (data[0] !== 0x28 || data[1] !== 0xb5 || data[2] !== 0x2f || data[3] !== 0xfd)
-    throw new ArchiveError('Unknown frame descriptor')
   chargeUnpacked(ctx, Math.min(MAX_UNPACKED, zstdBound(data)))
-  const out = zstdDecompress(data)
-  if (out.length > MAX_UNPACKED) throw new ArchiveError('content is too large')
-  return out
+  return zstdDecode(data, MAX_UNPACKED)
 }
 
 // ------------------------------------------------------------------------------------------------------------- archives

@@ -9,17 +9,43 @@ import { HarnList } from '../values/list.js'
 import type { Value } from '../values/value.js'
 
 interface Target {
-  /** Lower case, without the brackets of an IPv6 address. */
+  /** Lower case, in punycode, without the brackets of an IPv6 address and the dot behind a name. */
   readonly host: string
   readonly port: number
 }
 
 function targetOf(url: URL): Target {
   const port = url.port !== '' ? Number(url.port) : url.protocol === 'https:' || url.protocol === 'wss:' ? 443 : 80
-  return { host: url.hostname.replace(/^\[|\]$/g, '').toLowerCase(), port }
+  return { host: plainHost(url.hostname), port }
 }
 
-/** Bits of an address, most significant first; null when the text is no IP address. */
+function plainHost(hostname: string): string {
+  return hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/(.)\.$/, '$1')
+    .toLowerCase()
+}
+
+/** The host of a rule as URLs have it: `*.bücher.example` is `*.xn--bcher-kva.example`. */
+function ruleHost(host: string): string {
+  const star = host.startsWith('*.') ? '*.' : ''
+  const name = host.slice(star.length)
+  // Only names: an address written as a number would become another text.
+  if (!/[^\x00-\x7f]/.test(name) || !URL.canParse(`http://${name}/`))
+    return star + (name.length > 1 ? name.replace(/\.$/, '') : name)
+  return star + plainHost(new URL(`http://${name}/`).hostname)
+}
+
+/** IPv6 addresses that stand for IPv4 ones: `::ffff:10.0.0.1` reaches what 10.0.0.1 reaches. */
+const MAPPED = '0'.repeat(80) + '1'.repeat(16)
+
+/** Bits of an address, most significant first, 32 of one that is IPv4 in fact; null when the text is no IP address. */
+function targetBits(text: string): string | null {
+  const bits = addressBits(text)
+  return bits?.length === 128 && bits.startsWith(MAPPED) ? bits.slice(96) : bits
+}
+
+/** Bits of an address as it is written; null when the text is no IP address. */
 export function addressBits(text: string): string | null {
   const four = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text)
   if (four !== null) {
@@ -27,6 +53,13 @@ export function addressBits(text: string): string | null {
     return bytes.some((byte) => byte > 255) ? null : bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('')
   }
   if (!text.includes(':')) return null
+  // The last 32 bits may be written as an IPv4 address.
+  const tail = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text)
+  if (tail !== null) {
+    const bits = addressBits(tail[2]!)
+    const group = (from: number): string => Number.parseInt(bits!.slice(from, from + 16), 2).toString(16)
+    return bits === null ? null : addressBits(`${tail[1]!}${group(0)}:${group(16)}`)
+  }
   const halves = text.split('::')
   if (halves.length > 2) return null
   const groups = halves.map((half) => (half === '' ? [] : half.split(':')))
@@ -46,17 +79,21 @@ function splitRule(rule: string): { readonly host: string; readonly port: number
 }
 
 export function ruleMatches(rule: string, target: Target): boolean {
-  const { host, port } = splitRule(rule.trim().toLowerCase())
+  const { host: written, port } = splitRule(rule.trim().toLowerCase())
   if (port !== null && port !== target.port) return false
+  const host = ruleHost(written)
   if (host === '*') return true
   if (host.startsWith('*.')) return target.host.endsWith(host.slice(1)) && target.host.length > host.length - 1
   const block = /^(.+)\/(\d{1,3})$/.exec(host)
-  const bits = addressBits(target.host)
+  // A rule may be meant for the address as it is written, or for the one that it stands for.
+  const forms = [addressBits(target.host), targetBits(target.host)].filter((bits) => bits !== null)
   if (block !== null) {
     const prefix = addressBits(block[1]!)
-    return bits !== null && prefix !== null && bits.length === prefix.length && bits.startsWith(prefix.slice(0, Number(block[2])))
+    return forms.some(
+      (bits) => prefix !== null && bits.length === prefix.length && bits.startsWith(prefix.slice(0, Number(block[2]))),
+    )
   }
-  return host === target.host || (bits !== null && bits === addressBits(host))
+  return host === target.host || forms.some((bits) => bits === addressBits(host) || bits === targetBits(host))
 }
 
 /** What is wrong with a rule, which has been trimmed; null when nothing is. */

@@ -9,9 +9,10 @@ import { faultOfEffect, isGuarded } from './grants.js'
 import { checkEgress, policyFromEnvironment } from './http-egress.js'
 import { encodeParts } from './http-options.js'
 import type { RequestPlan } from './http-options.js'
-import { httpState, isMocked, isSensitiveHeader, mockedResponse } from './http-state.js'
+import { httpState, isMocked, isSensitiveHeader, mockedResponse, redactUrl } from './http-state.js'
 import type { HttpCall } from './http-state.js'
 import { parseJson } from './json-read.js'
+import { clockState } from './time.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -163,8 +164,10 @@ function send(ctx: Context, state: ExchangeState): Result {
       ? { kind: 'net.stream', args: { ...requestArgs(plan, null), op: 'http_open', id: purpose.handle } }
       : { kind: 'http.request', args: requestArgs(plan, purpose.kind === 'download' ? purpose.path : null) }
   const guarded = isGuarded(ctx)
-  const refused = guarded ? faultOfEffect(ctx, effect, 'judge') : null
-  if (refused !== null) return ctx.fail(refused)
+  for (const asked of guarded ? [effect, ...entailed(effect)] : []) {
+    const refused = faultOfEffect(ctx, asked, 'judge')
+    if (refused !== null) return ctx.fail(refused)
+  }
   // Downloads and streams meet the policy behind the mocks, plain requests in front of them.
   if (purpose.kind === 'text') {
     // All verbs and sessions are one surface to the policy.
@@ -178,8 +181,20 @@ function send(ctx: Context, state: ExchangeState): Result {
   }
   const blocked = checkEgress(ctx, surface, plan.url)
   if (blocked !== null) return blocked
+  const proxyBlocked = plan.proxy === null ? null : checkEgress(ctx, surface, plan.proxy.url)
+  if (proxyBlocked !== null) return proxyBlocked
   state.stage = 'answer'
   return ctx.request(effect)
+}
+
+/** What a request does beside reaching its URL, as effects that grants can judge: a proxy is a host too, and a download writes a file. */
+function entailed(effect: Effect): Effect[] {
+  const { proxy, saveTo } = effect.args
+  const also: Effect[] = []
+  if (typeof proxy === 'object' && proxy !== null && 'url' in proxy)
+    also.push({ kind: effect.kind, args: { ...effect.args, url: String(proxy.url) } })
+  if (typeof saveTo === 'string') also.push({ kind: 'fs.write', args: { op: 'write', path: saveTo } })
+  return also
 }
 
 interface Response {
@@ -220,7 +235,12 @@ function pause(ctx: Context, state: ExchangeState, leastMs: number): Result {
 /** The answer of the host. */
 function received(ctx: Context, state: ExchangeState, answer: Value): Result {
   const refused = refusal(answer)
-  if (refused !== null) return mayRetry(state) ? pause(ctx, state, 0) : ctx.throw(`http: request failed: ${refused.detail}`)
+  if (refused !== null) {
+    if (mayRetry(state)) return pause(ctx, state, 0)
+    return fieldOf(answer, 'stage') === 'body'
+      ? ctx.throw(`http: failed to read response body: ${refused.detail}`)
+      : failed(ctx, state, 'sending request', refused.detail)
+  }
   const headers = fieldOf(answer, 'headers')
   const body = fieldOf(answer, 'body')
   const number = (name: string): number => {
@@ -240,35 +260,50 @@ function received(ctx: Context, state: ExchangeState, answer: Value): Result {
   )
 }
 
+/** Names the request, without its secrets. */
+function failed(ctx: Context, state: ExchangeState, step: 'sending request' | 'following redirect', detail: string): Control {
+  return ctx.throw(`http: request failed: error ${step} for url (${redactUrl(state.plan.url)}): ${detail}`)
+}
+
 const REDIRECTS = [301, 302, 303, 307, 308]
 
 function answered(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result {
-  const location = REDIRECTS.includes(response.status) ? header(response.headers, 'location') : null
+  const location = REDIRECTS.includes(response.status) ? locationOf(state.plan, response) : null
   if (location !== null && state.plan.redirects >= 0 && (!mocked || leadsToMock(ctx, state.plan, response.status, location))) {
-    if (state.hops >= state.plan.redirects) return ctx.throw('http: request failed: too many redirects')
-    if (!URL.canParse(location, state.plan.url)) return ctx.throw(`http: request failed: invalid redirect location '${location}'`)
+    if (state.hops >= state.plan.redirects) return failed(ctx, state, 'following redirect', 'too many redirects')
     state.hops++
-    state.plan = redirected(state.plan, response.status, new URL(location, state.plan.url))
+    state.plan = redirected(state.plan, response.status, location)
     return send(ctx, state)
   }
   if (state.plan.retryStatuses.includes(response.status) && mayRetry(state))
-    return pause(ctx, state, retryAfterMs(state.plan, response))
+    return pause(ctx, state, retryAfterMs(ctx, state.plan, response))
   return deliver(ctx, state, response, mocked)
 }
 
+/** Where a redirect leads; null when it does not say it, or not in a way that can be understood, which makes it an answer. */
+function locationOf(plan: RequestPlan, response: Response): URL | null {
+  const location = header(response.headers, 'location')
+  if (location === null || !URL.canParse(location, plan.url)) return null
+  return new URL(location, plan.url)
+}
+
 /** A mock's redirect is an answer like any other, unless where it leads is mocked too: mocks never make a script reach the network. */
-function leadsToMock(ctx: Context, plan: RequestPlan, status: number, location: string): boolean {
-  if (!URL.canParse(location, plan.url)) return false
-  const { method, url } = redirected(plan, status, new URL(location, plan.url))
+function leadsToMock(ctx: Context, plan: RequestPlan, status: number, location: URL): boolean {
+  const { method, url } = redirected(plan, status, location)
   return isMocked(ctx.state(httpState), method, url)
 }
 
-/** Seconds of a Retry-After header on 429 and 503, as milliseconds; dates are not followed. */
-function retryAfterMs(plan: RequestPlan, response: Response): number {
+/** What a Retry-After header on 429 and 503 says, seconds or a date, as milliseconds from now. */
+function retryAfterMs(ctx: Context, plan: RequestPlan, response: Response): number {
   if (!plan.respectRetryAfter || (response.status !== 429 && response.status !== 503)) return 0
-  const seconds = Number(header(response.headers, 'retry-after') ?? '')
-  return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : 0
+  const value = (header(response.headers, 'retry-after') ?? '').trim()
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000
+  const date = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(date) ? 0 : Math.max(0, date - (ctx.state(clockState).wallMs ?? ctx.now))
 }
+
+/** The form that is sent (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 function redirected(plan: RequestPlan, status: number, target: URL): RequestPlan {
   const toGet = (status === 303 && plan.method !== 'HEAD') || ((status === 301 || status === 302) && plan.method === 'POST')
@@ -296,7 +331,7 @@ function deliver(ctx: Context, state: ExchangeState, response: Response, mocked:
   }
   if (purpose.kind === 'text' || purpose.kind === 'record') {
     ctx.charge(body.length >> 6, 2 * body.length)
-    const text = new TextDecoder().decode(body)
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
     const result = HarnDict.of({ status, headers, body: text, ok: success })
     return purpose.kind === 'text' ? result : recordOf(ctx, result.with('url', state.plan.url), headers, text)
   }

@@ -83,9 +83,13 @@ test('the network, redirects and failures', () => {
     '{body: hé, headers: {a: b}, ok: true, status: 200}',
   )
   expect(seen).toEqual(['POST https://x.test/from X-A,Authorization', 'GET https://other.test/to X-A'])
-  expect(fault('http_get', 'https://x.test/loop')).toBe('http: request failed: too many redirects')
+  expect(fault('http_get', 'https://x.test/loop')).toBe(
+    'http: request failed: error following redirect for url (https://x.test/loop): too many redirects',
+  )
   expect(call('http_get', 'https://x.test/loop', json('{"follow_redirects":false}'))).toContain('status: 302')
-  expect(fault('http_get', 'https://x.test/down')).toBe('http: request failed: connection refused')
+  expect(fault('http_get', 'https://x.test/down')).toBe(
+    'http: request failed: error sending request for url (https://x.test/down): connection refused',
+  )
 })
 
 test('bad requests', () => {
@@ -159,6 +163,13 @@ test('rules and patterns', () => {
   expect(ruleMatches('::1', { host: '0:0:0:0:0:0:0:1', port: 80 })).toBe(true)
   expect(ruleMatches('[fd00::/8]:443', { host: 'fd12::9', port: 443 })).toBe(true)
   expect(ruleMatches('*.x.test', { host: 'x.test', port: 80 })).toBe(false)
+  // An address is what it stands for, a name what URLs make of it.
+  expect(ruleMatches('10.0.0.0/8', { host: '::ffff:a00:1', port: 80 })).toBe(true)
+  expect(ruleMatches('10.0.0.1', { host: '::ffff:a00:1', port: 80 })).toBe(true)
+  expect(ruleMatches('::ffff:10.0.0.1', { host: '10.0.0.1', port: 80 })).toBe(true)
+  expect(ruleMatches('::/0', { host: '10.0.0.1', port: 80 })).toBe(false)
+  expect(ruleMatches('BÜCHER.example', { host: 'xn--bcher-kva.example', port: 80 })).toBe(true)
+  expect(ruleMatches('*.bücher.example.', { host: 'a.xn--bcher-kva.example', port: 80 })).toBe(true)
   expect(ruleMatches('X.test:81', { host: 'x.test', port: 80 })).toBe(false)
   expect(matchesPattern('http://*/a*c', 'http://h/abcc')).toBe(true)
   expect(matchesPattern('a*b*b', 'ab')).toBe(false)
