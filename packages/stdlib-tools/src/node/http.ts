@@ -38,6 +38,14 @@ export function httpProvider(workspace: Workspace, options: HttpOptions = {}): P
   }
 }
 
+/** What the files of the `tls` option are, for errors. */
+const TLS_FILES = {
+  caBundlePath: 'CA bundle',
+  clientCertPath: 'client certificate',
+  clientKeyPath: 'client key',
+  clientIdentityPath: 'client identity',
+} as const
+
 const DEFAULT_TIMEOUT_MS = 30_000
 /** Of the headers of one response, all together. */
 const MAX_HEADER_BYTES = 256 << 10
@@ -261,7 +269,6 @@ class HttpClient {
         ...direct,
       }
     }
-    if (!URL.canParse(proxy['url'])) throw new Error(`invalid proxy URL '${proxy['url']}'`)
     const proxyUrl = new URL(proxy['url'])
     // It is a host like any other: by it a script must not reach what it may not ask for. What the name of the target leads to is the
     // proxy's own matter, which resolves it.
@@ -314,9 +321,15 @@ class HttpClient {
     if (typeof args['connectTimeoutMs'] === 'number') options['timeout'] = args['connectTimeoutMs']
     if (judged) options['lookup'] = guardedLookup
     const tls = record(args['tls'] ?? null)
-    const file = (name: string): Buffer | null => {
+    const file = (name: keyof typeof TLS_FILES): Buffer | null => {
       const path = tls[name]
-      return typeof path === 'string' ? Buffer.from(readFileIn(this.workspace, path)) : null
+      if (typeof path !== 'string') return null
+      try {
+        return Buffer.from(readFileIn(this.workspace, path))
+      } catch (cause) {
+        if (cause instanceof SandboxViolation) throw cause
+        throw new Error(`failed to read ${TLS_FILES[name]} ${this.workspace.shown(path)}: ${osErrorText(cause)}`)
+      }
     }
     const ca = file('caBundlePath')
     if (ca !== null) options['ca'] = ca

@@ -194,7 +194,7 @@ describe('a server', () => {
           let s = websocket_accept(server, 5000)
           let full = try { websocket_send(s, "x") }
           let twice = try { websocket_server(server.addr) }
-          return [unwrap_err(full), unwrap_err(twice).starts_with("websocket_server: failed to bind"), websocket_server_close(server)]`),
+          return [unwrap_err(full), unwrap_err(twice).starts_with("websocket_server: bind failed: "), websocket_server_close(server)]`),
       ),
     ).toEqual(['websocket_send: send buffer full', true, true])
   })

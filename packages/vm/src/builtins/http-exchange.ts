@@ -216,7 +216,8 @@ function responseOf(mocked: Value): Response {
   return { status: isInt(status) ? Number(status) : 200, headers, body: bytes, bytesWritten: bytes.length }
 }
 
-function header(headers: HarnDict, name: string): string | null {
+/** A header of a response; `name` in lower case. */
+export function header(headers: HarnDict, name: string): string | null {
   const key = headers.keys().find((each) => each.toLowerCase() === name)
   return key === undefined ? null : display(headers.get(key)!)
 }
@@ -265,7 +266,7 @@ function failed(ctx: Context, state: ExchangeState, step: 'sending request' | 'f
   return ctx.throw(`http: request failed: error ${step} for url (${redactUrl(state.plan.url)}): ${detail}`)
 }
 
-const REDIRECTS = [301, 302, 303, 307, 308]
+export const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
 function answered(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result {
   const location = REDIRECTS.includes(response.status) ? locationOf(state.plan, response) : null
@@ -281,7 +282,7 @@ function answered(ctx: Context, state: ExchangeState, response: Response, mocked
 }
 
 /** Where a redirect leads; null when it does not say it, or not in a way that can be understood, which makes it an answer. */
-function locationOf(plan: RequestPlan, response: Response): URL | null {
+export function locationOf(plan: RequestPlan, response: { readonly headers: HarnDict }): URL | null {
   const location = header(response.headers, 'location')
   if (location === null || !URL.canParse(location, plan.url)) return null
   return new URL(location, plan.url)
@@ -305,7 +306,8 @@ function retryAfterMs(ctx: Context, plan: RequestPlan, response: Response): numb
 /** The form that is sent (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-function redirected(plan: RequestPlan, status: number, target: URL): RequestPlan {
+/** The request that a redirect asks for; credentials stay with their origin. */
+export function redirected(plan: RequestPlan, status: number, target: URL): RequestPlan {
   const toGet = (status === 303 && plan.method !== 'HEAD') || ((status === 301 || status === 302) && plan.method === 'POST')
   const from = new URL(plan.url)
   const elsewhere = from.host !== target.host || from.protocol !== target.protocol

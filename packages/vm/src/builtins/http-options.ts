@@ -88,6 +88,8 @@ export function planRequest(
   if (typeof parts === 'string') return parts
   const body = options.get('body') ?? null
   if (parts !== null && body !== null) return 'http: body and multipart options are mutually exclusive'
+  const proxy = proxyOf(options)
+  if (proxy !== null && !isProxyUrl(proxy.url)) return `http: invalid proxy '${proxy.url}': it is no http:// or https:// URL`
   const retry = options.get('retry')
   const retries = retry instanceof HarnDict ? retry : new HarnDict()
   return {
@@ -115,7 +117,7 @@ export function planRequest(
     redirects: flag(options, 'follow_redirects', true)
       ? Math.trunc(number(options, 'max_redirects') ?? defaults.maxRedirects ?? 10)
       : -1,
-    proxy: proxyOf(options),
+    proxy,
     tls: tlsOf(options.get('tls')),
     decompress: flag(options, 'decompress', true),
   }
@@ -137,7 +139,8 @@ function requestHeaders(options: HarnDict): [string, string][] | string {
     }
   }
   const authorization = authorizationOf(options.get('auth') ?? null)
-  if (authorization !== null) headers.push(['Authorization', authorization])
+  if (authorization !== null && !headers.some(([name]) => name.toLowerCase() === 'authorization'))
+    headers.push(['Authorization', authorization])
   return headers
 }
 
@@ -170,9 +173,9 @@ function multipartParts(value: Value): PlannedPart[] | null | string {
   if (fields === null) return 'http: multipart must be a list'
   const parts: PlannedPart[] = []
   for (const field of fields) {
-    if (!(field instanceof HarnDict)) return 'http: multipart field must be a dict'
+    if (!(field instanceof HarnDict)) return 'http: multipart entries must be dicts'
     const name = text(field, 'name')
-    if (name === null) return 'http: multipart field is missing name'
+    if (name === null) return 'http: multipart entry requires name'
     const part = { name, filename: text(field, 'filename'), contentType: text(field, 'content_type') }
     const content = field.get('value') ?? null
     const encoded = text(field, 'value_base64')
@@ -181,9 +184,9 @@ function multipartParts(value: Value): PlannedPart[] | null | string {
       parts.push({ ...part, content: content instanceof HarnBytes ? content.data : encoder.encode(display(content)), path: null })
     else if (encoded !== null) {
       const bytes = decodeBase64(encoded)
-      if (typeof bytes === 'string') return `http: multipart field '${name}' has invalid value_base64: ${bytes}`
+      if (typeof bytes === 'string') return `http: invalid multipart base64 value: ${bytes}`
       parts.push({ ...part, content: bytes, path: null })
-    } else if (path === null) return `http: multipart field '${name}' requires value, value_base64, or path`
+    } else if (path === null) return 'http: multipart entry requires value, value_base64, or path'
     else
       parts.push({
         ...part,
@@ -231,6 +234,10 @@ function proxyOf(options: HarnDict): RequestPlan['proxy'] {
     auth instanceof HarnDict ? { user: text(auth, 'user'), password: text(auth, 'pass') } : { user: null, password: null }
   if (!(proxy instanceof HarnDict)) return { url: display(proxy), noProxy: null, ...credentials }
   return { url: text(proxy, 'url') ?? '', noProxy: text(proxy, 'no_proxy'), ...credentials }
+}
+
+function isProxyUrl(url: string): boolean {
+  return isHttpUrl(url) && URL.canParse(url)
 }
 
 function tlsOf(tls: Value | undefined): RequestPlan['tls'] {

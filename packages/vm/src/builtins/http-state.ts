@@ -73,6 +73,11 @@ export function handleProblem(name: string, handle: Value): string | null {
   return typeof handle === 'string' ? null : `${name}: first argument must be a handle string or dict`
 }
 
+/** The same for an argument that must be there. */
+export function streamProblem(ctx: Context, name: string, handle: Value | undefined): string | null {
+  return ctx.argc === 0 ? `${name}: requires a stream handle` : handleProblem(name, handle ?? null)
+}
+
 /** `*` stands for any characters; everything else for itself. Linear: only the last star ever gives way. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const parts = pattern.split('*')
@@ -93,7 +98,12 @@ export function matchesPattern(pattern: string, text: string): boolean {
 export function setMock(state: HttpState, method: string, pattern: string, response: Value): void {
   const listed = response instanceof HarnDict ? response.get('responses') : undefined
   const items = listed !== null && typeof listed === 'object' && 'view' in listed ? listed.view() : []
-  const mock: HttpMock = { method: method.toUpperCase(), pattern, responses: items.length > 0 ? items : [response], next: 0 }
+  const mock: HttpMock = {
+    method: method.toUpperCase(),
+    pattern,
+    responses: items.length > 0 ? items : [response ?? new HarnDict()],
+    next: 0,
+  }
   const known = state.mocks.findIndex((each) => each.method === mock.method && each.pattern === pattern)
   if (known >= 0) state.mocks.splice(known, 1)
   state.mocks.push(mock)

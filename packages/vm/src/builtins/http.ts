@@ -7,7 +7,17 @@ import { policyFromConfig, policyFromEnvironment, policyValue } from './http-egr
 import { exchange, exchangeFrame } from './http-exchange.js'
 import type { Purpose } from './http-exchange.js'
 import { isHttpUrl, planRequest } from './http-options.js'
-import { REDACTED, handleId, handleProblem, httpState, isSensitiveHeader, nextHandle, redactUrl, setMock } from './http-state.js'
+import {
+  REDACTED,
+  handleId,
+  handleProblem,
+  httpState,
+  isSensitiveHeader,
+  nextHandle,
+  redactUrl,
+  setMock,
+  streamProblem,
+} from './http-state.js'
 import type { HttpCall } from './http-state.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -34,7 +44,7 @@ function request(
   let merged = options
   if (session !== null) {
     const base = ctx.state(httpState).sessions.get(handleId(session))
-    if (base === undefined) return ctx.throw(`${surface}: unknown HTTP session '${handleId(session)}'`)
+    if (base === undefined) return ctx.throw(`http_session_request: unknown HTTP session '${handleId(session)}'`)
     // As a whole: headers of the call replace those of the session.
     merged = base.merged(options)
   }
@@ -153,6 +163,8 @@ const streams: readonly BuiltinDef[] = [
     { doc: 'A handle to a response whose body is read in pieces.', effects: [...NETWORK, 'net.stream'] },
     (ctx, url, options) => {
       if (ctx.argc === 0 || display(url!) === '') return ctx.throw('http_stream_open: URL is required')
+      if (!isHttpUrl(display(url!)))
+        return ctx.throw(`http_stream_open: URL must start with http:// or https://, got '${display(url!)}'`)
       const given = optionsOf(options)
       return request(ctx, 'http_stream_open', display(given.get('method') ?? 'GET'), display(url!), given, {
         kind: 'stream',
@@ -161,15 +173,19 @@ const streams: readonly BuiltinDef[] = [
     },
   ),
   builtin('http_stream_info(stream: string) -> dict', { doc: 'Status and headers of a stream.', effects: [] }, (ctx, handle) => {
-    const stream = ctx.state(httpState).streams.get(handleId(handle ?? ''))
-    if (stream === undefined) return ctx.throw(`http_stream_info: unknown stream '${handleId(handle ?? '')}'`)
+    const problem = streamProblem(ctx, 'http_stream_info', handle)
+    if (problem !== null) return ctx.throw(problem)
+    const stream = ctx.state(httpState).streams.get(handleId(handle!))
+    if (stream === undefined) return ctx.throw(`http_stream_info: unknown stream '${handleId(handle!)}'`)
     return HarnDict.of({ status: stream.status, headers: stream.headers, ok: stream.status >= 200 && stream.status < 300 })
   }),
   builtin(
     'http_stream_read(stream: string, max_bytes?: int) -> bytes | nil',
     { doc: 'The next bytes of a stream, nil at the end.', effects: ['net.stream'] },
     (ctx, handle, max) => {
-      const id = handleId(handle ?? '')
+      const problem = streamProblem(ctx, 'http_stream_read', handle)
+      if (problem !== null) return ctx.throw(problem)
+      const id = handleId(handle!)
       const stream = ctx.state(httpState).streams.get(id)
       if (stream === undefined) return ctx.throw(`http_stream_read: unknown stream '${id}'`)
       const maxBytes = max !== null && isInt(max!) ? Math.min(Math.max(1, Number(max)), 64 << 20) : 1 << 20
@@ -181,7 +197,9 @@ const streams: readonly BuiltinDef[] = [
     },
   ),
   builtin('http_stream_close(stream: string) -> bool', { doc: 'Closes a stream.', effects: ['net.stream'] }, (ctx, handle) => {
-    const id = handleId(handle ?? '')
+    const problem = streamProblem(ctx, 'http_stream_close', handle)
+    if (problem !== null) return ctx.throw(problem)
+    const id = handleId(handle!)
     const { streams: open } = ctx.state(httpState)
     const stream = open.get(id)
     if (stream === undefined) return false

@@ -42,7 +42,9 @@ export function eventText(event: Value, options: Value): string | { readonly pro
     if (!isInt(retry) || retry < 0) return { problem: 'retry/retry_ms must be a non-negative integer' }
     parts.push(`retry: ${retry}`)
   }
-  const data = text('data')
+  // An event without data would be none to its reader.
+  const without = comment === null && parts.length > 0 ? '' : null
+  const data = fields.has('data') ? display(fields.get('data')!) : without
   if (data !== null) parts.push(...lines('data:', data))
   return `${parts.length === 0 ? ':' : parts.join('\n')}\n\n`
 }

@@ -3,11 +3,13 @@
 
 import { builtin, family } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
-import { refusal } from './fs-ask.js'
-import { checkEgress } from './http-egress.js'
+import { fieldOf, refusal } from './fs-ask.js'
+import { checkEgress, egressRefusal } from './http-egress.js'
+import { REDIRECTS, header, locationOf, redirected } from './http-exchange.js'
 import { dictOf } from './http-response.js'
-import { handleId, nextHandle } from './http-state.js'
+import { handleId, nextHandle, streamProblem } from './http-state.js'
 import { planRequest } from './http-options.js'
+import type { RequestPlan } from './http-options.js'
 import { EventReader, commentText, eventText, parseFrame } from './sse-format.js'
 import { failWith, here, scripts, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
@@ -71,12 +73,13 @@ function limitOf(options: HarnDict, name: string, fallback: number): number {
 function connect(ctx: Context, method: Value, url: Value, given: Value): Result {
   const address = display(url ?? '')
   if (ctx.argc < 2 || address === '') return ctx.throw('sse_connect: URL is required')
+  // Refused connections take a number as well.
+  const id = nextHandle(ctx, 'sse')
   if (!/^https?:\/\//.test(address)) return ctx.throw(`sse_connect: URL must start with http:// or https://, got '${address}'`)
   const options = dictOf(given)
   const mock = mockFor(ctx, 'sse', address)
   const refused = mock === undefined ? checkEgress(ctx, 'sse_connect', address) : null
   if (refused !== null) return refused
-  const id = nextHandle(ctx, 'sse')
   ctx.state(sseState).streams.set(id, {
     url: address,
     method: display(method),
@@ -96,7 +99,7 @@ function connect(ctx: Context, method: Value, url: Value, given: Value): Result 
 /** A mock's event as scripts receive it. */
 function mockEvent(given: Value): HarnDict {
   if (!(given instanceof HarnDict)) return HarnDict.of({ type: 'event', event: 'message', data: given, id: null, retry_ms: null })
-  const data = given.get('data') ?? ''
+  const data = given.has('data') ? given.get('data')! : ''
   return HarnDict.of({
     type: 'event',
     event: given.get('event') ?? given.get('type') ?? 'message',
@@ -120,9 +123,33 @@ function admitted(id: string, stream: Stream, event: HarnDict): HarnDict {
 const OPEN = (): HarnDict => HarnDict.of({ type: 'open' })
 const TIMEOUT = (): HarnDict => HarnDict.of({ type: 'timeout' })
 
+/** Connects, along redirects; what answers must be a stream of events. */
 function* openNetwork(id: string, stream: Stream): Script<null> {
-  const plan = planRequest(stream.method, stream.url, stream.options)
-  if (typeof plan === 'string') return failWith(plan)
+  let plan = planRequest(stream.method, stream.url, stream.options)
+  for (let hops = 0; ; hops++) {
+    if (typeof plan === 'string') return failWith(plan)
+    const response = yield* openOnce(id, plan)
+    const location: URL | null = REDIRECTS.includes(response.status) ? locationOf(plan, response) : null
+    if (location === null || plan.redirects < 0) {
+      const type = header(response.headers, 'content-type') ?? ''
+      if (response.status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) return null
+      yield* tryAsk({ kind: 'net.stream', args: { op: 'http_close', id } })
+      return failWith(
+        `sse_receive: stream error: ${response.status === 200 ? `Invalid header value: "${type}"` : `Invalid status code: ${response.status}`}`,
+      )
+    }
+    yield* tryAsk({ kind: 'net.stream', args: { op: 'http_close', id } })
+    if (hops >= plan.redirects) return failWith('sse_receive: stream error: too many redirects')
+    plan = redirected(plan, response.status, location)
+  }
+}
+
+/** One exchange, whose body stays open under `id`. */
+function* openOnce(id: string, plan: RequestPlan): Script<{ readonly status: number; readonly headers: HarnDict }> {
+  for (const url of [plan.url, plan.proxy?.url]) {
+    const blocked = yield* here((ctx) => (url === undefined ? null : egressRefusal(ctx, 'sse_connect', url)))
+    if (blocked !== null) return failWith(blocked)
+  }
   const answer = yield* tryAsk({
     kind: 'net.stream',
     args: {
@@ -144,7 +171,9 @@ function* openNetwork(id: string, stream: Stream): Script<null> {
   })
   if (answer instanceof Fault) throw answer
   const refused = refusal(answer)
-  return refused === null ? null : failWith(`sse_receive: ${refused.detail}`)
+  if (refused !== null) return failWith(`sse_receive: stream error: ${refused.detail}`)
+  const headers = fieldOf(answer, 'headers')
+  return { status: Number(fieldOf(answer, 'status')), headers: headers instanceof HarnDict ? headers : new HarnDict() }
 }
 
 /** The next event of the network; null at its end, a timeout event when none was whole in time. */
@@ -163,6 +192,8 @@ function* nextNetworkEvent(
     const left = Math.max(0, due - (yield* here((ctx) => ctx.now)))
     const chunk = yield* tryAsk({ kind: 'net.stream', args: { op: 'http_read', id, maxBytes: READ_BYTES, timeoutMs: left } })
     if (chunk instanceof Fault) throw chunk
+    const broken = refusal(chunk)
+    if (broken !== null) return failWith(`sse_receive: stream error: ${broken.detail}`)
     if (chunk instanceof HarnDict) return { event: TIMEOUT(), rest: reader.rest }
     if (!(chunk instanceof HarnBytes)) return { event: null, rest: '' }
     reader.append(chunk.data)
@@ -231,14 +262,20 @@ const SERVER_HEADERS = HarnDict.of({
   'x-accel-buffering': 'no',
 })
 
+/** The usual ones, but for those that are given in whatever case. */
+function serverHeaders(given: HarnDict): HarnDict {
+  const names = new Set(given.keys().map((name) => name.toLowerCase()))
+  return HarnDict.of(Object.fromEntries([...SERVER_HEADERS.entries()].filter(([name]) => !names.has(name)))).merged(given)
+}
+
 function openServer(ctx: Context, given: Value): Result {
   const options = dictOf(given)
   const id = nextHandle(ctx, 'sse-server')
   const server: ServerStream = {
-    status: limitOf(options, 'status', 200),
-    headers: SERVER_HEADERS.merged(dictOf(options.get('headers'))),
+    status: Math.min(999, Math.max(100, limitOf(options, 'status', 200))),
+    headers: serverHeaders(dictOf(options.get('headers'))),
     maxEventBytes: limitOf(options, 'max_event_bytes', DEFAULT_BYTES),
-    maxBuffered: limitOf(options, 'max_buffered_events', DEFAULT_EVENTS),
+    maxBuffered: Math.max(1, limitOf(options, 'max_buffered_events', DEFAULT_EVENTS)),
     buffer: [],
     sent: 0,
     flushed: 0,
@@ -308,6 +345,9 @@ type OnServer = (ctx: Context, server: ServerStream, args: readonly Value[], id:
 function onServer(signature: string, doc: string, run: OnServer): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc, effects: [] }, (ctx, handle, ...args) => {
+    if (name === 'sse_server_send' && ctx.argc < 2) return ctx.throw('sse_server_send: requires stream and event')
+    const problem = streamProblem(ctx, name, handle)
+    if (problem !== null) return ctx.throw(problem)
     const id = handleId(handle ?? null)
     const server = ctx.state(sseState).servers.get(id)
     return server === undefined ? ctx.throw(`${name}: unknown stream '${id}'`) : run(ctx, server, args, id)
@@ -327,6 +367,7 @@ export const sseFamily: BuiltinFamily = {
       'sse_mock(url_pattern: string, events: list | dict) -> nil',
       { doc: 'Answers connections to matching URLs with these events.', effects: [] },
       (ctx, pattern, events) => {
+        if (ctx.argc === 0 || display(pattern!) === '') return ctx.throw('sse_mock: URL pattern is required')
         addMock(ctx, 'sse', { pattern: display(pattern ?? ''), messages: mockMessages(events ?? null, 'events'), echo: false })
         return null
       },
@@ -339,12 +380,18 @@ export const sseFamily: BuiltinFamily = {
     builtin(
       'sse_receive(handle: string, timeout?: int) -> dict | nil',
       { doc: 'The next event of a stream; nil at its end.', effects: ['net.stream'] },
-      (ctx, handle, timeout) => machine.start(ctx, 'receive', handle ?? null, timeout ?? null),
+      (ctx, handle, timeout) => {
+        const problem = streamProblem(ctx, 'sse_receive', handle)
+        return problem === null ? machine.start(ctx, 'receive', handle!, timeout ?? null) : ctx.throw(problem)
+      },
     ),
     builtin(
       'sse_close(handle: string) -> bool',
       { doc: 'Closes a stream; whether it was open.', effects: ['net.stream'] },
-      (ctx, handle) => machine.start(ctx, 'close', handle ?? null),
+      (ctx, handle) => {
+        const problem = streamProblem(ctx, 'sse_close', handle)
+        return problem === null ? machine.start(ctx, 'close', handle!) : ctx.throw(problem)
+      },
     ),
     builtin(
       'sse_event(event: any, options?: dict) -> string',

@@ -34,10 +34,11 @@ export function mockFor(ctx: Context, transport: Transport, url: string): Transp
   return ctx.state(transportState).mocks[transport].find((mock) => matchesPattern(mock.pattern, url))
 }
 
-/** A list of messages, or a dict that has them under `key`. */
+/** A list of messages, or a dict that has them under `key`; anything else is one message. */
 export function mockMessages(given: Value, key: string): readonly Value[] {
   const list = given instanceof HarnDict ? (given.get(key) ?? null) : given
-  return list instanceof HarnList ? [...list.view()] : []
+  if (list instanceof HarnList) return [...list.view()]
+  return list === null || list instanceof HarnDict ? [] : [list]
 }
 
 export interface TransportCall {

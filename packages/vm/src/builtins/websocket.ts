@@ -8,7 +8,7 @@ import { decodeBase64, encodeBase64 } from './codecs-alphabets.js'
 import { decodeUtf8 } from './bytes.js'
 import { checkEgress } from './http-egress.js'
 import { dictOf } from './http-response.js'
-import { handleId, nextHandle } from './http-state.js'
+import { handleId, handleProblem, nextHandle } from './http-state.js'
 import { refusal, textField } from './fs-ask.js'
 import { ask, failWith, here, parkUntil, scripts, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
@@ -18,6 +18,7 @@ import { acceptKey, inboxKey, socketState } from './websocket-state.js'
 import type { Message, Socket, SocketServer } from './websocket-state.js'
 import { utf8 } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
+import type { Effect } from '../effects/effect.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -51,7 +52,7 @@ function messageFrom(data: Value, options: HarnDict): Message | string {
   let bytes = data instanceof HarnBytes ? data.data : utf8(display(data))
   if (isTruthy(options.get('base64') ?? false)) {
     const decoded = decodeBase64(display(data))
-    if (typeof decoded === 'string') return decoded
+    if (typeof decoded === 'string') return `invalid base64: ${decoded}`
     bytes = decoded
   }
   return { type, data: type === 'text' ? decodeUtf8(bytes) : encodeBase64(bytes), bytes: bytes.length, ...facts }
@@ -213,6 +214,8 @@ function deliver(ctx: Context, id: string, message: Message): void {
 }
 
 function send(ctx: Context, handle: Value, data: Value, given: Value): Result {
+  const problem = ctx.argc < 2 ? 'websocket_send: requires socket handle and message' : handleProblem('websocket_send', handle)
+  if (problem !== null) return ctx.throw(problem)
   const id = handleId(handle)
   const socket = ctx.state(socketState).sockets.get(id)
   if (socket === undefined) return ctx.throw(`websocket_send: unknown socket '${id}'`)
@@ -341,7 +344,7 @@ function* createServer(bind: Value): Script {
   const answer = yield* tryAsk({ kind: 'net.stream', args: { op: 'ws_listen', host, port: Number.isInteger(port) ? port : 0 } })
   if (answer instanceof Fault) return yield* here((ctx) => serveWithin(ctx, host, port))
   const refused = refusal(answer)
-  if (refused !== null) return failWith(`websocket_server: failed to bind ${place}: ${refused.detail}`)
+  if (refused !== null) return failWith(`websocket_server: bind failed: ${refused.detail}`)
   return yield* here((ctx) => {
     const id = nextHandle(ctx, 'websocket-server')
     const address = textField(answer, 'address')
@@ -355,7 +358,7 @@ function serveWithin(ctx: Context, host: string, wanted: number): Value {
   const id = nextHandle(ctx, 'websocket-server')
   const address = `${host}:${wanted > 0 ? wanted : state.nextPort++}`
   if ([...state.servers.values()].some((server) => server.address === address))
-    return failWith(`websocket_server: failed to bind ${address}: Address already in use (os error 98)`)
+    return failWith('websocket_server: bind failed: Address already in use (os error 98)')
   state.servers.set(id, { address, remote: null, routes: new Map(), waiting: [] })
   return HarnDict.of({ id, addr: address, url: `ws://${address}` })
 }
@@ -367,25 +370,24 @@ function serverOf(ctx: Context, handle: Value): SocketServer | undefined {
 function route(ctx: Context, handle: Value, path: Value, given: Value): Result {
   const server = serverOf(ctx, handle)
   if (server === undefined) return ctx.throw(`websocket_route: unknown server '${handleId(handle)}'`)
-  const options = dictOf(given)
-  server.routes.set(display(path), {
-    bearer: bearerOf(options),
+  const effect = addRoute(ctx, server, display(path), dictOf(given))
+  return effect === null ? true : ctx.perform(effect)
+}
+
+/** Notes a route; what the host is to be told of it, when the server is the host's. */
+function addRoute(ctx: Context, server: SocketServer, path: string, options: HarnDict): Effect | null {
+  ctx.charge(1, 128)
+  const bearer = bearerOf(options)
+  const maxBytes = limitOf(options, 'max_message_bytes', DEFAULT_BYTES)
+  server.routes.set(path, {
+    bearer,
     maxMessages: limitOf(options, 'max_messages', DEFAULT_MESSAGES),
-    maxBytes: limitOf(options, 'max_message_bytes', DEFAULT_BYTES),
+    maxBytes,
     sendBuffer: limitOf(options, 'send_buffer_messages', DEFAULT_SEND_BUFFER),
   })
-  if (server.remote === null) return true
-  return ctx.perform({
-    kind: 'net.stream',
-    args: {
-      op: 'ws_route',
-      key: server.remote,
-      path: display(path),
-      bearer: bearerOf(options),
-      maxBytes: limitOf(options, 'max_message_bytes', DEFAULT_BYTES),
-      idleMs: limitOf(options, 'idle_timeout_ms', DEFAULT_WAIT_MS),
-    },
-  })
+  if (server.remote === null) return null
+  const idleMs = limitOf(options, 'idle_timeout_ms', DEFAULT_WAIT_MS)
+  return { kind: 'net.stream', args: { op: 'ws_route', key: server.remote, path, bearer, maxBytes, idleMs } }
 }
 
 /** The next connection of the network; null when the time ran out. */
@@ -408,8 +410,14 @@ const machine = scripts('websocket.script', {
   *connect(address, options) {
     return yield* connectRemote(display(address ?? ''), dictOf(options))
   },
-  *server(bind) {
-    return yield* createServer(bind ?? null)
+  *server(bind, given) {
+    const server = yield* createServer(bind ?? null)
+    const options = dictOf(given)
+    const path = options.get('path') ?? null
+    if (path === null) return server
+    const effect = yield* here((ctx) => addRoute(ctx, serverOf(ctx, server)!, display(path), options))
+    if (effect !== null) yield* ask(effect)
+    return server
   },
   *receive(handle, timeout) {
     const id = handleId(handle ?? null)
@@ -467,7 +475,11 @@ export const websocketFamily: BuiltinFamily = {
     builtin(
       'websocket_receive(handle: string | dict, timeout?: int) -> dict | nil',
       { doc: 'The next message; nil when the socket is closed.', ...HERE },
-      (ctx, handle, timeout) => machine.start(ctx, 'receive', handle ?? null, timeout ?? null),
+      (ctx, handle, timeout) => {
+        const problem =
+          ctx.argc === 0 ? 'websocket_receive: requires a socket handle' : handleProblem('websocket_receive', handle!)
+        return problem === null ? machine.start(ctx, 'receive', handle!, timeout ?? null) : ctx.throw(problem)
+      },
     ),
     builtin(
       'websocket_close(handle: string | dict) -> bool',
@@ -477,7 +489,7 @@ export const websocketFamily: BuiltinFamily = {
     builtin(
       'websocket_server(bind?: string, options?: dict) -> dict',
       { doc: 'A server for sockets: on the network, or within the run when the host has none.', ...HERE },
-      (ctx, bind) => machine.start(ctx, 'server', bind ?? null),
+      (ctx, bind, options) => machine.start(ctx, 'server', bind ?? null, options ?? null),
     ),
     builtin(
       'websocket_route(server: dict, path: string, options?: dict) -> bool',
