@@ -89,7 +89,7 @@ function respond(request: IncomingMessage, response: ServerResponse, body: Buffe
   const { pathname: path, searchParams: query } = new URL(request.url!, 'http://x')
   seen.push(`${request.method} ${path}${body.length > 0 ? ` ${body.toString('latin1')}` : ''}`)
   const packed = PACKED[path.slice(1)]
-  if (packed !== undefined) return void response.writeHead(200, { 'content-encoding': packed[0] }).end(packed[1])
+  if (packed !== undefined) return void response.setHeader('content-encoding', packed[0]).end(packed[1])
   switch (path) {
     case '/headers':
       return void response.end(JSON.stringify(request.headers))
