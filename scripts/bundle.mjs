@@ -32,6 +32,8 @@ const library = join(target, 'lib')
 const LAZY_PACKAGES = [
   '@noble/curves/ed25519.js',
   '@noble/curves/nist.js',
+  '@noble/hashes/blake3.js',
+  '@noble/hashes/sha2.js',
   'fflate/browser',
   'fzstd',
   'ipaddr.js',
@@ -183,19 +185,25 @@ async function writeStarter(name, entry, shebang) {
 function fillCache() {
   const script =
     'fn greet(name, times = 1) { return "hello ${name} ${times}" }\npipeline main() {\n  let found = ["a", "b"].map({ x -> greet(x) })\n  println(found.join(", "))\n}\n'
-  const env = { ...process.env, BRIDLE_COMPILE_CACHE: '', NODE_OPTIONS: '' }
   const folder = mkdtempSync(join(tmpdir(), 'bridle-bundle-'))
+  const env = { ...process.env, BRIDLE_COMPILE_CACHE: '', XDG_CACHE_HOME: folder, NODE_OPTIONS: '' }
+  /** @param {readonly string[]} words */
+  const run = (...words) => {
+    const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), 'run', ...words], {
+      env,
+      encoding: 'utf8',
+    })
+    if (status !== 0) throw new Error(`bundle: the bundle does not run:\n${stderr}`)
+  }
   try {
     const file = join(folder, 'script.harn')
     writeFileSync(file, script)
-    // A plain run first: what the core has compiled by its end is what all runs find compiled.
-    for (const words of [[file], ['-e', script]]) {
-      const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), 'run', ...words], {
-        env,
-        encoding: 'utf8',
-      })
-      if (status !== 0) throw new Error(`bundle: the bundle does not run:\n${stderr}`)
-    }
+    // The code of a file that is kept is what has run of it by the end of the run that keeps it: of the core, what a script needs that
+    // was compiled before.
+    run(file)
+    rmSync(join(target, 'compiled'), { recursive: true })
+    run(file)
+    run('-e', script)
   } finally {
     rmSync(folder, { recursive: true })
   }

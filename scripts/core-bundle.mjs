@@ -6,7 +6,7 @@
 // what the core hands out (`parts`), so that each class exists once.
 
 import { readFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { entries, root } from './workspace.mjs'
 
@@ -16,24 +16,37 @@ export const LAZY_MODULES = [
   'packages/cli/src/host-parts.ts',
   'packages/cli/src/show-diagnostics.ts',
   'packages/stdlib-tools/src/builtins/families-mcp.ts',
+  'packages/stdlib-tools/src/executors/index.ts',
   'packages/stdlib-tools/src/front-end.ts',
+  'packages/stdlib-tools/src/hash.ts',
+  'packages/stdlib-tools/src/journal.ts',
   'packages/stdlib-tools/src/modules.ts',
+  'packages/stdlib-tools/src/node/hash.ts',
   'packages/stdlib-tools/src/node/manifest.ts',
   'packages/stdlib-tools/src/node/resolver.ts',
   'packages/stdlib-tools/src/node/skills.ts',
+  'packages/stdlib-tools/src/policy/constraints.ts',
   'packages/stdlib-tools/src/replay.ts',
   'packages/stdlib-tools/src/run-services.ts',
   'packages/stdlib-tools/src/snapshot.ts',
+  'packages/stdlib-tools/src/tools/define.ts',
+  'packages/stdlib-tools/src/tools/harn-types.ts',
   'packages/stdlib-tools/src/trace/recorder.ts',
   'packages/vm/src/builtins/families-agents.ts',
   'packages/vm/src/builtins/families-common.ts',
+  'packages/vm/src/builtins/llm-mock.ts',
+  'packages/vm/src/builtins/logging.ts',
+  'packages/vm/src/builtins/process.ts',
+  'packages/vm/src/compiled/graph.ts',
+  'packages/vm/src/compiled/writer.ts',
 ].map((path) => join(root, path))
 
 const NAMESPACE = 'core-lazy'
 
 /** @param {string} path of a source */
 export function partFile(path) {
-  return `part-${basename(path, '.ts')}.js`
+  const [, owner = '', name = ''] = /packages[\\/]([\w-]+)[\\/]src[\\/](.*)\.ts$/.exec(path) ?? []
+  return `part-${owner}-${name.replaceAll(/[\\/]/g, '-')}.js`
 }
 
 /** @type {ReadonlyMap<string, string>} */

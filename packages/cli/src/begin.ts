@@ -5,8 +5,11 @@ import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError } from './errors.js'
 import { plainRun } from './plain-run.js'
 import { runCommand } from './commands/run.js'
 
-/** Carries the words of the command line out; the exit code is left in the process. */
-export async function begin(words: readonly string[]): Promise<void> {
+/**
+ * Carries the words of the command line out; the exit code is left in the process. `build` tells this build of the command from all
+ * others; from source there is none.
+ */
+export async function begin(words: readonly string[], build?: string): Promise<void> {
   // A reader that went away (`bridle run x | head`) is no error.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (cause: NodeJS.ErrnoException) => {
@@ -15,15 +18,15 @@ export async function begin(words: readonly string[]): Promise<void> {
     })
   }
   // Not process.exit: text that is still on its way through a pipe would be cut off.
-  process.exitCode = await codeOf(words)
+  process.exitCode = await codeOf(words, build)
 }
 
-async function codeOf(words: readonly string[]): Promise<number> {
+async function codeOf(words: readonly string[], build: string | undefined): Promise<number> {
   try {
     const plain = plainRun(words)
-    if (plain !== null) return await runCommand(plain.file, plain.options)
+    if (plain !== null) return await runCommand(plain.file, { ...plain.options, build })
     const { runProgram } = await import('./program.js')
-    return await runProgram(words)
+    return await runProgram(words, build)
   } catch (cause) {
     if (cause instanceof UsageError) {
       process.stderr.write(`error: ${cause.message}\n`)

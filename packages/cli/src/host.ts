@@ -1,12 +1,13 @@
 // The host that the command is: the powers of this process as providers, modules from files, and what a run is started with.
 // Scripts started here have the authority of whoever started them, as in the reference; a folder is not a sandbox.
 
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createRuntime } from '@bridle/stdlib-tools'
 import type { ProviderSource, ResolveModule, Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
-import { ManifestError, discoverSkills, fileModules, findManifest, hashHex } from '@bridle/stdlib-tools/node'
+import { ManifestError, discoverSkills, fileModules, findManifest, hashHex, programFiles } from '@bridle/stdlib-tools/node'
 import type { Manifest } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
+import { cacheFolder } from './cache-folder.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
 import { commandProviders, declaredBy } from './host-parts.js'
@@ -26,6 +27,8 @@ export interface CommandHostOptions {
   /** What the run may do; everything when absent. */
   readonly authority?: Authority
   /** Further settings of the runtime. */
+  /** Which build of the command this is, for what it keeps between runs; nothing is kept when absent. */
+  readonly build?: string | undefined
   readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'pins' | 'onTool' | 'families' | 'modelFixtures'>
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
@@ -68,6 +71,7 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
     resolve: (path, from) => (resolve ??= fileModules({ root }))(path, from),
     ...(hooks.length === 0 ? {} : { std: Object.fromEntries(hooks), prelude: hooks.map(([name]) => `std/${name}`) }),
     hashHex,
+    ...keptPrograms(options.build),
     ...(Object.keys(globalValues).length === 0 ? {} : { globalValues }),
     globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],
     limits: { ...COMMAND_LIMITS, ...options.limits },
@@ -75,6 +79,11 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
 }
 
 const NOTHING_DECLARED: Declared = { servers: {}, mcp: null, hooks: [] }
+
+function keptPrograms(build: string | undefined): Pick<RuntimeOptions, 'programs'> {
+  const folder = cacheFolder(process.env)
+  return build === undefined || folder === null ? {} : { programs: programFiles(join(folder, 'scripts'), build) }
+}
 
 /** The manifest above a script; one that was not read from a file belongs to the working folder. */
 export function manifestOf(script: string): Manifest | null {

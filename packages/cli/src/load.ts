@@ -34,8 +34,9 @@ export async function readScript(file: string | undefined, code: string | undefi
 export function compileScript(runtime: Runtime, script: Script): Module | null {
   try {
     const module = runtime.compile(script.text, { file: script.key })
+    if (module.warnings.length === 0) return module
     const file = module.files.get(script.key)
-    if (file !== undefined && module.warnings.length > 0) showDiagnostics(module.warnings, file, script)
+    if (file !== undefined) showDiagnostics(module.warnings, file, script)
     return module
   } catch (cause) {
     if (cause instanceof LinkError) throw new CommandError(cause.message)
@@ -49,7 +50,7 @@ export function compileScript(runtime: Runtime, script: Script): Module | null {
 export function sourcesOf(module: Module, script: Script): SourceLookup {
   return {
     show: (file) => (file === script.key ? script.shown : file.startsWith('<') ? file : shortest(file)),
-    text: (file) => module.files.get(file)?.text ?? null,
+    text: (file) => [module.sources.entry, ...module.sources.modules].find(({ key }) => key === file)?.text ?? null,
   }
 }
 

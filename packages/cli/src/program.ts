@@ -58,7 +58,7 @@ function authorityFlags(command: Command): Command {
     .option('--skill-dir <dir>', 'look for skills here first: a folder of NAME/SKILL.md, or one skill', collect)
 }
 
-function buildProgram(scriptArguments: readonly string[], done: (code: number) => void): Command {
+function buildProgram(scriptArguments: readonly string[], build: string | undefined, done: (code: number) => void): Command {
   const program = new Command('bridle')
     .description('Runs agent scripts in the Harn language. Independent of the Harn project.')
     .usage('COMMAND [options]')
@@ -87,7 +87,7 @@ function buildProgram(scriptArguments: readonly string[], done: (code: number) =
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
     .action(async (file: string | undefined, options: RunFlags) => {
       const { runCommand } = await import('./commands/run.js')
-      done(await runCommand(file, { ...options, scriptArguments }))
+      done(await runCommand(file, { ...options, scriptArguments, build }))
     })
 
   add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed')
@@ -407,10 +407,10 @@ export interface ConformanceFlags {
 }
 
 /** Gives the exit code. Throws UsageError and CommandError. */
-export async function runProgram(words: readonly string[]): Promise<number> {
+export async function runProgram(words: readonly string[], build?: string): Promise<number> {
   const { own, script } = splitArguments(words)
   let code = 0
-  const program = buildProgram(script, (result) => {
+  const program = buildProgram(script, build, (result) => {
     code = result
   })
   try {

@@ -8,9 +8,9 @@
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
+import { cacheFolder } from './cache-folder.js'
 
 /** Defined by the bundler: the file in `lib/` to begin with, and a hash of all files there. */
 declare const BRIDLE_ENTRY: string
@@ -45,12 +45,11 @@ function requireInside(specifier: string): unknown {
 }
 
 function cacheFolders(): readonly string[] {
-  const setting = process.env['BRIDLE_COMPILE_CACHE']
-  if (setting === 'off') return []
+  const folder = cacheFolder(process.env)
+  if (folder === null) return []
   const name = `${BRIDLE_BUILD}-${process.version}-${process.arch}`
-  if (setting !== undefined && setting !== '') return [join(setting, name)]
-  const caches = process.env['XDG_CACHE_HOME'] ?? process.env['LOCALAPPDATA'] ?? join(homedir(), '.cache')
-  return [join(__dirname, 'compiled', name), join(caches, 'bridle', 'compiled', name)]
+  if ((process.env['BRIDLE_COMPILE_CACHE'] ?? '') !== '') return [join(folder, name)]
+  return [join(__dirname, 'compiled', name), join(folder, 'compiled', name)]
 }
 
 function cachedCode(name: string): Buffer | null {
@@ -86,7 +85,7 @@ function writeCache(): void {
   }
 }
 
-const entry = load(BRIDLE_ENTRY) as { readonly begin?: (words: readonly string[]) => Promise<void> }
+const entry = load(BRIDLE_ENTRY) as { readonly begin?: (words: readonly string[], build: string) => Promise<void> }
 // No top-level await: the bundle is CommonJS. A worker begins by being loaded.
-void entry.begin?.(process.argv.slice(2))
+void entry.begin?.(process.argv.slice(2), BRIDLE_BUILD)
 if (compiled.length > 0 && isPlainProcess()) process.once('exit', writeCache)

@@ -83,7 +83,8 @@ export type {
 export { allowsPath, matchDomain, satisfiesVersion } from '@bridle/compiler/grants'
 export type { ConstrainedCall } from '@bridle/compiler/grants'
 
-export { PendingResults, callTool, createExecutors, toolProvider } from './executors/index.js'
+export { callTool, createExecutors, toolProvider } from './executors/index.js'
+export { PendingResults } from './executors/pending.js'
 export type {
   CallScope,
   Executor,
@@ -115,6 +116,7 @@ export type {
 
 export { Driver, NotSuspendedError } from './driver.js'
 export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, ArrivedAnswer } from './driver.js'
+export type { ProgramCache } from './kept-programs.js'
 export { JOURNAL_FORMAT } from './journal-format.js'
 export { JournalFormatError, MemoryJournal, decodeEntry, decodeJournal, encodeEntry } from './journal.js'
 export type { Journal, JournalEntry } from './journal.js'

@@ -133,6 +133,14 @@ export function withoutStd(sources: ProgramSources): ProgramSources {
   }
 }
 
+/** The same with empty texts for modules of the standard library, which come with the engine. */
+export function withoutStdTexts(sources: ProgramSources): ProgramSources {
+  return {
+    ...sources,
+    modules: sources.modules.map((module) => (module.key.startsWith(STD_KEY) ? { ...module, text: '' } : module)),
+  }
+}
+
 /** Answers from what a snapshot carries, and `std/` from the table; nothing is read again. */
 export function recordedResolver(
   sources: ProgramSources,

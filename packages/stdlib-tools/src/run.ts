@@ -14,7 +14,8 @@ import { EventStream } from './events.js'
 import type { RunEvent } from './events.js'
 import { BudgetMeter } from './policy/budgets.js'
 import type { Budgets } from './policy/budgets.js'
-import type { PendingResults, ScriptTool } from './executors/index.js'
+import type { ScriptTool } from './executors/index.js'
+import type { PendingResults } from './executors/pending.js'
 import { openServices } from './run-services.js'
 import type { Services } from './run-services.js'
 import type { ManifestGuard } from './manifest-guard.js'
@@ -68,7 +69,7 @@ export type MachineListeners = Pick<MachineOptions, 'trace' | 'report' | 'spans'
 /** What a run is made of; createRuntime and its methods put it together. */
 export interface RunParts {
   readonly runId: string
-  readonly program: { readonly hash: string; readonly label: string; readonly sources: ProgramSources }
+  readonly program: { readonly hash: () => string; readonly label: string; readonly sources: ProgramSources }
   readonly machine: (answer: AnswerEffect, listeners: MachineListeners) => DrivenMachine
   readonly tracing?: TraceOptions | undefined
   readonly begin:
@@ -261,7 +262,7 @@ export class Run {
         type: 'run',
         format: JOURNAL_FORMAT,
         runId,
-        program: program.hash,
+        program: program.hash(),
         label: program.label,
         sources: withoutStd(program.sources),
       })

@@ -6,6 +6,7 @@ import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclaration
 import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
 import {
   DEFAULT_LIMITS,
+  LinkError,
   Machine,
   SnapshotError,
   createRegistry,
@@ -41,13 +42,15 @@ import type { Clock } from './clock.js'
 import type { DrivenMachine } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import type { RunEvent } from './events.js'
-import { PendingResults } from './executors/index.js'
+import { PendingResults } from './executors/pending.js'
 import type { ScriptTool, ToolOutcome } from './executors/index.js'
 import { compileProgram, renderDiagnostic, withBuiltins } from './front-end.js'
-import { hashHex as nobleHash, hashTexts, sha256Hex, toHex } from './hash.js'
+import { hashHex as nobleHash, hashTexts, sha256Hex } from './hash.js'
 import { JournalFormatError } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
-import { SourceCollector, recordedResolver, stdModule, withoutStd } from './modules.js'
+import { decodeKept, encodeKept, nameOfKept } from './kept-programs.js'
+import type { ProgramCache } from './kept-programs.js'
+import { SourceCollector, recordedResolver, stdModule, withoutStd, withoutStdTexts } from './modules.js'
 import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
 import type { RandomSource } from './providers/basics.js'
 import { joinedProviders } from './providers/provider.js'
@@ -133,6 +136,8 @@ export interface RuntimeOptions extends HostParts {
   readonly onTool?: (tool: DefinedTool) => void
   /** Modules that run before every program, such as `std/NAME` of `std`; they bind nothing in it. */
   readonly prelude?: readonly string[]
+  /** Keeps compiled programs between processes (`programFiles` of the `/node` entry); none are kept when absent. */
+  readonly programs?: ProgramCache
   /** Extensions of the language that all files may use without asking for them. */
   readonly extensions?: readonly Extension[]
   /** Tools with script bodies that are called from outside a run. */
@@ -251,30 +256,42 @@ export class EffectCeilingError extends Error {
 export class Module {
   readonly file: string
   readonly warnings: readonly Diagnostic[]
-  /** All source files by key, for error reports. */
-  readonly files: ReadonlyMap<string, SourceFile>
   readonly program: LinkedProgram
   readonly sources: ProgramSources
-  /** What its files declare about tools: aliases and grants, by module key. */
-  readonly grants: ReadonlyMap<string, GrantDeclarations>
-  /** Of the sources; journals and snapshots name the program by it. */
-  readonly hash: string
-  private readonly analysis: NonNullable<CompileResult['effects']>
+  private readonly hashOf: (sources: ProgramSources) => string
+  private readonly compiled: () => CompileResult
+  private knownHash: string | null = null
+  private result: CompileResult | null = null
 
   constructor(parts: {
-    readonly result: CompileResult
+    readonly warnings: readonly Diagnostic[]
     readonly program: LinkedProgram
     readonly sources: ProgramSources
-    readonly hash: string
+    readonly hashOf: (sources: ProgramSources) => string
+    /** What the compiler said; asked for at most once, and not before it is needed. */
+    readonly compiled: () => CompileResult
   }) {
     this.file = parts.sources.entry.key
-    this.warnings = parts.result.diagnostics.filter((each) => each.severity !== 'error')
-    this.files = parts.result.files
-    this.grants = parts.result.grants
+    this.warnings = parts.warnings
     this.program = parts.program
     this.sources = parts.sources
-    this.hash = parts.hash
-    this.analysis = parts.result.effects!
+    this.hashOf = parts.hashOf
+    this.compiled = parts.compiled
+  }
+
+  /** All source files by key, for error reports. */
+  get files(): ReadonlyMap<string, SourceFile> {
+    return this.said.files
+  }
+
+  /** What its files declare about tools: aliases and grants, by module key. */
+  get grants(): ReadonlyMap<string, GrantDeclarations> {
+    return this.said.grants
+  }
+
+  /** Of the sources; journals and snapshots name the program by it. */
+  get hash(): string {
+    return (this.knownHash ??= this.hashOf(this.sources))
   }
 
   /** What the program can reach: effects, tools and grants of each function and of the whole. Runs are held to it. */
@@ -286,6 +303,14 @@ export class Module {
   checkCeiling(ceiling: readonly string[]): void {
     const above = this.analysis.above(ceiling)
     if (above.length > 0) throw new EffectCeilingError(above, this.files.get(this.file)!)
+  }
+
+  private get said(): CompileResult {
+    return (this.result ??= this.compiled())
+  }
+
+  private get analysis(): NonNullable<CompileResult['effects']> {
+    return this.said.effects!
   }
 }
 
@@ -319,23 +344,32 @@ export class Runtime {
     const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
     this.types = added.length === 0 ? null : withBuiltins(added)
     this.grants = new Grants(options.grants ?? [])
-    this.rules = constraintRules(options.constraints ?? [])
+    this.rules = options.constraints === undefined ? undefined : constraintRules(options.constraints)
     this.hashHex = options.hashHex ?? nobleHash
     this.std = new Map(Object.entries(options.std ?? {}))
   }
 
   /** Throws CompileError and EffectCeilingError. */
   compile(source: string, settings: CompileSettings = {}): Module {
-    const collector = new SourceCollector(this.host, this.std, this.options.resolve ?? null)
     const entry: ModuleSource = { key: settings.file ?? 'script.harn', text: source }
+    const keeping = this.keepingOf(settings)
+    const kept = keeping === null ? null : this.keptModule(entry, keeping)
+    if (kept !== null) return kept
+    const collector = this.collector()
     const ceilings = settings.imports === undefined ? undefined : importCeilings(settings.imports, this.rules)
     const recorded = {
       ...(settings.pipeline === undefined ? {} : { pipeline: settings.pipeline }),
       ...(ceilings === undefined ? {} : { ceilings }),
     }
     const result = this.compileWith(entry, collector.resolve, { ...settings, ceilings })
-    const module = this.linked(result, collector.sources(entry, recorded))
+    const sources = collector.sources(entry, recorded)
+    const module = this.linked(result, sources)
     if (settings.allowEffects !== undefined) module.checkCeiling(settings.allowEffects)
+    if (keeping !== null && result.diagnostics.length === 0) {
+      const { modules, imports } = withoutStdTexts(sources)
+      const facts = { engine: keeping.cache.engine, entry, settings: keeping.settings, modules, imports }
+      keeping.cache.write(nameOfKept(entry.key, keeping.settings), encodeKept(facts, result.program!))
+    }
     return module
   }
 
@@ -472,13 +506,74 @@ export class Runtime {
   }
 
   private linked(result: CompileResult, sources: ProgramSources): Module {
-    const hash = hashTexts(this.hashHex, [
+    return new Module({
+      warnings: result.diagnostics.filter((each) => each.severity !== 'error'),
+      program: linkProgram(result.program!, this.registry),
+      sources,
+      hashOf: (of) => this.hashOf(of),
+      compiled: () => result,
+    })
+  }
+
+  private hashOf(sources: ProgramSources): string {
+    return hashTexts(this.hashHex, [
       sources.entry.text,
       ...(sources.pipeline === undefined ? [] : [sources.pipeline]),
       ...(sources.ceilings === undefined ? [] : [JSON.stringify(sources.ceilings)]),
       ...sources.modules.flatMap((module) => [module.key, module.text]),
     ])
-    return new Module({ result, program: linkProgram(result.program!, this.registry), sources, hash })
+  }
+
+  private collector(): SourceCollector {
+    return new SourceCollector(this.host, this.std, this.options.resolve ?? null)
+  }
+
+  /** Where a program of these settings is kept; null where more goes into it than an entry tells. */
+  private keepingOf(settings: CompileSettings): Keeping | null {
+    const { programs, globals, globalValues, extensions, families, builtins, prelude, std, constraints } = this.options
+    const { file, ...others } = settings
+    const isPlain =
+      file !== undefined &&
+      Object.values(others).every((each) => each === undefined) &&
+      [families, builtins, prelude, std, constraints].every((each) => each === undefined) &&
+      !this.host.isAttached &&
+      Object.keys(this.host.functions).length === 0
+    if (programs === undefined || !isPlain) return null
+    const names = [...(globals ?? []), ...Object.keys(globalValues ?? {})]
+    return { cache: programs, settings: JSON.stringify([names, extensions ?? []]) }
+  }
+
+  /** A program that was compiled before, of the same texts. */
+  private keptModule(entry: ModuleSource, { cache, settings }: Keeping): Module | null {
+    const bytes = cache.read(nameOfKept(entry.key, settings))
+    const kept = bytes === null ? null : decodeKept(bytes, { engine: cache.engine, entry, settings })
+    if (kept === null) return null
+    const { modules, imports } = kept.facts
+    let sources: ProgramSources = { entry, modules: [], imports: [] }
+    if (imports.length > 0) {
+      const collector = this.collector()
+      for (const [from, path] of imports) collector.resolve(path, from)
+      sources = collector.sources(entry, {})
+      const now = withoutStdTexts(sources)
+      if (JSON.stringify([now.modules, now.imports]) !== JSON.stringify([modules, imports])) return null
+    }
+    try {
+      return new Module({
+        warnings: [],
+        program: linkProgram(kept.program, this.registry),
+        sources,
+        hashOf: (of) => this.hashOf(of),
+        compiled: () =>
+          this.compileWith(
+            sources.entry,
+            recordedResolver(sources, (path) => stdModule(path, this.std)),
+            {},
+          ),
+      })
+    } catch (cause) {
+      if (cause instanceof LinkError) return null
+      throw cause
+    }
   }
 
   private launch(module: Module, begin: RunParts['begin'], from: Origin, options: StartOptions): Run {
@@ -487,7 +582,7 @@ export class Runtime {
     const dryRun = options.dryRun ?? false
     return new Run({
       runId,
-      program: { hash: module.hash, label: module.file, sources: module.sources },
+      program: { hash: () => module.hash, label: module.file, sources: module.sources },
       machine: (answer, listeners) => {
         const makers = this.makers(module, { ...options, runId }, answer, listeners)
         if (options.machine !== undefined) return options.machine(makers)
@@ -601,7 +696,8 @@ export class Runtime {
 
   /** A name that no other run has, and no secret: asking the system for its randomness loads 3 ms of Node at every start. */
   private makeRunId(): string {
-    return `run_${toHex(this.options.random?.(8) ?? Uint8Array.from({ length: 8 }, () => Math.random() * 256))}`
+    const bytes = this.options.random?.(8) ?? Uint8Array.from({ length: 8 }, () => Math.random() * 256)
+    return `run_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
   }
 }
 
@@ -610,6 +706,11 @@ function statesOf({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() =>
   const models = fixtures === undefined ? null : modelFixtures(fixtures)
   if (logLevel === undefined) return models
   return () => new Map([...(models?.() ?? []), logLevelState(logLevel)])
+}
+
+interface Keeping {
+  readonly cache: ProgramCache
+  readonly settings: string
 }
 
 type MachineSettings = Pick<

@@ -13,6 +13,8 @@ import type { RunFlags } from '../program.js'
 
 export interface RunCommandOptions extends RunFlags {
   readonly scriptArguments: readonly string[]
+  /** Compiled scripts are kept under its name; not at all without one. */
+  readonly build?: string | undefined
 }
 
 export async function runCommand(file: string | undefined, options: RunCommandOptions): Promise<number> {
@@ -20,6 +22,7 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
   const script = await readScript(file, options.eval)
   const runtime = commandRuntime({
     script: script.key,
+    ...(script.key.startsWith('<') ? {} : { build: options.build }),
     terminal: true,
     args: options.scriptArguments,
     limits: limitsOf(options),

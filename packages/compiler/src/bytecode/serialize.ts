@@ -28,9 +28,8 @@ export function opcodeFingerprint(): number {
   let hash = 0x811c9dc5
   for (const [name, row] of Object.entries(OPCODES) as [string, OpcodeRow][]) {
     const pops = typeof row.pops === 'number' ? String(row.pops) : row.pops([3, 5, 7]).toString()
-    for (const char of `${name}:${row.code}:${row.operands.join(',')}:${pops}:${row.pushes}:${row.flow ?? ''};`) {
-      hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193)
-    }
+    const text = `${name}:${row.code}:${row.operands.join(',')}:${pops}:${row.pushes}:${row.flow ?? ''};`
+    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   }
   return hash >>> 0
 }
@@ -190,6 +189,17 @@ class Reader {
   }
 
   small(): number {
+    // Small ints are the bulk of a program and need no bigint.
+    let low = this.byte()
+    if (low < 128) return low & 1 ? -((low + 1) / 2) : low / 2
+    const start = this.at - 1
+    low &= 127
+    for (let scale = 128; scale < 2 ** 42; scale *= 128) {
+      const byte = this.byte()
+      low += (byte & 127) * scale
+      if (byte < 128) return low % 2 === 1 ? -((low + 1) / 2) : low / 2
+    }
+    this.at = start
     const value = this.int()
     if (typeof value !== 'number') throw new ChunkFormatError('damaged', 'a number is out of range')
     return value

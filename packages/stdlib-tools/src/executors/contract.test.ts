@@ -9,7 +9,8 @@ import { McpConnections } from '../mcp/provider.js'
 import { defineTool, pending } from '../tools/define.js'
 import { ToolError } from '../tools/errors.js'
 import { Host } from '../tools/host.js'
-import { PendingResults, createExecutors, toolProvider } from './index.js'
+import { createExecutors, toolProvider } from './index.js'
+import { PendingResults } from './pending.js'
 import type { ExecutorName } from './index.js'
 
 const MCP_SERVER = `

@@ -15,6 +15,7 @@ import type { ScriptTool } from './harn.js'
 import { hostBridgeExecutor } from './host-bridge.js'
 import { mcpExecutor } from './mcp.js'
 import type { McpToolCaller } from './mcp.js'
+import type { PendingResults } from './pending.js'
 import { providerNativeExecutor } from './provider-native.js'
 import { streamRequest } from './streams.js'
 
@@ -35,37 +36,6 @@ export function createExecutors(parts: ExecutorParts): ExecutorTable {
     host_bridge: hostBridgeExecutor(parts.host, parts.bridge ?? null),
     mcp_server: mcpExecutor(parts.mcp),
     provider_native: providerNativeExecutor(),
-  }
-}
-
-/** Late results of tools that answered `pending`, by token. */
-export class PendingResults {
-  private readonly waiting = new Map<string, (outcome: ToolOutcome) => void>()
-  /** Results that came before anyone waited, as they may after a restore. */
-  private readonly early = new Map<string, ToolOutcome>()
-
-  complete(token: string, outcome: ToolOutcome): void {
-    const waiter = this.waiting.get(token)
-    if (waiter === undefined) this.early.set(token, outcome)
-    else waiter(outcome)
-  }
-
-  wait(token: string, signal: AbortSignal): Promise<ToolOutcome> {
-    const early = this.early.get(token)
-    if (early !== undefined) {
-      this.early.delete(token)
-      return Promise.resolve(early)
-    }
-    return new Promise((resolve) => {
-      const finish = (outcome: ToolOutcome): void => {
-        this.waiting.delete(token)
-        signal.removeEventListener('abort', onAbort)
-        resolve(outcome)
-      }
-      const onAbort = (): void => finish({ kind: 'failed', error: { code: 'cancelled', message: 'the call was cancelled' } })
-      this.waiting.set(token, finish)
-      signal.addEventListener('abort', onAbort, { once: true })
-    })
   }
 }
 

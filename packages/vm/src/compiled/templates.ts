@@ -8,6 +8,7 @@ import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { Refusal } from './region.js'
+import { isDirect } from './direct.js'
 import { loopFrameOf, loopText } from './callbacks.js'
 import {
   ANY,
@@ -52,11 +53,6 @@ const LEAVES: ReadonlySet<number> = new Set([
 export function leavesCode(i: Instr): boolean {
   if (LEAVES.has(i.op)) return true
   return (i.op === L.BUILTIN1 || i.op === L.BUILTIN2 || i.op === L.BUILTIN_N) && !isDirect(i.k as BuiltinDef)
-}
-
-/** Whether a builtin may run while its callers' frames are not on the stack: it neither looks at them nor at the whole heap. */
-export function isDirect(def: BuiltinDef): boolean {
-  return def.effects === 'pure' || (def.effects.length === 1 && def.effects[0] === 'callback')
 }
 
 const TEST_TEXT: Readonly<Record<number, string>> = {

@@ -1,0 +1,32 @@
+import type { ToolOutcome } from './executor.js'
+
+/** Late results of tools that answered `pending`, by token. */
+export class PendingResults {
+  private readonly waiting = new Map<string, (outcome: ToolOutcome) => void>()
+  /** Results that came before anyone waited, as they may after a restore. */
+  private readonly early = new Map<string, ToolOutcome>()
+
+  complete(token: string, outcome: ToolOutcome): void {
+    const waiter = this.waiting.get(token)
+    if (waiter === undefined) this.early.set(token, outcome)
+    else waiter(outcome)
+  }
+
+  wait(token: string, signal: AbortSignal): Promise<ToolOutcome> {
+    const early = this.early.get(token)
+    if (early !== undefined) {
+      this.early.delete(token)
+      return Promise.resolve(early)
+    }
+    return new Promise((resolve) => {
+      const finish = (outcome: ToolOutcome): void => {
+        this.waiting.delete(token)
+        signal.removeEventListener('abort', onAbort)
+        resolve(outcome)
+      }
+      const onAbort = (): void => finish({ kind: 'failed', error: { code: 'cancelled', message: 'the call was cancelled' } })
+      this.waiting.set(token, finish)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+}

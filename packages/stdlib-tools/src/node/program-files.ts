@@ -1,0 +1,57 @@
+// Compiled programs in a folder of files, for their owner only.
+
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ProgramCache } from '../kept-programs.js'
+
+/** When there are more entries, the oldest go. */
+const MOST_ENTRIES = 500
+const KEPT_ENTRIES = 400
+/** Of another engine's folder that nobody wrote to, milliseconds. */
+const ABANDONED_AFTER = 30 * 24 * 3600 * 1000
+
+/** Keeps entries in `folder/engine`; `engine` has to change with everything that compiles. Nothing here is ever an error. */
+export function programFiles(folder: string, engine: string): ProgramCache {
+  const own = join(folder, engine)
+  return {
+    engine,
+    read: (name) => {
+      try {
+        return readFileSync(join(own, name))
+      } catch {
+        return null
+      }
+    },
+    write: (name, bytes) => {
+      try {
+        if (mkdirSync(own, { recursive: true, mode: 0o700 }) !== undefined) dropAbandoned(folder)
+        // Whole or not at all, also when several processes write it.
+        const temporary = join(own, `${name}.${process.pid}.tmp`)
+        writeFileSync(temporary, bytes, { mode: 0o600 })
+        renameSync(temporary, join(own, name))
+        dropOldest(own)
+      } catch {
+        // A cache that cannot be written is no cache.
+      }
+    },
+  }
+}
+
+function dropOldest(folder: string): void {
+  const names = readdirSync(folder)
+  if (names.length <= MOST_ENTRIES) return
+  const dated = names.map((name) => ({ path: join(folder, name), at: writtenAt(join(folder, name)) }))
+  dated.sort((a, b) => a.at - b.at)
+  for (const { path } of dated.slice(0, names.length - KEPT_ENTRIES)) rmSync(path, { force: true })
+}
+
+function dropAbandoned(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    if (Date.now() - writtenAt(path) > ABANDONED_AFTER) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function writtenAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
