@@ -1,3 +1,5 @@
+// Where tools that answered `pending` find whoever waits for their results.
+
 import type { ToolOutcome } from './executor.js'
 
 /** Late results of tools that answered `pending`, by token. */

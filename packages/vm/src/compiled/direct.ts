@@ -1,3 +1,5 @@
+// Which builtins compiled code may call while activations of its callers have no frames.
+
 import type { BuiltinDef } from '../builtins/builtin.js'
 
 /** Whether a builtin may run while its callers' frames are not on the stack: it neither looks at them nor at the whole heap. */

@@ -1,0 +1,80 @@
+// Scripts that are kept compiled between runs of the command, called in this process.
+
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { runCommand } from './run.js'
+
+let folder = ''
+let cache = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bridle-kept-'))
+  cache = join(folder, 'cache')
+  vi.stubEnv('BRIDLE_COMPILE_CACHE', cache)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true })
+})
+
+async function run(file: string | undefined, more: { readonly eval?: string } = {}): Promise<string> {
+  let said = ''
+  const streams = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, 'write').mockImplementation((chunk) => ((said += String(chunk)), true)),
+  )
+  try {
+    const code = await runCommand(file, { ...more, scriptArguments: [], build: 'test' })
+    return `${said}${code}`
+  } finally {
+    for (const stream of streams) stream.mockRestore()
+  }
+}
+
+const kept = (): readonly string[] => (existsSync(cache) ? readdirSync(join(cache, 'scripts', 'test')) : [])
+
+function script(text: string): string {
+  const path = join(folder, 'script.harn')
+  writeFileSync(path, text)
+  return path
+}
+
+test.each([
+  ['a run that ends well', 'pipeline main() {\n  println(argv)\n  return 3\n}\n'],
+  ['a failure with its place', 'fn f() {\n  throw "no"\n}\npipeline main() {\n  f()\n}\n'],
+  ['an effect', `pipeline main() {\n  println(file_exists("/nowhere"))\n}\n`],
+  ['a standard module', 'import { clear_host_mocks } from "std/testing"\npipeline main() {\n  clear_host_mocks()\n}\n'],
+])('%s is the same from the kept script', async (_, text) => {
+  const path = script(text)
+  const first = await run(path)
+  expect(kept()).toHaveLength(1)
+  expect(await run(path)).toBe(first)
+})
+
+test('a changed script runs as it is now', async () => {
+  expect(await run(script('println(1)'))).toBe('1\n0')
+  expect(await run(script('println(2)'))).toBe('2\n0')
+  expect(kept()).toHaveLength(1)
+})
+
+test('warnings are shown at every run', async () => {
+  const path = script('fn f(a) { return a }\npipeline main() { println(f(1, 2)) }\n')
+  const first = await run(path)
+  expect(first).toContain('expects 1 argument')
+  expect(await run(path)).toBe(first)
+  expect(kept()).toEqual([])
+})
+
+test('nothing is kept of text that is no file, or where it is off', async () => {
+  await run(undefined, { eval: 'println(1)' })
+  vi.stubEnv('BRIDLE_COMPILE_CACHE', 'off')
+  expect(await run(script('println(1)'))).toBe('1\n0')
+  expect(existsSync(cache)).toBe(false)
+})
+
+test('a manifest that adds modules to the script is heeded the next time', async () => {
+  const path = script('println(1)')
+  await run(path)
+  writeFileSync(join(folder, 'harn.toml'), '[[hooks]]\nevent = "nonsense"\nhandler = "x"\n')
+  await expect(run(path)).rejects.toThrow('hooks')
+})
