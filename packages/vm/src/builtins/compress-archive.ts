@@ -115,8 +115,8 @@ export function* extractTar(data: Uint8Array): Generator<Cost, ArchiveEntry[], v
     else if (type === 'x') longName = paxPath(content) ?? longName
     else {
       const path: string = longName ?? (prefix === '' ? name : `${prefix}/${name}`)
-      if (type === '0' || type === '\0' || type === '7')
-        entries.push({ path, content, mode: fieldNumber(header.subarray(100, 108)) })
+      // Links and devices are entries too, with nothing in them.
+      if (type !== '5' && type !== 'g') entries.push({ path, content, mode: fieldNumber(header.subarray(100, 108)) })
       longName = null
     }
   }
@@ -250,17 +250,21 @@ export function* extractZip(data: Uint8Array, maxBytes: number): Generator<Cost,
   const reader = new ZipReader(data)
   const end = reader.endRecord()
   const count = reader.u16(end + 10)
-  let at = reader.u32(end + 16)
+  const directory = reader.u32(end + 16)
+  // The directory ends where the end record begins: anything before the archive, such as a program that unpacks it, moves all places.
+  const moved = directory === 0xffffffff ? 0 : Math.max(0, end - reader.u32(end + 12) - directory)
+  let at = directory + moved
   let total = 0
   const entries: ArchiveEntry[] = []
   for (let index = 0; index < count; index++) {
     if (reader.u32(at) !== 0x02014b50) throw new ArchiveError('invalid Zip archive: Invalid Central Directory header')
+    if ((reader.u16(at + 8) & 1) !== 0) throw new ArchiveError('unsupported Zip archive: Password required to decrypt file')
     const method = reader.u16(at + 10)
     const packedSize = reader.u32(at + 20)
     const size = reader.u32(at + 24)
     const nameSize = reader.u16(at + 28)
     const path = decoder.decode(reader.bytes(at + 46, nameSize))
-    const local = reader.u32(at + 42)
+    const local = reader.u32(at + 42) + moved
     total += size
     if (total > maxBytes) throw new ArchiveError('archive content is too large')
     if (!path.endsWith('/')) {
@@ -276,7 +280,11 @@ export function* extractZip(data: Uint8Array, maxBytes: number): Generator<Cost,
 }
 
 function unpack(packed: Uint8Array, method: number, size: number): Uint8Array {
-  if (method === 0) return packed.slice()
+  if (method === 0) {
+    // Their sizes are what is paid for: an archive must not have the same bytes many times for nothing.
+    if (packed.length !== size) throw new ArchiveError('invalid Zip archive: sizes of a stored file differ')
+    return packed.slice()
+  }
   if (method !== 8) throw new ArchiveError('unsupported Zip archive: Compression method not supported')
   let content: Uint8Array
   try {

@@ -2,6 +2,7 @@
 // as they are, sequences coded with the predefined tables. Decoding is fzstd's, behind a look at what the headers ask for.
 
 import { decompress } from 'fzstd'
+import { xxh64Low } from './xxh64.js'
 
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const BLOCK_SIZE = 128 << 10
@@ -310,6 +311,11 @@ interface Frame {
   readonly contentSize: number | null
   /** Bytes behind that a block may refer to. */
   readonly windowSize: number
+  /** Where it begins and ends in the data. */
+  readonly begin: number
+  readonly end: number
+  /** Low half of the XXH64 of its content. */
+  readonly checksum: number | null
 }
 
 function* framesOf(data: Uint8Array): Generator<Frame, void> {
@@ -319,6 +325,7 @@ function* framesOf(data: Uint8Array): Generator<Frame, void> {
       at += 8 + view.getUint32(at + 4, true)
       continue
     }
+    const begin = at
     const descriptor = data[at + 4]!
     const isSingle = (descriptor & 0x20) !== 0
     const window = isSingle ? 0 : windowSizeOf(data[at + 5]!)
@@ -336,8 +343,10 @@ function* framesOf(data: Uint8Array): Generator<Frame, void> {
       bound += kind === COMPRESSED_BLOCK ? BLOCK_SIZE : size
       at += 3 + (kind === RUN_BLOCK ? 1 : size)
     }
-    if ((descriptor & 4) !== 0) at += 4
-    yield { bound, contentSize, windowSize: isSingle ? contentSize! : window }
+    const hasSum = (descriptor & 4) !== 0
+    const checksum = hasSum && at + 4 <= data.length ? view.getUint32(at, true) : null
+    at += hasSum ? 4 : 0
+    yield { bound, contentSize, windowSize: isSingle ? contentSize! : window, begin, end: at, checksum }
   }
 }
 
@@ -362,20 +371,47 @@ const MOST_WINDOW = 128 << 20
  * than their blocks can fill are refused first. Throws an Error with the wording of the format's own library.
  */
 export function zstdDecode(data: Uint8Array, mostBytes: number): Uint8Array {
-  if (data.length < 4) throw new Error('incomplete frame')
-  const magic = new DataView(data.buffer, data.byteOffset, data.length).getUint32(0, true)
-  if (magic !== FRAME && (magic & 0xfffffff0) >>> 0 !== SKIPPABLE) throw new Error('Unknown frame descriptor')
-  for (const { bound, contentSize, windowSize } of framesOf(data)) {
-    if (contentSize !== null && contentSize > mostBytes) throw new Error('content is too large')
-    if (contentSize !== null && contentSize > bound) throw new Error('incomplete frame')
-    if (contentSize === null && windowSize > MOST_WINDOW) throw new Error('Frame requires too much memory for decoding')
+  const contents: Uint8Array[] = []
+  let size = 0
+  let end = 0
+  for (const frame of framesOf(data)) {
+    end = frame.end
+    const content = frameContent(data.subarray(frame.begin, end), frame, mostBytes - size)
+    size += content.length
+    contents.push(content)
   }
-  const out = decompress(data)
-  if (out.length > mostBytes) throw new Error('content is too large')
-  return out
+  // What is too short to be a frame with a block.
+  if (contents.length === 0 && !skips(data)) throw new Error(beginsFrame(data) ? 'incomplete frame' : 'Unknown frame descriptor')
+  if (contents.length > 0 && end < data.length && !skips(data.subarray(end))) throw new Error('Unknown frame descriptor')
+  return contents.length === 1 ? contents[0]! : concat(contents)
 }
 
-const FRAME = 0xfd2fb528
+function frameContent(packed: Uint8Array, { bound, contentSize, windowSize, checksum }: Frame, mostBytes: number): Uint8Array {
+  if (!beginsFrame(packed)) throw new Error('Unknown frame descriptor')
+  if (contentSize !== null && contentSize > mostBytes) throw new Error('content is too large')
+  if (contentSize !== null && contentSize > bound) throw new Error('incomplete frame')
+  if (contentSize === null && windowSize > MOST_WINDOW) throw new Error('Frame requires too much memory for decoding')
+  let content: Uint8Array
+  try {
+    content = decompress(packed)
+  } catch (error) {
+    const text = error instanceof Error ? error.message : ''
+    throw new Error(text === 'unexpected EOF' ? 'incomplete frame' : 'Data corruption detected')
+  }
+  if (content.length > mostBytes) throw new Error('content is too large')
+  if (checksum !== null && checksum !== xxh64Low(content)) throw new Error("Restored data doesn't match checksum")
+  return content
+}
+
+/** Data that is cut short may still be the beginning of one. */
+function beginsFrame(data: Uint8Array): boolean {
+  return [0x28, 0xb5, 0x2f, 0xfd].every((byte, at) => at >= data.length || data[at] === byte)
+}
+
+function skips(data: Uint8Array): boolean {
+  return data.length >= 8 && data[0]! >> 4 === 5 && data[1] === 0x2a && data[2] === 0x4d && data[3] === 0x18
+}
+
 const SKIPPABLE = 0x184d2a50
 const RUN_BLOCK = 1
 const COMPRESSED_BLOCK = 2

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { createTar, extractTar } from './compress-archive.js'
 import { compressFamily } from './compress.js'
 import { zstdEncode } from './compress-zstd.js'
+import { xxh64Low } from './xxh64.js'
 import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -66,6 +67,16 @@ test('zstd round trips of all sizes and kinds', () => {
   expect(packed.data.length).toBeLessThan(60)
   expect(text(bytes('zstd_decode', packed))).toBe('hello '.repeat(1000))
   expect(fault('zstd_decode', new HarnBytes(new Uint8Array(9)))).toMatch(/^Runtime error: zstd_decode: /)
+})
+
+// From the description of the format and other implementations of it.
+test.each([
+  ['', 0x51d8e999],
+  ['a', 0xa98c6e5b],
+  ['abc', 0xad770999],
+  ['Nobody inspects the spammish repetition', 0x8a378bf1],
+])('XXH64 of %j', (data, low) => {
+  expect(xxh64Low(new TextEncoder().encode(data))).toBe(low)
 })
 
 test('archives', () => {
