@@ -116,7 +116,7 @@ function decodePadded(text: string, alphabet: string, bits: number, group: numbe
   let end = text.length
   while (end > 0 && text[end - 1] === '=') end--
   // A last group of one symbol is judged by that symbol, and padding must not begin in the first or second place of a group.
-  if (text.length % group === 1 && !alphabet.includes(text.at(-1)!)) return badSymbol(text, text.length - 1)
+  if (text.length % group === 1 && !`${alphabet}=`.includes(text.at(-1)!)) return badSymbol(text, text.length - 1)
   const decoded = decodeDigits(text.slice(0, end), alphabet, bits)
   if (end < text.length && end % group < 2) {
     const foreign = [...text.slice(0, end)].findIndex((char) => !alphabet.includes(char))

@@ -152,7 +152,6 @@ function leaveLine(ctx: Context, lock: Lock, ticket: number): boolean {
   const gone = lock.line.find((waiter) => waiter.ticket === ticket)
   if (gone === undefined) return false
   lock.line = lock.line.filter((waiter) => waiter !== gone)
-  lock.waitMs += ctx.now - gone.since
   admit(ctx, lock)
   return true
 }

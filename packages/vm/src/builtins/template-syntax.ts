@@ -85,16 +85,15 @@ function cut(text: string): Piece[] {
       return pieces
     }
     const place = places(open)
-    if (text.startsWith('{{#', open)) {
-      addText(open, false)
-      const end = text.indexOf('#}}', open + 3)
+    const trimBefore = text[open + 2] === '-'
+    addText(open, trimBefore)
+    const bodyStart = open + (trimBefore ? 3 : 2)
+    if (text[bodyStart] === '#') {
+      const end = text.indexOf('#}}', bodyStart + 1)
       if (end < 0) throw new TemplateError('unterminated comment', place)
       at = end + 3
       continue
     }
-    const trimBefore = text[open + 2] === '-'
-    addText(open, trimBefore)
-    const bodyStart = open + (trimBefore ? 3 : 2)
     const end = directiveEnd(text, bodyStart)
     if (end < 0) throw new TemplateError('unterminated directive', place)
     const trimBehind = text[end - 1] === '-' && end > bodyStart
