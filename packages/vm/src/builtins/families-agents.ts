@@ -25,6 +25,7 @@ import { monitorsFamily } from './monitors.js'
 import { planFamily } from './plan.js'
 import { policyFamily } from './policy.js'
 import { policyGateFamily } from './policy-gate.js'
+import { postgresFamily } from './postgres.js'
 import { projectFamily } from './project.js'
 import { sessionsFamily } from './sessions.js'
 import { skillsFamily } from './skills.js'
@@ -71,6 +72,7 @@ export function agentFamilies(): readonly BuiltinFamily[] {
     planFamily,
     policyFamily,
     policyGateFamily,
+    postgresFamily,
     projectFamily,
     sessionsFamily,
     skillsFamily,
