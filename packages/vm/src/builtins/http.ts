@@ -76,7 +76,9 @@ function withBody(verb: string): BuiltinDef {
       if (ctx.argc === 0 || display(url!) === '') return ctx.throw(`${name}: URL is required`)
       if (ctx.argc === 2 && body instanceof HarnDict) return request(ctx, name, verb, display(url!), body)
       const given = optionsOf(options)
-      return request(ctx, name, verb, display(url!), body === null ? given : given.with('body', body!))
+      // A request that may have a body and is given none has an empty one.
+      const sent = ctx.argc === 1 ? '' : body!
+      return request(ctx, name, verb, display(url!), sent === null ? given : given.with('body', sent))
     },
   )
 }

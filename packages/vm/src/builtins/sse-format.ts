@@ -6,7 +6,7 @@ import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 function lines(prefix: string, text: string): string[] {
-  return text.split(/\r\n|\r|\n/).map((line) => (line === '' && prefix === ':' ? ':' : `${prefix} ${line}`))
+  return text.split(/\r\n|\r|\n/).map((line) => `${prefix} ${line}`)
 }
 
 export function commentText(comment: string): string {
@@ -25,7 +25,7 @@ export function eventText(event: Value, options: Value): string | { readonly pro
     return null
   }
   const parts: string[] = []
-  const comment = text('comment')
+  const comment = text('comment') || null // an empty one is none
   if (comment !== null) parts.push(...lines(':', comment))
   const id = text('id')
   const name = text('event', 'name')

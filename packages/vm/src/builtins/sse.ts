@@ -65,7 +65,7 @@ const STREAM_LIMIT_MS = 24 * 3_600_000
 
 function limitOf(options: HarnDict, name: string, fallback: number): number {
   const value = options.get(name) ?? null
-  return isInt(value) && value >= 0 ? Number(value) : fallback
+  return isInt(value) ? Math.max(1, Number(value)) : fallback
 }
 
 // ------------------------------------------------------------------------------------------------------------ the reader
@@ -272,10 +272,10 @@ function openServer(ctx: Context, given: Value): Result {
   const options = dictOf(given)
   const id = nextHandle(ctx, 'sse-server')
   const server: ServerStream = {
-    status: Math.min(999, Math.max(100, limitOf(options, 'status', 200))),
+    status: Math.min(599, Math.max(100, limitOf(options, 'status', 200))),
     headers: serverHeaders(dictOf(options.get('headers'))),
     maxEventBytes: limitOf(options, 'max_event_bytes', DEFAULT_BYTES),
-    maxBuffered: Math.max(1, limitOf(options, 'max_buffered_events', DEFAULT_EVENTS)),
+    maxBuffered: limitOf(options, 'max_buffered_events', DEFAULT_EVENTS),
     buffer: [],
     sent: 0,
     flushed: 0,

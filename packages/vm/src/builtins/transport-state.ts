@@ -23,11 +23,9 @@ const transportState = family<TransportState>('transports', () => ({ mocks: { ss
 
 export type Transport = 'sse' | 'websocket'
 
+/** Behind those that are there: the first that matches answers. */
 export function addMock(ctx: Context, transport: Transport, mock: TransportMock): void {
-  const mocks = ctx.state(transportState).mocks[transport]
-  const known = mocks.findIndex((each) => each.pattern === mock.pattern)
-  if (known < 0) mocks.push(mock)
-  else mocks[known] = mock
+  ctx.state(transportState).mocks[transport].push(mock)
 }
 
 export function mockFor(ctx: Context, transport: Transport, url: string): TransportMock | undefined {

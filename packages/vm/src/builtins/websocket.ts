@@ -33,7 +33,7 @@ const DEFAULT_WAIT_MS = 30_000
 
 function limitOf(options: HarnDict, name: string, fallback: number): number {
   const value = options.get(name) ?? null
-  return isInt(value) && value >= 0 ? Number(value) : fallback
+  return isInt(value) ? Math.max(1, Number(value)) : fallback
 }
 
 function bearerOf(options: HarnDict): string | null {
@@ -59,8 +59,8 @@ function messageFrom(data: Value, options: HarnDict): Message | string {
 }
 
 function mockMessage(given: Value): Message {
-  const options = given instanceof HarnDict && (given.has('type') || given.has('data')) ? given : new HarnDict()
-  const data = options === given ? (options.get('data') ?? '') : given
+  const options = dictOf(given)
+  const data = given instanceof HarnDict ? (given.get('data') ?? '') : given
   const made = messageFrom(data, options)
   return typeof made === 'string' ? { type: 'text', data: display(data), bytes: 0 } : made
 }
@@ -312,6 +312,8 @@ function remoteMessage(answer: HarnDict, socket: Socket): Message {
 }
 
 function close(ctx: Context, handle: Value): Result {
+  const problem = ctx.argc === 0 ? 'websocket_close: requires a socket handle' : handleProblem('websocket_close', handle)
+  if (problem !== null) return ctx.throw(problem)
   const id = handleId(handle)
   const { sockets } = ctx.state(socketState)
   const socket = sockets.get(id)
@@ -367,7 +369,14 @@ function serverOf(ctx: Context, handle: Value): SocketServer | undefined {
   return ctx.state(socketState).servers.get(handleId(handle))
 }
 
+function serverProblem(ctx: Context, name: string, handle: Value): string | null {
+  return ctx.argc === 0 ? `${name}: requires a server handle` : handleProblem(name, handle)
+}
+
 function route(ctx: Context, handle: Value, path: Value, given: Value): Result {
+  const problem =
+    ctx.argc < 2 ? 'websocket_route: requires server handle and route path' : handleProblem('websocket_route', handle)
+  if (problem !== null) return ctx.throw(problem)
   const server = serverOf(ctx, handle)
   if (server === undefined) return ctx.throw(`websocket_route: unknown server '${handleId(handle)}'`)
   const effect = addRoute(ctx, server, display(path), dictOf(given))
@@ -457,6 +466,7 @@ export const websocketFamily: BuiltinFamily = {
       'websocket_mock(url_pattern: string, messages: list | dict) -> nil',
       { doc: 'Answers connections to matching URLs with these messages.', ...HERE },
       (ctx, pattern, given) => {
+        if (display(pattern ?? '') === '') return ctx.throw('websocket_mock: URL pattern is required')
         const echo = given instanceof HarnDict && isTruthy(given.get('echo') ?? false)
         addMock(ctx, 'websocket', { pattern: display(pattern ?? ''), messages: mockMessages(given ?? null, 'messages'), echo })
         return null
@@ -499,13 +509,18 @@ export const websocketFamily: BuiltinFamily = {
     builtin(
       'websocket_accept(server: dict, timeout?: int) -> dict',
       { doc: 'The next connection to a server.', ...HERE },
-      (ctx, server, timeout) => machine.start(ctx, 'accept', server ?? null, timeout ?? null),
+      (ctx, server, timeout) => {
+        const problem = serverProblem(ctx, 'websocket_accept', server!)
+        return problem === null ? machine.start(ctx, 'accept', server!, timeout ?? null) : ctx.throw(problem)
+      },
     ),
     builtin(
       'websocket_server_close(server: dict) -> bool',
       { doc: 'Ends a server; whether it was known.', ...HERE },
       (ctx, server) => {
-        const id = handleId(server ?? null)
+        const problem = serverProblem(ctx, 'websocket_server_close', server!)
+        if (problem !== null) return ctx.throw(problem)
+        const id = handleId(server!)
         const { servers } = ctx.state(socketState)
         const remote = servers.get(id)?.remote ?? null
         ctx.wake(acceptKey(id))
