@@ -49,8 +49,10 @@ const LONG_ROUNDS = 2
 const folder = join(root, 'bench')
 // Where the one library that cannot be bundled is found.
 const builtIn = (checkout: string): string => join(checkout, 'packages', 'stdlib-tools', '.cache', 'bench')
-const chosen = WORKLOADS.filter((workload) => workload.name.includes(options.filter))
-const SYSTEM = [
+/** Also by a word in another number: `tools` are `tool calls`. */
+const isWanted = (name: string): boolean => [options.filter, options.filter.replace(/s$/, '')].some((text) => name.includes(text))
+const chosen = WORKLOADS.filter(({ name }) => isWanted(name))
+const TABLES = [
   'host calls',
   'waiting scripts',
   'exceptions',
@@ -64,11 +66,24 @@ const SYSTEM = [
   'tool calls',
   'value representations',
   'fields of objects',
-].filter((name) => !options.programs && name.includes(options.filter))
-const hasBulk = !options.programs && 'bulk'.includes(options.filter)
-const hasRegexes = !options.programs && 'regular expressions'.includes(options.filter)
-const hasGrowth = !options.programs && 'growth'.includes(options.filter)
-const hasShapes = !options.programs && 'shapes'.includes(options.filter)
+  'bulk',
+  'regular expressions',
+  'growth',
+  'shapes',
+]
+/** Tables of their own making are printed in places of their own. */
+const OWN_PLACE: ReadonlySet<string> = new Set(['bulk', 'regular expressions', 'growth', 'shapes'])
+const tables = TABLES.filter((name) => !options.programs && isWanted(name))
+const SYSTEM = tables.filter((name) => !OWN_PLACE.has(name))
+const hasBulk = tables.includes('bulk')
+const hasRegexes = tables.includes('regular expressions')
+const hasGrowth = tables.includes('growth')
+const hasShapes = tables.includes('shapes')
+if (chosen.length + tables.length === 0) {
+  const names = [...WORKLOADS.map(({ name }) => name), ...TABLES].join(', ')
+  process.stderr.write(`bench: nothing is called "${options.filter}"; there are ${names}\n`)
+  process.exit(2)
+}
 
 const isFull = options.filter === '' && !options.quick && !options.programs
 const hasPeers = options.peers || isFull
