@@ -336,10 +336,8 @@ function contentOf(item: Value): Plain {
       if (typeof item.get('data') === 'string' && typeof item.get('mimeType') === 'string')
         return { type: item.get('type') as string, ...textFields(item, { data: 'data', mimeType: 'mimeType' }) }
       return textContent(display(item))
-    default: {
-      const text = item.get('text')
-      return textContent(typeof text === 'string' ? text : display(item))
-    }
+    default:
+      return textContent(display(item.get('text') ?? (item.has('text') ? null : item)))
   }
 }
 
@@ -363,10 +361,12 @@ function structuredContent(value: Value): { readonly [key: string]: Plain } {
 function promptPart(content: Value): Plain {
   if (!(content instanceof HarnDict)) return textContent(display(content))
   const type = content.get('type')
-  if (type === 'image' || type === 'audio') return { type, ...textFields(content, { data: 'data', mimeType: 'mimeType' }) }
+  if (type === 'image' || type === 'audio') {
+    const given = textFields(content, { data: 'data', mimeType: 'mimeType' })
+    return { type, data: '', mimeType: 'application/octet-stream', ...given }
+  }
   if (type === 'resource') return { type, resource: toPlain(content.get('resource') ?? null) }
-  const text = content.get('text')
-  return textContent(typeof text === 'string' ? text : display(content))
+  return textContent(display(content.get('text') ?? (content.has('text') ? null : content)))
 }
 
 function messagesOf(value: Value): Plain {
@@ -374,7 +374,7 @@ function messagesOf(value: Value): Plain {
   return value.view().flatMap((item) => {
     if (!(item instanceof HarnDict)) return [{ role: 'user', content: textContent(display(item)) }]
     const role = display(item.get('role') ?? 'user')
-    const content = item.get('content') ?? null
+    const content = item.get('content') ?? (item.has('content') ? null : '')
     const parts = content instanceof HarnList ? content.view() : [content]
     return parts.map((part) => ({ role, content: promptPart(part) }))
   })

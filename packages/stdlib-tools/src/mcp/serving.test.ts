@@ -250,6 +250,23 @@ function withNested(expected: unknown): object {
   )
 }
 
+test('parts that lack something, or have something else, are told as texts all the same', async () => {
+  const client = await clientOf(
+    await registered(`
+${tool('parts', '{ args -> [{text: 5}, {text: nil}, {type: "text", text: [1]}, {type: "text"}, {type: "zz", n: 1}, nil] }')}
+mcp_prompt({name: "p", handler: { args -> [{}, {content: nil}, {content: {text: 5}}, {content: {type: "image"}}, {content: []}] }})
+`),
+  )
+  expect(textOf(await client.callTool({ name: 'parts' }))).toBe('5|nil|[1]|{type: text}|{n: 1, type: zz}|nil')
+  const { messages } = await client.getPrompt({ name: 'p' })
+  expect(messages.map(({ content }) => content)).toEqual([
+    { type: 'text', text: '' },
+    { type: 'text', text: 'nil' },
+    { type: 'text', text: '5' },
+    { type: 'image', data: '', mimeType: 'application/octet-stream' },
+  ])
+})
+
 describe('resources, completion, subscriptions', () => {
   test('bytes are binary contents', async () => {
     const client = await clientOf(

@@ -405,7 +405,8 @@ export const commandPolicyFamily: BuiltinFamily = {
     builtin(
       'command_policy_push(policy: dict) -> nil',
       { doc: 'Puts a command policy in force for this task and those it starts.', effects: [] },
-      (ctx, policy) => pushPolicy(ctx, policy ?? null),
+      (ctx, policy) =>
+        ctx.argc === 0 ? ctx.runtime('command_policy_push: policy is required') : pushPolicy(ctx, policy ?? null),
     ),
     builtin('command_policy_pop() -> nil', { doc: 'Ends the command policy that was put in force last.', effects: [] }, (ctx) => {
       popScope(ctx, 'commands')
@@ -414,12 +415,13 @@ export const commandPolicyFamily: BuiltinFamily = {
     builtin(
       'command_risk_scan(ctx: dict) -> dict',
       { doc: 'Risk labels of a command, from the context that policy closures get.' },
-      (_ctx, context) => riskOf(context ?? null),
+      (ctx, context) => (ctx.argc === 0 ? ctx.runtime('command_risk_scan: ctx is required') : riskOf(context ?? null)),
     ),
     builtin(
       'command_result_scan(ctx: dict) -> dict',
       { doc: 'Labels of what the output of a command gives away.' },
       (ctx, context) => {
+        if (ctx.argc === 0) return ctx.runtime('command_result_scan: ctx is required')
         const result = context instanceof HarnDict ? (context.get('result') ?? null) : null
         ctx.charge(result instanceof HarnDict ? display(result.get('stdout') ?? '').length / 64 : 1)
         return scanResult(result)
@@ -428,10 +430,12 @@ export const commandPolicyFamily: BuiltinFamily = {
     builtin(
       'command_llm_risk_scan(ctx: dict, options?: dict) -> dict',
       { doc: 'As command_risk_scan; a model is not asked, which `scan_kind` says.' },
-      (_ctx, context, options) =>
-        riskOf(context ?? null)
-          .with('scan_kind', 'deterministic_fallback')
-          .with('llm', options ?? new HarnDict()),
+      (ctx, context, options) =>
+        ctx.argc === 0
+          ? ctx.runtime('command_llm_risk_scan: ctx is required')
+          : riskOf(context ?? null)
+              .with('scan_kind', 'deterministic_fallback')
+              .with('llm', options ?? new HarnDict()),
     ),
   ],
 }

@@ -113,7 +113,9 @@ function approvalState(text: string): string {
 
 function approval(value: Value | undefined): HarnDict {
   if (!(value instanceof HarnDict)) return HarnDict.of({ state: 'unrequested' })
-  const text = firstScalar(value, ['state', 'status'])
+  // A state that is no text says nothing, and neither does a status beside it.
+  const said = value.has('state') ? value.get('state') : value.get('status')
+  const text = typeof said === 'string' ? said : null
   const flag = value.get('approved')
   const out = HarnDict.of({
     state: text !== null ? approvalState(text) : flag === true ? 'approved' : flag === false ? 'rejected' : 'unrequested',
