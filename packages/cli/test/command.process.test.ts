@@ -279,6 +279,24 @@ describe.concurrent('bridle tools', () => {
     )
   })
 
+  test('what cannot be done is said, with a code that tells', async () => {
+    const [fails, broken, script] = [
+      file('fails.harn', 'throw "no"\n'),
+      file('broken.harn', 'let x =\n'),
+      file('one.harn', 'tool one() { 1 }\n'),
+    ]
+    const cases: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [
+      [['list', fails], 1, /^error: .*fails\.harn failed without powers, after defining 0 tools: Thrown: no\n/],
+      [['list', broken], 1, /^error: unexpected end of file/],
+      [['call', 'one', script, '[1]'], 2, /^error: the arguments must be a JSON object\n/],
+      [['call', 'one', script, '{"a"'], 2, /^error: the arguments are not JSON: /],
+      [['call', 'two', script], 1, /^error: Error \[not_registered\]: Tool 'two' not found\n/],
+      [['describe', 'two', script], 1, /^error: there is no tool two; /],
+    ]
+    for (const [args, code, message] of cases)
+      expect(await bridle(['tools', ...args])).toMatchObject({ code, stderr: expect.stringMatching(message) as string })
+  })
+
   test('a call has its result alone on standard output', async () => {
     const script = file(
       'chatty.harn',

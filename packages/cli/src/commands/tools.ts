@@ -32,15 +32,18 @@ export async function toolsListCommand(file: string | undefined, flags: ToolsFla
   const tools = SOURCES.flatMap((source) => found.tools.filter((tool) => tool.source === source))
   if (flags.json === true) {
     print(tools.map(({ key, source, name, description, hash }) => ({ key, source, name, description, hash })))
-    return 0
+    return codeOf(found)
   }
   const width = Math.max(...tools.map(({ name }) => name.length))
   for (const { source, name, description } of tools) {
     process.stdout.write(`${source.padEnd(7)} ${name.padEnd(width)}  ${description.split('\n', 1)[0]!}`.trimEnd())
     process.stdout.write('\n')
   }
-  return 0
+  return codeOf(found)
 }
+
+/** A list that lacks what could not be asked is no success. */
+const codeOf = ({ problems }: Collected): number => (problems.length > 0 ? EXIT_FAILURE : 0)
 
 export async function toolsDescribeCommand(name: string, file: string | undefined, flags: ToolsFlags): Promise<number> {
   const tool = find(name, await collected(file, flags))
@@ -94,8 +97,9 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
   // Arguments may stand behind the script, or alone.
   if (given.every((each) => each === undefined) && name.endsWith('.harn') && existsSync(name))
     throw new UsageError(`which tool of ${name}? bridle tools call NAME ${name}; \`bridle tools list ${name}\` names them`)
-  const texts = given.filter((each) => each?.startsWith('{') === true)
-  const files = given.filter((each) => each !== undefined && !each.startsWith('{'))
+  const isJson = (each: string): boolean => /^\s*[{["]/.test(each)
+  const texts = given.filter((each) => each !== undefined && isJson(each))
+  const files = given.filter((each) => each !== undefined && !isJson(each))
   if (files.length > 1) throw new UsageError(`two scripts: ${files.join(' and ')}; arguments are a JSON object`)
   if (texts.length + (flags.args === undefined ? 0 : 1) > 1) throw new UsageError('the arguments are given twice')
   const [file] = files
@@ -215,7 +219,13 @@ async function collected(file: string | undefined, flags: ToolsFlags): Promise<C
   try {
     found = await collectTools(script, { servers: flags.servers !== false })
   } catch (cause) {
-    if (cause instanceof CompileError) throw new CommandError(cause.render().trimEnd())
+    if (cause instanceof CompileError)
+      throw new CommandError(
+        cause
+          .render()
+          .trimEnd()
+          .replace(/^error: /, ''),
+      )
     throw cause
   }
   for (const problem of found.problems) process.stderr.write(`error: ${problem}\n`)
