@@ -202,14 +202,7 @@ export function* evaluatePermissions(tool: string, args: Value, sessionId: Value
       events.push({ kind: 'PermissionDeny', reason: denial, escalated: false })
       return { granted: false, reason: denial, events }
     }
-    const asked = HarnDict.of({
-      _type: 'PermissionRequest',
-      tool,
-      args,
-      session_id: sessionId,
-      reason: denial,
-      grant_options: new HarnList(['once', 'session', false]),
-    })
+    const asked = HarnDict.of({ _type: 'PermissionRequest', tool, args, session_id: sessionId, reason: denial })
     const answer = readEscalation(yield* callBack(escalate, asked))
     reason = answer.reason
     events.push({ kind: 'PermissionEscalation', reason, escalated: true })
