@@ -41,6 +41,8 @@ export const ERROR_DOCS: Readonly<Record<string, string>> = {
   version_mismatch: 'The tool has another version than the one that an alias or a grant asks for.',
   grant_invalid: 'A grant has a value that cannot be understood. A call under it is refused rather than allowed.',
   duplicate_tool: 'Two tools of one registry have the same name.',
+  journal_lease_lost:
+    'Another worker has taken over the run, because its lease was not renewed in time; this one goes no further.',
   store_unavailable: 'The journal or store could not be written; the call was not made.',
 }
 

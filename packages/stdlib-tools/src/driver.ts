@@ -14,7 +14,7 @@ import type { Journal, JournalEntry } from './journal.js'
 import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
 import { categorizedError, messageOf } from './providers/provider.js'
-import { ToolError } from './tools/errors.js'
+import { ToolError, isToolError } from './tools/errors.js'
 import type { EffectCall, PerformEffect } from './providers/provider.js'
 
 /** What the driver needs of a machine. */
@@ -81,6 +81,8 @@ export interface DriveOptions {
   readonly signal?: AbortSignal | undefined
   /** Calls from this number on are asked for and not performed: the run waits in front of them, for a snapshot. */
   readonly holdFrom?: number | undefined
+  /** What the answer of a call waits for before it is delivered: for simulations of slow and fast services. */
+  readonly latency?: ((id: number) => Promise<void>) | undefined
   readonly observer?: DriveObserver | undefined
 }
 
@@ -292,9 +294,10 @@ export class Driver {
 
   private keepPending(id: number, effect: Effect, result: Promise<EffectOutcome>): void {
     this.pending.set(id, null)
-    const settled = result
-      .catch((cause: unknown) => failure(effect, cause))
-      .then((outcome) => {
+    const { latency } = this.options
+    const answered = result.catch((cause: unknown) => failure(effect, cause))
+    const settled = (latency === undefined ? answered : answered.then((outcome) => latency(id).then(() => outcome))).then(
+      (outcome) => {
         this.underWay.delete(settled)
         this.aborts.delete(id)
         if (this.phase === 'ended' || !this.pending.has(id)) return
@@ -302,7 +305,8 @@ export class Driver {
         this.arrived.push(id)
         this.options.observer?.outcome?.(id, effect, outcome)
         this.wake?.()
-      })
+      },
+    )
     this.underWay.add(settled)
   }
 
@@ -344,6 +348,7 @@ export class Driver {
     try {
       this.options.journal?.append(entry)
     } catch (cause) {
+      if (isToolError(cause)) throw cause
       // An effect is written down before it is performed, so nothing has happened that the journal does not know of.
       throw new ToolError('store_unavailable', `the journal cannot be written: ${messageOf(cause)}`, { cause })
     }

@@ -114,6 +114,24 @@ export type {
   TraceVerdict,
 } from './trace/index.js'
 
+export type { RecoverOptions } from './runtime.js'
+export type { Recovered } from './runs/keeper.js'
+export type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
+export { memoryRunStore } from './runs/store.js'
+export type { Claim, Lease, RunFacts, RunStore } from './runs/store.js'
+export { sqlRunStore } from './runs/sql-store.js'
+export type { SqlDatabase, SqlStatement } from './runs/sql-store.js'
+export { simulate } from './runs/simulate.js'
+export type {
+  SimulateOptions,
+  SimulatedFault,
+  SimulatedRun,
+  SimulatedWorld,
+  Simulation,
+  SimulationFailure,
+} from './runs/simulate.js'
+export { storeConformance } from './runs/conformance.js'
+export type { OpenRunStore, StoreCase } from './runs/conformance.js'
 export { Driver, NotSuspendedError } from './driver.js'
 export type { AnswerEffect, DriveEnd, DriveObserver, DriveOptions, DrivenMachine, ArrivedAnswer } from './driver.js'
 export type { ProgramCache } from './kept-programs.js'

@@ -46,6 +46,8 @@ export type ReplayEnd =
       readonly trace: string
     }
   | { readonly kind: 'diverged'; readonly divergence: Divergence; readonly output: string }
+  /** Where the journal of a run that was cut off ends; only with `isOpen`. The machine waits, or has a slice of work before it. */
+  | { readonly kind: 'open'; readonly machine: DrivenMachine; readonly output: string }
   /** In front of the call `next`, which is not answered. `machine` is null when the run ended without waiting for it. */
   | {
       readonly kind: 'stopped'
@@ -67,8 +69,12 @@ export interface ReplayOptions {
   readonly until?: number
   /** By number of the call: what it is answered instead of what was recorded. */
   readonly edits?: ReadonlyMap<number, EffectOutcome>
+  /** The journal may end anywhere, and may have been gone on with by other processes (`restore` entries in its middle). */
+  readonly isOpen?: boolean
 }
 
+export function replay(options: ReplayOptions & { readonly isOpen?: false }): Exclude<ReplayEnd, { readonly kind: 'open' }>
+export function replay(options: ReplayOptions): ReplayEnd
 export function replay(options: ReplayOptions): ReplayEnd {
   return new Replayer(options).run()
 }
@@ -136,7 +142,10 @@ class Replayer {
       if (this.divergence !== null) return { kind: 'diverged', divergence: this.divergence, output: this.output }
       const isOver = exit.kind !== 'suspended' && exit.kind !== 'yielded'
       if (this.stop !== null) return { kind: 'stopped', ...this.stop, machine: isOver ? null : this.machine, output: this.output }
+      this.skipRestores()
       const next = this.peek()
+      if (next === undefined && !isOver && this.options.isOpen === true)
+        return { kind: 'open', machine: this.machine, output: this.output }
       if (next?.type === 'cancel') {
         this.take(next)
         this.print(this.machine.cancel?.(next.reason).output ?? '')
@@ -174,6 +183,8 @@ class Replayer {
       return null
     }
     const next = this.peek()
+    // The process died before it had written the call down.
+    if (this.options.isOpen === true && (next === undefined || next.type === 'restore')) return null
     if (next?.type !== 'effect') {
       this.diverge(
         next === undefined ? 'replay_exhausted' : 'replay_mismatch',
@@ -195,15 +206,29 @@ class Replayer {
       return null
     }
     this.take(next)
-    const args = effect.args as { readonly op?: unknown; readonly code?: unknown }
-    if (effect.kind === 'process.set' && args.op === 'exit')
-      this.exitCode = Math.min(255, Math.max(0, Math.trunc(Number(args.code))))
+    this.noteExit(effect.kind, effect.args)
     const behind = this.peek()
     if (behind?.type !== 'answer' || behind.id !== next.id) return null
     const outcome = this.outcomeOf(behind.id, behind.outcome)
     this.at++
     this.trace.add({ ...behind, outcome })
     return outcome
+  }
+
+  /** What another process asked for again when it took the run over is pending here already; its answers come by `resume`. */
+  private skipRestores(): void {
+    while (this.options.isOpen === true && this.peek()?.type === 'restore') {
+      this.at++
+      const pending = new Set(this.machine.pendingEffects?.().map(({ id }) => id))
+      for (let next = this.peek(); next?.type === 'effect' && pending.has(next.id); next = this.peek()) {
+        this.noteExit(next.kind, next.args as Effect['args'])
+        this.at++
+      }
+    }
+  }
+
+  private noteExit(kind: string, { op, code }: Effect['args']): void {
+    if (kind === 'process.set' && op === 'exit') this.exitCode = Math.min(255, Math.max(0, Math.trunc(Number(code))))
   }
 
   private outcomeOf(id: number, recorded: EffectOutcome): EffectOutcome {
@@ -246,7 +271,8 @@ class Replayer {
     const trace = this.trace.finish(this.output)
     const last = this.peek()
     // All calls were the same, so it is the output that differs: the script prints something else than it did.
-    if (last?.type === 'end' && last.trace !== undefined && last.trace !== trace && (this.options.edits?.size ?? 0) === 0) {
+    const isWhole = (this.options.edits?.size ?? 0) === 0 && this.options.isOpen !== true
+    if (last?.type === 'end' && last.trace !== undefined && last.trace !== trace && isWhole) {
       const message = 'every call was as recorded, but the program printed something else'
       this.diverge('replay_mismatch', message, null, null, null)
       return { kind: 'diverged', divergence: this.divergence!, output: this.output }

@@ -97,6 +97,7 @@ export interface RunParts {
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   readonly onWaiting?: ((wait: Wait) => void) | undefined
   readonly holdFrom?: number | undefined
+  readonly latency?: ((id: number) => Promise<void>) | undefined
   /** Output before the snapshot that the run goes on from. */
   readonly outputBefore: string
   readonly dryRunBefore: readonly DryRunEntry[]
@@ -188,6 +189,7 @@ export class Run {
       hashHex: parts.hashHex,
       signal: this.abort.signal,
       holdFrom: parts.holdFrom,
+      latency: parts.latency,
       observer: {
         waiting: (pending, wakeAt) => parts.onWaiting?.({ pending, wakeAt }),
         output: (text) => {

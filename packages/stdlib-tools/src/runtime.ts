@@ -56,7 +56,7 @@ import type { RandomSource } from './providers/basics.js'
 import { joinedProviders } from './providers/provider.js'
 import type { ProviderSource, ProviderSources } from './providers/provider.js'
 import { replay } from './replay.js'
-import type { ReplayEnd, ReplayOptions } from './replay.js'
+import type { Divergence, ReplayEnd, ReplayOptions } from './replay.js'
 import { Run } from './run.js'
 import type { MachineListeners, RunParts, RunResult, RunState, SnapshotOptions, Wait } from './run.js'
 import { budgetScope } from './policy/budgets.js'
@@ -65,6 +65,9 @@ import { constraintRules } from './policy/constraints.js'
 import type { Constraint } from './policy/constraints.js'
 import { grantScope, importCeilings } from './policy/grants.js'
 import type { ImportGrants, ToolGrants } from './policy/grants.js'
+import { RunKeeper } from './runs/keeper.js'
+import type { KeeperParts, Recovered } from './runs/keeper.js'
+import type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from './tools/define.js'
 import type { ToolProvider } from './tools/provider.js'
@@ -113,6 +116,8 @@ export interface RuntimeOptions extends HostParts {
   readonly globalValues?: { readonly [name: string]: Value }
   /** Answers of models, as JSON lines with the keys of `llm_mock`: while there are any, no model call leaves the run. */
   readonly modelFixtures?: string
+  /** Keeps the journal of every run where `recover` finds it, so that runs outlive their process. */
+  readonly runs?: RunKeeping
   readonly clock?: Clock
   readonly random?: RandomSource
   /** BLAKE3 as lower-case hex; a faster one than the default is in the `/node` entry. */
@@ -144,14 +149,21 @@ export interface RuntimeOptions extends HostParts {
   readonly scripts?: { readonly [name: string]: ScriptTool }
 }
 
+export interface RecoverOptions extends Omit<StartOptions, 'input' | 'runId' | 'journal' | 'machine' | 'dryRun' | 'globals'> {
+  /** Decides about calls that may have happened and may not be repeated; `fail` when absent. */
+  readonly onUnknownOutcome?: (call: UnknownCall) => UnknownDecision
+  /** Only these. */
+  readonly runIds?: readonly string[]
+}
+
 export interface ReplaySettings
   extends
     Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine' | 'tracing' | 'toolGrants' | 'defaultDeny' | 'budgets'>,
-    Pick<ReplayOptions, 'until' | 'edits' | 'output'> {}
+    Pick<ReplayOptions, 'until' | 'edits' | 'output' | 'isOpen'> {}
 
 /** As ReplayEnd; a replay that was stopped can go on as a run of its own: `runtime.resume(result.snapshot())`. */
 export type ReplayResult =
-  | Exclude<ReplayEnd, { readonly kind: 'stopped' }>
+  | Exclude<ReplayEnd, { readonly kind: 'stopped' | 'open' }>
   | (Omit<Extract<ReplayEnd, { readonly kind: 'stopped' }>, 'machine'> & {
       /** Null when the run ended without waiting for the call. */
       readonly snapshot: (() => Uint8Array) | null
@@ -200,6 +212,8 @@ export interface StartOptions {
   readonly onWaiting?: (wait: Wait) => void
   /** Calls from this number on are not performed: the run waits in front of them, for a snapshot to be taken. */
   readonly holdFrom?: number
+  /** What the answer of a call waits for before it is delivered; for simulations of slow and fast services. */
+  readonly latency?: (id: number) => Promise<void>
   readonly globals?: { readonly [name: string]: Value }
   /** A builtin that the run goes on with when the program has ended well (vm.ts). */
   readonly epilogue?: string
@@ -328,6 +342,7 @@ export class Runtime {
   /** What scripts are told about the operations of this host. */
   private readonly capabilities: HostCapabilities
   private readonly pendingResults = new PendingResults()
+  private readonly keeper: RunKeeper | null
   private readonly states: (() => ReadonlyMap<string, unknown>) | null
   /** What the checker knows about builtins; the language's own table unless the host adds to it. */
   private readonly types: BuiltinSignatures | null
@@ -345,6 +360,7 @@ export class Runtime {
     this.types = added.length === 0 ? null : withBuiltins(added)
     this.grants = new Grants(options.grants ?? [])
     this.rules = options.constraints === undefined ? undefined : constraintRules(options.constraints)
+    this.keeper = options.runs === undefined ? null : new RunKeeper(options.runs, `worker_${this.makeRunId()}`, options.clock)
     this.hashHex = options.hashHex ?? nobleHash
     this.std = new Map(Object.entries(options.std ?? {}))
   }
@@ -381,8 +397,32 @@ export class Runtime {
       module,
       { kind: 'start', input, globals, limits: { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits } },
       { input, runId, output: '', entries: [], startedAt: null, machine: null },
-      options,
+      this.keeper === null ? options : { ...options, journal: this.keeper.begin(runId, options.journal) },
     )
+  }
+
+  /**
+   * Goes on with the runs of the store that nobody works on any more: those whose process died, or gave them back. Each is played from
+   * its journal, with nothing performed, to the place where that ends; then it is a run like any other, under the grants of now. Calls
+   * that were under way then are made again when that does no harm, with the same idempotency key. Raises ToolError `store_unavailable`.
+   */
+  recover({ onUnknownOutcome = () => 'fail', runIds, ...options }: RecoverOptions = {}): readonly Recovered[] {
+    if (this.keeper === null) throw new Error('this runtime keeps no runs: createRuntime({ runs: { store } })')
+    const parts: KeeperParts<Module> = {
+      host: this.host,
+      hashHex: this.hashHex,
+      moduleOf: (entries) => this.moduleOfRecording(entries),
+      machine: (module, { runId, globals, limits }, answer) =>
+        this.makers(module, { ...options, runId, globals, limits: { ...limits, ...options.limits } }, answer).fresh(),
+      launch: (module, { runId, input, globals, limits, startedAt }, { machine, output, arrived, journal }) =>
+        this.launch(
+          module,
+          { kind: 'restored', arrived },
+          { input, runId, output, entries: [], startedAt, machine },
+          { ...options, globals, limits: { ...limits, ...options.limits }, journal },
+        ),
+    }
+    return this.keeper.recover(parts, runIds, onUnknownOutcome)
   }
 
   /** Compiles when needed, runs to the end and gives the value; throws what ended the run otherwise. */
@@ -446,6 +486,7 @@ export class Runtime {
       hashHex: this.hashHex,
     })
     recorder?.end(...endOfReplay(end))
+    if (end.kind === 'open') return { kind: 'diverged', divergence: unfinished(entries.length), output: end.output }
     if (end.kind !== 'stopped') return end
     const { machine, ...stopped } = end
     const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
@@ -609,6 +650,7 @@ export class Runtime {
       onEvent: options.onEvent,
       onWaiting: options.onWaiting,
       holdFrom: options.holdFrom,
+      latency: options.latency,
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,
@@ -745,6 +787,11 @@ function replayRecorder(tracing: TraceOptions, module: Module, entries: readonly
     now: () => began?.now ?? 0,
     resumed: false,
   })
+}
+
+function unfinished(at: number): Divergence {
+  const message = 'the journal ends in the middle of the run'
+  return { at, code: 'replay_exhausted', message, expected: null, actual: null, place: null }
 }
 
 function endOfReplay(end: ReplayEnd): [status: string, message: string | null] {

@@ -204,6 +204,21 @@ const ROWS: readonly Row[] = [
   row('allowEffects', ['root.EffectCeilingError'], `${HERE}/manifest.test.ts`, 'allowEffects'),
   // persist: what needs no durable steps
   row('fileStore', ['node.fileStore', 'root.MemoryStore'], `${HERE}/node/files.test.ts`, 'the store keeps its records in a file'),
+  row(
+    'memoryStore, fileStore, sqliteStore, sqlStore(executor)',
+    ['root.memoryRunStore', 'node.fileRunStore', 'node.sqliteStore', 'root.sqlRunStore'],
+    `${HERE}/runs/store.test.ts`,
+    'sqliteStore is that of Node, or says what to use instead',
+    'what a stale worker still writes',
+  ),
+  row('storeConformance', ['root.storeConformance'], `${HERE}/runs/store.test.ts`, 'the contract notices %s'),
+  row(
+    'createRuntime({ store, leaseMs, owner }), runtime.recover, onUnknownOutcome',
+    ['root.Runtime.prototype.recover'],
+    `${HERE}/runs/simulate.test.ts`,
+    'two workers: the second gets nothing while the first lives',
+    'the script is told that nobody knows',
+  ),
   // observe
   row(
     'traceStore',
@@ -216,6 +231,13 @@ const ROWS: readonly Row[] = [
   row('toOtel', ['otel.otelTrace'], `${HERE}/otel/otel.test.ts`, 'an agent: its turns, the model and tools of each'),
   // test
   row('stubTools', ['root.stubTools'], `${HERE}/tools/stub.test.ts`, "describe('stubs'"),
+  row(
+    'simulate',
+    ['root.simulate'],
+    `${HERE}/runs/simulate.test.ts`,
+    'a crash or a full disk at any entry changes nothing',
+    'a failure comes back with what it says',
+  ),
   row('virtualClock', ['root.VirtualClock'], RUNTIME, 'virtual time passes at once'),
   row('seededRandom', ['root.seededRandom'], RUNTIME, 'seededRandom('),
   // config

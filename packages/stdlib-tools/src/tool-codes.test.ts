@@ -15,6 +15,7 @@ import {
   defineTool,
   errorFromResponse,
   isToolError,
+  memoryRunStore,
   pending,
   toolsOf,
 } from './index.js'
@@ -135,7 +136,13 @@ const SITUATIONS: Partial<Record<ToolErrorCode, Situation>> = {
 }
 
 /** Those that reach the host, and no script. */
-const OUTSIDE: readonly ToolErrorCode[] = ['replay_mismatch', 'replay_exhausted', 'duplicate_tool', 'store_unavailable']
+const OUTSIDE: readonly ToolErrorCode[] = [
+  'replay_mismatch',
+  'replay_exhausted',
+  'duplicate_tool',
+  'store_unavailable',
+  'journal_lease_lost',
+]
 
 test('every code has a situation, here or below', () => {
   expect([...Object.keys(SITUATIONS), ...OUTSIDE].sort()).toEqual(Object.keys(TOOL_ERROR_CODES).sort())
@@ -194,6 +201,19 @@ describe('codes that reach the host', () => {
     expect(isToolError(failure, 'store_unavailable')).toBe(true)
     expect((failure as Error).message).toBe('the journal cannot be written: disk full')
     expect(calls).toBe(0)
+  })
+
+  test('journal_lease_lost: who was taken over goes no further', async () => {
+    const store = memoryRunStore()
+    const clock = new VirtualClock()
+    const take = () => {
+      store.claim('r', { owner: 'other', now: 1e6, leaseMs: 1 })
+      return Promise.resolve(1)
+    }
+    const host = createRuntime({ tools: [tool(take)], clock, runs: { store } })
+    const failure = await host.start(host.compile(source), { runId: 'r' }).result.catch((cause: unknown) => cause)
+    expect(isToolError(failure, 'journal_lease_lost')).toBe(true)
+    expect(failure).toMatchObject({ category: 'generic', retryable: false })
   })
 
   test('replay_mismatch and replay_exhausted', async () => {

@@ -47,6 +47,7 @@ export const TOOL_ERROR_CODES = {
   tool_contract_missing: { category: 'tool_error', mayRepeat: 'no' },
   tool_recursion_limit: { category: 'tool_error', mayRepeat: 'no' },
   store_unavailable: { category: 'generic', mayRepeat: 'unstarted' },
+  journal_lease_lost: { category: 'generic', mayRepeat: 'no' },
 } as const satisfies Readonly<Record<string, CodeRow>>
 
 export type ToolErrorCode = keyof typeof TOOL_ERROR_CODES

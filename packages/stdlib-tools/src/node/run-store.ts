@@ -1,0 +1,169 @@
+// Runs in files: a folder for each run, with its lease in `lease.json` and its journal in one file for each holder. A lease names how
+// much of the files of earlier holders counts, as it was when they lost it; so a worker that was taken over and goes on writing writes to
+// a file that nobody reads. Changes of a lease happen under a lock file and are a rename, so that a crash leaves the old or the new one.
+
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { osErrorCode } from '../os-errors.js'
+import { byId, leaseLost, mayClaim } from '../runs/store.js'
+import type { Claim, Lease, RunFacts, RunStore } from '../runs/store.js'
+import { ToolError } from '../tools/errors.js'
+
+export interface FileRunStoreOptions {
+  /** Has each entry on the disk before it counts, at the price of a flush: nothing is lost in a power cut either. */
+  readonly sync?: boolean
+}
+
+interface LeaseFile {
+  readonly owner: string | null
+  readonly expiresAt: number
+  readonly ended: string | null
+  readonly fence: number
+  /** Of earlier holders: their number, and how many bytes of their journal count. */
+  readonly before: readonly { readonly fence: number; readonly bytes: number }[]
+}
+
+/** A lock file that is older belongs to a process that died while it held it. */
+const STALE_LOCK_MS = 10_000
+
+export function fileRunStore(folder: string, options: FileRunStoreOptions = {}): RunStore {
+  mkdirSync(folder, { recursive: true })
+  const open = new Map<string, { readonly fence: number; readonly fd: number }>()
+  const at = (runId: string, name = ''): string => join(folder, encodeURIComponent(runId).replaceAll('.', '%2E'), name)
+
+  const readLease = (runId: string): LeaseFile | null => {
+    try {
+      return JSON.parse(readFileSync(at(runId, 'lease.json'), 'utf8')) as LeaseFile
+    } catch (cause) {
+      if (osErrorCode(cause) === 'ENOENT') return null
+      throw new ToolError('store_unavailable', `the lease of run ${runId} cannot be read: ${String(cause)}`, { cause })
+    }
+  }
+  const writeLease = (runId: string, lease: LeaseFile): void => {
+    const temporary = at(runId, `lease.${randomUUID().slice(0, 8)}.tmp`)
+    writeFileSync(temporary, JSON.stringify(lease), { flush: options.sync === true })
+    renameSync(temporary, at(runId, 'lease.json'))
+  }
+  const holds = ({ runId, fence }: Lease): LeaseFile | null => {
+    const lease = readLease(runId)
+    return lease !== null && lease.fence === fence && lease.owner !== null && lease.ended === null ? lease : null
+  }
+  const closeFile = (runId: string): void => {
+    const file = open.get(runId)
+    if (file !== undefined) closeSync(file.fd)
+    open.delete(runId)
+  }
+  const sizeOf = (runId: string, fence: number): number =>
+    statSync(at(runId, `${fence}.jsonl`), { throwIfNoEntry: false })?.size ?? 0
+
+  return {
+    claim(runId: string, claim: Claim) {
+      mkdirSync(at(runId), { recursive: true })
+      return locked(at(runId, 'lock'), () => {
+        const before = readLease(runId)
+        const facts = { runId, owner: before?.owner ?? null, expiresAt: before?.expiresAt ?? 0, ended: before?.ended ?? null }
+        if (!mayClaim(facts, claim)) return null
+        const fence = (before?.fence ?? 0) + 1
+        const counted = before === null ? [] : [...before.before, { fence: before.fence, bytes: sizeOf(runId, before.fence) }]
+        writeLease(runId, { owner: claim.owner, expiresAt: claim.now + claim.leaseMs, ended: null, fence, before: counted })
+        closeFile(runId)
+        return { runId, fence }
+      })
+    },
+    renew(lease, now, leaseMs) {
+      if (readLease(lease.runId) === null) return false
+      return locked(at(lease.runId, 'lock'), () => {
+        const held = holds(lease)
+        if (held !== null) writeLease(lease.runId, { ...held, expiresAt: now + leaseMs })
+        return held !== null
+      })
+    },
+    release(lease, ended) {
+      if (readLease(lease.runId) === null) return
+      locked(at(lease.runId, 'lock'), () => {
+        const held = holds(lease)
+        if (held === null) return
+        writeLease(lease.runId, { ...held, owner: null, expiresAt: 0, ended: ended ?? null })
+        closeFile(lease.runId)
+      })
+    },
+    append(lease, line) {
+      if (holds(lease) === null) throw leaseLost(lease)
+      let file = open.get(lease.runId)
+      if (file?.fence !== lease.fence) {
+        closeFile(lease.runId)
+        file = { fence: lease.fence, fd: openSync(at(lease.runId, `${lease.fence}.jsonl`), 'a') }
+        open.set(lease.runId, file)
+      }
+      const bytes = Buffer.from(`${line}\n`)
+      for (let written = 0; written < bytes.length;) written += writeSync(file.fd, bytes, written)
+      if (options.sync === true) fsyncSync(file.fd)
+    },
+    read(runId) {
+      const lease = readLease(runId)
+      if (lease === null) return []
+      const segments = [...lease.before, { fence: lease.fence, bytes: sizeOf(runId, lease.fence) }]
+      return segments.flatMap(({ fence, bytes }) => {
+        if (bytes === 0) return []
+        const text = readFileSync(at(runId, `${fence}.jsonl`))
+          .subarray(0, bytes)
+          .toString('utf8')
+        // What a crash left of a last line was never acted upon.
+        return text.split('\n').slice(0, -1)
+      })
+    },
+    list() {
+      const facts: RunFacts[] = []
+      for (const name of readdirSync(folder)) {
+        const runId = decodeURIComponent(name)
+        const lease = readLease(runId)
+        if (lease !== null) facts.push({ runId, owner: lease.owner, expiresAt: lease.expiresAt, ended: lease.ended })
+      }
+      return facts.sort(byId)
+    },
+    remove(runId) {
+      const known = readLease(runId) !== null
+      closeFile(runId)
+      rmSync(at(runId), { recursive: true, force: true })
+      return known
+    },
+    close() {
+      for (const runId of [...open.keys()]) closeFile(runId)
+    },
+  }
+}
+
+/** Runs `work` while no other process does. Raises ToolError `store_unavailable` when another one does not end. */
+function locked<T>(path: string, work: () => T): T {
+  const deadline = Date.now() + STALE_LOCK_MS
+  for (;;) {
+    try {
+      closeSync(openSync(path, 'wx'))
+      break
+    } catch (cause) {
+      if (osErrorCode(cause) !== 'EEXIST') throw new ToolError('store_unavailable', `no lock: ${String(cause)}`, { cause })
+      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+      if (age > STALE_LOCK_MS) rmSync(path, { force: true })
+      else if (Date.now() > deadline) throw new ToolError('store_unavailable', `${path} is held by another process`)
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
+    }
+  }
+  try {
+    return work()
+  } finally {
+    rmSync(path, { force: true })
+  }
+}

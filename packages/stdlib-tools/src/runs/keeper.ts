@@ -1,0 +1,154 @@
+// What a runtime does with the runs that it keeps: takes the lease of a new one, and goes on with those that nobody works on any more. A
+// run is found again by playing its journal, with nothing performed, to the place where that ends (replay.ts with `isOpen`); from there
+// it is a run like any other, whose journal goes on behind the old one.
+
+import { fromPlain } from '@bridle/vm'
+import type { Limits, Plain, Value } from '@bridle/vm'
+import { systemClock } from '../clock.js'
+import type { Clock } from '../clock.js'
+import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine } from '../driver.js'
+import { decodeJournal, encodeEntry } from '../journal.js'
+import type { Journal, JournalEntry } from '../journal.js'
+import type { HashHex } from '../journal-trace.js'
+import { messageOf } from '../providers/provider.js'
+import { replay } from '../replay.js'
+import type { Run } from '../run.js'
+import { ToolError } from '../tools/errors.js'
+import type { Host } from '../tools/host.js'
+import type { Lease } from './store.js'
+import { DEFAULT_LEASE_MS, mayRepeat, outcomeOf, recordingIn, startedCalls, unknownCall } from './worker.js'
+import type { RunKeeping, UnknownCall, UnknownDecision } from './worker.js'
+
+/** What became of a run that `recover` found. */
+export type Recovered =
+  | { readonly kind: 'resumed'; readonly runId: string; readonly run: Run }
+  /** It had ended, and only that was not written down. */
+  | { readonly kind: 'ended'; readonly runId: string; readonly status: DriveEnd['kind'] }
+  /** It cannot be gone on with: it never began, its sources no longer compile, or the program does something else now. */
+  | { readonly kind: 'failed'; readonly runId: string; readonly reason: string }
+
+/** What a run began with, beside its program. */
+export interface RunBeginning {
+  readonly runId: string
+  readonly input: Plain
+  readonly globals: { readonly [name: string]: Value }
+  readonly limits: Partial<Limits>
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** The runtime, as far as it is needed here. */
+export interface KeeperParts<M> {
+  readonly host: Host
+  readonly hashHex: HashHex
+  readonly moduleOf: (entries: readonly JournalEntry[]) => M
+  readonly machine: (module: M, began: RunBeginning, answer: AnswerEffect) => DrivenMachine
+  readonly launch: (
+    module: M,
+    began: RunBeginning,
+    state: {
+      readonly machine: Uint8Array
+      readonly output: string
+      readonly arrived: readonly ArrivedAnswer[]
+      readonly journal: Journal
+    },
+  ) => Run
+}
+
+export class RunKeeper {
+  private readonly keeping: RunKeeping & { readonly owner: string; readonly leaseMs: number }
+  private readonly clock: Clock
+  /** Runs that go on in this process. */
+  private readonly active = new Set<string>()
+
+  constructor(keeping: RunKeeping, name: string, clock: Clock = systemClock()) {
+    this.keeping = { ...keeping, owner: keeping.owner ?? name, leaseMs: keeping.leaseMs ?? DEFAULT_LEASE_MS }
+    this.clock = clock
+  }
+
+  /** The journal of a new run. Raises ToolError `store_unavailable` when the store has a run of that name. */
+  begin(runId: string, and: Journal | undefined): Journal {
+    const isKnown = this.keeping.store.read(runId).length > 0
+    const lease = isKnown ? null : this.claim(runId)
+    if (lease === null) throw new ToolError('store_unavailable', `the store has a run ${runId} already`)
+    return this.journalOf(lease, { and })
+  }
+
+  /** Runs that nobody works on, each gone on with. */
+  recover<M>(
+    parts: KeeperParts<M>,
+    runIds: readonly string[] | undefined,
+    decide: (call: UnknownCall) => UnknownDecision,
+  ): readonly Recovered[] {
+    const found: Recovered[] = []
+    for (const { runId, ended } of this.keeping.store.list()) {
+      if (ended !== null || this.active.has(runId) || runIds?.includes(runId) === false) continue
+      const lease = this.claim(runId)
+      if (lease !== null) found.push(this.goOn(parts, lease, decide))
+    }
+    return found
+  }
+
+  private claim(runId: string): Lease | null {
+    const { store, owner, leaseMs } = this.keeping
+    return store.claim(runId, { owner, now: this.clock.now(), leaseMs })
+  }
+
+  private journalOf(lease: Lease, more: { readonly isContinued?: boolean; readonly and?: Journal | undefined }): Journal {
+    this.active.add(lease.runId)
+    return recordingIn(this.keeping, lease, this.clock, { ...more, onClose: () => void this.active.delete(lease.runId) })
+  }
+
+  private goOn<M>(parts: KeeperParts<M>, lease: Lease, decide: (call: UnknownCall) => UnknownDecision): Recovered {
+    const { store } = this.keeping
+    const { runId } = lease
+    const giveUp = (reason: string): Recovered => {
+      store.release(lease, 'lost')
+      return { kind: 'failed', runId, reason }
+    }
+    let entries: readonly JournalEntry[]
+    let module: M
+    try {
+      entries = decodeJournal(store.read(runId).join('\n'))
+      if (!entries.some((entry) => entry.type === 'start')) return giveUp('the run never began')
+      module = parts.moduleOf(entries)
+    } catch (cause) {
+      return giveUp(messageOf(cause))
+    }
+    const began = beginningOf(runId, entries)
+    const end = replay({
+      machine: (answer) => parts.machine(module, began, answer),
+      entries,
+      hashHex: parts.hashHex,
+      isOpen: true,
+    })
+    if (end.kind === 'diverged') return giveUp(end.divergence.message)
+    if (end.kind === 'ended') {
+      if (entries.at(-1)?.type !== 'end') store.append(lease, encodeEntry({ type: 'end', kind: end.end.kind }))
+      store.release(lease, end.end.kind)
+      return { kind: 'ended', runId, status: end.end.kind }
+    }
+    const { machine, output } = end
+    if (machine === null) return giveUp('the run stopped before its journal did')
+    const started = startedCalls(entries)
+    const arrived: ArrivedAnswer[] = []
+    for (const { id, effect } of machine.pendingEffects?.() ?? []) {
+      if (!started.has(id) || mayRepeat(effect, parts.host)) continue
+      const call = unknownCall(runId, id, effect)
+      const outcome = outcomeOf(call, decide(call))
+      if (outcome !== null) arrived.push({ id, outcome })
+    }
+    const journal = this.journalOf(lease, { isContinued: true })
+    return {
+      kind: 'resumed',
+      runId,
+      run: parts.launch(module, began, { machine: machine.snapshot(), output, arrived, journal }),
+    }
+  }
+}
+
+function beginningOf(runId: string, entries: readonly JournalEntry[]): RunBeginning {
+  const began = entries.find((entry) => entry.type === 'start')!
+  const globals = Object.entries(began.globals ?? {}).map(([name, value]) => [name, fromPlain(value)] as const)
+  return { runId, input: began.input, globals: Object.fromEntries(globals), limits: { ...began.limits }, startedAt: began.now }
+}
