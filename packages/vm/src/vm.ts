@@ -120,6 +120,8 @@ export interface Answer {
 
 /** Arguments of one call of a builtin: they stand on JavaScript's stack, which is small. */
 const MOST_ARGUMENTS = 1 << 15
+/** Compiled code counts in 32 bits. */
+const MOST_SLICE_FUEL = 1 << 30
 
 export class Machine {
   readonly program: LinkedProgram
@@ -317,7 +319,7 @@ export class Machine {
 
   private run(): RunExit {
     const root = this.tasks.get(0)!
-    this.fuel = this.sliceFuel = Math.max(1, Math.min(this.limits.sliceFuel, this.limits.fuel - this.fuelUsed))
+    this.fuel = this.sliceFuel = Math.max(1, Math.min(this.limits.sliceFuel, MOST_SLICE_FUEL, this.limits.fuel - this.fuelUsed))
     this.tripped = 0
     this.sliceOver = false
     this.setHeapTrip()

@@ -342,6 +342,7 @@ export const HELPERS = {
   XP: leavePassing,
   G: leaveWithGuess,
   GE: leaveAtEntry,
+  missed,
   R: raise,
   P: pass,
   F: HarnFloat,

@@ -363,11 +363,13 @@ export class UnitWriter {
       starts.push(`if(!(${test}))${this.leave('GE', this.code.entry, true)}`)
       for (const { slot, type } of this.expects) if (type === FLOAT) starts.push(`${this.raw(slot)}=r${slot}.v;`)
     }
+    let begins = ''
     if (this.quiet.has(entry)) {
       this.types = this.states.get(entry)!
-      starts.push(this.draw(), this.reserve(entry), this.openViews(entry, null))
+      begins = this.draw() + this.askForCallees(entry) + this.reserve(entry) + this.openViews(entry, null)
     }
     for (const [test, name] of this.shared.tests) starts.push(`const ${name}=${test};`)
+    starts.push(begins)
     const variables = [...this.shared.slots].filter(([name]) => !given.has(name))
     const head = [
       ...variables.map(([name, start]) => `let ${name}=${start};`),
@@ -575,9 +577,10 @@ export class UnitWriter {
     let text = this.isQuiet ? '' : this.draw()
     const isFollowed = !this.labelled.has(to) && !this.region.loops.has(to)
     if (this.owed > 0 && !isFollowed) {
-      text += `u-=${this.owed};`
+      text += `u=u-${this.owed}|0;`
       this.owed = 0
     }
+    if (!this.isQuiet || this.outermostQuiet(from) !== this.outermostQuiet(to)) text += this.askForCallees(to)
     // A LOOP has seen to it.
     const isSame = this.isQuiet && this.innermost(from) === this.innermost(to)
     if (isSame && !(this.region.loops.has(to) && from.last.op !== LINKED.LOOP)) return text
@@ -607,6 +610,36 @@ export class UnitWriter {
 
   private fuelLeft(owed: number): string {
     return owed === 0 ? 'u' : `u-${owed}`
+  }
+
+  /** Leaves in front of a quiet loop in which calls cannot be made as they are taken in: what decides that does not change in it. */
+  private askForCallees(to: Block): string {
+    const header = this.outermostQuiet(to)
+    if (header === null) return ''
+    const names = new Map<string, Instr>()
+    let hasCalls = false
+    for (const { instrs } of this.region.loops.get(header)!) {
+      for (const i of instrs) {
+        const found = this.guessed.inlined.get(i)
+        if (found === undefined) continue
+        hasCalls = true
+        if (found.origin !== null) names.set(this.isClosureOf(found.call.code, found.origin, this.any(i.b)), i)
+      }
+    }
+    if (!hasCalls) return ''
+    const exit = this.exit(firstOf(to))
+    return `if(z){${exit}}${[...names].map(([name, i]) => `if(!${name}){missed(${this.place(i)});${exit}}`).join('')}`
+  }
+
+  private outermostQuiet(block: Block): Block | null {
+    let found: Block | null = null
+    let size = 0
+    for (const [header, loop] of this.region.loops) {
+      if (!loop.has(block) || loop.size <= size || ![...loop].every((each) => this.quiet.has(each))) continue
+      found = header
+      size = loop.size
+    }
+    return found
   }
 
   private innermost(block: Block): Block | null {
@@ -641,13 +674,14 @@ export class UnitWriter {
     const taken = this.owed + 1
     this.owed = 0
     const out = `u++;${this.exit(i)}`
-    const take = taken === 1 ? '--u' : `(u-=${taken})`
+    // Cut to 32 bits, which a slice fits in: V8 need not look whether it does.
+    const take = `(u=u-${taken}|0)`
     if (need === 0) return `if(${take}<0){${out}}`
     return `if(${take}<${need}){if(u<0){${out}}${this.exit(firstOf(block.successors[0]!))}}`
   }
 
   private draw(): string {
-    return 'u=m.fuel;z=d>=m.deepest;'
+    return 'u=m.fuel|0;z=d>=m.deepest;'
   }
 
   /** An expression that may use fuel, as part of a quiet loop too. It may change lists, but for `isApart`. */
@@ -656,7 +690,7 @@ export class UnitWriter {
     const writer = this.host?.writer ?? this
     const views = isApart ? [] : writer.openedViews().map((view) => `,${writer.look(view)}`)
     const { owed } = writer
-    return `(m.fuel=${this.fuel},t=${text},u=m.fuel${owed === 0 ? '' : `+${owed}`}${views.join('')},t)`
+    return `(m.fuel=${this.fuel},t=${text},u=m.fuel${owed === 0 ? '' : `+${owed}`}|0${views.join('')},t)`
   }
 
   // ---- views (quiet.ts)
@@ -824,8 +858,9 @@ export class UnitWriter {
       if (entry[slot] === FLOAT) args.push(`${inner.raw(slot)}=${this.raw(i.d + slot)};`)
       else if (entry[slot] !== UNSET) args.push(`${inner.any(slot)}=${this.value(i.d + slot)};`)
     }
-    const test = `if(!${this.isClosureOf(call.code, origin, this.any(i.b))}){${this.guard(i)}}`
-    const take = `if(${this.isQuiet ? 'z' : 'd>=m.deepest||--m.fuel<0'}){${this.restart(i)}}`
+    const isAsked = this.isQuiet && origin !== null
+    const test = isAsked ? '' : `if(!${this.isClosureOf(call.code, origin, this.any(i.b))}){${this.guard(i)}}`
+    const take = this.isQuiet ? '' : `if(d>=m.deepest||--m.fuel<0){${this.restart(i)}}`
     if (this.isQuiet) this.owed++
     return `${test}${take}${args.join('')}${label}:{${inner.tree(call.graph.entry)}}`
   }

@@ -24,7 +24,7 @@ export type RunExit =
 export interface Limits {
   /** Units of work for the whole run: one per backward jump and call, and what builtins charge. */
   readonly fuel: number
-  /** Units after which the machine yields to its host. */
+  /** Units after which the machine yields to its host, at most 2^30. */
   readonly sliceFuel: number
   /**
    * Heap units asked for after which it yields: what is made is cheap to make, but a collection of garbage in the same slice may have
