@@ -260,6 +260,8 @@ export type Effects = 'pure' | readonly string[]
 // Arguments arrive padded with nil to the number of declared parameters; a rest parameter takes what is left.
 export type Run = (ctx: Context, ...args: Value[]) => Result
 
+export type Quick = (self: Value, argument: Value) => Value | undefined
+
 export interface BuiltinDef {
   readonly name: string
   /** Number of declared parameters without the rest parameter. */
@@ -271,8 +273,13 @@ export interface BuiltinDef {
   readonly effects: Effects
   /** True when arguments are neither kept nor returned, so that the compiler may keep ownership of a container it passes. */
   readonly borrows: boolean
-  /** What a builtin that does nothing else does with a float: compiled code calls it on raw doubles. */
-  readonly real?: (x: number) => number
+  /** What a builtin that does nothing else does with a float: compiled code calls it on raw doubles. null for none. */
+  readonly real: ((x: number) => number) | null
+  /**
+   * What it gives for small arguments, where it charges nothing, raises nothing and needs no context; undefined for all others. It may
+   * stay away: compiled code asks it first, and its short text becomes part of the caller's. null for none.
+   */
+  readonly quick: Quick | null
   /** Whether it pays for what it is given as it goes, also in families whose arguments are charged (charging.ts). */
   readonly pays: boolean
   readonly run: Run
@@ -284,6 +291,7 @@ interface Options {
   readonly effects?: Effects
   readonly borrows?: boolean
   readonly pays?: boolean
+  readonly quick?: Quick
 }
 
 function parseSignature(signature: string): { name: string; arity: number; rest: boolean } {
@@ -345,6 +353,8 @@ function define(receiver: string | null, signature: string, options: Options, ru
     effects: options.effects ?? 'pure',
     borrows: options.borrows ?? false,
     pays: options.pays ?? false,
+    quick: options.quick ?? null,
+    real: null,
     run,
     receiver,
   }

@@ -15,6 +15,8 @@ const TEXT_BITS = 4
 export function charging(def: BuiltinDef): BuiltinDef {
   return {
     ...def,
+    quick: null,
+    real: null,
     run: (ctx, ...args) => {
       chargeArguments(ctx, args)
       return def.run(ctx, ...args)

@@ -423,7 +423,7 @@ export const commandPolicyFamily: BuiltinFamily = {
       (ctx, context) => {
         if (ctx.argc === 0) return ctx.runtime('command_result_scan: ctx is required')
         const result = context instanceof HarnDict ? (context.get('result') ?? null) : null
-        ctx.charge(result instanceof HarnDict ? display(result.get('stdout') ?? '').length / 64 : 1)
+        ctx.charge(result instanceof HarnDict ? display(result.get('stdout') ?? '').length >> 6 : 1)
         return scanResult(result)
       },
     ),

@@ -15,7 +15,7 @@ import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnFloat, HarnPair, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { scan } from '../values/meter.js'
-import { codePointLength } from '../values/text-order.js'
+import { codePointLength, quickLength } from '../values/text-order.js'
 import { isTruthy, typeName, wrapInt } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
 
@@ -93,6 +93,10 @@ function length(value: Value): Int {
   return value instanceof HarnRange ? rangeLength(value) : 0
 }
 
+function quickSize(value: Value): Int | undefined {
+  return typeof value === 'string' ? quickLength(value) : value instanceof HarnList ? value.length : undefined
+}
+
 const conversion: readonly BuiltinDef[] = [
   define('type_of(value: any) -> string', 'The name of its type.', (_ctx, value = null) => typeName(value)),
   define('to_string(value: any) -> string', 'Its display.', (_ctx, value = null) => display(value)),
@@ -112,9 +116,9 @@ const conversion: readonly BuiltinDef[] = [
       return new HarnList(value instanceof HarnSet ? value.values() : [value])
     },
   ),
-  define(
+  builtin(
     'len(value: string|list|dict|set|bytes|range|nil) -> int',
-    'Number of characters, bytes or elements; 0 for other types.',
+    { doc: 'Number of characters, bytes or elements; 0 for other types.', borrows: true, quick: quickSize },
     (_ctx, value = null) => length(value),
   ),
 ]

@@ -256,7 +256,12 @@ const RANGE_OWN: ReadonlySet<string> = new Set(['len', 'count', 'empty', 'contai
 
 const rangeMethods = iterMethods
   .filter((def) => !RANGE_OWN.has(def.name))
-  .map((def): BuiltinDef => ({ ...def, receiver: 'range', run: (ctx, self, ...args) => def.run(ctx, makeIter(self!), ...args) }))
+  .map((def): BuiltinDef => ({
+    ...def,
+    quick: null,
+    receiver: 'range',
+    run: (ctx, self, ...args) => def.run(ctx, makeIter(self!), ...args),
+  }))
 
 const iterOf = (type: string): BuiltinDef =>
   method(type, 'iter() -> iter', { doc: `A lazy iterator over the ${type}.` }, (_ctx, self) => makeIter(self!))

@@ -74,7 +74,7 @@ export const microCompactFamily: BuiltinFamily = {
         const whole = text === null ? '' : display(text!)
         if (max !== null && max !== undefined && !isInt(max))
           return ctx.runtime(`microcompact: max_chars must be an int, got ${debugQuoted(display(max))}`)
-        ctx.charge(whole.length / 16, whole.length)
+        ctx.charge(whole.length >> 4, whole.length)
         return microCompact(whole, max === null || max === undefined ? DEFAULT_MAX_BYTES : Number(max))
       },
     ),

@@ -49,7 +49,12 @@ export function restrictRegistry(registry: Registry, lists: BuiltinLists): Regis
       name,
       permits(name)
         ? def
-        : { ...def, run: (ctx: Context) => ctx.categorized('tool_rejected', `Tool '${name}' is not permitted.`) },
+        : {
+            ...def,
+            quick: null,
+            real: null,
+            run: (ctx: Context) => ctx.categorized('tool_rejected', `Tool '${name}' is not permitted.`),
+          },
     ]),
   )
   return { ...registry, builtins }

@@ -3,14 +3,14 @@
 // strings-functions.ts, case conversion in strings-case.ts.
 
 import { method } from './builtin.js'
-import type { BuiltinDef, Context, Control, Result } from './builtin.js'
+import type { BuiltinDef, Context, Control, Quick, Result } from './builtin.js'
 import { count, countOr, textArg } from './core-values.js'
 import type { BuiltinFamily } from './registry.js'
 import { stringFrames, stringFunctions } from './strings-functions.js'
 import { linesOf, repeatText, replaceAll, splitText, trim, trimEnd, trimStart } from './strings-text.js'
 import { HarnList } from '../values/list.js'
-import { scan } from '../values/meter.js'
-import { characterAt, codePointLength, sliceText } from '../values/text-order.js'
+import { scan, SHORT_TEXT } from '../values/meter.js'
+import { characterAt, codePointLength, hasSurrogates, quickLength, sliceText } from '../values/text-order.js'
 import { chargeSearch, findLastText, findText, isPart } from '../values/text-search.js'
 import type { Value } from '../values/value.js'
 
@@ -52,12 +52,35 @@ function stringMethod(
   signature: string,
   doc: string,
   run: (ctx: Context, self: string, a: Value, b: Value) => Result,
+  quick: Quick | null = null,
 ): BuiltinDef {
-  return method('string', signature, { doc, borrows: true }, (ctx, self, a = null, b = null) => {
-    const text = self as string
-    scan(text.length)
-    return run(ctx, text, a, b)
-  })
+  return method(
+    'string',
+    signature,
+    quick === null ? { doc, borrows: true } : { doc, borrows: true, quick },
+    (ctx, self, a = null, b = null) => {
+      const text = self as string
+      scan(text.length)
+      return run(ctx, text, a, b)
+    },
+  )
+}
+
+/** `find` as it is where looking costs nothing: two short texts. */
+function quickSearch(find: (text: string, part: string) => Value | undefined): Quick {
+  return (text, part) =>
+    typeof text === 'string' && typeof part === 'string' && text.length * part.length <= SHORT_TEXT && text.length <= SHORT_TEXT
+      ? find(text, part)
+      : undefined
+}
+
+function quickCount(text: Value): Value | undefined {
+  return typeof text === 'string' ? quickLength(text) : undefined
+}
+
+function quickIndex(text: string, part: string): number | undefined {
+  const at = text.indexOf(part)
+  return at <= 0 || !hasSurrogates(text) ? at : undefined
 }
 
 /** One definition under several names. */
@@ -66,8 +89,9 @@ function named(
   signature: string,
   doc: string,
   run: (ctx: Context, self: string, a: Value, b: Value) => Result,
+  quick: Quick | null = null,
 ): BuiltinDef[] {
-  return names.map((name) => stringMethod(`${name}${signature}`, doc, run))
+  return names.map((name) => stringMethod(`${name}${signature}`, doc, run, quick))
 }
 
 /** Characters that are changed for a unit, as a power of two. */
@@ -86,16 +110,25 @@ function reversed(text: string): string {
 }
 
 const methods: readonly BuiltinDef[] = [
-  ...named(['count', 'len'], '() -> int', 'Number of characters.', (_ctx, self) => codePointLength(self)),
+  ...named(['count', 'len'], '() -> int', 'Number of characters.', (_ctx, self) => codePointLength(self), quickCount),
   stringMethod('empty() -> bool', 'Whether there is no character.', (_ctx, self) => self === ''),
-  stringMethod('contains(part: string) -> bool', 'Whether `part` occurs.', (ctx, self, part) =>
-    isPart(self, textArg(ctx, 0, part)),
+  stringMethod(
+    'contains(part: string) -> bool',
+    'Whether `part` occurs.',
+    (ctx, self, part) => isPart(self, textArg(ctx, 0, part)),
+    quickSearch((text, part) => text.includes(part)),
   ),
-  stringMethod('starts_with(prefix: string) -> bool', 'Whether it begins with `prefix`.', (ctx, self, prefix) =>
-    self.startsWith(textArg(ctx, 0, prefix)),
+  stringMethod(
+    'starts_with(prefix: string) -> bool',
+    'Whether it begins with `prefix`.',
+    (ctx, self, prefix) => self.startsWith(textArg(ctx, 0, prefix)),
+    quickSearch((text, prefix) => text.startsWith(prefix)),
   ),
-  stringMethod('ends_with(suffix: string) -> bool', 'Whether it ends with `suffix`.', (ctx, self, suffix) =>
-    self.endsWith(textArg(ctx, 0, suffix)),
+  stringMethod(
+    'ends_with(suffix: string) -> bool',
+    'Whether it ends with `suffix`.',
+    (ctx, self, suffix) => self.endsWith(textArg(ctx, 0, suffix)),
+    quickSearch((text, suffix) => text.endsWith(suffix)),
   ),
   stringMethod('replace(old: string, new: string) -> string', 'Every `old` replaced by `new`.', (ctx, self, old, replacement) => {
     if (ctx.argc < 2) return null
@@ -121,8 +154,11 @@ const methods: readonly BuiltinDef[] = [
     'Characters from `start` up to `end`; a negative end is the end.',
     (_ctx, self, start, end) => substring(self, count(start) ?? 0, count(end)),
   ),
-  stringMethod('index_of(part: string) -> int', 'Where `part` first occurs, or -1.', (ctx, self, part) =>
-    find(self, textArg(ctx, 0, part), findText),
+  stringMethod(
+    'index_of(part: string) -> int',
+    'Where `part` first occurs, or -1.',
+    (ctx, self, part) => find(self, textArg(ctx, 0, part), findText),
+    quickSearch(quickIndex),
   ),
   stringMethod('last_index_of(part: string) -> int', 'Where `part` last occurs, or -1.', (ctx, self, part) =>
     find(self, textArg(ctx, 0, part), findLastText),

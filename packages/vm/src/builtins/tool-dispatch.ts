@@ -690,7 +690,7 @@ function schemaTextHash(ctx: Context, entry: HarnDict): string {
 function identify(ctx: Context, state: DispatchState, args: HarnDict): void {
   if (state.argHash !== '') return
   const text = sortedJson(args)
-  ctx.charge(text.length / 64, text.length)
+  ctx.charge(text.length >> 6, text.length)
   state.argHash = ctx.machine.sha256Hex(text)
 }
 

@@ -154,7 +154,7 @@ function synthesize(ctx: Context, config: Value): Result {
   const spec = readConfig(config)
   if (typeof spec === 'string') return ctx.throw(spec)
   const text = identityText(spec)
-  ctx.charge(text.length / 64, text.length)
+  ctx.charge(text.length >> 6, text.length)
   const id = `tool_synth_${ctx.machine.hashHex(utf8(text)).slice(0, 16)}`
   ctx.state(synthesis).specs.set(id, { ...spec, id })
   return ctx.machine.closureOver('tool_synth_invoke', [id], ['args'])

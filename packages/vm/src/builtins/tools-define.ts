@@ -182,7 +182,7 @@ function defineTool(ctx: Context, registry: Value, nameValue: Value, description
     onTool({ name, hash, entry: toPlain(withoutHandler(entry)) })
   }
   const others = entriesOf(registry as HarnDict)
-  ctx.charge(others.length / 8, 16 * (others.length + entry.size))
+  ctx.charge(others.length >> 3, 16 * (others.length + entry.size))
   // A tool that is defined again moves to the end.
   return withTools(registry as HarnDict, [...others.filter((other) => nameOf(other) !== name), entry])
 }

@@ -263,6 +263,8 @@ export function guarded(def: BuiltinDef): BuiltinDef {
   if (def.receiver !== null || needsOf(def.name) === null) return def
   return {
     ...def,
+    quick: null,
+    real: null,
     run: (ctx, ...args) => (isLoopClient(ctx, args[0]) ? null : refuseBuiltin(ctx, def.name)) ?? def.run(ctx, ...args),
   }
 }

@@ -81,7 +81,7 @@ const CLOSE = '</tool_call>'
 /** The parsed calls of a model's text; text that is not JSON is skipped, an unclosed tag ends the scan. */
 function toolParseCall(ctx: Context, text: Value): Result {
   const source = text === null ? '' : display(text)
-  ctx.charge(source.length / 64, source.length)
+  ctx.charge(source.length >> 6, source.length)
   const calls: Value[] = []
   for (let at = source.indexOf(OPEN); at >= 0; at = source.indexOf(OPEN, at)) {
     const start = at + OPEN.length

@@ -1,7 +1,7 @@
-// Loops that call nothing which the run's fuel depends on: no function whose code is not part of the text, and no builtin. Such a
-// loop counts its fuel in a variable, `u`, which is read from the machine where the loop is entered and put back wherever control
-// leaves it; the few slow operations in it put it back before and read it again behind them. Whether calls would be too deep, `z`,
-// does not change in it at all.
+// Loops that call nothing which the run's fuel depends on: no function whose code is not part of the text, and no builtin but those
+// that mostly have their answer at hand. Such a loop counts its fuel in a variable, `u`, which is read from the machine where the loop
+// is entered and put back wherever control leaves it; the few slow operations in it put it back before and read it again behind
+// them. Whether calls would be too deep, `z`, does not change in it at all.
 //
 // A list that such a loop reads or assigns to by index, and that stays in its slot, is looked at where the loop is entered and after
 // each of those slow operations; between them its content (doubles or values), its length and its owner are in variables. That is
@@ -107,7 +107,9 @@ function isQuiet(i: Instr, types: Types, guesses: Guesses): boolean {
     case L.CHECK_PARAM:
       return types[i.b] !== ANY
     case L.BUILTIN1:
-      return types[i.b] === FLOAT && (i.k as BuiltinDef).real !== undefined
+      return isQuick(i.k as BuiltinDef) || (types[i.b] === FLOAT && (i.k as BuiltinDef).real !== null)
+    case L.BUILTIN2:
+      return isQuick(i.k as BuiltinDef)
     case L.CALL:
     case L.CALL_NAMED: {
       const taken = guesses.inlined.get(i)
@@ -120,6 +122,11 @@ function isQuiet(i: Instr, types: Types, guesses: Guesses): boolean {
     default:
       return false
   }
+}
+
+/** A builtin that mostly has its answer at hand; where it has not, the fuel goes back to the machine for the call. */
+function isQuick({ quick, rest }: BuiltinDef): boolean {
+  return quick !== null && !rest
 }
 
 function isQuietCall(call: InlinedCall, types: Types, i: Instr): boolean {

@@ -258,9 +258,15 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       const slow = `${beforeSlow(w, i, `typeof ${x}==="string"`)}t=${w.calling(`getProperty(${x},${name},${op === L.GET_PROP_OPT})`)};if(t instanceof Fault){${w.fault(i, block, 't')}}`
       if (w.typeOf(i.b) === FLOAT) return `${slow}${set('t')}`
       const site = w.constant(i)
+      const counted =
+        i.k === 'count'
+          ? `if(${x} instanceof List)t=${x}.length;else{`
+          : i.k === 'empty'
+            ? `if(${x} instanceof List)t=${x}.length===0;else{`
+            : ''
       return (
-        `t=${x}?.shape;if(t===${site}.cache)t=${x}.slots[${site}.kind];else if(t===${site}.seen)t=${x}.slots[${site}.d];` +
-        `else if(t!==undefined)t=readField(${x},${site});else{${slow}}${set('t')}`
+        `${counted}t=${x}?.shape;if(t===${site}.cache)t=${x}.slots[${site}.kind];else if(t===${site}.seen)t=${x}.slots[${site}.d];` +
+        `else if(t!==undefined)t=readField(${x},${site});else{${slow}}${counted === '' ? '' : '}'}${set('t')}`
       )
     }
     case L.GET_INDEX:
@@ -335,7 +341,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return callMethod(w, i, block)
     case L.BUILTIN1: {
       const { real } = i.k as BuiltinDef
-      if (real !== undefined && w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.constant(real)}(${w.raw(i.b)});`
+      if (real !== null && w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.constant(real)}(${w.raw(i.b)});`
       return builtin(w, i, block, [b()])
     }
     case L.BUILTIN2:
@@ -760,8 +766,16 @@ function builtin(w: UnitWriter, i: Instr, block: Block, given: readonly string[]
   const def = i.k as BuiltinDef
   const count = def.rest ? Math.max(given.length, def.arity) : def.arity
   const args = Array.from({ length: count }, (_, at) => given[at] ?? 'null')
-  const before = i.op === L.BUILTIN1 && def.real !== undefined ? '' : beforeLong(w, i)
-  return `${before}m.context.argc=${given.length};t=${w.constant(def)}.run(m.context${more(args.join(','))});${control(w, i, block)}${w.any(i.a)}=t;`
+  const before = i.op === L.BUILTIN1 && def.real !== null ? '' : beforeLong(w, i)
+  const call = w.calling(`${w.constant(def)}.run(m.context${more(args.join(','))})`)
+  const run = `m.context.argc=${given.length};t=${call};${control(w, i, block)}`
+  return `${before}${quickly(w, def, given, run)}${w.any(i.a)}=t;`
+}
+
+/** Statements that leave in `t` what a builtin gives, `run` where it does not have it at hand. */
+function quickly(w: UnitWriter, { quick, rest }: BuiltinDef, given: readonly string[], run: string): string {
+  if (quick === null || rest || given.length > 2) return run
+  return `t=${w.constant(quick)}(${given[0] ?? 'null'},${given[1] ?? 'null'});if(t===undefined){${run}}`
 }
 
 /** `t` is what a builtin gave: a value, a fault, or something that only the base tier can go on with. */
@@ -773,21 +787,28 @@ function callMethod(w: UnitWriter, i: Instr, block: Block): string {
   const receiver = w.value(i.b)
   const { name } = i.k as { readonly name: string }
   const args = Array.from({ length: i.c }, (_, at) => w.value(i.b + 1 + at))
-  const builtinCall = `${beforeLong(w, i)}${builtinMethod(w, i, receiver, args)}${methodControl(w, i, block, name)}${w.any(i.a)}=t;`
-  if (w.typeOf(i.b) === FLOAT) return builtinCall
-  return (
-    `if(${receiver} instanceof Struct){t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
+  const finish = (text: string): string => `${beforeLong(w, i)}${text}${methodControl(w, i, block, name)}${w.any(i.a)}=t;`
+  const anyMethod = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${more(args.join(','))});if(t===undefined){${w.exit(i)}}`
+  if (w.typeOf(i.b) === FLOAT) return finish(anyMethod)
+  const seen = seenMethod(w, i, receiver, args)
+  const structCall =
+    `t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
     `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
     `q=m.deepest;m.deepest=d+1+RUN>m.floor?m.floor:d+1+RUN;v=t.code.jit(m,t,d+1,${receiver}${more(args.join(','))});m.deepest=q;` +
-    `if(v===undefined)${w.afterCall(i, block, true)}${w.any(i.a)}=v;}else{${builtinCall}}`
-  )
+    `if(v===undefined)${w.afterCall(i, block, true)}${w.any(i.a)}=v;`
+  // What was seen comes first: to ask for a class is to walk a chain of prototypes.
+  if (seen === null) return `if(${receiver} instanceof Struct){${structCall}}else{${finish(anyMethod)}}`
+  return `if(${seen.test}){${finish(seen.text)}}else if(${receiver} instanceof Struct){${structCall}}else{${finish(anyMethod)}}`
 }
 
-/** Statements that leave in `t` what a builtin method gives. The kind of receiver that the base tier saw has a call of its own. */
-function builtinMethod(w: UnitWriter, i: Instr, receiver: string, args: readonly string[]): string {
-  const any = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${more(args.join(','))});if(t===undefined){${w.exit(i)}}`
-  if (i.d === 1 && w.typeOf(i.b) !== FLOAT)
-    return `if(${receiver} instanceof List){t=pushOwn(m,${receiver},${args[0]!})}else{${any}}`
+/** The kind of receiver that the base tier saw last, and statements that leave in `t` what the method gives there. */
+function seenMethod(
+  w: UnitWriter,
+  i: Instr,
+  receiver: string,
+  args: readonly string[],
+): { readonly test: string; readonly text: string } | null {
+  if (i.d === 1) return { test: `${receiver} instanceof List`, text: `t=pushOwn(m,${receiver},${args[0]!});` }
   const def = i.cache as BuiltinDef | null
   const test =
     i.seen === 'string'
@@ -797,10 +818,11 @@ function builtinMethod(w: UnitWriter, i: Instr, receiver: string, args: readonly
         : i.seen === HarnDict
           ? `${receiver} instanceof Dict`
           : null
-  if (def === null || test === null || !isDirect(def) || w.typeOf(i.b) === FLOAT) return any
+  if (def === null || test === null || !isDirect(def)) return null
   const count = def.rest ? Math.max(args.length, def.arity) : def.arity
   const given = Array.from({ length: count }, (_, at) => args[at] ?? 'null')
-  return `if(${test}){m.context.argc=${args.length};t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))})}else{${any}}`
+  const run = `m.context.argc=${args.length};t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))});`
+  return { test, text: quickly(w, def, [receiver, ...args], run) }
 }
 
 /** As control; a method that calls a function for every element goes on right here. */

@@ -215,7 +215,7 @@ export function resultType(i: Instr, types: Types, { allowed: guesses, floatRead
     if (types[i.b] === FLOAT) return FLOAT
     return types[i.b] === ANY && i.kind === SAW_FLOATS ? FLOAT : ANY
   }
-  if (op === L.BUILTIN1 && types[i.b] === FLOAT && (i.k as BuiltinDef).real !== undefined) return FLOAT
+  if (op === L.BUILTIN1 && types[i.b] === FLOAT && (i.k as BuiltinDef).real !== null) return FLOAT
   if (op === L.MODK) return types[i.b] === NUMBER && i.c !== 0 ? NUMBER : ANY
   return ANY
 }

@@ -99,7 +99,8 @@ export class MachineContext implements Context, MachineAccess {
   }
 
   charge(fuel: number, heap = 0): void {
-    this.m.charge(fuel, heap)
+    // Whole units: compiled code counts in ints.
+    this.m.charge(Math.ceil(fuel), heap)
   }
 
   get mostWork(): number {

@@ -6,6 +6,7 @@
 // Invariants: at block boundaries every entry is canonical; arguments of a call are canonical; an entry that is a local is
 // made canonical before that local is written. Decoding is deterministic, so a code position means the same everywhere.
 
+import { quickName } from '../values/names.js'
 import { OPCODE_BY_CODE, RAISE_KINDS } from '@bridle/compiler/bytecode'
 import type { Constant, OpcodeName } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
@@ -323,7 +324,7 @@ class Decoder {
   }
 
   private name(index: number): string {
-    return this.fn.module.chunk.names[index]!
+    return quickName(this.fn.module.chunk.names[index]!)
   }
 
   private decodeOne(name: OpcodeName, o: readonly number[]): void {

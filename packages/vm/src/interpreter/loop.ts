@@ -1034,7 +1034,7 @@ export function execute(m: Machine, task: Task): void {
         const def = i.k as BuiltinDef
         // A builtin may ask where it was called, and so may whoever carries out its effect.
         co.stand(fp, base, i)
-        if (m.fuel < 1 && def.real === undefined) {
+        if (m.fuel < 1 && def.real === null) {
           if (!m.refuelBefore(task)) return
           break
         }

@@ -1,6 +1,7 @@
 // Linked modules: what many machines share. A Module is a chunk with its builtins resolved against a registry and its functions
 // decoded on first call; it holds no script values (design §8.19).
 
+import { quickName } from '../values/names.js'
 import { verify } from '@bridle/compiler/bytecode'
 import type { ChunkOrigin, CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
@@ -165,6 +166,7 @@ export function linkProgram(program: CompiledProgram, registry: Registry, origin
 
 /** Immutable constants become values once; `data` is made anew by each use, because lists and dicts have buffers that grow. */
 export function constantValue(constant: Constant): Value {
+  if (typeof constant === 'string') return quickName(constant)
   if (constant === null || typeof constant !== 'object') return constant
   switch (constant.tag) {
     case 'float':

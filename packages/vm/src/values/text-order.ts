@@ -1,7 +1,7 @@
 // Order of strings by Unicode code point, which is the order of their UTF-8 bytes and the one scripts see (reference 01 §6).
 // JavaScript's `<` orders by UTF-16 unit; the two differ only where a surrogate pair meets U+E000…U+FFFF.
 
-import { scan, work } from './meter.js'
+import { scan, SHORT_TEXT, work } from './meter.js'
 
 /** Characters that are counted one by one for a unit, as a power of two. */
 const COUNTED_BITS = 4
@@ -48,6 +48,11 @@ export function codePointLength(text: string): number {
   let count = 0
   for (let at = 0; at < text.length; count++) at += text.codePointAt(at)! > 0xffff ? 2 : 1
   return count
+}
+
+/** As codePointLength of a text that is short enough to be counted for nothing, undefined for others. */
+export function quickLength(text: string): number | undefined {
+  return text.length > SHORT_TEXT || hasSurrogates(text) ? undefined : text.length
 }
 
 export function hasSurrogates(text: string): boolean {

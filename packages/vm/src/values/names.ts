@@ -1,0 +1,13 @@
+// Names as V8 likes them. Two texts that it has put into its table of keys are compared by their addresses; all others are compared
+// by a call, even where they are one object. A name that was cut out of a source text or read from bytes is not in that table, one
+// that stands in compiled text is.
+
+/** Longer texts are no names. */
+const LONGEST = 64
+
+/** The same text, in a form that is compared quickly. */
+export function quickName(text: string): string {
+  if (text.length > LONGEST) return text
+  for (const key in { [text]: true }) return key
+  return text
+}
