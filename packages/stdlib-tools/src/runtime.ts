@@ -208,6 +208,11 @@ export interface StartOptions {
   readonly onEvent?: (event: RunEvent) => void
   /** `progress(…)` and the log functions are events of type `report` only, and print nothing. */
   readonly reportsOnly?: boolean
+  /**
+   * A person may send messages to agent loops while they work: a provider of `approval.ask` answers the kind `messages`,
+   * payload {session_id, at: turn | end}, with a list of texts. Given again with a replay.
+   */
+  readonly hasInbox?: boolean
   /** Called whenever nothing can go on before an answer or a timer comes: the place to take a snapshot by. */
   readonly onWaiting?: (wait: Wait) => void
   /** Calls from this number on are not performed: the run waits in front of them, for a snapshot to be taken. */
@@ -707,6 +712,7 @@ export class Runtime {
       hasOtherHostTools: options.bridge !== undefined,
       ...listeners,
       ...(options.reportsOnly === undefined ? {} : { reportsOnly: options.reportsOnly }),
+      ...(options.hasInbox === undefined ? {} : { hasInbox: options.hasInbox }),
       ...(this.options.resultCache === undefined ? {} : { resultCache: this.options.resultCache }),
       ...(this.options.requestDefaults === undefined ? {} : { requestDefaults: this.options.requestDefaults }),
       ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
@@ -757,7 +763,17 @@ interface Keeping {
 
 type MachineSettings = Pick<
   StartOptions,
-  'reportsOnly' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'toolGrants' | 'defaultDeny' | 'budgets' | 'bridge' | 'tier'
+  | 'reportsOnly'
+  | 'hasInbox'
+  | 'runId'
+  | 'limits'
+  | 'globals'
+  | 'epilogue'
+  | 'toolGrants'
+  | 'defaultDeny'
+  | 'budgets'
+  | 'bridge'
+  | 'tier'
 >
 
 function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {

@@ -81,6 +81,8 @@ export interface MachineOptions {
   readonly hostTools?: ReadonlyMap<string, Plain>
   /** The host may have tools that `hostTools` does not name. */
   readonly hasOtherHostTools?: boolean
+  /** A person may send messages to agent loops while they work: the effect `approval.ask` of kind `messages`. */
+  readonly hasInbox?: boolean
   /** What the host says about results that are kept. */
   readonly resultCache?: ResultCache
   /** What the host says about requests whose script says nothing. Given again with a restore and a replay. */

@@ -97,6 +97,38 @@ println(host_call("box.open"))
     await server.ended
   })
 
+  test('words in the middle of a prompt are heard by the agent loop: soon, or when it would end', async () => {
+    const said: string[] = []
+    const source = `
+let tools = tool_define(tool_registry(), "look", "", {handler: { args -> host_call("box.open") }})
+llm_mock({text: "", tool_calls: [{name: "look", arguments: {}}]})
+for answer in ["first ##DONE##", "second ##DONE##"] { llm_mock({text: answer}) }
+let result = agent_loop("go", nil, {tools: tools, provider: "mock", session_id: "s", tool_format: "native", loop_until_done: true, max_iterations: 6})
+println(result.status + " " + to_string(result.llm.iterations))
+for message in result.transcript.messages { if message.role == "user" { println(message.content) } }
+`
+    const { peer, server } = await client(source, ({ method, params }, say) => {
+      const update = (params as Params)['update'] as { readonly content?: { readonly text: string } } | undefined
+      if (method === 'session/update' && update?.content !== undefined) said.push(update.content.text)
+      if (method === 'host/capabilities') say('{"box":["open"]}')
+      if (method !== 'host/call') return
+      void peer.notify('session/input', { sessionId: 's1', content: 'thanks', mode: 'wait_for_completion' })
+      void peer.notify('user_message', { content: [{ type: 'text', text: 'in metres' }], mode: 'finish_step' })
+      void peer.notify('session/input', { sessionId: 'nobody', content: 'lost', mode: 'interrupt' })
+      say('"opened"')
+    })
+    await peer.request('session/new', { cwd: '/' })
+    expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'completed' })
+    expect(said.join('')).toBe('done 3\ngo\nin metres\nthanks\n')
+    // Said between prompts: for the next one.
+    expect(await peer.request('session/input', { sessionId: 's1', content: 'wait', mode: 'interrupt' })).toEqual({})
+    expect(await failure(peer.request('session/input', { sessionId: 'x', content: 'y' }))).toBe('BridgeError: Unknown session: x')
+    said.length = 0
+    await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })
+    expect(said.join('')).toBe('done 3\ngo\nwait\nin metres\nthanks\n')
+    await server.close()
+  })
+
   test('a prompt that is cancelled', async () => {
     const { peer } = await client('println("started")\nhost_tool_call("never", {})', ({ method }) => {
       if (method === 'session/update') void peer.notify('session/cancel', { sessionId: 's1' })

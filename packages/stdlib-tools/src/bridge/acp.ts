@@ -4,12 +4,12 @@
 // One AcpServer is one connection; every prompt is a run of its own.
 
 import { fromPlain } from '@bridle/vm'
-import type { HostCapabilities, Report, Value } from '@bridle/vm'
+import type { HostCapabilities, Plain, Report, Value } from '@bridle/vm'
 import { ApprovalDesk, approvalProvider } from '../policy/approval.js'
 import type { Run, RunResult } from '../run.js'
 import type { Module, Runtime, StartOptions } from '../runtime.js'
 import { plainFromHost } from '../tools/edge.js'
-import { runtimeError } from '../providers/provider.js'
+import { answered, runtimeError } from '../providers/provider.js'
 import { VERSION } from '../version.js'
 import { replayOf } from './acp-sessions.js'
 import type { AcpSessionRecord, AcpSessionStore, AcpTurn } from './acp-sessions.js'
@@ -58,7 +58,19 @@ interface Session {
   /** The end of it that the client has not been sent. */
   unsent: string
   isSending: boolean
+  /** What the person said and no agent loop has heard, oldest first. */
+  inbox: readonly InboxMessage[]
 }
+
+interface InboxMessage {
+  readonly content: string
+  /** For a loop that has nothing else to do; others are heard before its next turn. */
+  readonly isPatient: boolean
+}
+
+/** The modes of 04a §4.4 that do not wait for a loop to be done. */
+const SOON: ReadonlySet<unknown> = new Set(['interrupt', 'interrupt_immediate', 'finish_step', 'after_current_operation'])
+const INPUT_METHODS: ReadonlySet<string> = new Set(['session/input', 'user_message', 'agent/user_message'])
 
 const PROTOCOL_VERSION = 1
 const MODES = [{ id: 'default', name: 'Default', description: 'Execute harn pipelines' }]
@@ -118,9 +130,13 @@ export class AcpServer {
       case 'session/prompt':
         return this.prompt(params)
       case 'session/cancel':
-      case 'session/input':
       case 'agent/resume':
         this.hear(method, params)
+        return {}
+      case 'session/input':
+      case 'user_message':
+      case 'agent/user_message':
+        this.listen(this.known(params), params)
         return {}
       case 'harn.hitl.respond':
         return this.respond(params)
@@ -131,12 +147,30 @@ export class AcpServer {
 
   private hear(method: string, params: Params): void {
     const given = text(params['sessionId'])
+    if (INPUT_METHODS.has(method)) {
+      const session = given === null ? this.onlyBusy() : this.sessions.get(given)
+      if (session !== undefined) this.listen(session, params)
+      return
+    }
     if (method !== 'session/cancel' && method !== 'cancel') return
     for (const session of this.sessions.values()) {
       if (given !== null && given !== session.id) continue
       session.stopped = true
       session.run?.cancel('cancelled by the client')
     }
+  }
+
+  /** What a person says without saying to whom is for the prompt that is under way. */
+  private onlyBusy(): Session | undefined {
+    const busy = [...this.sessions.values()].filter(({ isBusy }) => isBusy)
+    return busy.length === 1 ? busy[0] : undefined
+  }
+
+  /** Words in the middle of a prompt: agent loops of its script hear them before a turn, or when they would end. */
+  private listen(session: Session, params: Params): void {
+    const content = promptText(params['content'] ?? params['prompt'])
+    if (content === '') return
+    session.inbox = [...session.inbox, { content, isPatient: !SOON.has(params['mode']) }]
   }
 
   private initialize(params: Params): unknown {
@@ -175,6 +209,7 @@ export class AcpServer {
       said: '',
       unsent: '',
       isSending: false,
+      inbox: [],
     }
     this.sessions.set(id, session)
     return session
@@ -312,11 +347,14 @@ export class AcpServer {
         ),
         {
           ...desk,
-          perform: (effect, call) =>
-            effect.args['kind'] === 'permission' ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call),
+          perform: (effect, call) => {
+            if (effect.args['kind'] === 'messages') return answered(takeMessages(session, effect.args['payload'] ?? null))
+            return effect.args['kind'] === 'permission' ? approvalProvider(ask).perform(effect, call) : desk.perform(effect, call)
+          },
         },
       ],
       reportsOnly: true,
+      hasInbox: true,
       onEvent: (event) => {
         if (event.type === 'output') this.say(session, event.text)
         else if (event.type === 'report') this.update(session, updateOf(event.report))
@@ -377,6 +415,14 @@ export class AcpServer {
     this.flush(session)
     void this.peer.notify('session/update', { sessionId: session.id, update })
   }
+}
+
+/** What a loop hears now; the rest waits. */
+function takeMessages(session: Session, payload: Plain): string[] {
+  const isEnd = isRecord(payload) && payload['at'] === 'end'
+  const heard = session.inbox.filter(({ isPatient }) => isEnd || !isPatient)
+  session.inbox = session.inbox.filter((message) => !heard.includes(message))
+  return heard.map(({ content }) => content)
 }
 
 function forkFacts({ parent, branchedAt, title }: Pick<AcpSessionRecord, 'parent' | 'branchedAt' | 'title'>): Params {

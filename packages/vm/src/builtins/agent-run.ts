@@ -1,5 +1,6 @@
 // One run of an agent loop (reference 04b §5.2, §5.7): what it begins with, turn after turn, and the result.
 
+import { takeInbox } from './agent-inbox.js'
 import { traceSummary, traceTotals } from './agent-trace.js'
 import { emit } from './agent-loop-state.js'
 import type { Loop } from './agent-loop-state.js'
@@ -132,6 +133,7 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
     yield* notifyHooks('PreAgentTurn', hookPayload(loop, 'PreAgentTurn', HarnDict.of({ iteration })))
     yield* emit(loop, { type: 'turn_start', iteration })
     const prefill = yield* takeInjected(loop)
+    yield* takeInbox(loop, 'turn')
     // Sub-agents of this turn branch off here.
     yield* store(loop)
     // A turn that a budget forbids was begun all the same.
@@ -155,7 +157,10 @@ export function* runLoop(prompt: Value, system: Value, given: HarnDict, servers:
       const spent = yield* traceTotals()
       if (spent.inputTokens + spent.outputTokens >= options.tokenBudget) loop.status = 'budget_exhausted'
     }
-    if (ends) break
+    if (!ends) continue
+    // Whoever says something as the loop ends wants it to go on.
+    if (loop.status === 'budget_exhausted' || !(yield* takeInbox(loop, 'end'))) break
+    loop.status = ''
   }
   if (loop.status === '') {
     loop.status = 'budget_exhausted'

@@ -161,6 +161,8 @@ export interface MachineAccess {
   readonly hostTools: ReadonlyMap<string, Plain> | null
   /** Whether a tool that is not among them may be one of the host all the same. */
   readonly hasOtherHostTools: boolean
+  /** Whether a person may send messages to agent loops while they work. */
+  readonly hasInbox: boolean
   /** Tells the host's trace; null when it keeps none. Never influences the run. */
   /** Who is told where pieces of work begin and end; null when nobody is. */
   readonly spans: ((mark: SpanMark) => void) | null

@@ -282,6 +282,10 @@ export class MachineContext implements Context, MachineAccess {
     return this.m.options.hostTools ?? null
   }
 
+  get hasInbox(): boolean {
+    return this.m.options.hasInbox === true
+  }
+
   get hasOtherHostTools(): boolean {
     return this.m.options.hasOtherHostTools ?? this.m.options.hostTools === undefined
   }

@@ -243,6 +243,7 @@ function makeContext(
       onTool: null,
       pins: null,
       hasOtherHostTools: true,
+      hasInbox: false,
       traced: null,
       spans: null,
       reported: null,
