@@ -45,6 +45,9 @@ export function osErrorText(cause: unknown): string {
   const { code } = (cause ?? {}) as { readonly code?: unknown }
   const known = typeof code === 'string' ? TEXTS.get(code) : undefined
   if (known !== undefined) return `${known[0]} (os error ${known[1]})`
+  // Node's own words name the whole path again.
+  if (code === 'ERR_INVALID_ARG_VALUE' && cause instanceof Error && cause.message.includes('null bytes'))
+    return 'file name contained an unexpected NUL byte'
   return cause instanceof Error ? cause.message : String(cause)
 }
 

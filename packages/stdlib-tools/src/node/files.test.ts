@@ -101,6 +101,64 @@ describe('between judging a path and opening it', () => {
   })
 })
 
+describe('between judging a path and using it', () => {
+  /** Outside, with the names that the folder inside has. */
+  let outside: string
+
+  beforeEach(() => {
+    outside = join(box, 'other')
+    for (const folder of [outside, join(root, 'dir')]) {
+      mkdirSync(join(folder, 'sub'), { recursive: true })
+      writeFileSync(join(folder, 'file'), folder === outside ? 'outside' : 'inside')
+      writeFileSync(join(folder, 'sub', 'deep'), folder === outside ? 'outside' : 'inside')
+    }
+  })
+
+  const snapshot = (folder: string): unknown =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .sort()
+      .map((name) => [name, statSync(join(folder, name)).isFile() ? readFileSync(join(folder, name), 'utf8') : null])
+
+  test.each<[string, 'fs.query' | 'fs.write', { readonly [key: string]: Plain }]>([
+    ['delete a file', 'fs.write', { op: 'delete', path: 'dir/file' }],
+    ['delete a folder', 'fs.write', { op: 'delete', path: 'dir/sub' }],
+    ['append', 'fs.write', { op: 'append', path: 'dir/file', data: 'x' }],
+    ['write what is new', 'fs.write', { op: 'write', path: 'dir/new', data: 'x' }],
+    ['make a folder', 'fs.write', { op: 'mkdir', path: 'dir/new/deeper' }],
+    ['copy from', 'fs.write', { op: 'copy', path: 'dir/file', to: 'copy' }],
+    ['copy to', 'fs.write', { op: 'copy', path: 'a.txt', to: 'dir/file' }],
+    ['move from', 'fs.write', { op: 'move', path: 'dir/file', to: 'moved' }],
+    ['move to', 'fs.write', { op: 'move', path: 'a.txt', to: 'dir/file' }],
+    ['list', 'fs.query', { op: 'list', path: 'dir' }],
+    ['list below', 'fs.query', { op: 'list', path: 'dir/sub' }],
+    ['stat', 'fs.query', { op: 'stat', path: 'dir/file' }],
+  ])('a folder becomes a link that leads out: %s is refused, and nothing outside has changed', (_what, kind, args) => {
+    const sandbox = new SwappingSandbox({ roots: [root] })
+    const provider = fsProvider(new Workspace({ root, sandbox, env: {} }))
+    let left = 'to' in args ? 2 : 1
+    sandbox.swap = () => {
+      if (--left !== 0) return
+      rmSync(join(root, 'dir'), { recursive: true })
+      symlinkSync(outside, join(root, 'dir'))
+    }
+    const before = snapshot(outside)
+    const outcome = provider.perform({ kind, args }, call) as EffectOutcome
+    expect(outcome.ok && (outcome.value as { refused?: boolean }).refused !== true).toBe(false)
+    expect(snapshot(outside)).toEqual(before)
+    for (const name of ['copy', 'moved']) expect(readdirSync(root)).not.toContain(name)
+  })
+
+  test('a file becomes a link that leads out: what stat says is not told', () => {
+    const sandbox = new SwappingSandbox({ roots: [root] })
+    const provider = fsProvider(new Workspace({ root, sandbox, env: {} }))
+    sandbox.swap = () => {
+      rmSync(join(root, 'dir', 'file'))
+      symlinkSync(join(outside, 'file'), join(root, 'dir', 'file'))
+    }
+    expect(provider.perform({ kind: 'fs.query', args: { op: 'stat', path: 'dir/file' } }, call)).toMatchObject({ ok: false })
+  })
+})
+
 describe('sandbox', () => {
   const violation = (path: string, options: Partial<SandboxOptions> = {}, access: 'read' | 'write' = 'write'): string => {
     try {
@@ -196,6 +254,42 @@ describe.each([
     // The link goes, not what it leads to.
     expect(ask('fs.write', { op: 'delete', path: 'inner' })).toMatchObject({ ok: true, value: { isDir: false } })
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('hello')
+  })
+
+  test('a copy has the mode of its source', () => {
+    const ask = provider(sandboxed)
+    chmodSync(join(root, 'a.txt'), 0o640)
+    ask('fs.write', { op: 'copy', path: 'a.txt', to: 'dir/b.txt' })
+    expect(statSync(join(root, 'dir/b.txt')).mode & 0o777).toBe(0o640)
+    expect(ask('fs.write', { op: 'copy', path: 'dir', to: 'x' })).toMatchObject({
+      value: { detail: 'the source path is neither a regular file nor a symlink to a regular file' },
+    })
+    expect(ask('fs.write', { op: 'copy', path: 'a.txt', to: 'a.txt' })).toMatchObject({ ok: true })
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('hello')
+  })
+
+  test('folders with links in them go without what the links lead to', () => {
+    const ask = provider(sandboxed)
+    mkdirSync(join(root, 'tree/sub'), { recursive: true })
+    symlinkSync(join(box, 'other'), join(root, 'tree/out'))
+    symlinkSync('..', join(root, 'tree/sub/up'))
+    writeFileSync(join(root, 'tree/sub/f'), '')
+    expect(ask('fs.write', { op: 'delete', path: 'tree' })).toMatchObject({ ok: true, value: { isDir: true } })
+    expect(readdirSync(box)).toContain('other')
+    expect(readdirSync(root)).not.toContain('tree')
+  })
+
+  test('links that lead in a circle, missing, special and long names', () => {
+    const ask = provider(sandboxed)
+    mkdirSync(join(root, 'ring/in'), { recursive: true })
+    symlinkSync('..', join(root, 'ring/in/back'))
+    const walk = ask('fs.query', { op: 'walk', path: 'ring', maxDepth: null, followSymlinks: true })
+    expect(walk.ok && (walk.value as { entries: readonly unknown[] }).entries).toHaveLength(3)
+    expect(ask('fs.read', { path: 'x'.repeat(300), encoding: 'utf8' })).toMatchObject({
+      value: { detail: 'File name too long (os error 36)' },
+    })
+    expect(ask('fs.read', { path: 'a.txt/x', encoding: 'utf8' })).toMatchObject({ value: { code: 'ENOTDIR' } })
+    expect(ask('fs.query', { op: 'walk', path: 'dir', maxDepth: -1, followSymlinks: false })).toMatchObject({ ok: true })
   })
 
   test('list and walk', () => {

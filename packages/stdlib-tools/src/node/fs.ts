@@ -24,11 +24,13 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, refused, runtimeError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
+import { inFolder, removeFolder, withFolder } from './pinned-folder.js'
 import { SandboxViolation } from './sandbox.js'
 import type { FileSandbox } from './sandbox.js'
 import { guarded } from './workspace.js'
@@ -54,7 +56,12 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
       return attempt(workspace, path, () => list(workspace, path))
     case 'walk':
       return answered(
-        walk(workspace, path, typeof args['maxDepth'] === 'number' ? args['maxDepth'] : null, args['followSymlinks'] === true),
+        walk(
+          workspace,
+          path,
+          typeof args['maxDepth'] === 'number' && args['maxDepth'] >= 0 ? args['maxDepth'] : null,
+          args['followSymlinks'] === true,
+        ),
       )
     case 'resolve':
       return answered(workspace.normalized(path))
@@ -66,7 +73,7 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
       return attempt(workspace, path, () => write(workspace, path, bytesOf(args['data'] ?? ''), true))
     case 'mkdir':
       return attempt(workspace, path, () => {
-        makeFolders(workspace.usable(path, 'create'))
+        makeFolders(workspace, workspace.usable(path, 'create'))
         return { path: workspace.shown(path) }
       })
     case 'delete':
@@ -124,13 +131,21 @@ function readBytes(workspace: Workspace, path: string): Uint8Array {
 function write(workspace: Workspace, path: string, data: Uint8Array, append: boolean): Plain {
   const { sandbox } = workspace
   const target = workspace.usable(path, 'write')
-  if (sandbox === null) {
-    if (append) appendFileSync(target, data)
-    else writeFileSync(target, data)
-    return { path: workspace.shown(path) }
-  }
+  if (sandbox !== null) writeConfined(sandbox, target, data, { append, path })
+  else if (append) appendFileSync(target, data)
+  else writeFileSync(target, data)
+  return { path: workspace.shown(path) }
+}
+
+/** `mode` is that of a file that is made or replaced; by default a replaced one keeps its own. */
+function writeConfined(
+  sandbox: FileSandbox,
+  target: string,
+  data: Uint8Array,
+  { append, path, mode }: { readonly append: boolean; readonly path: string; readonly mode?: number },
+): void {
   sandbox.chargeWrite(data.length, path)
-  if (!append && replaceFile(sandbox, target, data)) return { path: workspace.shown(path) }
+  if (!append && replaceFile(sandbox, target, data, mode)) return
   // Truncated only after the check: a path that changed in between loses nothing.
   const flags =
     constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | (append ? constants.O_APPEND : 0)
@@ -140,7 +155,6 @@ function write(workspace: Workspace, path: string, data: Uint8Array, append: boo
     else ftruncateSync(fd, 0)
     for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
   })
-  return { path: workspace.shown(path) }
 }
 
 /** Cannot be written beside the file, and perhaps in it. */
@@ -150,7 +164,7 @@ const NO_SIBLING: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'EN
  * Writes a file beside the target, which then takes its place: whoever reads sees the old content or the new one, and another name of
  * the old file, wherever it may be, keeps it. False when that cannot be done: for pipes and devices, or in a folder that cannot be written.
  */
-function replaceFile(sandbox: FileSandbox, target: string, data: Uint8Array): boolean {
+function replaceFile(sandbox: FileSandbox, target: string, data: Uint8Array, mode?: number): boolean {
   const before = lstatSync(target, { throwIfNoEntry: false })
   if (before !== undefined) {
     if (!before.isFile()) return false
@@ -160,7 +174,8 @@ function replaceFile(sandbox: FileSandbox, target: string, data: Uint8Array): bo
   try {
     withFile(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, (fd) => {
       sandbox.recheck(fd, temporary, 'write')
-      if (before !== undefined) fchmodSync(fd, before.mode & 0o7777)
+      const kept = mode ?? before?.mode
+      if (kept !== undefined) fchmodSync(fd, kept & 0o7777)
       for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
     })
     renameSync(temporary, target)
@@ -192,7 +207,7 @@ export function readFileIn(workspace: Workspace, path: string): Uint8Array {
 
 function exists(workspace: Workspace, path: string): EffectOutcome {
   try {
-    statSync(workspace.usable(path, 'read'))
+    statOf(workspace, path)
     return answered(true)
   } catch (cause) {
     if (cause instanceof SandboxViolation) throw cause
@@ -200,8 +215,20 @@ function exists(workspace: Workspace, path: string): EffectOutcome {
   }
 }
 
+/** Links were followed when the path was judged; one that stands there now was put there since. */
+function statOf(workspace: Workspace, path: string): Stats {
+  const { sandbox } = workspace
+  const target = workspace.usable(path, 'read')
+  if (sandbox === null) return statSync(target)
+  return inFolder(sandbox, target, 'read', (at) => {
+    const found = lstatSync(at)
+    if (found.isSymbolicLink()) sandbox.changed(target, 'read')
+    return found
+  })
+}
+
 function stat(workspace: Workspace, path: string): Plain {
-  const found = statSync(workspace.usable(path, 'read'))
+  const found = statOf(workspace, path)
   return {
     path: workspace.shown(path),
     size: found.size,
@@ -213,7 +240,9 @@ function stat(workspace: Workspace, path: string): Plain {
 }
 
 function list(workspace: Workspace, path: string): Plain {
-  const names = readdirSync(workspace.usable(path, 'list'))
+  const { sandbox } = workspace
+  const target = workspace.usable(path, 'list')
+  const names = sandbox === null ? readdirSync(target) : withFolder(sandbox, target, 'list', (folder) => readdirSync(folder))
   limitEntries(workspace, names.length, path)
   return { path: workspace.shown(path), names }
 }
@@ -233,7 +262,9 @@ function walk(workspace: Workspace, path: string, maxDepth: number | null, follo
     const { path: at, depth } = next
     const found = entryAt(workspace, at, followSymlinks || depth === 0)
     if (found === null) continue
-    entries.push({ path: at.replaceAll('\\', '/'), isDir: found.isDir, isFile: found.isFile, depth })
+    // A root that is a link is entered, and is a link all the same.
+    const isLink = depth === 0 && !followSymlinks && lstatSync(at).isSymbolicLink()
+    entries.push({ path: at.replaceAll('\\', '/'), isDir: found.isDir && !isLink, isFile: found.isFile && !isLink, depth })
     limitEntries(workspace, entries.length, path)
     if (!found.isDir || (maxDepth !== null && depth >= maxDepth)) continue
     if (followSymlinks) {
@@ -241,7 +272,7 @@ function walk(workspace: Workspace, path: string, maxDepth: number | null, follo
       if (real === null || entered.has(real)) continue
       entered.add(real)
     }
-    for (const name of childNames(at).reverse()) stack.push({ path: join(at, name), depth: depth + 1 })
+    for (const name of childNames(workspace, at).reverse()) stack.push({ path: join(at, name), depth: depth + 1 })
   }
   return { path: root.replaceAll('\\', '/'), entries }
 }
@@ -265,9 +296,11 @@ function entryAt(
   }
 }
 
-function childNames(path: string): string[] {
+/** None of a folder that cannot be read, and none of one that is another by now. */
+function childNames({ sandbox }: Workspace, path: string): string[] {
   try {
-    return readdirSync(path).sort()
+    const real = sandbox === null ? path : realpathSync(path)
+    return (sandbox === null ? readdirSync(path) : withFolder(sandbox, real, 'list', (folder) => readdirSync(folder))).sort()
   } catch {
     return []
   }
@@ -294,6 +327,7 @@ function findUp(workspace: Workspace, path: string, name: string): string | null
 }
 
 function remove(workspace: Workspace, path: string): EffectOutcome {
+  const { sandbox } = workspace
   const target = workspace.usable(path, 'delete', true)
   let isDir = false
   return attempt(
@@ -301,7 +335,8 @@ function remove(workspace: Workspace, path: string): EffectOutcome {
     path,
     () => {
       isDir = lstatSync(target).isDirectory()
-      if (isDir) rmSync(target, { recursive: true })
+      if (sandbox !== null) removeConfined(sandbox, target, isDir)
+      else if (isDir) rmSync(target, { recursive: true })
       else unlinkSync(target)
       return { path: workspace.shown(path), isDir }
     },
@@ -311,6 +346,11 @@ function remove(workspace: Workspace, path: string): EffectOutcome {
       },
     },
   )
+}
+
+function removeConfined(sandbox: FileSandbox, target: string, isDir: boolean): void {
+  if (isDir) removeFolder(sandbox, target)
+  else inFolder(sandbox, target, 'delete', unlinkSync)
 }
 
 function transfer(workspace: Workspace, op: 'copy' | 'move', path: string, to: string): EffectOutcome {
@@ -324,11 +364,12 @@ function transfer(workspace: Workspace, op: 'copy' | 'move', path: string, to: s
       if (op === 'copy') copyOne(workspace, source, target)
       else {
         try {
-          renameSync(source, target)
+          rename(workspace, source, target)
         } catch (cause) {
           if (osErrorCode(cause) !== 'EXDEV') throw cause
           copyOne(workspace, source, target)
-          rmSync(source, { recursive: true })
+          if (workspace.sandbox === null) rmSync(source)
+          else removeConfined(workspace.sandbox, source, false)
         }
       }
       return { path: workspace.shown(path), to: shownTo }
@@ -337,18 +378,34 @@ function transfer(workspace: Workspace, op: 'copy' | 'move', path: string, to: s
   )
 }
 
-function copyOne(workspace: Workspace, source: string, target: string): void {
-  workspace.sandbox?.chargeWrite(statSync(source).size, source)
-  if (statSync(source).isDirectory()) throw Object.assign(new Error('not a file'), { code: 'EINVAL' })
-  copyFileSync(source, target)
+function rename({ sandbox }: Workspace, source: string, target: string): void {
+  if (sandbox === null) renameSync(source, target)
+  else inFolder(sandbox, source, 'delete', (from) => inFolder(sandbox, target, 'write', (to) => renameSync(from, to)))
 }
+
+/** With its mode. */
+function copyOne({ sandbox }: Workspace, source: string, target: string): void {
+  if (!statSync(source).isFile()) throw new Error(NO_FILE)
+  if (sandbox === null) {
+    copyFileSync(source, target)
+    return
+  }
+  withFile(source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => {
+    sandbox.recheck(fd, source, 'read')
+    const { size, mode } = fstatSync(fd)
+    sandbox.checkSize(size, source, 'read')
+    writeConfined(sandbox, target, readFileSync(fd), { append: false, path: target, mode })
+  })
+}
+
+const NO_FILE = 'the source path is neither a regular file nor a symlink to a regular file'
 
 function bytesOf(data: Plain): Uint8Array {
   return data instanceof Uint8Array ? data : Buffer.from(String(data))
 }
 
 /** With parents. Not Node's own `recursive`, which never returns where a parent can neither be made nor found (`/proc/x`). */
-function makeFolders(path: string): void {
+function makeFolders({ sandbox }: Workspace, path: string): void {
   const missing: string[] = []
   for (let at = path; !statSync(at, { throwIfNoEntry: false })?.isDirectory(); at = dirname(at)) {
     missing.push(at)
@@ -356,7 +413,8 @@ function makeFolders(path: string): void {
   }
   for (const folder of missing.reverse()) {
     try {
-      mkdirSync(folder)
+      if (sandbox === null) mkdirSync(folder)
+      else inFolder(sandbox, folder, 'create', (at) => mkdirSync(at))
     } catch (cause) {
       // Another program may have made it since.
       if ((cause as { readonly code?: unknown }).code !== 'EEXIST' || !statSync(folder).isDirectory()) throw cause

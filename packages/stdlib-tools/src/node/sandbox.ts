@@ -118,12 +118,15 @@ export class FileSandbox {
     } catch {
       // It was moved away between opening and checking.
     }
-    if (now === null || now.dev !== opened.dev || now.ino !== opened.ino) {
-      throw new SandboxViolation(
-        'symlink_denied',
-        `File access violation: ${access} on '${real}' - the path changed while it was opened`,
-      )
-    }
+    if (now === null || now.dev !== opened.dev || now.ino !== opened.ino) this.changed(real, access)
+  }
+
+  /** What was judged is not what is there now. */
+  changed(real: string, access: FileAccess): never {
+    throw new SandboxViolation(
+      'symlink_denied',
+      `File access violation: ${access} on '${real}' - the path changed while it was opened`,
+    )
   }
 
   checkSize(bytes: number, path: string, access: FileAccess): void {

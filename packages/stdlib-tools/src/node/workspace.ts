@@ -26,7 +26,7 @@ export class Workspace {
 
   /** The path as it is shown: made absolute by text only, `.` and `..` as the operating system will read them. */
   shown(path: string): string {
-    return isAbsolute(path) ? path : path === '' ? this.cwd : `${this.cwd === '/' ? '' : this.cwd}/${path}`
+    return isAbsolute(path) ? path : `${this.cwd === '/' ? '' : this.cwd}/${path}`
   }
 
   normalized(path: string): string {
