@@ -292,6 +292,22 @@ describe.each([
     expect(ask('fs.query', { op: 'walk', path: 'dir', maxDepth: -1, followSymlinks: false })).toMatchObject({ ok: true })
   })
 
+  test('a file that must be whole takes the place of the old one, and of what a link leads to', () => {
+    const ask = provider(sandboxed)
+    const reader = openSync(join(root, 'a.txt'), 'r')
+    expect(ask('fs.write', { op: 'write', path: 'inner', data: 'new', whole: true })).toMatchObject({ ok: true })
+    expect(readFileSync(reader, 'utf8')).toBe('hello')
+    closeSync(reader)
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new')
+    expect(readdirSync(root).filter((name) => name.includes('tmp'))).toEqual([])
+  })
+
+  test('a line of its own, behind one that was cut short', () => {
+    const ask = provider(sandboxed)
+    for (const data of ['{"cut', '1\n', '2\n']) ask('fs.write', { op: 'append', path: 'log', data, ownLine: data !== '{"cut' })
+    expect(readFileSync(join(root, 'log'), 'utf8')).toBe('{"cut\n1\n2\n')
+  })
+
   test('list and walk', () => {
     const ask = provider(sandboxed)
     writeFileSync(join(root, 'dir', 'z'), '')
@@ -373,6 +389,9 @@ test('the file system in memory answers like the real one', () => {
   ask('fs.write', { op: 'move', path: 'dir', to: 'moved' })
   expect(files.files()).toEqual(['/w/a.txt', '/w/moved/z'])
   expect(files.text('moved/z')).toBe('x')
+  ask('fs.write', { op: 'append', path: 'moved/z', data: 'y\n', ownLine: true })
+  ask('fs.write', { op: 'append', path: 'moved/z', data: 'z', ownLine: true })
+  expect(files.text('moved/z')).toBe('x\ny\nz')
   expect(ask('fs.query', { op: 'list', path: '.' })).toEqual({ ok: true, value: { path: '/w', names: ['a.txt', 'moved'] } })
   expect(ask('fs.write', { op: 'delete', path: 'moved' })).toEqual({ ok: true, value: { path: '/w/moved', isDir: true } })
 })

@@ -15,6 +15,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   readdirSync,
   realpathSync,
   renameSync,
@@ -68,9 +69,13 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
     case 'find_up':
       return answered(findUp(workspace, path, String(args['name'])))
     case 'write':
-      return attempt(workspace, path, () => write(workspace, path, bytesOf(args['data'] ?? ''), false))
+      return attempt(workspace, path, () =>
+        write(workspace, path, bytesOf(args['data'] ?? ''), args['whole'] === true ? 'whole' : 'write'),
+      )
     case 'append':
-      return attempt(workspace, path, () => write(workspace, path, bytesOf(args['data'] ?? ''), true))
+      return attempt(workspace, path, () =>
+        write(workspace, path, bytesOf(args['data'] ?? ''), args['ownLine'] === true ? 'line' : 'append'),
+      )
     case 'mkdir':
       return attempt(workspace, path, () => {
         makeFolders(workspace, workspace.usable(path, 'create'))
@@ -128,13 +133,28 @@ function readBytes(workspace: Workspace, path: string): Uint8Array {
   })
 }
 
-function write(workspace: Workspace, path: string, data: Uint8Array, append: boolean): Plain {
+function write(workspace: Workspace, path: string, given: Uint8Array, how: 'write' | 'whole' | 'append' | 'line'): Plain {
   const { sandbox } = workspace
   const target = workspace.usable(path, 'write')
+  const append = how === 'append' || how === 'line'
+  const data = how === 'line' && endsWithinLine(target) ? Buffer.concat([Buffer.from('\n'), given]) : given
   if (sandbox !== null) writeConfined(sandbox, target, data, { append, path })
   else if (append) appendFileSync(target, data)
-  else writeFileSync(target, data)
+  else if (how !== 'whole' || !replaceFile(null, tryReal(target) ?? target, data)) writeFileSync(target, data)
   return { path: workspace.shown(path) }
+}
+
+/** Whether something stands behind the last line break of a file; not so for what is no file or cannot be read. */
+function endsWithinLine(target: string): boolean {
+  try {
+    return withFile(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => {
+      const facts = fstatSync(fd)
+      const last = Buffer.alloc(1)
+      return facts.isFile() && facts.size > 0 && readSync(fd, last, 0, 1, facts.size - 1) === 1 && last[0] !== 10
+    })
+  } catch {
+    return false
+  }
 }
 
 /** `mode` is that of a file that is made or replaced; by default a replaced one keeps its own. */
@@ -164,7 +184,7 @@ const NO_SIBLING: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'EN
  * Writes a file beside the target, which then takes its place: whoever reads sees the old content or the new one, and another name of
  * the old file, wherever it may be, keeps it. False when that cannot be done: for pipes and devices, or in a folder that cannot be written.
  */
-function replaceFile(sandbox: FileSandbox, target: string, data: Uint8Array, mode?: number): boolean {
+function replaceFile(sandbox: FileSandbox | null, target: string, data: Uint8Array, mode?: number): boolean {
   const before = lstatSync(target, { throwIfNoEntry: false })
   if (before !== undefined) {
     if (!before.isFile()) return false
@@ -173,7 +193,7 @@ function replaceFile(sandbox: FileSandbox, target: string, data: Uint8Array, mod
   const temporary = `${target}.${randomUUID().slice(0, 8)}.tmp`
   try {
     withFile(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, (fd) => {
-      sandbox.recheck(fd, temporary, 'write')
+      sandbox?.recheck(fd, temporary, 'write')
       const kept = mode ?? before?.mode
       if (kept !== undefined) fchmodSync(fd, kept & 0o7777)
       for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
@@ -198,7 +218,7 @@ function withFile<T>(path: string, flags: number, work: (fd: number) => T): T {
 
 /** Writes a file for other providers (downloads) under the same rules. Throws what the operating system or the sandbox says. */
 export function writeFileIn(workspace: Workspace, path: string, data: Uint8Array): void {
-  write(workspace, path, data, false)
+  write(workspace, path, data, 'write')
 }
 
 export function readFileIn(workspace: Workspace, path: string): Uint8Array {

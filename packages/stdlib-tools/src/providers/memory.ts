@@ -133,9 +133,12 @@ export class MemoryFs implements Provider {
       case 'append': {
         const added = bytesOf(args['data'] ?? '')
         const before = node === undefined || node.isDir ? new Uint8Array(0) : node.read()
-        const joined = new Uint8Array(before.length + added.length)
+        const isWithinLine = args['ownLine'] === true && before.length > 0 && before.at(-1) !== 10
+        const from = before.length + (isWithinLine ? 1 : 0)
+        const joined = new Uint8Array(from + added.length)
         joined.set(before)
-        joined.set(added, before.length)
+        if (isWithinLine) joined[before.length] = 10
+        joined.set(added, from)
         return this.write(path, joined, call.now)
       }
       case 'mkdir': {

@@ -134,7 +134,7 @@ function walk(ctx: Context, root: Value, options: Value): Effect | Control {
   const maxDepth = fields.get('max_depth') ?? null
   if (maxDepth !== null && !isInt(maxDepth)) return ctx.throw(`walk_dir: max_depth must be an int, got ${typeName(maxDepth)}`)
   return query('walk', root, {
-    maxDepth: maxDepth === null ? null : Math.max(0, Number(maxDepth)),
+    maxDepth: maxDepth === null || maxDepth < 0 ? null : Number(maxDepth),
     followSymlinks: isTruthy(fields.get('follow_symlinks') ?? false),
   })
 }

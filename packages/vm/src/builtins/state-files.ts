@@ -62,25 +62,30 @@ export function* readJson(path: string): Script {
   return parsed.ok ? parsed.value : null
 }
 
-/** Replaces a file as a whole: readers see the old text or the new one. `label` begins the message of a failure. */
+/**
+ * Replaces a file as a whole: readers see the old text or the new one, also when other processes write it at the same time or this one
+ * is killed. `label` begins the message of a failure.
+ */
 export function* replaceFile(path: string, text: string, label: string): Script<null> {
   yield* makeDirectory(parentPath(path), label)
-  const temporary = `${path}.tmp`
-  yield* change({ op: 'write', path: temporary, data: text }, label, path)
-  yield* change({ op: 'move', path: temporary, to: path }, label, path)
-  return null
+  return yield* change({ op: 'write', path, data: text, whole: true }, label, path)
 }
 
+/** Whoever was killed in the middle of a line loses that line, and not the next one. */
 export function* appendLine(path: string, line: string, label: string): Script<null> {
   yield* makeDirectory(parentPath(path), label)
-  return yield* change({ op: 'append', path, data: `${line}\n` }, label, path)
+  return yield* change({ op: 'append', path, data: `${line}\n`, ownLine: true }, label, path)
 }
 
 export function* makeDirectory(path: string, label: string): Script<null> {
   return path === '' ? null : yield* change({ op: 'mkdir', path }, label, path)
 }
 
-function* change(args: { readonly op: string; readonly [key: string]: string }, label: string, path: string): Script<null> {
+function* change(
+  args: { readonly op: string; readonly [key: string]: string | boolean },
+  label: string,
+  path: string,
+): Script<null> {
   const refused = refusal(yield* ask({ kind: 'fs.write', args }))
   return refused === null ? null : failWith(`${label}: failed to write ${path}: ${refused.detail}`)
 }

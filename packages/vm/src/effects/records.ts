@@ -99,13 +99,19 @@ export interface FsEntry {
 
 /** fs.write, by `op`. All answer the resolved path. */
 export type FsWrite =
-  /** Replaces or creates; the parent must exist. */
+  /** Replaces or creates; the parent must exist. With `whole` nobody may ever see a part of it, whoever writes or dies meanwhile. */
   | {
-      readonly args: { readonly op: 'write'; readonly path: string; readonly data: string | Uint8Array }
+      readonly args: { readonly op: 'write'; readonly path: string; readonly data: string | Uint8Array; readonly whole?: boolean }
       readonly result: FsDone
     }
+  /** With `ownLine` a line break comes first when the file ends within a line. */
   | {
-      readonly args: { readonly op: 'append'; readonly path: string; readonly data: string | Uint8Array }
+      readonly args: {
+        readonly op: 'append'
+        readonly path: string
+        readonly data: string | Uint8Array
+        readonly ownLine?: boolean
+      }
       readonly result: FsDone
     }
   /** With parents; an existing directory is fine. */
