@@ -2,6 +2,7 @@
 // words are for program.ts, which knows every command and option. Here is also the edge: how errors become text and exit codes.
 
 import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError } from './errors.js'
+import { directOutput, guardStreams } from './output.js'
 import { plainRun } from './plain-run.js'
 import { runCommand } from './commands/run.js'
 
@@ -10,13 +11,6 @@ import { runCommand } from './commands/run.js'
  * others; from source there is none.
  */
 export async function begin(words: readonly string[], build?: string): Promise<void> {
-  // A reader that went away (`bridle run x | head`) is no error.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'EPIPE') process.exit(0)
-      throw cause
-    })
-  }
   // Not process.exit: text that is still on its way through a pipe would be cut off.
   process.exitCode = await codeOf(words, build)
 }
@@ -24,10 +18,12 @@ export async function begin(words: readonly string[], build?: string): Promise<v
 async function codeOf(words: readonly string[], build: string | undefined): Promise<number> {
   try {
     const plain = plainRun(words)
-    if (plain !== null) return await runCommand(plain.file, { ...plain.options, build })
+    if (plain !== null) return await runCommand(plain.file, { ...plain.options, build, print: directOutput() })
+    guardStreams()
     const { runProgram } = await import('./program.js')
     return await runProgram(words, build)
   } catch (cause) {
+    guardStreams()
     if (cause instanceof UsageError) {
       process.stderr.write(`error: ${cause.message}\n`)
       return EXIT_USAGE

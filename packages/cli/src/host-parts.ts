@@ -7,6 +7,7 @@ import { guardedFetch, hookModules, lazyMcpProvider, nodeProviders } from '@brid
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
 import type { Authority } from './authority.js'
 import { withLogins } from './mcp-logins.js'
+import { guardStreams } from './output.js'
 import type { Memory } from './repl/memory.js'
 
 /** What a manifest gives the runs of its scripts. */
@@ -46,6 +47,8 @@ export function commandProviders({
   terminal,
   memory,
 }: CommandProviders): readonly ProviderSource[] {
+  // Some of them write to the streams.
+  guardStreams()
   const providers: readonly ProviderSource[] = [
     ...nodeProviders({
       ...authority.providers,

@@ -12,6 +12,7 @@ import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
 import { commandProviders, declaredBy } from './host-parts.js'
 import type { Declared } from './host-parts.js'
+import { guardStreams } from './output.js'
 import type { Memory } from './repl/memory.js'
 
 export interface CommandHostOptions {
@@ -45,7 +46,9 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
   const manifest = options.script === undefined ? null : manifestOf(options.script)
   const declared = manifest === null ? NOTHING_DECLARED : declaredBy(manifest, authority)
   const skills = options.script === undefined ? null : discoverSkills({ manifest, folders: authority.skillFolders })
-  if (options.terminal) for (const problem of skills?.problems ?? []) process.stderr.write(`warning: ${problem}\n`)
+  const problems = options.terminal ? (skills?.problems ?? []) : []
+  if (problems.length > 0) guardStreams()
+  for (const problem of problems) process.stderr.write(`warning: ${problem}\n`)
   const globalValues: { [name: string]: NonNullable<RuntimeOptions['globalValues']>[string] } = {}
   const { servers, mcp, hooks } = declared
   if (mcp !== null && options.globals?.includes('mcp') !== true) globalValues['mcp'] = mcp

@@ -24,11 +24,13 @@ export interface Performance {
   readonly timeoutMs: number | null
   /** Where the run is written to when it is stopped from outside, null for nowhere. */
   readonly snapshotFile: string | null
+  /** From when on signals are heeded (stop.ts); from the beginning when absent. */
+  readonly signals?: 'now' | 'firstYield'
 }
 
 /** Runs to the end and gives the exit code. */
 export async function perform(performance: Performance): Promise<number> {
-  const stop = new Stop(performance.timeoutMs)
+  const stop = new Stop(performance.timeoutMs, performance.signals)
   try {
     const run = start(performance, stop, {})
     const file = performance.snapshotFile
@@ -82,7 +84,7 @@ export async function performUntil(
     }
     const result: RunResult = await run.result
     const saved = await (saving as Promise<Saved> | null)
-    if (saved !== null) return { code: stop.signal.aborted ? stop.code : 0, saved }
+    if (saved !== null) return { code: stop.isCancelled ? stop.code : 0, saved }
     return { code: report(result, { ...performance, stop }), saved: null }
   } finally {
     stop.end()
@@ -90,16 +92,20 @@ export async function performUntil(
 }
 
 function start({ launch, json, dryRun, print }: Performance, stop: Stop, more: Partial<StartOptions>): Run {
-  return launch({
+  const run = launch({
     ...more,
-    signal: stop.signal,
+    onYield: () => stop.listen(),
     dryRun,
     onEvent: (event) => {
+      // Whoever watches what the run does may already stop it.
+      if (event.type === 'effect') stop.listen()
       if (event.type !== 'output' || json) return
       if (print === undefined) process.stdout.write(event.text)
       else print(event.text)
     },
   })
+  stop.onCancel = (reason) => run.cancel(reason)
+  return run
 }
 
 async function save(run: Run, file: string): Promise<Saved> {

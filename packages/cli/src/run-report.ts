@@ -6,6 +6,7 @@ import type { Value } from '@bridle/vm'
 import { EXIT_FAILURE } from './errors.js'
 import { renderFault } from './fault-report.js'
 import { sourcesOf } from './load.js'
+import { guardStreams } from './output.js'
 import type { Script } from './load.js'
 import type { Stop } from './stop.js'
 
@@ -19,6 +20,7 @@ export interface Ending {
 
 export function report(result: RunResult, ending: Ending): number {
   const { code, complaint } = judge(result, ending)
+  if (ending.json || ending.dryRun || complaint !== '') guardStreams()
   if (ending.json) {
     process.stdout.write(`${JSON.stringify(documentOf(result, code, ending.stop), jsonValue, 2)}\n`)
     return code

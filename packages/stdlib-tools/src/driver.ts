@@ -8,6 +8,7 @@
 
 import { fromPlain, runtimeFault } from '@bridle/vm'
 import type { Effect, EffectOutcome, Fault, LimitName, Limits, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
+import type { CancelSignal } from './cancellation.js'
 import { nextTurn } from './clock.js'
 import type { Clock } from './clock.js'
 import type { Journal, JournalEntry } from './journal.js'
@@ -51,6 +52,8 @@ export type DriveEnd =
   | { readonly kind: 'cancelled'; readonly reason: string }
 
 export interface DriveObserver {
+  /** The machine stopped and the run is not over; before its output. */
+  readonly yielded?: () => void
   readonly output?: (text: string) => void
   readonly effect?: (id: number, effect: Effect) => void
   readonly outcome?: (id: number, effect: Effect, outcome: EffectOutcome) => void
@@ -78,7 +81,7 @@ export interface DriveOptions {
   readonly journal?: Journal | undefined
   /** For the trace hash at the end of a journal; none is written without it. */
   readonly hashHex?: HashHex | undefined
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: CancelSignal | undefined
   /** Calls from this number on are asked for and not performed: the run waits in front of them, for a snapshot. */
   readonly holdFrom?: number | undefined
   /** What the answer of a call waits for before it is delivered: for simulations of slow and fast services. */
@@ -165,6 +168,7 @@ export class Driver {
     const { options } = this
     let exit = this.begin()
     for (;;) {
+      if (exit.kind === 'suspended' || exit.kind === 'yielded') options.observer?.yielded?.()
       this.print(exit.output)
       options.observer?.exit?.(exit.kind)
       if (this.exitCode !== null) return { kind: 'exit', code: this.exitCode }
@@ -336,7 +340,7 @@ export class Driver {
     return wakeAt === null && this.arrived.length === 0 && this.pending.size === 0
   }
 
-  private cancelled(signal: AbortSignal): DriveEnd {
+  private cancelled(signal: CancelSignal): DriveEnd {
     const reason = signal.reason === undefined ? 'cancelled' : messageOf(signal.reason)
     this.log({ type: 'cancel', reason, now: this.options.clock.now() })
     this.print(this.machine.cancel?.(reason).output ?? '')

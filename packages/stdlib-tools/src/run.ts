@@ -5,6 +5,7 @@ import { toPlain } from '@bridle/vm'
 import type { Effect, Fault, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
 import type { Grants } from './authority.js'
 import type { HostBridge } from './bridge/host-bridge.js'
+import { Cancellation } from './cancellation.js'
 import { systemClock } from './clock.js'
 import type { Clock } from './clock.js'
 import { Driver } from './driver.js'
@@ -96,6 +97,7 @@ export interface RunParts {
   readonly signal?: AbortSignal | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   readonly onWaiting?: ((wait: Wait) => void) | undefined
+  readonly onYield?: (() => void) | undefined
   readonly holdFrom?: number | undefined
   readonly latency?: ((id: number) => Promise<void>) | undefined
   /** Output before the snapshot that the run goes on from. */
@@ -135,7 +137,7 @@ export class Run {
   readonly result: Promise<RunResult>
   private readonly parts: RunParts
   private readonly stream = new EventStream()
-  private readonly abort = new AbortController()
+  private readonly abort = new Cancellation()
   private readonly driver: Driver
   /** What answers effects: made for the first one, where no provider of the host begins with the run. */
   private services: Services | null
@@ -187,10 +189,11 @@ export class Run {
       runId: parts.runId,
       journal: parts.journal,
       hashHex: parts.hashHex,
-      signal: this.abort.signal,
+      signal: this.abort,
       holdFrom: parts.holdFrom,
       latency: parts.latency,
       observer: {
+        yielded: () => parts.onYield?.(),
         waiting: (pending, wakeAt) => parts.onWaiting?.({ pending, wakeAt }),
         output: (text) => {
           this.text += text

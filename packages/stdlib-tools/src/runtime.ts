@@ -215,6 +215,8 @@ export interface StartOptions {
   readonly hasInbox?: boolean
   /** Called whenever nothing can go on before an answer or a timer comes: the place to take a snapshot by. */
   readonly onWaiting?: (wait: Wait) => void
+  /** Called whenever the machine stops and the run is not over, before what it printed is handed on. */
+  readonly onYield?: () => void
   /** Calls from this number on are not performed: the run waits in front of them, for a snapshot to be taken. */
   readonly holdFrom?: number
   /** What the answer of a call waits for before it is delivered; for simulations of slow and fast services. */
@@ -654,6 +656,7 @@ export class Runtime {
       signal: options.signal,
       onEvent: options.onEvent,
       onWaiting: options.onWaiting,
+      onYield: options.onYield,
       holdFrom: options.holdFrom,
       latency: options.latency,
       outputBefore: from.output,

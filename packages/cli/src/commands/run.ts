@@ -15,6 +15,8 @@ export interface RunCommandOptions extends RunFlags {
   readonly scriptArguments: readonly string[]
   /** Compiled scripts are kept under its name; not at all without one. */
   readonly build?: string | undefined
+  /** Where output goes; standard output when absent. */
+  readonly print?: (text: string) => void
 }
 
 export async function runCommand(file: string | undefined, options: RunCommandOptions): Promise<number> {
@@ -35,7 +37,10 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
   })
   const module = compileScript(runtime, script)
   if (module === null) return EXIT_FAILURE
+  const isWatched = options.record !== undefined || options.trace !== undefined || options.snapshot !== undefined
   return perform({
+    ...(options.print === undefined ? {} : { print: options.print }),
+    signals: isWatched ? 'now' : 'firstYield',
     module,
     script,
     launch: (start) =>
