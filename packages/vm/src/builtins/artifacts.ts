@@ -8,11 +8,10 @@ import { completeHandoff } from './handoff.js'
 import { secondsText, timeOrderedId } from './identity.js'
 import { stringifyJson } from './json-write.js'
 import { lineDiff } from './line-diff.js'
-import { readRecord } from './record-shapes.js'
+import { readRecord, recordData } from './record-shapes.js'
 import type { RecordShape } from './record-shapes.js'
 import { failRuntime, here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
-import { jsonData } from './state-files.js'
 import { utf8 } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -70,7 +69,7 @@ function defaultPriority(kind: string): number {
 
 /** The payload as an artifact in its one shape. */
 export function* normalArtifact(payload: Value): Script<HarnDict> {
-  const record = readRecord(jsonData(payload), 'orchestration', 'ArtifactRecord', ARTIFACT)
+  const record = readRecord(recordData(payload), 'orchestration', 'ArtifactRecord', ARTIFACT)
   const given = display(record.get('kind') ?? '')
   const kind = Object.hasOwn(ALIASES, given) ? ALIASES[given]! : given
   const text = record.get('text') ?? null
@@ -114,7 +113,13 @@ function dictOf(value: Value | undefined): HarnDict {
 }
 
 function textOf(value: Value): string {
-  return typeof value === 'string' ? value : stringifyJson(jsonData(value))
+  const data = recordData(value)
+  return typeof data === 'string' ? data : stringifyJson(data, { interchange: true })
+}
+
+function summaryOf(summary: Value | undefined): string | null {
+  const text = (summary ?? null) === null ? '' : textOf(summary!)
+  return text === '' ? null : text
 }
 
 /** A draft with what the script adds to it; metadata of both are kept. */
@@ -172,7 +177,7 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
         kind: 'command_result',
         title: name,
         text: textOf(output!),
-        data: HarnDict.of({ command: name, output: jsonData(output!) }),
+        data: HarnDict.of({ command: name, output: recordData(output!) }),
         metadata: HarnDict.of({ command: name }),
       },
       extra ?? null,
@@ -180,26 +185,17 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
   },
   *artifact_derive(parent, kind, extra) {
     const from = yield* normalArtifact(parent!)
-    const lineage = from.get('lineage') as HarnList
-    return yield* drafted(
-      {
-        kind: display(kind!),
-        title: null,
-        text: null,
-        data: from.get('data') ?? null,
-        metadata: dictOf(from.get('metadata')),
-        lineage: [...lineage.view(), from.get('id') ?? null],
-        more: {
-          title: from.get('title') ?? null,
-          source: from.get('source') ?? null,
-          priority: from.get('priority') ?? null,
-        },
-      },
-      extra ?? null,
-    )
+    const id = from.get('id') ?? null
+    const text = dictOf(extra).get('text') ?? null
+    const child = from.copy()
+    child.set('id', `${display(id)}_derived`)
+    child.set('kind', (kind ?? null) === null ? '' : display(kind!))
+    child.set('lineage', new HarnList([...(from.get('lineage') as HarnList).view(), id]))
+    if (typeof text === 'string') child.set('text', text)
+    return yield* normalArtifact(child)
   },
   *artifact_diff(path, before, after, extra) {
-    const [name, old, fresh] = [display(path!), display(before!), display(after!)]
+    const [name, old, fresh] = [textOf(path!), textOf(before!), textOf(after!)]
     yield* here((ctx) => ctx.charge((old.length + fresh.length) >> 2))
     const text = `--- a/${name}\n+++ b/${name}\n${lineDiff(old, fresh)}\n`
     return yield* drafted(
@@ -219,7 +215,7 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
       {
         kind: 'diff_review',
         title: `review ${name}`,
-        text: (summary ?? null) === null ? null : display(summary!),
+        text: summaryOf(summary),
         data: facts,
         metadata: facts,
         lineage,
@@ -228,7 +224,7 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_editor_selection(path, text, extra) {
-    const [name, body] = [display(path!), display(text!)]
+    const [name, body] = [display(path!), textOf(text!)]
     return yield* drafted(
       {
         kind: 'editor_selection',
@@ -242,7 +238,7 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
   },
   *artifact_git_diff(diff, extra) {
     return yield* drafted(
-      { kind: 'git_diff', title: 'git diff', text: display(diff!), data: HarnDict.of({ diff: display(diff!) }) },
+      { kind: 'git_diff', title: 'git diff', text: textOf(diff!), data: HarnDict.of({ diff: textOf(diff!) }) },
       extra ?? null,
     )
   },
@@ -253,7 +249,7 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
         kind: 'patch_proposal',
         title: `patch for ${name}`,
         text: textOf(patch!),
-        data: facts.with('patch', jsonData(patch!)),
+        data: facts.with('patch', recordData(patch!)),
         metadata: facts,
         lineage,
       },
@@ -277,7 +273,12 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
   },
   *artifact_test_result(title, text, extra) {
     return yield* drafted(
-      { kind: 'test_result', title: display(title!), text: display(text!), data: HarnDict.of({ title: title!, text: text! }) },
+      {
+        kind: 'test_result',
+        title: display(title!),
+        text: textOf(text!),
+        data: HarnDict.of({ title: title!, text: textOf(text!) }),
+      },
       extra ?? null,
     )
   },
@@ -287,7 +288,7 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
         kind: 'verification_bundle',
         title: display(title!),
         text: textOf(checks!),
-        data: HarnDict.of({ title: title!, checks: jsonData(checks!) }),
+        data: HarnDict.of({ title: title!, checks: recordData(checks!) }),
       },
       extra ?? null,
     )
@@ -297,14 +298,14 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
       {
         kind: 'verification_result',
         title: display(title!),
-        text: display(text!),
-        data: HarnDict.of({ title: title!, text: text! }),
+        text: textOf(text!),
+        data: HarnDict.of({ title: title!, text: textOf(text!) }),
       },
       extra ?? null,
     )
   },
   *artifact_workspace_file(path, content, extra) {
-    const [name, body] = [display(path!), display(content!)]
+    const [name, body] = [display(path!), textOf(content!)]
     return yield* drafted(
       {
         kind: 'workspace_file',
@@ -317,12 +318,12 @@ const SHORTHANDS: Readonly<Record<string, (...args: Value[]) => Script<HarnDict>
     )
   },
   *artifact_workspace_snapshot(paths, summary, extra) {
-    const facts = HarnDict.of({ paths: jsonData(paths!) })
+    const facts = HarnDict.of({ paths: recordData(paths!) })
     return yield* drafted(
       {
         kind: 'workspace_snapshot',
         title: 'workspace snapshot',
-        text: (summary ?? null) === null ? null : display(summary!),
+        text: summaryOf(summary),
         data: facts,
         metadata: facts,
       },
@@ -430,10 +431,14 @@ const EFFECTS = ['clock.now', 'random.bytes']
 
 function shorthand(signature: string, required: number, doc: string): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
-  const parameters = [...signature.matchAll(/(\w+)\??:/g)].map((match) => match[1]!)
-  return builtin(`${signature} -> dict`, { doc, effects: EFFECTS }, (ctx, ...args) =>
-    ctx.argc < required ? ctx.runtime(`${name}: missing ${parameters[ctx.argc]}`) : machine.start(ctx, name, ...args),
-  )
+  const parameters = [...signature.matchAll(/(\w+)\??: (\w+)/g)].slice(0, required)
+  return builtin(`${signature} -> dict`, { doc, effects: EFFECTS }, (ctx, ...args) => {
+    const isMissing = (at: number, type: string): boolean =>
+      at >= ctx.argc || (args[at] === '' && (type === 'string' || name === 'artifact_patch_proposal'))
+    const missing = parameters.find(([, , type], at) => isMissing(at, type!))?.[1]
+    if (missing === undefined) return machine.start(ctx, name, ...args)
+    return ctx.runtime(`${name}: missing ${missing === 'target' ? 'target artifact' : missing}`)
+  })
 }
 
 export const artifactsFamily: BuiltinFamily = {
@@ -445,7 +450,7 @@ export const artifactsFamily: BuiltinFamily = {
     ),
     shorthand('artifact_apply_intent(target: any, intent: string, extra?: dict)', 2, 'What is to be done with an artifact.'),
     shorthand('artifact_command_result(command: string, output: any, extra?: dict)', 2, 'What a command gave.'),
-    shorthand('artifact_derive(parent: dict, kind: string, extra?: dict)', 2, 'An artifact made from another.'),
+    shorthand('artifact_derive(parent: dict, kind?: string, extra?: dict)', 1, 'An artifact made from another.'),
     shorthand(
       'artifact_diff(path: string, before: string, after: string, extra?: dict)',
       3,

@@ -8,10 +8,9 @@ import { FormatError } from './data-formats-yaml.js'
 import { secondsText, timeOrderedId } from './identity.js'
 import { parseJson } from './json-read.js'
 import { stringifyJson } from './json-write.js'
-import { readRecord } from './record-shapes.js'
+import { readRecord, recordData } from './record-shapes.js'
 import type { RecordShape } from './record-shapes.js'
 import type { Script } from './scripted.js'
-import { jsonData } from './state-files.js'
 import { Fault, runtimeFault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -98,7 +97,7 @@ function slug(name: string): string {
 
 /** The manifest in its one shape; raises a runtime fault when it is none. */
 function normalManifest(payload: Value): HarnDict {
-  const manifest = readRecord(jsonData(payload), 'context_pack_manifest', 'ContextPackManifest', MANIFEST)
+  const manifest = readRecord(recordData(payload), 'context_pack_manifest', 'ContextPackManifest', MANIFEST)
   const refuse = (problem: string): never => {
     throw runtimeFault(`context_pack_manifest: ${problem}`)
   }
@@ -129,7 +128,7 @@ function parseManifest(source: string): HarnDict {
 function manifestBuiltin(signature: string, doc: string, read: (given: Value) => HarnDict): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc }, (ctx, given) => {
-    if (ctx.argc === 0) return ctx.runtime(`${name}: missing payload`)
+    if (ctx.argc === 0 || given === '') return ctx.runtime(`${name}: missing ${name.endsWith('_parse') ? 'source' : 'payload'}`)
     ctx.charge(64)
     try {
       return read(given!)

@@ -64,13 +64,13 @@ export const evalPacksFamily: BuiltinFamily = {
       'eval_suite_manifest(payload: dict) -> dict',
       { doc: 'The manifest of an evaluation suite in its one shape.', ...EFFECTS },
       (ctx, payload) =>
-        ctx.argc === 0 ? ctx.runtime('eval_suite_manifest: missing payload') : machine.start(ctx, 'suite', payload!),
+        ctx.argc === 0 ? ctx.runtime('eval_suite_manifest: missing manifest payload') : machine.start(ctx, 'suite', payload!),
     ),
     builtin(
       'eval_metric(name: string, value: any, metadata?: dict) -> nil',
       { doc: 'Reports a figure about this run.', effects: [] },
       (ctx, name, value, metadata) => {
-        if (ctx.argc === 0) return ctx.runtime('eval_metric: missing name')
+        if (ctx.argc === 0 || name === '') return ctx.runtime('eval_metric: missing name')
         if (ctx.argc === 1) return ctx.runtime('eval_metric: missing value')
         const metric = HarnDict.of({ name: display(name!), value: value! })
         ctx.charge(1, 64)

@@ -6,11 +6,11 @@ import { fixture, manifestBuiltins, suggestionsOf } from './context-packs.js'
 import { secondsText, timeOrderedId } from './identity.js'
 import { isAbsolutePath } from './path-lexical.js'
 import { stringifyJson } from './json-write.js'
-import { readRecord } from './record-shapes.js'
+import { readRecord, recordData } from './record-shapes.js'
 import type { RecordShape } from './record-shapes.js'
 import { failRuntime, here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
-import { appendLine, environment, jsonData } from './state-files.js'
+import { appendLine, environment } from './state-files.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -88,7 +88,7 @@ function redactValue(value: Value): Value {
 
 /** The event in its one shape. */
 export function* normalEvent(payload: Value): Script<HarnDict> {
-  const data = jsonData(payload)
+  const data = recordData(payload)
   const event = readRecord(data instanceof HarnDict ? withSummary(data) : data, 'friction_event', 'FrictionEvent', EVENT)
   const kind = display(event.get('kind') ?? '')
     .trim()
@@ -160,7 +160,8 @@ const machine = scripts('friction.script', {
   },
   *fixture(given) {
     const data = given instanceof HarnDict ? given : new HarnDict()
-    return yield* fixture(yield* normalEvents(data.get('events') ?? new HarnList([])), data)
+    const events = given instanceof HarnList ? given : (data.get('events') ?? false)
+    return yield* fixture(yield* normalEvents(events), data)
   },
 })
 
@@ -195,12 +196,14 @@ export const frictionFamily: BuiltinFamily = {
     builtin(
       'context_pack_suggestions(events?: list | dict, options?: dict) -> list',
       { doc: 'Context packs that repeated friction suggests.', ...EFFECTS },
-      (ctx, events, options) => machine.start(ctx, 'suggestions', events ?? null, options ?? null),
+      // Without events those of the run; a nil that was given is a mistake.
+      (ctx, events, options) => machine.start(ctx, 'suggestions', ctx.argc === 0 ? null : (events ?? false), options ?? null),
     ),
     builtin(
       'friction_eval_fixture(fixture: dict) -> dict',
       { doc: 'Whether events lead to the suggestions that are expected of them.', ...EFFECTS },
-      (ctx, given) => machine.start(ctx, 'fixture', given ?? null),
+      (ctx, given) =>
+        ctx.argc === 0 ? ctx.runtime('friction_eval_fixture: missing fixture payload') : machine.start(ctx, 'fixture', given!),
     ),
     ...manifestBuiltins,
   ],

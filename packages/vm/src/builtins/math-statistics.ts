@@ -79,8 +79,8 @@ export const statisticsFunctions: readonly BuiltinDef[] = [
     'The value below which `p` percent lie, interpolated.',
     (ctx, items, p) => {
       const percent = numberOf(p)
-      if (percent === null) return ctx.type('percentile must be numeric')
       if (items.length === 0) return ctx.runtime('percentile: items must not be empty')
+      if (percent === null) return ctx.type('percentile must be numeric')
       if (!(percent >= 0 && percent <= 100)) return ctx.runtime('percentile must be between 0 and 100')
       return atRank(ascending(ctx, items), ((items.length - 1) * percent) / 100)
     },

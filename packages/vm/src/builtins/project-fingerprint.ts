@@ -9,6 +9,7 @@ import { ask, failWith, here } from './scripted.js'
 import type { Script } from './scripted.js'
 import { fileFacts, pathExists, readText } from './state-files.js'
 import { HarnDict } from '../values/dict.js'
+import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
@@ -161,7 +162,7 @@ export function* entriesOf(path: string): Script<readonly Entry[]> {
 
 /** The directory that a path argument means: relative ones start at the running source; a file means its directory. */
 export function* projectDirectory(path: Value, caller: string): Script<string> {
-  const given = path === null ? '.' : String(path)
+  const given = path === null ? '.' : display(path)
   const base = yield* here((ctx) => ctx.source.directory)
   const absolute = normalizePath(isAbsolutePath(given) ? given : `${base}/${given}`)
   const facts = yield* fileFacts(absolute)

@@ -443,11 +443,17 @@ export function supervisorStates(ctx: Context): HarnList {
   return new HarnList([...ctx.state(supervisorState).supervisors.values()].map(describe))
 }
 
+/** The id that a handle names; anything else names itself. */
+function handleText(target: Value): Value {
+  const id = target instanceof HarnDict ? (target.get('id') ?? null) : null
+  return typeof id === 'string' ? id : target
+}
+
 /** An operation on a supervisor, named by its handle or its id. */
 function onSupervisor(name: string, run: (ctx: Context, supervisor: Supervisor, second: Value) => Result) {
   return (ctx: Context, target: Value, second: Value = null): Result => {
     if (ctx.argc === 0) return ctx.runtime(`${name}: supervisor handle or id is required`)
-    const id = display((target instanceof HarnDict ? target.get('id') : target) ?? '')
+    const id = display(handleText(target))
     const supervisor = ctx.state(supervisorState).supervisors.get(id)
     return supervisor === undefined ? ctx.runtime(`${name}: unknown supervisor '${id}'`) : run(ctx, supervisor, second)
   }
