@@ -15,6 +15,25 @@ const HARMLESS_NAME =
 /** Shorter texts are words, and taking them out of others would garble the trace. */
 const MIN_SECRET = 6
 
+/** Texts without any of this have no secret written out in them; most are done with here. */
+const MAY_HOLD = /[=@]|%3d|bearer|basic|"\s*:/i
+
+/** Who somebody is to a server: `https://user:password@host`, or a token in its place. */
+const USER_OF_URL = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/?#"'<>]+)@/gi
+/**
+ * `name=value` of queries, forms, settings and options; `"name": "value"` of JSON. Names begin where a word does, so that a long word
+ * is looked through once.
+ */
+const NAMED = /(?:([?&])|(?<![\w.-]))([A-Za-z_][\w.-]*)(=)(\[redacted\]|"[^"]*"|'[^']*'|[^\s&;,"'<>)}\]]+)/g
+/** The same in an address that is part of another one. */
+const NAMED_ENCODED = /(?:(%3F|%26)|(?<![\w.-]))([A-Za-z_][\w.-]*)(%3D)((?:(?!%26)[^\s&;,"'<>)}])+)/gi
+const NAMED_IN_JSON = /("([\w.-]+)"\s*:\s*)"((?:[^"\\]|\\.)*)"/g
+const SCHEME = /\b(Bearer|Basic)\s+([\w.~+/=-]{6,})/gi
+/** Signatures that let whoever has the address in. */
+const SIGNED_QUERY = /^(sig|signature|x-amz-signature|x-goog-signature)$/i
+/** An option of a program whose value is the next argument. */
+const OPTION = /^--?([A-Za-z][\w-]*)$/
+
 const NO_PATH: readonly string[] = []
 const MAX_JUDGED = 4096
 
@@ -56,8 +75,14 @@ export class Redactor {
 
   /** Everything below a secret name is secret. Learnt before anything is written, so that order does not matter. */
   private learn(value: TraceJson, secret: readonly string[]): void {
-    if (Array.isArray(value)) for (const item of value) this.learn(item as TraceJson, secret)
-    else if (typeof value === 'object' && value !== null) {
+    if (typeof value === 'string') this.written(value, (found) => (this.remember(found), REDACTED))
+    else if (Array.isArray(value)) {
+      value.forEach((item: TraceJson, at) => {
+        const [, option] = typeof item === 'string' ? (OPTION.exec(item) ?? []) : []
+        if (option !== undefined && this.isSecretName(option)) this.rememberAll((value[at + 1] ?? null) as TraceJson)
+        this.learn(item, secret)
+      })
+    } else if (typeof value === 'object' && value !== null) {
       for (const [name, item] of Object.entries(value)) {
         if (secret.includes(name) || this.isSecretName(name)) this.rememberAll(item as TraceJson)
         else this.learn(item as TraceJson, secret)
@@ -73,6 +98,34 @@ export class Redactor {
       if (bare !== undefined) this.remember(bare)
     } else if (typeof value === 'object' && value !== null)
       for (const item of Object.values(value)) this.rememberAll(item as TraceJson)
+  }
+
+  /** The text with `hide` of every secret that is written out in it. */
+  private written(text: string, hide: (secret: string) => string): string {
+    if (!MAY_HOLD.test(text)) return text
+    const hidden = (found: string): string => {
+      const quote = /^["']/.exec(found)?.[0] ?? ''
+      const bare = quote === '' ? found : found.slice(1, -1)
+      if (bare === '' || bare === REDACTED) return found
+      const plain = decoded(bare)
+      if (plain !== bare) hide(plain)
+      return `${quote}${hide(bare)}${quote}`
+    }
+    const named = (whole: string, before: string | undefined, name: string, equals: string, value: string): string =>
+      this.isSecretName(name) || (before !== undefined && SIGNED_QUERY.test(name))
+        ? `${before ?? ''}${name}${equals}${hidden(value)}`
+        : whole
+    return text
+      .replace(USER_OF_URL, (_whole, start: string, user: string) => {
+        const at = user.indexOf(':')
+        return at < 0 ? `${start}${hidden(user)}@` : `${start}${user.slice(0, at + 1)}${hidden(user.slice(at + 1))}@`
+      })
+      .replace(NAMED_ENCODED, named)
+      .replace(NAMED, named)
+      .replace(NAMED_IN_JSON, (whole, start: string, name: string, value: string) =>
+        this.isSecretName(name) ? `${start}"${hidden(value)}"` : whole,
+      )
+      .replace(SCHEME, (_whole, scheme: string, value: string) => `${scheme} ${hidden(value)}`)
   }
 
   private remember(text: string): void {
@@ -118,8 +171,16 @@ export class Redactor {
   }
 
   text(text: string): string {
-    let cleaned = text
+    let cleaned = this.written(text, () => REDACTED)
     for (const secret of this.known) if (cleaned.includes(secret)) cleaned = cleaned.replaceAll(secret, REDACTED)
     return cleaned
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }

@@ -320,6 +320,41 @@ describe('the chain', () => {
 })
 
 describe('secrets', () => {
+  // A secret that is written out in a text is found by the name in front of it, and taken out of other texts, too.
+  test.each([
+    'https://ada:S3cret-99@api.test/x',
+    'https://S3cret-99@git.test/x.git',
+    'https://api.test/x?page=2&api_key=S3cret-99&z=1',
+    'https://api.test/x?X-Amz-Signature=S3cret-99',
+    'https://api.test/?next=https%3A%2F%2Fb.test%2F%3Ftoken%3DS3cret-99',
+    'grant_type=x&client_secret=S3cret-99',
+    '{"user": "ada", "refresh_token": "S3cret-99"}',
+    'curl -H "Authorization: Bearer S3cret-99" https://api.test/',
+    'MY_TOKEN=S3cret-99 make deploy',
+    'login --password="S3cret-99" now',
+  ])('in a text: %s', (text) => {
+    const redactor = new Redactor()
+    expect(JSON.stringify(redactor.clean({ body: text, list: [[text]] }))).not.toContain('S3cret-99')
+    expect(redactor.text('rejected: S3cret-99')).toBe('rejected: [redacted]')
+    expect(redactor.text(redactor.text(text))).toBe(redactor.text(text))
+  })
+
+  test('in an argument of a program, and nothing where there is none', () => {
+    expect(new Redactor().clean({ args: ['--token', 'S3cret-99', '--user', 'ada'] })).toEqual({
+      args: ['--token', '[redacted]', '--user', 'ada'],
+    })
+    for (const text of [
+      'a=b',
+      'mail me@x.org',
+      'key: value',
+      'x = y == z',
+      'https://api.test/?q=token',
+      'max_tokens=5',
+      'Basic idea',
+    ])
+      expect(new Redactor().text(text)).toBe(text)
+  })
+
   test('never appear', async () => {
     const source = [
       'import { tool_call } from "std/tools"',
