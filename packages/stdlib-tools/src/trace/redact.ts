@@ -24,7 +24,7 @@ const USER_OF_URL = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/?#"'<>]+)@/gi
  * `name=value` of queries, forms, settings and options; `"name": "value"` of JSON. Names begin where a word does, so that a long word
  * is looked through once.
  */
-const NAMED = /(?:([?&])|(?<![\w.-]))([A-Za-z_][\w.-]*)(=)(\[redacted\]|"[^"]*"|'[^']*'|[^\s&;,"'<>)}\]]+)/g
+const NAMED = /(?:([?&])|(?<![\w.-]))(-{0,2}[A-Za-z_][\w.-]*)(=)(\[redacted\]|"[^"]*"|'[^']*'|[^\s&;,"'<>)}\]]+)/g
 /** The same in an address that is part of another one. */
 const NAMED_ENCODED = /(?:(%3F|%26)|(?<![\w.-]))([A-Za-z_][\w.-]*)(%3D)((?:(?!%26)[^\s&;,"'<>)}])+)/gi
 const NAMED_IN_JSON = /("([\w.-]+)"\s*:\s*)"((?:[^"\\]|\\.)*)"/g
@@ -112,7 +112,7 @@ export class Redactor {
       return `${quote}${hide(bare)}${quote}`
     }
     const named = (whole: string, before: string | undefined, name: string, equals: string, value: string): string =>
-      this.isSecretName(name) || (before !== undefined && SIGNED_QUERY.test(name))
+      this.isSecretName(name.replace(/^-+/, '')) || (before !== undefined && SIGNED_QUERY.test(name))
         ? `${before ?? ''}${name}${equals}${hidden(value)}`
         : whole
     return text

@@ -349,7 +349,7 @@ describe('secrets', () => {
       'key: value',
       'x = y == z',
       'https://api.test/?q=token',
-      'max_tokens=5',
+      '--max_tokens=5',
       'Basic idea',
     ])
       expect(new Redactor().text(text)).toBe(text)
