@@ -330,6 +330,15 @@ describe.each([
   })
 })
 
+test.skipIf(process.platform === 'win32')('a device without an end is read up to a limit, a small one whole', () => {
+  const ask = provider(false)
+  expect(ask('fs.read', { path: '/dev/zero', encoding: 'bytes' })).toMatchObject({
+    value: { refused: true, detail: 'File too large (os error 27)' },
+  })
+  expect(ask('fs.read', { path: '/dev/null', encoding: 'utf8' })).toMatchObject({ value: { data: '' } })
+  expect(ask('fs.read', { path: '/dev', encoding: 'utf8' })).toMatchObject({ value: { code: 'EISDIR' } })
+})
+
 test('a confined run sees nothing outside', () => {
   const ask = provider(true)
   const denied = ask('fs.read', { path: 'link', encoding: 'utf8' })

@@ -124,13 +124,30 @@ function read(workspace: Workspace, path: string, bytes: boolean): EffectOutcome
 function readBytes(workspace: Workspace, path: string): Uint8Array {
   const { sandbox } = workspace
   const target = workspace.usable(path, 'read')
-  if (sandbox === null) return readFileSync(target)
+  if (sandbox === null) return withFile(target, constants.O_RDONLY, (fd) => contentOf(fd, MOST_OF_A_DEVICE))
   // Non-blocking, because opening a named pipe would wait for a writer.
   return withFile(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => {
     sandbox.recheck(fd, target, 'read')
     sandbox.checkSize(fstatSync(fd).size, path, 'read')
-    return readFileSync(fd)
+    return contentOf(fd, sandbox.maxFileBytes)
   })
+}
+
+const MOST_OF_A_DEVICE = 256 << 20
+
+/** What is no regular file says nothing of its size, and may have no end (`/dev/zero`): up to `mostBytes` of it. */
+function contentOf(fd: number, mostBytes: number): Uint8Array {
+  if (fstatSync(fd).isFile()) return readFileSync(fd)
+  const chunks: Buffer[] = []
+  let size = 0
+  for (;;) {
+    const chunk = Buffer.alloc(64 << 10)
+    const read = readSync(fd, chunk, 0, chunk.length, null)
+    if (read === 0) return Buffer.concat(chunks)
+    size += read
+    if (size > mostBytes) throw Object.assign(new Error('too large'), { code: 'EFBIG' })
+    chunks.push(chunk.subarray(0, read))
+  }
 }
 
 function write(workspace: Workspace, path: string, given: Uint8Array, how: 'write' | 'whole' | 'append' | 'line'): Plain {

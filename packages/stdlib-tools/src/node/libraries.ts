@@ -4,8 +4,8 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { answered, messageOf, refused, runtimeError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
 
-/** Unpacking more than this is refused: a small input can name a huge output. */
-const MAX_UNPACKED_BYTES = 1 << 30
+/** Unpacking more than this is refused, as by the machine's own decoders: a small input can name a huge output. */
+const MAX_UNPACKED_BYTES = 256 << 20
 
 export function compressProvider(): Provider {
   return {
@@ -27,8 +27,8 @@ export function compressProvider(): Provider {
         }
       } catch (cause) {
         // The codes of the decoder's own errors tell a script nothing.
-        const isData = op === 'brotli_decode' && !(cause instanceof RangeError)
-        return refused('EINVAL', isData ? 'Invalid Data' : messageOf(cause))
+        if (op !== 'brotli_decode') return refused('EINVAL', messageOf(cause))
+        return refused('EINVAL', cause instanceof RangeError ? 'content is too large' : 'Invalid Data')
       }
     },
   }
