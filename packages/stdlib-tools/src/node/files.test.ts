@@ -302,6 +302,13 @@ describe.each([
     expect(readdirSync(root).filter((name) => name.includes('tmp'))).toEqual([])
   })
 
+  test('facts of a link itself, wherever it leads', () => {
+    const ask = provider(sandboxed)
+    for (const path of ['inner', 'link', 'dangling', 'loop'])
+      expect(ask('fs.query', { op: 'stat', path, ownLink: true })).toMatchObject({ value: { isFile: false, isDir: false } })
+    expect(ask('fs.query', { op: 'stat', path: 'inner' })).toMatchObject({ value: { isFile: true, size: 5 } })
+  })
+
   test('a line of its own, behind one that was cut short', () => {
     const ask = provider(sandboxed)
     for (const data of ['{"cut', '1\n', '2\n']) ask('fs.write', { op: 'append', path: 'log', data, ownLine: data !== '{"cut' })

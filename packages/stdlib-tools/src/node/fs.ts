@@ -52,7 +52,7 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
     case 'exists':
       return exists(workspace, path)
     case 'stat':
-      return attempt(workspace, path, () => stat(workspace, path))
+      return attempt(workspace, path, () => stat(workspace, path, args['ownLink'] === true))
     case 'list':
       return attempt(workspace, path, () => list(workspace, path))
     case 'walk':
@@ -253,19 +253,19 @@ function exists(workspace: Workspace, path: string): EffectOutcome {
 }
 
 /** Links were followed when the path was judged; one that stands there now was put there since. */
-function statOf(workspace: Workspace, path: string): Stats {
+function statOf(workspace: Workspace, path: string, ownLink = false): Stats {
   const { sandbox } = workspace
-  const target = workspace.usable(path, 'read')
-  if (sandbox === null) return statSync(target)
+  const target = workspace.usable(path, 'read', ownLink)
+  if (sandbox === null) return ownLink ? lstatSync(target) : statSync(target)
   return inFolder(sandbox, target, 'read', (at) => {
     const found = lstatSync(at)
-    if (found.isSymbolicLink()) sandbox.changed(target, 'read')
+    if (found.isSymbolicLink() && !ownLink) sandbox.changed(target, 'read')
     return found
   })
 }
 
-function stat(workspace: Workspace, path: string): Plain {
-  const found = statOf(workspace, path)
+function stat(workspace: Workspace, path: string, ownLink: boolean): Plain {
+  const found = statOf(workspace, path, ownLink)
   return {
     path: workspace.shown(path),
     size: found.size,

@@ -65,6 +65,8 @@ export function textResponse(status: number, text: string, headers: HarnDict = n
  */
 export function responseFrom(value: Value): HarnDict {
   if (value === null) return textResponse(204, 'nil')
+  // Bytes that are no text stay what they are.
+  if (value instanceof HarnBytes) return response(200, new HarnDict(), value, 'text')
   if (!(value instanceof HarnDict) || !value.has('status')) return textResponse(200, textOf(value))
   const body = value.get('body') ?? null
   const given = value.get('raw_body') ?? null

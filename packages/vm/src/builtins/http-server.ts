@@ -46,9 +46,11 @@ function handleValue(id: string): HarnDict {
   return HarnDict.of({ id, kind: 'http_server' })
 }
 
-function limitOf(options: HarnDict, fallback: number): number {
+/** Null when it is negative. */
+function limitOf(options: HarnDict, fallback: number): number | null {
   const limit = options.get('max_body_bytes') ?? null
-  return isInt(limit) && limit >= 0 ? Number(limit) : fallback
+  if (!isInt(limit)) return fallback
+  return limit >= 0 ? Number(limit) : null
 }
 
 function flagOf(options: HarnDict, name: string, fallback: boolean): boolean {
@@ -57,9 +59,11 @@ function flagOf(options: HarnDict, name: string, fallback: boolean): boolean {
 
 function createServer(ctx: Context, given: Value): Result {
   const options = dictOf(given)
+  const maxBodyBytes = limitOf(options, DEFAULT_BODY_LIMIT)
+  if (maxBodyBytes === null) return ctx.throw('http_server: max_body_bytes must be non-negative')
   const id = nextHandle(ctx, 'http-server')
   ctx.state(serverState).servers.set(id, {
-    maxBodyBytes: limitOf(options, DEFAULT_BODY_LIMIT),
+    maxBodyBytes,
     keepsRaw: flagOf(options, 'retain_raw_body', true),
     ready: flagOf(options, 'ready', true),
     shutDown: false,
@@ -99,11 +103,13 @@ function addRoute(ctx: Context, handle: Value, method: Value, template: Value, h
   const server = findServer(ctx, name, handle)
   if (typeof server === 'string') return ctx.throw(server)
   const options = dictOf(given)
+  const maxBodyBytes = limitOf(options, server.maxBodyBytes)
+  if (maxBodyBytes === null) return ctx.throw(`${name}: max_body_bytes must be non-negative`)
   server.routes.push({
     method: display(method).toUpperCase(),
     segments: segmentsOf(path),
     handler,
-    maxBodyBytes: limitOf(options, server.maxBodyBytes),
+    maxBodyBytes,
     keepsRaw: flagOf(options, 'retain_raw_body', server.keepsRaw),
   })
   return handleValue(handleId(handle))

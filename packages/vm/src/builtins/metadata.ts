@@ -237,7 +237,8 @@ function* scan(start: string, options: ScanOptions): Script<HarnList> {
   yield* visit(normalizePath(isAbsolutePath(start) ? start : `${root}/${start}`), 0)
   while (pending.length > 0) {
     const { path, depth } = pending.pop()!
-    const facts = yield* fileFacts(path)
+    // A link is an entry, and never a way into another folder, or into its own.
+    const facts = yield* fileFacts(path, 'as they are')
     if (facts === null) continue
     const shown = relativePath(path, root) ?? path
     if ((facts.isDir ? options.directories : options.files) && options.matches(shown)) {

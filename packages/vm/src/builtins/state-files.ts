@@ -106,8 +106,9 @@ export interface FileFacts {
   readonly modified: number
 }
 
-export function* fileFacts(path: string): Script<FileFacts | null> {
-  const answer = yield* ask({ kind: 'fs.query', args: { op: 'stat', path } })
+export function* fileFacts(path: string, links: 'followed' | 'as they are' = 'followed'): Script<FileFacts | null> {
+  const args = { op: 'stat', path, ...(links === 'followed' ? {} : { ownLink: true }) }
+  const answer = yield* ask({ kind: 'fs.query', args })
   if (refusal(answer) !== null) return null
   const modified = fieldOf(answer, 'modifiedMs')
   return {

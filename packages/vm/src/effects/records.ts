@@ -55,7 +55,11 @@ export interface FsRead {
 export type FsQuery =
   /** True for files and directories; symbolic links are followed; never refused. */
   | { readonly args: { readonly op: 'exists'; readonly path: string }; readonly result: boolean }
-  | { readonly args: { readonly op: 'stat'; readonly path: string }; readonly result: FsStat | Refused }
+  /** With `ownLink` facts of a symbolic link itself, which is neither a file nor a directory. */
+  | {
+      readonly args: { readonly op: 'stat'; readonly path: string; readonly ownLink?: boolean }
+      readonly result: FsStat | Refused
+    }
   /** Entry names, any order, without `.` and `..`. */
   | {
       readonly args: { readonly op: 'list'; readonly path: string }
