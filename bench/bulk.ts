@@ -1,20 +1,26 @@
 // What builtins over many elements cost beside plain JavaScript doing the same: sorting, sets, text, regular expressions, JSON and
-// templates at four sizes. Data are made outside and handed to the script as a global, so that only the builtin is timed; what an
-// empty script takes is taken off. Results are checked against JavaScript's before the first time is taken.
+// templates at six sizes. Data are made outside and handed to the script as a global, so that only the builtin is timed; what a
+// loop without it takes is taken off. Few elements are gone through many times, so that a call is more than its timer. Results are
+// checked against JavaScript's before the first time is taken.
 
+import { createHash } from 'node:crypto'
 import { fromPlain } from '@bridle/vm'
 import type { Plain, Value } from '@bridle/vm'
 import { figure } from './stats.js'
 import { warmTime } from './timing.js'
 import type { Engine } from './engine.js'
 
-export const BULK_SIZES = [1_000, 10_000, 100_000, 1_000_000] as const
+export const BULK_SIZES = [10, 100, 1_000, 10_000, 100_000, 1_000_000] as const
+
+/** Elements that are gone through at least in one measurement. */
+const LEAST = 50_000
 
 interface Operation {
+  /** An expression over `data` whose value is an int, so that both sides have to make the result. */
   readonly script: string
   readonly data: (size: number) => Plain
-  /** The same in plain JavaScript, answering what the script prints. */
-  readonly js: (data: never) => string
+  /** The same in plain JavaScript. */
+  readonly js: (data: never) => number
   /** Largest size that is measured; a million where absent. */
   readonly most?: number
 }
@@ -32,42 +38,87 @@ const words = (size: number): string[] => scattered(size).map((n) => `w${n.toStr
 const records = (size: number): { id: number; name: string; tags: string[]; score: number }[] =>
   scattered(size).map((n, id) => ({ id, name: `name ${n}`, tags: ['a', `t${n % 7}`], score: n / 8 + 0.25 }))
 
+/** A dict with so many keys, in no order. */
+const table = (size: number, letter: string): Record<string, number> =>
+  Object.fromEntries(scattered(size).map((n, at) => [`${letter}${n.toString(36)}${at}`, n]))
+
+const csv = (size: number): string =>
+  `id,name,score\n${records(size)
+    .map((row) => `${row.id},"${row.name}, ""quoted""",${row.score}\n`)
+    .join('')}`
+
+/** What a careful script would do: cells by one regular expression, quoted or not. */
+function rowsOf(text: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  for (const [, quoted, bare, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n)/g)) {
+    row.push(quoted === undefined ? bare! : quoted.replaceAll('""', '"'))
+    if (end === ',') continue
+    rows.push(row)
+    row = []
+  }
+  return rows
+}
+
+const csvCell = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   'sort ints': {
-    script: 'println(data.sort()[0])',
+    script: 'data.sort()[0]',
     data: scattered,
-    js: (xs: number[]) => String([...xs].sort((a, b) => a - b)[0]),
+    js: (xs: number[]) => [...xs].sort((a, b) => a - b)[0]!,
   },
   'sort strings': {
-    script: 'println(data.sort()[0])',
+    script: 'len(data.sort()[0])',
     data: words,
-    js: (xs: string[]) => [...xs].sort(byText)[0]!,
+    js: (xs: string[]) => [...xs].sort(byText)[0]!.length,
   },
   'sort_by a closure': {
-    script: 'println(data.sort_by({ x -> 0 - x })[0])',
+    script: 'data.sort_by({ x -> 0 - x })[0]',
     data: scattered,
     js: (xs: number[]) => {
       const keyed = xs.map((x) => ({ key: 0 - x, x }))
-      return String(keyed.sort((a, b) => a.key - b.key)[0]!.x)
+      return keyed.sort((a, b) => a.key - b.key)[0]!.x
     },
+  },
+  'map by a closure': {
+    script: 'len(data.map({ x -> x * 2 }))',
+    data: scattered,
+    js: (xs: number[]) => xs.map((x) => x * 2).length,
+  },
+  'filter by a closure': {
+    script: 'len(data.filter({ x -> x % 2 == 0 }))',
+    data: scattered,
+    js: (xs: number[]) => xs.filter((x) => x % 2 === 0).length,
+  },
+  'reduce by a closure': {
+    script: 'data.reduce(0, { sum, x -> sum + x })',
+    data: scattered,
+    js: (xs: number[]) => xs.reduce((sum, x) => sum + x, 0),
   },
   unique: {
-    script: 'println(len(data.unique()))',
+    script: 'len(data.unique())',
     data: scattered,
-    js: (xs: number[]) => {
-      const found = [...new Set(xs)]
-      return String(found.length)
-    },
+    js: (xs: number[]) => [...new Set(xs)].length,
   },
   'set from a list': {
-    script: 'println(len(set(data)))',
+    script: 'len(set(data))',
     data: scattered,
-    js: (xs: number[]) => String(new Set(xs).size),
+    js: (xs: number[]) => new Set(xs).size,
+  },
+  is_subset: {
+    script: 'set(data.a).is_subset(set(data.b)) ? 1 : 0',
+    data: (size) => ({ a: scattered(size), b: scattered(size) }),
+    js: ({ a, b }: { a: number[]; b: number[] }) => {
+      const all = new Set(b)
+      for (const x of new Set(a)) if (!all.has(x)) return 0
+      return 1
+    },
   },
   group_by: {
-    script: 'println(len(data.group_by({ x -> x % 100 })))',
+    script: 'len(data.group_by({ x -> x % 100 }))',
     data: scattered,
     js: (xs: number[]) => {
       const groups = new Map<string, number[]>()
@@ -77,31 +128,115 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
         if (group === undefined) groups.set(key, [x])
         else group.push(x)
       }
-      return String(groups.size)
+      return groups.size
     },
   },
+  tally: {
+    script: 'len(data.tally())',
+    data: words,
+    js: (xs: string[]) => {
+      const counts = new Map<string, number>()
+      for (const x of xs) counts.set(x, (counts.get(x) ?? 0) + 1)
+      return counts.size
+    },
+  },
+  'merge dicts': {
+    script: 'len(data.a.merge(data.b))',
+    data: (size) => ({ a: table(size, 'a'), b: table(size, 'b') }),
+    js: ({ a, b }: { a: object; b: object }) => Object.keys({ ...a, ...b }).length,
+    most: 100_000,
+  },
+  'keys of a dict': {
+    script: 'len(data.keys())',
+    data: (size) => table(size, 'k'),
+    js: (dict: object) => Object.keys(dict).length,
+    most: 100_000,
+  },
+  'values of a dict': {
+    script: 'len(data.values())',
+    data: (size) => table(size, 'k'),
+    js: (dict: object) => Object.values(dict).length,
+    most: 100_000,
+  },
+  'entries of a dict': {
+    script: 'len(data.entries())',
+    data: (size) => table(size, 'k'),
+    js: (dict: object) => Object.entries(dict).map(([key, value]) => ({ key, value: value as unknown })).length,
+    most: 100_000,
+  },
+  'join strings': {
+    script: 'len(data.join(", "))',
+    data: words,
+    js: (xs: string[]) => xs.join(', ').length,
+  },
+  'join ints': {
+    script: 'len(data.join(", "))',
+    data: scattered,
+    js: (xs: number[]) => xs.join(', ').length,
+  },
   'split and join': {
-    script: 'println(len(data.split(" ").join(",")))',
+    script: 'len(data.split(" ").join(","))',
     data: (size) => words(size).join(' '),
-    js: (text: string) => String(text.split(' ').join(',').length),
+    js: (text: string) => text.split(' ').join(',').length,
+  },
+  'replace text': {
+    script: 'len(data.replace(" ", ", "))',
+    data: (size) => words(size).join(' '),
+    js: (text: string) => text.replaceAll(' ', ', ').length,
+  },
+  to_upper: {
+    script: 'len(data.to_upper())',
+    data: (size) => words(size).join(' '),
+    js: (text: string) => text.toUpperCase().length,
+  },
+  'format of one value': {
+    script: 'len(format("{} and {}", data, 1))',
+    data: (size) => words(size).join(' '),
+    js: (text: string) => `${text} and ${1}`.length,
   },
   json_parse: {
-    script: 'println(len(json_parse(data)))',
+    script: 'len(json_parse(data))',
     data: (size) => JSON.stringify(records(size)),
-    js: (text: string) => String((JSON.parse(text) as unknown[]).length),
+    js: (text: string) => (JSON.parse(text) as unknown[]).length,
     most: 100_000,
   },
   json_stringify: {
-    script: 'println(len(json_stringify(data)))',
+    script: 'len(json_stringify(data))',
     data: (size) => records(size) as Plain,
-    js: (data: unknown[]) => String(JSON.stringify(data.map(keysSorted)).length),
+    js: (data: unknown[]) => JSON.stringify(data.map(keysSorted)).length,
+    most: 100_000,
+  },
+  csv_parse: {
+    script: 'len(csv_parse(data, {headers: true}))',
+    data: csv,
+    js: (text: string) => {
+      const [names, ...rows] = rowsOf(text)
+      return rows.map((cells) => Object.fromEntries(cells.map((cell, at) => [names![at]!, cell]))).length
+    },
+    most: 100_000,
+  },
+  csv_stringify: {
+    script: 'len(csv_stringify(data))',
+    data: (size) => records(size).map(({ id, name, score }) => [String(id), name, String(score)]),
+    js: (rows: string[][]) => rows.map((row) => `${row.map(csvCell).join(',')}\n`).join('').length,
+    most: 100_000,
+  },
+  base64_encode: {
+    script: 'len(base64_encode(data))',
+    data: (size) => words(size).join(' '),
+    js: (text: string) => btoa(text).length,
+  },
+  'sha256 (Node)': {
+    script: 'len(sha256(data))',
+    data: (size) => words(size).join(' '),
+    js: (text: string) => createHash('sha256').update(text).digest('hex').length,
     most: 100_000,
   },
   'template with a loop': {
-    script: 'println(len(render_string("{{ for r in rows }}{{ r.id }}: {{ r.name | upper }}\\n{{ end }}", {rows: data})))',
+    script: 'len(render_string("{{ for r in rows }}{{ r.id }}: {{ r.name | upper }}\\n{{ end }}", {rows: data}))',
     data: (size) => records(size) as Plain,
     js: (rows: { readonly id: number; readonly name: string }[]) =>
-      String(rows.map((row) => `${row.id}: ${row.name.toUpperCase()}\n`).join('').length),
+      rows.map((row) => `${row.id}: ${row.name.toUpperCase()}\n`).join('').length,
     most: 100_000,
   },
 }
@@ -122,24 +257,32 @@ export interface Bulk {
 
 /** `only`: what the names of the operations hold that are measured. */
 export function measureBulk(engine: Engine, only = ''): Bulk[] {
-  const empty = engine.load('println("")', ['data'])
   const operations = Object.entries(OPERATIONS).filter(([name]) => name.includes(only))
   return operations.map(([name, operation]) => {
-    const program = engine.load(operation.script, ['data'])
     let perElement = 0
     const ratios = BULK_SIZES.map((size) => {
       if (size > (operation.most ?? BULK_SIZES.at(-1)!)) return null
+      const times = Math.max(1, LEAST / size)
+      const loop = (body: string) =>
+        engine.load(`var n = 0\nfor i in 0 to ${times} exclusive { n += (${body}) }\nprintln(n)`, ['data'])
+      const program = loop(operation.script)
+      const empty = loop('i')
       const plain = operation.data(size)
       const globals = new Map<string, Value>([['data', fromPlain(plain)]])
-      const wanted = operation.js(plain as never)
+      const peer = (): number => {
+        let n = 0
+        for (let i = 0; i < times; i++) n += operation.js(plain as never)
+        return n
+      }
+      const wanted = String(peer())
       const work = (): void => {
         const printed = engine.run(program, { globals, limits: LIMITS })
         if (printed !== wanted) throw new Error(`${name} at ${size} gave ${printed}, not ${wanted}`)
       }
       work()
       const own = warmTime(work) - warmTime(() => engine.run(empty, { globals }))
-      perElement = (own * 1e6) / size
-      return own / warmTime(() => operation.js(plain as never))
+      perElement = (own * 1e6) / size / times
+      return own / warmTime(peer)
     })
     return { name, ratios, perElement }
   })
