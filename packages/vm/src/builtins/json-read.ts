@@ -2,6 +2,8 @@
 // own. Errors say what was expected and where, with columns counted in bytes from 1.
 
 import { PIECE } from './pieces.js'
+import { EMPTY } from '../values/shape.js'
+import type { Shape } from '../values/shape.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { work } from '../values/meter.js'
@@ -19,15 +21,23 @@ const encoder = new TextEncoder()
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** An open list (`items`) or object (`dict`), whose `key` waits for its value. One shape for both: V8 reads that faster. */
+/**
+ * A list or object whose end has not been read. Its members lie on the reader's stack from `base` on, so that it takes no more room
+ * than it needs when it is closed; long lists, and objects whose keys have no shape, are built in place.
+ */
 interface Open {
-  readonly items: Value[] | null
-  readonly dict: HarnDict
+  readonly isList: boolean
+  readonly base: number
+  /** Of an object: that of the members on the stack. */
+  shape: Shape
+  /** Of an object: what waits for its value. */
   key: string
+  items: Value[] | null
+  dict: HarnDict | null
 }
 
-/** What the dict of a list is; never written to. */
-const NO_DICT = new HarnDict()
+/** Members of a list that lie on the stack. */
+const FEW_ITEMS = 64
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
@@ -38,6 +48,9 @@ class Reader {
   /** Units of work that were done since someone last looked. */
   spent = 0
   private readonly open: Open[] = []
+  /** Members of what is open, up to `top`. */
+  private readonly held: Value[] = []
+  private top = 0
 
   constructor(text: string) {
     this.text = text
@@ -193,15 +206,24 @@ class Reader {
     return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : this.fail('invalid escape', false)
   }
 
-  /** Reads a key and its colon. */
-  key(): string | null {
-    if (this.text[this.at] !== '"') return this.fail('key must be a string')
+  /** Reads a key and its colon; `expected` is what came behind the keys before when they last were there. */
+  key(expected: string | null): string | null {
+    const { text } = this
+    if (text.charCodeAt(this.at) !== 0x22) return this.fail('key must be a string')
     this.at++
-    const key = this.string()
+    let key: string | null
+    const end = expected === null ? 0 : this.at + expected.length
+    if (expected !== null && text.charCodeAt(end) === 0x22 && text.startsWith(expected, this.at)) {
+      key = expected
+      this.spend(UNITS_A_RUN + (key.length >> TEXT_BITS))
+      this.at = end + 1
+    } else key = this.string()
     if (key === null) return null
-    const char = this.skipSpace()
-    if (char === undefined) return this.fail('EOF while parsing an object')
-    if (char !== ':') return this.fail('expected `:`')
+    if (text.charCodeAt(this.at) !== 0x3a) {
+      const char = this.skipSpace()
+      if (char === undefined) return this.fail('EOF while parsing an object')
+      if (char !== ':') return this.fail('expected `:`')
+    }
     this.at++
     return key
   }
@@ -239,8 +261,7 @@ class Reader {
           if (this.skipSpace() !== undefined) this.fail('trailing characters')
           return value as Value
         }
-        if (top.items !== null) top.items.push(value as Value)
-        else top.dict.set(top.key, value as Value)
+        this.take(top, value as Value)
         value = this.closeOrNext(open)
         if (this.error !== null) return null
       }
@@ -257,14 +278,14 @@ class Reader {
     if (char === '[') {
       if (next === ']') return this.closed(new HarnList([]))
       if (next === undefined) return this.fail('EOF while parsing a list')
-      open.push({ items: [], dict: NO_DICT, key: '' })
+      open.push({ isList: true, base: this.top, shape: EMPTY, key: '', items: null, dict: null })
       return OPENED
     }
     if (next === '}') return this.closed(new HarnDict())
     if (next === undefined) return this.fail('EOF while parsing an object')
-    const key = this.key()
+    const key = this.key(EMPTY.expected)
     if (key === null) return null
-    open.push({ items: null, dict: new HarnDict(), key })
+    open.push({ isList: false, base: this.top, shape: EMPTY, key, items: null, dict: null })
     return OPENED
   }
 
@@ -273,16 +294,51 @@ class Reader {
     return value
   }
 
+  /** Gives a member to an open container. */
+  private take(open: Open, value: Value): void {
+    if (open.isList) {
+      if (open.items !== null) open.items.push(value)
+      else {
+        this.held[this.top++] = value
+        if (this.top - open.base === FEW_ITEMS) open.items = this.takeHeld(open)
+      }
+      return
+    }
+    const { key, shape, dict } = open
+    if (dict !== null) return dict.set(key, value)
+    const again = shape.again(key)
+    const at = again === null ? shape.at(key) : -1
+    if (at >= 0) {
+      this.held[open.base + at] = value
+      return
+    }
+    const next = again ?? shape.with(key)
+    if (next === null) {
+      open.dict = new HarnDict(null, shape, this.takeHeld(open))
+      open.dict.set(key, value)
+      return
+    }
+    open.shape = next
+    this.held[this.top++] = value
+  }
+
+  /** The members of a container, which leave the stack. */
+  private takeHeld(open: Open): Value[] {
+    const members = this.held.slice(open.base, this.top)
+    this.top = open.base
+    return members
+  }
+
   /** Behind a member: the finished container, or OPENED when another member follows. */
   closeOrNext(open: Open[]): Value | typeof OPENED {
     const top = open.at(-1)!
-    const { items } = top
-    const isList = items !== null
+    const { isList } = top
     const char = this.skipSpace()
     if (char === undefined) return this.fail(isList ? 'EOF while parsing a list' : 'EOF while parsing an object')
     if (char === (isList ? ']' : '}')) {
       open.pop()
-      return this.closed(items !== null ? new HarnList(items) : top.dict)
+      if (isList) return this.closed(new HarnList(top.items ?? this.takeHeld(top)))
+      return this.closed(top.dict ?? new HarnDict(null, top.shape, this.takeHeld(top)))
     }
     if (char !== ',') return this.fail(isList ? 'expected `,` or `]`' : 'expected `,` or `}`')
     this.at++
@@ -290,7 +346,7 @@ class Reader {
     if (isList) return next === ']' ? this.fail('trailing comma') : OPENED
     if (next === '}') return this.fail('trailing comma')
     if (next === undefined) return this.fail('EOF while parsing a value')
-    const key = this.key()
+    const key = this.key(top.shape.expected)
     if (key !== null) top.key = key
     return OPENED
   }

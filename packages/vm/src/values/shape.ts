@@ -16,6 +16,9 @@ const MAX_KEY_LENGTH = 64
 const MAX_WAYS = 64
 const MAX_FIRST_KEYS = 1024
 const MAX_SHAPES = 4096
+/** What JSON escapes in a text. */
+// oxlint-disable-next-line no-control-regex
+const ESCAPED = /["\\\0-\x1f]/
 
 export class Shape {
   /** In order of insertion: `keys[at]` lies in slot `at`. */
@@ -24,6 +27,9 @@ export class Shape {
   private ways: Map<string, Shape> | null = null
   /** The way that was taken last: records of a document have the same keys one after the other. */
   private lastKey: string | null = null
+  /** The last key that was looked at for what a document writes in another way, and whether there is nothing. */
+  private writtenKey: string | null = null
+  private isWritten = false
   private lastWay: Shape | null = null
   private order: Uint8Array | null = null
   private sorted: readonly string[] | null = null
@@ -45,6 +51,16 @@ export class Shape {
   /** The shape with this key more if it was the one that was asked for last; then the key is none of this shape's own. */
   again(key: string): Shape | null {
     return key === this.lastKey ? this.lastWay : null
+  }
+
+  /** The key that came next last, where a document writes it as it is, in quotes; null for none. */
+  get expected(): string | null {
+    const { lastKey } = this
+    if (lastKey !== this.writtenKey) {
+      this.writtenKey = lastKey
+      this.isWritten = lastKey !== null && !ESCAPED.test(lastKey)
+    }
+    return this.isWritten ? lastKey : null
   }
 
   /** The shape with a key more that has been made before. For keys that are data, of which there is no end. */

@@ -1,0 +1,51 @@
+// The reader against JavaScript's own, on documents whose records look alike until they do not: keys that come twice, that are written
+// with escapes, that are too many for a shape, and lists of every length.
+
+import { expect, test } from 'vitest'
+import { parseJson } from './json-read.js'
+import { toPlain } from '../values/plain.js'
+import { dice } from '../regex/test-support/random-patterns.js'
+import type { Dice } from '../regex/test-support/random-patterns.js'
+
+const KEYS = ['id', 'name', 'a"b', 'a\\b', 'tab\t', 'é', '', 'id2', 'na', 'x'.repeat(70)]
+
+function document(roll: Dice, depth: number): string {
+  const space = ['', '', ' ', '\n  '][roll(4)]!
+  switch (depth === 0 ? roll(5) : roll(8)) {
+    case 0:
+      return String(roll(1000) - 500)
+    case 1:
+      return JSON.stringify(['', 'text', 'quote "', '\u0001', '😀'][roll(5)])
+    case 2:
+      return ['true', 'false', 'null'][roll(3)]!
+    case 3:
+      return ['0.5', '1e3', '-2.25'][roll(3)]!
+    case 4:
+      return ['[]', '{}', '[ ]', '{ }'][roll(4)]!
+    case 5: {
+      const items = Array.from({ length: 1 + roll(roll(9) === 0 ? 140 : 4) }, () => document(roll, depth - 1))
+      return `[${space}${items.join(`${space},`)}${space}]`
+    }
+    default: {
+      const alike = roll(3) > 0
+      const fields = Array.from({ length: 1 + roll(roll(9) === 0 ? 80 : 5) }, (_unused, at) => {
+        const key = alike && at < 3 ? KEYS[at]! : roll(3) === 0 ? `k${roll(60)}` : KEYS[roll(KEYS.length)]!
+        const written = roll(8) === 0 ? `"${Array.from(key, (char) => `\\u${hex(char)}`).join('')}"` : JSON.stringify(key)
+        return `${written}${roll(6) === 0 ? ' ' : ''}:${space}${document(roll, depth - 1)}`
+      })
+      return `{${space}${fields.join(`,${space}`)}}`
+    }
+  }
+}
+
+const hex = (char: string): string => char.charCodeAt(0).toString(16).padStart(4, '0')
+
+test('every document is read as JavaScript reads it', () => {
+  const roll = dice(20)
+  for (let round = 0; round < 800; round++) {
+    const text = document(roll, 4)
+    const read = parseJson(text)
+    if (!read.ok) throw new Error(`${read.message}: ${text}`)
+    expect(toPlain(read.value), text).toEqual(JSON.parse(text))
+  }
+})
