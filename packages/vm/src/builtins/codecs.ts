@@ -9,6 +9,7 @@ import {
   decodeBase64,
   decodeBase64Url,
   decodeHex,
+  encodeAsciiBase64,
   encodeBase32,
   encodeBase64,
   encodeBase64Url,
@@ -38,14 +39,9 @@ function displayBytes(value: Value): Uint8Array {
 /** Bytes that are coded for a unit, as a power of two. */
 const CODED_BITS = 3
 
-function encoder(
-  name: string,
-  doc: string,
-  encode: (bytes: Uint8Array) => string,
-  read: (value: Value) => Uint8Array = displayBytes,
-): BuiltinDef {
+function encoder(name: string, doc: string, encode: (bytes: Uint8Array) => string): BuiltinDef {
   return builtin(`${name}(s: string) -> string`, { doc, borrows: true }, (ctx, value = null) => {
-    const bytes = ctx.argc > 0 ? read(value) : new Uint8Array()
+    const bytes = ctx.argc > 0 ? displayBytes(value) : new Uint8Array()
     ctx.charge(bytes.length >> CODED_BITS, 2 * bytes.length)
     return encode(bytes)
   })
@@ -66,8 +62,25 @@ function coded(ctx: Context, value: Value | undefined, map: (text: string) => st
   return map(text)
 }
 
+const base64Encoder = builtin(
+  'base64_encode(s: string) -> string',
+  { doc: 'Base64 with padding; bytes are encoded as they are.', borrows: true },
+  (ctx, value = null) => {
+    if (typeof value === 'string') {
+      const encoded = encodeAsciiBase64(value)
+      if (encoded !== null) {
+        ctx.charge(value.length >> CODED_BITS, 2 * value.length)
+        return encoded
+      }
+    }
+    const bytes = ctx.argc > 0 ? rawBytes(value) : new Uint8Array()
+    ctx.charge(bytes.length >> CODED_BITS, 2 * bytes.length)
+    return encodeBase64(bytes)
+  },
+)
+
 const codecs: readonly BuiltinDef[] = [
-  encoder('base64_encode', 'Base64 with padding; bytes are encoded as they are.', encodeBase64, rawBytes),
+  base64Encoder,
   encoder('base64url_encode', 'Base64 for URLs, without padding.', encodeBase64Url),
   encoder('base32_encode', 'Base32 in upper case with padding.', encodeBase32),
   encoder('hex_encode', 'Lower-case hexadecimal digits.', encodeHex),

@@ -21,13 +21,15 @@ import type { Value } from '../values/value.js'
 /** Characters that a function works on for a unit, as a power of two: those that look for words are slow. */
 const TEXT_BITS = 2
 
-/** A function from texts to a text. */
-function textFunction(signature: string, doc: string, map: (...texts: string[]) => Value): BuiltinDef {
-  const run: Run = (ctx, ...args) => {
-    const texts = args.map((value, at) => textArg(ctx, at, value))
-    const size = texts.reduce((sum, text) => sum + text.length, 0)
+/** A function from at most three texts to a text. */
+function textFunction(signature: string, doc: string, map: (first: string, second: string, third: string) => Value): BuiltinDef {
+  const run: Run = (ctx, a = null, b = null, c = null) => {
+    const first = textArg(ctx, 0, a)
+    const second = textArg(ctx, 1, b)
+    const third = textArg(ctx, 2, c)
+    const size = first.length + second.length + third.length
     ctx.charge(size >> TEXT_BITS, size)
-    return map(...texts)
+    return map(first, second, third)
   }
   return builtin(signature, { doc, borrows: true }, run)
 }
@@ -96,10 +98,34 @@ const formatting = inPieces('string.format', ([template, ...values]) => {
   return inSteps(first instanceof HarnDict ? formatNamed(text, first) : formatPositional(text, values))
 })
 
+/** Values that are put in at once, without pieces. */
+const FEW_VALUES = 8
+
+function isShort(value: Value): boolean {
+  return typeof value === 'string' ? value.length <= WRITTEN : typeof value !== 'object' || value === null
+}
+
+function formatFew(ctx: Context, template: string, values: readonly Value[]): string {
+  let out = ''
+  let at = 0
+  for (let next = 0; next < values.length; next++) {
+    const open = template.indexOf('{}', at)
+    if (open < 0) break
+    out += template.slice(at, open) + display(values[next]!)
+    at = open + 2
+  }
+  const { units, heap } = costOf(values.length, out.length)
+  const rest = template.slice(at)
+  ctx.charge(units + (rest.length >> 6), heap + rest.length)
+  return out + rest
+}
+
 function format(ctx: Context, template: Value = null, ...values: Value[]): Result {
   const text = textArg(ctx, 0, template)
   ctx.charge(text.length >> 6)
-  return formatting.run(ctx, text, ...values)
+  return values.length <= FEW_VALUES && values.every(isShort)
+    ? formatFew(ctx, text, values)
+    : formatting.run(ctx, text, ...values)
 }
 
 const SIDES: ReadonlySet<string> = new Set(['left', 'right', 'both'])
