@@ -32,26 +32,38 @@ export function chargeArguments(ctx: Context, args: readonly Value[]): void {
 /** Units of fuel for what lies beyond the values themselves; long walks are paid on the way. */
 function sizeOf(args: readonly Value[]): number {
   let texts = 0
-  let visited = 0
-  const pending: Iterable<Value>[] = [args]
-  for (let values = pending.pop(); values !== undefined; values = pending.pop()) {
-    for (const value of values) {
-      visited = visit(visited, 1)
+  let visited = visit(0, args.length)
+  let pending: (readonly Value[])[] | null = null
+  let values: readonly Value[] | undefined = args
+  let count = args.length
+  do {
+    for (let at = 0; at < count; at++) {
+      const value = values[at]!
       if (typeof value === 'string') texts += value.length >> TEXT_BITS
-      else if (value !== null && typeof value === 'object') {
-        const inner = partsOf(value)
-        if (inner !== null) pending.push(inner)
-        else if (value instanceof HarnBytes) texts += value.data.length >> TEXT_BITS
+      else if (typeof value === 'object' && value !== null) {
+        if (value instanceof HarnList) {
+          visited = visit(visited, value.length)
+          // Of floats alone there is nothing to look into.
+          if (value.raw === null && value.length > 0) (pending ??= []).push(value.view())
+        } else if (value instanceof HarnBytes) texts += value.data.length >> TEXT_BITS
+        else {
+          const inner = partsOf(value)
+          if (inner !== null && inner.length > 0) {
+            visited = visit(visited, inner.length)
+            ;(pending ??= []).push(inner)
+          }
+        }
       }
     }
-  }
+    values = pending?.pop()
+    count = values?.length ?? 0
+  } while (values !== undefined)
   return texts + ((visited - args.length) & 1023)
 }
 
-function partsOf(value: object): Iterable<Value> | null {
-  if (value instanceof HarnList) return value.view()
+function partsOf(value: object): readonly Value[] | null {
   if (value instanceof Keyed) return value.values()
-  if (value instanceof HarnSet) return value.map.values()
+  if (value instanceof HarnSet) return value.values()
   if (value instanceof HarnEnum) return value.fields
   if (value instanceof HarnPair) return [value.first, value.second]
   return null

@@ -107,10 +107,12 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   },
 }
 
+const BY_NAME: ReadonlyMap<string, Filter> = new Map(Object.entries(FILTERS))
+
 /** Throws FilterError. */
 export function applyFilter(name: string, value: Value, args: readonly Value[]): Value {
-  const filter = Object.hasOwn(FILTERS, name) ? FILTERS[name]! : null
-  if (filter === null) throw new FilterError(`unknown filter \`${name}\``)
+  const filter = BY_NAME.get(name)
+  if (filter === undefined) throw new FilterError(`unknown filter \`${name}\``)
   if (args.length < filter.args[0] || args.length > filter.args[1])
     throw new FilterError(`filter \`${name}\` got wrong number of arguments`)
   return filter.run(value, args)

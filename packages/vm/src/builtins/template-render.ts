@@ -78,13 +78,15 @@ export function renderTemplate(
 ): Rendering {
   const renderer = new Renderer(loader, withSpans)
   renderer.file(text, origin, new Map(bindings), [])
-  return { text: renderer.out, spans: renderer.spans }
+  return { text: renderer.text(), spans: renderer.spans }
 }
 
 type Scope = Map<string, Value>
 
 class Renderer {
-  out = ''
+  /** What was written, piece by piece: a tree of texts would have to be walked by whoever reads it. */
+  private readonly written: string[] = []
+  private size = 0
   readonly spans: Span[] = []
   private readonly loader: Loader
   private readonly withSpans: boolean
@@ -93,9 +95,8 @@ class Renderer {
   private includes = 0
   private work = 0
   private visited = 0
-  /** Bytes of UTF-8 in `out` up to `countedTo`; counted on demand. */
+  /** Bytes of UTF-8 that were written; counted for spans only. */
   private bytes = 0
-  private countedTo = 0
 
   constructor(loader: Loader, withSpans: boolean) {
     this.loader = loader
@@ -115,25 +116,21 @@ class Renderer {
     }
   }
 
-  private offset(): number {
-    if (!this.withSpans) return 0
-    for (; this.countedTo < this.out.length; this.countedTo++) {
-      const unit = this.out.charCodeAt(this.countedTo)
-      // Each half of a surrogate pair stands for two of the four bytes.
-      this.bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
-    }
-    return this.bytes
+  text(): string {
+    return this.written.join('')
   }
 
   private span(kind: Span['kind'], place: Place | null, start: number, bound: string | null = null): void {
     if (!this.withSpans) return
     const shown = bound === null ? null : shortened(bound)
-    this.spans.push({ kind, line: place?.line ?? 0, column: place?.column ?? 0, start, end: this.offset(), bound: shown })
+    this.spans.push({ kind, line: place?.line ?? 0, column: place?.column ?? 0, start, end: this.bytes, bound: shown })
   }
 
   private write(text: string): void {
-    this.out += text
-    if (this.out.length > MAX_OUTPUT) throw new RenderError('template output is too large')
+    this.written.push(text)
+    this.size += text.length
+    if (this.size > MAX_OUTPUT) throw new RenderError('template output is too large')
+    if (this.withSpans) this.bytes += byteLength(text)
   }
 
   private step(): void {
@@ -143,31 +140,30 @@ class Renderer {
 
   private nodes(nodes: readonly Node[], scope: Scope, origin: Origin, parents: readonly string[]): void {
     if (++this.depth > MAX_DEPTH) throw new RenderError('template is nested too deeply')
-    for (const node of nodes) this.node(node, scope, origin, parents)
+    for (let at = 0; at < nodes.length; at++) this.node(nodes[at]!, scope, origin, parents)
     this.depth--
   }
 
   private node(node: Node, scope: Scope, origin: Origin, parents: readonly string[]): void {
     this.step()
-    const start = this.offset()
+    const start = this.bytes
     switch (node.kind) {
       case 'text':
         this.write(node.text)
-        return this.span('text', null, start)
+        if (this.withSpans) this.span('text', null, start)
+        return
       case 'name': {
         const value = scope.get(node.name)
-        if (value === undefined) {
-          this.write(`{{${node.name}}}`)
-          return this.span('legacy_bare', null, start)
-        }
-        const text = templateText(value)
+        const text = value === undefined ? `{{${node.name}}}` : templateText(value)
         this.write(text)
-        return this.span('legacy_bare', null, start, text)
+        if (this.withSpans) this.span('legacy_bare', null, start, value === undefined ? null : text)
+        return
       }
       case 'value': {
-        const text = templateText(this.at(node.place, () => evaluate(node.expression, scope)))
+        const text = templateText(this.evaluated(node.expression, scope, node.place))
         this.write(text)
-        return this.span('expr', node.place, start, text)
+        if (this.withSpans) this.span('expr', node.place, start, text)
+        return
       }
       case 'if':
         return this.branches(node, scope, origin, parents, start)
@@ -178,10 +174,10 @@ class Renderer {
     }
   }
 
-  /** Gives errors of evaluation the place of their directive. */
-  private at<T>(place: Place, run: () => T): T {
+  /** Errors get the place of their directive. */
+  private evaluated(expression: Expression, scope: Scope, place: Place): Value {
     try {
-      return run()
+      return evaluate(expression, scope)
     } catch (error) {
       if (error instanceof FilterError) throw new TemplateError(error.message, place)
       throw error
@@ -195,13 +191,13 @@ class Renderer {
     parents: readonly string[],
     start: number,
   ): void {
-    const taken = node.branches.find((branch) => this.at(branch.place, () => templateTruth(evaluate(branch.condition, scope))))
+    const taken = node.branches.find((branch) => templateTruth(this.evaluated(branch.condition, scope, branch.place)))
     this.nodes(taken === undefined ? node.otherwise : taken.body, scope, origin, parents)
     this.span('if', node.place, start)
   }
 
   private loop(node: Extract<Node, { kind: 'for' }>, scope: Scope, origin: Origin, parents: readonly string[]): void {
-    const source = this.at(node.place, () => evaluate(node.source, scope))
+    const source = this.evaluated(node.source, scope, node.place)
     const items = itemsOf(source)
     if (items === null)
       throw new TemplateError(`cannot iterate over ${typeName(source)} — expected list, dict, set, or range`, node.place)
@@ -211,10 +207,9 @@ class Renderer {
     const wantsLoop = node.body.some(mayReadLoop)
     for (let index = 0; index < length; index++) {
       this.step()
-      const start = this.offset()
-      const [key, item] = items.at(index)
-      if (node.key !== null) inner.set(node.key, key)
-      inner.set(node.item, item)
+      const start = this.bytes
+      if (node.key !== null) inner.set(node.key, items.keyAt(index))
+      inner.set(node.item, items.itemAt(index))
       if (wantsLoop)
         inner.set(
           'loop',
@@ -232,14 +227,10 @@ class Renderer {
     parents: readonly string[],
     start: number,
   ): void {
-    const path = this.at(node.place, () => evaluate(node.path, scope))
+    const path = this.evaluated(node.path, scope, node.place)
     if (typeof path !== 'string') throw new TemplateError(`include path must be a string (got ${typeName(path)})`, node.place)
     const inner = new Map(scope)
-    for (const [name, value] of node.bindings)
-      inner.set(
-        name,
-        this.at(node.place, () => evaluate(value, scope)),
-      )
+    for (const [name, value] of node.bindings) inner.set(name, this.evaluated(value, scope, node.place))
     const loaded = this.loader.load(origin, path)
     if ('error' in loaded) throw new TemplateError(loaded.error, node.place)
     const chain = origin.path === null ? parents : [...parents, origin.path]
@@ -301,22 +292,33 @@ function shortened(text: string): string {
 
 interface Turns {
   readonly length: number
-  /** Key and item of a turn. */
-  readonly at: (index: number) => readonly [Value, Value]
+  readonly keyAt: (index: number) => Value
+  readonly itemAt: (index: number) => Value
 }
 
 /** The turns of a loop over a value; null for what cannot be looped over. */
 function itemsOf(value: Value): Turns | null {
-  if (value === null) return { length: 0, at: () => [null, null] }
+  if (value === null) return { length: 0, keyAt: () => null, itemAt: () => null }
   if (value instanceof HarnDict) {
     const keys = value.keys()
-    return { length: keys.length, at: (index) => [keys[index]!, value.get(keys[index]!)!] }
+    return { length: keys.length, keyAt: (index) => keys[index]!, itemAt: (index) => value.get(keys[index]!)! }
   }
   if (value instanceof HarnList || value instanceof HarnSet) {
     const items = value instanceof HarnList ? value.view() : value.values()
-    return { length: items.length, at: (index) => [index, items[index]!] }
+    return { length: items.length, keyAt: (index) => index, itemAt: (index) => items[index]! }
   }
-  return value instanceof HarnRange ? { length: value.length, at: (index) => [index, addInts(value.start, index)] } : null
+  if (!(value instanceof HarnRange)) return null
+  return { length: value.length, keyAt: (index) => index, itemAt: (index) => addInts(value.start, index) }
+}
+
+/** Bytes of UTF-8; each half of a surrogate pair stands for two of the four. */
+function byteLength(text: string): number {
+  let bytes = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
+  }
+  return bytes
 }
 
 // --------------------------------------------------------------------------------------------------------- expressions
@@ -343,14 +345,17 @@ function evaluate(expression: Expression, scope: Scope): Value {
       return applyFilter(
         expression.name,
         evaluate(expression.input, scope),
-        expression.args.map((arg) => evaluate(arg, scope)),
+        expression.args.length === 0 ? NO_ARGS : expression.args.map((arg) => evaluate(arg, scope)),
       )
   }
 }
 
+const NO_ARGS: readonly Value[] = []
+
 function follow(root: Value, steps: readonly (string | number)[]): Value {
   let value = root
-  for (const step of steps) {
+  for (let at = 0; at < steps.length; at++) {
+    const step = steps[at]!
     if (typeof step === 'string') {
       value = value instanceof Keyed ? (value.get(step) ?? null) : null
     } else {

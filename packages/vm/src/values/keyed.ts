@@ -217,7 +217,7 @@ export abstract class Keyed {
   }
 
   /** Values in order of insertion; read only. */
-  values(): Iterable<Value> {
+  values(): readonly Value[] {
     const { table } = this
     if (table === null || table.places.size === this.slots.length) return this.slots
     return Array.from(table.places.values(), (at) => this.slots[at]!)
