@@ -71,9 +71,7 @@ function split(state: LoopState): [HarnList, HarnList] {
 function partition(end: (matching: HarnList, rest: HarnList) => Value): Loop {
   return {
     visit: (state, item, answer) => {
-      const parts = split(state)
-      const at = isTruthy(answer) ? 0 : 1
-      state.out[at] = parts[at].append(item)
+      split(state)[isTruthy(answer) ? 0 : 1].add(item)
       return undefined
     },
     end: (state) => end(...split(state)),
@@ -113,13 +111,14 @@ const LOOPS = {
   max_by: bestBy((order) => order > 0),
   partition: partition((matching, rest) => new HarnList([matching, rest])),
   partition_dict: partition((match, rest) => HarnDict.of({ match, no_match: rest })),
-  // `acc` is the dict under construction; a group grows in amortised constant time, because `append` shares its buffer.
+  // `acc` is the dict under construction, whose lists nothing else can see.
   group_by: {
     visit: (state, item, answer) => {
       const groups = (state.acc ??= new HarnDict()) as HarnDict
       const key = display(answer)
       const group = groups.get(key)
-      groups.set(key, group === undefined ? new HarnList([item]) : (group as HarnList).append(item))
+      if (group === undefined) groups.set(key, new HarnList([item]))
+      else (group as HarnList).add(item)
       return undefined
     },
     end: (state) => state.acc ?? new HarnDict(),

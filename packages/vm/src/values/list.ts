@@ -107,6 +107,12 @@ export class HarnList {
     return new HarnList(items)
   }
 
+  /** Puts a value behind the last, in place: only in a list that nobody else can see yet. */
+  add(value: Value): void {
+    this.items.push(value)
+    this.length++
+  }
+
   concat(other: HarnList): HarnList {
     this.owned = false
     const added = other.length
