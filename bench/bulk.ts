@@ -99,9 +99,9 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     js: (xs: number[]) => xs.reduce((sum, x) => sum + x, 0),
   },
   unique: {
-    script: 'len(data.unique())',
+    script: 'data.unique()[-1]',
     data: scattered,
-    js: (xs: number[]) => [...new Set(xs)].length,
+    js: (xs: number[]) => Array.from(new Set(xs)).at(-1)!,
   },
   'set from a list': {
     script: 'len(set(data))',

@@ -199,19 +199,19 @@ export const stringFunctions: readonly BuiltinDef[] = [
     { doc: 'Fills `{key}` from a dict, or each `{}` with the next argument.', borrows: true },
     format,
   ),
-  textFunction('trim(str: string) -> string', 'Without white space at both ends.', (text = '') => trim(text)),
-  textFunction('lowercase(str: string) -> string', 'In lower case.', (text = '') => text.toLowerCase()),
-  textFunction('uppercase(str: string) -> string', 'In upper case.', (text = '') => text.toUpperCase()),
+  textFunction('trim(str: string) -> string', 'Without white space at both ends.', (text) => trim(text)),
+  textFunction('lowercase(str: string) -> string', 'In lower case.', (text) => text.toLowerCase()),
+  textFunction('uppercase(str: string) -> string', 'In upper case.', (text) => text.toUpperCase()),
   builtin(
     'split(s: string, sep?: string) -> list<string>',
     { doc: 'The parts between separators, a space by default.', borrows: true },
     (ctx, text, separator) =>
       list(ctx, splitText(textArg(ctx, 0, text), ctx.argc > 1 ? textArg(ctx, 1, separator) : ' ', ctx.mostWork + 1)),
   ),
-  textFunction('starts_with(str: string, prefix: string) -> bool', 'Whether it begins with `prefix`.', (text = '', prefix = '') =>
+  textFunction('starts_with(str: string, prefix: string) -> bool', 'Whether it begins with `prefix`.', (text, prefix) =>
     text.startsWith(prefix),
   ),
-  textFunction('ends_with(str: string, suffix: string) -> bool', 'Whether it ends with `suffix`.', (text = '', suffix = '') =>
+  textFunction('ends_with(str: string, suffix: string) -> bool', 'Whether it ends with `suffix`.', (text, suffix) =>
     text.endsWith(suffix),
   ),
   builtin(
@@ -244,10 +244,10 @@ export const stringFunctions: readonly BuiltinDef[] = [
     { doc: 'The extended grapheme clusters.', borrows: true },
     (ctx, value) => segmenting.run(ctx, textArg(ctx, 0, value)),
   ),
-  textFunction('dirname(path: string) -> string', 'The path without its last part.', (path = '') => dirName(path)),
-  textFunction('basename(path: string) -> string', 'The last part of the path.', (path = '') => baseName(path)),
-  textFunction('extname(path: string) -> string', 'The extension with its dot.', (path = '') => extName(path)),
+  textFunction('dirname(path: string) -> string', 'The path without its last part.', (path) => dirName(path)),
+  textFunction('basename(path: string) -> string', 'The last part of the path.', (path) => baseName(path)),
+  textFunction('extname(path: string) -> string', 'The extension with its dot.', (path) => extName(path)),
   ...Object.entries(caseFunctions).map(([name, { doc, map }]) =>
-    textFunction(`${name}(s: string) -> string`, doc, (text = '') => map(text)),
+    textFunction(`${name}(s: string) -> string`, doc, (text) => map(text)),
   ),
 ]
