@@ -115,6 +115,12 @@ describe('what both tiers do', () => {
     for (const sliceFuel of [1, 2, 7, 1000]) inBoth(text, { sliceFuel })
   })
 
+  test('a function may have thousands of parameters', () => {
+    const names = Array.from({ length: 6000 }, (_, at) => `p${at}`)
+    const text = `fn f(${names.join()}) { return p0 + p5999 }\nvar s = 0\nfor i in 0 to 3 { s = s + f(${[...names.keys()].join()}) }\nprintln(s)`
+    expect(inBoth(text).output).toBe('23996\n')
+  })
+
   test('limits strike at the same unit', () => {
     for (const fuel of [10, 57, 200]) inBoth('fn f(n) { var i = 0\n while true { i = i + n }\n return i }\nf(1)', { fuel })
     inBoth('fn f() { var xs = []\n while true { xs = xs + [[1, 2, 3]] } }\nf()', { heap: 1 << 16 })

@@ -130,9 +130,10 @@ function verifyInstructions(chunk: ModuleChunk, fn: FunctionChunk, limits: Limit
     }
     at += 1 + operands.length
   }
-  // Slots without code come from names that are never bound, such as those of failed imports; more than that, a chunk may only ask
-  // for as much room as it has code.
-  if (fn.slots > MOST_IDLE_SLOTS + fn.code.length) report(0, `${fn.slots} slots for ${fn.code.length} words of code`)
+  // Slots without code come from parameters, whose names the chunk lists, and from names that are never bound, such as those of failed
+  // imports; more than that, a chunk may only ask for as much room as it has code.
+  if (fn.slots > MOST_IDLE_SLOTS + fn.params.length + fn.code.length)
+    report(0, `${fn.slots} slots for ${fn.code.length} words of code`)
   if (fn.params.length > fn.slots) report(0, 'fewer slots than parameters')
   return starts
 }

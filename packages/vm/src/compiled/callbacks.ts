@@ -57,11 +57,12 @@ export function loopText(name: string, frame: string): string {
     `function ${name}(m,d){const s=m.context.action.state,fn=s.fn,list=s.list,out=s.out;` +
     `if(!(fn instanceof Closure)||fn.code.jitCount!==${count}||d+2>=m.floor||d>=m.limits.frames)return CONTROL;` +
     'm.context.action=null;const top=m.deepest;m.deepest=d+2+RUN>m.floor?m.floor:d+2+RUN;' +
-    'let at=-1,v=null,x=null,w,acc=s.acc;for(;;){' +
+    // Nobody assigns to a list that a builtin was given, and what is appended to it lies behind its end.
+    'const items=list.items,size=list.length;let at=-1,v=null,x=null,w,acc=s.acc;for(;;){' +
     `if(--m.fuel<0){m.fuel++;m.deepest=top;return native(m,${JSON.stringify(frame)},s,at,acc,v)}` +
     `if(at>=0){${visit}}` +
-    `at++;if(at>=list.length){m.deepest=top;return ${end}}` +
-    `x=list.items[at];if(m.fuel>0)m.fuel--;else m.charge(1);` +
+    `at++;if(at>=size){m.deepest=top;return ${end}}` +
+    `x=items[at];if(m.fuel>0)m.fuel--;else m.charge(1);` +
     `w=fn.code.jit(m,fn,d+2,${args});` +
     `if(w===undefined){m.deepest=top;if(m.raised!==null){leaveRun(m);return}return native(m,${JSON.stringify(frame)},s,at,acc,v)}` +
     'v=w}}'
