@@ -118,7 +118,15 @@ describe('what both tiers do', () => {
   test('a function may have thousands of parameters', () => {
     const names = Array.from({ length: 6000 }, (_, at) => `p${at}`)
     const text = `fn f(${names.join()}) { return p0 + p5999 }\nvar s = 0\nfor i in 0 to 3 { s = s + f(${[...names.keys()].join()}) }\nprintln(s)`
-    expect(inBoth(text).output).toBe('23996\n')
+    expect(run(link(text), {}, { tier: AT_ONCE }).output).toBe('23996\n')
+  })
+
+  test('a loop in a function of hundreds of variables is compiled, and leaves those alone that it does not use', () => {
+    const lets = Array.from({ length: 300 }, (_, at) => `let v${at} = ${at} * 2`).join('\n')
+    const text = `${lets}\nvar s = 0\nfor i in 0 to 500 { s = s + i * v7\n if i == 400 { sleep(1ms) } }\nprintln("\${s} \${v0} \${v299}")`
+    const { output, machine } = inBoth(text)
+    expect(output).toBe('1753500 0 598\n')
+    expect(machine.fuelUsed).toBeGreaterThan(400)
   })
 
   test('limits strike at the same unit', () => {

@@ -9,7 +9,7 @@ import { LINKED } from '../interpreter/linked.js'
 import { Block } from './graph.js'
 import { Refusal, Region } from './region.js'
 import { inlinedCalls } from './inline.js'
-import { mayFault, writeOf } from './operands.js'
+import { mayFault, readsOf, writeOf } from './operands.js'
 import {
   afterInstr,
   ANY,
@@ -116,6 +116,11 @@ export class UnitWriter {
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
   private readonly written: ReadonlySet<number>
+  /**
+   * Slots that the text reads or writes, null for all. What lies in others stays in the frame that the base tier has; a function that is
+   * called has no such frame.
+   */
+  private readonly touched: ReadonlySet<number> | null = null
   /** Slots that quiet loops write. */
   private computed: ReadonlySet<number> | null = null
   private changing: ReadonlySet<number> | null = null
@@ -158,8 +163,9 @@ export class UnitWriter {
       return
     }
     this.shared = { texts: new Map(), slots: new Map(), functions: [], tests: new Map(), labels: 0 }
-    if (this.code.frameSize > MAX_SLOTS) throw new Refusal('too many slots')
     this.region = kind === 'loop' ? this.loopRegion(entry) : this.wholeRegion(entry)
+    this.touched = this.isWhole ? null : touchedSlots(this.region.order)
+    if ((this.touched?.size ?? this.code.frameSize) > MAX_SLOTS) throw new Refusal('too many slots')
     const types = new Uint8Array(this.code.frameSize)
     this.guessed = {
       allowed: guesses,
@@ -347,7 +353,7 @@ export class UnitWriter {
     const given = new Set(this.isWhole ? params : [])
     if (!this.isWhole) {
       for (let slot = 0; slot < this.code.frameSize; slot++) {
-        if (entry.live[slot] === 0) continue
+        if (entry.live[slot] === 0 || this.touched?.has(slot) === false) continue
         const type = this.expects.find((each) => each.slot === slot)?.type ?? ANY
         const name = `${type === FLOAT ? 'f' : 'r'}${slot}`
         given.add(name)
@@ -789,8 +795,10 @@ export class UnitWriter {
   // ---- leaving
 
   private site(i: Instr, before: boolean): string {
-    const slots = before ? this.graph.liveBefore(i) : this.graph.liveWhileWaiting(i)
-    if (slots === undefined) throw new Refusal('code that no path reaches')
+    const live = before ? this.graph.liveBefore(i) : this.graph.liveWhileWaiting(i)
+    if (live === undefined) throw new Refusal('code that no path reaches')
+    const { touched } = this
+    const slots = touched === null ? live : live.filter((slot) => touched.has(slot))
     return `S[${this.sites.push(new Site(this.code, i, slots)) - 1}]`
   }
 
@@ -921,6 +929,21 @@ export class UnitWriter {
   private place(i: Instr): string {
     return `S[${this.sites.push(new Site(this.code, i, [])) - 1}]`
   }
+}
+
+/** Slots that blocks read or write. */
+function touchedSlots(blocks: readonly Block[]): Set<number> {
+  const touched = new Set<number>()
+  for (const { instrs, faultSlot } of blocks) {
+    if (faultSlot >= 0) touched.add(faultSlot)
+    for (const i of instrs) {
+      for (const slot of readsOf(i)) touched.add(slot)
+      touched.add(writeOf(i))
+      if (i.op === LINKED.NEXT) touched.add(i.d)
+    }
+  }
+  touched.delete(-1)
+  return touched
 }
 
 /** The instruction that runs first, of a block that may be an empty one in front of a loop. */
