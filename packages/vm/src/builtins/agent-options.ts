@@ -234,22 +234,28 @@ const EXECUTORS: readonly string[] = ['harn', 'harn_builtin', 'host_bridge', 'mc
 export function requireExecutable(tools: readonly HarnDict[], label: string): void {
   for (const tool of tools) {
     const name = toolName(tool)
+    if (name === '') continue
     const executor = textAt(tool, 'executor')
     if (executor !== null && !EXECUTORS.includes(executor)) {
-      failRuntime(`${label}: tool '${name}' declares unknown executor: "${executor}"`)
-    }
-    const handled = isCallable(present(tool, 'handler'))
-    if (RUNTIME_TOOLS.includes(name) || handled) continue
-    if (executor === 'harn' || executor === 'harn_builtin') {
       failRuntime(
-        `${label}: tool '${name}' declares executor: "harn" but has no callable \`handler\`. ` +
-          'Attach a handler function or name another executor.',
+        `${label}: tool '${name}' declares unknown executor "${executor}". Expected one of: ` +
+          '"harn", "host_bridge", "mcp_server", "provider_native".',
+      )
+    }
+    if (isCallable(present(tool, 'handler'))) continue
+    if ((executor === 'harn' || executor === 'harn_builtin') && !RUNTIME_TOOLS.includes(name)) {
+      failRuntime(
+        `${label}: tool '${name}' declares executor: "${executor}" but has no callable \`handler\`. ` +
+          'Reattach the handler fn or change the executor to a backend that does not require one.',
       )
     }
     if (executor === null && textAt(tool, '_mcp_server') === null) {
       failRuntime(
-        `${label}: tool '${name}' has no executable backend. Attach a \`handler\`, or declare an executor: ` +
-          '"host_bridge", "mcp_server" or "provider_native".',
+        `${label}: tool '${name}' has no executable backend — no \`handler\` closure, no declared \`executor\`, and no ` +
+          '`_mcp_server` annotation. Either attach a handler fn (executor: "harn"), declare an alternate backend ' +
+          '(executor: "host_bridge" + host_capability, executor: "mcp_server" + mcp_server, or executor: "provider_native"), or ' +
+          'remove the tool from the registry. Starting the loop with this tool would surface as ' +
+          `\`[builtin_call] unhandled: ${name}\` at the first model call.`,
       )
     }
   }
