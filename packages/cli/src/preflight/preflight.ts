@@ -159,6 +159,8 @@ export class Preflight {
   }
 
   private hostCall(call: ExprOf<'Call'>, first: Literal | null, { file, key }: PreflightModule): void {
+    // Without a name there is nothing to look at; the run says what is missing.
+    if (call.args.length === 0) return
     const dot = first?.text.indexOf('.') ?? -1
     if (first === null || dot < 0) return this.report(file, 'H008', call.args[0]?.span ?? call.span, {})
     const [capability, operation] = [first.text.slice(0, dot), first.text.slice(dot + 1)]

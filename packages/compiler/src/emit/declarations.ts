@@ -134,7 +134,14 @@ function emitAttributeValue(fn: FunctionEmitter, value: AttributeValue): void {
   fn.emit('CONST', fn.module.constant(value))
 }
 
+/** Lists are for other attributes (04a §1.12). */
+function requireScalars(attribute: Attribute): void {
+  if (attribute.args.some(({ value }) => Array.isArray(value)))
+    throw new CompileError('attribute argument must be a literal value', attribute.span)
+}
+
 function emitAcpTool(fn: FunctionEmitter, decl: FnDecl, attribute: Attribute, loadFunction: () => void): void {
+  requireScalars(attribute)
   callBuiltin(fn, 'tool_registry', 0)
   fn.emit('CONST', fn.module.constant(namedArgument(attribute, 'name') ?? decl.name.text))
   fn.emit('CONST', fn.module.constant(''))
@@ -149,6 +156,7 @@ function emitAcpTool(fn: FunctionEmitter, decl: FnDecl, attribute: Attribute, lo
 }
 
 function emitAcpSkill(fn: FunctionEmitter, decl: FnDecl, attribute: Attribute, loadFunction: () => void): void {
+  requireScalars(attribute)
   callBuiltin(fn, 'skill_registry', 0)
   fn.emit('CONST', fn.module.constant(namedArgument(attribute, 'name') ?? decl.name.text))
   const count = emitAttributeArgs(fn, attribute)
