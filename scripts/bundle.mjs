@@ -189,7 +189,7 @@ function fillCache() {
   const env = { ...process.env, BRIDLE_COMPILE_CACHE: '', XDG_CACHE_HOME: folder, NODE_OPTIONS: '' }
   /** @param {readonly string[]} words */
   const run = (...words) => {
-    const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), 'run', ...words], {
+    const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), ...words], {
       env,
       encoding: 'utf8',
     })
@@ -199,11 +199,12 @@ function fillCache() {
     const file = join(folder, 'script.harn')
     writeFileSync(file, script)
     // The code of a file that is kept is what has run of it by the end of the run that keeps it: of the core, what a script needs that
-    // was compiled before.
-    run(file)
+    // was compiled before; of the other files, what is common.
+    run('run', file)
     rmSync(join(target, 'compiled'), { recursive: true })
-    run(file)
-    run('-e', script)
+    run('run', file)
+    run('run', '-e', `${script}println(regex_match("a+", path_join("a", "b")), file_exists("x"), now_ms() > 0)\n`)
+    run('check', file)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -34,7 +34,10 @@ function load(name: string): unknown {
   const cachedData = cachedCode(name)
   // The bundler writes ASCII only.
   const script = new Script(readFileSync(filename, 'latin1'), { filename, ...(cachedData === null ? {} : { cachedData }) })
-  if (cachedData === null || script.cachedDataRejected === true) compiled.push({ name, script })
+  if (cachedData === null || script.cachedDataRejected === true) {
+    if (compiled.length === 0 && isPlainProcess()) process.once('exit', writeCache)
+    compiled.push({ name, script })
+  }
   const run = script.runInThisContext() as (...args: readonly unknown[]) => void
   run(module.exports, requireInside, module, filename, library)
   return module.exports
@@ -88,4 +91,3 @@ function writeCache(): void {
 const entry = load(BRIDLE_ENTRY) as { readonly begin?: (words: readonly string[], build: string) => Promise<void> }
 // No top-level await: the bundle is CommonJS. A worker begins by being loaded.
 void entry.begin?.(process.argv.slice(2), BRIDLE_BUILD)
-if (compiled.length > 0 && isPlainProcess()) process.once('exit', writeCache)

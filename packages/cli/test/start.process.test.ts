@@ -56,6 +56,21 @@ test('the first run writes the cache, the next one uses it', () => {
   expect(cached(cache)).toEqual(written)
 })
 
+test('what is loaded later is cached too', () => {
+  const wrapped = (body: string): string => `(function(exports,require,module,__filename,__dirname){${body}})`
+  writeFileSync(
+    join(folder, 'lib', 'main.js'),
+    wrapped('exports.begin = async (words, build) => { await null; console.log(build, require("./part.js").twice(2)) }'),
+  )
+  const cache = join(folder, 'cache')
+  expect(start(cache)).toBe('test 4\n')
+  const [name = ''] = readdirSync(cache)
+  expect(readdirSync(join(cache, name)).sort()).toEqual(['main.js.bin', 'part.js.bin'])
+  rmSync(join(cache, name, 'part.js.bin'))
+  expect(start(cache)).toBe('test 4\n')
+  expect(readdirSync(join(cache, name)).sort()).toEqual(['main.js.bin', 'part.js.bin'])
+})
+
 test('the cache is for its owner only, and named after the bundle and Node', () => {
   const cache = join(folder, 'cache')
   start(cache)

@@ -27,7 +27,10 @@ export function signaturesOf(registry: Registry, globals: Iterable<string> = [])
     // The receiver's type is not known here: the name must be safe on every type that has it.
     borrowsMethod: (name) => borrowed.has(name) && !kept.has(name),
     constants: [...registry.constants.keys(), ...globals],
-    names: [...registry.builtins.keys()].filter((name) => !name.startsWith(INTERNAL) && !name.includes('.')),
+    // For suggestions: most programs never ask.
+    get names() {
+      return [...registry.builtins.keys()].filter((name) => !name.startsWith(INTERNAL) && !name.includes('.'))
+    },
   }
 }
 
