@@ -126,7 +126,7 @@ const GOALS: readonly Goal[] = [
     what: 'start of `bridle run`, × bare Node',
     bound: 1.3,
     values: of('process start', 'bridle run of hello, × bare Node'),
-    obstacle: 'reading the code cache and defining a thousand builtins',
+    obstacle: 'reading and evaluating the core of the bundle',
   },
   ...[10, 100, 1000].map((size): Goal => ({
     what: `parsing ${size} KB, MB/s`,

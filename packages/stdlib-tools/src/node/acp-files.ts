@@ -6,26 +6,29 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { AcpSessionRecord, AcpSessionStore } from '../bridge/acp-sessions.js'
 
-const RECORD = z.object({
-  id: z.string(),
-  cwd: z.string(),
-  parent: z.string().nullable(),
-  branchedAt: z.number().nullable(),
-  title: z.string().nullable(),
-  turns: z.array(
-    z.object({
-      prompt: z.string(),
-      said: z.string(),
-      stopReason: z.enum(['completed', 'cancelled', 'failed']).nullable(),
-    }),
-  ),
-})
+/** Made when asked for: loading zod is a good part of the start of a run that needs this module's neighbours. */
+const recordSchema = () =>
+  z.object({
+    id: z.string(),
+    cwd: z.string(),
+    parent: z.string().nullable(),
+    branchedAt: z.number().nullable(),
+    title: z.string().nullable(),
+    turns: z.array(
+      z.object({
+        prompt: z.string(),
+        said: z.string(),
+        stopReason: z.enum(['completed', 'cancelled', 'failed']).nullable(),
+      }),
+    ),
+  })
 
 /** Makes the folder with the first session. Failures to write are thrown to whoever saves. */
 export function fileSessions(folder: string): AcpSessionStore {
+  let schema: ReturnType<typeof recordSchema> | null = null
   const read = (file: string): AcpSessionRecord | null => {
     try {
-      return RECORD.parse(JSON.parse(readFileSync(join(folder, file), 'utf8')))
+      return (schema ??= recordSchema()).parse(JSON.parse(readFileSync(join(folder, file), 'utf8')))
     } catch {
       // Not there, half a file of another program, or a record of another version: no session of ours.
       return null
