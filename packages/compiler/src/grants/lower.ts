@@ -354,13 +354,22 @@ class Lowering {
   private checkCall(node: Extract<Expr, { kind: 'Call' }>, scopes: Scopes): void {
     const alias = this.aliases.get(node.callee.text)
     const [first] = node.args
-    if (alias === undefined || alias.server || first === undefined || first.spread || first.value.kind !== 'Dict') return
+    if (alias === undefined || alias.server || first === undefined || first.spread) return
     const args: Record<string, unknown> = {}
     const places = new Map<string, Span>()
-    for (const entry of first.value.entries) {
-      if (entry.kind !== 'named') return
-      args[entry.key.text] = constantOf(entry.value)
-      places.set(entry.key.text, entry.value.span)
+    const give = (name: string, value: Expr): void => {
+      args[name] = constantOf(value)
+      places.set(name, value.span)
+    }
+    if (first.value.kind === 'Dict') {
+      for (const entry of first.value.entries) {
+        if (entry.kind !== 'named') return
+        give(entry.key.text, entry.value)
+      }
+    } else {
+      const parameter = FIRST_PARAMETER.get(alias.tool.split('.', 1)[0]!)
+      if (parameter === undefined || node.args.length > 1) return
+      give(parameter, first.value)
     }
     const known = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined))
     // A constraint of the host may look at any argument, so it is asked when none is worked out by the run.
@@ -439,6 +448,12 @@ function plainOf(value: WrittenValue | AttributeValue): GrantValue | null {
   const items = (value as readonly (WrittenValue | AttributeValue)[]).map(scalar)
   return items.some((item) => item === null) ? null : (items as GrantScalar[])
 }
+
+/** What a single argument of a standard tool is, by family, where all tools of the family agree. */
+const FIRST_PARAMETER: ReadonlyMap<string, string> = new Map([
+  ['http', 'url'],
+  ['env', 'name'],
+])
 
 function constantOf(value: Expr): unknown {
   switch (value.kind) {

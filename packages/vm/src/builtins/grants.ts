@@ -159,7 +159,7 @@ function violationError(
     alias: facts.alias,
     constraint: violation.constraint,
     value: isSecret ? '[redacted]' : fromPlain((violation.value ?? null) as Plain),
-    allowed: fromPlain(violation.allowed as Plain),
+    allowed: isSecret ? '[redacted]' : fromPlain(violation.allowed as Plain),
     scope,
   })
   return toolError(code, `policy violation for '${facts.alias ?? facts.tool}': ${reason}`, facts, details)
