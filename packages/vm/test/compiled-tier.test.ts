@@ -2,7 +2,8 @@
 // find is in fuzz (target `tiers`); here is what a reader should know, a case each.
 
 import { describe, expect, test } from 'vitest'
-import { link, run } from './support.js'
+import { linkProgram, restrictRegistry } from '@bridle/vm'
+import { compile, link, registry, run } from './support.js'
 import type { Ran } from './support.js'
 import type { Limits, TierOptions } from '@bridle/vm'
 
@@ -161,6 +162,14 @@ describe('text of a script', () => {
     const text = `fn f(d) { var s = ""\n for i in 0 to 2 { s = s + d.constructor + d["__proto__"] + "${nasty}" }\n return s }\nprintln(f({constructor: "c", __proto__: "p"}))`
     expect(inBoth(text).output).toContain('cp')
   })
+})
+
+test('a builtin that is denied is denied to compiled code, which has short ways for some', () => {
+  const text =
+    'var s = 0.0\nvar caught = 0\nfor i in 0 to 99 { try { s = s + sqrt(i * 1.5) } catch (e) { caught = caught + 1 }\n' +
+    'try { s = s + len("abc") } catch (e) { caught = caught + 1 } }\nprintln("${s} ${caught}")'
+  const program = linkProgram(compile(text), restrictRegistry(registry, { deny: ['sqrt', 'len'] }))
+  expect(run(program, {}, { tier: AT_ONCE }).output).toBe('0.0 200\n')
 })
 
 describe('guesses', () => {
