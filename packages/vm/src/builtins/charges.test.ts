@@ -57,6 +57,28 @@ interface Parameter {
 
 /** Calls for which arguments by type would be refused, or take the short way. */
 const SPELLED: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['schema_check', 'schema_parse', 'schema_is', 'is_type', 'schema_expect', 'json_validate'].flatMap((name) => [
+      [`${name} data`, `${name}(items, {items: {type: "int"}})`],
+      [
+        `${name} schema`,
+        `${name}({a: 1}, {properties: items.map({ x -> pair("k" + to_string(x), {type: "int"}) }).iter().to_dict()})`,
+      ],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['from_json', 'to_json', 'from_openapi', 'to_openapi'].map((name) => [
+      `schema_${name}_schema schema`,
+      `schema_${name}_schema({properties: items.map({ x -> pair("k" + to_string(x), {}) }).iter().to_dict()})`,
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['extend base', 'extend overrides', 'partial schema', 'pick schema', 'omit schema'].map((name) => {
+      const schema = '{properties: items.map({ x -> pair("k" + to_string(x), {}) }).iter().to_dict()}'
+      const builtin = `schema_${name.split(' ')[0]}`
+      return [`schema_${name}`, `${builtin}(${schema}, ${builtin === 'schema_extend' ? schema : '["a"]'})`]
+    }),
+  ),
   'unicode_normalize s': 'unicode_normalize(text, "NFC")',
   'unicode_normalize form': 'unicode_normalize(text, "NFD")',
   'str_pad s': 'str_pad(text, 3, " ", "left")',

@@ -3,7 +3,7 @@
 import { builtin } from './builtin.js'
 import type { Context, Result } from './builtin.js'
 import { textArg } from './core-values.js'
-import { csvLine, parseCsv } from './data-formats-csv.js'
+import { CsvReading, csvLine } from './data-formats-csv.js'
 import { parseJunit } from './data-formats-junit.js'
 import { parseTomlText, stringifyToml } from './data-formats-toml.js'
 import { FormatError, KeyError, YamlWriting, parseYaml } from './data-formats-yaml.js'
@@ -36,7 +36,6 @@ function converting(ctx: Context, prefix: string, convert: () => Value): Result 
 /** Units that reading a character takes. The libraries for YAML and TOML are made for documents people write. */
 const YAML_UNITS = 8
 const TOML_UNITS = 4
-const CSV_UNITS = 1
 
 function textOf(ctx: Context, value: Value | undefined, units: number): string {
   const text = textArg(ctx, 0, value)
@@ -58,12 +57,14 @@ function csvOptions(options: Value | undefined): CsvOptions {
   return { headers: options.get('headers') === true, delimiter: first }
 }
 
-function readCsv(text: string, options: CsvOptions): Value {
-  const records = parseCsv(text, options.delimiter)
-  if (!options.headers) return new HarnList(records.map((record) => new HarnList(record)))
-  const [head = [], ...rows] = records
-  return new HarnList(rows.map((row) => HarnDict.named(head.map((key, at) => [key, row[at] ?? '']))))
+function* csvReadingSteps(text: string, { headers, delimiter }: CsvOptions): Steps {
+  const rows = yield* new CsvReading(text, delimiter).rows(headers)
+  return () => rows
 }
+
+const csvReading = inPieces('csv.parse', ([text, headers, delimiter]) =>
+  inSteps(csvReadingSteps(text as string, { headers: headers as boolean, delimiter: delimiter as string })),
+)
 
 class CsvError extends Error {}
 
@@ -204,8 +205,13 @@ export const dataFormatsFamily: BuiltinFamily = {
     ),
     builtin(
       'csv_parse(text: string, options?: {headers?: bool, delimiter?: string}) -> list',
-      { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true },
-      (ctx, text, options) => readCsv(textOf(ctx, text, CSV_UNITS), csvOptions(options)),
+      { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true, pays: true },
+      (ctx, text, options) => {
+        const source = textArg(ctx, 0, text)
+        ctx.charge(source.length >> 9)
+        const { headers, delimiter } = csvOptions(options)
+        return csvReading.run(ctx, source, headers, delimiter)
+      },
     ),
     builtin(
       'csv_stringify(rows: list, options?: {headers?: bool, delimiter?: string}) -> string',
@@ -223,5 +229,5 @@ export const dataFormatsFamily: BuiltinFamily = {
       (ctx, input) => junit(ctx, input ?? null),
     ),
   ],
-  frames: [csvWriting.frame, yamlWriting.frame],
+  frames: [csvReading.frame, csvWriting.frame, yamlWriting.frame],
 }

@@ -6,6 +6,7 @@ import { CONTROL, builtin, frame, method } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
 import { addInts, count as intOf, numberOf } from './core-values.js'
 import { advance, iterNextFrame, makeIter, notIterable } from './iter.js'
+import { eachOf, inPieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { distinct } from './sets.js'
 import { compare } from '../values/equality.js'
@@ -61,6 +62,25 @@ function best(wanted: (order: number) => boolean): Sink {
   }
 }
 
+/** Units of a key and its value. */
+const UNITS_A_KEY = 3
+
+const dictOfPairs = inPieces('iter.to_dict', ([list]) => {
+  const pairs = (list as HarnList).view() as readonly HarnPair[]
+  const dict = new HarnDict()
+  return eachOf(
+    pairs.length,
+    (at, budget) => {
+      const { first, second } = pairs[at]!
+      dict.put(first as string, second)
+      budget.left -= UNITS_A_KEY
+      budget.heap += 48
+      return undefined
+    },
+    () => dict,
+  )
+})
+
 const SINKS: { readonly [name: string]: Sink } = {
   to_list: { take: collect, end: (_ctx, state) => new HarnList(state.items) },
   to_set: { take: collect, end: (ctx, state) => distinct.run(ctx, new HarnList(state.items)) },
@@ -73,7 +93,7 @@ const SINKS: { readonly [name: string]: Sink } = {
       }
       return collect(ctx, state)
     },
-    end: (_ctx, state) => new HarnDict(new Map((state.items as HarnPair[]).map((pair) => [pair.first as string, pair.second]))),
+    end: (ctx, state) => dictOfPairs.run(ctx, new HarnList(state.items)),
   },
   count: {
     take: (_ctx, state) => {
@@ -310,5 +330,5 @@ export const iterFamily: BuiltinFamily = {
     ...['list', 'dict', 'set', 'string', 'generator', 'stream', 'channel'].map(iterOf),
     ...['generator', 'stream'].map(nextOf),
   ],
-  frames: [iterNextFrame, sinkFrame, generatorNextFrame],
+  frames: [iterNextFrame, sinkFrame, dictOfPairs.frame, generatorNextFrame],
 }

@@ -4,6 +4,7 @@
 import { findJson } from './json-extract.js'
 import { parseJson } from './json-read.js'
 import { stringifyJson } from './json-write.js'
+import { atOnce } from './pieces.js'
 import { checkSchema } from './schema-check.js'
 import { SchemaError, canonicalSchema } from './schema-normal.js'
 import { parseTagged } from './tagged-response.js'
@@ -65,7 +66,7 @@ export function judge(request: LlmRequest, response: LlmResponse, violations: re
   }
   if (request.outputSchema === null) return { data, errors: [], missing: false }
   try {
-    const checked = checkSchema(data, canonicalSchema(request.outputSchema), true)
+    const checked = checkSchema(data, atOnce(canonicalSchema(request.outputSchema)), true)
     return { data: checked.errors.length === 0 ? checked.value : data, errors: checked.errors, missing: false }
   } catch (error) {
     if (error instanceof SchemaError) return { data, errors: [error.message], missing: false }

@@ -3,7 +3,7 @@
 // the middle does the pieces again that were done, from the same arguments, and does not pay for them twice.
 
 import { frame } from './builtin.js'
-import { payBy, smallVisits, work } from '../values/meter.js'
+import { metered, meteredAndPaid, payBy, visit, work } from '../values/meter.js'
 import type { Context, FrameDef, FrameState, Result } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -13,6 +13,8 @@ export const PIECE = 20_000
 /** What a piece may do. The work counts `left` down, and may overdraw it by its last step. */
 export interface Budget {
   left: number
+  /** What of it was paid when it was done: scans, and walks that are not small (values/meter.ts). */
+  paid: number
   /** Heap units of what the piece made. */
   heap: number
 }
@@ -25,9 +27,15 @@ export interface Work {
 /** Elements between two looks at what walks have cost. */
 const AT_ONCE = 16
 
+/** Takes off what was metered since `before` and `paidBefore`. */
+function takeMetered(budget: Budget, before: number, paidBefore: number): void {
+  budget.left -= metered() - before
+  budget.paid += meteredAndPaid() - paidBefore
+}
+
 /**
  * The usual work: `visit` does one element after the other and counts the budget down, `end` has the result; `visit` may have it
- * before. Small walks over what lies in an element (display, keys, equality), which are otherwise part of the operation, count here.
+ * before. What is metered meanwhile (display, keys, equality, scans of texts) counts too, also where it is else part of an operation.
  */
 export function eachOf(
   length: number,
@@ -39,11 +47,12 @@ export function eachOf(
     step: (ctx, budget) => {
       while (at < length) {
         if (budget.left <= 0) return undefined
-        const before = smallVisits()
+        const before = metered()
+        const paidBefore = meteredAndPaid()
         const to = Math.min(length, at + AT_ONCE)
         let early: Result | undefined
         while (at < to && early === undefined && budget.left > 0) early = visit(at++, budget)
-        budget.left -= smallVisits() - before
+        takeMetered(budget, before, paidBefore)
         if (early !== undefined) return early
       }
       return end(ctx)
@@ -65,7 +74,10 @@ export function inSteps(steps: Steps): Work {
   return {
     step: (ctx, budget) => {
       while (budget.left > 0) {
+        const before = metered()
+        const paidBefore = meteredAndPaid()
         const next = steps.next()
+        takeMetered(budget, before, paidBefore)
         if (next.done === true) return next.value(ctx)
         const { units, heap } = next.value
         budget.heap += heap
@@ -78,6 +90,15 @@ export function inSteps(steps: Steps): Work {
       }
       return undefined
     },
+  }
+}
+
+/** Does the work of `inSteps` at once, for who cannot be interrupted: it must fit into one operation. */
+export function atOnce<T>(steps: Generator<Cost, T, void>): T {
+  for (let total = 0; ;) {
+    const next = steps.next()
+    if (next.done === true) return next.value
+    total = visit(total, next.value.units)
   }
 }
 
@@ -95,6 +116,8 @@ export interface Pieces {
   readonly run: (ctx: Context, ...args: Value[]) => Result
 }
 
+const freshBudget = (): Budget => ({ left: PIECE, paid: 0, heap: 0 })
+
 /** `begin` prepares the work for arguments; it must be quick, or charge. */
 export function inPieces(kind: string, begin: (args: readonly Value[]) => Work): Pieces {
   const halfDone = new WeakMap<readonly Value[], Work>()
@@ -108,23 +131,25 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
         if (begun === undefined) {
           const payer = payBy(null)
           begun = begin(state.args)
-          for (let at = 0; at < state.done; at++) begun.step(ctx, { left: PIECE, heap: 0 })
+          let early: Result | undefined
+          for (let at = 0; at < state.done && early === undefined; at++) early = begun.step(ctx, freshBudget())
           payBy(payer)
+          if (early !== undefined) return early
           halfDone.set(state.args, begun)
         }
-        const budget: Budget = { left: PIECE, heap: 0 }
+        const budget = freshBudget()
         const result = begun.step(ctx, budget)
         state.done += 1
         state.heldHeap += budget.heap
-        ctx.charge(PIECE - budget.left, budget.heap)
+        ctx.charge(PIECE - budget.left - budget.paid, budget.heap)
         return result === undefined ? ctx.again() : result
       },
     }),
     run: (ctx, ...args) => {
       const begun = begin(args)
-      const budget: Budget = { left: PIECE, heap: 0 }
+      const budget = freshBudget()
       const result = begun.step(ctx, budget)
-      ctx.charge(PIECE - budget.left, budget.heap)
+      ctx.charge(PIECE - budget.left - budget.paid, budget.heap)
       if (result !== undefined) return result
       halfDone.set(args, begun)
       const state: PiecesState = { args, done: 1, heldHeap: budget.heap }

@@ -19,6 +19,12 @@ let lastPattern = ''
 let lastFlags = ''
 let last: Regex | null = null
 
+/** Units of compiling a pattern, and more of each instruction. */
+export const COMPILE_UNITS = 300
+export const UNITS_AN_INSTRUCTION = 16
+/** Characters that one search may go through for a unit, as a power of two; what a program costs besides is paid on the way. */
+export const SEARCHED_BITS = 3
+
 /** Throws RegexSyntaxError. `flags` must be letters of `imsx`. */
 export function compileRegex(pattern: string, flags = ''): Regex {
   if (last !== null && pattern === lastPattern && flags === lastFlags) return last

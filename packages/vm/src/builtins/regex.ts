@@ -3,7 +3,16 @@
 import { Control, builtin, family } from './builtin.js'
 import type { Context, Result } from './builtin.js'
 import { MAX_TEXT, textArg } from './core-values.js'
-import { compileRegex, expandReplacement, parseReplacement, sameText, searchRegex } from './regex-engine.js'
+import {
+  COMPILE_UNITS,
+  SEARCHED_BITS,
+  UNITS_AN_INSTRUCTION,
+  compileRegex,
+  expandReplacement,
+  parseReplacement,
+  sameText,
+  searchRegex,
+} from './regex-engine.js'
 import type { Replacement } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
 import { inPieces } from './pieces.js'
@@ -21,15 +30,10 @@ import type { Value } from '../values/value.js'
 /** Patterns that this machine has paid for lately. */
 const patternState = family('regex', (): { readonly known: Map<string, boolean> } => ({ known: new Map() }))
 const KNOWN_PATTERNS = 32
-const COMPILE_UNITS = 300
-const UNITS_AN_INSTRUCTION = 16
 
 /** Finding where a match begins and ends and cutting it out, beside looking at its characters. */
 const UNITS_A_MATCH = 10
 const UNITS_A_RECORD = 30
-
-/** Characters that one search may go through for a unit, as a power of two; what a program costs besides is paid on the way. */
-const SEARCHED_BITS = 3
 
 /** The compiled pattern, paid for; or the fault that a bad pattern or flag raises. */
 function patternOf(ctx: Context, pattern: string, letters: string): Regex | Control {

@@ -1,6 +1,7 @@
 // The schema vocabulary (reference 03a §11.1) and its transformations. Scripts may write schemas in the language's words or
 // in those of JSON Schema and OpenAPI; everything works on one canonical form, made here.
 
+import type { Cost } from './pieces.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -60,40 +61,47 @@ const KEPT = [
   'x-harn-type',
 ]
 
-/** The canonical form; throws SchemaError. */
-export function canonicalSchema(schema: Value, depth = 0, budget: Budget = { left: MAX_SCHEMAS }): HarnDict {
+/** What a schema takes: some fifty keys are looked for, and what is found is copied. */
+const A_SCHEMA: Cost = { units: 40, heap: 200 }
+
+/** Makes one schema of another, in steps. */
+type Changing = Generator<Cost, HarnDict, void>
+
+/** The canonical form, in steps; throws SchemaError. */
+export function* canonicalSchema(schema: Value, depth = 0, budget: Budget = { left: MAX_SCHEMAS }): Changing {
   if (!(schema instanceof HarnDict)) throw new SchemaError('schema must be a dict')
   if (depth > MAX_DEPTH) throw new SchemaError('schema is nested too deeply')
   if (--budget.left < 0) throw new SchemaError('schema is too large')
-  const inner = (each: Value): HarnDict => canonicalSchema(each, depth + 1, budget)
+  yield A_SCHEMA
+  const inner = (each: Value): Changing => canonicalSchema(each, depth + 1, budget)
   const out = new HarnDict()
   for (const key of KEPT) if (schema.has(key)) out.set(key, schema.get(key)!)
   for (const [key, spellings] of SPELLINGS) {
     const found = spellings.find((spelling) => schema.has(spelling))
-    if (found !== undefined) setCanonical(out, key, schema.get(found)!, inner)
+    if (found !== undefined) yield* setCanonical(out, key, schema.get(found)!, inner)
   }
   const properties = schema.get('properties')
-  if (properties instanceof HarnDict) out.set('properties', mapSchemas(properties, inner))
+  if (properties instanceof HarnDict) out.set('properties', yield* mapSchemas(properties, inner))
   if (schema.has('required')) out.set('required', requiredList(schema.get('required')!))
-  if (schema.has('items')) out.set('items', inner(schema.get('items')!))
+  if (schema.has('items')) out.set('items', yield* inner(schema.get('items')!))
   if (schema.get('nullable') === true) out.set('nullable', true)
   const definitions = schema.get('definitions')
-  if (definitions instanceof HarnDict) out.set('definitions', mapSchemas(definitions, inner))
+  if (definitions instanceof HarnDict) out.set('definitions', yield* mapSchemas(definitions, inner))
   const components = schema.get('components')
-  if (components instanceof HarnDict) out.set('components', canonicalComponents(components, inner))
+  if (components instanceof HarnDict) out.set('components', yield* canonicalComponents(components, inner))
   setType(out, schema.get('type') ?? null, schema.get('uniqueItems') === true)
   return out
 }
 
-type Inner = (schema: Value) => HarnDict
+type Inner = (schema: Value) => Changing
 
-function setCanonical(out: HarnDict, key: string, value: Value, inner: Inner): void {
+function* setCanonical(out: HarnDict, key: string, value: Value, inner: Inner): Generator<Cost, void, void> {
   if (key === 'additional_properties') {
     if (typeof value === 'boolean') out.set(key, value)
-    else if (value instanceof HarnDict) out.set(key, inner(value))
+    else if (value instanceof HarnDict) out.set(key, yield* inner(value))
   } else if (key === 'union' || key === 'all_of') {
     if (!(value instanceof HarnList)) throw new SchemaError('schema union/all_of must be a list')
-    out.set(key, new HarnList(value.view().map(inner)))
+    out.set(key, yield* mapItems(value, inner))
   } else out.set(key, value)
 }
 
@@ -117,51 +125,68 @@ function requiredList(value: Value): HarnList {
   return value instanceof HarnList ? new HarnList(value.view().map((key) => display(key))) : new HarnList([])
 }
 
-function mapSchemas(schemas: HarnDict, change: (schema: Value) => Value): HarnDict {
+type Change = (schema: Value) => Generator<Cost, Value, void>
+
+function* mapSchemas(schemas: HarnDict, change: Change): Changing {
   const out = new HarnDict()
-  for (const key of schemas.keys()) out.set(key, change(schemas.get(key)!))
+  for (const key of schemas.keys()) out.set(key, yield* change(schemas.get(key)!))
   return out
 }
 
-function canonicalComponents(components: HarnDict, inner: Inner): HarnDict {
+function* mapItems(items: HarnList, change: Change): Generator<Cost, HarnList, void> {
+  const out: Value[] = []
+  for (const item of items.view()) out.push(yield* change(item))
+  return new HarnList(out)
+}
+
+function* canonicalComponents(components: HarnDict, inner: Inner): Changing {
   const schemas = components.get('schemas')
-  return schemas instanceof HarnDict ? components.with('schemas', mapSchemas(schemas, inner)) : components
+  return schemas instanceof HarnDict ? components.with('schemas', yield* mapSchemas(schemas, inner)) : components
 }
 
 // ------------------------------------------------------------------------------------------------------ transformations
 
 /** Applies `change` to every schema inside a canonical one. */
-function mapChildren(schema: HarnDict, change: (schema: HarnDict) => HarnDict): HarnDict {
+function* mapChildren(schema: HarnDict, change: (schema: HarnDict) => Changing): Changing {
+  yield A_SCHEMA
   const out = schema.copy()
-  const each = (value: Value): Value => (value instanceof HarnDict ? change(value) : value)
+  function* each(value: Value): Generator<Cost, Value, void> {
+    return value instanceof HarnDict ? yield* change(value) : value
+  }
   for (const key of ['properties', 'definitions']) {
     const schemas = out.get(key)
-    if (schemas instanceof HarnDict) out.set(key, mapSchemas(schemas, each))
+    if (schemas instanceof HarnDict) out.set(key, yield* mapSchemas(schemas, each))
   }
-  for (const key of ['items', 'additional_properties']) if (out.has(key)) out.set(key, each(out.get(key)!))
+  for (const key of ['items', 'additional_properties']) if (out.has(key)) out.set(key, yield* each(out.get(key)!))
   for (const key of ['union', 'all_of']) {
     const branches = out.get(key)
-    if (branches instanceof HarnList) out.set(key, new HarnList(branches.view().map(each)))
+    if (branches instanceof HarnList) out.set(key, yield* mapItems(branches, each))
   }
   const components = out.get('components')
   const schemas = components instanceof HarnDict ? components.get('schemas') : undefined
-  if (schemas instanceof HarnDict) out.set('components', (components as HarnDict).with('schemas', mapSchemas(schemas, each)))
+  if (schemas instanceof HarnDict)
+    out.set('components', (components as HarnDict).with('schemas', yield* mapSchemas(schemas, each)))
   return out
 }
 
-export function partialSchema(schema: HarnDict): HarnDict {
-  const out = mapChildren(schema, partialSchema)
+export function* partialSchema(schema: HarnDict): Changing {
+  const out = yield* mapChildren(schema, partialSchema)
   out.delete('required')
   return out
 }
 
+const A_KEY: Cost = { units: 4, heap: 32 }
+
 /** Keeps the top-level properties that `keep` wants. */
-export function filterProperties(schema: HarnDict, keep: (key: string) => boolean): HarnDict {
+export function* filterProperties(schema: HarnDict, keep: (key: string) => boolean): Changing {
   const out = schema.copy()
   const properties = schema.get('properties')
   if (properties instanceof HarnDict) {
     const kept = new HarnDict()
-    for (const key of properties.keys()) if (keep(key)) kept.set(key, properties.get(key)!)
+    for (const key of properties.keys()) {
+      yield A_KEY
+      if (keep(key)) kept.set(key, properties.get(key)!)
+    }
     out.set('properties', kept)
   }
   const required = schema.get('required')
@@ -191,8 +216,8 @@ const JSON_KEYS: Readonly<Record<string, string>> = {
 }
 
 /** The words of JSON Schema, or of OpenAPI, which keeps `nullable`. */
-export function toJsonSchema(schema: HarnDict, openApi: boolean): HarnDict {
-  const canonical = mapChildren(schema, (child) => toJsonSchema(child, openApi))
+export function* toJsonSchema(schema: HarnDict, openApi: boolean): Changing {
+  const canonical = yield* mapChildren(schema, (child) => toJsonSchema(child, openApi))
   const out = new HarnDict()
   for (const key of canonical.keys()) {
     const value = canonical.get(key)!

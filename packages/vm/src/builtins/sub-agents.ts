@@ -15,6 +15,7 @@ import { PermissionsError, readPermissions } from './permissions.js'
 import { CeilingError, intersectPolicies } from './policy-ceiling.js'
 import { innermostScope } from './policy-scopes.js'
 import { policyMisfit } from './policy-shape.js'
+import { atOnce } from './pieces.js'
 import { checkSchema } from './schema-check.js'
 import { SchemaError, canonicalSchema } from './schema-normal.js'
 import { callBack, failRuntime, here, scripts, tryCallBack } from './scripted.js'
@@ -305,7 +306,7 @@ function judged(value: Value | undefined, schema: HarnDict | null): { readonly d
   if (schema === null) return { data: value ?? null, error: null }
   if (value === undefined) return { data: null, error: schemaError('child transcript did not contain valid JSON') }
   try {
-    const checked = checkSchema(value, canonicalSchema(schema), true)
+    const checked = checkSchema(value, atOnce(canonicalSchema(schema)), true)
     if (checked.errors.length === 0) return { data: checked.value, error: null }
     return { data: null, error: schemaError(`return schema validation failed: ${checked.errors.join('; ')}`) }
   } catch (error) {

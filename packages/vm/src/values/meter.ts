@@ -23,8 +23,19 @@ const STEP_BITS = 10
 
 let visited = 0
 let paid = 0
+let charged = 0
 
-/** Values that walks of this process visited and that were part of the operations that made them: for who makes many small walks. */
+/** Units of all walks, scans and other work of this process so far, paid or not: for who does much of it in pieces. */
+export function metered(): number {
+  return visited + charged
+}
+
+/** What of `metered` was paid when it was done; the rest are small walks, which are part of the operations that made them. */
+export function meteredAndPaid(): number {
+  return paid + charged
+}
+
+/** Values that walks of this process visited and that were part of the operations that made them. */
 export function smallVisits(): number {
   return visited - paid
 }
@@ -56,10 +67,11 @@ export const SCANNED_BITS = 9
 
 /** To be called before a text is looked through: comparing, searching, counting its characters. */
 export function scan(length: number): void {
-  if (length > SHORT_TEXT) paying?.charge(length >> SCANNED_BITS)
+  if (length > SHORT_TEXT) work(length >> SCANNED_BITS)
 }
 
 /** To be called before work that is neither a walk nor a scan. */
 export function work(units: number): void {
+  charged += units
   paying?.charge(units)
 }

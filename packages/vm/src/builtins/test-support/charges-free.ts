@@ -102,6 +102,7 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'sync_semaphore_acquire key',
   ],
   'Answers from what the value knows of itself, or from its first element.': [
+    'csv_parse options',
     'csv_stringify options',
     'dict.count self',
     'dict.get self',
