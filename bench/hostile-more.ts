@@ -88,4 +88,45 @@ export const MORE_HOSTILE: Readonly<Record<string, string>> = {
     'var rs: any = []\nfor i in 1 to 5000 { rs = rs.push({["k${i}"]: i}) }\nprintln(len(csv_stringify(rs)))',
   'a small zip of large files':
     'let a = "a" * 1900000\nvar fs: any = []\nfor i in 1 to 20 { fs = fs.push({path: "a${i}", content: a}) }\nlet z = zip_create(fs)\nwhile true { let b = zip_extract(z) }',
+  // Each of these held the thread for a tenth of a second to half a minute when it was found.
+  'a schema of many choices':
+    'let xs = (1 to 20000).to_list()\nlet cs = xs.map({ i -> 0 - i })\nprintln(is_ok(schema_check(xs, {type: "list", items: {enum: cs}})))',
+  'a schema of many branches':
+    'let xs = (1 to 5000).to_list()\nlet u = (1 to 200).to_list().map({ i -> {type: "string"} })\nprintln(is_ok(schema_check(xs, {type: "list", items: {union: u}})))',
+  'a schema of many keys':
+    'let r = (1 to 1000).to_list().map({ i -> "k${i}" })\nlet xs = r.map({ i -> {a: 1} })\nprintln(is_ok(schema_check(xs, {items: {type: "dict", required: r}})))',
+  'a schema of itself, twice': 'println(is_ok(schema_check(1, {all_of: [{"$ref": "#"}, {"$ref": "#"}]})))',
+  'a schema of a pattern': 'println(is_ok(schema_check("a" * 1000000, {type: "string", pattern: "(a+a+)+b"})))',
+  'a schema in other words':
+    'let ps = (1 to 20000).map({ i -> pair("k${i}", {type: "int"}) }).to_dict()\nwhile true { let b = schema_to_json_schema({type: "dict", properties: ps}) }',
+  'a long list for a list of ints': 'fn f(xs: list<int>) { return 1 }\nlet xs = (1 to 200000).to_list()\nwhile true { f(xs) }',
+  'a list of one list for lists of ints':
+    'fn f(xs: list<list<int>>) { return 1 }\nlet e = (1 to 1000).to_list()\nlet xs = e.map({ x -> e })\nwhile true { f(xs) }',
+  'a dict for a dict of ints': `fn f(d: dict<string, int>) { return 1 }\n${DICT}while true { f(d) }`,
+  'a set, begun again and again': 'let s = set((1 to 60000).to_list())\nwhile true { for x in s { break } }',
+  'an iterator over a set': 'let s = set((1 to 60000).to_list())\nwhile true { let i = s.iter() }',
+  'long texts in lists, compared':
+    'let t = "ab" * 400000 + "c"\nlet u = "ab" * 400000 + "c"\nlet a = (1 to 10000).to_list().map({ x -> t })\nlet b = a.map({ x -> u })\nwhile true { let c = a == b }',
+  'a long text in a dict, thrown': 'let d = {message: "a" * 4000000}\nwhile true { try { throw d } catch (e) { } }',
+  'a choice of many channels':
+    'let cs = (1 to 30000).to_list().map({ x -> channel("c${x}", 1) })\nwhile true { let r = channel_select(cs, 0) }',
+  'many tasks that fail':
+    'let xs = (1 to 50000).to_list()\nlet r = parallel settle xs { x -> throw x }\nprintln(len(to_string(r)))',
+  'many tasks that sleep': 'for i in 1 to 50000 { spawn { sleep(50000 - i) } }\nsleep(1)\nwhile true { sleep(0) }',
+  'many tasks at one channel':
+    'let c = channel("c", 1)\nfor i in 1 to 50000 { spawn { receive(c) } }\nsleep(0)\nwhile true { send(c, 1)\nsleep(0) }',
+  'unknown names': 'while true { try { mcp_list_tools(1) } catch (e) { } }',
+  'a long word quoted in an error':
+    'let t = "é" * 500000\nwhile true { try { flow_invariant_require_approval(t, t) } catch (e) { } }',
+  'a long fill': 'let t = "ab" * 800000\nwhile true { let b = str_pad("a", 2, t) }',
+  'a long key': 'let t = "ab" * 800000\nwhile true { let b = shared_cell(t) }',
+  'small errors': 'while true { try { csv_stringify([1]) } catch (e) { } }',
+  'small signatures': 'while true { let u = signed_url("http://a/b", {a: 1}, "a", 200000) }',
+  'small archives': 'while true { let b = gzip_encode("a") }',
+  'gzip of what is alike': 'let t = ("a" * 300 + "b") * 6000\nwhile true { let b = gzip_encode(t, 9) }',
+  'zstd of noise': 'var t = ""\nfor i in 1 to 20000 { t = t + sha256(to_string(i)) }\nwhile true { let b = zstd_encode(t) }',
+  'a zip of noise':
+    'var t = ""\nfor i in 1 to 20000 { t = t + sha256(to_string(i)) }\nwhile true { let b = zip_create([{path: "a", content: t}]) }',
+  'gzip of many members':
+    'var z = gzip_encode("a", 0)\nfor i in 1 to 14 { z = bytes_concat(z, z) }\nprintln(bytes_len(gzip_decode(z)))',
 }

@@ -16,6 +16,7 @@ import { bulkTable } from './bulk.js'
 import { goalTable } from './goals.js'
 import { growthTable } from './growth.js'
 import { embeddingTable, measureEmbedding, measurePeer, peerTable, presentPeers } from './peers.js'
+import { shownPauses } from './pauses.js'
 import { REGEX_SIZES } from './regexes.js'
 import { noSamples } from './samples.js'
 import { figure, geometricMean, median, spread } from './stats.js'
@@ -266,8 +267,10 @@ function reportOf(samples: Samples, lua: string | null, peers: readonly PresentP
   }
   if (Object.keys(samples.embedding).length > 0)
     lines.push('## Embedding other engines', '', ...embeddingTable(samples.embedding, ownEmbedding(samples)), '')
-  for (const [name, figures] of Object.entries(samples.system))
-    lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures), '')
+  for (const [name, figures] of Object.entries(samples.system)) {
+    const labels = name === 'longest pause' ? shownPauses(figures) : undefined
+    lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures, labels), '')
+  }
   if (hasBulk) lines.push('## Builtins over many elements', '', ...bulkTable(medianBulk(samples.bulk)), '')
   if (hasRegexes)
     lines.push('## Regular expressions', '', ...bulkTable(medianBulk(samples.regexes), REGEX_SIZES, 'a character'), '')
@@ -331,11 +334,11 @@ function comparisonTable(samples: Samples): string[] {
   ]
 }
 
-function figureTable(rows: readonly Figures[]): string[] {
+function figureTable(rows: readonly Figures[], labels: readonly string[] = Object.keys(rows[0]!)): string[] {
   return [
     '| what | median (quartiles) |',
     '|---|---:|',
-    ...Object.keys(rows[0]!).map((label) => `| ${label} | ${withQuartiles(rows.map((row) => row[label]!))} |`),
+    ...labels.map((label) => `| ${label} | ${withQuartiles(rows.map((row) => row[label]!))} |`),
   ]
 }
 

@@ -27,6 +27,7 @@ import { canGenerateCode, DEFAULT_TIER, Tier } from './compiled/tier.js'
 import { rareOperation } from './interpreter/rare.js'
 import { raiseFault } from './interpreter/unwind.js'
 import { readSnapshot, writeSnapshot } from './snapshot/snapshot.js'
+import { TaskQueue } from './scheduler/task-queue.js'
 import { Coroutine, Task } from './scheduler/task.js'
 import { cancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/transitions.js'
 import { Waits } from './scheduler/waits.js'
@@ -120,6 +121,9 @@ export interface Answer {
   readonly outcome: EffectOutcome
 }
 
+/** Waiting tasks that timers of one slice may look at. */
+const MOST_LOOKED = 200_000
+
 /** Arguments of one call of a builtin: they stand on JavaScript's stack, which is small. */
 const MOST_ARGUMENTS = 1 << 15
 /** Compiled code counts in 32 bits. */
@@ -136,7 +140,7 @@ export class Machine {
   tasks = new FewMap<number, Task>()
   nextTask = 1
   /** Runnable tasks in order; the first is the one that runs. */
-  ready: Task[] = []
+  readonly queue = new TaskQueue()
   nextEffect = 1
   nextOrder = 1
   modules = new FewMap<string, ModuleState>()
@@ -237,7 +241,7 @@ export class Machine {
     coroutine.begin(closure, [], placeArguments)
     const root = new Task(0, null, coroutine, { taskId: 'task_root', name: 'root', group: null })
     this.tasks.set(0, root)
-    this.ready.push(root)
+    this.queue.push(root)
     return this.run()
   }
 
@@ -302,6 +306,15 @@ export class Machine {
     return budgetCounters(this.families)
   }
 
+  /** Runnable tasks, as snapshots have them. */
+  get ready(): Task[] {
+    return this.queue.list()
+  }
+
+  set ready(tasks: Task[]) {
+    this.queue.begin(tasks)
+  }
+
   pendingIds(): number[] {
     return [...this.pending.keys()].sort((a, b) => a - b)
   }
@@ -328,19 +341,23 @@ export class Machine {
     // Code that runs for long cannot hold timers up; but while nothing is runnable they fire one due time after the other, as
     // if the host had come back for each, so that a slow host changes no order. A slice that ended without time passing is no
     // occasion for timers: slicing must not change the order of anything.
-    if (this.ready.length > 0) {
+    if (this.queue.length > 0) {
       if (this.hostNow > this.now) {
         this.now = this.hostNow
         fireTimers(this)
       }
       this.deliverAnswer()
     }
+    let looked = 0
     for (;;) {
       if (root.status === 'done') return this.finish({ kind: 'done', output: this.takeOutput(), value: root.result })
       if (root.status === 'failed') return this.finish({ kind: 'failed', output: this.takeOutput(), fault: root.fault! })
       if (this.limitHit !== null) return this.finish({ kind: 'limit', output: this.takeOutput(), ...this.limitHit })
-      const task = this.ready[0]
+      const task = this.queue.first
       if (task === undefined) {
+        // Each timer looks at all that wait. Nothing is runnable, so that going on later changes no order.
+        if (looked > MOST_LOOKED) return this.yielded()
+        looked += this.waits.size
         if (this.nextTimer()) continue
         this.now = this.hostNow
         if (this.deliverAnswer()) continue
@@ -370,8 +387,10 @@ export class Machine {
         task.current.trim()
         return this.yielded()
       }
-      if (this.ready[0] === task && task.status !== 'ready') this.ready.shift()
-      else if (this.limitHit === null && this.ready[0] === task) throw new Error('a task stopped without saying why')
+      if (this.queue.first === task && task.status !== 'ready') this.queue.shift()
+      else if (this.limitHit === null && this.queue.first === task) throw new Error('a task stopped without saying why')
+      // Others may wait again without ever meeting a fuel point.
+      if (this.fuel <= 0 && this.queue.length > 0 && this.limitHit === null) return this.yielded()
     }
   }
 
@@ -399,7 +418,7 @@ export class Machine {
   private finish(exit: RunExit): RunExit {
     this.settleFuel()
     this.ended = { ...exit, output: '' }
-    this.ready = []
+    this.queue.clear()
     return exit
   }
 

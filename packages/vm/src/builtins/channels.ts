@@ -267,6 +267,7 @@ const selectFrame = frame<SelectState>({
 })
 
 function select(ctx: Context, ...channels: Value[]): Result {
+  ctx.charge(channels.length)
   if (!channels.every((channel) => channel instanceof HarnChannel)) return ctx.throw('select: all arguments must be channels')
   if (channels.length === 0) return null
   return takeFirst(ctx, channels) ?? ctx.frame('channel.select', { channels, due: null } satisfies SelectState)
@@ -284,6 +285,7 @@ export function timeoutMillis(value: Value, keys: readonly string[]): number | n
 
 function channelSelect(ctx: Context, list: Value, timeout: Value): Result {
   if (!(list instanceof HarnList)) return ctx.throw('channel_select: first argument must be a list of channels')
+  ctx.charge(list.length)
   const channels = list.copyItems()
   if (!channels.every((channel) => channel instanceof HarnChannel))
     return ctx.throw('channel_select: channel list must contain only channels')

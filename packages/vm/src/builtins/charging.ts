@@ -12,13 +12,17 @@ import type { Value } from '../values/value.js'
 
 const TEXT_BITS = 4
 
+/** Units of a call, beside what every call takes: records are made, errors are put together, the world is asked. */
+const UNITS_A_CALL = 32
+
 export function charging(def: BuiltinDef): BuiltinDef {
   return {
     ...def,
     quick: null,
     real: null,
     run: (ctx, ...args) => {
-      chargeArguments(ctx, args)
+      ctx.charge(UNITS_A_CALL)
+      if (!def.pays) chargeArguments(ctx, args)
       return def.run(ctx, ...args)
     },
   }

@@ -1,7 +1,8 @@
 // tar and zip containers, written without times, owners or anything else that would differ between two runs.
 
-import { deflateSync, inflateSync } from 'fflate/browser'
+import { Deflate, deflateSync, inflateSync } from 'fflate/browser'
 import { concat } from './compress-zstd.js'
+import { spread } from './pieces.js'
 import type { Cost } from './pieces.js'
 
 export interface ArchiveEntry {
@@ -137,10 +138,48 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_unused, index) => {
   return value >>> 0
 })
 
-export function crc32(data: Uint8Array): number {
-  let crc = 0xffffffff
+/** `before` is the sum of what stands in front of `data`. */
+export function crc32(data: Uint8Array, before = 0): number {
+  let crc = ~before
   for (const byte of data) crc = (crc >>> 8) ^ CRC_TABLE[(crc ^ byte) & 0xff]!
   return ~crc >>> 0
+}
+
+/** Bytes that are summed for a unit, as a power of two, and between two steps. */
+const SUMMED_BITS = 4
+const SUMMED_AT_ONCE = 1 << 17
+
+/** The same in steps. */
+export function* summed(data: Uint8Array): Generator<Cost, number, void> {
+  let sum = 0
+  for (let at = 0; at < data.length; at += SUMMED_AT_ONCE) {
+    const part = data.subarray(at, at + SUMMED_AT_ONCE)
+    yield { units: part.length >> SUMMED_BITS, heap: 0 }
+    sum = crc32(part, sum)
+  }
+  return sum
+}
+
+/** Bytes that are packed for a unit, as a power of two, and between two steps. Texts that hardly repeat take longest. */
+const PACKED_BITS = 1
+const PACKED_AT_ONCE = 1 << 15
+
+/** Raw deflate data of `content`, in steps. */
+export function* deflated(content: Uint8Array, level: number): Generator<Cost, Uint8Array, void> {
+  const options = { level: level as 6 }
+  const { length } = content
+  if (length <= PACKED_AT_ONCE) {
+    yield* spread(length >> PACKED_BITS, length)
+    return deflateSync(content, options)
+  }
+  const packed: Uint8Array[] = []
+  const stream = new Deflate(options, (part) => packed.push(part))
+  for (let at = 0; at < length; at += PACKED_AT_ONCE) {
+    const part = content.subarray(at, at + PACKED_AT_ONCE)
+    yield* spread(part.length >> PACKED_BITS, part.length)
+    stream.push(part, at + PACKED_AT_ONCE >= length)
+  }
+  return concat(packed)
 }
 
 /** A little-endian record of 16-bit (`2`) and 32-bit (`4`) fields. */
@@ -163,16 +202,17 @@ export function* createZip(entries: Iterable<ArchiveEntry>): Generator<Cost, Uin
   for (const { path, content, mode } of entries) {
     if (names.has(path)) throw new ArchiveError('invalid Zip archive: Duplicate filename')
     names.add(path)
-    yield costOf(UNITS_PACKED, content.length)
+    yield { units: UNITS_PACKED, heap: 0 }
     const name = encoder.encode(path)
-    const packed = deflateSync(content, { level: 6 })
+    const packed = yield* deflated(content, 6)
+    const sum = yield* summed(content)
     const shared: readonly (readonly [2 | 4, number])[] = [
       [2, 20],
       [2, name.length === path.length ? 0 : UTF8_NAMES],
       [2, 8],
       [2, 0],
       [2, ZIP_DATE],
-      [4, crc32(content)],
+      [4, sum],
       [4, packed.length],
       [4, content.length],
       [2, name.length],

@@ -4,6 +4,9 @@
 import { decompress } from 'fzstd'
 import { xxh64Low } from './xxh64.js'
 
+import { spread } from './pieces.js'
+import type { Cost } from './pieces.js'
+
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const BLOCK_SIZE = 128 << 10
 const MIN_MATCH = 4
@@ -264,11 +267,13 @@ function compressBlock(block: Uint8Array): readonly number[] | null {
   return out.length < block.length ? out : null
 }
 
-export function zstdEncode(data: Uint8Array): Uint8Array {
+/** In steps of a block; a byte takes a unit. */
+export function* zstdEncode(data: Uint8Array): Generator<Cost, Uint8Array, void> {
   const chunks: Uint8Array[] = [frameHeader(data.length)]
   let at = 0
   do {
     const block = data.subarray(at, at + BLOCK_SIZE)
+    yield* spread(block.length, block.length)
     at += block.length
     const last = at >= data.length ? 1 : 0
     const header = (type: number, size: number): Uint8Array => {

@@ -1,19 +1,21 @@
 // Compression builtins (reference 03a §9). gzip, zstd, tar and zip are pure; brotli is done by the host ('compress.run').
 // Errors are runtime errors. What comes out of a decoder is limited, so that a small input cannot fill the memory.
 
-import { Gunzip, gunzipSync, gzipSync } from 'fflate/browser'
+import { Gunzip, gunzipSync } from 'fflate/browser'
 import { Control, builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
-import { ArchiveError, crc32, createTar, createZip, extractTar, extractZip } from './compress-archive.js'
+import { ArchiveError, crc32, createTar, createZip, deflated, extractTar, extractZip, summed } from './compress-archive.js'
 import type { ArchiveEntry } from './compress-archive.js'
-import { zstdBound, zstdDecode, zstdEncode } from './compress-zstd.js'
+import { concat, zstdBound, zstdDecode, zstdEncode } from './compress-zstd.js'
 import { asker, refusal } from './fs-ask.js'
 import { inPieces, inSteps } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
+import { LimitReached } from '../interpreter/exit.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { visit } from '../values/meter.js'
 import { HarnBytes } from '../values/scalars.js'
 import { isInt, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -70,21 +72,59 @@ function decoding(ctx: Context, name: string, atEnd: string, unpack: () => Uint8
   try {
     return result(ctx, unpack())
   } catch (error) {
+    if (error instanceof LimitReached) throw error
     const text = error instanceof Error ? error.message : 'invalid data'
     return ctx.runtime(`${name}: ${text === 'unexpected EOF' ? atEnd : text}`)
   }
 }
 
+/** Bytes that are unpacked for a unit, as a power of two. */
+const UNPACKED_BITS = 3
+
 /** What comes out may be a thousand times what goes in. */
 function chargeUnpacked(ctx: Context, size: number): void {
-  ctx.charge(size >> 3, size)
+  ctx.charge(size >> UNPACKED_BITS, size)
 }
 
-/** The header names no operating system (255), so that the bytes do not tell where they were made. */
-function gzip(data: Uint8Array, level: number): Uint8Array {
-  const packed = gzipSync(data, { level: level as 6, mtime: 0 })
-  packed[9] = 255
-  return packed
+/** Ten bytes: magic, deflate, no flags, no time, what the level says, and no operating system, so that bytes do not tell where they were made. */
+function gzipHeader(level: number): Uint8Array {
+  return Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, level < 2 ? 4 : level === 9 ? 2 : 0, 255)
+}
+
+function* gzip(data: Uint8Array, level: number): Generator<Cost, Uint8Array, void> {
+  const packed = yield* deflated(data, level)
+  const trailer = new Uint8Array(8)
+  const view = new DataView(trailer.buffer)
+  view.setUint32(0, yield* summed(data), true)
+  view.setUint32(4, data.length, true)
+  return concat([gzipHeader(level), packed, trailer])
+}
+
+/** Units of tables and buffers, whatever the length. */
+const UNITS_AN_ENCODING = 800
+
+function* encodingSteps(name: string, value: Value, level: number): Steps {
+  const data = value instanceof HarnBytes ? value.data : new TextEncoder().encode(value as string)
+  const packed = yield* name === 'gzip_encode' ? gzip(data, level) : zstdEncode(data)
+  return () => new HarnBytes(packed)
+}
+
+const encoding = inPieces('compress.encode', ([name, value, level]) =>
+  inSteps(encodingSteps(name as string, value!, level as number)),
+)
+
+function encodingBuiltin(name: string, doc: string, fallback: number, levels: readonly [number, number]): BuiltinDef {
+  return builtin(
+    `${name}(data: bytes | string, level?: int) -> bytes`,
+    { doc, borrows: true, pays: true },
+    (ctx, value = null, level) => {
+      const data = bytesOf(ctx, name, value, true)
+      if (data instanceof Control) return data
+      ctx.charge(UNITS_AN_ENCODING + (data.length >> 6))
+      const chosen = levelArg(ctx, name, 'level', level ?? null, fallback, levels)
+      return chosen instanceof Control ? chosen : encoding.run(ctx, name, value, chosen)
+    },
+  )
 }
 
 /** All members of a stream, as gunzip does; what follows the last and is no member is left alone. */
@@ -112,18 +152,25 @@ function mayHoldMembers(data: Uint8Array): boolean {
 /** Bytes that are unpacked at a time, so that what comes out is paid for before there is much more of it. */
 const PACKED_PIECE = 1024
 
+/** Units of a member, beside its content. */
+const UNITS_A_MEMBER = 40
+
 function gunzipMembers(ctx: Context, data: Uint8Array): Uint8Array {
   const whole: Uint8Array[] = []
   let member: Uint8Array[] = []
   let begin = 0
   let size = 0
+  // All of it is one operation.
+  let taken = 0
   const stream = new Gunzip((piece) => {
     size += piece.length
     if (size > MAX_UNPACKED) throw new ArchiveError('content is too large')
-    chargeUnpacked(ctx, piece.length)
+    taken = visit(taken, piece.length >> UNPACKED_BITS)
+    ctx.charge(0, piece.length)
     if (piece.length > 0) member.push(piece)
   })
   stream.onmember = (offset) => {
+    taken = visit(taken, UNITS_A_MEMBER)
     whole.push(memberOf(data, begin, offset, member))
     member = []
     begin = offset
@@ -167,8 +214,10 @@ function memberOf(data: Uint8Array, begin: number, end: number, pieces: readonly
   const view = new DataView(trailer.buffer)
   view.setUint32(0, crc32(content), true)
   view.setUint32(4, content.length, true)
-  for (let place = end < 0 ? begin + 10 : end - 8; place + 8 <= (end < 0 ? data.length : end); place++) {
-    if (trailer.every((byte, index) => data[place + index] === byte)) return content
+  const [first] = trailer
+  const last = end < 0 ? data.length - 8 : end - 8
+  for (let place = end < 0 ? begin + 10 : end - 8; place <= last; place++) {
+    if (data[place] === first && trailer.every((byte, index) => data[place + index] === byte)) return content
   }
   // Without its last eight bytes a whole member still has its content; one that was cut short has not, which the library says.
   if (end < 0) tillNoMember(() => new Gunzip(() => {}).push(data.subarray(begin, data.length - 8), true))
@@ -278,18 +327,9 @@ function extracting(name: string, doc: string): BuiltinDef {
 
 export const compressFamily: BuiltinFamily = {
   name: 'compress',
-  frames: [brotli.frame, archive.frame],
+  frames: [brotli.frame, archive.frame, encoding.frame],
   builtins: [
-    builtin(
-      'gzip_encode(data: bytes | string, level?: int) -> bytes',
-      { doc: 'gzip with levels 0 to 9; the same input gives the same bytes.', borrows: true },
-      (ctx, value, level) => {
-        const data = dataArg(ctx, 'gzip_encode', value ?? null, true)
-        if (data instanceof Control) return data
-        const chosen = levelArg(ctx, 'gzip_encode', 'level', level ?? null, 6, [0, 9])
-        return chosen instanceof Control ? chosen : result(ctx, gzip(data, chosen))
-      },
-    ),
+    encodingBuiltin('gzip_encode', 'gzip with levels 0 to 9; the same input gives the same bytes.', 6, [0, 9]),
     builtin(
       'gzip_decode(data: bytes) -> bytes',
       { doc: 'Unpacks gzip, all members of the stream; what follows the last one is left alone.', borrows: true },
@@ -298,16 +338,7 @@ export const compressFamily: BuiltinFamily = {
         return data instanceof Control ? data : decoding(ctx, 'gzip_decode', 'unexpected end of file', () => gunzip(ctx, data))
       },
     ),
-    builtin(
-      'zstd_encode(data: bytes | string, level?: int) -> bytes',
-      { doc: 'Zstandard; the level is accepted and makes no difference.', borrows: true },
-      (ctx, value, level) => {
-        const data = dataArg(ctx, 'zstd_encode', value ?? null, true)
-        if (data instanceof Control) return data
-        const chosen = levelArg(ctx, 'zstd_encode', 'level', level ?? null, 3, [-131072, 22])
-        return chosen instanceof Control ? chosen : result(ctx, zstdEncode(data))
-      },
-    ),
+    encodingBuiltin('zstd_encode', 'Zstandard; the level is accepted and makes no difference.', 3, [-131072, 22]),
     builtin('zstd_decode(data: bytes) -> bytes', { doc: 'Unpacks Zstandard.', borrows: true }, (ctx, value) => {
       const data = dataArg(ctx, 'zstd_decode', value ?? null, false)
       return data instanceof Control ? data : decoding(ctx, 'zstd_decode', 'incomplete frame', () => unzstd(ctx, data))

@@ -11,7 +11,6 @@ const CHARGE_THEMSELVES: ReadonlySet<string> = new Set([
   'channels',
   'core',
   'dicts',
-  'flow',
   'iter',
   'json',
   'lists',

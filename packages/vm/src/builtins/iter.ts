@@ -12,10 +12,14 @@ import { STREAM_ITER_OPS } from './streams.js'
 import { HarnDict } from '../values/dict.js'
 import { END, HarnChannel, HarnGenerator, HarnIter } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
+import { work } from '../values/meter.js'
 import { HarnPair, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { isTruthy, typeName } from '../values/value.js'
 import type { Int, Value } from '../values/value.js'
+
+/** Elements that are copied for a unit, as a power of two. */
+const COPIED_BITS = 3
 
 /** The iterator over `value` as `iter(value)` gives it (dicts yield pairs), null when it is not iterable. */
 export function makeIter(value: Value): HarnIter | null {
@@ -23,7 +27,10 @@ export function makeIter(value: Value): HarnIter | null {
   if (value instanceof HarnList) return new HarnIter('list', [value, 0])
   if (value instanceof HarnRange) return new HarnIter('range', [value, value.start])
   if (value instanceof HarnDict) return new HarnIter('dict', [value, 0])
-  if (value instanceof HarnSet) return new HarnIter('list', [new HarnList(value.values()), 0])
+  if (value instanceof HarnSet) {
+    work(value.map.size >> COPIED_BITS)
+    return new HarnIter('list', [new HarnList(value.values()), 0])
+  }
   if (typeof value === 'string') return new HarnIter('chars', [value, 0])
   if (value instanceof HarnGenerator) return new HarnIter('generator', [value])
   if (value instanceof HarnChannel) return new HarnIter('channel', [value])

@@ -93,6 +93,12 @@ export function inSteps(steps: Steps): Work {
   }
 }
 
+/** Pays for work of any size that has been done, or is one of its kind: by as many steps as that takes. */
+export function* spread(units: number, heap: number): Generator<Cost, void, void> {
+  for (; units > PIECE; units -= PIECE) yield { units: PIECE, heap: 0 }
+  yield { units, heap }
+}
+
 /** Does the work of `inSteps` at once, for who cannot be interrupted: it must fit into one operation. */
 export function atOnce<T>(steps: Generator<Cost, T, void>): T {
   for (let total = 0; ;) {

@@ -92,7 +92,7 @@ class Tables implements Registry {
     for (const def of family.builtins) {
       const table = def.receiver === null ? this.builtins : this.methodsOf(def.receiver)
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      table.set(def.name, guarded(family.charges === 'arguments' && !def.pays ? charging(def) : def))
+      table.set(def.name, guarded(family.charges === 'arguments' ? charging(def) : def))
     }
     for (const def of family.frames ?? []) {
       if (this.frames.has(def.kind)) throw new Error(`native frame ${def.kind} is defined twice`)

@@ -1,7 +1,7 @@
 // Validation of values against canonical schemas (reference 03a §11.2): all errors of a value, in a fixed order, and the value
 // with its defaults filled in when asked.
 
-import { PIECE, atOnce } from './pieces.js'
+import { PIECE, atOnce, spread } from './pieces.js'
 import type { Cost } from './pieces.js'
 import { COMPILE_UNITS, SEARCHED_BITS, UNITS_AN_INSTRUCTION, compileRegex, searchRegex } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
@@ -306,8 +306,7 @@ class Checker {
       search.spent = 0
       search.allowed = PIECE >> 2
       const found = search.advance()
-      // What a search in one go takes more than a piece is paid by pieces of its own.
-      for (this.units += search.spent; this.units > PIECE; this.units -= PIECE) yield { units: PIECE, heap: 0 }
+      yield* spread(search.spent, 0)
       if (this.units >= AT_ONCE) yield this.spent()
       if (found !== PAUSED) return found === FOUND
     }

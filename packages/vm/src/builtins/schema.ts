@@ -12,7 +12,6 @@ import { SchemaError, canonicalSchema, filterProperties, partialSchema, toJsonSc
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { work } from '../values/meter.js'
 import { err, ok } from '../values/scalars.js'
 import { isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -117,6 +116,8 @@ function* extended(schema: HarnDict, more: Value): Generator<Cost, HarnDict, voi
   return schema.merged(yield* canonicalSchema(more))
 }
 
+const A_NAME: Cost = { units: 2, heap: 16 }
+
 /** schema_pick keeps the named properties, schema_omit the others. */
 function filtering(name: string, doc: string, wanted: boolean): Change {
   return {
@@ -124,10 +125,13 @@ function filtering(name: string, doc: string, wanted: boolean): Change {
     doc,
     arguments: 2,
     refuse: (ctx, keys) => (keys instanceof HarnList ? null : ctx.throw(`${name}: keys must be a list`)),
-    change: (schema, keys) => {
-      work((keys as HarnList).length)
-      const names = new Set((keys as HarnList).view().map((key) => display(key)))
-      return filterProperties(schema, (key) => names.has(key) === wanted)
+    *change(schema, keys) {
+      const names = new Set<string>()
+      for (const key of (keys as HarnList).view()) {
+        yield A_NAME
+        names.add(display(key))
+      }
+      return yield* filterProperties(schema, (key) => names.has(key) === wanted)
     },
   }
 }

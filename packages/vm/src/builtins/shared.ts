@@ -42,9 +42,13 @@ function makeEntry(kind: SharedKind, place: Place, value: Value): Shared {
   return { kind, place, value, isOwn: false, version: 0, reads: 0, writes: 0, casSuccesses: 0, casFailures: 0, staleReads: 0 }
 }
 
+/** Characters of a key that are put together and looked up for a unit, as a power of two. */
+const KEY_BITS = 6
+
 function opened(ctx: Context, kind: SharedKind, place: Place, initial: Value): Shared {
   const { entries } = ctx.state(sharedState)
   const name = nameOf(kind, place)
+  ctx.charge(name.length >> KEY_BITS)
   let entry = entries.get(name)
   if (entry === undefined) {
     entry = makeEntry(kind, place, initial)

@@ -16,6 +16,20 @@ export function graphemes(text: string): string[] {
   return PLAIN.test(text) ? text.split('') : Array.from(clusters(text), (part) => part.segment)
 }
 
+/** Characters of which the first cluster hardly ever has more. */
+const MANY_IN_A_CLUSTER = 64
+
+/** The first of them, undefined for an empty text. */
+export function firstGrapheme(text: string): string | undefined {
+  for (let length = MANY_IN_A_CLUSTER; ; length *= 8) {
+    for (const { segment } of clusters(text.slice(0, length))) {
+      if (segment.length === length && length < text.length) break
+      return segment
+    }
+    if (length >= text.length) return undefined
+  }
+}
+
 /** The same, one after the other. */
 export function clusters(text: string): Iterable<{ readonly segment: string }> {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })

@@ -7,7 +7,7 @@ import { count, countOr, textArg } from './core-values.js'
 import { holds } from './lists.js'
 import { inPieces, inSteps } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
-import { caseFunctions, clusters, graphemes } from './strings-case.js'
+import { caseFunctions, clusters, firstGrapheme, graphemes } from './strings-case.js'
 import { baseName, dirName, extName } from './strings-paths.js'
 import { repeatText, replaceAll, splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
@@ -137,7 +137,7 @@ function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value
   const missing = countOr(width, 0) - graphemes(text).length
   if (missing <= 0) return text
   if (!SIDES.has(where)) return ctx.runtime('str_pad: side must be left, right, or both')
-  const unit = graphemes(ctx.argc > 2 ? textArg(ctx, 2, fill) : ' ')[0] ?? ' '
+  const unit = firstGrapheme(ctx.argc > 2 ? textArg(ctx, 2, fill) : ' ') ?? ' '
   const before = where === 'left' ? missing : where === 'both' ? Math.floor(missing / 2) : 0
   const left = repeatText(ctx, unit, before)
   const right = repeatText(ctx, unit, missing - before)

@@ -9,6 +9,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import type { Keyed } from '../values/keyed.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
+import { work } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
 /** A float as serde_json prints it: shortest digits, plain between 1e-5 and 1e16, always with a point or an exponent. */
@@ -140,10 +141,24 @@ export function utf8(text: string): Uint8Array {
 }
 
 /** What Rust's `{:?}` escapes besides the named ones: control, format, unassigned, separators but the space, marks. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Mn}\p{Me}]|(?! )\p{Zs}/gu
+const UNPRINTABLE = /^(?:[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Mn}\p{Me}]|(?! )\p{Zs})$/u
+
+/** Which characters of the first plane are: 1 printable, 2 not, 0 nobody has asked. Classes of characters take V8 microseconds each. */
+const ASKED = new Uint8Array(1 << 16)
+
+function isUnprintable(char: string): boolean {
+  if (char.length > 1) return UNPRINTABLE.test(char)
+  const code = char.charCodeAt(0)
+  if (ASKED[code] === 0) ASKED[code] = UNPRINTABLE.test(char) ? 2 : 1
+  return ASKED[code] === 2
+}
+
+/** Characters that are quoted for a unit, as a power of two. */
+const QUOTED_BITS = 2
 
 /** The text in double quotes with escapes, the form that 04a writes as `{x:?}`. */
 export function debugQuoted(text: string): string {
+  work(text.length >> QUOTED_BITS)
   const escaped = text
     .replaceAll('\\', '\\\\')
     .replaceAll('"', '\\"')
@@ -151,5 +166,8 @@ export function debugQuoted(text: string): string {
     .replaceAll('\r', '\\r')
     .replaceAll('\t', '\\t')
     .replaceAll('\0', '\\0')
-  return `"${escaped.replace(UNPRINTABLE, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)}"`
+  const safe = escaped.replace(/[^\x20-\x7e]/gu, (char) =>
+    isUnprintable(char) ? `\\u{${char.codePointAt(0)!.toString(16)}}` : char,
+  )
+  return `"${safe}"`
 }

@@ -661,7 +661,7 @@ function checkParam(w: UnitWriter, i: Instr, block: Block): string {
   const isNumeric = check.kind === 'prim' && (check.name === 'int' || check.name === 'float')
   if (isNumeric && (w.typeOf(i.b) === FLOAT || w.isNumber(i.b))) return ''
   const quick = check.kind === 'prim' && w.typeOf(i.b) !== FLOAT ? QUICK_CHECK[check.name] : undefined
-  const slow = `t=checkParameter(${w.value(i.b)},${w.constant(i.k)});if(t!==null){${w.fault(i, block, 't')}}`
+  const slow = `t=${w.calling(`checkParameter(${w.value(i.b)},${w.constant(i.k)})`)};if(t!==null){${w.fault(i, block, 't')}}`
   return quick === undefined ? slow : `if(!(${quick(w.any(i.b))})){${slow}}`
 }
 

@@ -47,9 +47,12 @@ const MAX_NESTED = 150
 /** Generators that pull one another on the JavaScript stack; further ones are pulled by the base tier. */
 const MAX_PULLING = 4
 
-/** A unit is given up when after this many exits it did less than PAYING units of work between them. */
+/**
+ * A unit is given up when after this many exits it did less than PAYING units of work between them; the builtin that it leaves for
+ * has mostly charged some forty by itself.
+ */
 const TRIAL_EXITS = 64
-const PAYING_WORK = 12
+const PAYING_WORK = 56
 
 /** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */
 const NEVER = -(2 ** 30)

@@ -9,6 +9,7 @@ import { HarnBuiltin, HarnClosure, HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnGenerator } from '../values/handles.js'
+import { work } from '../values/meter.js'
 import { HarnRange } from '../values/scalars.js'
 import { typeName } from '../values/value.js'
 import { placeArguments } from './frames.js'
@@ -134,8 +135,19 @@ export function callFrom(
     return callFrom(m, task, found, from, argc, null, isFuelPoint)
   }
   // The compiler guesses only where it sees that nothing is bound; a variable may still hold something that cannot be called.
-  return m.raise(task, undefinedBuiltin(site.name, site.suggestion ?? closestName(site.name, m.registry.builtins.keys())))
+  return m.raise(task, undefinedBuiltin(site.name, site.suggestion ?? nearBuiltin(m, site.name)))
 }
+
+/** Units of looking a name up among those of all builtins: a quarter of a millisecond at worst. */
+const UNITS_A_SUGGESTION = 2500
+
+function nearBuiltin(m: Machine, name: string): string | null {
+  work(UNITS_A_SUGGESTION)
+  // No builtin has so long a name, and taking a long one apart takes long.
+  return name.length > LONGEST_NAME ? null : closestName(name, m.registry.builtins.keys())
+}
+
+const LONGEST_NAME = 256
 
 /** With a suggestion it is a runtime error (reference 01 §15.4). */
 function undefinedBuiltin(name: string, suggestion: string | null): Fault {
@@ -155,7 +167,7 @@ export function pipe(m: Machine, task: Task, from: number, tail: boolean): boole
   if (typeof callee === 'string') {
     const found = callableNamed(m, task, callee)
     if (found !== null) return m.fuel < 1 ? m.refuelBefore(task) : callFrom(m, task, found, from, 1, null)
-    return m.raise(task, undefinedBuiltin(callee, closestName(callee, m.registry.builtins.keys())))
+    return m.raise(task, undefinedBuiltin(callee, nearBuiltin(m, callee)))
   }
   return m.raise(task, typeFault(`cannot pipe into ${typeName(callee)}`))
 }

@@ -77,7 +77,7 @@ export class HeapWalk {
 
   constructor(machine: Machine, visit: (value: object) => void = () => {}) {
     this.visit = visit
-    this.runs = machine.ready[0]?.current
+    this.runs = machine.queue.first?.current
     for (const task of machine.tasks.values()) {
       for (let co: Coroutine | null = task.current; co !== null; co = co.resumer) this.pending.push(co)
       this.slot(task.result)

@@ -7,6 +7,7 @@ import { display } from '../values/display.js'
 import { equals } from '../values/equality.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
+import { visit } from '../values/meter.js'
 import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import { compareText } from '../values/text-order.js'
@@ -49,9 +50,20 @@ export function passesQuickly(value: Value, quick: number): boolean {
   }
 }
 
+/** Values that the check under way has looked at: annotations such as `list<list<int>>` are walks. */
+let visited = 0
+
+/** Elements that are looked at for a step of other walks, as a power of two. */
+const LOOKED_BITS = 3
+
+function look(elements: number): void {
+  visited = visit(visited, 1 + (elements >> LOOKED_BITS))
+}
+
 /** The fault of an argument that does not fit, null for one that does. */
 export function checkParameter(value: Value, parameter: ParameterCheck): Fault | null {
   const { name, check } = parameter
+  visited = 0
   if (check.kind === 'interface') {
     if (value instanceof HarnStruct) return null
     return typeFault(`parameter '${name}': expected value satisfying interface '${check.name}', got ${typeName(value)}`)
@@ -98,11 +110,13 @@ function complaintOfObject(value: Value, path: string, check: ShapeCheck | DictC
   if (fields === null) return notObject(value, path)
   if (check.kind === 'dict') {
     for (const key of fields.keys()) {
+      look(24)
       const complaint = complaintOfField(fields.get(key)!, path, key, check.value)
       if (complaint !== null) return complaint
     }
     return null
   }
+  look(8 * check.fields.length)
   for (const field of check.fields) {
     if (field.optional || fields.has(field.name)) continue
     const near = nearKey(field.name, fields.keys())
@@ -198,10 +212,11 @@ function isObjectLike(check: RuntimeCheck): boolean {
 /** A present key with the same first letter within edit distance 1 (names up to four characters) or 2. */
 function nearKey(name: string, keys: Iterable<string>): string | null {
   const limit = name.length <= 4 ? 1 : 2
+  const all = [...keys]
+  look(all.length << LOOKED_BITS)
   let best: string | null = null
   let bestDistance = limit + 1
-  for (const key of [...keys].sort()) {
-    if (key[0] !== name[0]) continue
+  for (const key of all.filter((each) => each[0] === name[0] && Math.abs(each.length - name.length) <= limit).sort()) {
     const distance = editDistance(name, key)
     if (distance < bestDistance) {
       best = key
@@ -238,6 +253,7 @@ function fits(value: Value, check: RuntimeCheck): boolean {
       return false
     case 'shape': {
       const fields = fieldsOf(value)
+      look(8 * check.fields.length)
       return (
         fields !== null &&
         check.fields.every((field) => {
@@ -246,13 +262,20 @@ function fits(value: Value, check: RuntimeCheck): boolean {
         })
       )
     }
-    case 'list':
-      return value instanceof HarnList && value.view().every((item) => fits(item, check.element))
+    case 'list': {
+      if (!(value instanceof HarnList)) return false
+      look(value.length)
+      return value.view().every((item) => fits(item, check.element))
+    }
     case 'dict': {
       const fields = fieldsOf(value)
-      return fields !== null && [...fields.values()].every((item) => fits(item, check.value))
+      if (fields === null) return false
+      look(fields.size)
+      for (const item of fields.values()) if (!fits(item, check.value)) return false
+      return true
     }
     case 'union':
+      look(check.members.length)
       return check.members.some((member) => fits(value, member))
     case 'enum':
       return check.values.some((literal) => isLiteral(value, check.base, literal))

@@ -67,7 +67,7 @@ export function spawnTask(
     facts: { task_id: task.taskId },
   })
   machine.tasks.set(id, task)
-  machine.ready.push(task)
+  machine.queue.push(task)
   return id
 }
 
@@ -173,8 +173,7 @@ export function abortTask(machine: Machine, id: number): void {
   task.waitKey = null
   task.waitDue = null
   task.delivery = null
-  const at = machine.ready.indexOf(task)
-  if (at > 0 || (at === 0 && task !== before)) machine.ready.splice(at, 1)
+  if (task !== before || machine.queue.first !== task) machine.queue.remove(task)
   wake(machine, taskKey(id))
   wake(machine, childrenKey(task.parent))
 }

@@ -1,5 +1,5 @@
 // How tasks change state: they wait, are woken, are given what they waited for, are interrupted by timers, and end. The machine
-// decides when; which task runs next is the order of its `ready` list and nothing else.
+// decides when; which task runs next is the order of its queue and nothing else.
 
 import { childrenKey, family, taskKey } from '../builtins/builtin.js'
 import { END } from '../values/handles.js'
@@ -34,10 +34,14 @@ export function makeReady(m: Machine, task: Task, delivery: Task['delivery']): v
   task.waitKey = null
   task.waitDue = null
   task.cancelDue = null
-  m.ready.push(task)
+  m.queue.push(task)
 }
 
+/** Units of leaving a task: those that do little and wait, or wait again, may never meet a fuel point of their own. */
+const UNITS_A_SWITCH = 8
+
 export function wait(m: Machine, task: Task): void {
+  m.charge(UNITS_A_SWITCH)
   task.status = 'waiting'
   task.waitOrder = m.nextOrder++
   if (task.cancelRequested) task.cancelDue = m.now + graceOf(task)
@@ -171,6 +175,7 @@ export function endTaskSpan(m: Machine, task: Task, failure: string | null): voi
 }
 
 function taskEnded(m: Machine, task: Task): void {
+  if (task.id !== 0) m.charge(UNITS_A_SWITCH)
   endTaskSpan(m, task, task.fault === null ? null : 'execution_failed')
   task.deadlines = []
   task.current = new Coroutine(null)

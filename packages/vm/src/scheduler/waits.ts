@@ -10,6 +10,10 @@ export class Waits {
   /** Made with the first: ten thousand machines that wait for an answer have none. */
   private parked: Map<string, Set<Task>> | null = null
 
+  get size(): number {
+    return this.tasks.size
+  }
+
   /** By `waitKey`, which must not change while the task is in here. */
   enter(task: Task): void {
     this.tasks.set(task, task)

@@ -7,7 +7,7 @@ import { EndOfIteration, HarnAtomic, HarnChannel, HarnGenerator, HarnIter, HarnP
 import { HarnList } from './list.js'
 import { HarnBytes, HarnDuration, HarnEnum, HarnFloat, HarnPair, HarnRange } from './scalars.js'
 import { HarnSet } from './set.js'
-import { visit, work } from './meter.js'
+import { SHORT_TEXT, visit, work } from './meter.js'
 import { TextBuilder } from './text-builder.js'
 import type { Value } from './value.js'
 
@@ -107,8 +107,11 @@ export function display(root: Value): string {
     const label = (at > 0 ? ', ' : '') + (keys === null ? '' : `${keys[at]!}: `)
     const member = members[at]!
     const text = displayLeaf(member)
-    if (text !== null) out.add(label + text)
-    else {
+    if (text !== null) {
+      // Long texts are copied.
+      if (text.length > SHORT_TEXT) visited = visit(visited, text.length >> COPIED_BITS)
+      out.add(label + text)
+    } else {
       visited = visit(visited, VISITS_A_CONTAINER)
       out.add(label + begin(stack, member))
     }
@@ -119,6 +122,9 @@ export function display(root: Value): string {
 /** Showing a value takes about as long as two steps of other walks; beginning with a container some more. */
 const VISITS_A_MEMBER = 2
 const VISITS_A_CONTAINER = 6
+
+/** Characters that are copied for a step, as a power of two. */
+const COPIED_BITS = 8
 
 /** Puts a container on the stack and answers what stands in front of its members. */
 function begin(stack: Open[], value: Value): string {
