@@ -196,10 +196,11 @@ describe('a runtime of a configuration', () => {
     expect(made).toBe(calls)
   })
 
+  const TOO_MANY = '^http: request failed: error following redirect for url .*: too many redirects$'
   test.each([
-    ['[providers.config.builtin-http]\nmax_redirects = 1', [1, 2], ['last', 'http: request failed: too many redirects']],
-    ['[providers.config.builtin-http]\ntimeout_ms = 7', [5, 6], ['last', 'http: request failed: too many redirects']],
-    ['', [10, 11], ['last', 'http: request failed: too many redirects']],
+    ['[providers.config.builtin-http]\nmax_redirects = 1', [1, 2], ['last', TOO_MANY]],
+    ['[providers.config.builtin-http]\ntimeout_ms = 7', [5, 6], ['last', TOO_MANY]],
+    ['', [10, 11], ['last', TOO_MANY]],
   ])('follows as many redirects as %j says', async (text, hops, expected) => {
     put('a/bridle.toml', text)
     const source = `
@@ -214,7 +215,9 @@ fn follow(hops, options = {}) {
 }
 return [${hops.map((each) => `follow(${each})`).join(', ')}, follow(3, {max_redirects: 2})]`
     const runtime = createRuntime({ config: load(), grants: ['http'] })
-    expect(await runtime.run(source)).toEqual([...expected, 'http: request failed: too many redirects'])
+    expect(await runtime.run(source)).toEqual(
+      [...expected, TOO_MANY].map((each) => (each === 'last' ? each : (expect.stringMatching(each) as string))),
+    )
   })
 
   test.each([

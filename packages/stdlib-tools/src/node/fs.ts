@@ -28,7 +28,7 @@ import {
 import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { osErrorCode, osErrorText } from '../os-errors.js'
+import { NO_FILE_TO_COPY, osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, refused, runtimeError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
 import { inFolder, removeFolder, withFolder } from './pinned-folder.js'
@@ -422,7 +422,7 @@ function rename({ sandbox }: Workspace, source: string, target: string): void {
 
 /** With its mode. */
 function copyOne({ sandbox }: Workspace, source: string, target: string): void {
-  if (!statSync(source).isFile()) throw new Error(NO_FILE)
+  if (!statSync(source).isFile()) throw new Error(NO_FILE_TO_COPY)
   if (sandbox === null) {
     copyFileSync(source, target)
     return
@@ -434,8 +434,6 @@ function copyOne({ sandbox }: Workspace, source: string, target: string): void {
     writeConfined(sandbox, target, readFileSync(fd), { append: false, path: target, mode })
   })
 }
-
-const NO_FILE = 'the source path is neither a regular file nor a symlink to a regular file'
 
 function bytesOf(data: Plain): Uint8Array {
   return data instanceof Uint8Array ? data : Buffer.from(String(data))

@@ -3,7 +3,7 @@
 
 import { isSecretVariable } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { osErrorText } from '../os-errors.js'
+import { osErrorText, NO_FILE_TO_COPY } from '../os-errors.js'
 import { answered, categorizedError, refused, runtimeError } from './provider.js'
 import type { Provider } from './provider.js'
 
@@ -194,9 +194,9 @@ export class MemoryFs implements Provider {
     const node = this.tree.get(path)
     const fail = (code: string): EffectOutcome => refused(code, osErrorText({ code }), { path, to })
     if (node === undefined) return fail(this.codeOfMissing(path))
+    if (op === 'copy' && node.isDir) return refused('EIO', NO_FILE_TO_COPY, { path, to })
     if (this.tree.get(parentOf(to)) === undefined) return fail(this.codeOfMissing(to))
     if (op === 'copy') {
-      if (node.isDir) return fail('EINVAL')
       this.tree.put(to, node.read().slice(), now)
       return answered({ path, to })
     }
