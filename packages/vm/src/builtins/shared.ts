@@ -43,7 +43,7 @@ function makeEntry(kind: SharedKind, place: Place, value: Value): Shared {
 }
 
 /** Characters of a key that are put together and looked up for a unit, as a power of two. */
-const KEY_BITS = 6
+const KEY_BITS = 4
 
 function opened(ctx: Context, kind: SharedKind, place: Place, initial: Value): Shared {
   const { entries } = ctx.state(sharedState)
