@@ -24,6 +24,7 @@ import { sorting } from './sorting.js'
 import { compare, equals } from '../values/equality.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { blankSlots } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
@@ -164,17 +165,24 @@ const distinct = inPieces('list.unique', ([list]) => {
 
 const tallying = inPieces('list.tally', ([list]) => {
   const items = (list as HarnList).view()
-  const counts = new Map<string, Value>()
+  const places = new Map<string, number>()
+  // As slots of all dicts are: an array of anything, not of small ints.
+  const counts = blankSlots(1)
+  counts.pop()
   return eachOf(
     items.length,
     (at, budget) => {
       const key = display(items[at]!)
       budget.left -= UNITS_A_MEMBER + (key.length >> 6)
       budget.heap += 32
-      counts.set(key, ((counts.get(key) as number | undefined) ?? 0) + 1)
+      const place = places.get(key)
+      if (place === undefined) {
+        places.set(key, counts.length)
+        counts.push(1)
+      } else counts[place] = (counts[place] as number) + 1
       return undefined
     },
-    () => new HarnDict(counts),
+    () => HarnDict.ofTable(places, counts),
   )
 })
 

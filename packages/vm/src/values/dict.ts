@@ -1,7 +1,8 @@
 // The dict: text keys, iterated in code point order (keyed.ts). `owned` means what it means for lists (list.ts).
 
 import { Keyed, NO_SLOTS } from './keyed.js'
-import { EMPTY } from './shape.js'
+import { EMPTY, TABLE } from './shape.js'
+import { Table } from './table.js'
 import type { Shape } from './shape.js'
 import type { Value } from './value.js'
 
@@ -28,6 +29,14 @@ export class HarnDict extends Keyed {
   static named(entries: Iterable<readonly [string, Value]>): HarnDict {
     const dict = new HarnDict()
     for (const [key, value] of entries) dict.set(key, value)
+    return dict
+  }
+
+  /** A dict whose keys are data, of which each lies at its place; takes both over. */
+  static ofTable(places: Map<string, number>, slots: Value[]): HarnDict {
+    if (places.size === 0) return new HarnDict()
+    const dict = new HarnDict(null, TABLE, slots)
+    dict.table = new Table(places)
     return dict
   }
 
