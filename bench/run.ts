@@ -12,12 +12,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { entries, root } from '../scripts/workspace.mjs'
-import { bulkTable } from './bulk.js'
+import { BULK_REMARKS, bulkTable } from './bulk.js'
 import { goalTable } from './goals.js'
 import { growthTable } from './growth.js'
 import { embeddingTable, measureEmbedding, measurePeer, peerTable, presentPeers } from './peers.js'
 import { shownPauses } from './pauses.js'
-import { REGEX_SIZES } from './regexes.js'
+import { REGEX_REMARKS, REGEX_SIZES } from './regexes.js'
 import { noSamples } from './samples.js'
 import { figure, geometricMean, median, spread } from './stats.js'
 import { WORKLOADS } from './workloads.js'
@@ -271,9 +271,16 @@ function reportOf(samples: Samples, lua: string | null, peers: readonly PresentP
     const labels = name === 'longest pause' ? shownPauses(figures) : undefined
     lines.push(`## ${name[0]!.toUpperCase()}${name.slice(1)}`, '', ...figureTable(figures, labels), '')
   }
-  if (hasBulk) lines.push('## Builtins over many elements', '', ...bulkTable(medianBulk(samples.bulk)), '')
+  if (hasBulk) lines.push('## Builtins over many elements', '', BULK_REMARKS, '', ...bulkTable(medianBulk(samples.bulk)), '')
   if (hasRegexes)
-    lines.push('## Regular expressions', '', ...bulkTable(medianBulk(samples.regexes), REGEX_SIZES, 'a character'), '')
+    lines.push(
+      '## Regular expressions',
+      '',
+      REGEX_REMARKS,
+      '',
+      ...bulkTable(medianBulk(samples.regexes), REGEX_SIZES, 'a character'),
+      '',
+    )
   if (hasGrowth) lines.push('## Growth', '', ...growthTable(medianGrowth(samples.growth)), '')
   if (hasShapes) lines.push('## Linked instructions and a plain stack switch', '', ...shapeTable(samples.shapes), '')
   return `${lines.join('\n').trimEnd()}\n`
