@@ -31,9 +31,9 @@ const DEFAULT_BYTES = 1 << 20
 const DEFAULT_SEND_BUFFER = 64
 const DEFAULT_WAIT_MS = 30_000
 
-function limitOf(options: HarnDict, name: string, fallback: number): number {
+function limitOf(options: HarnDict, name: string, fallback: number, least = 1): number {
   const value = options.get(name) ?? null
-  return isInt(value) ? Math.max(1, Number(value)) : fallback
+  return isInt(value) ? Math.max(least, Number(value)) : fallback
 }
 
 function bearerOf(options: HarnDict): string | null {
@@ -392,7 +392,8 @@ function addRoute(ctx: Context, server: SocketServer, path: string, options: Har
     bearer,
     maxMessages: limitOf(options, 'max_messages', DEFAULT_MESSAGES),
     maxBytes,
-    sendBuffer: limitOf(options, 'send_buffer_messages', DEFAULT_SEND_BUFFER),
+    // None at all is a way to see what a full buffer does.
+    sendBuffer: limitOf(options, 'send_buffer_messages', DEFAULT_SEND_BUFFER, 0),
   })
   if (server.remote === null) return null
   const idleMs = limitOf(options, 'idle_timeout_ms', DEFAULT_WAIT_MS)
