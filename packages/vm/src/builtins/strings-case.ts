@@ -30,10 +30,27 @@ export function firstGrapheme(text: string): string | undefined {
   }
 }
 
-/** The same, one after the other. */
-export function clusters(text: string): Iterable<{ readonly segment: string }> {
+/** Characters that the segmenter is given at once: V8 copies all of them for each cluster. */
+const WINDOW = 1024
+
+/** The same, one after the other. Where a cluster ends is known from itself and the character behind it. */
+export function* clusters(text: string): Generator<{ readonly segment: string }, void, void> {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
-  return segmenter.segment(text)
+  let from = 0
+  for (let size = WINDOW; from < text.length;) {
+    const end = Math.min(text.length, from + size)
+    // No surrogate pair is cut.
+    const to = end < text.length && text.codePointAt(end - 1)! > 0xffff ? end + 1 : end
+    let at = from
+    for (const part of segmenter.segment(text.slice(from, to))) {
+      // The last one may go on.
+      if (at + part.segment.length === to && to < text.length) break
+      at += part.segment.length
+      yield part
+    }
+    size = at === from ? size * 8 : WINDOW
+    from = at
+  }
 }
 
 function changeFirst(text: string, change: (first: string) => string): string {

@@ -128,11 +128,18 @@ function format(ctx: Context, template: Value = null, ...values: Value[]): Resul
     : formatting.run(ctx, text, ...values)
 }
 
+/** An argument whose case is about to be changed. */
+function word(ctx: Context, at: number, value: Value): string {
+  const text = textArg(ctx, at, value)
+  ctx.charge(text.length >> TEXT_BITS)
+  return text
+}
+
 const SIDES: ReadonlySet<string> = new Set(['left', 'right', 'both'])
 
 function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value = null, side: Value = null): Result {
   const text = textArg(ctx, 0, value)
-  const where = ctx.argc > 3 ? textArg(ctx, 3, side).toLowerCase() : 'right'
+  const where = ctx.argc > 3 ? word(ctx, 3, side).toLowerCase() : 'right'
   chargeGraphemes(ctx, text)
   const missing = countOr(width, 0) - graphemes(text).length
   if (missing <= 0) return text
@@ -156,7 +163,7 @@ const segmenting = inPieces('string.graphemes', ([text]) => inSteps(segmentSteps
 function* segmentSteps(text: string): Steps {
   const found: string[] = []
   for (const { segment } of clusters(text)) {
-    yield { units: UNITS_A_CLUSTER, heap: 32 + segment.length }
+    yield { units: UNITS_A_CLUSTER + (segment.length >> 4), heap: 32 + segment.length }
     found.push(segment)
   }
   return () => new HarnList(found)
@@ -165,7 +172,7 @@ function* segmentSteps(text: string): Steps {
 const FORMS: ReadonlySet<string> = new Set(['NFC', 'NFD', 'NFKC', 'NFKD'])
 
 function normalize(ctx: Context, value: Value = null, form: Value = null): Result {
-  const name = ctx.argc > 1 ? textArg(ctx, 1, form).toUpperCase() : 'NFC'
+  const name = ctx.argc > 1 ? word(ctx, 1, form).toUpperCase() : 'NFC'
   if (!FORMS.has(name)) return ctx.runtime('unicode_normalize: form must be NFC, NFD, NFKC, or NFKD')
   const text = textArg(ctx, 0, value)
   ctx.charge(text.length >> 2, text.length)

@@ -8,6 +8,7 @@ import { mathFamily } from './math.js'
 import { randomFamily } from './random.js'
 import { stringsFamily } from './strings.js'
 import { callBuiltin, callMethod, fakeMachine, faultText } from './test-support/fake-machine.js'
+import { clusters } from './strings-case.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -317,4 +318,14 @@ test('a pair has identity, its address is its content', () => {
   expect(f('is_same', pair, pair)).toBe('true')
   expect(f('is_same', pair, new HarnPair(1, 2))).toBe('false')
   expect(f('addr_of', pair)).toBe('pair@(1, 2)')
+})
+
+test('clusters are the same wherever the text is cut for the segmenter', () => {
+  const whole = new Intl.Segmenter('en', { granularity: 'grapheme' })
+  const parts = 'a\u0301\r\n\u{1f44d}\u{1f3fd}👨\u200d👩\u200d👧🇩🇪🇫\ud83d\u0915\u094d\u0937' + '\u0301'.repeat(1500) + 'z'
+  for (let before = 990; before < 1026; before++) {
+    const text = 'y'.repeat(before) + parts
+    const expected = Array.from(whole.segment(text), ({ segment }) => segment)
+    expect(Array.from(clusters(text), ({ segment }) => segment).join('|') === expected.join('|'), `${before}`).toBe(true)
+  }
 })
