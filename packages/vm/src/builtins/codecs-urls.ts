@@ -32,10 +32,18 @@ function urlProblem(text: string): string {
 
 const orNil = (text: string): Value => (text === '' ? null : text)
 
+/** Units that the host takes to refuse a URL: it makes an error with a trace. */
+const REFUSED_UNITS = 200
+
+function refused(ctx: Context, message: string): Result {
+  ctx.charge(REFUSED_UNITS)
+  return ctx.throw(message)
+}
+
 function parse(ctx: Context, value: Value = null): Result {
   const text = textArg(ctx, 0, value)
   const url = readUrl(text)
-  if (typeof url === 'string') return ctx.throw(`url_parse: ${url}`)
+  if (typeof url === 'string') return refused(ctx, `url_parse: ${url}`)
   const [beforeHash] = url.href.split('#', 1) as [string]
   return HarnDict.of({
     scheme: url.protocol.slice(0, -1),
@@ -65,7 +73,7 @@ function build(ctx: Context, parts: Value = null): Result {
       ? `${scheme}:${path}`
       : `${scheme}://${host}${port === null ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`
   const url = readUrl(start)
-  if (typeof url === 'string') return ctx.throw(`url_build: ${url}`)
+  if (typeof url === 'string') return refused(ctx, `url_build: ${url}`)
   url.username = part('username') ?? ''
   if (url.username !== '') url.password = part('password') ?? ''
   // The setters drop one mark of their own; a second one in the text is kept.

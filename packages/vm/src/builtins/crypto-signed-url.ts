@@ -74,7 +74,7 @@ function signatureOf(resource: string, query: string, secret: string): string {
 type Fail = (message: string) => Control
 
 /** Units that the host takes to refuse a URL. */
-const REFUSED_UNITS = 64
+const REFUSED_UNITS = 200
 
 function badUrl(ctx: Context, fail: Fail, message: string): Control {
   ctx.charge(REFUSED_UNITS)

@@ -36,6 +36,8 @@ function converting(ctx: Context, prefix: string, convert: () => Value): Result 
 /** Units that reading a character takes. The libraries for YAML and TOML are made for documents people write. */
 const YAML_UNITS = 8
 const TOML_UNITS = 4
+/** Units of any call, beside those for the size. */
+const TOML_CALL_UNITS = 60
 
 function textOf(ctx: Context, value: Value | undefined, units: number): string {
   const text = textArg(ctx, 0, value)
@@ -197,12 +199,14 @@ export const dataFormatsFamily: BuiltinFamily = {
       (ctx, value) => yamlWriting.run(ctx, value ?? null),
     ),
     builtin('toml_parse(str: string) -> any', { doc: 'The value that a TOML text stands for.', borrows: true }, (ctx, text) => {
+      ctx.charge(TOML_CALL_UNITS)
       const source = textOf(ctx, text, TOML_UNITS)
       return converting(ctx, 'TOML parse error', () => parseTomlText(source))
     }),
-    builtin('toml_stringify(value: any) -> string', { doc: 'TOML with keys in order.', borrows: true }, (ctx, value) =>
-      converting(ctx, 'toml_stringify', () => stringifyToml(value ?? null)),
-    ),
+    builtin('toml_stringify(value: any) -> string', { doc: 'TOML with keys in order.', borrows: true }, (ctx, value) => {
+      ctx.charge(TOML_CALL_UNITS)
+      return converting(ctx, 'toml_stringify', () => stringifyToml(value ?? null))
+    }),
     builtin(
       'csv_parse(text: string, options?: {headers?: bool, delimiter?: string}) -> list',
       { doc: 'Rows of a CSV text: lists of cells, or dicts with `headers`.', borrows: true, pays: true },

@@ -632,7 +632,7 @@ export const llmFamily: BuiltinFamily = {
       { doc: 'Puts rules of a TOML text in front of the built-in ones.', effects: [] },
       (ctx, source) => {
         if (typeof source !== 'string') return ctx.runtime('provider_capabilities_install: TOML source string required')
-        ctx.charge(source.length >> 3, 2 * source.length)
+        ctx.charge(INSTALL_UNITS + (source.length >> 3), 2 * source.length)
         let rules: ReturnType<typeof readRules>
         try {
           rules = readRules(parseTomlText(source))
@@ -650,5 +650,8 @@ export const llmFamily: BuiltinFamily = {
     }),
   ],
 }
+
+/** Units of reading any TOML text, which takes long most of all where it is none. */
+const INSTALL_UNITS = 500
 
 const STREAM_CAPACITY = 1 << 20

@@ -62,6 +62,9 @@ const NO_DEFAULTS: RequestDefaults = {}
 const CALL: Action = { kind: 'call' }
 const AGAIN: Action = { kind: 'again' }
 
+/** Units of a walk of the whole machine, beside those for what it holds. */
+const WALK_UNITS = 100
+
 export class MachineContext implements Context, MachineAccess {
   private readonly m: Machine
 
@@ -353,7 +356,7 @@ export class MachineContext implements Context, MachineAccess {
       if (value instanceof HarnPermit) found.add(value.id)
     })
     // Not by what was measured, which counts registers that nobody will read: they differ with the slices of the run.
-    this.charge(Math.ceil(this.m.heapCharged / 256))
+    this.charge(WALK_UNITS + Math.ceil(this.m.heapCharged / 256))
     return found
   }
 }
