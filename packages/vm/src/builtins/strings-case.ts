@@ -19,8 +19,14 @@ export function graphemes(text: string): string[] {
 /** Characters of which the first cluster hardly ever has more. */
 const MANY_IN_A_CLUSTER = 64
 
+/** Whether the first cluster is one ASCII character, which the next character shows: no segmenter is needed, and none is slow. */
+export function beginsPlainly(text: string): boolean {
+  return text.length > 0 && text.charCodeAt(0) < 128 && text[0] !== '\r' && (text.length === 1 || text.charCodeAt(1) < 128)
+}
+
 /** The first of them, undefined for an empty text. */
 export function firstGrapheme(text: string): string | undefined {
+  if (beginsPlainly(text)) return text.charAt(0)
   for (let length = MANY_IN_A_CLUSTER; ; length *= 8) {
     for (const { segment } of clusters(text.slice(0, length))) {
       if (segment.length === length && length < text.length) break

@@ -7,7 +7,7 @@ import { count, countOr, textArg } from './core-values.js'
 import { holds } from './lists.js'
 import { inPieces, inSteps } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
-import { caseFunctions, clusters, firstGrapheme, graphemes } from './strings-case.js'
+import { caseFunctions, clusters, beginsPlainly, firstGrapheme, graphemes } from './strings-case.js'
 import { baseName, dirName, extName } from './strings-paths.js'
 import { repeatText, replaceAll, splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
@@ -144,7 +144,9 @@ function pad(ctx: Context, value: Value = null, width: Value = null, fill: Value
   const missing = countOr(width, 0) - graphemes(text).length
   if (missing <= 0) return text
   if (!SIDES.has(where)) return ctx.runtime('str_pad: side must be left, right, or both')
-  const unit = firstGrapheme(ctx.argc > 2 ? textArg(ctx, 2, fill) : ' ') ?? ' '
+  const filling = ctx.argc > 2 ? textArg(ctx, 2, fill) : ' '
+  if (!beginsPlainly(filling)) ctx.charge(UNITS_OF_A_SEARCH)
+  const unit = firstGrapheme(filling) ?? ' '
   const before = where === 'left' ? missing : where === 'both' ? Math.floor(missing / 2) : 0
   const left = repeatText(ctx, unit, before)
   const right = repeatText(ctx, unit, missing - before)
@@ -157,6 +159,8 @@ function chargeGraphemes(ctx: Context, text: string): void {
 }
 
 const UNITS_A_CLUSTER = 24
+/** Units of finding one cluster, since the segmenter copies itself for each text. */
+const UNITS_OF_A_SEARCH = 400
 
 const segmenting = inPieces('string.graphemes', ([text]) => inSteps(segmentSteps(text as string)))
 
