@@ -1,16 +1,13 @@
-// `npm run bench [-- --filter NAME --rounds N --programs --peers --quick --json --compare REV]`: what the engine costs, as ratios to
-// plain JavaScript in the same process, and to Lua and other engines in turn. Each round measures everything once, each measurement in
-// a process of its own; medians and quartiles over rounds are reported, because times on a shared machine drift by more than most
-// changes. Results are checked before the first time is taken. A full run writes bench/results.md; `--programs` leaves out what is
-// not a program, and `--peers` takes the other engines in all the same. `--compare REV` builds that revision in a folder of its own
-// and measures its programs in turn with these.
+// `npm run bench`: what the engine costs, as ratios to plain JavaScript in the same process, and to Lua and other engines in turn. Each
+// round measures everything once, each measurement in a process of its own; medians and quartiles over rounds are reported, because
+// times on a shared machine drift by more than most changes. Results are checked before the first time is taken.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir, totalmem, type as systemName } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
+import { commandOptions, wholeNumber } from '../scripts/options.js'
 import { entries, root } from '../scripts/workspace.mjs'
 import { BULK_REMARKS, bulkTable } from './bulk.js'
 import { goalTable } from './goals.js'
@@ -29,18 +26,27 @@ import type { ShapeTimes } from './shapes/measure.js'
 import type { Figures } from './system.js'
 import type { Timing } from './timing.js'
 
-const { values: options } = parseArgs({
-  options: {
-    filter: { type: 'string', default: '' },
-    rounds: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    programs: { type: 'boolean', default: false },
-    peers: { type: 'boolean', default: false },
-    compare: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
+const USAGE = `usage: npm run bench -- [--filter NAME] [--rounds N] [--quick] [--programs [--peers]] [--compare REV] [--json]
+
+  --filter NAME  programs and tables whose names contain NAME
+  --rounds N     7, or 2 with --quick; a full run of 3 takes about 25 minutes
+  --quick        2 rounds, without the other engines
+  --programs     programs alone; with --peers the other engines on them too
+  --compare REV  builds revision REV in a folder of its own and measures its programs in turn with these
+  --json         the figures as JSON
+
+A run without --filter, --quick and --programs writes bench/results.md.
+`
+const options = commandOptions(USAGE, {
+  filter: { type: 'string', default: '' },
+  rounds: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  programs: { type: 'boolean', default: false },
+  peers: { type: 'boolean', default: false },
+  compare: { type: 'string' },
+  json: { type: 'boolean', default: false },
 })
-const rounds = options.rounds !== undefined ? Math.max(1, Number(options.rounds)) : options.quick ? 2 : 7
+const rounds = options.rounds !== undefined ? wholeNumber(USAGE, 'rounds', options.rounds, 1) : options.quick ? 2 : 7
 /** Rounds in which other engines are measured, and what they may take for a program to be measured more than once. */
 const PEER_ROUNDS = 3
 const SLOW_MS = 500

@@ -1,14 +1,11 @@
-// `npm run test:elsewhere [-- --sample N --seed S]`: every suspension of every conformance script, and the ends of its first small
+// `npm run test:elsewhere`: every suspension of every conformance script, and the ends of its first small
 // slices, restored in another process. The
 // scripts run here; what each was at every place where it waited goes in batches to a second process that lives on from script to
 // script, compiles the program, never runs it, restores each snapshot, and must get the same bytes when it writes it again.
-//
-// `--sample` takes some scripts by a seed, which is what CI does; without it all are taken.
 
 import { fork } from 'node:child_process'
 import { readFileSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { hashHex } from '@bridle/stdlib-tools/node'
 import type { DrivenMachine, MachineMakers } from '@bridle/stdlib-tools'
 import { CompileError } from '@bridle/stdlib-tools'
@@ -16,6 +13,7 @@ import { LinkError, Machine } from '@bridle/vm'
 import type { RunExit, Value } from '@bridle/vm'
 import { discover } from '../packages/cli/src/conformance/discover.js'
 import { COMMAND_LIMITS, commandRuntime } from '../packages/cli/src/host.js'
+import { commandOptions, wholeNumber } from '../scripts/options.js'
 import { Random } from './random.js'
 
 interface Batch {
@@ -35,13 +33,23 @@ const MOST_YIELDS = 10
 /** A script that goes on for ever has enough suspensions in this. */
 const LONGEST_RUN_MS = 20_000
 
+const USAGE = `usage: npm run test:elsewhere -- [--sample N [--seed S]]
+
+  --sample N  N scripts instead of all
+  --seed S    which ones (2026)
+
+The exit code is 1 when a snapshot is not what it was.
+`
+
 async function here(): Promise<void> {
-  const { values: options } = parseArgs({ options: { sample: { type: 'string' }, seed: { type: 'string', default: '2026' } } })
+  const options = commandOptions(USAGE, { sample: { type: 'string' }, seed: { type: 'string', default: '2026' } })
   const suite = fileURLToPath(new URL('../conformance', import.meta.url))
   let tests = discover(suite).filter((test) => test.kind !== 'static' && test.parked === null)
   if (options.sample !== undefined) {
-    const random = new Random(Number(options.seed), 'elsewhere', 0)
-    tests = Array.from({ length: Math.min(Number(options.sample), tests.length) }, () => random.pick(tests))
+    const random = new Random(wholeNumber(USAGE, 'seed', options.seed), 'elsewhere', 0)
+    tests = Array.from({ length: Math.min(wholeNumber(USAGE, 'sample', options.sample, 1), tests.length) }, () =>
+      random.pick(tests),
+    )
   }
   const began = performance.now()
   const other = fork(fileURLToPath(import.meta.url), [], { serialization: 'advanced' })

@@ -1,18 +1,15 @@
-// `npm run test:full -- [--inputs N] [--seed S] [--target X] [--jobs J] [--only I]`: many inputs through the
-// fuzz targets, in child processes.
-// Without arguments 400,000 inputs of a fresh seed, shared out as fuzz/targets.ts
-// says. `--only I` runs one input of one target and prints it: that is how a finding is looked at. The exit code is 1 when something
-// was found.
+// `npm run test:full`: many inputs through the fuzz targets, in child processes. Without arguments 400,000 inputs of a fresh seed,
+// shared out as fuzz/targets.ts says, and after them fuzz/elsewhere.ts.
 //
 // The planted target runs first and must be found; a campaign that cannot find that finds nothing.
 
-import { fork } from 'node:child_process'
+import { fork, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
+import { commandOptions, wholeNumber } from '../scripts/options.js'
 import { runCampaign, verdictOn } from './campaign.js'
 import { Random } from './random.js'
 import { TARGETS, targetNamed } from './targets.js'
@@ -36,23 +33,39 @@ const NODE_FLAGS = ['--max-optimized-bytecode-size=6000', '--single-threaded', '
 /** Inputs that a child gets at a time: few enough that the children end together. */
 const BATCH = 500
 
-const { values: options } = parseArgs({
-  options: {
-    inputs: { type: 'string', default: '400000' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    target: { type: 'string' },
-    jobs: { type: 'string', default: String(Math.min(4, availableParallelism())) },
-    only: { type: 'string' },
-  },
+const USAGE = `usage: npm run test:full -- [--target NAME] [--inputs N] [--seed S] [--jobs J]
+       npm run test:full -- --target NAME --seed S --only I
+
+  --target NAME  one of ${TARGETS.map((each) => each.name).join(', ')}; without it all that have a share, and then npm run test:elsewhere
+  --inputs N     how many inputs in all (400,000)
+  --seed S       makes the same inputs again; a fresh one without it
+  --jobs J       child processes at a time
+  --only I       makes input I, prints it, and judges it: how a finding is looked at
+
+The exit code is 1 when something was found.
+`
+const options = commandOptions(USAGE, {
+  inputs: { type: 'string', default: '400000' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  target: { type: 'string' },
+  jobs: { type: 'string', default: String(Math.min(4, availableParallelism())) },
+  only: { type: 'string' },
 })
-const seed = Number(options.seed)
+const number = (name: string, text: string, least = 0): number => wholeNumber(USAGE, name, text, least)
+const seed = number('seed', options.seed)
+const inputs = number('inputs', options.inputs, 1)
+const atOnce = number('jobs', options.jobs, 1)
 const chosen =
   options.target === undefined ? TARGETS.filter((each) => each.share > 0) : TARGETS.filter((each) => each.name === options.target)
 if (chosen.length === 0) {
   process.stderr.write(`no target ${options.target}; there are ${TARGETS.map((each) => each.name).join(', ')}\n`)
   process.exit(2)
 }
-process.exitCode = options.only === undefined ? await runAll() : showOne(chosen[0]!, Number(options.only))
+process.exitCode = options.only === undefined ? await runAll() : showOne(chosen[0]!, number('only', options.only))
+if (process.exitCode === 0 && options.target === undefined && options.only === undefined) {
+  const elsewhere = fileURLToPath(new URL('elsewhere.ts', import.meta.url))
+  process.exitCode = spawnSync(process.execPath, ['--import', 'tsx', elsewhere], { stdio: 'inherit' }).status ?? 1
+}
 
 function showOne(target: Target, index: number): number {
   const input = target.make(new Random(seed, target.name, index))
@@ -86,18 +99,17 @@ async function runAll(): Promise<number> {
     process.stdout.write('fuzz: the planted bug was not found; nothing that follows would mean anything\n')
     return 1
   }
-  const total = Number(options.inputs)
   const folder = mkdtempSync(join(tmpdir(), 'bridle-fuzz-'))
   await bundleChild(folder)
   const shares = chosen.reduce((sum, each) => sum + Math.max(1, each.share), 0)
-  process.stdout.write(`fuzz: ${total} inputs, seed ${seed}\n`)
+  process.stdout.write(`fuzz: ${inputs} inputs, seed ${seed}\n`)
   const findings: Finding[] = []
   for (const target of chosen) {
-    const inputs = Math.round((total * Math.max(1, target.share)) / shares)
+    const part = Math.round((inputs * Math.max(1, target.share)) / shares)
     const before = performance.now()
-    const found = distinct(await share(target, inputs, folder))
+    const found = distinct(await share(target, part, folder))
     process.stdout.write(
-      `fuzz: ${target.name}: ${inputs} inputs, ${found.length} findings, ${Math.round((performance.now() - before) / 1000)} s\n`,
+      `fuzz: ${target.name}: ${part} inputs, ${found.length} findings, ${Math.round((performance.now() - before) / 1000)} s\n`,
     )
     for (const finding of found) report(finding)
     findings.push(...found)
@@ -108,12 +120,12 @@ async function runAll(): Promise<number> {
 }
 
 /** Hands batches to children until all are done. */
-async function share(target: Target, inputs: number, folder: string): Promise<Finding[]> {
+async function share(target: Target, part: number, folder: string): Promise<Finding[]> {
   const jobs: Job[] = []
-  for (let from = 0; from < inputs; from += BATCH)
-    jobs.push({ target: target.name, seed, from, inputs: Math.min(BATCH, inputs - from) })
+  for (let from = 0; from < part; from += BATCH)
+    jobs.push({ target: target.name, seed, from, inputs: Math.min(BATCH, part - from) })
   const findings: Finding[] = []
-  const count = Math.max(1, Math.min(Number(options.jobs), jobs.length))
+  const count = Math.min(atOnce, jobs.length)
   await Promise.all(Array.from({ length: count }, (_, at) => work(jobs, findings, folder, join(folder, String(at)))))
   return findings
 }
