@@ -102,7 +102,7 @@ function entryOf({ code, pc }: Place): TraceEntry {
 }
 
 export function thrown(value: Value): Fault {
-  return new Fault('thrown', display(value), value)
+  return new Fault('thrown', typeof value === 'string' ? value : display(value), value)
 }
 
 export function runtimeFault(message: string): Fault {

@@ -1184,6 +1184,10 @@ export function execute(m: Machine, task: Task): void {
         raised = thrown(value)
         break
       }
+      case 118 satisfies L['CATCH_VALUE']:
+        regs[base + i.a] = (regs[base + i.b] as unknown as Fault).caught
+        i = i.next
+        continue
       case 127 satisfies L['NATIVE_STEP']: {
         const activation = co.frames[fp] as NativeActivation
         co.stand(fp, base, NATIVE_STEP)

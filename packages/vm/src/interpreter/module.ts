@@ -15,6 +15,17 @@ import type { Instr } from './linked.js'
 import type { Value } from '../values/value.js'
 import type { ImportCeiling } from '@bridle/compiler/grants'
 
+/** A handler of the chunk as a fault finds it: where the fault goes, by slot of the frame, and the first instruction, once known. */
+export interface HandlerEntry {
+  readonly start: number
+  readonly end: number
+  readonly target: number
+  readonly slot: number
+  entry: Instr | null
+}
+
+const NO_HANDLERS: readonly HandlerEntry[] = []
+
 export class FunctionCode {
   readonly module: Module
   readonly index: number
@@ -27,6 +38,8 @@ export class FunctionCode {
   readonly exactCount: number
   /** Locals and operand stack. */
   readonly frameSize: number
+  /** Inner ones before outer ones. */
+  readonly handlers: readonly HandlerEntry[]
   /** First instruction, null until the function is called: the loop's short way to `entry`. */
   first: Instr | null = null
   // ---- the compiled tier (compiled/tier.ts); shared by all machines that run this code
@@ -50,6 +63,10 @@ export class FunctionCode {
     this.exactCount = chunk.rest < 0 ? chunk.params.length : -1
     this.plain = chunk.kind !== 'generator' && chunk.kind !== 'stream'
     this.frameSize = chunk.slots + chunk.stack
+    this.handlers =
+      chunk.handlers.length === 0
+        ? NO_HANDLERS
+        : chunk.handlers.map(({ start, end, target, depth }) => ({ start, end, target, slot: chunk.slots + depth, entry: null }))
     this.jitCount = this.plain ? this.exactCount : -2
   }
 

@@ -140,8 +140,6 @@ export function rareOperation(m: Machine, task: Task, i: Instr, closure: HarnClo
     }
     case LINKED.RETHROW:
       return m.raise(task, b as unknown as Fault)
-    case LINKED.CATCH_VALUE:
-      return give(m, co, (b as unknown as Fault).caught)
     case LINKED.CATCH_IS: {
       const { kind, value } = b as unknown as Fault
       return give(m, co, kind === 'thrown' && value instanceof HarnEnum && value.enumName === i.k)

@@ -10,7 +10,7 @@ import { leavingRun } from './fault.js'
 import type { Machine } from '../vm.js'
 import type { Task } from '../scheduler/task.js'
 import type { Fault } from './fault.js'
-import type { FunctionCode } from './module.js'
+import type { FunctionCode, HandlerEntry } from './module.js'
 import type { Value } from '../values/value.js'
 
 /**
@@ -25,32 +25,33 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
   let known = fault.isTraced && !passing
   for (;;) {
     const co = task.current
-    while (co.fp >= 0) {
-      const frame = co.frames[co.fp]!
+    const { frames } = co
+    // Mirrors of the coroutine, written back before anything may look at it: a fault passes many frames, each in a few steps.
+    let { fp, instr } = co
+    while (fp >= 0) {
+      const frame = frames[fp]!
       if (frame instanceof HarnClosure) {
-        const { pc } = co.instr
         const { code } = frame
+        const { pc } = instr
         inRun = true
         if (!known) fault.note(code, pc)
         known = false
-        const target = handlerFor(code, pc)
-        if (target !== null) {
-          const base = co.bases[co.fp]!
-          co.base = base
-          co.regs[base + code.chunk.slots + target.depth] = fault as unknown as Value
-          co.instr = code.blockAt(target.target)!
+        const handler = code.handlers.length === 0 ? null : handlerAt(code, pc)
+        if (handler !== null) {
+          const base = co.bases[fp]!
+          co.regs[base + handler.slot] = fault as unknown as Value
+          co.stand(fp, base, (handler.entry ??= code.blockAt(handler.target)!))
           return true
         }
-        if (co.fp === co.run) {
+        if (fp === co.run) {
           fault = leavingRun(fault)
           inRun = false
           co.closeRun()
         }
-        co.instr = co.returns[co.fp]!
-        co.frames[co.fp] = null as never
-        co.fp--
-        co.base = co.fp < 0 ? 0 : co.bases[co.fp]!
+        instr = co.returns[fp]!
+        fp--
       } else if (frame instanceof NativeActivation) {
+        co.stand(fp, co.bases[fp]!, instr)
         if (frame.def.runBoundary) {
           if (inRun) fault = leavingRun(fault)
           inRun = false
@@ -62,8 +63,10 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
           return settleStep(machine, task, result)
         }
         popNative(machine, task)
-      } else co.fp--
+        ;({ fp, instr } = co)
+      } else fp--
     }
+    co.stand(-1, 0, instr)
     if (inRun) fault = leavingRun(fault)
     inRun = false
     if (co.generator !== null && co.resumer !== null) {
@@ -78,7 +81,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
   }
 }
 
-function handlerFor(code: FunctionCode, pc: number): { readonly target: number; readonly depth: number } | null {
-  for (const handler of code.chunk.handlers) if (pc >= handler.start && pc < handler.end) return handler
+function handlerAt(code: FunctionCode, pc: number): HandlerEntry | null {
+  for (const handler of code.handlers) if (pc >= handler.start && pc < handler.end) return handler
   return null
 }
