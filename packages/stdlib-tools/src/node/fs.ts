@@ -40,8 +40,13 @@ import type { Workspace } from './workspace.js'
 export function fsProvider(workspace: Workspace): Provider {
   return {
     kinds: ['fs.read', 'fs.query', 'fs.write'],
-    perform: (effect) => guarded(() => perform(workspace, effect)),
+    perform: (effect) => performFs(workspace, effect),
   }
+}
+
+/** What the provider answers, at once. */
+export function performFs(workspace: Workspace, effect: Effect): EffectOutcome {
+  return guarded(() => perform(workspace, effect))
 }
 
 function perform(workspace: Workspace, effect: Effect): EffectOutcome {

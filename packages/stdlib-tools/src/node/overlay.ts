@@ -7,14 +7,14 @@
 
 import { readFileSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import type { Effect, EffectOutcome } from '@bridle/vm'
 import { osErrorCode, osErrorText } from '../os-errors.js'
 import { MemoryFs, memoryNode } from '../providers/memory.js'
 import type { FileNode, FileTree } from '../providers/memory.js'
 import { refused } from '../providers/provider.js'
 import type { EffectCall, Provider } from '../providers/provider.js'
-import { fsProvider } from './fs.js'
+import { performFs } from './fs.js'
 import { FileSandbox, isWithin } from './sandbox.js'
 import type { FileAccess, SandboxOptions } from './sandbox.js'
 import { Workspace, guarded } from './workspace.js'
@@ -88,9 +88,9 @@ export class OverlayFs implements Provider {
    * Throws SandboxViolation, and an Error that names the file when the operating system refuses. Nothing differs afterwards.
    */
   apply(): void {
-    const disk = fsProvider(new Workspace({ root: this.root, sandbox: new FileSandbox(this.rules) }))
+    const disk = new Workspace({ root: this.root, sandbox: new FileSandbox(this.rules) })
     const act = (op: string, path: string, more: { readonly data?: Uint8Array } = {}): void => {
-      const outcome = disk.perform({ kind: 'fs.write', args: { op, path, ...more } }, NO_CALL) as EffectOutcome
+      const outcome = performFs(disk, { kind: 'fs.write', args: { op, path, ...more } })
       const refusal = outcome.ok ? (outcome.value as { readonly refused?: true; readonly detail?: string }) : null
       if (!outcome.ok) throw new Error(outcome.error.message)
       if (refusal?.refused === true) throw new Error(`${op} ${path}: ${refusal.detail}`)
@@ -113,15 +113,6 @@ export class OverlayFs implements Provider {
     const written = join(path.startsWith(sep) ? sep : this.cwd, path)
     return this.tree.isShadowed(written) ? written : real
   }
-}
-
-const NO_CALL: EffectCall = {
-  id: 0,
-  runId: 'overlay',
-  idempotencyKey: 'overlay:0',
-  signal: new AbortController().signal,
-  now: 0,
-  exit: () => {},
 }
 
 function accessOf({ kind, args }: Effect): FileAccess {
@@ -159,8 +150,7 @@ class OverlayTree implements FileTree {
     const names = new Set<string>()
     const below = this.isDeleted(path) || this.onDisk(path)?.isDir !== true ? [] : readdirSync(path)
     for (const name of below) if (!this.deleted.has(join(path, name)) && this.isShown(join(path, name))) names.add(name)
-    for (const each of this.written.keys())
-      if (each !== path && dirname(each) === path) names.add(each.slice(dirname(each).length).replace(/^[\\/]/, ''))
+    for (const each of this.written.keys()) if (each !== path && dirname(each) === path) names.add(basename(each))
     return [...names].sort()
   }
 
