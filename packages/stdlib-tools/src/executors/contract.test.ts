@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { EffectOutcome, Plain } from '@bridle/vm'
-import type { EffectCall } from '../providers/provider.js'
+import { effectCall as context } from '../test-support/effect-call.js'
 import { McpConnections } from '../mcp/provider.js'
 import { defineTool, pending } from '../tools/define.js'
 import { ToolError } from '../tools/errors.js'
@@ -90,15 +90,6 @@ afterAll(() => servers.close())
 
 const pendingResults = new PendingResults()
 const provider = toolProvider({ executors: createExecutors({ host, mcp: servers, scripts }), pending: pendingResults })
-
-const context = (signal = new AbortController().signal): EffectCall => ({
-  id: 1,
-  runId: 'r',
-  idempotencyKey: 'r:1',
-  signal,
-  now: 0,
-  exit: () => {},
-})
 
 async function call(
   executor: ExecutorName,

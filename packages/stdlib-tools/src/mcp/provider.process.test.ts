@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EffectOutcome, Plain } from '@bridle/vm'
-import type { EffectCall } from '../providers/provider.js'
+import { effectCall as call } from '../test-support/effect-call.js'
 import { gone, isAlive, oddServers } from '../test-support/mcp-servers.js'
 import { McpConnections } from './provider.js'
 import type { McpOptions } from './provider.js'
@@ -27,14 +27,6 @@ function childrenOfThisProcess(): string[] {
   })
 }
 
-const call = (signal = new AbortController().signal): EffectCall => ({
-  id: 1,
-  runId: 'r',
-  idempotencyKey: 'r:1',
-  signal,
-  now: 0,
-  exit: () => {},
-})
 type Spec = { readonly command: string; readonly args: readonly string[] }
 const specOf = (server: Spec): Plain => ({ transport: 'stdio', command: server.command, args: [...server.args] })
 

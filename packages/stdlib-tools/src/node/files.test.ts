@@ -17,8 +17,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EffectOutcome, Plain } from '@bridle/vm'
-import type { EffectCall } from '../providers/provider.js'
 import { MemoryFs } from '../providers/memory.js'
+import { effectCall } from '../test-support/effect-call.js'
 import { fsProvider } from './fs.js'
 import { fileModules } from './resolver.js'
 import { FileSandbox, SandboxViolation } from './sandbox.js'
@@ -47,14 +47,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(box, { recursive: true }))
 
-const call: EffectCall = {
-  id: 1,
-  runId: 'r',
-  idempotencyKey: 'r:1',
-  signal: new AbortController().signal,
-  now: 0,
-  exit: () => {},
-}
+const call = effectCall()
 
 /** Somebody who exchanges a part of the path right after it was judged. */
 class SwappingSandbox extends FileSandbox {

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import type { EffectCall, Provider } from '../providers/provider.js'
+import type { Provider } from '../providers/provider.js'
+import { effectCall as call } from '../test-support/effect-call.js'
 import { createRuntime } from '../runtime.js'
 import { httpProvider } from './http.js'
 import type { HttpOptions } from './http.js'
@@ -64,14 +65,6 @@ function respond(request: IncomingMessage, response: ServerResponse): void {
   })
 }
 
-const call = (signal = new AbortController().signal): EffectCall => ({
-  id: 1,
-  runId: 'r',
-  idempotencyKey: 'r:1',
-  signal,
-  now: 0,
-  exit: () => {},
-})
 const OPEN: NetworkPolicy = { denyPrivate: false }
 
 function provider(options: HttpOptions = { policy: OPEN }): Provider {

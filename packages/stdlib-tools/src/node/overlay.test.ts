@@ -16,6 +16,7 @@ import type { EffectOutcome, Plain } from '@bridle/vm'
 import { seededRandom } from '../providers/basics.js'
 import type { EffectCall } from '../providers/provider.js'
 import { createRuntime } from '../runtime.js'
+import { effectCall } from '../test-support/effect-call.js'
 import { fsProvider } from './fs.js'
 import { overlayFs } from './overlay.js'
 import { FileSandbox } from './sandbox.js'
@@ -36,14 +37,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(box, { recursive: true }))
 
-const call: EffectCall = {
-  id: 1,
-  runId: 'r',
-  idempotencyKey: 'r:1',
-  signal: new AbortController().signal,
-  now: 0,
-  exit: () => {},
-}
+const call = effectCall()
 
 /** Content of a folder by path, null for folders. */
 function treeOf(folder: string): { readonly [path: string]: string | null } {

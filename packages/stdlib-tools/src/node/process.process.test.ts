@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { EffectCall } from '../providers/provider.js'
+import { effectCall } from '../test-support/effect-call.js'
 import { gone } from '../test-support/mcp-servers.js'
 import { processProvider } from './process.js'
 import type { ProcessOptions } from './process.js'
@@ -15,14 +16,7 @@ beforeAll(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-p
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const exits: number[] = []
-const call = (signal = new AbortController().signal): EffectCall => ({
-  id: 1,
-  runId: 'r',
-  idempotencyKey: 'r:1',
-  signal,
-  now: 0,
-  exit: (code) => void exits.push(code),
-})
+const call = (signal?: AbortSignal): EffectCall => ({ ...effectCall(signal), exit: (code) => void exits.push(code) })
 
 function world(options: ProcessOptions = {}) {
   const workspace = new Workspace({

@@ -1,0 +1,8 @@
+// The call that tests of providers are made with.
+
+import type { EffectCall } from '../providers/provider.js'
+
+/** The first call of a run, which nobody cancels unless `signal` does. */
+export function effectCall(signal = new AbortController().signal): EffectCall {
+  return { id: 1, runId: 'r', idempotencyKey: 'r:1', signal, now: 0, exit: () => {} }
+}
