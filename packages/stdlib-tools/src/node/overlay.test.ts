@@ -90,7 +90,15 @@ test('what is outside the folder stays outside, through links as well', () => {
   expect(files.text('a.txt')).toBe('changed')
   expect(files.changes()).toEqual([{ path: 'a.txt', change: 'modified', isDir: false }])
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('hello')
+  // Facts of the link itself, as of the disk; otherwise whoever goes through folders goes round in circles.
+  symlinkSync('.', join(root, 'ring'))
+  for (const path of ['inner', 'ring'])
+    expect(ask('fs.query', { op: 'stat', path, ownLink: true })).toMatchObject({ value: { isFile: false, isDir: false } })
+  expect(ask('fs.query', { op: 'stat', path: 'ring' })).toMatchObject({ value: { isDir: true } })
   const small = overlayFs(root, { maxFileBytes: 3 })
+  expect(small.perform({ kind: 'fs.write', args: { op: 'write', path: 'n', data: 'éé' } }, call)).toMatchObject({
+    error: { code: 'resource_limit' },
+  })
   expect(small.perform({ kind: 'fs.read', args: { path: 'a.txt', encoding: 'utf8' } }, call)).toMatchObject({
     error: { code: 'resource_limit' },
   })

@@ -57,10 +57,11 @@ export class OverlayFs implements Provider {
 
   readonly perform = (effect: Effect, call: EffectCall): EffectOutcome =>
     guarded(() => {
-      const path = this.canonical(String(effect.args['path'] ?? ''), accessOf(effect))
-      const { to, data } = effect.args
-      const there = to === undefined ? {} : { to: this.canonical(String(to), 'write') }
-      if (data !== undefined) this.sandbox.chargeWrite(typeof data === 'string' ? data.length : (data as Uint8Array).length, path)
+      const { to, data, ownLink } = effect.args
+      const access = accessOf(effect)
+      const path = this.canonical(String(effect.args['path'] ?? ''), access, access === 'delete' || ownLink === true)
+      const there = to === undefined ? {} : { to: this.canonical(String(to), 'write', false) }
+      if (data !== undefined) this.sandbox.chargeWrite(Buffer.byteLength(data as string | Uint8Array), path)
       try {
         return this.files.perform({ ...effect, args: { ...effect.args, path, ...there } }, call)
       } catch (cause) {
@@ -105,9 +106,8 @@ export class OverlayFs implements Provider {
     this.tree.clear()
   }
 
-  /** The path without links; judged as the disk would judge it. */
-  private canonical(path: string, access: FileAccess): string {
-    const keepLast = access === 'delete'
+  /** The path without links, with `keepLast` but for one at its end; judged as the disk would judge it. */
+  private canonical(path: string, access: FileAccess, keepLast: boolean): string {
     const real = this.sandbox.resolve(path, access, this.cwd, keepLast)
     // What the run made anew has no links, whatever the disk has at that place.
     const written = join(path.startsWith(sep) ? sep : this.cwd, path)

@@ -113,8 +113,8 @@ export class MemoryFs implements Provider {
           : answered({
               path,
               size: node.size,
-              isFile: !node.isDir,
-              isDir: node.isDir,
+              isFile: !node.isDir && !isOwnLink(node, args),
+              isDir: node.isDir && !isOwnLink(node, args),
               readonly: false,
               modifiedMs: node.modifiedMs,
             })
@@ -240,6 +240,11 @@ export class MemoryFs implements Provider {
     for (let at = parentOf(path); at !== '/'; at = parentOf(at)) if (this.tree.get(at)?.isDir === false) return 'ENOTDIR'
     return 'ENOENT'
   }
+}
+
+/** Whether a link itself was asked about, and not what it leads to. */
+function isOwnLink(node: FileNode, { ownLink }: Effect['args']): boolean {
+  return ownLink === true && node.isLink === true
 }
 
 type WalkEntry = { readonly path: string; readonly isDir: boolean; readonly isFile: boolean; readonly depth: number }
