@@ -106,10 +106,12 @@ export class RunKeeper {
       store.release(lease, 'lost')
       return { kind: 'failed', runId, reason }
     }
+    // A store that fails now may be read later: that is raised, and the run can be claimed again.
+    const lines = store.read(runId)
     let entries: readonly JournalEntry[]
     let module: M
     try {
-      entries = decodeJournal(store.read(runId).join('\n'))
+      entries = decodeJournal(lines.join('\n'))
       if (!entries.some((entry) => entry.type === 'start')) return giveUp('the run never began')
       module = parts.moduleOf(entries)
     } catch (cause) {

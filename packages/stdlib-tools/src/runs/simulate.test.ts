@@ -7,9 +7,11 @@ import { seededRandom } from '../providers/basics.js'
 import { MemoryFs, MemoryStore } from '../providers/memory.js'
 import { createRuntime } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
+import { ToolError } from '../tools/errors.js'
 import { simulate } from './simulate.js'
 import type { SimulateOptions } from './simulate.js'
 import { memoryRunStore } from './store.js'
+import type { RunStore } from './store.js'
 
 const ORDER = `
 import { price, reserve, charge } from "host/shop"
@@ -208,6 +210,31 @@ test('two workers: the second gets nothing while the first lives, and everything
     expect(await taken.run.result).toMatchObject({ status: 'done', value: 'fresh', output: 'fresh\n' })
   expect(store.list()).toEqual([{ runId: 'r', owner: null, expiresAt: 0, ended: 'done' }])
   expect(second.recover()).toEqual([])
+})
+
+test('a store that cannot be read just now makes recover fail, and no run is given up', async () => {
+  const place = memoryRunStore()
+  let isBroken = true
+  const store: RunStore = {
+    ...place,
+    read(runId) {
+      if (isBroken) throw new ToolError('store_unavailable', 'no disk')
+      return place.read(runId)
+    },
+  }
+  const clock = new VirtualClock(1000)
+  const wait = defineTool({ name: 'wait', sideEffect: 'read_only', execute: () => new Promise(() => {}) })
+  const runtimeOf = (owner: string, of: RunStore) =>
+    createRuntime({ tools: [wait], clock, runs: { store: of, owner, leaseMs: 100 } })
+  const first = runtimeOf('first', place)
+  first.start(first.compile('import { wait } from "host/tools"\nreturn wait()'), { runId: 'r' })
+  await new Promise((resolve) => setImmediate(resolve))
+  clock.advance(200)
+  const second = runtimeOf('second', store)
+  expect(() => second.recover()).toThrow('no disk')
+  expect(place.list()).toMatchObject([{ runId: 'r', ended: null }])
+  isBroken = false
+  expect(second.recover()).toMatchObject([{ kind: 'resumed', runId: 'r' }])
 })
 
 test('what cannot be gone on with is said, once', () => {
