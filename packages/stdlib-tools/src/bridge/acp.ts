@@ -70,6 +70,7 @@ interface InboxMessage {
 
 /** The modes of 04a §4.4 that do not wait for a loop to be done. */
 const SOON: ReadonlySet<unknown> = new Set(['interrupt', 'interrupt_immediate', 'finish_step', 'after_current_operation'])
+/** What a person says in the middle of a prompt comes by any of these. */
 const INPUT_METHODS: ReadonlySet<string> = new Set(['session/input', 'user_message', 'agent/user_message'])
 
 const PROTOCOL_VERSION = 1
@@ -116,6 +117,10 @@ export class AcpServer {
   }
 
   private answer(method: string, params: Params): unknown {
+    if (INPUT_METHODS.has(method)) {
+      this.listen(this.known(params), params)
+      return {}
+    }
     switch (method) {
       case 'initialize':
         return this.initialize(params)
@@ -132,11 +137,6 @@ export class AcpServer {
       case 'session/cancel':
       case 'agent/resume':
         this.hear(method, params)
-        return {}
-      case 'session/input':
-      case 'user_message':
-      case 'agent/user_message':
-        this.listen(this.known(params), params)
         return {}
       case 'harn.hitl.respond':
         return this.respond(params)
