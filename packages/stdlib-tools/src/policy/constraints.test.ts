@@ -126,6 +126,10 @@ test('what a host may not define', () => {
   expect(() => defineConstraint('domain', { schema: z.string(), check })).toThrow(
     'constraint "domain": domain has a meaning of its own',
   )
+  for (const name of ['MaxRows', '', '2rows', 'max-rows'])
+    expect(() => defineConstraint(name, { schema: z.int(), check })).toThrow(
+      `constraint "${name}": a name begins with a small letter; letters, digits and underscores follow`,
+    )
   expect(() => defineConstraint('maxCalls', { schema: z.int(), check })).toThrow('max_calls has a meaning of its own')
   expect(() => defineConstraint('timeoutMs', { schema: z.int(), check })).toThrow('timeout_ms has a meaning of its own')
   expect(() => defineConstraint('no way', { schema: z.int(), check })).toThrow('letters, digits and underscores')

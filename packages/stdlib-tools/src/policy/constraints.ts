@@ -38,7 +38,8 @@ const toSnake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_$
 /** Raises GrantError for a name that is none, or that the language has a meaning for. */
 export function defineConstraint<S extends AnySchema>(name: string, definition: ConstraintDefinition<S>): Constraint {
   const key = toSnake(name)
-  if (!/^[a-z][a-z0-9_]*$/.test(key)) throw new GrantError(`constraint "${name}": a name has letters, digits and underscores`)
+  if (!/^[a-z][a-z0-9_]*$/.test(key))
+    throw new GrantError(`constraint "${name}": a name begins with a small letter; letters, digits and underscores follow`)
   const kind = keyKind(key)
   if ((kind !== 'pin' && kind !== 'limit') || key === 'timeout_ms' || key === 'temperature')
     throw new GrantError(`constraint "${name}": ${key} has a meaning of its own`)
