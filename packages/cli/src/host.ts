@@ -27,9 +27,9 @@ export interface CommandHostOptions {
   readonly enforceManifest?: boolean
   /** What the run may do; everything when absent. */
   readonly authority?: Authority
-  /** Further settings of the runtime. */
   /** Which build of the command this is, for what it keeps between runs; nothing is kept when absent. */
   readonly build?: string | undefined
+  /** Further settings of the runtime. */
   readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'pins' | 'onTool' | 'families' | 'modelFixtures'>
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
