@@ -58,32 +58,35 @@ function authorityFlags(command: Command): Command {
     .option('--skill-dir <dir>', 'look for skills here first: a folder of NAME/SKILL.md, or one skill', collect)
 }
 
+/** What a run may take. */
+function limitFlags(command: Command): Command {
+  return command
+    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
+    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
+    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+}
+
 function buildProgram(scriptArguments: readonly string[], build: string | undefined, done: (code: number) => void): Command {
   const program = new Command('bridle')
     .description('Runs agent scripts in the Harn language. Independent of the Harn project.')
     .usage('COMMAND [options]')
   const add = (signature: string, description: string): Command => program.command(signature).description(description)
 
-  authorityFlags(add('run [file]', 'run a script: a file, - for standard input, or -e CODE'))
-    .usage('[options] FILE|-|-e CODE [-- ARGS]')
-    .option('-e, --eval <code>', 'run this text instead of a file')
-    .option('--input <json>', 'input of the run as JSON, or @file; read by runtime_pipeline_input()')
-    .option('--json', 'print one JSON document about the run instead of its output')
-    .option('--dry-run', 'perform only what reads; list what would have been done')
-    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
-    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
-    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+  limitFlags(
+    authorityFlags(add('run [file]', 'run a script: a file, - for standard input, or -e CODE'))
+      .usage('[options] FILE|-|-e CODE [-- ARGS]')
+      .option('-e, --eval <code>', 'run this text instead of a file')
+      .option('--input <json>', 'input of the run as JSON, or @file; read by runtime_pipeline_input()')
+      .option('--json', 'print one JSON document about the run instead of its output')
+      .option('--dry-run', 'perform only what reads; list what would have been done'),
+  )
     .option('--llm-mock <file>', 'answer model calls from these JSON lines; none leaves the run')
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
     .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
     .option('--trace <file>', 'write the trace of the run; in a folder, a file named by the run')
     .option('--locked', 'call no tool that is not as the lock file has it')
     .option('--lock-file <file>', 'where that is', 'tools.lock.json')
-    .option(
-      '--extension <name>',
-      'an extension of the language that files need not ask for: grants',
-      (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
-    )
+    .option('--extension <name>', 'an extension of the language that files need not ask for: grants', collect)
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
     .action(async (file: string | undefined, options: RunFlags) => {
       const { runCommand } = await import('./commands/run.js')
@@ -104,32 +107,32 @@ function buildProgram(scriptArguments: readonly string[], build: string | undefi
       done(await replayCommand(recording, file, options))
     })
 
-  add('snapshot [file]', 'run to a place where the run waits, and write it down there')
-    .usage('[options] -o SNAPSHOT FILE|-|-e CODE|SNAPSHOT [-- ARGS]')
-    .requiredOption('-o, --out <file>', 'where to write the snapshot')
-    .addOption(
-      new Option('--at <n>', 'stop in front of call N of the run; nothing behind it is performed').argParser(
-        wholeNumber('calls', 1),
-      ),
-    )
-    .option('--on-interrupt', 'run on until the interrupt key, and write the run down then')
-    .option('-e, --eval <code>', 'run this text instead of a file')
-    .option('--input <json>', 'input of the run as JSON, or @file')
-    .option('--json', 'print one JSON document instead of the output')
-    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
-    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
-    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+  limitFlags(
+    add('snapshot [file]', 'run to a place where the run waits, and write it down there')
+      .usage('[options] -o SNAPSHOT FILE|-|-e CODE|SNAPSHOT [-- ARGS]')
+      .requiredOption('-o, --out <file>', 'where to write the snapshot')
+      .addOption(
+        new Option('--at <n>', 'stop in front of call N of the run; nothing behind it is performed').argParser(
+          wholeNumber('calls', 1),
+        ),
+      )
+      .option('--on-interrupt', 'run on until the interrupt key, and write the run down then')
+      .option('-e, --eval <code>', 'run this text instead of a file')
+      .option('--input <json>', 'input of the run as JSON, or @file')
+      .option('--json', 'print one JSON document instead of the output'),
+  )
     .addHelpText('after', SNAPSHOT_HELP)
     .action(async (file: string | undefined, options: Omit<SnapshotFlags, 'scriptArguments'>) => {
       const { snapshotCommand } = await import('./commands/snapshot.js')
       done(await snapshotCommand(file, { ...options, scriptArguments }))
     })
 
-  add('resume <snapshot>', 'go on with a run that was written down')
-    .option('--json', 'print one JSON document about the run instead of its output')
-    .addOption(new Option('--fuel <n>', 'units of work before the run is stopped').argParser(wholeNumber('units of work', 1)))
-    .addOption(new Option('--timeout <ms>', 'milliseconds before the run is stopped').argParser(wholeNumber('milliseconds', 1)))
-    .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+  limitFlags(
+    add('resume <snapshot>', 'go on with a run that was written down').option(
+      '--json',
+      'print one JSON document about the run instead of its output',
+    ),
+  )
     .option('--snapshot <file>', 'write the run down when it is interrupted')
     .addHelpText('after', '\nWhat was under way is asked for again; what was printed before is not printed again.\n')
     .action(async (file: string, options: ResumeFlags) => {
