@@ -3,7 +3,7 @@ import { plainRun } from './plain-run.js'
 
 const plain = (words: string, options: object = {}, scriptArguments: readonly string[] = []): [string, object] => [
   words,
-  { file: 'x.harn', options: { lockFile: 'tools.lock.json', ...options, scriptArguments } },
+  { file: 'x.harn', options: { ...options, scriptArguments } },
 ]
 
 test.each([

@@ -20,7 +20,7 @@ export function plainRun(words: readonly string[]): PlainRun | null {
   if (words[0] !== 'run') return null
   const end = words.indexOf('--')
   const own = end < 0 ? words.slice(1) : words.slice(1, end)
-  const options: { -readonly [Key in keyof RunFlags]: RunFlags[Key] } = { lockFile: 'tools.lock.json' }
+  const options: { -readonly [Key in keyof RunFlags]: RunFlags[Key] } = {}
   let file: string | null = null
   for (let at = 0; at < own.length; at++) {
     const word = own[at]!
