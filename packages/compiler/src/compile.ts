@@ -43,6 +43,8 @@ export interface CompileOptions {
   readonly imports?: { readonly [path: string]: ImportCeiling }
   /** Constraints of grants that the host has made. */
   readonly constraints?: ConstraintRules
+  /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
+  readonly hostFamilies?: ReadonlySet<string>
 }
 
 export interface CompileResult {
@@ -83,6 +85,7 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
     ...(options.parsed === undefined ? {} : { parsed: options.parsed }),
     ...(options.imports === undefined ? {} : { imports: options.imports }),
     ...(options.constraints === undefined ? {} : { constraints: options.constraints }),
+    ...(options.hostFamilies === undefined ? {} : { hostFamilies: options.hostFamilies }),
   })
   const { file } = loaded
   if (loaded.graph === null) {

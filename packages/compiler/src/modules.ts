@@ -52,6 +52,8 @@ export interface LoadOptions extends ParseOptions {
   readonly imports?: { readonly [path: string]: ImportCeiling }
   /** Constraints of grants that the host has made. */
   readonly constraints?: ConstraintRules
+  /** Families of tools that the host has: names of its modules `host/NAME`. Undefined when the host is not known. */
+  readonly hostFamilies?: ReadonlySet<string>
 }
 
 function withPrelude(program: Program, paths: readonly string[]): Program {
@@ -80,7 +82,7 @@ export function loadModules(
   const { program, diagnostics } =
     options.parsed === undefined ? parse(file, options) : { program: options.parsed, diagnostics: [] }
   if (program === null || diagnostics.some((each) => each.severity === 'error')) return { graph: null, diagnostics, file }
-  const lowered = lowerGrants(withPrelude(program, options.prelude ?? []), file.text, options.constraints)
+  const lowered = lowerGrants(withPrelude(program, options.prelude ?? []), file.text, options)
   const loader = new Loader(resolve, options)
   const found = loader.load(entry.key, file, lowered, [])
   return {
@@ -165,7 +167,7 @@ class Loader {
     if (known !== undefined) return { kind: 'error', message: known.message }
     const file = new SourceFile(found.key, found.text)
     const { program, diagnostics } = parse(file, found.key.startsWith('std/') ? {} : this.options)
-    const lowered = program === null ? null : lowerGrants(program, found.text, this.options.constraints)
+    const lowered = program === null ? null : lowerGrants(program, found.text, this.options)
     const error = [...diagnostics, ...(lowered?.diagnostics ?? [])].find((each) => each.severity === 'error')
     if (lowered === null || error !== undefined) return this.failed(key, error?.message ?? 'unreadable module')
     // A ceiling that cannot be understood must not be a missing one.

@@ -109,6 +109,18 @@ describe('statements', () => {
     })
   })
 
+  test('inside a string too', () => {
+    const items = itemsOf(`${PRAGMA}use tool http.get as Fetch\n"${'${Fetch(url: "x").body}'}"`)
+    expect(JSON.stringify(items[1])).toContain('"kind":"Dict"')
+  })
+
+  test('next to `as *` any call may have them, and what only looks like a call has not', () => {
+    const items = itemsOf(
+      `${PRAGMA}use tool http as *\nenum E {\n  A(x: int)\n  B(y: int)\n}\nfn f(a: int) { return get(url: "x") }\ntool g(a: int) -> int {\n  a\n}\n@note(a: 1)\nfn h() { }`,
+    )
+    expect(items.map(({ kind }) => kind)).toEqual(['UseTool', 'EnumDecl', 'FnDecl', 'ToolDecl', 'FnDecl'])
+  })
+
   test('printed text means the same', () => {
     const text = [
       'use tool http.get@2 as Fetch',

@@ -24,13 +24,22 @@ export function pragmaExtensions(text: string, tokens: TokenStream): readonly Ex
   return []
 }
 
-/** The stream with the tokens of the extension marked. */
-export function markGrants(text: string, tokens: TokenStream): TokenStream {
-  const { starts, ends, units } = tokens
-  const marked = Array.from({ length: units.length }, (_, at) => units.charCodeAt(at))
+export interface Marked {
+  /** The stream with the tokens of the extension marked. */
+  readonly tokens: TokenStream
+  /** The same for an expression of the file that is inside a string: there, only named arguments can be. */
+  readonly expression: (tokens: TokenStream) => TokenStream
+}
+
+/** `tokens` are those of the whole file. */
+export function markGrants(text: string, tokens: TokenStream): Marked {
+  const { starts, ends } = tokens
+  const marked = unitsOf(tokens)
   const word = (at: number): string => text.slice(starts[at], ends[at])
   const isName = (at: number): boolean => isIdentifierUnit(marked[at] ?? 0)
   const aliases = new Set<string>()
+  // `as *` gives names that are not known here; whether they are tools is looked at when the statements are lowered.
+  let isAnyName = false
   for (let at = 0; at < marked.length; at++) {
     if (!isName(at) || !beginsStatement(marked, at)) continue
     switch (word(at)) {
@@ -38,6 +47,7 @@ export function markGrants(text: string, tokens: TokenStream): TokenStream {
         if (marked[at + 1] !== TOKEN.tool) break
         marked[at] = TOKEN['<use>']
         aliases.add(aliasAfter(marked, at, word))
+        isAnyName ||= aliasAfter(marked, at, word) === '*'
         break
       case 'grant':
         if (isName(at + 1) && marked[at + 1] !== TOKEN.not) marked[at] = TOKEN['<grant>']
@@ -47,9 +57,19 @@ export function markGrants(text: string, tokens: TokenStream): TokenStream {
         break
     }
   }
-  if (aliases.size > 0) markArguments(marked, (at) => isName(at) && aliases.has(word(at)))
-  return { ...tokens, units: marked.reduce((all, unit) => all + String.fromCharCode(unit), '') }
+  const withArguments = (stream: TokenStream, units: number[]): TokenStream => {
+    const isAlias = (at: number): boolean =>
+      isIdentifierUnit(units[at] ?? 0) && (isAnyName || aliases.has(text.slice(stream.starts[at], stream.ends[at])))
+    if (aliases.size > 0) markArguments(units, isAlias)
+    return { ...stream, units: units.reduce((all, unit) => all + String.fromCharCode(unit), '') }
+  }
+  return {
+    tokens: withArguments(tokens, marked),
+    expression: (stream) => (aliases.size === 0 ? stream : withArguments(stream, unitsOf(stream))),
+  }
 }
+
+const unitsOf = ({ units }: TokenStream): number[] => Array.from({ length: units.length }, (_, at) => units.charCodeAt(at))
 
 const BEFORE_STATEMENTS: ReadonlySet<number> = new Set((['\n', ';', '{', '{->', '->'] as const).map((name) => TOKEN[name]))
 
@@ -57,20 +77,26 @@ function beginsStatement(units: readonly number[], at: number): boolean {
   return at === 0 || BEFORE_STATEMENTS.has(units[at - 1]!)
 }
 
-/** The name behind `as`, '' for none; on the same line. */
+/** The name behind `as`, `*` for all, '' for none; on the same line. */
 function aliasAfter(units: readonly number[], from: number, word: (at: number) => string): string {
   for (let at = from; at < units.length && units[at] !== TOKEN['\n']; at++) {
-    if (units[at] === TOKEN.as) return isIdentifierUnit(units[at + 1] ?? 0) ? word(at + 1) : ''
+    if (units[at] === TOKEN.as) return isIdentifierUnit(units[at + 1] ?? 0) || units[at + 1] === TOKEN['*'] ? word(at + 1) : ''
   }
   return ''
 }
 
+/** Before a name: what follows is a declaration, a method or an attribute. */
+const NOT_CALLED: ReadonlySet<number> = new Set(
+  (['fn', 'tool', 'pipeline', 'override', '@', '.', '?.'] as const).map((name) => TOKEN[name]),
+)
+
 /** Marks `name` in `Alias(name: value, …)`. */
 function markArguments(units: number[], isAlias: (at: number) => boolean): void {
   for (let at = 0; at + 1 < units.length; at++) {
+    if (units[at] === TOKEN.enum) at = endOfBlock(units, at)
     if (units[at + 1] !== TOKEN['('] || !isAlias(at)) continue
     const before = units[at - 1]
-    if (before === TOKEN.fn || before === TOKEN['.'] || before === TOKEN['?.']) continue
+    if (before !== undefined && NOT_CALLED.has(before)) continue
     let depth = 1
     for (let next = at + 2; next < units.length && depth > 0; next++) {
       const unit = units[next]!
@@ -80,6 +106,16 @@ function markArguments(units: number[], isAlias: (at: number) => boolean): void 
         units[next] = TOKEN['<argument>']
     }
   }
+}
+
+/** Of the first `{` behind a place: variants of an enum look like calls. */
+function endOfBlock(units: readonly number[], from: number): number {
+  let depth = 0
+  for (let at = from; at < units.length; at++) {
+    if (units[at] === TOKEN['{'] || units[at] === TOKEN['{->']) depth++
+    else if (units[at] === TOKEN['}'] && --depth === 0) return at
+  }
+  return from
 }
 
 const OPENING: ReadonlySet<number> = new Set((['(', '[', '{', '{->'] as const).map((name) => TOKEN[name]))

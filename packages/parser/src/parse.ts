@@ -5,7 +5,7 @@ import type { Expr, Program } from './ast.js'
 import { type Built, buildInterpolated, buildProgram } from './build-ast.js'
 import type { Problem } from './build-context.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
-import { type Extension, markGrants, pragmaExtensions } from './grant-syntax.js'
+import { type Extension, type Marked, markGrants, pragmaExtensions } from './grant-syntax.js'
 import { matchTokens } from './match.js'
 import { type Expected, type MatchOutcome, type StartRule, TooDeep } from './parse-tree.js'
 import { type InterpolationSource, lex, type TokenStream } from './lexer.js'
@@ -57,9 +57,10 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   if (lexed.error !== null) return failed(lexDiagnostic(source, lexed.error))
   if (lexed.tooDeep !== null) return failed(nestingDiagnostic(source, lexed.tooDeep))
   const extended = options.extensions?.includes('grants') === true || pragmaExtensions(source.text, lexed).includes('grants')
-  const { tokens, outcome } = matchProgram(source, extended ? markGrants(source.text, lexed) : lexed)
+  const marked = extended ? markGrants(source.text, lexed) : null
+  const { tokens, outcome } = matchProgram(source, marked?.tokens ?? lexed)
   if (!outcome.ok) return failed(syntaxDiagnostic(source, tokens, outcome.failure))
-  const built = buildProgram(outcome.root, source.text, tokens, (piece) => interpolate(source, piece))
+  const built = buildProgram(outcome.root, source.text, tokens, (piece) => interpolate(source, piece, marked))
   const problem = firstProblem(built)
   if (problem !== null) return failed(problemDiagnostic(source, tokens, problem))
   return { program: built.tree, diagnostics: [] }
@@ -122,19 +123,20 @@ const BARE_NAME = /^[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*$/
  * The expression of a `${…}`. Text that is no expression stands for itself and text that is not made of tokens stands for
  * nothing, without a diagnostic: the language has it so. Only nesting that we cannot follow is an error.
  */
-function interpolate(source: SourceFile, piece: InterpolationSource): Expr | string | null {
+function interpolate(source: SourceFile, piece: InterpolationSource, marked: Marked | null): Expr | string | null {
   const name = BARE_NAME.exec(piece.source)?.[1]
   // Most interpolations are one name; they need no grammar.
   if (name !== undefined && !isKeyword(name)) {
     const start = piece.start + piece.source.indexOf(name)
     return { kind: 'Identifier', span: { start, end: start + name.length }, name }
   }
-  const tokens = lex(piece.source, { base: piece.start, depth: piece.depth, whole: false })
-  if (tokens.error !== null) return null
-  if (tokens.tooDeep !== null) throw new DeepNesting(tokens.tooDeep)
+  const lexed = lex(piece.source, { base: piece.start, depth: piece.depth, whole: false })
+  if (lexed.error !== null) return null
+  if (lexed.tooDeep !== null) throw new DeepNesting(lexed.tooDeep)
+  const tokens = marked?.expression(lexed) ?? lexed
   const outcome = matchStream(tokens, 'interpolation')
   if (!outcome.ok) return piece.source
-  const built = buildInterpolated(outcome.root, source.text, tokens, (inner) => interpolate(source, inner))
+  const built = buildInterpolated(outcome.root, source.text, tokens, (inner) => interpolate(source, inner, marked))
   return built.problems.length > 0 ? piece.source : built.tree
 }
 

@@ -14,7 +14,7 @@ export type Verdict = 'accepted' | 'refused' | 'not compared'
 export function compareParsers(text: string): Verdict {
   const tokens = lex(text)
   const isWhole = tokens.error === null && tokens.tooDeep === null
-  if (isWhole && pragmaExtensions(text, tokens).includes('grants')) compareUnits(markGrants(text, tokens).units, 'program')
+  if (isWhole && pragmaExtensions(text, tokens).includes('grants')) compareUnits(markGrants(text, tokens).tokens.units, 'program')
   return compareTokens(tokens, 'program')
 }
 

@@ -31,6 +31,9 @@ export interface ProgramSources {
 
 const STD_KEY = '<stdlib>/'
 
+/** Of `host/NAME` when it is made from the host's definitions. */
+const hostKey = (path: string): string => `<${path.slice(0, 'host'.length)}>${path.slice('host'.length)}.harn`
+
 /** `std/NAME`; `added` is what the host puts beside or in place of the embedded table. */
 export function stdModule(path: string, added: ReadonlyMap<string, string>): Resolution {
   const name = path.slice('std/'.length)
@@ -80,7 +83,7 @@ export class SourceCollector {
     if (path.startsWith('host/')) {
       const name = path.slice('host/'.length)
       const text = this.host.moduleSource(name)
-      if (text !== null) return { kind: 'source', key: `<host>/${name}.harn`, text }
+      if (text !== null) return { kind: 'source', key: hostKey(path), text }
     }
     return (
       this.outer?.(path, from) ?? {
@@ -155,6 +158,15 @@ export function recordedResolver(
     if (found.key === null) return { kind: 'error', message: found.message }
     return { kind: 'source', key: found.key, text: texts.get(found.key) ?? '' }
   }
+}
+
+/** Families of tools that the host had when the sources were written down, as far as the program imported them. */
+export function recordedFamilies({ imports }: ProgramSources): ReadonlySet<string> {
+  return new Set(
+    imports.flatMap(([, path, key]) =>
+      key !== null && path.startsWith('host/') && key === hostKey(path) ? [path.slice('host/'.length)] : [],
+    ),
+  )
 }
 
 /** Modules in memory: keys are slash paths, a path is relative to the importing module and may leave out `.harn`. */

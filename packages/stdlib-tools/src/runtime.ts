@@ -50,7 +50,7 @@ import { JournalFormatError } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
 import { decodeKept, encodeKept, nameOfKept } from './kept-programs.js'
 import type { ProgramCache } from './kept-programs.js'
-import { SourceCollector, recordedResolver, stdModule, withoutStd, withoutStdTexts } from './modules.js'
+import { SourceCollector, recordedFamilies, recordedResolver, stdModule, withoutStd, withoutStdTexts } from './modules.js'
 import type { ModuleSource, ProgramSources, ResolveModule } from './modules.js'
 import type { RandomSource } from './providers/basics.js'
 import { joinedProviders } from './providers/provider.js'
@@ -516,13 +516,17 @@ export class Runtime {
   private compileWith(
     entry: ModuleSource,
     resolve: SourceCollector['resolve'],
-    settings: Omit<CompileSettings, 'imports'> & { readonly ceilings?: ProgramSources['ceilings'] | undefined },
+    settings: Omit<CompileSettings, 'imports'> & {
+      readonly ceilings?: ProgramSources['ceilings'] | undefined
+      readonly hostFamilies?: ReadonlySet<string>
+    },
   ): CompileResult {
     const { strict, pipeline, effects, parsed, ceilings } = settings
     const globals = [...(this.options.globals ?? []), ...Object.keys(this.options.globalValues ?? {})]
     const result = compileProgram(entry, {
       resolve,
       signatures: signaturesOf(this.registry, globals),
+      hostFamilies: settings.hostFamilies ?? this.host.families,
       ...(this.types === null ? {} : { types: this.types }),
       ...(globals.length === 0 ? {} : { globals }),
       ...(strict === undefined ? {} : { strict }),
@@ -548,6 +552,7 @@ export class Runtime {
       {
         ...(sources.pipeline === undefined ? {} : { pipeline: sources.pipeline }),
         ...(sources.ceilings === undefined ? {} : { ceilings: sources.ceilings }),
+        hostFamilies: recordedFamilies(sources),
       },
     )
     return this.linked(result, sources)

@@ -54,12 +54,12 @@ export const GRANT_CATALOG = {
     message: (a) => `domain '${a.pattern}' of '${a.alias}' allows more hosts than a grant usually means`,
     hint: () => 'name the hosts, or the domain that they are below',
   }),
-  G008: entry<{ readonly what: string }>({
+  G008: entry<{ readonly what: string; readonly instead?: string }>({
     severity: 'error',
     title: 'misplaced grant statement',
     doc: '`use tool` and `bind effect` stand at the top level of a file. A grant of a tool id (with a dot) stands there or directly in the body of a function, because it ends with the function.',
     message: (a) => `${a.what} is not allowed here`,
-    hint: () => 'import { with_grants } from "std/grants" narrows any stretch of code',
+    hint: (a) => a.instead ?? 'import { with_grants } from "std/grants" narrows any stretch of code',
   }),
   G009: entry<{ readonly module: string; readonly fn: string; readonly effect: string; readonly cause: string }>({
     severity: 'error',
@@ -74,6 +74,30 @@ export const GRANT_CATALOG = {
     doc: '`@grant_import` names a path that no `import` of the file has. It is compared as it is written.',
     message: (a) => `\`@grant_import\` names "${a.module}", which this file does not import`,
     hint: (a) => (a.suggestion === null ? 'write the path as the import has it' : `did you mean "${a.suggestion}"?`),
+  }),
+  G011: entry<{ readonly family: string; readonly known: readonly string[]; readonly suggestion: string | null }>({
+    severity: 'error',
+    title: 'unknown family of tools',
+    doc: '`use tool FAMILY as *` names neither a family of standard tools nor one of the host. A family is what stands before the dot of an id: `http` of `http.get`.',
+    message: (a) => `not_registered: there are no tools of a family '${a.family}'`,
+    hint: (a) =>
+      a.suggestion === null
+        ? `families: ${a.known.join(', ')}; one tool is imported with \`use tool some.tool as Name\``
+        : `did you mean '${a.suggestion}'? Families: ${a.known.join(', ')}`,
+  }),
+  G012: entry<{ readonly name: string; readonly before: string; readonly now: string }>({
+    severity: 'error',
+    title: 'two families with one name',
+    doc: 'Two families that are imported with `as *` both have a tool of this name, so that it would be unclear which one a call means.',
+    message: (a) => `duplicate definition: '${a.name}' is a tool of '${a.before}' and of '${a.now}'`,
+    hint: (a) => `import the tools of one of them by name: use tool ${a.now}.${a.name} as …`,
+  }),
+  G013: entry<{ readonly name: string }>({
+    severity: 'error',
+    title: 'named arguments of no tool',
+    doc: 'Named arguments are for tools that `use tool` names: they are the one dict that a tool takes. Functions take their arguments by position.',
+    message: (a) => `named arguments are for tools, and '${a.name}' is none`,
+    hint: () => 'pass the values in order, or one dict',
   }),
 }
 

@@ -1,6 +1,7 @@
 // The statements of the grants extension and the attributes that say the same → plain statements of the language:
 //
 //   use tool http.get as Fetch       let __alias_Fetch = __tool_binding({…}); let Fetch = __tool_alias(__alias_Fetch)
+//   use tool http as *               the same for each standard tool of the family (families.ts), or import "host/http"
 //   grant Fetch … in a block         let __alias_Fetch = __tool_narrowed(__alias_Fetch, {…}); let Fetch = __tool_alias(__alias_Fetch)
 //   grant http.get …                 __grants_push({"http.get": {…}}), ended by a `defer` in a function
 //   @grant("Fetch", …) fn            the same push and `defer` at the start of the body
@@ -29,6 +30,7 @@ import type { GrantCode } from './catalog.js'
 import { addConstraint, checkGrant, constraintProblem, emptiedKey } from './constraints.js'
 import type { ConstraintRules, GrantRecord, GrantScalar, GrantValue } from './constraints.js'
 import { isWideDomain } from './domain.js'
+import { declaredNames, familiesOf, toolsOfFamily } from './families.js'
 
 /** A budget of tokens is of all calls together; a grant of `max_tokens` is about the argument of that name. */
 function budgetKey(attribute: string, key: Name): Name {
@@ -70,9 +72,18 @@ export const NO_GRANTS: GrantDeclarations = { aliases: [], scoped: [] }
 
 const MENTIONED = /\b(?:use\s+tool|grant|bind\s+effect|budget)\b/
 
+export interface LowerOptions {
+  /** Constraints of the host. */
+  readonly constraints?: ConstraintRules | undefined
+  /** Families of tools that the host has, by the names of their modules `host/NAME`; undefined when nobody knows. */
+  readonly hostFamilies?: ReadonlySet<string> | undefined
+}
+
 /** Files without any of it come back as they are. */
-export function lowerGrants(program: Program, text: string, rules: ConstraintRules = new Map()): Lowered {
-  return MENTIONED.test(text) ? new Lowering(rules).program(program) : { program, declarations: NO_GRANTS, diagnostics: [] }
+export function lowerGrants(program: Program, text: string, options: LowerOptions = {}): Lowered {
+  return MENTIONED.test(text)
+    ? new Lowering(text, options).program(program)
+    : { program, declarations: NO_GRANTS, diagnostics: [] }
 }
 
 interface Alias {
@@ -92,29 +103,42 @@ class Lowering {
   private readonly aliases = new Map<string, Alias>()
   private readonly scoped: { tool: string; within: string | null; grant: GrantRecord; span: Span }[] = []
   private readonly found: Diagnostic[] = []
-  /** Constraints of the host. */
+  /** Families that are imported whole, and which of them gives a name. */
+  private readonly families = new Set<string>()
+  private readonly familyOfName = new Map<string, string>()
+  /** A module of the host gives names that nobody knows here. */
+  private hasModules = false
+  private readonly text: string
   private readonly rules: ConstraintRules
+  private readonly hostFamilies: ReadonlySet<string> | undefined
 
-  constructor(rules: ConstraintRules) {
-    this.rules = rules
+  constructor(text: string, { constraints, hostFamilies }: LowerOptions) {
+    this.text = text
+    this.rules = constraints ?? new Map()
+    this.hostFamilies = hostFamilies
   }
 
   program(program: Program): Lowered {
-    for (const item of program.items) if (item.kind === 'UseTool') this.declare(item)
+    const written = this.expanded(program.items)
+    for (const item of written) if (item.kind === 'UseTool') this.declare(item)
     let installed: GrantRecords = {}
-    for (const item of program.items) {
+    for (const item of written) {
       if (item.kind === 'BindEffect') this.bind(item)
       if (item.kind !== 'Grant') continue
-      if (isToolId(item.alias)) installed = this.add(installed, item)
+      if (this.isToolKey(item.alias)) installed = this.add(installed, item)
       else this.narrowAlias(item)
     }
-    const scopes: Scopes = new Map([...this.aliases.values()].map((alias) => [alias.name.text, [alias.grant]]))
+    const ofTool = (tool: string): readonly GrantRecord[] =>
+      Object.entries(installed).flatMap(([key, grant]) => (tool === key || tool.startsWith(`${key}.`) ? [grant] : []))
+    const scopes: Scopes = new Map(
+      [...this.aliases.values()].map((alias) => [alias.name.text, [...ofTool(alias.tool), alias.grant]]),
+    )
     for (const [tool, grant] of Object.entries(installed)) {
-      const span = program.items.find((item) => item.kind === 'Grant' && item.alias.text === tool)!.span
+      const span = written.find((item) => item.kind === 'Grant' && item.alias.text === tool)!.span
       this.scoped.push({ tool, within: null, grant, span })
     }
-    const items = program.items.flatMap((item): readonly Stmt[] => {
-      if (item.kind === 'Grant' && isToolId(item.alias)) {
+    const items = written.flatMap((item): readonly Stmt[] => {
+      if (item.kind === 'Grant' && this.isToolKey(item.alias)) {
         const all = installed
         installed = {}
         return Object.keys(all).length === 0 ? [] : [statement(call('__grants_push', [recordOf(all, item.span)], item.span))]
@@ -141,7 +165,56 @@ class Lowering {
 
   // ---- declarations ------------------------------------------------------------------------------------------------------
 
-  private declare(item: Extract<GrantStmt, { kind: 'UseTool' }>): void {
+  /** `use tool FAMILY as *` as one `use tool` for each tool. What the file names itself keeps its name. */
+  private expanded(items: readonly Stmt[]): readonly Stmt[] {
+    const stars = items.filter((item): item is UseTool => item.kind === 'UseTool' && item.alias === null)
+    if (stars.length === 0) return items
+    const own = declaredNames(items)
+    return items.flatMap((item) => (item.kind === 'UseTool' && item.alias === null ? this.family(item, own) : [item]))
+  }
+
+  private family(item: UseTool, own: ReadonlySet<string>): readonly Stmt[] {
+    const { text: family, span } = item.tool
+    if (item.server || item.version !== null) {
+      const [what, instead] = item.server
+        ? ['`as *` for an MCP server', `give it a name: use tool mcp "${family}" as Name, then Name("tool", {…})`]
+        : ['a version with `as *`', `name the tools: use tool ${family}.NAME@${item.version ?? ''} as …`]
+      this.report('G008', item.span, { what, instead })
+      return []
+    }
+    const tools = toolsOfFamily(family)
+    if (this.hostFamilies?.has(family) ?? tools.length === 0) {
+      this.families.add(family)
+      this.hasModules = true
+      return [item]
+    }
+    if (tools.length === 0) {
+      this.hasModules = true // one error is enough
+      const known = familiesOf(this.hostFamilies)
+      this.report('G011', span, { family, known, suggestion: suggest(family, known) })
+      return []
+    }
+    if (this.families.has(family)) return []
+    this.families.add(family)
+    return tools.flatMap(({ id, name }): readonly Stmt[] => {
+      if (own.has(name)) return []
+      const before = this.familyOfName.get(name)
+      if (before !== undefined) {
+        this.report('G012', item.span, { name, before, now: family })
+        return []
+      }
+      this.familyOfName.set(name, family)
+      // A span of its own for each: declarations are told apart by it.
+      return [{ ...item, span: { ...item.span }, tool: { text: id, span }, alias: { text: name, span } }]
+    })
+  }
+
+  /** A grant of a tool id, or of a family that is imported whole: about the tools, whoever calls them. */
+  private isToolKey(name: Name): boolean {
+    return name.text.includes('.') || (this.families.has(name.text) && !this.aliases.has(name.text))
+  }
+
+  private declare(item: UseTool): void {
     if (item.alias === null) return
     const name = item.alias.text
     if (this.aliases.has(name)) this.report('G002', item.alias.span, { alias: name })
@@ -207,7 +280,7 @@ class Lowering {
     if (item.kind !== 'UseTool') return []
     const { span } = item
     if (item.alias === null) {
-      // All tools of a family are the module that the host makes of it.
+      // All tools of a family of the host are the module that the host makes of it.
       const path = `host/${item.tool.text}`
       return [
         {
@@ -315,7 +388,7 @@ class Lowering {
       if (item.kind === 'UseTool') this.report('G008', item.span, { what: '`use tool` inside a block' })
       if (item.kind === 'BindEffect') this.report('G008', item.span, { what: '`bind effect` inside a block' })
       if (item.kind !== 'Grant') continue
-      if (isToolId(item.alias)) {
+      if (this.isToolKey(item.alias)) {
         if (whole) ids = this.add(ids, item)
         else this.report('G008', item.span, { what: `a grant of the tool id '${item.alias.text}' inside a nested block` })
       } else if (this.aliasOf(item.alias) !== null) {
@@ -354,6 +427,7 @@ class Lowering {
   private checkCall(node: Extract<Expr, { kind: 'Call' }>, scopes: Scopes): void {
     const alias = this.aliases.get(node.callee.text)
     const [first] = node.args
+    if (alias === undefined) this.checkNames(node)
     if (alias === undefined || alias.server || first === undefined || first.spread) return
     const args: Record<string, unknown> = {}
     const places = new Map<string, Span>()
@@ -387,6 +461,13 @@ class Lowering {
     }
   }
 
+  /** Next to `as *` the parser cannot know which names are tools, so it reads every call with named arguments. */
+  private checkNames({ callee, args }: Extract<Expr, { kind: 'Call' }>): void {
+    const last = args.at(-1)
+    if (this.hasModules || last === undefined || last.spread || last.value.kind !== 'Dict') return
+    if (this.text[last.span.start] !== '{') this.report('G013', last.span, { name: callee.text })
+  }
+
   private report<C extends GrantCode>(code: C, span: Span, args: Parameters<(typeof GRANT_CATALOG)[C]['message']>[0]): void {
     // The table is typed row by row; `code` and `args` were tied together by the signature of this function.
     const row = GRANT_CATALOG[code] as unknown as CatalogRow<typeof args>
@@ -404,13 +485,12 @@ class Lowering {
 
 type GrantRecords = { readonly [tool: string]: GrantRecord }
 type FunctionDecl = Extract<Declaration, { kind: 'FnDecl' | 'ToolDecl' | 'PipelineDecl' }>
+type UseTool = Extract<GrantStmt, { kind: 'UseTool' }>
 type Constraint = Pick<GrantEntry, 'key' | 'valueSpan'> & { readonly value: WrittenValue | AttributeValue }
 
 function isGrantStmt(item: Stmt): item is GrantStmt {
   return item.kind === 'UseTool' || item.kind === 'Grant' || item.kind === 'BindEffect'
 }
-
-const isToolId = (name: Name): boolean => name.text.includes('.')
 
 function isGenerator(decl: FunctionDecl): boolean {
   if (decl.kind !== 'FnDecl') return false

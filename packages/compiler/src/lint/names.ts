@@ -1,6 +1,7 @@
 // Rules about names of the whole file. They go by the name alone and not by scope, so a name that is used anywhere is used
 // everywhere: such a rule is silent too often and never wrong.
 
+import { toolsOfFamily } from '../grants/families.js'
 import {
   type Declaration,
   type Expr,
@@ -102,6 +103,11 @@ function without(list: readonly Name[], unused: readonly boolean[], at: number):
 function reportUndefined(program: Program, names: Names, context: LintContext, options: NameOptions): void {
   const known = new Set(names.declared)
   for (const item of program.items) {
+    if (item.kind === 'UseTool' && item.alias === null) {
+      const tools = toolsOfFamily(item.tool.text)
+      if (tools.length === 0) return // a family of some host, or reported elsewhere
+      for (const { name } of tools) known.add(name)
+    }
     if (item.kind !== 'ImportDecl') continue
     if (item.names !== null) for (const name of item.names) known.add(name.text)
     else {

@@ -63,6 +63,15 @@ export class Host {
     return Object.hasOwn(operations, operation) ? operations[operation]! : null
   }
 
+  /** Names of its modules `host/NAME`. */
+  get families(): ReadonlySet<string> {
+    const families = [...this.tools.values()].flatMap(({ name }) => {
+      const { module, local } = splitName(name)
+      return isName(local) ? [module] : []
+    })
+    return new Set([...families, ...Object.keys(this.functions)])
+  }
+
   /** Source of the module `host/NAME`, null when the host has nothing under that name. */
   moduleSource(name: string): string | null {
     const parts: string[] = []
