@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest'
 import { MemoryFs } from '../providers/memory.js'
-import { CompileError, createRuntime } from '../runtime.js'
-import type { RuntimeOptions, StartOptions } from '../runtime.js'
+import { createRuntime } from '../runtime.js'
+import type { CompileError, RuntimeOptions, StartOptions } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
 import { MemoryTrace } from '../trace/recorder.js'
 
