@@ -15,6 +15,7 @@
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
 import type { RequestDefaults } from './request-defaults.js'
+import type { Loop } from './lists-callbacks.js'
 import type { ResultCache } from './tool-cache.js'
 import type { Entries } from '../few-map.js'
 import type { SpanMark } from '../effects/span-marks.js'
@@ -236,6 +237,8 @@ export interface FrameDef {
   readonly heedsCancel?: boolean
   // The state type is the definition's own affair; the machine only stores it.
   readonly step: (ctx: Context, state: never) => Result
+  /** What a frame is made from that calls a function for every element: compiled code goes over the elements by itself. */
+  readonly loop?: Loop
   readonly onFault?: (ctx: Context, state: never, fault: Fault) => Result
   /** Runs when the frame leaves by any way, for locks and the like. Must not call, ask or park. */
   readonly onLeave?: (ctx: Context, state: never) => void
@@ -249,6 +252,7 @@ export function frame<S extends FrameState>(def: {
   readonly runBoundary?: boolean
   readonly output?: 'keep' | 'drop'
   readonly heedsCancel?: boolean
+  readonly loop?: Loop
 }): FrameDef {
   return { runBoundary: true, output: 'keep', ...def } as unknown as FrameDef
 }

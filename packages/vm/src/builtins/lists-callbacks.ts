@@ -28,6 +28,8 @@ export interface Loop {
   readonly visit: (state: LoopState, item: Value, answer: Value) => Value | undefined
   /** The result; asked for once. */
   readonly end: (state: LoopState, ctx: Context) => Result
+  /** Number of arguments of the call, 1 unless said otherwise. */
+  readonly count?: 2
   /** Arguments of the call, `[item]` unless said otherwise. */
   readonly args?: (state: LoopState, item: Value) => readonly Value[]
 }
@@ -88,6 +90,7 @@ const LOOPS = {
     else state.out.push(answer)
   }),
   reduce: {
+    count: 2,
     args: (state, item) => [state.acc, item],
     visit: (state, _item, answer) => {
       state.acc = answer
@@ -136,6 +139,7 @@ export function loopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'k
   return frame<LoopState>({
     kind,
     output,
+    loop,
     step: (ctx, state) => {
       const { list } = state
       // What the end asked for has come.

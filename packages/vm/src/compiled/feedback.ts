@@ -35,4 +35,5 @@ export function forget(code: FunctionCode): void {
   for (const instr of code.compiled.entered) instr.cache = null
   code.compiled.entered.length = 0
   code.compiled.beginning = null
+  code.compiled.loops.clear()
 }

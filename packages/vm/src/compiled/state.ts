@@ -6,6 +6,7 @@ import type { Instr } from '../interpreter/linked.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
+import type { ElementLoop } from './callbacks.js'
 import type { FlowGraph } from './graph.js'
 
 /** A compiled function: the depth of its activation, then arguments. Undefined: it left, see runtime.ts. */
@@ -58,6 +59,9 @@ export class CompiledState {
   beginning: EnteredUnit | null = null
   /** Generators of this code that were begun; below zero for good where that does not pay. */
   begun = 0
+  /** Loops that call this function for every element of a list, by kind of native frame; and elements that it was called for. */
+  readonly loops = new Map<string, ElementLoop>()
+  elements = 0
   /** What `jit` is while there is no compiled function. */
   first: Compiled = notCompiled
 }

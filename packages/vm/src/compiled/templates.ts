@@ -9,7 +9,6 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { Refusal } from './region.js'
 import { isDirect } from './direct.js'
-import { loopFrameOf, loopText } from './callbacks.js'
 import {
   ANY,
   COUNTER,
@@ -787,7 +786,7 @@ function callMethod(w: UnitWriter, i: Instr, block: Block): string {
   const receiver = w.value(i.b)
   const { name } = i.k as { readonly name: string }
   const args = Array.from({ length: i.c }, (_, at) => w.value(i.b + 1 + at))
-  const finish = (text: string): string => `${beforeLong(w, i)}${text}${methodControl(w, i, block, name)}${w.any(i.a)}=t;`
+  const finish = (text: string): string => `${beforeLong(w, i)}${text}${methodControl(w, i, block)}${w.any(i.a)}=t;`
   const anyMethod = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${more(args.join(','))});if(t===undefined){${w.exit(i)}}`
   if (w.typeOf(i.b) === FLOAT) return finish(anyMethod)
   const seen = seenMethod(w, i, receiver, args)
@@ -826,13 +825,9 @@ function seenMethod(
 }
 
 /** As control; a method that calls a function for every element goes on right here. */
-function methodControl(w: UnitWriter, i: Instr, block: Block, name: string): string {
-  const frame = loopFrameOf(name)
-  if (frame === undefined) return control(w, i, block)
-  const loop = w.inner((own) => loopText(own, frame))
+function methodControl(w: UnitWriter, i: Instr, block: Block): string {
   return (
     `if(t===CONTROL){if(m.context.action.kind==="fault"){${w.fault(i, block, 'asked(m)')}}` +
-    `if(m.context.action.frame!==${JSON.stringify(frame)}||(t=${loop}(m,d))===CONTROL){${w.wait(i)}}` +
-    `if(t===undefined)${w.afterCall(i, block)}}`
+    `if((t=m.tier.elements(d))===CONTROL){${w.wait(i)}}if(t===undefined)${w.afterCall(i, block, true)}}`
   )
 }

@@ -5,6 +5,8 @@
 // Compiled activations have no frame on the coroutine. When they leave, each pushes what its frame would hold (`Machine.leaving`,
 // inner ones first), and `settle` lays the frames out. A fault that passes through them leaves no frames at all.
 
+import { elementLoop } from './callbacks.js'
+import { fromText } from './from-text.js'
 import { graphOf } from './graph.js'
 import { Refusal } from './region.js'
 import { HELPERS } from './runtime.js'
@@ -13,11 +15,13 @@ import { refused } from './state.js'
 import { UnitWriter } from './writer.js'
 import { forget } from './feedback.js'
 import { fits } from './types.js'
-import { control } from '../interpreter/activations.js'
+import { control, popNative } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { raiseFault } from '../interpreter/unwind.js'
 import type { Compiled, Enter, EnteredUnit, Profit } from './state.js'
+import type { LoopState } from '../builtins/lists-callbacks.js'
+import type { Result } from '../builtins/builtin.js'
 import type { Leaving } from './site.js'
 import type { UnitKind, UnitText } from './writer.js'
 import type { Fault } from '../interpreter/fault.js'
@@ -25,7 +29,8 @@ import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnList } from '../values/list.js'
 import type { FunctionCode, LinkedProgram } from '../interpreter/module.js'
-import type { HarnClosure } from '../values/callable.js'
+import { HarnClosure } from '../values/callable.js'
+import { CONTROL } from '../builtins/builtin.js'
 import { LEFT } from '../values/handles.js'
 import type { HarnGenerator } from '../values/handles.js'
 import type { Value } from '../values/value.js'
@@ -54,28 +59,11 @@ const MAX_PULLING = 4
 const TRIAL_EXITS = 64
 const PAYING_WORK = 56
 
+/** Fuel below which a native frame makes its steps itself: it would leave again at once. */
+const LEAST_FUEL = 16
+
 /** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */
 const NEVER = -(2 ** 30)
-
-let canGenerate: boolean | null = null
-
-/** Whether the host lets us make functions from text. */
-export function canGenerateCode(): boolean {
-  if (canGenerate === null) {
-    try {
-      canGenerate = fromText('return 1')() === 1
-    } catch {
-      canGenerate = false
-    }
-  }
-  return canGenerate
-}
-
-/** The one place where text becomes code. The text is ours; what it says of a script are numbers and JSON. */
-function fromText(...parts: string[]): (...args: unknown[]) => unknown {
-  // oxlint-disable-next-line no-implied-eval -- what this tier is about; hosts that forbid it run the base tier
-  return new Function(...parts) as (...args: unknown[]) => unknown
-}
 
 export class Tier {
   readonly calls: number
@@ -151,6 +139,63 @@ export class Tier {
       this.layOut(co, co.fp, co.base)
     }
     return value
+  }
+
+  /**
+   * Carries out the native frame that a builtin just asked for, called at `depth`, where it calls a function for every element. It
+   * answers the builtin's value, undefined as calls do, or CONTROL with nothing done when the base tier has to.
+   */
+  elements(depth: number): Result | undefined {
+    const { m } = this
+    const action = m.context.action!
+    if (action.kind !== 'frame') return CONTROL
+    const def = m.registry.frames.get(action.frame)
+    if (def?.loop === undefined || def.output === 'drop') return CONTROL
+    const state = action.state as LoopState
+    const { fn, list } = state
+    if (!(fn instanceof HarnClosure) || fn.code.jitCount !== (def.loop.count ?? 1)) return CONTROL
+    if (depth + 2 >= m.floor || depth >= m.limits.frames) return CONTROL
+    m.context.action = null
+    const top = m.deepest
+    m.deepest = Math.min(m.floor, depth + 1 + MAX_NESTED_CALLS)
+    const value = elementLoop(fn.code, def, list.length, HELPERS)(m, fn, depth + 2, state, -1, null)
+    m.deepest = top
+    return value
+  }
+
+  /**
+   * Goes on with the native frame on top of `co`, whose step was paid for, where it calls a function for every element. Whether the
+   * task goes on; null with nothing done when the frame has to make its step itself.
+   */
+  stepElements(task: Task, activation: NativeActivation): boolean | null {
+    const { m } = this
+    const { def } = activation
+    const state = activation.state as LoopState
+    const { fn, list, at } = state
+    if (!(fn instanceof HarnClosure) || fn.code.enter === null || fn.code.jitCount !== (def.loop!.count ?? 1)) return null
+    // Too little to begin with, or it has ended and waits for something else.
+    if (m.fuel < LEAST_FUEL || at >= list.length) return null
+    const co = task.current
+    co.instr = NATIVE_RETURN
+    m.fuel++
+    this.begin(co, co.fp + 1)
+    const { fuel } = m
+    const value = elementLoop(fn.code, def, list.length - at, HELPERS)(m, fn, co.fp + 1, state, at, co.regs[co.base]!)
+    if (value !== undefined) {
+      popNative(m, task)
+      m.give(co, value)
+      return true
+    }
+    const left = m.leaving.pop()
+    if (left?.site === null) {
+      co.regs[co.base] = left.result
+      if (m.leaving.length > 0) {
+        this.judge(fn.code.compiled.profit, fn.code, fuel, () => giveUp(fn.code))
+        co.returns[co.fp + 1] = NATIVE_RETURN
+        this.layOut(co, co.fp + 1, co.base + 1)
+      } else co.instr = NATIVE_STEP
+    } else if (left !== undefined) throw new Error('a native frame that left is not there')
+    return this.settle(task)
   }
 
   /** Whether the top frame of `co` holds what the unit takes for granted. */

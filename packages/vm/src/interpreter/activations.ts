@@ -112,6 +112,10 @@ export function stepNative(m: Machine, task: Task, activation: NativeActivation)
   m.context.timedOut = activation.timedOut
   activation.timedOut = false
   m.context.argc = 0
+  if (m.tier !== null && activation.def.loop !== undefined) {
+    const goesOn = m.tier.stepElements(task, activation)
+    if (goesOn !== null) return goesOn
+  }
   return settleStep(m, task, activation.def.step(m.context, activation.state as never))
 }
 
