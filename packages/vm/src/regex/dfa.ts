@@ -44,7 +44,7 @@ const MOST_STATES = 8192
 /** Fewer characters for each state of a full table, and a search is better off without. */
 const PROGRESS_A_STATE = 10
 /** What tries may read for nothing before there are too many: so much, and a character for each that is behind. */
-const FREE_WASTE = 256
+const FREE_WASTE = 64
 /** What starting costs, in characters. */
 const WASTE_A_TRY = 4
 /** Any class but that of the edge, where it does not matter which. */

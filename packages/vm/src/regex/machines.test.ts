@@ -166,13 +166,14 @@ test('a search that may only spend a little at a time finds the same', () => {
   }
 })
 
+function price(regex: Regex, text: string): number {
+  const search = new Search(regex, text, true)
+  while (search.next());
+  return search.spent
+}
+
 test('the price of a search is the same whatever was searched for before', () => {
   const roll = dice(5)
-  const price = (regex: Regex, text: string): number => {
-    const search = new Search(regex, text, true)
-    while (search.next());
-    return search.spent
-  }
   for (let round = 0; round < 200; round++) {
     const source = randomPattern(roll, { common: false })
     const { engine, names } = parse(source)
@@ -184,6 +185,18 @@ test('the price of a search is the same whatever was searched for before', () =>
     }
   }
 })
+
+test.each(['a.*z|b', '[ae][^;]*;;|b', '(\\w+)@(\\w+)'])(
+  'the price of %s is the same after a search that tried too many places in vain',
+  (source) => {
+    const { engine, names } = parse(source)
+    const unused = new Regex(engine, names)
+    const used = new Regex(engine, names)
+    const text = `ab1@${'.'.repeat(40)}\n`
+    price(used, `${'a'.repeat(3_000)}b${'x1'.repeat(2_000)}`)
+    expect(price(used, text)).toBe(price(unused, text))
+  },
+)
 
 const random = (letters: string, size: number): string => {
   const roll = dice(3)

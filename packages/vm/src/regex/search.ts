@@ -53,12 +53,7 @@ interface Machines {
   readonly here: Dfa | null
   readonly forward: Dfa | null
   readonly backward: Dfa | null
-  /** Searches that are to do without trying places, because one before read too much for nothing. What they cost is the same. */
-  tireless: number
 }
-
-/** So many searches go by before places are tried again. */
-const TIRELESS = 32
 
 export class Regex {
   /** Name of group i at index i - 1; null for a group without a name. */
@@ -100,7 +95,6 @@ function machinesOf(program: Program, { states, marks }: Bounds): Machines {
   const tables = states > 0 && program.kind.length <= MOST_NODES && classes.count <= MOST_CLASSES
   const leap = anchored ? null : leapOf(program, classes)
   return {
-    tireless: 0,
     classes,
     captures: new Captures(program, classes, marks),
     leap,
@@ -164,7 +158,6 @@ export class Search {
     this.weight = regex.size + WEIGHT
     this.slots = groups ? blankPlaces(regex) : NO_SLOTS
     this.slow = this.machines.forward === null
-    this.wasted = this.rest()
   }
 
   /** The search for another text, as new. */
@@ -182,18 +175,10 @@ export class Search {
     this.spent = 0
     this.allowed = UNBOUNDED
     this.filled = false
-    this.wasted = this.rest()
+    this.wasted = 0
     this.pike = null
     this.from = 0
     this.lastEnd = -1
-  }
-
-  /** What tries have wasted in the beginning. */
-  private rest(): number {
-    const { machines } = this
-    if (machines.tireless === 0) return 0
-    machines.tireless--
-    return -1
   }
 
   /** A search, which is to be ended: short texts are searched in less time than a new one is made in. */
@@ -305,7 +290,6 @@ export class Search {
     this.wasted = here.wasted
     if (end === GAVE_UP) {
       if (here.wasted >= 0) this.giveUp()
-      else this.machines.tireless = TIRELESS
       return GAVE_UP
     }
     this.pay(here.stop - from)
