@@ -7,14 +7,14 @@ import type { JsonSchema } from './schema.js'
 
 const MAX_DEPTH = 500
 
-/** What a host gave is not data: a function, a cycle, a promise inside a list. */
+/** What a host gave is not data: a function, a cycle, a promise inside a list, an integer of more than 64 bits. */
 export class NotDataError extends Error {
   override readonly name = 'NotDataError'
 }
 
 /**
- * Copies host data into plain data. undefined is nil, a Date its ISO text, a Map a dict, a Set a list, an object with toJSON
- * what that says. By schema, a `number` is a float even when it is integral; without one an integral number is an int.
+ * Copies host data into plain data. undefined is nil, a Date its ISO text, a Map a dict, a Set or a typed array a list (a Uint8Array and
+ * an ArrayBuffer are bytes), an object with toJSON what that says. By schema, a `number` is a float even when it is integral; without one an integral number is an int.
  */
 export function plainFromHost(value: unknown, schema?: JsonSchema): Plain {
   return convert(value, schema, schema, 0)
@@ -24,7 +24,9 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
   switch (typeof value) {
     case 'string':
     case 'boolean':
+      return value
     case 'bigint':
+      if (BigInt.asIntN(64, value) !== value) throw new NotDataError('an integer of more than 64 bits is not data')
       return value
     case 'number':
       return numberBySchema(value, schema, root)
@@ -37,8 +39,10 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
   if (value === null) return null
   if (value instanceof HarnFloat) return value
   if (value instanceof Uint8Array) return value
+  if (value instanceof ArrayBuffer) return new Uint8Array(value)
   if (depth > MAX_DEPTH) throw new NotDataError(`data is nested deeper than ${MAX_DEPTH}, or contains itself`)
   if (Array.isArray(value)) return value.map((item, at) => convert(item, itemSchema(schema, root, at), root, depth + 1))
+  if (isNumbers(value)) return [...value].map((item) => convert(item, itemSchema(schema, root, 0), root, depth + 1))
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
   if (value instanceof Set) return [...value].map((item) => convert(item, itemSchema(schema, root, 0), root, depth + 1))
   if (value instanceof Map)
@@ -53,6 +57,10 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
   if (typeof toJSON === 'function') return convert((toJSON as () => unknown).call(value), schema, root, depth + 1)
   if (value instanceof Error) return { name: value.name, message: value.message }
   return record(Object.entries(value as object), schema, root, depth)
+}
+
+function isNumbers(value: object): value is Float64Array | BigInt64Array {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView)
 }
 
 function record(
