@@ -80,6 +80,7 @@ describe('running', () => {
     } catch (cause) {
       expect(cause).toBeInstanceOf(CompileError)
       expect((cause as CompileError).render()).toContain('job.harn:1')
+      expect((cause as CompileError).message).toBe("'x' declared as int, but assigned string (job.harn:1:1)")
     }
   })
 

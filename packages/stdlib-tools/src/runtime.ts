@@ -249,7 +249,7 @@ export class CompileError extends Error {
 
   constructor(result: CompileResult) {
     const first = result.diagnostics.find((each) => each.severity === 'error')
-    super(first === undefined ? 'the source does not compile' : first.message)
+    super(first === undefined ? 'the source does not compile' : `${first.message} (${placeOf(first, result.file)})`)
     this.diagnostics = result.diagnostics
     this.file = result.file
   }
@@ -258,6 +258,11 @@ export class CompileError extends Error {
   render(): string {
     return this.diagnostics.map((each) => renderDiagnostic(each, this.file)).join('\n')
   }
+}
+
+function placeOf({ span }: Diagnostic, file: SourceFile): string {
+  const { line, column } = file.position(span.start)
+  return `${file.name}:${line}:${column}`
 }
 
 /** The program can reach effects that the host does not allow. `diagnostics` has one finding for each. */
