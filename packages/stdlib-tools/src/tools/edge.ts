@@ -59,7 +59,7 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
   return record(Object.entries(value as object), schema, root, depth)
 }
 
-function isNumbers(value: object): value is Float64Array | BigInt64Array {
+function isNumbers(value: unknown): value is Float64Array | BigInt64Array {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
 }
 
