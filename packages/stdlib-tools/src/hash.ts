@@ -20,8 +20,13 @@ export function sha256Hex(text: string): string {
 
 let hashText: HashText | null = null
 
+/** Lower-case hex of the digest. */
+export function sha256OfBytes(bytes: Uint8Array): string {
+  return toHex(sha256(bytes))
+}
+
 export function sha256InScript(text: string): string {
-  return toHex(sha256(new TextEncoder().encode(text)))
+  return sha256OfBytes(new TextEncoder().encode(text))
 }
 
 interface Platform {

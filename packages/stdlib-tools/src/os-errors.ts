@@ -43,6 +43,9 @@ const TEXTS: ReadonlyMap<string, readonly [text: string, number: number]> = new 
 /** What copying says of a source that is no file; the operating system has no word for it. */
 export const NO_FILE_TO_COPY = 'the source path is neither a regular file nor a symlink to a regular file'
 
+/** What a write says that was to replace what the caller had read (FsWrite, `expected`; code `ECHANGED`). */
+export const CHANGED_SINCE_READ = 'the file has changed since it was read'
+
 /** Text for an error with a symbolic `code`; other errors keep their own message. */
 export function osErrorText(cause: unknown): string {
   const { code } = (cause ?? {}) as { readonly code?: unknown }

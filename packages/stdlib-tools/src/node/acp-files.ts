@@ -1,10 +1,11 @@
 // Sessions of an agent in a folder, one JSON file each, for their owner alone: conversations are nobody else's business.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { AcpSessionRecord, AcpSessionStore } from '../bridge/acp-sessions.js'
+import { makeFolders, writeWholeFile } from './whole-file.js'
 
 /** Made when asked for: loading zod is a good part of the start of a run that needs this module's neighbours. */
 const recordSchema = () =>
@@ -36,10 +37,8 @@ export function fileSessions(folder: string): AcpSessionStore {
   }
   return {
     save(record) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const path = join(folder, fileOf(record.id))
-      writeFileSync(`${path}.tmp`, `${JSON.stringify(record)}\n`, { mode: 0o600 })
-      renameSync(`${path}.tmp`, path)
+      makeFolders(folder, 0o700)
+      writeWholeFile(join(folder, fileOf(record.id)), `${JSON.stringify(record)}\n`, { mode: 0o600 })
     },
     load(id) {
       const record = read(fileOf(id))

@@ -1,11 +1,13 @@
 // Tokens and registrations of MCP servers in one file of the user's, for programs that run more than once. Only its owner may read
-// it; each change is written whole to a file beside it, which then takes its place, over what other processes wrote meanwhile.
+// it; each change is made under a lock to what the file says now, and written whole to a file beside it, which then takes its place.
 
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { McpAuthStore } from '../mcp/oauth.js'
 import { osErrorCode } from '../os-errors.js'
+import { withFileLock } from './file-lock.js'
+import { makeFolders, writeWholeFile } from './whole-file.js'
 
 /** The file is there and is no store of tokens, or cannot be read or written. */
 export class AuthFileError extends Error {
@@ -28,10 +30,8 @@ export function fileAuthStore(path: string): FileAuthStore {
   return {
     get: (key) => load(path).get(key),
     set(key, value) {
-      const values = load(path)
-      if (value === undefined ? !values.delete(key) : values.get(key) === value) return
-      if (value !== undefined) values.set(key, value)
-      save(path, values)
+      const before = load(path).get(key)
+      if (value !== before) change(path, (values) => (value === undefined ? values.delete(key) : values.set(key, value)))
     },
     entries: () => load(path),
   }
@@ -56,14 +56,16 @@ function load(path: string): Map<string, string> {
   }
 }
 
-function save(path: string, values: ReadonlyMap<string, string>): void {
-  const temporary = `${path}.${process.pid}.tmp`
+function change(path: string, edit: (values: Map<string, string>) => void): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(temporary, `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`, { mode: 0o600, flag: 'w' })
-    renameSync(temporary, path)
+    makeFolders(dirname(path), 0o700)
+    withFileLock(`${path}.lock`, () => {
+      const values = load(path)
+      edit(values)
+      writeWholeFile(path, `${JSON.stringify(Object.fromEntries(values), null, 2)}\n`, { mode: 0o600, alone: true })
+    })
   } catch (cause) {
-    rmSync(temporary, { force: true })
+    if (cause instanceof AuthFileError) throw cause
     throw new AuthFileError(`cannot write ${path}: ${(cause as Error).message}`, { cause })
   }
 }

@@ -1,14 +1,10 @@
 // Files (records FsRead, FsQuery, FsWrite). All operations are synchronous: a file operation is over before another task could
 // run anyway, and an immediate answer costs the machine nothing. What the operating system refuses is a result, with its words.
 
-import { randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import {
-  accessSync,
-  appendFileSync,
   closeSync,
   constants,
-  copyFileSync,
-  fchmodSync,
   fstatSync,
   ftruncateSync,
   lstatSync,
@@ -22,18 +18,18 @@ import {
   rmSync,
   statSync,
   unlinkSync,
-  writeFileSync,
-  writeSync,
 } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { NO_FILE_TO_COPY, osErrorCode, osErrorText } from '../os-errors.js'
+import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, refused, runtimeError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
+import { withFileLock } from './file-lock.js'
 import { inFolder, removeFolder, withFolder } from './pinned-folder.js'
 import { SandboxViolation } from './sandbox.js'
 import type { FileSandbox } from './sandbox.js'
+import { appendAll, behindLinks, overwriteFile, replaceFile, writeAll } from './whole-file.js'
 import { guarded } from './workspace.js'
 import type { Workspace } from './workspace.js'
 
@@ -75,7 +71,13 @@ function perform(workspace: Workspace, effect: Effect): EffectOutcome {
       return answered(findUp(workspace, path, String(args['name'])))
     case 'write':
       return attempt(workspace, path, () =>
-        write(workspace, path, bytesOf(args['data'] ?? ''), args['whole'] === true ? 'whole' : 'write'),
+        write(
+          workspace,
+          path,
+          bytesOf(args['data'] ?? ''),
+          args['whole'] === true ? 'whole' : 'write',
+          args['expected'] as string | null | undefined, // FsWrite
+        ),
       )
     case 'append':
       return attempt(workspace, path, () =>
@@ -155,14 +157,21 @@ function contentOf(fd: number, mostBytes: number): Uint8Array {
   }
 }
 
-function write(workspace: Workspace, path: string, given: Uint8Array, how: 'write' | 'whole' | 'append' | 'line'): Plain {
+function write(
+  workspace: Workspace,
+  path: string,
+  given: Uint8Array,
+  how: 'write' | 'whole' | 'append' | 'line',
+  expected?: string | null,
+): Plain {
   const { sandbox } = workspace
   const target = workspace.usable(path, 'write')
   const append = how === 'append' || how === 'line'
   const data = how === 'line' && endsWithinLine(target) ? Buffer.concat([Buffer.from('\n'), given]) : given
-  if (sandbox !== null) writeConfined(sandbox, target, data, { append, path })
-  else if (append) appendFileSync(target, data)
-  else if (how !== 'whole' || !replaceFile(null, tryReal(target) ?? target, data)) writeFileSync(target, data)
+  if (sandbox !== null) writeConfined(sandbox, target, data, { append, path, expected })
+  else if (append) withFile(target, 'a', (fd) => appendAll(fd, data))
+  else if (expected !== undefined) replaceIfUnchanged(null, behindLinks(target), data, expected)
+  else overwriteFile(target, data, { evenIfShared: how === 'whole' })
   return { path: workspace.shown(path) }
 }
 
@@ -184,53 +193,73 @@ function writeConfined(
   sandbox: FileSandbox,
   target: string,
   data: Uint8Array,
-  { append, path, mode }: { readonly append: boolean; readonly path: string; readonly mode?: number },
+  {
+    append,
+    path,
+    mode,
+    expected,
+  }: { readonly append: boolean; readonly path: string; readonly mode?: number; readonly expected?: string | null | undefined },
 ): void {
   sandbox.chargeWrite(data.length, path)
-  if (!append && replaceFile(sandbox, target, data, mode)) return
+  if (expected !== undefined) replaceIfUnchanged(sandbox, target, data, expected)
+  else if (append || !replaceConfined(sandbox, target, data, { mode })) writeInPlace(sandbox, target, data, { append, path })
+}
+
+function writeInPlace(
+  sandbox: FileSandbox | null,
+  target: string,
+  data: Uint8Array,
+  { append, path }: { readonly append: boolean; readonly path: string },
+): void {
   // Truncated only after the check: a path that changed in between loses nothing.
   const flags =
     constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | (append ? constants.O_APPEND : 0)
   withFile(target, flags, (fd) => {
-    sandbox.recheck(fd, target, 'write')
-    if (append) sandbox.checkSize(fstatSync(fd).size + data.length, path, 'write')
+    sandbox?.recheck(fd, target, 'write')
+    if (append) sandbox?.checkSize(fstatSync(fd).size + data.length, path, 'write')
     else ftruncateSync(fd, 0)
-    for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
+    if (append) appendAll(fd, data)
+    else writeAll(fd, data)
   })
 }
 
-/** Cannot be written beside the file, and perhaps in it. */
-const NO_SIBLING: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG', 'EBUSY'])
+/** Whoever reads sees the old content or the new one, and another name of the old file, wherever it may be, keeps it. */
+function replaceConfined(
+  sandbox: FileSandbox,
+  target: string,
+  data: Uint8Array,
+  more: { readonly mode?: number | undefined; readonly alone?: boolean } = {},
+): boolean {
+  return replaceFile(target, data, { ...more, check: (fd, path) => sandbox.recheck(fd, path, 'write') })
+}
 
-/**
- * Writes a file beside the target, which then takes its place: whoever reads sees the old content or the new one, and another name of
- * the old file, wherever it may be, keeps it. False when that cannot be done: for pipes and devices, or in a folder that cannot be written.
- */
-function replaceFile(sandbox: FileSandbox | null, target: string, data: Uint8Array, mode?: number): boolean {
-  const before = lstatSync(target, { throwIfNoEntry: false })
-  if (before !== undefined) {
-    if (!before.isFile()) return false
-    accessSync(target, constants.W_OK)
+/** Replaces what the caller read: `expected` is the hash of its content, null when there was none. */
+function replaceIfUnchanged(sandbox: FileSandbox | null, target: string, data: Uint8Array, expected: string | null): void {
+  const lock = `${target}.lock`
+  const work = (): void => {
+    if (contentHash(target) !== expected) throw Object.assign(new Error(CHANGED_SINCE_READ), { code: 'ECHANGED' })
+    const done =
+      sandbox === null
+        ? replaceFile(target, data, { newMode: 0o666, alone: true })
+        : replaceConfined(sandbox, target, data, { alone: true })
+    if (!done) writeInPlace(sandbox, target, data, { append: false, path: target })
   }
-  const temporary = `${target}.${randomUUID().slice(0, 8)}.tmp`
+  if (sandbox === null) withFileLock(lock, work)
+  else inFolder(sandbox, lock, 'write', (at) => withFileLock(at, work))
+}
+
+function contentHash(target: string): string | null {
   try {
-    withFile(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, (fd) => {
-      sandbox?.recheck(fd, temporary, 'write')
-      const kept = mode ?? before?.mode
-      if (kept !== undefined) fchmodSync(fd, kept & 0o7777)
-      for (let at = 0; at < data.length;) at += writeSync(fd, data, at)
-    })
-    renameSync(temporary, target)
-    return true
+    const bytes = withFile(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => readFileSync(fd))
+    return createHash('sha256').update(bytes).digest('hex')
   } catch (cause) {
-    rmSync(temporary, { force: true })
-    if (NO_SIBLING.has(osErrorCode(cause))) return false
+    if (osErrorCode(cause) === 'ENOENT') return null
     throw cause
   }
 }
 
-function withFile<T>(path: string, flags: number, work: (fd: number) => T): T {
-  const fd = openSync(path, flags, 0o644)
+function withFile<T>(path: string, flags: number | 'a', work: (fd: number) => T): T {
+  const fd = openSync(path, flags, flags === 'a' ? 0o666 : 0o644)
   try {
     return work(fd)
   } finally {
@@ -429,7 +458,7 @@ function rename({ sandbox }: Workspace, source: string, target: string): void {
 function copyOne({ sandbox }: Workspace, source: string, target: string): void {
   if (!statSync(source).isFile()) throw new Error(NO_FILE_TO_COPY)
   if (sandbox === null) {
-    copyFileSync(source, target)
+    overwriteFile(target, { copyOf: source })
     return
   }
   withFile(source, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => {

@@ -1,19 +1,19 @@
 // A journal in a file, one JSON record a line. Each entry is written before `append` returns, so what the script was told is
 // on record even when the process dies the next moment; `sync` makes it survive a power cut too, at the price of a disk flush.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { decodeJournal, encodeEntry } from '../journal.js'
 import type { Journal, JournalEntry } from '../journal.js'
+import { ANEW, appendAll, makeFolders } from './whole-file.js'
 
 export function fileJournal(path: string, options: { readonly sync?: boolean } = {}): Journal {
-  mkdirSync(dirname(path), { recursive: true })
-  let fd: number | null = openSync(path, 'w')
+  makeFolders(dirname(path))
+  let fd: number | null = openSync(path, ANEW)
   return {
     append(entry) {
       if (fd === null) throw new Error('the journal is closed')
-      const line = Buffer.from(`${encodeEntry(entry)}\n`)
-      for (let at = 0; at < line.length;) at += writeSync(fd, line, at)
+      appendAll(fd, Buffer.from(`${encodeEntry(entry)}\n`))
       if (options.sync === true) fsyncSync(fd)
     },
     close() {

@@ -1,8 +1,9 @@
 // Compiled programs in a folder of files, for their owner only.
 
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProgramCache } from '../kept-programs.js'
+import { makeFolders, writeWholeFile } from './whole-file.js'
 
 /** When there are more entries, the oldest go. */
 const MOST_ENTRIES = 500
@@ -24,11 +25,12 @@ export function programFiles(folder: string, engine: string): ProgramCache {
     },
     write: (name, bytes) => {
       try {
-        if (mkdirSync(own, { recursive: true, mode: 0o700 }) !== undefined) dropAbandoned(folder)
+        if (!existsSync(own)) {
+          makeFolders(own, 0o700)
+          dropAbandoned(folder)
+        }
         // Whole or not at all, also when several processes write it.
-        const temporary = join(own, `${name}.${process.pid}.tmp`)
-        writeFileSync(temporary, bytes, { mode: 0o600 })
-        renameSync(temporary, join(own, name))
+        writeWholeFile(join(own, name), bytes, { mode: 0o600 })
         dropOldest(own)
       } catch {
         // A cache that cannot be written is no cache.

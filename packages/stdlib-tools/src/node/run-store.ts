@@ -2,25 +2,14 @@
 // much of the files of earlier holders counts, as it was when they lost it; so a worker that was taken over and goes on writing writes to
 // a file that nobody reads. Changes of a lease happen under a lock file and are a rename, so that a crash leaves the old or the new one.
 
-import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { osErrorCode } from '../os-errors.js'
 import { byId, leaseLost, mayClaim } from '../runs/store.js'
 import type { Claim, Lease, RunFacts, RunStore } from '../runs/store.js'
 import { ToolError } from '../tools/errors.js'
+import { FileLockError, withFileLock } from './file-lock.js'
+import { appendAll, makeFolders, writeWholeFile } from './whole-file.js'
 
 export interface FileRunStoreOptions {
   /** Has each entry on the disk before it counts, at the price of a flush: nothing is lost in a power cut either. */
@@ -36,11 +25,8 @@ interface LeaseFile {
   readonly before: readonly { readonly fence: number; readonly bytes: number }[]
 }
 
-/** A lock file that is older belongs to a process that died while it held it. */
-const STALE_LOCK_MS = 10_000
-
 export function fileRunStore(folder: string, options: FileRunStoreOptions = {}): RunStore {
-  mkdirSync(folder, { recursive: true })
+  makeFolders(folder)
   const open = new Map<string, { readonly fence: number; readonly fd: number }>()
   const at = (runId: string, name = ''): string => join(folder, encodeURIComponent(runId).replaceAll('.', '%2E'), name)
 
@@ -53,9 +39,7 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
     }
   }
   const writeLease = (runId: string, lease: LeaseFile): void => {
-    const temporary = at(runId, `lease.${randomUUID().slice(0, 8)}.tmp`)
-    writeFileSync(temporary, JSON.stringify(lease), { flush: options.sync === true })
-    renameSync(temporary, at(runId, 'lease.json'))
+    writeWholeFile(at(runId, 'lease.json'), JSON.stringify(lease), { flush: options.sync, alone: true })
   }
   const holds = ({ runId, fence }: Lease): LeaseFile | null => {
     const lease = readLease(runId)
@@ -71,7 +55,7 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
 
   return {
     claim(runId: string, claim: Claim) {
-      mkdirSync(at(runId), { recursive: true })
+      makeFolders(at(runId))
       return locked(at(runId, 'lock'), () => {
         const before = readLease(runId)
         const facts = { runId, owner: before?.owner ?? null, expiresAt: before?.expiresAt ?? 0, ended: before?.ended ?? null }
@@ -108,8 +92,7 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
         file = { fence: lease.fence, fd: openSync(at(lease.runId, `${lease.fence}.jsonl`), 'a') }
         open.set(lease.runId, file)
       }
-      const bytes = Buffer.from(`${line}\n`)
-      for (let written = 0; written < bytes.length;) written += writeSync(file.fd, bytes, written)
+      appendAll(file.fd, Buffer.from(`${line}\n`))
       if (options.sync === true) fsyncSync(file.fd)
     },
     read(runId) {
@@ -148,22 +131,10 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
 
 /** Runs `work` while no other process does. Raises ToolError `store_unavailable` when another one does not end. */
 function locked<T>(path: string, work: () => T): T {
-  const deadline = Date.now() + STALE_LOCK_MS
-  for (;;) {
-    try {
-      closeSync(openSync(path, 'wx'))
-      break
-    } catch (cause) {
-      if (osErrorCode(cause) !== 'EEXIST') throw new ToolError('store_unavailable', `no lock: ${String(cause)}`, { cause })
-      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-      if (age > STALE_LOCK_MS) rmSync(path, { force: true })
-      else if (Date.now() > deadline) throw new ToolError('store_unavailable', `${path} is held by another process`)
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
-    }
-  }
   try {
-    return work()
-  } finally {
-    rmSync(path, { force: true })
+    return withFileLock(path, work)
+  } catch (cause) {
+    if (cause instanceof FileLockError) throw new ToolError('store_unavailable', cause.message, { cause })
+    throw cause
   }
 }

@@ -1,30 +1,62 @@
-// Key-value records in one JSON file (tagged data, so ints and bytes survive). Read at first use, written whole after each
-// change through a temporary file, so that a crash leaves the old or the new state and nothing between.
+// Key-value records in one JSON file (tagged data, so ints and bytes survive), for several processes: the file is read again when another
+// one wrote it, changed under a lock, and replaced whole, so that a crash leaves the old or the new state and nothing between.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Plain } from '@bridle/vm'
+import type { EffectOutcome, Plain } from '@bridle/vm'
 import { decodePlain, encodePlain } from '../journal-codec.js'
-import { osErrorCode } from '../os-errors.js'
+import { osErrorCode, osErrorText } from '../os-errors.js'
 import { storeOperation } from '../providers/memory.js'
+import { runtimeError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
+import { withFileLock } from './file-lock.js'
+import { makeFolders, writeWholeFile } from './whole-file.js'
+
+type Records = Map<string, Map<string, Plain>>
+
+const CHANGES: ReadonlySet<unknown> = new Set(['set', 'delete', 'clear'])
 
 export function fileStore(path: string): Provider {
-  let records: Map<string, Map<string, Plain>> | null = null
+  let known: { readonly records: Records; readonly version: string } | null = null
+  const current = (): Records => {
+    const version = versionOf(path)
+    if (known?.version !== version) known = { records: load(path), version }
+    return known.records
+  }
   return {
     kinds: ['store.op'],
     perform(effect) {
-      records ??= load(path)
       const { op, namespace, key, value } = effect.args
-      const outcome = storeOperation(records, String(op), String(namespace ?? ''), String(key ?? ''), value ?? null)
-      if (outcome.ok && (op === 'set' || op === 'delete' || op === 'clear')) save(path, records)
-      return outcome
+      const work = (): EffectOutcome => {
+        const outcome = storeOperation(current(), String(op), String(namespace ?? ''), String(key ?? ''), value ?? null)
+        if (outcome.ok && CHANGES.has(op)) {
+          const { records } = known!
+          // Only what is on the disk is known.
+          known = null
+          save(path, records)
+          known = { records, version: versionOf(path) }
+        }
+        return outcome
+      }
+      try {
+        if (!CHANGES.has(op)) return work()
+        makeFolders(dirname(path))
+        return withFileLock(`${path}.lock`, work)
+      } catch (cause) {
+        return runtimeError(`store.op: ${path}: ${osErrorText(cause)}`)
+      }
     },
     isReadOnly: (effect) => effect.args['op'] === 'get' || effect.args['op'] === 'list',
   }
 }
 
-function load(path: string): Map<string, Map<string, Plain>> {
+/** Differs whenever the file was replaced; empty for none. */
+function versionOf(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? '' : `${found.ino} ${found.size} ${found.mtimeNs}`
+}
+
+function load(path: string): Records {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -36,12 +68,7 @@ function load(path: string): Map<string, Map<string, Plain>> {
   return new Map(Object.entries(data).map(([namespace, entries]) => [namespace, new Map(Object.entries(entries))]))
 }
 
-function save(path: string, records: ReadonlyMap<string, ReadonlyMap<string, Plain>>): void {
-  mkdirSync(dirname(path), { recursive: true })
-  const temporary = `${path}.${process.pid}.tmp`
-  writeFileSync(
-    temporary,
-    encodePlain(Object.fromEntries([...records].map(([namespace, entries]) => [namespace, Object.fromEntries(entries)]))),
-  )
-  renameSync(temporary, path)
+function save(path: string, records: Records): void {
+  const spaces = [...records].map(([namespace, entries]) => [namespace, Object.fromEntries(entries)])
+  writeWholeFile(path, encodePlain(Object.fromEntries(spaces)), { alone: true })
 }

@@ -1,10 +1,11 @@
 // A trace in a file, one event a line; large texts beside it in `<file>.blobs/<hash>`, each once. A run that goes on from a
 // snapshot appends to the trace it had.
 
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TraceEvent } from '../trace/event.js'
 import type { TraceSink } from '../trace/recorder.js'
+import { ANEW, appendAll, makeFolders, writeWholeFile } from './whole-file.js'
 
 export class TraceFormatError extends Error {
   override readonly name = 'TraceFormatError'
@@ -12,18 +13,18 @@ export class TraceFormatError extends Error {
 
 /** Starts the file anew, unless the run goes on. */
 export function fileTrace(path: string): TraceSink {
-  mkdirSync(dirname(path), { recursive: true })
+  makeFolders(dirname(path))
   let open: number | null = null
   return {
     append(event) {
-      open ??= openSync(path, event.seq > 1 ? 'a' : 'w')
-      writeFileSync(open, `${JSON.stringify(event)}\n`)
+      open ??= openSync(path, event.seq > 1 ? 'a' : ANEW)
+      appendAll(open, Buffer.from(`${JSON.stringify(event)}\n`))
     },
     blob(hash, text) {
       const folder = `${path}.blobs`
-      mkdirSync(folder, { recursive: true })
+      makeFolders(folder)
       const file = join(folder, hash.replace(':', '-'))
-      if (!existsSync(file)) writeFileSync(file, text)
+      if (!existsSync(file)) writeWholeFile(file, text)
     },
     close() {
       if (open !== null) closeSync(open)

@@ -3,7 +3,8 @@
 
 import { isSecretVariable } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
-import { osErrorText, NO_FILE_TO_COPY } from '../os-errors.js'
+import { sha256OfBytes } from '../hash.js'
+import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorText } from '../os-errors.js'
 import { answered, categorizedError, refused, runtimeError } from './provider.js'
 import type { Provider } from './provider.js'
 
@@ -128,8 +129,12 @@ export class MemoryFs implements Provider {
         return answered(path)
       case 'find_up':
         return answered(this.findUp(path, String(args['name'])))
-      case 'write':
+      case 'write': {
+        const { expected } = args
+        if (expected !== undefined && (node === undefined || node.isDir ? null : sha256OfBytes(node.read())) !== expected)
+          return refused('ECHANGED', CHANGED_SINCE_READ, { path })
         return this.write(path, bytesOf(args['data'] ?? ''), call.now)
+      }
       case 'append': {
         const added = bytesOf(args['data'] ?? '')
         const before = node === undefined || node.isDir ? new Uint8Array(0) : node.read()

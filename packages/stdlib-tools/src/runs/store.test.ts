@@ -146,7 +146,7 @@ describe('files', () => {
     expect(other.read('run')).toEqual(['mine', 'theirs'])
   })
 
-  test('a lock that its process left behind is broken after a while; folders hold nothing else', () => {
+  test('a lock that nobody signed, as one of who died while making it, is broken after a while; folders hold nothing else', () => {
     const folder = place()
     const store = fileRunStore(folder)
     store.claim('run', claim)

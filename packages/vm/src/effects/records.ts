@@ -103,9 +103,19 @@ export interface FsEntry {
 
 /** fs.write, by `op`. All answer the resolved path. */
 export type FsWrite =
-  /** Replaces or creates; the parent must exist. With `whole` nobody may ever see a part of it, whoever writes or dies meanwhile. */
+  /**
+   * Replaces or creates; the parent must exist. With `whole` nobody may ever see a part of it, whoever writes or dies meanwhile.
+   * With `expected`, the SHA-256 of the content that the caller read (lower-case hex, null when there was no file), nothing is written
+   * over another content: that is `Refused` with the code `ECHANGED`. A provider that does not know it overwrites.
+   */
   | {
-      readonly args: { readonly op: 'write'; readonly path: string; readonly data: string | Uint8Array; readonly whole?: boolean }
+      readonly args: {
+        readonly op: 'write'
+        readonly path: string
+        readonly data: string | Uint8Array
+        readonly whole?: boolean
+        readonly expected?: string | null
+      }
       readonly result: FsDone
     }
   /** With `ownLine` a line break comes first when the file ends within a line. */
