@@ -20,9 +20,12 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function start(source: string): ChildProcess {
+function start(source: string, ...args: readonly string[]): ChildProcess {
   writeFileSync(join(folder, 'main.harn'), source)
-  return spawn(process.execPath, [command.path, 'run', 'main.harn'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  return spawn(process.execPath, [command.path, 'run', 'main.harn', '--', ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 }
 
 async function outputOf(child: ChildProcess): Promise<string> {
@@ -40,6 +43,51 @@ test('three processes write the same store: none fails, and it is whole', async 
   expect(stored()).toHaveProperty('k')
   expect(readdirSync(join(folder, '.harn'))).toEqual(['store.json'])
 }, 60_000)
+
+test('processes that write different keys lose none: store, checkpoints, metadata, memory', async () => {
+  const source = `import { memory_store } from "std/memory"
+let own = argv[0]
+for i in 0 to 39 {
+  store_set("\${own}-\${i}", i)
+  checkpoint("\${own}-\${i}", i)
+  metadata_set("\${own}/\${i}", "facts", {n: i})
+  metadata_save()
+  memory_store("m", "\${own}-\${i}", i)
+}
+println("done")`
+  const owners = ['a', 'b', 'c']
+  expect(await Promise.all(owners.map((each) => outputOf(start(source, each))))).toEqual(['done', 'done', 'done'])
+  const keys = owners.flatMap((own) => Array.from({ length: 40 }, (_, i) => `${own}-${i}`)).sort()
+  const under = (path: string): object => JSON.parse(readFileSync(join(folder, '.harn', path), 'utf8')) as object
+  expect(Object.keys(under('store.json')).sort()).toEqual(keys)
+  expect(Object.keys(under('checkpoints/main.json')).sort()).toEqual(keys)
+  const facts = (under('metadata/facts/entries.json') as { readonly entries: object }).entries
+  expect(Object.keys(facts).sort()).toEqual(keys.map((key) => key.replace('-', '/')).sort())
+  const lines = readFileSync(join(folder, '.harn', 'memory', 'm', 'events.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+  expect(lines.map((line) => (JSON.parse(line) as { readonly key: string }).key).sort()).toEqual(keys)
+  expect(readdirSync(join(folder, '.harn')).sort()).toEqual(['checkpoints', 'memory', 'metadata', 'store.json'])
+  expect(readdirSync(join(folder, '.harn', 'checkpoints'))).toEqual(['main.json'])
+}, 60_000)
+
+test('processes that are killed while they write leave a whole store, and nobody waits for them', async () => {
+  const endless = 'println("ready")\nvar n = 0\nwhile true {\n  n = n + 1\n  store_set("killed", "x" * (n % 50000))\n}'
+  for (let round = 0; round < 6; round++) {
+    const child = start(endless)
+    await new Promise((resolve) => child.stdout!.once('data', resolve))
+    const killed = new Promise((resolve) => child.once('close', resolve))
+    // The other one begins while the first one writes, and goes on after its death.
+    const other = outputOf(start(`for i in 0 to 4 { store_set("other-${round}-\${i}", i) }\nprintln("done")`))
+    child.stdout!.destroy()
+    child.kill('SIGKILL')
+    await killed
+    expect(await other).toBe('done')
+  }
+  const keys = Object.keys(stored() as object).filter((key) => key.startsWith('other'))
+  expect(keys).toHaveLength(30)
+  expect(readdirSync(join(folder, '.harn'))).toEqual(['store.json'])
+}, 120_000)
 
 test('a process that is killed while it writes leaves a whole store', async () => {
   const child = start(

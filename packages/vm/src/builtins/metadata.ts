@@ -4,18 +4,10 @@
 import { builtin, family } from './builtin.js'
 import type { BuiltinDef } from './builtin.js'
 import { fnv1a } from './core-hash.js'
+import { readRecordFile, updateRecordFile } from './record-files.js'
 import { here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
-import {
-  directoryNames,
-  executionRoot,
-  fileFacts,
-  prettyJson,
-  jsonData,
-  readJson,
-  replaceFile,
-  stateRoot,
-} from './state-files.js'
+import { directoryNames, executionRoot, fileFacts, jsonData, readJson, stateRoot } from './state-files.js'
 import { isoNow } from './time-dates.js'
 import { isAbsolutePath, normalizePath, relativePath } from './path-lexical.js'
 import { utf8 } from './tools-json.js'
@@ -30,7 +22,11 @@ import type { Value } from '../values/value.js'
 /** Namespace → directory → fields. Replaced as a whole at each change, so that a script may hold on to what it saw. */
 type Facts = ReadonlyMap<string, ReadonlyMap<string, HarnDict>>
 
-const metadataState = family<{ facts: Facts | null }>('metadata', () => ({ facts: null }))
+/** `unsaved` are the fields that were set since the last save, for other processes save theirs to the same files. */
+const metadataState = family<{ facts: Facts | null; unsaved: Facts }>('directory_facts', () => ({
+  facts: null,
+  unsaved: new Map(),
+}))
 
 /** The namespace that holds the hashes by which a directory is found stale. */
 const HASHES = 'classification'
@@ -51,7 +47,7 @@ function* load(): Script<Facts> {
   return yield* here((ctx) => (ctx.state(metadataState).facts ??= facts))
 }
 
-function readEntries(entries: HarnDict): ReadonlyMap<string, HarnDict> {
+function readEntries(entries: HarnDict): Map<string, HarnDict> {
   const found = new Map<string, HarnDict>()
   for (const [directory, fields] of entries.entries()) if (fields instanceof HarnDict) found.set(directory, fields)
   return found
@@ -70,14 +66,48 @@ function* setFields(key: string, namespace: string, fields: HarnDict): Script<nu
   yield* load()
   yield* here((ctx) => {
     const state = ctx.state(metadataState)
-    const facts = new Map(state.facts ?? [])
-    const own = new Map(facts.get(namespace) ?? [])
-    own.set(key, (own.get(key) ?? new HarnDict()).merged(fields))
-    facts.set(namespace, own)
-    state.facts = facts
+    state.facts = withFields(state.facts ?? new Map(), key, namespace, fields)
+    state.unsaved = withFields(state.unsaved, key, namespace, fields)
     return null
   })
   return null
+}
+
+function withFields(facts: Facts, key: string, namespace: string, fields: HarnDict): Facts {
+  const own = new Map(facts.get(namespace) ?? [])
+  own.set(key, (own.get(key) ?? new HarnDict()).merged(fields))
+  return new Map(facts).set(namespace, own)
+}
+
+/** Writes what was set since the last save over what the file says now, and takes over what other processes wrote. */
+function* saveNamespace(path: string, namespace: string, unsaved: Facts, now: string): Script<null> {
+  const set = unsaved.get(namespace) ?? new Map<string, HarnDict>()
+  const before = yield* readRecordFile(path, 'metadata_save')
+  const after = yield* updateRecordFile(path, 'metadata_save', before, (content) => {
+    const entries = entriesOf(content)
+    for (const [key, fields] of set) entries.set(key, (entries.get(key) ?? new HarnDict()).merged(fields))
+    return HarnDict.of({ version: 1, backend: 'filesystem', namespace, generatedAt: now, entries: new HarnDict(entries) })
+  })
+  return yield* here((ctx) => {
+    const state = ctx.state(metadataState)
+    let facts: Facts = new Map(state.facts ?? []).set(namespace, entriesOf(after.content))
+    const left = new Map(state.unsaved)
+    left.delete(namespace)
+    // What another task has set since is neither in the file nor lost.
+    if (state.unsaved.get(namespace) !== set) {
+      const since = state.unsaved.get(namespace) ?? new Map<string, HarnDict>()
+      left.set(namespace, since)
+      for (const [key, fields] of since) facts = withFields(facts, key, namespace, fields)
+    }
+    state.facts = facts
+    state.unsaved = left
+    return null
+  })
+}
+
+function entriesOf(content: HarnDict): Map<string, HarnDict> {
+  const entries = content.get('entries') ?? null
+  return entries instanceof HarnDict ? readEntries(entries) : new Map()
 }
 
 /** The root and each component on the way to a directory. */
@@ -324,14 +354,13 @@ const machine = scripts('metadata.script', {
     return null
   },
   *save() {
-    const facts = yield* load()
-    const now = yield* here((ctx) => `${isoNow(ctx.now).slice(0, 19)}Z`)
+    yield* load()
+    const { unsaved, now } = yield* here((ctx) => ({
+      unsaved: ctx.state(metadataState).unsaved,
+      now: `${isoNow(ctx.now).slice(0, 19)}Z`,
+    }))
     const { root } = yield* stateRoot()
-    for (const name of namespaces(facts)) {
-      const entries = new HarnDict(new Map(facts.get(name)!))
-      const file = HarnDict.of({ version: 1, backend: 'filesystem', namespace: name, generatedAt: now, entries })
-      yield* replaceFile(`${root}/metadata/${name}/entries.json`, prettyJson(file), 'metadata_save')
-    }
+    for (const name of namespaces(unsaved)) yield* saveNamespace(`${root}/metadata/${name}/entries.json`, name, unsaved, now)
     return null
   },
   *content_hash(directory) {

@@ -1,11 +1,14 @@
 // The key-value store and checkpoints (reference 03b §4.1–4.2): two JSON files that are read at their first use in a run, kept
-// in the machine, and written whole at each change.
+// in the machine, and written whole at each change. Other processes write them too: a change is made to what the file says now, and
+// one that came in between makes it read again, so that nobody's keys are lost.
 
 import { builtin, family } from './builtin.js'
 import type { BuiltinDef, Context } from './builtin.js'
+import { readRecordFile, updateRecordFile } from './record-files.js'
+import type { RecordFile } from './record-files.js'
 import { here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
-import { deletePath, jsonData, prettyJson, readJson, replaceFile, stateRoot } from './state-files.js'
+import { deletePath, jsonData, stateRoot } from './state-files.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -14,40 +17,30 @@ import type { Value } from '../values/value.js'
 
 type Kind = 'store' | 'checkpoint'
 
-/** Contents by kind; null until read. The dicts are never changed in place. */
-const records = family<Record<Kind, HarnDict | null>>('store', () => ({ store: null, checkpoint: null }))
+/** By kind; null until read. */
+const records = family<Record<Kind, RecordFile | null>>('kept_records', () => ({ store: null, checkpoint: null }))
 
 function* pathOf(kind: Kind): Script<string> {
   const { root, program } = yield* stateRoot()
   return kind === 'store' ? `${root}/store.json` : `${root}/checkpoints/${program}.json`
 }
 
-function* load(kind: Kind): Script<HarnDict> {
+function* load(kind: Kind): Script<RecordFile> {
   const known = yield* here((ctx) => ctx.state(records)[kind])
   if (known !== null) return known
-  const stored = yield* readJson(yield* pathOf(kind))
-  const content = stored instanceof HarnDict ? stored : new HarnDict()
-  // Another task may have read, and written, meanwhile: then its content is the newer one.
-  return yield* here((ctx) => (ctx.state(records)[kind] ??= content))
-}
-
-function* save(kind: Kind): Script<null> {
-  const content = yield* here((ctx) => {
-    const current = ctx.state(records)[kind] ?? new HarnDict()
-    ctx.charge(current.size)
-    return current
-  })
-  return yield* replaceFile(yield* pathOf(kind), prettyJson(content), kind)
+  const file = yield* readRecordFile(yield* pathOf(kind), kind)
+  return yield* here((ctx) => (ctx.state(records)[kind] = file))
 }
 
 function* change(kind: Kind, edit: (content: HarnDict) => HarnDict): Script<null> {
-  yield* load(kind)
-  yield* here((ctx) => {
+  const before = yield* load(kind)
+  const after = yield* updateRecordFile(yield* pathOf(kind), kind, before, edit)
+  return yield* here((ctx) => {
     const all = ctx.state(records)
-    all[kind] = edit(all[kind] ?? new HarnDict())
+    // When another task has read or written meanwhile, which of the two came last is known to the file alone.
+    all[kind] = all[kind]?.hash === before.hash ? after : null
     return null
   })
-  return yield* save(kind)
 }
 
 function without(content: HarnDict, key: string): HarnDict {
@@ -58,13 +51,13 @@ function without(content: HarnDict, key: string): HarnDict {
 
 const OPERATIONS: Readonly<Record<string, (kind: Kind, key: string, value: Value) => Script>> = {
   *get(kind, key) {
-    return (yield* load(kind)).get(key) ?? null
+    return (yield* load(kind)).content.get(key) ?? null
   },
   *exists(kind, key) {
-    return (yield* load(kind)).has(key)
+    return (yield* load(kind)).content.has(key)
   },
   *list(kind) {
-    return new HarnList([...(yield* load(kind)).keys()])
+    return new HarnList([...(yield* load(kind)).content.keys()])
   },
   *set(kind, key, value) {
     return yield* change(kind, (content) => content.with(key, jsonData(value)))
@@ -73,16 +66,12 @@ const OPERATIONS: Readonly<Record<string, (kind: Kind, key: string, value: Value
     return yield* change(kind, (content) => without(content, key))
   },
   *save(kind) {
-    yield* load(kind)
-    return yield* save(kind)
+    return yield* change(kind, (content) => content)
   },
   *clear(kind) {
     if (kind === 'store') return yield* change(kind, () => new HarnDict())
-    yield* here((ctx) => {
-      ctx.state(records)[kind] = new HarnDict()
-      return null
-    })
     yield* deletePath(yield* pathOf(kind))
+    yield* here((ctx) => (ctx.state(records)[kind] = { content: new HarnDict(), hash: null, damaged: null }))
     return null
   },
 }

@@ -320,7 +320,7 @@ function* persist(id: string): Script<null> {
   if (file === null) return null
   const folder = file.path.slice(0, file.path.lastIndexOf('/'))
   yield* tryAsk({ kind: 'fs.write', args: { op: 'mkdir', path: folder } })
-  yield* tryAsk({ kind: 'fs.write', args: { op: 'write', path: file.path, data: file.text } })
+  yield* tryAsk({ kind: 'fs.write', args: { op: 'write', path: file.path, data: file.text, whole: true } })
   return null
 }
 
