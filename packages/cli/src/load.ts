@@ -77,6 +77,7 @@ export function reasonOf(cause: unknown): string {
     case 'EACCES':
       return 'permission denied'
     default:
-      return message ?? String(cause)
+      // Node's words have the system call and the path behind them, which may be that of a temporary file.
+      return message === undefined ? String(cause) : (/^E[A-Z0-9]+: (.*), [a-z]+( '|$)/.exec(message)?.[1] ?? message)
   }
 }

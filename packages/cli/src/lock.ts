@@ -2,11 +2,11 @@
 // Tools that a script defines are found by running it without any power and with a small budget: what it cannot do then, it does
 // not need in order to define its tools. MCP servers are those that the script's manifest declares; they are started to ask them.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DefinedTool, Plain } from '@bridle/vm'
 import { STANDARD_TOOLS, pinnedDrift, shapeOfOutput, toolSchemaHash } from '@bridle/vm'
-import { hashHex } from '@bridle/stdlib-tools/node'
+import { hashHex, overwriteFile } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import { CommandError } from './errors.js'
 import { commandRuntime, manifestOf } from './host.js'
@@ -149,7 +149,7 @@ export function lockOf(tools: readonly KnownTool[]): Lock {
 
 export function writeLock(path: string, lock: Lock): void {
   try {
-    writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
+    overwriteFile(path, `${JSON.stringify(lock, null, 2)}\n`)
   } catch (cause) {
     throw new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
   }

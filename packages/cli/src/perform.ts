@@ -1,9 +1,9 @@
 // What `run`, `resume` and `snapshot` have in common: a run that prints as it goes, can be stopped from outside, and can be
 // written down on the way.
 
-import { renameSync, writeFileSync } from 'node:fs'
 import { callOf } from '@bridle/stdlib-tools'
 import type { Module, RecordedCall, Run, RunResult, StartOptions } from '@bridle/stdlib-tools'
+import { writeWholeFile } from '@bridle/stdlib-tools/node'
 import type { Value } from '@bridle/vm'
 import { CommandError } from './errors.js'
 import { reasonOf } from './load.js'
@@ -115,10 +115,9 @@ async function save(run: Run, file: string): Promise<Saved> {
 }
 
 /** A file that is there is whole, and an old one stays until the new one is. */
-export function writeWhole(file: string, bytes: Uint8Array): void {
+export function writeWhole(file: string, bytes: string | Uint8Array): void {
   try {
-    writeFileSync(`${file}.part`, bytes)
-    renameSync(`${file}.part`, file)
+    writeWholeFile(file, bytes)
   } catch (cause) {
     throw new CommandError(`cannot write ${file}: ${reasonOf(cause)}`)
   }

@@ -6,11 +6,11 @@
 //   content of the bundle and the version of Node; V8 refuses code that was made under other flags, and it is compiled as usual.
 // - It is written at the end of a run that had to compile. `BRIDLE_COMPILE_CACHE` names another folder, or is `off`.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
-import { cacheFolder } from './cache-folder.js'
+import { cacheFolder, makeCacheFolder } from './cache-folder.js'
 
 /** Defined by the bundler: the file in `lib/` to begin with, and a hash of all files there. */
 declare const BRIDLE_ENTRY: string
@@ -74,7 +74,7 @@ function isPlainProcess(): boolean {
 function writeCache(): void {
   for (const folder of cacheFolders()) {
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      makeCacheFolder(folder)
       for (const { name, script } of compiled) {
         // Whole or not at all, also when several processes end together.
         const temporary = join(folder, `${name}.${process.pid}.tmp`)

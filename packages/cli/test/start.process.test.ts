@@ -56,6 +56,12 @@ test('the first run writes the cache, the next one uses it', () => {
   expect(cached(cache)).toEqual(written)
 })
 
+test.skipIf(process.platform !== 'linux')('a cache folder that can neither be made nor found is given up', () => {
+  expect(start('/proc/nowhere/cache')).toBe('42 main.js\n')
+  writeFileSync(join(folder, 'file'), '')
+  expect(start(join(folder, 'file', 'cache'))).toBe('42 main.js\n')
+})
+
 test('what is loaded later is cached too', () => {
   const wrapped = (body: string): string => `(function(exports,require,module,__filename,__dirname){${body}})`
   writeFileSync(

@@ -1,8 +1,9 @@
 // `bridle fmt PATH…`: writes scripts in the one layout. A file is replaced only when the result is the same program; what does
 // not parse is left alone. Exit 1 when something does not parse, and with `--check` when something would change.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type FormatOptions, format, isSameProgram, parse, SourceFile } from '@bridle/parser'
+import { overwriteFile } from '@bridle/stdlib-tools/node'
 import { configFor } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { readAll } from '../load.js'
@@ -35,7 +36,7 @@ export async function fmtCommand(paths: readonly string[], flags: FmtFlags): Pro
     } else if (result.text !== text) {
       if (flags.check === true) process.stderr.write(`${path}: would be reformatted\n`)
       else {
-        writeFileSync(path, result.text)
+        overwriteFile(path, result.text)
         process.stdout.write(`formatted ${path}\n`)
       }
       failed ||= flags.check === true

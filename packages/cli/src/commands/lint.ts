@@ -1,8 +1,9 @@
 // `bridle lint PATH…`: what a careful author would write differently. Findings go to stderr as excerpts or to stdout as JSON; a
 // file without any is named on stdout. Exit 1 when something does not parse or a rule says error; 0 after `--fix`.
 
-import { realpathSync, readFileSync, writeFileSync } from 'node:fs'
+import { realpathSync, readFileSync } from 'node:fs'
 import { applyFixes } from '@bridle/parser'
+import { overwriteFile } from '@bridle/stdlib-tools/node'
 import { Analysis, compileFindings, lintSettings, type Parsed, parseTarget, type Target } from '../checking/analyze.js'
 import { ModuleFinder } from '../checking/imports.js'
 import { configCache } from '../config.js'
@@ -62,7 +63,7 @@ export function fixed(
   const again = parseTarget({ ...parsed.target, text: result.text })
   // A repair that does not parse would be a bug of ours; nothing is written then.
   if (again.program === null) return found
-  writeFileSync(path, result.text)
+  overwriteFile(path, result.text)
   if (!quiet) process.stdout.write(`${path}: applied ${result.count} fix(es)\n`)
   return analyse(again)
 }

@@ -1,11 +1,12 @@
 // `bridle repl`: the prompt. Reads entries that may take several lines, runs them in a session, prints what they give. Commands
 // begin with a colon. Without a terminal it reads standard input the same way, without prompts.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
+import { makeFolders, writeWholeFile } from '@bridle/stdlib-tools/node'
 import { authorityOf } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { EXIT_FAILURE } from '../errors.js'
@@ -214,8 +215,8 @@ function readHistory(): string[] {
 
 function writeHistory(history: readonly string[]): void {
   try {
-    mkdirSync(dirname(historyFile()), { recursive: true, mode: 0o700 })
-    writeFileSync(historyFile(), `${history.join('\n')}\n`, { mode: 0o600 })
+    makeFolders(dirname(historyFile()), 0o700)
+    writeWholeFile(historyFile(), `${history.join('\n')}\n`, { mode: 0o600 })
   } catch {
     // A history that cannot be kept is no reason to stop.
   }
