@@ -415,10 +415,26 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
   const args = fromPlain(call.args) as HarnDict
   const refusal = mode === 'count' ? null : refusalByGrants(ctx, judged, args, { knows: () => false, base: null }, facts)
   if (refusal !== null) return refused(ctx, call, refusal)
+  if (mode !== 'count') {
+    for (const also of entailed(effect)) {
+      const fault = faultOfEffect(ctx, also, 'judge')
+      if (fault !== null) return fault
+    }
+  }
   // Inside a tool call the call has been counted.
   const counted = ctx.machine.task().fields.has('tool.call')
   const exhausted = mode === 'judge' ? null : reserveBudgets(ctx, applied, facts, { counts: !counted })
   return exhausted === null ? null : refused(ctx, call, exhausted)
+}
+
+/** What a request does beside reaching its URL: a proxy is a host too, and a download writes a file. */
+function entailed({ kind, args }: Effect): readonly Effect[] {
+  const { proxy, saveTo } = args
+  const also: Effect[] = []
+  if (typeof proxy === 'object' && proxy !== null && 'url' in proxy)
+    also.push({ kind, args: { ...args, url: String(proxy.url), proxy: null, saveTo: null } })
+  if (typeof saveTo === 'string') also.push({ kind: 'fs.write', args: { op: 'write', path: saveTo } })
+  return also
 }
 
 /** Field of a task inside a standard tool, whose own record in the trace says it all. */

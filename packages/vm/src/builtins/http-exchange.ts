@@ -164,10 +164,8 @@ function send(ctx: Context, state: ExchangeState): Result {
       ? { kind: 'net.stream', args: { ...requestArgs(plan, null), op: 'http_open', id: purpose.handle } }
       : { kind: 'http.request', args: requestArgs(plan, purpose.kind === 'download' ? purpose.path : null) }
   const guarded = isGuarded(ctx)
-  for (const asked of guarded ? [effect, ...entailed(effect)] : []) {
-    const refused = faultOfEffect(ctx, asked, 'judge')
-    if (refused !== null) return ctx.fail(refused)
-  }
+  const refused = guarded ? faultOfEffect(ctx, effect, 'judge') : null
+  if (refused !== null) return ctx.fail(refused)
   // Downloads and streams meet the policy behind the mocks, plain requests in front of them.
   if (purpose.kind === 'text') {
     // All verbs and sessions are one surface to the policy.
@@ -185,16 +183,6 @@ function send(ctx: Context, state: ExchangeState): Result {
   if (proxyBlocked !== null) return proxyBlocked
   state.stage = 'answer'
   return ctx.request(effect)
-}
-
-/** What a request does beside reaching its URL, as effects that grants can judge: a proxy is a host too, and a download writes a file. */
-function entailed(effect: Effect): Effect[] {
-  const { proxy, saveTo } = effect.args
-  const also: Effect[] = []
-  if (typeof proxy === 'object' && proxy !== null && 'url' in proxy)
-    also.push({ kind: effect.kind, args: { ...effect.args, url: String(proxy.url) } })
-  if (typeof saveTo === 'string') also.push({ kind: 'fs.write', args: { op: 'write', path: saveTo } })
-  return also
 }
 
 interface Response {
