@@ -7,13 +7,18 @@ import { count, entry, textArg } from './core-values.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { work } from '../values/meter.js'
 import type { Value } from '../values/value.js'
+
+/** Units that the host takes to refuse a URL: it makes an error with a trace. */
+const REFUSED_UNITS = 200
 
 /** Reads a URL, or says what is wrong with it. */
 export function readUrl(text: string): URL | string {
   try {
     return new URL(text)
   } catch {
+    work(REFUSED_UNITS)
     return urlProblem(text)
   }
 }
@@ -32,18 +37,10 @@ function urlProblem(text: string): string {
 
 const orNil = (text: string): Value => (text === '' ? null : text)
 
-/** Units that the host takes to refuse a URL: it makes an error with a trace. */
-const REFUSED_UNITS = 200
-
-function refused(ctx: Context, message: string): Result {
-  ctx.charge(REFUSED_UNITS)
-  return ctx.throw(message)
-}
-
 function parse(ctx: Context, value: Value = null): Result {
   const text = textArg(ctx, 0, value)
   const url = readUrl(text)
-  if (typeof url === 'string') return refused(ctx, `url_parse: ${url}`)
+  if (typeof url === 'string') return ctx.throw(`url_parse: ${url}`)
   const [beforeHash] = url.href.split('#', 1) as [string]
   return HarnDict.of({
     scheme: url.protocol.slice(0, -1),
@@ -73,7 +70,7 @@ function build(ctx: Context, parts: Value = null): Result {
       ? `${scheme}:${path}`
       : `${scheme}://${host}${port === null ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`
   const url = readUrl(start)
-  if (typeof url === 'string') return refused(ctx, `url_build: ${url}`)
+  if (typeof url === 'string') return ctx.throw(`url_build: ${url}`)
   url.username = part('username') ?? ''
   if (url.username !== '') url.password = part('password') ?? ''
   // The setters drop one mark of their own; a second one in the text is kept.

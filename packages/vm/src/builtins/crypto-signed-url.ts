@@ -73,14 +73,6 @@ function signatureOf(resource: string, query: string, secret: string): string {
 
 type Fail = (message: string) => Control
 
-/** Units that the host takes to refuse a URL. */
-const REFUSED_UNITS = 200
-
-function badUrl(ctx: Context, fail: Fail, message: string): Control {
-  ctx.charge(REFUSED_UNITS)
-  return fail(message)
-}
-
 function optionsOf(value: Value, fail: Fail): HarnDict | Control {
   if (value === null) return new HarnDict()
   if (!(value instanceof HarnDict)) return fail(`options must be a dict, got ${typeName(value)}`)
@@ -110,7 +102,7 @@ function sign(
   const names = readNames(options)
   if (typeof names === 'string') return fail(names)
   const resource = readResource(base)
-  if (typeof resource === 'string') return badUrl(ctx, fail, resource)
+  if (typeof resource === 'string') return fail(resource)
   const pairs: (readonly [string, string])[] = resource.pairs.filter(([key]) => !isReserved(names, key))
   for (const key of claims.keys()) {
     if (isReserved(names, key)) return fail(`claims cannot contain reserved parameter \`${key}\``)
@@ -164,7 +156,7 @@ function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Val
   const options = optionsOf(given, fail)
   if (!(options instanceof HarnDict)) return options
   const resource = readResource(url)
-  if (typeof resource === 'string') return badUrl(ctx, fail, resource)
+  if (typeof resource === 'string') return fail(resource)
   const slack = options.get('skew_seconds') ?? 0
   const skew = count(slack)
   if (skew === null) return fail(`option \`skew_seconds\` must be an int, got ${typeName(slack)}`)
