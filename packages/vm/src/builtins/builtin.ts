@@ -164,9 +164,9 @@ export interface MachineAccess {
   readonly hasOtherHostTools: boolean
   /** Whether a person may send messages to agent loops while they work. */
   readonly hasInbox: boolean
-  /** Tells the host's trace; null when it keeps none. Never influences the run. */
   /** Who is told where pieces of work begin and end; null when nobody is. */
   readonly spans: ((mark: SpanMark) => void) | null
+  /** Tells the host's trace; null when it keeps none. Never influences the run. */
   readonly traced: ((record: TraceRecord) => void) | null
   /** Tells the host what the script reports about itself (effects/reports.ts); null when nobody asks. */
   readonly reported: ((report: Report) => void) | null
@@ -364,6 +364,11 @@ function define(receiver: string | null, signature: string, options: Options, ru
     run,
     receiver,
   }
+}
+
+/** The same builtin, run in another way: its short ways, which would go past that, are gone. */
+export function withRun(def: BuiltinDef, run: Run): BuiltinDef {
+  return { ...def, quick: null, real: null, run }
 }
 
 /** Defines a method; the receiver is the first argument of `run` and not part of the signature: `method('list', 'map(f: closure) -> list', …)`. */

@@ -2,6 +2,7 @@
 // unit. For builtins that look through their arguments once or a few times, which is most of those outside the core of the
 // language; a walk that has no end (values shared exponentially) ends here.
 
+import { withRun } from './builtin.js'
 import type { BuiltinDef, Context } from './builtin.js'
 import { HarnList } from '../values/list.js'
 import { Keyed } from '../values/keyed.js'
@@ -16,16 +17,11 @@ const TEXT_BITS = 4
 const UNITS_A_CALL = 32
 
 export function charging(def: BuiltinDef): BuiltinDef {
-  return {
-    ...def,
-    quick: null,
-    real: null,
-    run: (ctx, ...args) => {
-      ctx.charge(UNITS_A_CALL)
-      if (!def.pays) chargeArguments(ctx, args)
-      return def.run(ctx, ...args)
-    },
-  }
+  return withRun(def, (ctx, ...args) => {
+    ctx.charge(UNITS_A_CALL)
+    if (!def.pays) chargeArguments(ctx, args)
+    return def.run(ctx, ...args)
+  })
 }
 
 export function chargeArguments(ctx: Context, args: readonly Value[]): void {

@@ -2,7 +2,7 @@
 // that ranges do not have themselves). Sinks drain synchronously while the source needs no script code and fall back to
 // the frame `iter.sink`, which is also where callbacks of sinks are called.
 
-import { CONTROL, builtin, frame, method } from './builtin.js'
+import { CONTROL, builtin, frame, method, withRun } from './builtin.js'
 import type { BuiltinDef, Context, FrameDef, FrameState, Result } from './builtin.js'
 import { addInts, count as intOf, numberOf } from './core-values.js'
 import { advance, iterNextFrame, makeIter, notIterable } from './iter.js'
@@ -277,10 +277,8 @@ const RANGE_OWN: ReadonlySet<string> = new Set(['len', 'count', 'empty', 'contai
 const rangeMethods = iterMethods
   .filter((def) => !RANGE_OWN.has(def.name))
   .map((def): BuiltinDef => ({
-    ...def,
-    quick: null,
+    ...withRun(def, (ctx, self, ...args) => def.run(ctx, makeIter(self!), ...args)),
     receiver: 'range',
-    run: (ctx, self, ...args) => def.run(ctx, makeIter(self!), ...args),
   }))
 
 const iterOf = (type: string): BuiltinDef =>

@@ -3,7 +3,8 @@
 
 import { charging } from './charging.js'
 import { guarded } from './tools-policy.js'
-import type { BuiltinDef, Context, FrameDef } from './builtin.js'
+import { withRun } from './builtin.js'
+import type { BuiltinDef, FrameDef } from './builtin.js'
 import type { Value } from '../values/value.js'
 
 /** What one family file exports. */
@@ -47,14 +48,7 @@ export function restrictRegistry(registry: Registry, lists: BuiltinLists): Regis
   const builtins = new Map(
     [...registry.builtins].map(([name, def]) => [
       name,
-      permits(name)
-        ? def
-        : {
-            ...def,
-            quick: null,
-            real: null,
-            run: (ctx: Context) => ctx.categorized('tool_rejected', `Tool '${name}' is not permitted.`),
-          },
+      permits(name) ? def : withRun(def, (ctx) => ctx.categorized('tool_rejected', `Tool '${name}' is not permitted.`)),
     ]),
   )
   return { ...registry, builtins }

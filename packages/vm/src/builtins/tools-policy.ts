@@ -10,6 +10,7 @@ import { debugQuoted } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { isInt } from '../values/value.js'
+import { withRun } from './builtin.js'
 import type { BuiltinDef, Context, Control } from './builtin.js'
 import type { Value } from '../values/value.js'
 
@@ -261,12 +262,10 @@ export function refuseBuiltin(ctx: Context, name: string): Control | null {
 /** The definition with the check of the installed policy in front, for builtins that need something. */
 export function guarded(def: BuiltinDef): BuiltinDef {
   if (def.receiver !== null || needsOf(def.name) === null) return def
-  return {
-    ...def,
-    quick: null,
-    real: null,
-    run: (ctx, ...args) => (isLoopClient(ctx, args[0]) ? null : refuseBuiltin(ctx, def.name)) ?? def.run(ctx, ...args),
-  }
+  return withRun(
+    def,
+    (ctx, ...args) => (isLoopClient(ctx, args[0]) ? null : refuseBuiltin(ctx, def.name)) ?? def.run(ctx, ...args),
+  )
 }
 
 const WRITING_OPERATIONS: ReadonlySet<string> = new Set(['workspace.write_text', 'workspace.apply_edit', 'workspace.delete'])
