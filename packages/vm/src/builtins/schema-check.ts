@@ -308,7 +308,9 @@ class Checker {
       const found = search.advance()
       yield* spread(search.spent, 0)
       if (this.units >= AT_ONCE) yield this.spent()
-      if (found !== PAUSED) return found === FOUND
+      if (found === PAUSED) continue
+      search.finish()
+      return found === FOUND
     }
   }
 
