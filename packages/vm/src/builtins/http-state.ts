@@ -73,9 +73,14 @@ export function handleProblem(name: string, handle: Value): string | null {
   return typeof handle === 'string' ? null : `${name}: first argument must be a handle string or dict`
 }
 
-/** The same for an argument that must be there. */
-export function streamProblem(ctx: Context, name: string, handle: Value | undefined): string | null {
-  return ctx.argc === 0 ? `${name}: requires a stream handle` : handleProblem(name, handle ?? null)
+/** The same for the first argument of a builtin, which must be there. */
+export function firstHandleProblem(
+  ctx: Context,
+  name: string,
+  handle: Value | undefined,
+  what: 'stream' | 'socket' | 'server' = 'stream',
+): string | null {
+  return ctx.argc === 0 ? `${name}: requires a ${what} handle` : handleProblem(name, handle ?? null)
 }
 
 /** `*` stands for any characters; everything else for itself. Linear: only the last star ever gives way. */

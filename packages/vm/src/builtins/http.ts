@@ -16,7 +16,7 @@ import {
   nextHandle,
   redactUrl,
   setMock,
-  streamProblem,
+  firstHandleProblem,
 } from './http-state.js'
 import type { HttpCall } from './http-state.js'
 import type { BuiltinFamily } from './registry.js'
@@ -175,7 +175,7 @@ const streams: readonly BuiltinDef[] = [
     },
   ),
   builtin('http_stream_info(stream: string) -> dict', { doc: 'Status and headers of a stream.', effects: [] }, (ctx, handle) => {
-    const problem = streamProblem(ctx, 'http_stream_info', handle)
+    const problem = firstHandleProblem(ctx, 'http_stream_info', handle)
     if (problem !== null) return ctx.throw(problem)
     const stream = ctx.state(httpState).streams.get(handleId(handle!))
     if (stream === undefined) return ctx.throw(`http_stream_info: unknown stream '${handleId(handle!)}'`)
@@ -185,7 +185,7 @@ const streams: readonly BuiltinDef[] = [
     'http_stream_read(stream: string, max_bytes?: int) -> bytes | nil',
     { doc: 'The next bytes of a stream, nil at the end.', effects: ['net.stream'] },
     (ctx, handle, max) => {
-      const problem = streamProblem(ctx, 'http_stream_read', handle)
+      const problem = firstHandleProblem(ctx, 'http_stream_read', handle)
       if (problem !== null) return ctx.throw(problem)
       const id = handleId(handle!)
       const stream = ctx.state(httpState).streams.get(id)
@@ -199,7 +199,7 @@ const streams: readonly BuiltinDef[] = [
     },
   ),
   builtin('http_stream_close(stream: string) -> bool', { doc: 'Closes a stream.', effects: ['net.stream'] }, (ctx, handle) => {
-    const problem = streamProblem(ctx, 'http_stream_close', handle)
+    const problem = firstHandleProblem(ctx, 'http_stream_close', handle)
     if (problem !== null) return ctx.throw(problem)
     const id = handleId(handle!)
     const { streams: open } = ctx.state(httpState)

@@ -7,13 +7,13 @@ import { fieldOf, refusal } from './fs-ask.js'
 import { checkEgress, egressRefusal } from './http-egress.js'
 import { REDIRECTS, header, locationOf, redirected } from './http-exchange.js'
 import { dictOf } from './http-response.js'
-import { handleId, nextHandle, streamProblem } from './http-state.js'
+import { handleId, nextHandle, firstHandleProblem } from './http-state.js'
 import { planRequest } from './http-options.js'
 import type { RequestPlan } from './http-options.js'
 import { EventReader, commentText, eventText, parseFrame } from './sse-format.js'
 import { failWith, here, scripts, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
-import { addMock, clearTransports, mockFor, mockMessages, recordCall, recordedCalls } from './transport-state.js'
+import { addMock, clearTransports, limitAt, mockFor, mockMessages, recordCall, recordedCalls } from './transport-state.js'
 import { forgetSockets } from './websocket-state.js'
 import { millisOf } from './tool-retry.js'
 import { utf8 } from './tools-json.js'
@@ -22,7 +22,6 @@ import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnBytes } from '../values/scalars.js'
-import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 interface Stream {
@@ -63,11 +62,6 @@ const DEFAULT_WAIT_MS = 30_000
 const READ_BYTES = 65_536
 const STREAM_LIMIT_MS = 24 * 3_600_000
 
-function limitOf(options: HarnDict, name: string, fallback: number): number {
-  const value = options.get(name) ?? null
-  return isInt(value) ? Math.max(1, Number(value)) : fallback
-}
-
 // ------------------------------------------------------------------------------------------------------------ the reader
 
 function connect(ctx: Context, method: Value, url: Value, given: Value): Result {
@@ -84,8 +78,8 @@ function connect(ctx: Context, method: Value, url: Value, given: Value): Result 
     url: address,
     method: display(method),
     options,
-    maxEvents: limitOf(options, 'max_events', DEFAULT_EVENTS),
-    maxBytes: limitOf(options, 'max_message_bytes', DEFAULT_BYTES),
+    maxEvents: limitAt(options, 'max_events', DEFAULT_EVENTS),
+    maxBytes: limitAt(options, 'max_message_bytes', DEFAULT_BYTES),
     mocked: mock === undefined ? null : [...mock.messages],
     opened: false,
     ended: false,
@@ -272,10 +266,10 @@ function openServer(ctx: Context, given: Value): Result {
   const options = dictOf(given)
   const id = nextHandle(ctx, 'sse-server')
   const server: ServerStream = {
-    status: Math.min(599, Math.max(100, limitOf(options, 'status', 200))),
+    status: Math.min(599, Math.max(100, limitAt(options, 'status', 200))),
     headers: serverHeaders(dictOf(options.get('headers'))),
-    maxEventBytes: limitOf(options, 'max_event_bytes', DEFAULT_BYTES),
-    maxBuffered: limitOf(options, 'max_buffered_events', DEFAULT_EVENTS),
+    maxEventBytes: limitAt(options, 'max_event_bytes', DEFAULT_BYTES),
+    maxBuffered: limitAt(options, 'max_buffered_events', DEFAULT_EVENTS),
     buffer: [],
     sent: 0,
     flushed: 0,
@@ -346,7 +340,7 @@ function onServer(signature: string, doc: string, run: OnServer): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc, effects: [] }, (ctx, handle, ...args) => {
     if (name === 'sse_server_send' && ctx.argc < 2) return ctx.throw('sse_server_send: requires stream and event')
-    const problem = streamProblem(ctx, name, handle)
+    const problem = firstHandleProblem(ctx, name, handle)
     if (problem !== null) return ctx.throw(problem)
     const id = handleId(handle ?? null)
     const server = ctx.state(sseState).servers.get(id)
@@ -381,7 +375,7 @@ export const sseFamily: BuiltinFamily = {
       'sse_receive(handle: string, timeout?: int) -> dict | nil',
       { doc: 'The next event of a stream; nil at its end.', effects: ['net.stream'] },
       (ctx, handle, timeout) => {
-        const problem = streamProblem(ctx, 'sse_receive', handle)
+        const problem = firstHandleProblem(ctx, 'sse_receive', handle)
         return problem === null ? machine.start(ctx, 'receive', handle!, timeout ?? null) : ctx.throw(problem)
       },
     ),
@@ -389,7 +383,7 @@ export const sseFamily: BuiltinFamily = {
       'sse_close(handle: string) -> bool',
       { doc: 'Closes a stream; whether it was open.', effects: ['net.stream'] },
       (ctx, handle) => {
-        const problem = streamProblem(ctx, 'sse_close', handle)
+        const problem = firstHandleProblem(ctx, 'sse_close', handle)
         return problem === null ? machine.start(ctx, 'close', handle!) : ctx.throw(problem)
       },
     ),

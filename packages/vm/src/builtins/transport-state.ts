@@ -1,11 +1,18 @@
-// What server-sent events and WebSockets have in common: mocks by URL pattern and the record of mocked traffic.
+// What server-sent events and WebSockets have in common: limits, mocks by URL pattern and the record of mocked traffic.
 
 import { family } from './builtin.js'
 import type { Context } from './builtin.js'
 import { matchesPattern } from './http-state.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
+import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
+
+/** A limit among the options; what is too small is the least there is. */
+export function limitAt(options: HarnDict, name: string, fallback: number, least = 1): number {
+  const value = options.get(name) ?? null
+  return isInt(value) ? Math.max(least, Number(value)) : fallback
+}
 
 export interface TransportMock {
   readonly pattern: string

@@ -8,12 +8,12 @@ import { decodeBase64, encodeBase64 } from './codecs-alphabets.js'
 import { decodeUtf8 } from './bytes.js'
 import { checkEgress } from './http-egress.js'
 import { dictOf } from './http-response.js'
-import { handleId, handleProblem, nextHandle } from './http-state.js'
+import { firstHandleProblem, handleId, handleProblem, nextHandle } from './http-state.js'
 import { refusal, textField } from './fs-ask.js'
 import { ask, failWith, here, parkUntil, scripts, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
 import { millisOf } from './tool-retry.js'
-import { addMock, mockFor, mockMessages, recordCall } from './transport-state.js'
+import { addMock, limitAt, mockFor, mockMessages, recordCall } from './transport-state.js'
 import { acceptKey, inboxKey, socketState } from './websocket-state.js'
 import type { Message, Socket, SocketServer } from './websocket-state.js'
 import { utf8 } from './tools-json.js'
@@ -30,11 +30,6 @@ const DEFAULT_MESSAGES = 10_000
 const DEFAULT_BYTES = 1 << 20
 const DEFAULT_SEND_BUFFER = 64
 const DEFAULT_WAIT_MS = 30_000
-
-function limitOf(options: HarnDict, name: string, fallback: number, least = 1): number {
-  const value = options.get(name) ?? null
-  return isInt(value) ? Math.max(least, Number(value)) : fallback
-}
 
 function bearerOf(options: HarnDict): string | null {
   const token = dictOf(options.get('auth')).get('bearer') ?? null
@@ -130,8 +125,8 @@ function servedHere(
 
 function limitsOf(options: HarnDict): { readonly maxMessages: number; readonly maxBytes: number } {
   return {
-    maxMessages: limitOf(options, 'max_messages', DEFAULT_MESSAGES),
-    maxBytes: limitOf(options, 'max_message_bytes', DEFAULT_BYTES),
+    maxMessages: limitAt(options, 'max_messages', DEFAULT_MESSAGES),
+    maxBytes: limitAt(options, 'max_message_bytes', DEFAULT_BYTES),
   }
 }
 
@@ -312,7 +307,7 @@ function remoteMessage(answer: HarnDict, socket: Socket): Message {
 }
 
 function close(ctx: Context, handle: Value): Result {
-  const problem = ctx.argc === 0 ? 'websocket_close: requires a socket handle' : handleProblem('websocket_close', handle)
+  const problem = firstHandleProblem(ctx, 'websocket_close', handle, 'socket')
   if (problem !== null) return ctx.throw(problem)
   const id = handleId(handle)
   const { sockets } = ctx.state(socketState)
@@ -369,10 +364,6 @@ function serverOf(ctx: Context, handle: Value): SocketServer | undefined {
   return ctx.state(socketState).servers.get(handleId(handle))
 }
 
-function serverProblem(ctx: Context, name: string, handle: Value): string | null {
-  return ctx.argc === 0 ? `${name}: requires a server handle` : handleProblem(name, handle)
-}
-
 function route(ctx: Context, handle: Value, path: Value, given: Value): Result {
   const problem =
     ctx.argc < 2 ? 'websocket_route: requires server handle and route path' : handleProblem('websocket_route', handle)
@@ -387,16 +378,16 @@ function route(ctx: Context, handle: Value, path: Value, given: Value): Result {
 function addRoute(ctx: Context, server: SocketServer, path: string, options: HarnDict): Effect | null {
   ctx.charge(1, 128)
   const bearer = bearerOf(options)
-  const maxBytes = limitOf(options, 'max_message_bytes', DEFAULT_BYTES)
+  const maxBytes = limitAt(options, 'max_message_bytes', DEFAULT_BYTES)
   server.routes.set(path, {
     bearer,
-    maxMessages: limitOf(options, 'max_messages', DEFAULT_MESSAGES),
+    maxMessages: limitAt(options, 'max_messages', DEFAULT_MESSAGES),
     maxBytes,
     // None at all is a way to see what a full buffer does.
-    sendBuffer: limitOf(options, 'send_buffer_messages', DEFAULT_SEND_BUFFER, 0),
+    sendBuffer: limitAt(options, 'send_buffer_messages', DEFAULT_SEND_BUFFER, 0),
   })
   if (server.remote === null) return null
-  const idleMs = limitOf(options, 'idle_timeout_ms', DEFAULT_WAIT_MS)
+  const idleMs = limitAt(options, 'idle_timeout_ms', DEFAULT_WAIT_MS)
   return { kind: 'net.stream', args: { op: 'ws_route', key: server.remote, path, bearer, maxBytes, idleMs } }
 }
 
@@ -487,8 +478,7 @@ export const websocketFamily: BuiltinFamily = {
       'websocket_receive(handle: string | dict, timeout?: int) -> dict | nil',
       { doc: 'The next message; nil when the socket is closed.', ...HERE },
       (ctx, handle, timeout) => {
-        const problem =
-          ctx.argc === 0 ? 'websocket_receive: requires a socket handle' : handleProblem('websocket_receive', handle!)
+        const problem = firstHandleProblem(ctx, 'websocket_receive', handle, 'socket')
         return problem === null ? machine.start(ctx, 'receive', handle!, timeout ?? null) : ctx.throw(problem)
       },
     ),
@@ -511,7 +501,7 @@ export const websocketFamily: BuiltinFamily = {
       'websocket_accept(server: dict, timeout?: int) -> dict',
       { doc: 'The next connection to a server.', ...HERE },
       (ctx, server, timeout) => {
-        const problem = serverProblem(ctx, 'websocket_accept', server!)
+        const problem = firstHandleProblem(ctx, 'websocket_accept', server, 'server')
         return problem === null ? machine.start(ctx, 'accept', server!, timeout ?? null) : ctx.throw(problem)
       },
     ),
@@ -519,7 +509,7 @@ export const websocketFamily: BuiltinFamily = {
       'websocket_server_close(server: dict) -> bool',
       { doc: 'Ends a server; whether it was known.', ...HERE },
       (ctx, server) => {
-        const problem = serverProblem(ctx, 'websocket_server_close', server!)
+        const problem = firstHandleProblem(ctx, 'websocket_server_close', server, 'server')
         if (problem !== null) return ctx.throw(problem)
         const id = handleId(server!)
         const { servers } = ctx.state(socketState)
