@@ -2,10 +2,9 @@
 // as they are, sequences coded with the predefined tables. Decoding is fzstd's, behind a look at what the headers ask for.
 
 import { decompress } from 'fzstd'
-import { xxh64Low } from './xxh64.js'
-
 import { spread } from './pieces.js'
 import type { Cost } from './pieces.js'
+import { xxh64Low } from './xxh64.js'
 
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 const BLOCK_SIZE = 128 << 10
@@ -410,7 +409,7 @@ function frameContent(packed: Uint8Array, { bound, contentSize, windowSize, chec
 
 /** Data that is cut short may still be the beginning of one. */
 function beginsFrame(data: Uint8Array): boolean {
-  return [0x28, 0xb5, 0x2f, 0xfd].every((byte, at) => at >= data.length || data[at] === byte)
+  return MAGIC.every((byte, at) => at >= data.length || data[at] === byte)
 }
 
 function skips(data: Uint8Array): boolean {

@@ -1,5 +1,5 @@
-// THE list of builtin families that belong to the language itself. Families that need a provider outside the machine are in
-// @bridle/stdlib-tools; a host may add its own.
+// All builtin families that belong to the language itself, which three files list by when they are loaded. Families that need a
+// provider outside the machine are in @bridle/stdlib-tools; a host may add its own.
 
 import { agentFamilies } from './families-agents.js'
 import { commonFamilies } from './families-common.js'

@@ -27,10 +27,10 @@ export class Shape {
   private ways: Map<string, Shape> | null = null
   /** The way that was taken last: records of a document have the same keys one after the other. */
   private lastKey: string | null = null
+  private lastWay: Shape | null = null
   /** The last key that was looked at for what a document writes in another way, and whether there is nothing. */
   private writtenKey: string | null = null
   private isWritten = false
-  private lastWay: Shape | null = null
   private order: Uint8Array | null = null
   private sorted: readonly string[] | null = null
 
