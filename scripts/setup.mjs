@@ -33,7 +33,8 @@ function main() {
       const dist = join(root, 'packages', name, 'dist', name === 'cli' ? 'types' : '')
       pruneOutputs(dist, join(root, 'packages', name, 'src'))
     }
-    run('building packages', process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+    run('checking types', process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+    run('bundling the packages', process.execPath, [join('scripts', 'bundle-packages.mjs')])
     run('bundling the command line', process.execPath, [join('scripts', 'bundle.mjs')])
     writeStamps({ install: installHash, build: buildHash })
   }
@@ -57,6 +58,7 @@ function buildInputs() {
       'tsconfig.json',
       'tsconfig.base.json',
       'scripts/bundle.mjs',
+      'scripts/bundle-packages.mjs',
       'scripts/core-bundle.mjs',
       'scripts/lazy-modules.mjs',
       'scripts/workspace.mjs',
@@ -75,14 +77,14 @@ function outputsExist() {
 }
 
 /**
- * tsc never deletes: without this, the output of a deleted source would stay and be packed.
+ * tsc never deletes: without this, the declarations of a deleted source would stay and be packed.
  * @param {string} dist @param {string} source
  */
 function pruneOutputs(dist, source) {
   if (!existsSync(dist)) return
   for (const entry of readdirSync(dist, { withFileTypes: true })) {
     const path = join(dist, entry.name)
-    const stem = entry.name.replace(/\.(js|js\.map|d\.ts)$/, '')
+    const stem = entry.name.replace(/\.d\.ts$/, '')
     if (entry.isDirectory()) pruneOutputs(path, join(source, entry.name))
     else if (stem !== entry.name && !existsSync(join(source, `${stem}.ts`))) rmSync(path)
   }
