@@ -1,5 +1,5 @@
 // Where each line of the acceptance list of tools is tested (reference 05 §9, the lines on dispatch, grants, retry, sandbox, responses,
-// traces and catalogue). The table is kept true: a test that is renamed or a script that goes fails here.
+// replay and snapshots, traces and catalogue). The table is kept true: a test that is renamed or a script that goes fails here.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,8 @@ const RETRY = 'packages/vm/src/builtins/tool-retry.test.ts'
 const DISPATCH = 'packages/vm/src/builtins/tool-dispatch.test.ts'
 const FILES = 'packages/stdlib-tools/src/node/files.test.ts'
 const HTTP = 'packages/stdlib-tools/src/node/http.test.ts'
+const DRIVER = 'packages/stdlib-tools/src/driver.test.ts'
+const RUNTIME = 'packages/stdlib-tools/src/runtime.test.ts'
 const STREAMS = 'packages/stdlib-tools/src/executors/streams.test.ts'
 const BUDGETS = 'packages/stdlib-tools/src/policy/budgets.test.ts'
 
@@ -31,7 +33,11 @@ const LINES: readonly (readonly [line: number, what: string, places: readonly Pl
     'unknown names list near ones, and nothing stands in for a result',
     ['tool_call/unknown_names', [DISPATCH, 'unknown names']],
   ],
-  [3, 'two aliases of one tool have grants and budgets of their own', ['grants/pinned_arguments', 'grants/budgets']],
+  [
+    3,
+    'two aliases of one tool have grants and budgets of their own',
+    ['grants/two_aliases_of_one_tool', 'grants/pinned_arguments', 'grants/budgets'],
+  ],
   [
     4,
     'results that break their schema, with the place',
@@ -117,6 +123,32 @@ const LINES: readonly (readonly [line: number, what: string, places: readonly Pl
     ],
   ],
   [
+    21,
+    'a replay performs nothing and has the same trace',
+    [
+      [DRIVER, 'a replay performs nothing and gives the same output'],
+      [RUNTIME, 'to the same trace hash'],
+      ['packages/cli/test/suspend.process.test.ts', 'the program printed something else'],
+    ],
+  ],
+  [
+    23,
+    'a call with other arguments than recorded, by its name',
+    [
+      [RUNTIME, "code: 'replay_mismatch', actual: { kind: 'fs.read'"],
+      ['packages/cli/test/suspend.process.test.ts', 'fs.read was called with other arguments than recorded'],
+    ],
+  ],
+  [
+    24,
+    'snapshots of whatever is alive, in another process and in another engine',
+    [
+      ['fuzz/another-engine.test.ts', "'closures and a counter that they share'"],
+      ['fuzz/another-engine.test.ts', "'handlers, deadlines and what is deferred'"],
+      ['fuzz/another-engine.test.ts', "'parallel calls that wait'"],
+    ],
+  ],
+  [
     25,
     'edited, dropped and moved events',
     [
@@ -138,6 +170,7 @@ const LINES: readonly (readonly [line: number, what: string, places: readonly Pl
     'every standard tool: schema, examples, and no more power than declared',
     [
       ['packages/stdlib-tools/src/catalogue/catalogue.test.ts', 'const refused = await powerless.tryCall(name, args)'],
+      ['packages/stdlib-tools/src/catalogue/standard-tools.test.ts', 'for (const kind of performed)'],
       ['packages/stdlib-tools/src/catalogue/standard-tools.test.ts', 'ids are those of the reference, with two more'],
     ],
   ],

@@ -6,6 +6,7 @@ const TEXTS: ReadonlyMap<string, readonly [text: string, number: number]> = new 
   ['ENOENT', ['No such file or directory', 2]],
   ['EINTR', ['Interrupted system call', 4]],
   ['EIO', ['Input/output error', 5]],
+  ['ENXIO', ['No such device or address', 6]],
   ['E2BIG', ['Argument list too long', 7]],
   ['ENOEXEC', ['Exec format error', 8]],
   ['EBADF', ['Bad file descriptor', 9]],

@@ -148,6 +148,39 @@ describe('what is thrown and what is returned', () => {
     expect(await named).toMatchObject({ success: false, error: { code: 'not_registered' } })
   })
 
+  test('requests without an answer, and refusals, keep their codes', async () => {
+    const silent = (code: string, detail: string): ProviderSource => ({
+      kinds: ['http.request'],
+      perform: () => answered({ refused: true, code, detail }),
+    })
+    const tools = (source: ProviderSource) => createRegistry(stdTools({ providers: [source], grants: ['http', 'fs'] }))
+    const ask = { input: 'https://a.test/' }
+    expect(
+      await tools(silent('ECONNRESET', 'Connection reset by peer (os error 104)')).call('http_requester', ask),
+    ).toMatchObject({
+      success: false,
+      error: { code: 'connection' },
+    })
+    expect(await codeOf(tools(silent('ETIMEDOUT', 'operation timed out')).call('http_requester', ask))).toBe('timeout')
+    expect(await codeOf(tools(silent('EPROTO', 'bad record')).call('http_requester', ask))).toContain('"execution_failed"')
+    const files = tools({
+      kinds: ['fs.query', 'fs.read'],
+      perform: () => ({
+        ok: false,
+        error: { kind: 'categorized', category: 'tool_rejected', message: "File access violation: read on '/x' - no" },
+      }),
+    })
+    expect(await codeOf(files.call('file_search', { pattern: 'x', path: '/x' }))).toBe('security_violation')
+  })
+
+  test('operations on files by their short names', async () => {
+    const files = new MemoryFs({ 'a.txt': 'tea' })
+    const tools = createRegistry(stdTools({ providers: [files], grants: ['fs'], only: ['file_operations'] }))
+    await tools.call('file_operations', { operation: 'cp', path: 'a.txt', target_path: 'b.txt' })
+    await tools.call('file_operations', { operation: 'mv', path: 'b.txt', target_path: 'c.txt' })
+    expect(await tools.call('file_operations', { operation: 'ls', path: '.' })).toMatchObject({ entries: ['a.txt', 'c.txt'] })
+  })
+
   test('differences as diff -u writes them', async () => {
     const lines = Array.from({ length: 20 }, (_, i) => `line ${i + 1}`)
     const changed = lines.with(1, 'second').toSpliced(15, 1)

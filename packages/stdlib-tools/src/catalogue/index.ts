@@ -2,7 +2,7 @@
 // (`std/catalogue`, which scripts can import as well); here each becomes a Tool whose calls are runs of a runtime of their own, with
 // the providers, grants and limits that the host gives. Without any, the tools that touch nothing work and the others are refused.
 
-import { isToolErrorCode } from '@bridle/vm'
+import { errorOfText, isToolErrorCode } from '@bridle/vm'
 import type { Plain, SideEffect, ToolErrorCode } from '@bridle/vm'
 import { ScriptError } from '../run.js'
 import { RunStopped, createRuntime } from '../runtime.js'
@@ -110,7 +110,8 @@ function schemaOf(parameters: Listed['parameters']): JsonSchema {
 
 function withDefaults(parameters: Listed['parameters'], args: unknown): { readonly [name: string]: unknown } {
   const filled: { [name: string]: unknown } = { ...(args as { readonly [name: string]: unknown }) }
-  for (const [name, spec] of Object.entries(parameters)) if ('default' in spec && !(name in filled)) filled[name] = spec.default
+  for (const [name, spec] of Object.entries(parameters))
+    if ('default' in spec && (filled[name] ?? null) === null) filled[name] = spec.default
   return filled
 }
 
@@ -130,9 +131,9 @@ function toolErrorOf(cause: unknown): Error {
       typeof message === 'string' ? message : cause.message,
       details === undefined ? { cause } : { cause, details },
     )
-  const category =
-    /^Error \[([a-z_]+)\]: /.exec(typeof cause.value === 'string' ? cause.value : cause.message)?.[1] ?? cause.fault.category
-  return new ToolError(CODES[category] ?? 'execution_failed', cause.message, { cause })
+  const text = typeof cause.value === 'string' ? cause.value : cause.message
+  const told = errorOfText(text) ?? { code: CODES[cause.fault.category] ?? 'execution_failed', message: cause.message }
+  return new ToolError(told.code, told.message, { cause })
 }
 
 /** Refusals of the runtime have a category where tools have a code. */

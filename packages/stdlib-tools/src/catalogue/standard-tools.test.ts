@@ -7,12 +7,12 @@ import { VirtualClock } from '../clock.js'
 import { seededRandom } from '../providers/basics.js'
 import { MemoryFs, memoryProcess, scriptedHttp } from '../providers/memory.js'
 import { answered } from '../providers/provider.js'
-import type { ProviderSource } from '../providers/provider.js'
+import type { Provider } from '../providers/provider.js'
 import { createRuntime } from '../runtime.js'
 import { compileSchema } from '../tools/schema.js'
 import type { JsonSchema } from '../tools/schema.js'
 
-const world = (): ProviderSource[] => {
+const world = (): Provider[] => {
   const process = memoryProcess({ cwd: '/', env: { HOME: '/home/ada', API_KEY: 'hidden' }, args: ['first'] })
   return [
     new MemoryFs({ 'notes.txt': 'tea', 'dir/inner.txt': 'x' }),
@@ -27,6 +27,16 @@ const world = (): ProviderSource[] => {
   ]
 }
 
+/** The least level that a kind of effect needs; what is not here, any tool may do. */
+const LEVELS: { readonly [kind: string]: readonly string[] } = {
+  'fs.read': ['read_only', 'workspace_write', 'process_exec'],
+  'fs.query': ['read_only', 'workspace_write', 'process_exec'],
+  'fs.write': ['workspace_write', 'process_exec'],
+  'process.set': ['process_exec'],
+  'process.exec': ['process_exec'],
+  'http.request': ['network'],
+}
+
 /** The power that a declared effect stands for. Chance and time are no powers that a run can be without. */
 const POWERS: { readonly [effect: string]: readonly string[] } = {
   http: ['http'],
@@ -36,9 +46,15 @@ const POWERS: { readonly [effect: string]: readonly string[] } = {
   process: ['process'],
 }
 
-async function outcome(id: string, args: object, grants: readonly string[]): Promise<unknown> {
+async function outcome(id: string, args: object, grants: readonly string[], performed: string[] = []): Promise<unknown> {
   const runtime = createRuntime({
-    providers: world(),
+    providers: world().map((provider) => ({
+      kinds: provider.kinds,
+      perform: (effect, call) => {
+        performed.push(effect.kind)
+        return provider.perform(effect, call)
+      },
+    })),
     grants: grants as never,
     clock: new VirtualClock(1_700_000_000_000),
     random: seededRandom(1),
@@ -80,7 +96,9 @@ test.each(STANDARD_TOOLS.map((tool) => [tool.id, tool] as const))('%s', async (i
   const isConfined = powers.length > 0 && effect !== 'llm'
   for (const { args, result } of examples) {
     expect(await compiled.check(args)).toMatchObject({ ok: true })
-    const given = (await outcome(id, args, powers)) as { readonly ok?: unknown }
+    const performed: string[] = []
+    const given = (await outcome(id, args, powers, performed)) as { readonly ok?: unknown }
+    for (const kind of performed) expect(LEVELS[kind] ?? [level], kind).toContain(level)
     expect(given).toHaveProperty('ok')
     if (result !== undefined) expect(given.ok).toEqual(result)
     if (isConfined && id !== 'env.has') expect(await outcome(id, args, [])).toEqual({ code: 'policy_violation' })

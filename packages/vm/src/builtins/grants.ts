@@ -182,12 +182,13 @@ export function reserveBudgets(
   { counts = true, usd = 0 }: { readonly counts?: boolean; /** What the call is known to cost. */ readonly usd?: number } = {},
 ): HarnDict | null {
   const { spent } = ctx.state(grantState)
+  const shown = facts.alias ?? facts.tool
   const exhausted = (limit: number, scope: string, unit: string): HarnDict =>
     toolError(
       'budget_exhausted',
-      `effect budget exceeded for '${facts.tool}': limit ${limit}${unit} reached`,
+      `effect budget exceeded for '${shown}': limit ${limit}${unit} reached`,
       facts,
-      HarnDict.of({ effect: facts.tool, limit: fromPlain(limit), scope }),
+      HarnDict.of({ effect: shown, limit: fromPlain(limit), scope }),
     )
   for (const { id, grant, scope } of applied) {
     for (const { key, counter, unit } of SETTLED) {

@@ -6,6 +6,7 @@ import { frame } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
 import { refusal, fieldOf } from './fs-ask.js'
 import { faultOfEffect, isGuarded } from './grants.js'
+import { codeRow } from './tool-errors.js'
 import { checkEgress, policyFromEnvironment } from './http-egress.js'
 import { encodeParts } from './http-options.js'
 import type { RequestPlan } from './http-options.js'
@@ -167,7 +168,7 @@ function send(ctx: Context, state: ExchangeState): Result {
   const refused = guarded ? faultOfEffect(ctx, effect, 'judge') : null
   if (refused !== null) return ctx.fail(refused)
   // Downloads and streams meet the policy behind the mocks, plain requests in front of them.
-  if (purpose.kind === 'text') {
+  if (purpose.kind === 'text' || purpose.kind === 'record') {
     // All verbs and sessions are one surface to the policy.
     const blocked = checkEgress(ctx, 'http_request', plan.url)
     if (blocked !== null) return blocked
@@ -227,8 +228,8 @@ function received(ctx: Context, state: ExchangeState, answer: Value): Result {
   if (refused !== null) {
     if (mayRetry(state)) return pause(ctx, state, 0)
     return fieldOf(answer, 'stage') === 'body'
-      ? ctx.throw(`http: failed to read response body: ${refused.detail}`)
-      : failed(ctx, state, 'sending request', refused.detail)
+      ? thrown(ctx, state, `http: failed to read response body: ${refused.detail}`, refused.code)
+      : failed(ctx, state, 'sending request', refused.detail, refused.code)
   }
   const headers = fieldOf(answer, 'headers')
   const body = fieldOf(answer, 'body')
@@ -250,8 +251,28 @@ function received(ctx: Context, state: ExchangeState, answer: Value): Result {
 }
 
 /** Names the request, without its secrets. */
-function failed(ctx: Context, state: ExchangeState, step: 'sending request' | 'following redirect', detail: string): Control {
-  return ctx.throw(`http: request failed: error ${step} for url (${redactUrl(state.plan.url)}): ${detail}`)
+function failed(
+  ctx: Context,
+  state: ExchangeState,
+  step: 'sending request' | 'following redirect',
+  detail: string,
+  code = '',
+): Control {
+  return thrown(ctx, state, `http: request failed: error ${step} for url (${redactUrl(state.plan.url)}): ${detail}`, code)
+}
+
+/** Texts for scripts; tools have codes, by what the network said. */
+function thrown(ctx: Context, { purpose }: ExchangeState, message: string, code: string): Control {
+  const known = purpose.kind === 'record' ? networkCode(code) : null
+  if (known === null) return ctx.throw(message)
+  const { category } = codeRow(known)
+  return ctx.throw(HarnDict.of({ name: 'ToolError', code: known, category, message }))
+}
+
+/** The code of a tool's error for a symbolic code of the operating system, the resolver or the HTTP client. */
+function networkCode(code: string): 'timeout' | 'connection' | null {
+  if (code === 'ETIMEDOUT') return 'timeout'
+  return /^(?:E(?:CONN|HOST|NET)[A-Z]+|ENOTFOUND|EAI_[A-Z]+|EPIPE|UND_ERR_SOCKET)$/.test(code) ? 'connection' : null
 }
 
 export const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]

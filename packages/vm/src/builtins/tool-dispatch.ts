@@ -671,7 +671,7 @@ function firstAttempt(ctx: Context, state: DispatchState): Result {
   }
   if (state.applied.length === 0) return attempt(ctx, state)
   const usd = factsOfEntry(state.entry!).costUsd
-  const exhausted = reserveBudgets(ctx, state.applied, { ...factsOf(state), tool: state.alias ?? state.name }, { usd })
+  const exhausted = reserveBudgets(ctx, state.applied, factsOf(state), { usd })
   if (exhausted !== null) return refuse(ctx, state, exhausted)
   if (usd > 0) settle(ctx, state.applied, { usd, tokens: 0 })
   return attempt(ctx, state)

@@ -57,7 +57,7 @@ export function isToolErrorCode(code: string): code is ToolErrorCode {
 }
 
 /** The code for a failure that only has a category. */
-const CODE_OF_CATEGORY: Readonly<Record<string, string>> = {
+const CODE_OF_CATEGORY: Readonly<Record<string, ToolErrorCode>> = {
   timeout: 'timeout',
   auth: 'auth',
   rate_limit: 'rate_limit',
@@ -73,7 +73,7 @@ const CODE_OF_CATEGORY: Readonly<Record<string, string>> = {
   budget_exceeded: 'budget_exhausted',
 }
 
-export function codeOfCategory(category: string): string {
+export function codeOfCategory(category: string): ToolErrorCode {
   return Object.hasOwn(CODE_OF_CATEGORY, category) ? CODE_OF_CATEGORY[category]! : 'execution_failed'
 }
 
@@ -134,6 +134,8 @@ export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
     const message = caught.get('message')
     return toolError(code, message === undefined ? display(caught) : display(message), facts, null, caught)
   }
+  const told = typeof caught === 'string' && fault.kind === 'thrown' ? errorOfText(caught) : null
+  if (told !== null) return toolError(told.code, told.message, facts)
   return toolError(
     'execution_failed',
     fault.kind === 'thrown' ? fault.message : fault.text,
@@ -141,6 +143,17 @@ export function errorFromFault(fault: Fault, facts: CallFacts): HarnDict {
     null,
     fault.kind === 'thrown' ? fault.value : null,
   )
+}
+
+/**
+ * What a refusal says that was caught, which makes a text `Error [CATEGORY]: …` of it, and thrown again: a handler that only passes it on
+ * must not make it another error. Null for texts that are none.
+ */
+export function errorOfText(text: string): { readonly code: ToolErrorCode; readonly message: string } | null {
+  const [, category = '', message = ''] = /^Error \[([a-z_]+)\]: ([^]*)$/.exec(text) ?? []
+  if (!Object.hasOwn(CODE_OF_CATEGORY, category)) return null
+  const isSandbox = category === 'tool_rejected' && /^(?:File access violation|Path traversal detected)\b/.test(message)
+  return { code: isSandbox ? 'security_violation' : codeOfCategory(category), message }
 }
 
 /** Adds what a provider does not know to the record it sent. */
