@@ -110,7 +110,11 @@ function compileSource(entry: Source, options: CompileOptions): CompileResult {
   for (const module of order)
     if (module.key !== entry.key) interfaces.set(module.key, interfaceOf(module.program, importsOf(module)))
   const main = order.at(-1)!
-  const effects = new EffectAnalysis(order, main, { signatures: options.signatures, pipeline: options.pipeline ?? null })
+  const effects = new EffectAnalysis(order, main, {
+    signatures: options.signatures,
+    pipeline: options.pipeline ?? null,
+    constraints: options.constraints ?? null,
+  })
   const mode = options.effects ?? 'declared-only'
   const diagnostics = [
     ...loaded.diagnostics,

@@ -2,6 +2,7 @@
 // when somebody first asks, since most programs are compiled by hosts that do not.
 
 import type { Diagnostic, Program } from '@bridle/parser'
+import type { ConstraintRules } from '../grants/constraints.js'
 import type { LoadedModule } from '../modules.js'
 import type { Signatures } from '../signatures.js'
 import { checkCeiling, checkEffects, checkImport } from './check.js'
@@ -16,6 +17,8 @@ interface AnalysisOptions {
   readonly signatures: Signatures
   /** The pipeline to run, instead of `default` or the first. */
   readonly pipeline: string | null
+  /** Constraints of the host; null for none. */
+  readonly constraints: ConstraintRules | null
 }
 
 interface Analysis {
@@ -59,6 +62,7 @@ export class EffectAnalysis {
   /** Imports of the main file that can do more than their ceilings leave them: what it names of them, and what loading them does. */
   importFindings(): readonly Diagnostic[] {
     const { world, inference, names, loading } = this.work()
+    const { constraints: rules } = this.options
     const findings: Diagnostic[] = []
     for (const item of this.main.program.items) {
       if (item.kind !== 'ImportDecl') continue
@@ -74,7 +78,7 @@ export class EffectAnalysis {
       const own = loading.get(found.key)
       const judged = own === undefined ? units : [['loading', own] as const, ...units]
       for (const narrowed of ceilings)
-        findings.push(...checkImport({ world, inference, narrowed, span: item.pathSpan, units: judged }))
+        findings.push(...checkImport({ world, inference, narrowed, span: item.pathSpan, units: judged, rules }))
     }
     return findings
   }

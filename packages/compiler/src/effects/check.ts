@@ -5,6 +5,7 @@ import type { CatalogRow, Diagnostic, Span } from '@bridle/parser'
 import { leavesEffect } from '../grants/ceilings.js'
 import type { ImportCeiling } from '../grants/ceilings.js'
 import { checkGrant } from '../grants/constraints.js'
+import type { ConstraintRules } from '../grants/constraints.js'
 import { exceededImport, refusedInImport } from '../grants/imports.js'
 import type { DeclaredCeiling } from '../grants/imports.js'
 import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
@@ -79,6 +80,7 @@ export function checkImport({
   narrowed: { ceiling, span: declared },
   span,
   units,
+  rules,
 }: {
   readonly world: World
   readonly inference: Inference
@@ -86,12 +88,14 @@ export function checkImport({
   /** Of the import. */
   readonly span: Span
   readonly units: readonly (readonly [name: string, unit: Unit])[]
+  /** Constraints of the host, which are asked about whole calls: by the run. */
+  readonly rules: ConstraintRules | null
 }): readonly Diagnostic[] {
   const findings: Diagnostic[] = []
   for (const [fn, unit] of units) {
     const seen = new Set<string>()
     for (const site of reached(world, unit).flatMap(({ sites }) => sites)) {
-      const refusal = refusedLiteral(ceiling, site)
+      const refusal = refusedLiteral(ceiling, site, rules)
       if (refusal === null || seen.has(refusal.reason)) continue
       seen.add(refusal.reason)
       findings.push(refusedInImport(declared ?? span, { module: ceiling.module, fn, ...refusal }))
@@ -135,13 +139,19 @@ function literalCall({
 }
 
 /** Why a ceiling refuses a call whatever the run does; null when it may pass. */
-function refusedLiteral(ceiling: ImportCeiling, site: Site): { readonly tool: string; readonly reason: string } | null {
+function refusedLiteral(
+  ceiling: ImportCeiling,
+  site: Site,
+  rules: ConstraintRules | null,
+): { readonly tool: string; readonly reason: string } | null {
   const call = literalCall(site)
   if (call === null) return null
   const { tool, args } = call
   for (const [key, grant] of Object.entries(ceiling.grants)) {
     if (key !== '*' && key !== tool && !tool.startsWith(`${key.replace(/\.\*$/, '')}.`)) continue
-    const judged = Object.entries(grant).filter(([name]) => (name === 'domain' ? 'url' in args : Object.hasOwn(args, name)))
+    const judged = Object.entries(grant).filter(
+      ([name]) => rules?.has(name) !== true && (name === 'domain' ? 'url' in args : Object.hasOwn(args, name)),
+    )
     const violation = checkGrant(Object.fromEntries(judged), args, { knows: () => false, base: null })
     if (violation !== null) return { tool, reason: violation.reason }
   }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { memoryModules } from '../modules.js'
 import { CompileError, createRuntime } from '../runtime.js'
 import type { RuntimeOptions } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
@@ -119,6 +120,21 @@ test('the details of a refusal, after a restore too', async () => {
   const details = { alias: 'Query', constraint: 'max_rows', value: null, allowed: 5, scope: 'alias' }
   expect(await run.result).toMatchObject({ value: details })
   expect(await setup().runtime.resume(bytes).result).toMatchObject({ value: details })
+})
+
+test('a ceiling of an import that has the name of an argument is left to the run, which asks the host', async () => {
+  const program = defineConstraint('program', {
+    schema: z.string(),
+    check: (wanted, args) => String(args['program']).startsWith(wanted) || `${String(args['program'])} is no ${wanted}`,
+  })
+  const resolve = memoryModules({ 'lib.harn': 'pub fn f() { return exec("git-log") }' })
+  const { runtime } = setup({ constraints: [program], resolve })
+  const imports = { lib: { grants: { process: { program: 'git' } } } }
+  expect(() => runtime.compile('import { f } from "lib"\nf()', { imports })).not.toThrow()
+  const others = { lib: { grants: { process: { program: 'ls' } } } }
+  expect(await runtime.run(`import { f } from "lib"\n${attempt}return attempt(f)`, { imports: others })).toBe(
+    "policy_violation: policy violation for 'process.exec': git-log is no ls",
+  )
 })
 
 test('what a host may not define', () => {
