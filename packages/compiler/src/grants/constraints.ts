@@ -12,7 +12,7 @@
 //   a key of the host's           what the host says (ConstraintRule)
 //   anything else                 the argument of that name must have this value, or one of a list
 //
-// Within one scope grants add up (`mergeGrants`): the smallest limit, all patterns, equal pins. Between scopes nothing is merged:
+// Within one scope grants add up (`addConstraint`): the smallest limit, all patterns, equal pins. Between scopes nothing is merged:
 // a call must satisfy every scope that applies, so an inner scope can only narrow.
 
 import { domainProblem, matchDomain } from './domain.js'
@@ -160,23 +160,6 @@ export function addConstraint(
         ? { grant, conflict: null }
         : { grant, conflict: { key, before, now: value } }
   }
-}
-
-/** Grants of one scope as one; the conflicts are left as they were first. */
-export function mergeGrants(grants: readonly GrantRecord[]): {
-  readonly grant: GrantRecord
-  readonly conflicts: readonly GrantConflict[]
-} {
-  let grant: GrantRecord = {}
-  const conflicts: GrantConflict[] = []
-  for (const each of grants) {
-    for (const [key, value] of Object.entries(each)) {
-      const added = addConstraint(grant, key, value)
-      grant = added.grant
-      if (added.conflict !== null) conflicts.push(added.conflict)
-    }
-  }
-  return { grant, conflicts }
 }
 
 /** A key of which two scopes leave nothing, as far as that shows from the grants; null when something may remain. */

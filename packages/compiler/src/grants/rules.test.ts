@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addConstraint, checkGrant, constraintProblem, emptiedKey, mergeGrants, pinnedArguments } from './constraints.js'
+import { addConstraint, checkGrant, constraintProblem, emptiedKey, pinnedArguments } from './constraints.js'
 import type { GrantRecord, GrantedTool } from './constraints.js'
 import { domainProblem, isWideDomain, matchDomain } from './domain.js'
 import { allowsPath } from './paths.js'
@@ -186,7 +186,13 @@ describe('grants of one scope', () => {
     [[{ model: ['m1'] }, { model: 'm2' }], { model: ['m1', 'm2'] }],
     [[{ max_calls: 2 }, { max_calls: 5 }], { max_calls: 2 }],
   ])('%j', (grants, merged) => {
-    expect(mergeGrants(grants)).toEqual({ grant: merged, conflicts: [] })
+    let grant: GrantRecord = {}
+    for (const [key, value] of grants.flatMap((each) => Object.entries(each))) {
+      const added = addConstraint(grant, key, value)
+      expect(added.conflict).toBeNull()
+      ;({ grant } = added)
+    }
+    expect(grant).toEqual(merged)
   })
 
   test('two values of a pin are a conflict', () => {
