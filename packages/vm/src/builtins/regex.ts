@@ -16,7 +16,7 @@ import {
 import type { Replacement } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
 import { inPieces } from './pieces.js'
-import type { Budget, Pieces, Work } from './pieces.js'
+import type { Budget, Cost, Pieces, Work } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { DONE, FOUND, PAUSED } from '../regex/search.js'
 import type { Regex, Search } from '../regex/search.js'
@@ -32,8 +32,9 @@ const patternState = family('regex', (): { readonly known: Map<string, boolean> 
 const KNOWN_PATTERNS = 32
 
 /** Finding where a match begins and ends and cutting it out, beside looking at its characters. */
-const UNITS_A_MATCH = 10
-const UNITS_A_RECORD = 30
+const A_MATCH: Cost = { units: 10, heap: 32 }
+const A_REPLACEMENT: Cost = { units: 10, heap: 16 }
+const A_RECORD: Cost = { units: 30, heap: 256 }
 
 /** The compiled pattern, paid for; or the fault that a bad pattern or flag raises. */
 function patternOf(ctx: Context, pattern: string, letters: string): Regex | Control {
@@ -60,44 +61,56 @@ function patternOf(ctx: Context, pattern: string, letters: string): Regex | Cont
 }
 
 /** What is made of the matches of a search, one after the other. */
-interface Gathering extends Work {
-  readonly search: Search
+abstract class Gathering implements Work {
+  protected readonly search: Search
+  protected readonly text: string
+  /** Of a match. */
+  private readonly units: number
+  private readonly heap: number
   /** What a piece overdrew is paid by those behind it. */
-  debt: number
-  /** Takes the match that the search stands at; a control ends the work. Answers heap units beside. */
-  take(ctx: Context): number | Control
-  finish(): Result
-}
+  private debt = 0
 
-/** Gathers for a piece; `units` and `heap` are those of a match. */
-function gatherPiece(gathering: Gathering, ctx: Context, budget: Budget, units: number, heap: number): Result | undefined {
-  const { search, debt } = gathering
-  if (debt >= budget.left) {
-    gathering.debt = debt - budget.left
-    budget.left = 0
-    return undefined
+  constructor(search: Search, { units, heap }: Cost) {
+    this.search = search
+    this.text = search.text
+    this.units = units
+    this.heap = heap
   }
-  const most = budget.left - debt
-  search.spent = 0
-  search.allowed = most
-  let found: number = PAUSED
-  let held = 0
-  while (search.spent < most) {
-    found = search.advance()
-    if (found !== FOUND) break
-    search.spent += units
-    const more = gathering.take(ctx)
-    if (typeof more !== 'number') return more
-    held += heap + more
+
+  /** Takes the match that the search stands at; a control ends the work. Answers heap units beside. */
+  protected abstract take(ctx: Context): number | Control
+
+  protected abstract finish(): Result
+
+  step(ctx: Context, budget: Budget): Result | undefined {
+    const { search, debt, units, heap } = this
+    if (debt >= budget.left) {
+      this.debt = debt - budget.left
+      budget.left = 0
+      return undefined
+    }
+    const most = budget.left - debt
+    search.spent = 0
+    search.allowed = most
+    let found: number = PAUSED
+    let held = 0
+    while (search.spent < most) {
+      found = search.advance()
+      if (found !== FOUND) break
+      search.spent += units
+      const more = this.take(ctx)
+      if (typeof more !== 'number') return more
+      held += heap + more
+    }
+    const left = most - search.spent
+    this.debt = left < 0 ? -left : 0
+    budget.left = left < 0 ? 0 : left
+    budget.heap += held
+    if (found !== DONE) return undefined
+    const result = this.finish()
+    search.finish()
+    return result
   }
-  const left = most - search.spent
-  gathering.debt = left < 0 ? -left : 0
-  budget.left = left < 0 ? 0 : left
-  budget.heap += held
-  if (found !== DONE) return undefined
-  const result = gathering.finish()
-  search.finish()
-  return result
 }
 
 /** Begins a gathering over a text; `more` is what else the builtin was given. */
@@ -118,22 +131,14 @@ function gather(ctx: Context, pieces: Pieces, pattern: Value, letters: string, i
 }
 
 /** The texts of all matches; nil without one. */
-class Matching implements Gathering {
-  readonly search: Search
-  debt = 0
-  private readonly text: string
+class Matching extends Gathering {
   private found: Value[] | null = null
 
   constructor(regex: Regex, text: string) {
-    this.search = searchRegex(regex, text, false)
-    this.text = text
+    super(searchRegex(regex, text, false), A_MATCH)
   }
 
-  step(ctx: Context, budget: Budget): Result | undefined {
-    return gatherPiece(this, ctx, budget, UNITS_A_MATCH, 32)
-  }
-
-  take(): number {
+  protected take(): number {
     const { start, end } = this.search
     const match = this.text.slice(start, end)
     if (this.found === null) this.found = [match]
@@ -141,16 +146,13 @@ class Matching implements Gathering {
     return 0
   }
 
-  finish(): Result {
+  protected finish(): Result {
     return this.found === null ? null : new HarnList(this.found)
   }
 }
 
 /** The text with every match replaced. */
-class Replacing implements Gathering {
-  readonly search: Search
-  debt = 0
-  private readonly text: string
+class Replacing extends Gathering {
   private readonly template: Replacement
   /** What each match is replaced by where that is the same text for all. */
   private readonly same: string | null
@@ -158,17 +160,14 @@ class Replacing implements Gathering {
   private from = 0
 
   constructor(regex: Regex, text: string, replacement: string) {
-    this.template = parseReplacement(replacement, regex)
-    this.same = sameText(this.template)
-    this.search = searchRegex(regex, text, this.same === null)
-    this.text = text
+    const template = parseReplacement(replacement, regex)
+    const same = sameText(template)
+    super(searchRegex(regex, text, same === null), A_REPLACEMENT)
+    this.template = template
+    this.same = same
   }
 
-  step(ctx: Context, budget: Budget): Result | undefined {
-    return gatherPiece(this, ctx, budget, UNITS_A_MATCH, 16)
-  }
-
-  take(ctx: Context): number | Control {
+  protected take(ctx: Context): number | Control {
     const { search, same } = this
     const piece = same ?? expandReplacement(this.template, search)
     this.out += this.text.slice(this.from, search.start) + piece
@@ -177,28 +176,20 @@ class Replacing implements Gathering {
     return piece.length
   }
 
-  finish(): Result {
+  protected finish(): Result {
     return this.from === 0 ? this.out + this.text : this.out + this.text.slice(this.from)
   }
 }
 
 /** A dict for each match. */
-class Capturing implements Gathering {
-  readonly search: Search
-  debt = 0
-  private readonly text: string
+class Capturing extends Gathering {
   private readonly found: Value[] = []
 
   constructor(regex: Regex, text: string) {
-    this.search = searchRegex(regex, text, true)
-    this.text = text
+    super(searchRegex(regex, text, true), A_RECORD)
   }
 
-  step(ctx: Context, budget: Budget): Result | undefined {
-    return gatherPiece(this, ctx, budget, UNITS_A_RECORD, 256)
-  }
-
-  take(): number {
+  protected take(): number {
     const { search, text } = this
     const { groupNames } = search.regex
     const groups: Value[] = blankSlots(groupNames.length)
@@ -213,7 +204,7 @@ class Capturing implements Gathering {
     return 0
   }
 
-  finish(): Result {
+  protected finish(): Result {
     return new HarnList(this.found)
   }
 }
@@ -229,29 +220,21 @@ function recordOf(match: Value, groups: Value): HarnDict {
 }
 
 /** What lies between the matches. */
-class Splitting implements Gathering {
-  readonly search: Search
-  debt = 0
-  private readonly text: string
+class Splitting extends Gathering {
   private readonly pieces: Value[] = []
   private from = 0
 
   constructor(regex: Regex, text: string) {
-    this.search = searchRegex(regex, text, false)
-    this.text = text
+    super(searchRegex(regex, text, false), A_MATCH)
   }
 
-  step(ctx: Context, budget: Budget): Result | undefined {
-    return gatherPiece(this, ctx, budget, UNITS_A_MATCH, 32)
-  }
-
-  take(): number {
+  protected take(): number {
     this.pieces.push(this.text.slice(this.from, this.search.start))
     this.from = this.search.end
     return 0
   }
 
-  finish(): Result {
+  protected finish(): Result {
     this.pieces.push(this.text.slice(this.from))
     return new HarnList(this.pieces)
   }
