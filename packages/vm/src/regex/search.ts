@@ -126,15 +126,15 @@ export const PAUSED = -1
 export class Search {
   readonly regex: Regex
   /** Empty once the search was ended. */
-  text: string
+  text = ''
   start = 0
   end = 0
   /** Start and end of each group, the whole match first, -1 for one that took no part; only where groups are asked for. */
-  slots: number[]
+  slots = NO_SLOTS
   spent = 0
   allowed = UNBOUNDED
   private machines: Machines
-  private groups: boolean
+  private groups = false
   private readonly sight = new Sight()
   /** 32 times the price of a character. */
   private readonly weight: number
@@ -151,16 +151,12 @@ export class Search {
 
   constructor(regex: Regex, text: string, groups: boolean) {
     this.regex = regex
-    this.text = text
     this.machines = regex.use()
-    this.groups = groups
-    this.sight.pairs = this.machines.leap?.needsPairs === true && SURROGATE.test(text)
     this.weight = regex.size + WEIGHT
-    this.slots = groups ? blankPlaces(regex) : NO_SLOTS
-    this.slow = this.machines.forward === null
+    this.reset(text, groups)
   }
 
-  /** The search for another text, as new. */
+  /** The search of a text, as new. */
   private reset(text: string, groups: boolean): void {
     this.text = text
     this.machines = this.regex.use()
