@@ -1,7 +1,6 @@
-// `npm run test:elsewhere`: every suspension of every conformance script, and the ends of its first small
-// slices, restored in another process. The
-// scripts run here; what each was at every place where it waited goes in batches to a second process that lives on from script to
-// script, compiles the program, never runs it, restores each snapshot, and must get the same bytes when it writes it again.
+// `npm run test:elsewhere`: every suspension of every conformance script, and the ends of its first small slices, restored in another
+// process. The scripts run here; what each was at every place where it waited goes in batches to a second process that lives on from
+// script to script, compiles the program, never runs it, restores each snapshot, and must get the same bytes when it writes it again.
 
 import { fork } from 'node:child_process'
 import { readFileSync, realpathSync } from 'node:fs'

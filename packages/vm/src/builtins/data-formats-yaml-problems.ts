@@ -66,11 +66,11 @@ function openBracket(text: string, kind: string): number {
   return open.findLast((at) => text[at] === kind) ?? 0
 }
 
-/** The quote that opens the text around `at`, of either kind, not escaped. */
+/** The quote that opens the text around `at`, of either kind: behind what can stand before a value. */
 function openQuote(text: string, at: number): number {
   for (let place = at - 1; place >= 0; place--) {
     const isQuote = text[place] === '"' || text[place] === "'"
-    if (isQuote && text[place - 1] !== '\\' && (place === 0 || /[\s,[{:-]/.test(text[place - 1]!))) return place
+    if (isQuote && (place === 0 || /[\s,[{:-]/.test(text[place - 1]!))) return place
   }
   return 0
 }

@@ -140,14 +140,13 @@ export function callFrom(
 
 /** Units of looking a name up among those of all builtins: a quarter of a millisecond at worst. */
 const UNITS_A_SUGGESTION = 2500
+/** No builtin has so long a name, and taking a long one apart takes long. */
+const LONGEST_NAME = 256
 
 function nearBuiltin(m: Machine, name: string): string | null {
   work(UNITS_A_SUGGESTION)
-  // No builtin has so long a name, and taking a long one apart takes long.
   return name.length > LONGEST_NAME ? null : closestName(name, m.registry.builtins.keys())
 }
-
-const LONGEST_NAME = 256
 
 /** With a suggestion it is a runtime error (reference 01 §15.4). */
 function undefinedBuiltin(name: string, suggestion: string | null): Fault {

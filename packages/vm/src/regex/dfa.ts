@@ -227,8 +227,7 @@ export class Dfa {
    */
   endNear(text: string, from: number, sight: Sight): number {
     const { wasted } = this
-    this.fresh = this.states.length === FIRST_STATE
-    this.resetAt = -1
+    this.begin()
     const end = this.scanNear(text, from, sight)
     if (end !== FULL) return end
     this.wasted = wasted
