@@ -121,8 +121,8 @@ function applyPostfix(context: BuildContext, object: Expr, node: ParseNode): Exp
         kind: 'MethodCall',
         span,
         object,
-        method: nameAt(context, node.child(2).start),
-        args: buildArgs(context, node.child(5)),
+        method: nameAt(context, node.child(3).start),
+        args: buildArgs(context, node.child(6)),
         optional: isOptionalAccess(context, node),
       }
     case 'memberOp':
@@ -130,7 +130,7 @@ function applyPostfix(context: BuildContext, object: Expr, node: ParseNode): Exp
         kind: 'Member',
         span,
         object,
-        property: nameAt(context, node.child(2).start),
+        property: nameAt(context, node.child(3).start),
         optional: isOptionalAccess(context, node),
       }
     case 'indexOp':

@@ -1,5 +1,6 @@
-// The front door: source text → program or the first error. Lexing comes first and wholly, then the grammar, then the checks that
-// the grammar cannot make; the first of these that fails reports its first finding, as the language does.
+// The front door: source text → program or errors. Lexing comes first and wholly, then the grammar, then the checks that the grammar
+// cannot make. A lexer error stands alone; behind a syntax error more are looked for (recover.ts), and the first is the one that a
+// run reports, as the language does.
 
 import type { Expr, Program } from './ast.js'
 import { type Built, buildInterpolated, buildProgram } from './build-ast.js'
@@ -7,10 +8,11 @@ import type { Problem } from './build-context.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
 import { type Extension, type Marked, markGrants, pragmaExtensions } from './grant-syntax.js'
 import { matchTokens } from './match.js'
-import { type Expected, type MatchOutcome, type StartRule, TooDeep } from './parse-tree.js'
+import { type Expected, type MatchFailure, type MatchOutcome, type ParseNode, type StartRule, TooDeep } from './parse-tree.js'
+import { Recovery } from './recover.js'
 import { type InterpolationSource, lex, type TokenStream } from './lexer.js'
 import { SourceFile } from './source.js'
-import { lexDiagnostic, nestingDiagnostic, problemDiagnostic, syntaxDiagnostic } from './syntax-errors.js'
+import { lexDiagnostic, nestingDiagnostic, problemDiagnostic, separatorText, syntaxDiagnostic } from './syntax-errors.js'
 import { isKeyword, TOKEN } from './tokens.js'
 
 export interface ParseResult {
@@ -58,12 +60,48 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   if (lexed.tooDeep !== null) return failed(nestingDiagnostic(source, lexed.tooDeep))
   const extended = options.extensions?.includes('grants') === true || pragmaExtensions(source.text, lexed).includes('grants')
   const marked = extended ? markGrants(source.text, lexed) : null
-  const { tokens, outcome } = matchProgram(source, marked?.tokens ?? lexed)
-  if (!outcome.ok) return failed(syntaxDiagnostic(source, tokens, outcome.failure))
-  const built = buildProgram(outcome.root, source.text, tokens, (piece) => interpolate(source, piece, marked))
-  const problem = firstProblem(built)
-  if (problem !== null) return failed(problemDiagnostic(source, tokens, problem))
+  const match = matchProgram(source, marked?.tokens ?? lexed)
+  if (!match.outcome.ok) return { program: null, diagnostics: syntaxErrors(source, match.tokens, match.outcome.failure, marked) }
+  const built = build(source, match.tokens, match.outcome.root, marked)
+  if (built.problems.length > 0) return { program: null, diagnostics: problemDiagnostics(source, match.tokens, built) }
   return { program: built.tree, diagnostics: [] }
+}
+
+/** Errors of one file that are reported. */
+const MAX_ERRORS = 20
+
+/** Tokens that are read again to find more errors than the first: in a large file there is time for a few only. */
+const RECOVERY_TOKENS = 200_000
+
+/** The first error and, as far as they can be told from its consequences, those behind it, in the order of their places. */
+function syntaxErrors(source: SourceFile, lexed: TokenStream, first: MatchFailure, marked: Marked | null): readonly Diagnostic[] {
+  const found = [syntaxDiagnostic(source, lexed, first)]
+  const recovery = new Recovery(lexed)
+  let failure = first
+  for (let left = RECOVERY_TOKENS; left > lexed.units.length && found.length < MAX_ERRORS; left -= recovery.tokens.units.length) {
+    // The language reports a missing separator between top-level items at once.
+    if (found.at(-1)!.message.includes(separatorText(true))) break
+    const tokens = recovery.skip(failure.position)
+    const match = tokens === null ? null : matchAgain(source, tokens)
+    if (match === null) break
+    if (match.outcome.ok) {
+      found.push(...problemsAgain(source, match.tokens, match.outcome.root, marked))
+      break
+    }
+    ;({ failure } = match.outcome)
+    recovery.tokens = match.tokens
+    if (recovery.isFinding(failure.position)) found.push(syntaxDiagnostic(source, match.tokens, failure))
+  }
+  return found.toSorted((a, b) => a.span.start - b.span.start).slice(0, MAX_ERRORS)
+}
+
+/** Null where something nests too deeply, which was not what the first error was about. */
+function matchAgain(source: SourceFile, tokens: TokenStream): Match | null {
+  return guardDepth<Match | null>(
+    source,
+    () => matchProgram(source, tokens),
+    () => null,
+  )
 }
 
 /** As `matchTokens`; nesting that only the parser notices gets its place in the file. */
@@ -75,6 +113,20 @@ function matchStream(tokens: TokenStream, start: StartRule): MatchOutcome {
   }
 }
 
+function problemsAgain(source: SourceFile, tokens: TokenStream, root: ParseNode, marked: Marked | null): readonly Diagnostic[] {
+  return guardDepth<readonly Diagnostic[]>(
+    source,
+    // The arms of a `select` may have been cut out.
+    () => problemDiagnostics(source, tokens, build(source, tokens, root, marked)).filter(({ code }) => code !== 'P009'),
+    () => [],
+  )
+}
+
+interface Match {
+  readonly tokens: TokenStream
+  readonly outcome: MatchOutcome
+}
+
 /** Statements that follow a hidden line break in one file; each costs a match of the whole file. */
 const MAX_HIDDEN_BREAKS = 50
 
@@ -82,7 +134,7 @@ const MAX_HIDDEN_BREAKS = 50
  * A line break inside a block comment or behind a `\` is no token, and most code reads on across it. Where nothing but the end
  * of the statement can stand, though, such a break ends it; only the failure of the match tells the two apart.
  */
-function matchProgram(source: SourceFile, lexed: TokenStream): { readonly tokens: TokenStream; readonly outcome: MatchOutcome } {
+function matchProgram(source: SourceFile, lexed: TokenStream): Match {
   let tokens = lexed
   let outcome = matchStream(tokens, 'program')
   for (let breaks = 0; !outcome.ok && breaks < MAX_HIDDEN_BREAKS; breaks += 1) {
@@ -140,8 +192,18 @@ function interpolate(source: SourceFile, piece: InterpolationSource, marked: Mar
   return built.problems.length > 0 ? piece.source : built.tree
 }
 
-function firstProblem(built: Built<unknown>): Problem | null {
-  return built.problems.reduce<Problem | null>((first, one) => (first === null || one.token < first.token ? one : first), null)
+function build(source: SourceFile, tokens: TokenStream, root: ParseNode, marked: Marked | null): Built<Program> {
+  return buildProgram(root, source.text, tokens, (piece) => interpolate(source, piece, marked))
+}
+
+/** One for each place. */
+function problemDiagnostics(source: SourceFile, tokens: TokenStream, { problems }: Built<unknown>): readonly Diagnostic[] {
+  const places = new Map<number, Problem>()
+  for (const problem of problems) if (!places.has(problem.token)) places.set(problem.token, problem)
+  return [...places.values()]
+    .toSorted((a, b) => a.token - b.token)
+    .slice(0, MAX_ERRORS)
+    .map((problem) => problemDiagnostic(source, tokens, problem))
 }
 
 /** Nesting beyond the limit, by its place in the file; never leaves this file. */

@@ -4559,6 +4559,7 @@ class Parser {
     const start = this.at
     if (kinds[this.at]! !== 112 /* ? */) return FAILED
     const t1 = this.at++
+    if (kinds[this.at]! === 111 /* [ */) return FAILED
     const n2 = this.unary()
     if (n2 === FAILED) return FAILED
     const base3 = this.waiting
@@ -5187,28 +5188,33 @@ class Parser {
     }
     { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return FAILED }
     const t3 = this.at++
-    const n4 = this.propertyName()
-    if (n4 === FAILED) return FAILED
-    if (kinds[this.at]! !== 99 /* ( */) return FAILED
-    const t5 = this.at++
-    let o6 = EMPTY
+    let o4 = EMPTY
     if (kinds[this.at]! === 113 /* \n */) {
-      const t7 = this.at++
-      o6 = this.node1(262 /* _iter */, 0, 0, ~t7)
+      const t5 = this.at++
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
     }
-    const base8 = this.waiting
-    loop10: for (;;) {
+    const n6 = this.propertyName()
+    if (n6 === FAILED) return FAILED
+    if (kinds[this.at]! !== 99 /* ( */) return FAILED
+    const t7 = this.at++
+    let o8 = EMPTY
+    if (kinds[this.at]! === 113 /* \n */) {
+      const t9 = this.at++
+      o8 = this.node1(262 /* _iter */, 0, 0, ~t9)
+    }
+    const base10 = this.waiting
+    loop12: for (;;) {
       if (SET_10[kinds[this.at]!] !== 1) break
-      const here9 = this.at
-      const n11 = this.arg()
-      if (n11 === FAILED) { this.at = here9; break loop10 }
-      this.stack[this.waiting++] = n11
+      const here11 = this.at
+      const n13 = this.arg()
+      if (n13 === FAILED) { this.at = here11; break loop12 }
+      this.stack[this.waiting++] = n13
     }
-    const c12 = this.column(base8, 0, 1)
-    this.waiting = base8
+    const c14 = this.column(base10, 0, 1)
+    this.waiting = base10
     if (kinds[this.at]! !== 100 /* ) */) return FAILED
-    const t13 = this.at++
-    return this.node7(198 /* methodOp */, start, this.at, o1, ~t3, n4, ~t5, o6, c12, ~t13)
+    const t15 = this.at++
+    return this.node8(198 /* methodOp */, start, this.at, o1, ~t3, o4, n6, ~t7, o8, c14, ~t15)
   }
 
   private memberOp(): number {
@@ -5221,10 +5227,15 @@ class Parser {
     }
     { const kind = kinds[this.at]!; if ((kind < 109 /* ?. */ || kind > 110 /* . */)) return FAILED }
     const t3 = this.at++
-    const n4 = this.propertyName()
-    if (n4 === FAILED) return FAILED
+    let o4 = EMPTY
+    if (kinds[this.at]! === 113 /* \n */) {
+      const t5 = this.at++
+      o4 = this.node1(262 /* _iter */, 0, 0, ~t5)
+    }
+    const n6 = this.propertyName()
+    if (n6 === FAILED) return FAILED
     if (kinds[this.at]! === 99 /* ( */) return FAILED
-    return this.node3(199 /* memberOp */, start, this.at, o1, ~t3, n4)
+    return this.node4(199 /* memberOp */, start, this.at, o1, ~t3, o4, n6)
   }
 
   private propertyName(): number {
