@@ -33,9 +33,19 @@ export function withFileLock<T>(path: string, work: () => T): T {
   try {
     return work()
   } finally {
-    // Not the lock of somebody who thought that we were gone.
-    if (holderOf(path) === own) rmSync(path, { force: true })
+    release(path, own)
   }
+}
+
+/** Not the lock of somebody who thought that we were gone. One that cannot be read is ours, as far as anybody can tell. */
+function release(path: string, own: string): void {
+  let holder: string | null
+  try {
+    holder = holderOf(path)
+  } catch {
+    holder = own
+  }
+  if (holder === own) rmSync(path, { force: true })
 }
 
 /** What the lock says now, null where none can be made. */

@@ -7,6 +7,7 @@
 
 import { fstatSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { osErrorCode } from '../os-errors.js'
 
 export type FileAccess = 'read' | 'write' | 'create' | 'delete' | 'list' | 'exec'
 
@@ -115,8 +116,9 @@ export class FileSandbox {
     let now: { readonly dev: number; readonly ino: number } | null = null
     try {
       now = realpathSync(real) === real ? lstatSync(real) : null
-    } catch {
-      // It was moved away between opening and checking.
+    } catch (cause) {
+      // It was moved away between opening and checking; anything else is said as it is.
+      if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(osErrorCode(cause))) throw cause
     }
     if (now === null || now.dev !== opened.dev || now.ino !== opened.ino) this.changed(real, access)
   }

@@ -9,7 +9,7 @@ import { stringifyJson } from './json-write.js'
 import { isAbsolutePath, normalizePath } from './path-lexical.js'
 import { failRuntime, here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
-import { appendLine, environment, jsonData, readText, stateRoot } from './state-files.js'
+import { appendLine, environment, jsonData, readKept, stateRoot } from './state-files.js'
 import { isoNow } from './time-dates.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -48,7 +48,7 @@ function* fileOf(namespace: string, options: HarnDict): Script<string> {
 
 /** Living records in the order in which they were stored. */
 function* load(path: string): Script<HarnDict[]> {
-  const text = yield* readText(path)
+  const text = yield* readKept(path, 'memory')
   if (text === null) return []
   yield* here((ctx) => ctx.charge(text.length >> 4, text.length))
   const records = new Map<string, HarnDict>()

@@ -5,9 +5,9 @@ import { builtin, family } from './builtin.js'
 import type { BuiltinDef } from './builtin.js'
 import { fnv1a } from './core-hash.js'
 import { readRecordFile, updateRecordFile } from './record-files.js'
-import { here, scripts } from './scripted.js'
+import { failWith, here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
-import { directoryNames, executionRoot, fileFacts, jsonData, readJson, stateRoot } from './state-files.js'
+import { directoryNames, executionRoot, fileFacts, isMissing, jsonData, stateRoot } from './state-files.js'
 import { isoNow } from './time-dates.js'
 import { isAbsolutePath, normalizePath, relativePath } from './path-lexical.js'
 import { utf8 } from './tools-json.js'
@@ -37,10 +37,12 @@ function* load(): Script<Facts> {
   const folder = `${(yield* stateRoot()).root}/metadata`
   const names = yield* directoryNames(folder)
   const facts = new Map<string, ReadonlyMap<string, HarnDict>>()
-  if (Array.isArray(names)) {
-    for (const name of sortTexts([...(names as readonly string[])])) {
-      const file = yield* readJson(`${folder}/${name}/entries.json`)
-      const entries = file instanceof HarnDict ? file.get('entries') : null
+  if ('detail' in names) {
+    if (!isMissing(names)) failWith(`metadata: failed to read ${folder}: ${names.detail}`)
+  } else {
+    for (const name of sortTexts([...names])) {
+      const { content } = yield* readRecordFile(`${folder}/${name}/entries.json`, 'metadata')
+      const entries = content.get('entries') ?? null
       if (entries instanceof HarnDict) facts.set(name, readEntries(entries))
     }
   }

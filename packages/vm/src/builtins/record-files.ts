@@ -2,12 +2,12 @@
 // what was read, which the provider of files decides; otherwise another process came first, and the change is made to what that one wrote.
 
 import type { Context } from './builtin.js'
-import { refusal, textField } from './fs-ask.js'
+import { refusal } from './fs-ask.js'
 import { parseJson } from './json-read.js'
 import { ask, failWith, here } from './scripted.js'
 import type { Script } from './scripted.js'
 import { parentPath } from './path-lexical.js'
-import { makeDirectory, prettyJson, replaceFile } from './state-files.js'
+import { makeDirectory, prettyJson, readKept, replaceFile } from './state-files.js'
 import { HarnDict } from '../values/dict.js'
 
 /** What a file said when it was last read or written. */
@@ -25,13 +25,8 @@ const MOST_ATTEMPTS = 1000
 
 /** A file that cannot be read is an error: taken for an empty one it would be written over. `label` begins messages. */
 export function* readRecordFile(path: string, label: string): Script<RecordFile> {
-  const answer = yield* ask({ kind: 'fs.read', args: { path, encoding: 'utf8' } })
-  const refused = refusal(answer)
-  if (refused !== null) {
-    if (refused.code === 'ENOENT' || refused.code === 'ENOTDIR') return { content: new HarnDict(), hash: null, damaged: null }
-    return failWith(`${label}: failed to read ${path}: ${refused.detail}`)
-  }
-  const text = textField(answer, 'data')
+  const text = yield* readKept(path, label)
+  if (text === null) return { content: new HarnDict(), hash: null, damaged: null }
   return yield* here((ctx) => {
     const hash = hashOf(ctx, text)
     const parsed = parseJson(text)

@@ -54,6 +54,18 @@ export function* readText(path: string): Script<string | null> {
   return refusal(answer) === null ? textField(answer, 'data') : null
 }
 
+/** The same, but only for a file that is not there; one that cannot be read is an error. `label` begins its message. */
+export function* readKept(path: string, label: string): Script<string | null> {
+  const answer = yield* ask({ kind: 'fs.read', args: { path, encoding: 'utf8' } })
+  const refused = refusal(answer)
+  if (refused === null) return textField(answer, 'data')
+  return isMissing(refused) ? null : failWith(`${label}: failed to read ${path}: ${refused.detail}`)
+}
+
+export function isMissing({ code }: Refusal): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR'
+}
+
 /** The JSON value in a file; null when there is none or it is damaged. */
 export function* readJson(path: string): Script {
   const text = yield* readText(path)
@@ -90,7 +102,13 @@ function* change(
   return refused === null ? null : failWith(`${label}: failed to write ${path}: ${refused.detail}`)
 }
 
-/** Deletes a file or directory; whether there was one. */
+/** Deletes a file or directory that may be there. */
+export function* deleteKept(path: string, label: string): Script<null> {
+  const refused = refusal(yield* ask({ kind: 'fs.write', args: { op: 'delete', path } }))
+  return refused === null || isMissing(refused) ? null : failWith(`${label}: failed to delete ${path}: ${refused.detail}`)
+}
+
+/** Deletes a file or directory; whether there was one that could be. */
 export function* deletePath(path: string): Script<boolean> {
   return refusal(yield* ask({ kind: 'fs.write', args: { op: 'delete', path } })) === null
 }

@@ -8,7 +8,7 @@ import { readRecordFile, updateRecordFile } from './record-files.js'
 import type { RecordFile } from './record-files.js'
 import { here, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
-import { deletePath, jsonData, stateRoot } from './state-files.js'
+import { deleteKept, jsonData, stateRoot } from './state-files.js'
 import type { BuiltinFamily } from './registry.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -70,7 +70,7 @@ const OPERATIONS: Readonly<Record<string, (kind: Kind, key: string, value: Value
   },
   *clear(kind) {
     if (kind === 'store') return yield* change(kind, () => new HarnDict())
-    yield* deletePath(yield* pathOf(kind))
+    yield* deleteKept(yield* pathOf(kind), kind)
     yield* here((ctx) => (ctx.state(records)[kind] = { content: new HarnDict(), hash: null, damaged: null }))
     return null
   },

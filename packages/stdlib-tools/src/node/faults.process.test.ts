@@ -1,0 +1,123 @@
+// Each file operation of a script, with each of its calls to the operating system failing in turn: it says what failed, the old content
+// stays whole, and nothing is left behind.
+
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createRuntime } from '../runtime.js'
+import { withFault } from '../test-support/faulty-fs.js'
+import type { Fault } from '../test-support/faulty-fs.js'
+import { nodeProviders } from './providers.js'
+
+vi.mock('node:fs', async (original) => {
+  const { faultyFs } = await import('../test-support/faulty-fs.js')
+  return faultyFs(await original())
+})
+
+let box: string
+beforeEach(() => {
+  box = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-faults-')))
+})
+afterEach(() => rmSync(box, { recursive: true }))
+
+/** All files with their contents. */
+function contents(folder: string, below = ''): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const name of readdirSync(join(folder, below))) {
+    const path = below === '' ? name : `${below}/${name}`
+    if (statSync(join(folder, path)).isDirectory()) Object.assign(found, contents(folder, path))
+    else found[path] = readFileSync(join(folder, path), 'utf8')
+  }
+  return found
+}
+
+const FILES = {
+  'a.txt': 'old\n',
+  'b.txt': 'other\n',
+  'd/x.txt': 'x',
+  '.harn/store.json': '{"k": "old"}',
+  '.harn/checkpoints/main.json': '{"k": "old"}',
+  '.harn/memory/n/events.jsonl': '{"_type": "memory_record", "id": "1", "key": "k", "text": "old"}\n',
+}
+
+function prepare(): void {
+  rmSync(box, { recursive: true })
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(join(box, path, '..'), { recursive: true })
+    writeFileSync(join(box, path), text)
+  }
+}
+
+/** What is printed, or the message of the error. */
+async function run(source: string, sandbox: 'root' | 'none'): Promise<string> {
+  const runtime = createRuntime({ providers: nodeProviders({ root: box, sandbox }), grants: ['*'] })
+  const result = await runtime.start(runtime.compile(source, { file: join(box, 'main.harn') })).result
+  return result.status === 'failed' ? `failed: ${result.error.message}` : `${result.status}: ${result.output}`
+}
+
+/** Source, and the words of which the message of a failure has one: paths as the script gave them. */
+const OPERATIONS: readonly (readonly [name: string, source: string, names: RegExp])[] = [
+  ['write_file', 'write_file("a.txt", "new content")', /a\.txt/],
+  ['write_file, a new one', 'write_file("c.txt", "new content")', /c\.txt/],
+  ['write_file_bytes', 'write_file_bytes("a.txt", bytes_from_string("new content"))', /a\.txt/],
+  ['append_file', 'append_file("a.txt", "more")', /a\.txt/],
+  ['copy_file', 'copy_file("b.txt", "a.txt")', /a\.txt/],
+  ['move_file', 'move_file("b.txt", "a.txt")', /b\.txt|move_file/],
+  ['delete_file', 'delete_file("a.txt")', /a\.txt/],
+  ['delete_file, a folder', 'delete_file("d")', /d/],
+  ['mkdir', 'mkdir("p/q/r")', /p\/q/],
+  ['read_file', 'println(read_file("a.txt"))', /a\.txt/],
+  ['read_file_bytes', 'println(read_file_bytes("a.txt"))', /a\.txt/],
+  ['list_dir', 'println(list_dir("d"))', /d/],
+  ['stat', 'println(stat("a.txt").size)', /a\.txt/],
+  ['store_set', 'store_set("k", "new")', /store/],
+  ['store_get', 'println(store_get("k"))', /store/],
+  ['store_clear', 'store_clear()', /store/],
+  ['checkpoint', 'checkpoint("k", "new")', /checkpoint/],
+  ['checkpoint_clear', 'checkpoint_clear()', /checkpoint/],
+  ['metadata_save', 'metadata_set("d", "n", {a: 1})\nmetadata_save()\nprintln(metadata_get("d"))', /metadata/],
+  ['memory_store', 'import { memory_store } from "std/memory"\nmemory_store("n", "k", "new")', /memory/],
+  ['memory_recall', 'import { memory_recall } from "std/memory"\nprintln(memory_recall("n", "old"))', /memory/],
+]
+
+const CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE'] as const
+
+describe.each(['root', 'none'] as const)('sandbox: %s', (sandbox) => {
+  test.each(OPERATIONS)('%s', async (_name, source, names) => {
+    prepare()
+    const { result, calls } = await withFault({ at: Infinity, code: '' }, () => run(source, sandbox))
+    expect(result).toMatch(/^done/)
+    const after = contents(box)
+    const faults: Fault[] = calls.map((_call, at) => ({ at: at + 1, code: CODES[at % CODES.length]! }))
+    faults.push(...calls.flatMap((call, at) => (call === 'writeSync' ? [{ at: at + 1, code: 'ENOSPC', short: true }] : [])))
+    for (const fault of faults) {
+      prepare()
+      const { result: outcome, failed } = await withFault(fault, () => run(source, sandbox))
+      const where = `${failed} (${fault.at} of ${calls.join(' ')}): ${fault.code}${fault.short === true ? ' after a part' : ''}`
+      const found = contents(box)
+      if (outcome.startsWith('done')) {
+        expect(plain(outcome), where).toBe(plain(result))
+        expect(withoutTimes(found), where).toEqual(withoutTimes(after))
+        continue
+      }
+      expect(outcome, where).toMatch(/\(os error \d+\)|File access violation/)
+      expect(outcome, where).toMatch(names)
+      for (const [path, text] of Object.entries(FILES)) {
+        // Old or new, and nothing between.
+        if (found[path] !== after[path]) expect(found[path], `${where}: ${path}`).toBe(text)
+      }
+      const strays = Object.keys(found).filter((path) => !(path in FILES) && !(path in after))
+      expect(strays, where).toEqual([])
+    }
+  })
+})
+
+function plain(text: string): string {
+  return text.replaceAll(/"?\b(id|stored_at|generatedAt|modified)"?: ?("[^"]*"|[^,}]*)/g, '$1')
+}
+
+/** Ids and times differ from run to run. */
+function withoutTimes(files: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([path, text]) => [path, plain(text)]))
+}
