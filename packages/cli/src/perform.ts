@@ -1,7 +1,7 @@
 // What `run`, `resume` and `snapshot` have in common: a run that prints as it goes, can be stopped from outside, and can be
 // written down on the way.
 
-import { callOf } from '@bridle/stdlib-tools'
+import { callOf, isToolError } from '@bridle/stdlib-tools'
 import type { Module, RecordedCall, Run, RunResult, StartOptions } from '@bridle/stdlib-tools'
 import { writeWholeFile } from '@bridle/stdlib-tools/node'
 import type { Value } from '@bridle/vm'
@@ -40,12 +40,18 @@ export async function perform(performance: Performance): Promise<number> {
         process.stderr.write(savedLine(file, saved))
       }
     }
-    const result = await run.result
+    const result = await run.result.catch(unrecorded)
     if (result.status === 'done') performance.onDone?.(result.raw)
     return report(result, { ...performance, stop })
   } finally {
     stop.end()
   }
+}
+
+/** A run ends where it can no longer be written down. Throws CommandError for that, and what is thrown otherwise. */
+function unrecorded(cause: unknown): never {
+  if (isToolError(cause) && cause.code === 'store_unavailable') throw new CommandError(cause.message)
+  throw cause
 }
 
 export interface Saved {
@@ -82,7 +88,7 @@ export async function performUntil(
       saving ??= save(run, snapshotFile)
       await saving
     }
-    const result: RunResult = await run.result
+    const result: RunResult = await run.result.catch(unrecorded)
     const saved = await (saving as Promise<Saved> | null)
     if (saved !== null) return { code: stop.isCancelled ? stop.code : 0, saved }
     return { code: report(result, { ...performance, stop }), saved: null }

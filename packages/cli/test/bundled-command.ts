@@ -28,7 +28,9 @@ export async function bundledCommand(): Promise<{ readonly path: string; readonl
     external: Object.keys(manifestOf('cli').dependencies ?? {}),
     alias: Object.fromEntries(entries().map((entry) => [entry.name, join(root, entry.source)])),
     define: { BRIDLE_VERSION: JSON.stringify(manifestOf('cli').version) },
-    banner: { js: "import { createRequire as make } from 'node:module';const require = make(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as makeBundleRequire } from 'node:module';const require = makeBundleRequire(import.meta.url);",
+    },
   })
   return { path: join(folder, 'bridle.js'), folder }
 }

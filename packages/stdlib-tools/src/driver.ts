@@ -349,13 +349,7 @@ export class Driver {
 
   private log(entry: JournalEntry): void {
     this.trace?.add(entry)
-    try {
-      this.options.journal?.append(entry)
-    } catch (cause) {
-      if (isToolError(cause)) throw cause
-      // An effect is written down before it is performed, so nothing has happened that the journal does not know of.
-      throw new ToolError('store_unavailable', `the journal cannot be written: ${messageOf(cause)}`, { cause })
-    }
+    if (this.options.journal !== undefined) appendTo(this.options.journal, entry)
   }
 
   private print(text: string): void {
@@ -409,4 +403,17 @@ function failure(effect: Effect, cause: unknown): EffectOutcome {
 /** How a run ends whose tasks all wait for each other. */
 export function stuckFault(): Fault {
   return runtimeFault('deadlock: every task is waiting and nothing can wake one')
+}
+
+/**
+ * Raises ToolError `store_unavailable` when it cannot be written. An effect is written down before it is performed, so nothing has happened
+ * that the journal does not know of.
+ */
+export function appendTo(journal: Journal, entry: JournalEntry): void {
+  try {
+    journal.append(entry)
+  } catch (cause) {
+    if (isToolError(cause)) throw cause
+    throw new ToolError('store_unavailable', `the journal cannot be written: ${messageOf(cause)}`, { cause })
+  }
 }

@@ -8,7 +8,7 @@ import type { HostBridge } from './bridge/host-bridge.js'
 import { Cancellation } from './cancellation.js'
 import { systemClock } from './clock.js'
 import type { Clock } from './clock.js'
-import { Driver } from './driver.js'
+import { Driver, appendTo } from './driver.js'
 import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine, StartFacts } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import { EventStream } from './events.js'
@@ -263,14 +263,8 @@ export class Run {
     if (signal?.aborted === true) onAbort()
     else signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      journal?.append({
-        type: 'run',
-        format: JOURNAL_FORMAT,
-        runId,
-        program: program.hash(),
-        label: program.label,
-        sources: withoutStd(program.sources),
-      })
+      const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
+      if (journal !== undefined) appendTo(journal, { type: 'run', ...head, sources: withoutStd(program.sources) })
       const result = this.resultOf(await this.driver.run())
       this.recorder?.end(result.status, complaintOf(result))
       this.emit({ type: 'end', status: result.status })

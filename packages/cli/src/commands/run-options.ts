@@ -4,8 +4,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Journal, TraceOptions } from '@bridle/stdlib-tools'
-import { Redactor, plainFromHost } from '@bridle/stdlib-tools'
+import type { Journal, TraceOptions, TraceSink } from '@bridle/stdlib-tools'
+import { Redactor, ToolError, plainFromHost } from '@bridle/stdlib-tools'
 import { fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
 import { modelFixtures } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
@@ -30,9 +30,26 @@ export function tracingOf(path: string): { readonly tracing: TraceOptions; reado
   const file = isFolder ? join(path, `${runId}.jsonl`) : path
   try {
     if (isFolder) process.stderr.write(`trace: ${runId}\n`)
-    return { runId, tracing: { sinks: [fileTrace(file)], redact: { secrets } } }
+    return { runId, tracing: { sinks: [outspoken(fileTrace(file), file)], redact: { secrets } } }
   } catch (cause) {
     throw new CommandError(`cannot write ${file}: ${reasonOf(cause)}`)
+  }
+}
+
+/** Says what it cannot write; the run goes on without it. */
+function outspoken(sink: TraceSink, file: string): TraceSink {
+  const saying = (work: () => void): void => {
+    try {
+      work()
+    } catch (cause) {
+      process.stderr.write(`bridle: cannot write ${file}: ${reasonOf(cause)}; the trace ends there\n`)
+      throw cause
+    }
+  }
+  return {
+    ...sink,
+    append: (event) => saying(() => sink.append(event)),
+    blob: (hash, text) => saying(() => sink.blob?.(hash, text)),
   }
 }
 
@@ -63,10 +80,21 @@ export function readInput(text: string): Plain {
 }
 
 export function openJournal(path: string): Journal {
+  const refused = (cause: unknown): CommandError => new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
   try {
-    return fileJournal(path)
+    const journal = fileJournal(path)
+    return {
+      ...journal,
+      append(entry) {
+        try {
+          journal.append(entry)
+        } catch (cause) {
+          throw new ToolError('store_unavailable', refused(cause).message, { cause })
+        }
+      },
+    }
   } catch (cause) {
-    throw new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
+    throw refused(cause)
   }
 }
 

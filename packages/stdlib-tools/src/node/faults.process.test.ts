@@ -8,7 +8,16 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createRuntime } from '../runtime.js'
 import { withFault } from '../test-support/faulty-fs.js'
 import type { Fault } from '../test-support/faulty-fs.js'
+import type { EffectOutcome } from '@bridle/vm'
+import type { EffectCall } from '../providers/provider.js'
+import { fileSessions } from './acp-files.js'
+import { fileAuthStore } from './auth-file.js'
+import { fileJournal } from './journal-file.js'
+import { programFiles } from './program-files.js'
 import { nodeProviders } from './providers.js'
+import { fileRunStore } from './run-store.js'
+import { fileStore } from './store.js'
+import { overwriteFile } from './whole-file.js'
 
 vi.mock('node:fs', async (original) => {
   const { faultyFs } = await import('../test-support/faulty-fs.js')
@@ -81,6 +90,15 @@ const OPERATIONS: readonly (readonly [name: string, source: string, names: RegEx
   ['memory_recall', 'import { memory_recall } from "std/memory"\nprintln(memory_recall("n", "old"))', /memory/],
 ]
 
+const NO_CALL: EffectCall = {
+  id: 0,
+  runId: 'r',
+  idempotencyKey: 'r:0',
+  signal: new AbortController().signal,
+  now: 0,
+  exit: () => {},
+}
+
 const CODES = ['ENOSPC', 'EIO', 'EACCES', 'EROFS', 'EMFILE'] as const
 
 describe.each(['root', 'none'] as const)('sandbox: %s', (sandbox) => {
@@ -111,6 +129,107 @@ describe.each(['root', 'none'] as const)('sandbox: %s', (sandbox) => {
       expect(strays, where).toEqual([])
     }
   })
+})
+
+/** What hosts and the command keep in files. `error`: what the message says; null where a failure is no reason to stop. */
+const KEPT: readonly {
+  readonly name: string
+  readonly files: Record<string, string>
+  readonly work: () => unknown
+  readonly error: RegExp | null
+}[] = [
+  {
+    name: 'fileStore',
+    files: { 'kept.json': '{"n":{"k":"old"}}' },
+    work: () => {
+      const { perform } = fileStore(join(box, 'kept.json'))
+      const outcome = perform({ kind: 'store.op', args: { op: 'set', namespace: 'n', key: 'k', value: 'new' } }, NO_CALL)
+      if (!(outcome as EffectOutcome).ok) throw new Error(JSON.stringify(outcome))
+    },
+    error: /kept\.json.*os error/,
+  },
+  {
+    name: 'fileAuthStore',
+    files: { 'auth.json': '{"a":"old"}' },
+    work: () => fileAuthStore(join(box, 'auth.json')).set('a', 'new'),
+    error: /cannot (read|write) .*auth\.json: E/,
+  },
+  {
+    name: 'fileSessions',
+    files: { 's/one.json': '{"id":"one"}' },
+    work: () =>
+      fileSessions(join(box, 's')).save({ id: 'one', cwd: '/', parent: null, branchedAt: null, title: null, turns: [] }),
+    error: /^E[A-Z]+/,
+  },
+  {
+    name: 'fileJournal',
+    files: { 'run.jsonl': '' },
+    work: () => {
+      const journal = fileJournal(join(box, 'run.jsonl'))
+      try {
+        journal.append({ type: 'cancel', reason: 'x', now: 0 })
+      } finally {
+        journal.close?.()
+      }
+    },
+    error: /^E[A-Z]+/,
+  },
+  {
+    name: 'fileRunStore',
+    files: {},
+    work: () => {
+      const store = fileRunStore(join(box, 'runs'))
+      const lease = store.claim('r', { owner: 'a', now: 0, leaseMs: 1000 })!
+      store.append(lease, 'line')
+      store.release(lease, 'done')
+      store.close?.()
+    },
+    error: /E[A-Z]+/,
+  },
+  {
+    name: 'programFiles',
+    files: { 'p/e/name': 'old' },
+    work: () => programFiles(join(box, 'p'), 'e').write('name', new TextEncoder().encode('new')),
+    error: null,
+  },
+  { name: 'overwriteFile', files: { f: 'old' }, work: () => overwriteFile(join(box, 'f'), 'new'), error: /^E[A-Z]+/ },
+]
+
+test.each(KEPT)('$name', async ({ files, work, error }) => {
+  const prepareKept = (): void => {
+    rmSync(box, { recursive: true })
+    mkdirSync(box)
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(box, path, '..'), { recursive: true })
+      writeFileSync(join(box, path), text)
+    }
+  }
+  prepareKept()
+  const { calls } = await withFault({ at: Infinity, code: '' }, work)
+  const after = contents(box)
+  const faults: Fault[] = calls.map((_call, at) => ({ at: at + 1, code: CODES[at % CODES.length]! }))
+  faults.push(...calls.flatMap((call, at) => (call === 'writeSync' ? [{ at: at + 1, code: 'ENOSPC', short: true }] : [])))
+  for (const fault of faults) {
+    prepareKept()
+    let message: string | null = null
+    const attempt = (): void => {
+      try {
+        work()
+      } catch (cause) {
+        message = (cause as Error).message
+      }
+    }
+    const { failed } = await withFault(fault, attempt)
+    const where = `${failed} (${fault.at} of ${calls.join(' ')}): ${fault.code}`
+    const found = contents(box)
+    if (message !== null) expect(message, where).toMatch(error!)
+    else if (error !== null) expect(found, where).toEqual(after)
+    for (const [path, text] of Object.entries(found)) {
+      // Of a lease there are several, one after the other.
+      if (path.endsWith('lease.json')) expect(JSON.parse(text), where).toMatchObject({ fence: 1 })
+      else expect([files[path] ?? '', after[path]], `${where}: ${path}`).toContain(text)
+    }
+  }
 })
 
 function plain(text: string): string {

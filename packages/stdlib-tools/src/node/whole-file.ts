@@ -146,6 +146,8 @@ export function makeFolders(path: string, mode = 0o777): void {
     if (code === 'ENOENT' && dirname(path) !== path) {
       makeFolders(dirname(path), mode)
       mkdirSync(path, { mode })
-    } else if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw cause
+    } else if (code !== 'EEXIST') throw cause
+    else if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`, { cause }), { code: 'ENOTDIR' })
   }
 }
