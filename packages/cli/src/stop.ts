@@ -3,6 +3,9 @@
 
 import { EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_TIMEOUT } from './errors.js'
 
+/** The longest time of a timer; one of more would end at once. */
+export const LONGEST_MS = 2 ** 31 - 1
+
 export class Stop {
   /** Exit code of a run that was stopped. */
   code = EXIT_INTERRUPTED
@@ -28,7 +31,10 @@ export class Stop {
     this.timer =
       timeoutMs === null
         ? null
-        : setTimeout(() => this.stop(EXIT_TIMEOUT, `the run took longer than ${timeoutMs} ms`, false), timeoutMs)
+        : setTimeout(
+            () => this.stop(EXIT_TIMEOUT, `the run took longer than ${timeoutMs} ms`, false),
+            Math.min(timeoutMs, LONGEST_MS),
+          )
   }
 
   /** Heeds signals from now on; again does nothing. */

@@ -67,6 +67,14 @@ describe.concurrent('bridle run', () => {
     })
   })
 
+  test('a time limit that no timer can hold is none', async () => {
+    expect(await bridle(['run', '-e', 'sleep(20ms)\nprintln("awake")', '--timeout', '99999999999'])).toEqual({
+      code: 0,
+      stdout: 'awake\n',
+      stderr: '',
+    })
+  })
+
   test('a script from standard input; its int is the exit code', async () => {
     const ended = await bridle(['run', '-'], { stdin: 'pipeline default() {\n  println("x")\n  return 300\n}\n' })
     expect(ended).toEqual({ code: 255, stdout: 'x\n', stderr: '' })

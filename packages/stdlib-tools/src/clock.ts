@@ -10,8 +10,13 @@ export interface Clock {
   readonly virtual: boolean
 }
 
-/** setTimeout takes a signed 32-bit delay; longer waits are made of several. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+/** setTimeout takes a signed 32-bit delay, 24.8 days, and fires at once for a longer one. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** A time limit as setTimeout can wait for it. */
+export function timerMs(ms: number): number {
+  return Math.min(Math.max(0, ms), LONGEST_TIMER_MS)
+}
 
 export function systemClock(): Clock {
   let latest = 0
@@ -20,11 +25,11 @@ export function systemClock(): Clock {
     now,
     virtual: false,
     async until(dueMs, signal) {
-      // A timer may fire a little early, so the clock decides.
+      // A timer may fire a little early, and longer waits are made of several, so the clock decides.
       while (!signal.aborted) {
         const leftMs = dueMs - now()
         if (leftMs <= 0) return
-        await delay(Math.min(Math.ceil(leftMs), LONGEST_TIMEOUT_MS), signal)
+        await delay(timerMs(Math.ceil(leftMs)), signal)
       }
     },
   }

@@ -9,7 +9,7 @@ import { McpConnection, McpFailure, loopbackRedirect, revokeTokens } from '@brid
 import type { McpAuth } from '@bridle/stdlib-tools/mcp'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { manifestOf } from '../host.js'
-import { Stop } from '../stop.js'
+import { LONGEST_MS, Stop } from '../stop.js'
 
 export interface McpFlags {
   readonly json?: boolean
@@ -27,8 +27,6 @@ export interface McpLoginFlags extends McpFlags {
 
 /** Five minutes: a person has to find a password. */
 const DEFAULT_TIMEOUT_S = 300
-/** The limit of the whole is the stop's. */
-const LONGEST_MS = 2 ** 31 - 1
 
 export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Promise<number> {
   const { url, auth: declared } = serverOf(server)
@@ -102,6 +100,7 @@ function forget(store: FileAuthStore, server: string): void {
 /** Connects, and asks for the tools, since some servers greet anyone. What the server calls itself. */
 async function greet(url: URL, auth: McpAuth, signal: AbortSignal): Promise<string> {
   const config = { name: url.href, transport: 'http', url: url.href, authToken: null, auth, proxyServerName: null } as const
+  // The limit of the whole is the stop's.
   const limits = { timeoutMs: LONGEST_MS, signal }
   const connection = await McpConnection.open(
     { config, cwd: undefined, env: {}, stderr: 'ignore', connectTimeoutMs: LONGEST_MS, handlers: {}, fetch: undefined },

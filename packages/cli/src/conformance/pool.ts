@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import type { ConformanceTest } from './discover.js'
 import type { Mode } from './modes.js'
 import type { TestResult } from './report.js'
+import { LONGEST_MS } from '../stop.js'
 
 /** What the main thread says to a worker. */
 export type ToWorker =
@@ -107,7 +108,7 @@ class Thread {
         mode = message.mode
         if (late !== null) return
         clearTimeout(timer)
-        timer = setTimeout(onLate, timeLimitMs)
+        timer = setTimeout(onLate, Math.min(timeLimitMs, LONGEST_MS))
       }
       const onError = (cause: Error): void => finish(late ?? `the test thread failed: ${cause.stack ?? cause.message}`, true)
       const onExit = (code: number): void => finish(late ?? `the test thread ended (exit code ${code})`, true)

@@ -8,6 +8,7 @@ import { LinkError } from '@bridle/vm'
 import { renderFault } from '../fault-report.js'
 import { sourcesOf } from '../load.js'
 import type { TestFile } from './discover.js'
+import { LONGEST_MS } from '../stop.js'
 
 export interface TestResult {
   readonly file: string
@@ -80,7 +81,8 @@ async function runTest(file: TestFile, name: string, module: Module, options: Ru
   const limit = new AbortController()
   const onAbort = (): void => limit.abort(new Error('interrupted'))
   options.signal.addEventListener('abort', onAbort, { once: true })
-  const timer = setTimeout(() => limit.abort(new Error(`timed out after ${options.timeLimitMs} ms`)), options.timeLimitMs)
+  const { timeLimitMs } = options
+  const timer = setTimeout(() => limit.abort(new Error(`timed out after ${timeLimitMs} ms`)), Math.min(timeLimitMs, LONGEST_MS))
   let result: RunResult
   try {
     result = await options.runtime.start(module, { signal: limit.signal }).result

@@ -2,6 +2,7 @@
 // other side. The other side is not trusted to behave: answers that come late, twice or for nobody are dropped, and every
 // request settles, at its time limit or with the connection at the latest.
 
+import { timerMs } from '../clock.js'
 import type { MessageTransport } from './stream-transport.js'
 
 export type BridgeFault =
@@ -116,7 +117,7 @@ export class JsonRpcPeer {
       signal?.addEventListener('abort', onAbort, { once: true })
       limit.timer = setTimeout(
         () => give({ kind: 'timeout', message: `Bridge: host did not respond to '${method}' within ${secondsText(timeoutMs)}` }),
-        Math.min(timeoutMs, 2 ** 31 - 1),
+        timerMs(timeoutMs),
       )
       this.transport.send({ jsonrpc: '2.0', id, method, params }).catch(() => this.onClosed())
     })

@@ -3,12 +3,12 @@
 // has no words for; these run here.
 
 import type { Effect, EffectOutcome } from '@bridle/vm'
+import { LONGEST_TIMER_MS, timerMs } from '../clock.js'
 import { answered, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
 import { isRecord } from './jsonrpc.js'
 import type { JsonRpcPeer, Params } from './jsonrpc.js'
 
-const NO_LIMIT_MS = 2 ** 31 - 1
 /** Older output is dropped by the client beyond this. */
 const OUTPUT_BYTES = 8 << 20
 
@@ -75,11 +75,11 @@ async function runInTerminal(
 /** The exit code, -1 for a signal; null when the time was over, and the program was ended. */
 async function endOf(peer: JsonRpcPeer, here: Params, timeoutMs: number | null, signal: AbortSignal): Promise<number | null> {
   const limit = new AbortController()
-  const timer = timeoutMs === null ? undefined : setTimeout(() => limit.abort(), timeoutMs)
+  const timer = timeoutMs === null ? undefined : setTimeout(() => limit.abort(), timerMs(timeoutMs))
   try {
     const ended = await peer.request('terminal/wait_for_exit', here, {
       signal: AbortSignal.any([signal, limit.signal]),
-      timeoutMs: NO_LIMIT_MS,
+      timeoutMs: LONGEST_TIMER_MS,
     })
     const code = isRecord(ended) ? ended['exitCode'] : null
     return typeof code === 'number' ? code : -1

@@ -2,6 +2,7 @@
 // timeout, cancellation and translation of outcomes.
 
 import type { EffectOutcome, Plain } from '@bridle/vm'
+import { timerMs } from '../clock.js'
 import type { HostBridge } from '../bridge/host-bridge.js'
 import { answered } from '../providers/provider.js'
 import type { EffectCall, Provider } from '../providers/provider.js'
@@ -165,7 +166,7 @@ async function waitFor(
             message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`,
             details: { limit_ms: timeoutMs },
           }),
-        Math.min(timeoutMs, 2 ** 31 - 1),
+        timerMs(timeoutMs),
       )
     }
   })

@@ -6,6 +6,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { HarnFloat } from '@bridle/vm'
 import type { EffectOutcome, Plain } from '@bridle/vm'
+import { LONGEST_TIMER_MS, timerMs } from '../clock.js'
 import { osErrorText } from '../os-errors.js'
 import { categorizedError, messageOf, runtimeError, thrownError } from '../providers/provider.js'
 import { VERSION } from '../version.js'
@@ -77,8 +78,6 @@ const SERVER_FEATURES: ReadonlyMap<string, string> = new Map([
   ['tasks/cancel', 'tasks'],
 ])
 
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
-
 export class McpConnection {
   readonly config: McpServerConfig
   private readonly client: Client
@@ -133,7 +132,7 @@ export class McpConnection {
     const limit = new Deadline(options.connectTimeoutMs, signal)
     try {
       if (signal.aborted) throw new Error('cancelled')
-      await client.connect(transport, { timeout: LONGEST_TIMEOUT_MS, signal: limit.signal })
+      await client.connect(transport, { timeout: LONGEST_TIMER_MS, signal: limit.signal })
     } catch (cause) {
       await connection.close()
       throw new McpFailure(connection.explain(cause, 'initialize', limit), { cause })
@@ -190,7 +189,7 @@ export class McpConnection {
         : { _meta: { ...(given['_meta'] as { readonly [key: string]: unknown } | undefined), progressToken: token } }
     try {
       const result = await this.client.request({ method, params: { ...given, ...named, ...meta } }, this.resultSchema, {
-        timeout: LONGEST_TIMEOUT_MS,
+        timeout: LONGEST_TIMER_MS,
         signal: limit.signal,
       })
       return { ok: true, value: result as unknown as Plain }
@@ -352,13 +351,10 @@ class Deadline {
     this.ms = ms
     this.outer = outer
     this.signal = this.controller.signal
-    this.timer = setTimeout(
-      () => {
-        this.timedOut = true
-        this.controller.abort(new Error('timeout'))
-      },
-      Math.min(Math.max(0, ms), LONGEST_TIMEOUT_MS),
-    )
+    this.timer = setTimeout(() => {
+      this.timedOut = true
+      this.controller.abort(new Error('timeout'))
+    }, timerMs(ms))
     if (outer.aborted) this.onAbort()
     else outer.addEventListener('abort', this.onAbort, { once: true })
   }

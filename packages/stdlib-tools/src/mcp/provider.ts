@@ -3,6 +3,7 @@
 // the options of now. `close` ends all of them, and the processes behind them.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { timerMs } from '../clock.js'
 import { pinnedNumber } from '../builtins/mcp.js'
 import { answered, categorizedError, messageOf, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
@@ -358,7 +359,7 @@ export class McpConnections implements Provider {
       this.keepAlive.delete(number)
       const leaving = this.disconnect(number).then(() => void this.leaving.delete(leaving))
       this.leaving.add(leaving)
-    }, keepAliveMs)
+    }, timerMs(keepAliveMs))
     timer.unref?.()
     this.keepAlive.set(number, timer)
     return answered(null)

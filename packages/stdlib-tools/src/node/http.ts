@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { createHash } from 'node:crypto'
 import type { Agent, Dispatcher, ProxyAgent } from 'undici'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { timerMs } from '../clock.js'
 import { osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, categorizedError, messageOf, refused, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider } from '../providers/provider.js'
@@ -212,7 +213,7 @@ class HttpClient {
     const { default: undici } = await import('undici')
     const limit = new AbortController()
     const totalMs = typeof args['timeoutMs'] === 'number' ? args['timeoutMs'] : (this.options.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-    const timer = setTimeout(() => limit.abort(timeoutError()), Math.min(Math.max(0, totalMs), 2 ** 31 - 1))
+    const timer = setTimeout(() => limit.abort(timeoutError()), timerMs(totalMs))
     const onAbort = (): void => limit.abort(call.signal.reason)
     if (call.signal.aborted) onAbort()
     else call.signal.addEventListener('abort', onAbort, { once: true })
@@ -415,7 +416,7 @@ async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | nu
     return await Promise.race([
       promise,
       new Promise<null>((resolve) => {
-        timer = setTimeout(() => resolve(null), Math.min(Math.max(0, timeoutMs), 2 ** 31 - 1))
+        timer = setTimeout(() => resolve(null), timerMs(timeoutMs))
       }),
     ])
   } finally {

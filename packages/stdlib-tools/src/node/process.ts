@@ -7,6 +7,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { arch, homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { isSecretVariable } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { timerMs } from '../clock.js'
 import { osErrorCode, osErrorText } from '../os-errors.js'
 import { answered, categorizedError, messageOf, refused, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider } from '../providers/provider.js'
@@ -126,13 +127,10 @@ function run(options: Execution): Promise<EffectOutcome> {
     let timer: NodeJS.Timeout | undefined
     const onAbort = (): void => killGroup(child, 'SIGKILL')
     if (options.timeoutMs !== null) {
-      timer = setTimeout(
-        () => {
-          timedOut = true
-          killGroup(child, 'SIGKILL')
-        },
-        Math.min(Math.max(0, options.timeoutMs), 2 ** 31 - 1),
-      )
+      timer = setTimeout(() => {
+        timedOut = true
+        killGroup(child, 'SIGKILL')
+      }, timerMs(options.timeoutMs))
     }
     options.signal.addEventListener('abort', onAbort, { once: true })
     const finish = (outcome: EffectOutcome): void => {

@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream'
 import { URL } from 'node:url'
 import type { RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { timerMs } from '../clock.js'
 import { osErrorText } from '../os-errors.js'
 import { answered, refused } from '../providers/provider.js'
 import { checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
@@ -303,7 +304,7 @@ function waitFor(
       },
     }
     const onAbort = (): void => finish({ timeout: true })
-    const timer = setTimeout(() => finish({ timeout: true }), Math.min(timeoutMs, 2 ** 31 - 1))
+    const timer = setTimeout(() => finish({ timeout: true }), timerMs(timeoutMs))
     signal.addEventListener('abort', onAbort, { once: true })
     holder.waiter = waiter
   })
@@ -314,7 +315,7 @@ function reject(socket: Duplex, status: string): void {
 }
 
 function closeWhenIdle(socket: WebSocket, idleMs: number): void {
-  const timer = setTimeout(() => socket.close(1001, 'idle timeout'), idleMs)
+  const timer = setTimeout(() => socket.close(1001, 'idle timeout'), timerMs(idleMs))
   timer.unref()
   const touch = (): void => {
     timer.refresh()

@@ -230,6 +230,12 @@ test('what goes wrong is an error dict, tried again where that can help', async 
   expect(await run(`println(llm_healthcheck("openai"))`, env, [error(401, 'bad key')])).toContain('valid: false')
 })
 
+test('a time limit that no timer can hold is none', async () => {
+  const body = { choices: [{ message: { content: 'there' } }] }
+  const ask = 'println(llm_call("x", nil, {provider: "openai", model: "gpt-4o", timeout: 9000000}).text)'
+  expect(await run(ask, { OPENAI_API_KEY: 'k' }, [{ status: 200, body }])).toBe('there\n')
+})
+
 test('a key is in no journal', async () => {
   const journal = new MemoryJournal()
   answers = [{ status: 200, body: { choices: [{ message: { content: 'x' } }] } }]

@@ -9,6 +9,7 @@
 // github.com/ollama/ollama/blob/main/docs/api.md, ai.google.dev/api/generate-content.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { timerMs } from '../clock.js'
 import { answered, messageOf, thrownError } from './provider.js'
 import type { EffectCall, Provider } from './provider.js'
 
@@ -127,7 +128,7 @@ type Send = (url: string, body: Json | null, timeoutMs: number, finish: (body: J
 function sender(options: LlmProviderOptions, call: EffectCall, headers: Record<string, string>): Send {
   const ask = options.fetch ?? fetch
   return async (url, body, timeoutMs, finish) => {
-    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)])
+    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timerMs(timeoutMs))])
     try {
       const response = await ask(url, {
         method: body === null ? 'GET' : 'POST',

@@ -3,6 +3,7 @@
 // executor `host_bridge` and registries used without a run are both this. Time limits and cancellation are their caller's.
 
 import type { Plain } from '@bridle/vm'
+import { timerMs } from '../clock.js'
 import { Finished, Pending } from './define.js'
 import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
 import { NotDataError } from './edge.js'
@@ -402,7 +403,7 @@ export async function limited(
       message: `timeout: elapsed ${timeoutMs}ms, limit ${timeoutMs}ms`,
       details: { limit_ms: timeoutMs },
     }
-    timer = setTimeout(() => resolve({ kind: 'failed', error }), Math.min(timeoutMs, 2 ** 31 - 1))
+    timer = setTimeout(() => resolve({ kind: 'failed', error }), timerMs(timeoutMs))
   })
   try {
     return await Promise.race([interrupted, outcome])
