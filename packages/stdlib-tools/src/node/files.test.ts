@@ -24,6 +24,7 @@ import { fileModules } from './resolver.js'
 import { FileSandbox, SandboxViolation } from './sandbox.js'
 import type { SandboxOptions } from './sandbox.js'
 import { fileStore } from './store.js'
+import { makeFolders } from './whole-file.js'
 import { Workspace } from './workspace.js'
 
 let box: string
@@ -337,6 +338,16 @@ test.skipIf(process.platform === 'win32')('a device without an end is read up to
   })
   expect(ask('fs.read', { path: '/dev/null', encoding: 'utf8' })).toMatchObject({ value: { data: '' } })
   expect(ask('fs.read', { path: '/dev', encoding: 'utf8' })).toMatchObject({ value: { code: 'EISDIR' } })
+})
+
+test('folders are made with their parents, and where that cannot be it is said', () => {
+  for (let time = 0; time < 2; time++) makeFolders(join(root, 'p/q/r'), 0o700)
+  expect(statSync(join(root, 'p/q/r')).isDirectory()).toBe(true)
+  for (const name of ['a.txt', 'a.txt/x/y']) expect(() => makeFolders(join(root, name))).toThrow('ENOTDIR')
+  if (process.platform === 'win32') return
+  for (const name of ['p', 'p/q/r']) expect(statSync(join(root, name)).mode & 0o077).toBe(0)
+  // Node's own way of making parents does not come back from here.
+  if (process.platform === 'linux') expect(() => makeFolders('/proc/none/deeper')).toThrow('ENOENT')
 })
 
 test('a confined run sees nothing outside', () => {

@@ -140,14 +140,21 @@ export const ANEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC |
 /** With parents. Not Node's own `recursive`, which never returns where a parent can neither be made nor found (`/proc/x`). */
 export function makeFolders(path: string, mode = 0o777): void {
   try {
+    makeFolder(path, mode)
+  } catch (cause) {
+    if (osErrorCode(cause) !== 'ENOENT' || dirname(path) === path) throw cause
+    makeFolders(dirname(path), mode)
+    makeFolder(path, mode)
+  }
+}
+
+/** Another process may make it at the same time. */
+function makeFolder(path: string, mode: number): void {
+  try {
     mkdirSync(path, { mode })
   } catch (cause) {
-    const code = osErrorCode(cause)
-    if (code === 'ENOENT' && dirname(path) !== path) {
-      makeFolders(dirname(path), mode)
-      mkdirSync(path, { mode })
-    } else if (code !== 'EEXIST') throw cause
-    else if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    if (osErrorCode(cause) !== 'EEXIST') throw cause
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
       throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`, { cause }), { code: 'ENOTDIR' })
   }
 }
