@@ -257,6 +257,24 @@ describe('server-sent events', () => {
     ).toEqual(['open', 'timeout', 'half'])
   })
 
+  test('redirects are followed, as many as the script or else the host says', async () => {
+    const url = await eventServer(['data: there\n\n'])
+    const server = createServer((_request, response) => void response.writeHead(302, { location: url }).end())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push(server)
+    const source = (options: string): string => `
+      let s = sse_connect("GET", "http://127.0.0.1:${portOf(server)}/", ${options})
+      return try { [sse_receive(s).type, sse_receive(s).data] } catch (e) { e }`
+    expect(await run(source('{}'))).toEqual(['open', 'there'])
+    const runtime = createRuntime({
+      providers: nodeProviders({ root: '/tmp', http: { policy: { denyPrivate: false } } }),
+      grants: ['*'],
+      requestDefaults: { http: { maxRedirects: 0 } },
+    })
+    expect(await runtime.run(source('{}'))).toBe('sse_receive: stream error: too many redirects')
+    expect(await runtime.run(source('{max_redirects: 1}'))).toEqual(['open', 'there'])
+  })
+
   test('an event that never ends is refused at the limit', async () => {
     const url = await eventServer([`data: ${'x'.repeat(100)}`, () => new Promise(() => {})])
     expect(

@@ -119,7 +119,8 @@ const TIMEOUT = (): HarnDict => HarnDict.of({ type: 'timeout' })
 
 /** Connects, along redirects; what answers must be a stream of events. */
 function* openNetwork(id: string, stream: Stream): Script<null> {
-  let plan = planRequest(stream.method, stream.url, stream.options)
+  const defaults = yield* here((ctx) => ctx.machine.requestDefaults.http ?? {})
+  let plan = planRequest(stream.method, stream.url, stream.options, defaults)
   for (let hops = 0; ; hops++) {
     if (typeof plan === 'string') return failWith(plan)
     const response = yield* openOnce(id, plan)
