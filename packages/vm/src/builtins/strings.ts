@@ -77,6 +77,16 @@ function quickSearch(find: (text: string, part: string) => Value | undefined): Q
       : undefined
 }
 
+/** Compares one end of a text with another text. */
+function comparison(signature: string, doc: string, compare: (text: string, part: string) => boolean): BuiltinDef {
+  const run = (ctx: Context, self: string, part: Value): boolean => {
+    const wanted = textArg(ctx, 0, part)
+    ctx.charge(Math.min(self.length, wanted.length) >> COMPARED_BITS)
+    return compare(self, wanted)
+  }
+  return stringMethod(signature, doc, run, quickSearch(compare))
+}
+
 function quickCount(text: Value): Value | undefined {
   return typeof text === 'string' ? quickLength(text) : undefined
 }
@@ -121,26 +131,10 @@ const methods: readonly BuiltinDef[] = [
     (ctx, self, part) => isPart(self, textArg(ctx, 0, part)),
     quickSearch((text, part) => text.includes(part)),
   ),
-  stringMethod(
-    'starts_with(prefix: string) -> bool',
-    'Whether it begins with `prefix`.',
-    (ctx, self, prefix) => {
-      const start = textArg(ctx, 0, prefix)
-      ctx.charge(Math.min(self.length, start.length) >> COMPARED_BITS)
-      return self.startsWith(start)
-    },
-    quickSearch((text, prefix) => text.startsWith(prefix)),
+  comparison('starts_with(prefix: string) -> bool', 'Whether it begins with `prefix`.', (text, prefix) =>
+    text.startsWith(prefix),
   ),
-  stringMethod(
-    'ends_with(suffix: string) -> bool',
-    'Whether it ends with `suffix`.',
-    (ctx, self, suffix) => {
-      const end = textArg(ctx, 0, suffix)
-      ctx.charge(Math.min(self.length, end.length) >> COMPARED_BITS)
-      return self.endsWith(end)
-    },
-    quickSearch((text, suffix) => text.endsWith(suffix)),
-  ),
+  comparison('ends_with(suffix: string) -> bool', 'Whether it ends with `suffix`.', (text, suffix) => text.endsWith(suffix)),
   stringMethod('replace(old: string, new: string) -> string', 'Every `old` replaced by `new`.', (ctx, self, old, replacement) => {
     if (ctx.argc < 2) return null
     return replaceAll(ctx, self, textArg(ctx, 0, old), textArg(ctx, 1, replacement))
