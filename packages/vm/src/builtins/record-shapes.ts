@@ -4,6 +4,7 @@
 import { encodeBase64 } from './codecs-alphabets.js'
 import { stringifyJson } from './json-write.js'
 import { failRuntime } from './scripted.js'
+import { dataOf } from './state-files.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -11,19 +12,11 @@ import { HarnBytes, HarnFloat } from '../values/scalars.js'
 import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-const MAX_DEPTH = 2000
-
 /** A payload as records keep it: data as it is, bytes as `{"$bytes_b64": …}`, everything else as its display text. */
-export function recordData(value: Value, depth = 0): Value {
-  if (value === null || typeof value !== 'object') return value
-  if (value instanceof HarnFloat) return Number.isFinite(value.v) ? value : null
-  if (depth > MAX_DEPTH) return null
-  if (value instanceof HarnBytes) return HarnDict.of({ $bytes_b64: encodeBase64(value.data) })
-  if (value instanceof HarnList) return new HarnList(value.view().map((item) => recordData(item, depth + 1)))
-  if (!(value instanceof HarnDict)) return display(value)
-  const copy = new HarnDict()
-  for (const [key, item] of value.entries()) copy.set(key, recordData(item, depth + 1))
-  return copy
+export function recordData(value: Value): Value {
+  return dataOf(value, (other) =>
+    other instanceof HarnBytes ? HarnDict.of({ $bytes_b64: encodeBase64(other.data) }) : display(other),
+  )
 }
 
 export type FieldShape =

@@ -9,7 +9,6 @@ import { stringifyJson } from './json-write.js'
 import { isAbsolutePath, normalizePath, parentPath, stemOf } from './path-lexical.js'
 import { ask, failWith, here } from './scripted.js'
 import type { Script } from './scripted.js'
-import { HarnStruct } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -153,14 +152,19 @@ export function* executionRoot(): Script<string> {
 const MAX_DEPTH = 2000
 
 /** What of a value survives as JSON: structs, closures, durations and everything else that is no data become nil. */
-export function jsonData(value: Value, depth = 0): Value {
+export function jsonData(value: Value): Value {
+  return dataOf(value, () => null)
+}
+
+/** A copy of a value as data, in which `other` stands for everything that is none. */
+export function dataOf(value: Value, other: (value: Value) => Value, depth = 0): Value {
   if (value === null || typeof value !== 'object') return value
   if (value instanceof HarnFloat) return Number.isFinite(value.v) ? value : null
-  if (depth > MAX_DEPTH || value instanceof HarnStruct) return null
-  if (value instanceof HarnList) return new HarnList(value.view().map((item) => jsonData(item, depth + 1)))
-  if (!(value instanceof HarnDict)) return null
+  if (depth > MAX_DEPTH) return null
+  if (value instanceof HarnList) return new HarnList(value.view().map((item) => dataOf(item, other, depth + 1)))
+  if (!(value instanceof HarnDict)) return other(value)
   const copy = new HarnDict()
-  for (const [key, item] of value.entries()) copy.set(key, jsonData(item, depth + 1))
+  for (const [key, item] of value.entries()) copy.set(key, dataOf(item, other, depth + 1))
   return copy
 }
 
