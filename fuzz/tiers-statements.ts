@@ -2,6 +2,47 @@
 
 import type { Kind, Scribe } from './tiers-values.js'
 
+/** What a closure of one line does to its element. */
+const SMALL = [
+  '+ 1',
+  '* 2',
+  '% 3',
+  '/ 2',
+  '> 2',
+  '% 3 == 0',
+  '== 2',
+  '+ 0.5',
+  '< 0.5',
+  '* 4611686018427387904',
+  '/ 0',
+  '!= nil',
+] as const
+
+const LOOP_METHODS = [
+  'map',
+  'filter',
+  'find',
+  'find_index',
+  'any',
+  'all',
+  'every',
+  'none',
+  'sort_by',
+  'flat_map',
+  'min_by',
+  'max_by',
+  'partition',
+  'group_by',
+] as const
+
+/** A list to call a method on, of a few elements or of some dozens. */
+function receiver(g: Scribe): string {
+  const { random } = g
+  const long = ['n', 'n', 'n * 0.5', 'n % 5'].map((each) => `(0 to ${random.between(8, 60)}).map({ n -> ${each} })`)
+  const mixed = ['[1, 2.5, "a", nil, [1], 7]', '["b", "a", "c"]', '[[2], [1], []]', '[1, 2, "x", ...(0 to 20).map({ n -> n })]']
+  return random.oneIn(3) ? random.pick(long) : random.oneIn(5) ? random.pick(mixed) : g.operand(random.pick(['list', 'reals']), 1)
+}
+
 /** Writes some statements one level deeper, at most so many. */
 export type Inner = (most?: number) => void
 
@@ -668,8 +709,13 @@ export const FAMILIES: readonly Family[] = [
           'each',
           'map',
           'filter',
+          'every',
+          'min_by',
+          'max_by',
+          'partition',
+          'group_by',
         ])
-        const list = g.operand(random.pick(['list', 'reals']), 1)
+        const list = receiver(g)
         g.closure(
           `let ${name} = ${list}.${method}({ ${item} ->`,
           null,
@@ -677,12 +723,35 @@ export const FAMILIES: readonly Family[] = [
             g.bind(item, random.pick(['int', 'float']))
             if (random.oneIn(2)) inner(1)
             if (random.oneIn(5)) g.write(`if ${item} == 2 { throw "two" }`)
+            if (random.oneIn(8)) g.write(`if ${item} == ${random.between(0, 30)} { sleep(1ms) }`)
             const wanted: Kind = method === 'flat_map' ? 'list' : method === 'map' || method === 'sort_by' ? 'float' : 'bool'
-            g.write(g.operand(wanted, 1))
+            g.write(random.oneIn(3) ? `${item} ${random.pick(SMALL)}` : g.operand(wanted, 1))
           },
           ')',
         )
         g.write(`println(${name})`)
+      }),
+      // Closures without statements, which become part of a loop's text, and functions and frames of all kinds that call them.
+      row((g) => {
+        const { random } = g
+        const name = g.name()
+        const by = g.variable(random.pick(['int', 'float', 'string', 'list'])) ?? '3'
+        const item = random.pick(['x', 'x', 'x', `(x ?? 1)`, `${g.helper('id')}(x)`, `{v: x}.v`])
+        const test = `${item} ${random.pick([...SMALL, `+ ${by}`, `- ${by}`, `* ${by}`, `< ${by}`, `== ${by}`, `% 4 == 1`])}`
+        const over = receiver(g)
+        const method = random.pick(LOOP_METHODS)
+        const calls = [
+          `${over}.${method}({ x -> ${test} })`,
+          `${over}.${method}({ x -> ${test} })`,
+          `${over}.reduce(${by}, { acc, x -> acc ${random.pick(['+', '-', '*'])} ${item} })`,
+          `${random.pick(['group_by', 'partition', 'dedup_by', 'flat_map'])}(${over}, { x -> ${test} })`,
+          `{a: 1, b: 2.5, c: 3, ...{d: ${by}}}.${random.pick(['map_values', 'map_keys', 'filter'])}({ x -> ${test} })`,
+          `set(${over}).${random.pick(['map', 'filter'])}({ x -> ${test} })`,
+        ]
+        g.write(`for i in 0 to ${random.between(1, 4)} exclusive {`)
+        g.write(`  let ${name} = try { ${random.pick(calls)} } catch (e) { "caught \${e}" }`)
+        g.write(`  println(${name})`)
+        g.write('}')
       }),
       deep((g, inner) => {
         const { random } = g

@@ -1,16 +1,22 @@
 // Builtins that call a function for every element (builtins/lists-callbacks.ts), as loops of compiled code: each function that they call
-// often gets loops of its own, so that V8 sees one callee in them and takes it in. A loop goes on from any element, for a method that
-// compiled code calls and for a native frame that the base tier steps. When the function leaves, the native frame stands where it would
-// stand in the base tier; its state is the same object. Fuel and heap are charged as the frame's step takes them: a unit a step and
-// one a call.
+// often gets loops of its own. A loop goes on from any element, for a method that compiled code calls and for a native frame that the
+// base tier steps. When the function leaves, the native frame stands where it would stand in the base tier; its state is the same
+// object. Fuel and heap are charged as the frame's step takes them: a unit a step and one a call.
+//
+// A small function that does nothing that fuel depends on is part of the loop's text, as in a quiet loop (quiet.ts). Then an inner loop
+// goes over as many elements as there is fuel and heap for in any case (`lim`), and counts both from how far it came: behind the visit
+// of an element fuel is `W-2*at`, in the function a unit more. The outer loop does the rest, by calls.
 
-import { fromText } from './from-text.js'
+import { inlinable } from './inline.js'
+import { isQuietCallee } from './quiet.js'
+import { ANY, UNSET } from './types.js'
+import { nothingShared, UnitWriter } from './writer.js'
 import type { FrameDef } from '../builtins/builtin.js'
 import type { LoopState } from '../builtins/lists-callbacks.js'
-import type { FunctionCode } from '../interpreter/module.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
+import type { Shared, UnitText } from './writer.js'
 
 /**
  * Goes on behind the element `at` (-1: none yet), for which the function gave `answer`; the function's activations are at `depth`.
@@ -25,75 +31,137 @@ export type ElementLoop = (
   answer: Value,
 ) => Value | undefined
 
-interface Row {
-  readonly args: string
-  /** What is done with the answer `v` for the element `x` at `at`; `return` ends the loop. */
-  readonly visit: string
-  readonly end: string
+/** What a row says to the machine, which depends on whether fuel and heap are counted there. */
+interface Form {
+  /** The result has grown by an element. */
+  readonly grown: string
+  /** In front of what looks at the machine, and behind it. */
+  readonly put: string
+  readonly get: string
 }
 
-const KEEP = 'm.chargeHeap(16);'
+interface Row {
+  readonly args: readonly string[]
+  /** What is done with the answer `y` for the element `x` at `at`. */
+  readonly visit: (form: Form) => string
+  /** Ends the loop. */
+  readonly end: string
+  /** Whether a visit is `grown` at most once, and charges nothing else. */
+  readonly grows: boolean
+}
 
-/** `w`: whether the answer holds. */
-const TEST = 'const w=v===true||(v!==false&&isTruthy(v));'
+const LEAVE = 'native(m,k0,s,at,acc,y)'
+
+/** In a row: whether the answer holds. */
+const HOLDS = '(y===true||(y!==false&&isTruthy(y)))'
+
+const ENDS_WITH_LIST = 'return new List(out);'
+
+function search(test: string, found: string, otherwise: string): Partial<Row> {
+  return { visit: ({ put }) => `if(${test}){${put}return ${found};}`, end: `return ${otherwise};` }
+}
 
 /** KEEP WITH: LOOPS of builtins/lists-callbacks.ts, which these say again where it is worth it. */
-const ROWS: Readonly<Record<string, Partial<Row>>> = {
-  'list.map': { visit: `out.push(v);${KEEP}`, end: 'return new List(out)' },
-  'list.filter': { visit: `${TEST}if(w){out.push(x);${KEEP}}`, end: 'return new List(out)' },
-  'list.reduce': { args: 'acc,x', visit: 'acc=v;', end: 'return acc' },
-  'list.find': { visit: `${TEST}if(w)return x;`, end: 'return null' },
-  'list.find_index': { visit: `${TEST}if(w)return at;`, end: 'return -1' },
-  'list.any': { visit: `${TEST}if(w)return true;`, end: 'return false' },
-  'list.all': { visit: `${TEST}if(!w)return false;`, end: 'return true' },
-  'list.none': { visit: `${TEST}if(w)return false;`, end: 'return true' },
-  'list.sort_by': { visit: `out.push(v);${KEEP}` },
+const QUICK_ROWS: Readonly<Record<string, Partial<Row>>> = {
+  'list.map': { visit: ({ grown }) => `out.push(y);${grown}`, end: ENDS_WITH_LIST, grows: true },
+  'list.filter': { visit: ({ grown }) => `if(${HOLDS}){out.push(x);${grown}}`, end: ENDS_WITH_LIST, grows: true },
+  'list.reduce': { args: ['acc', 'x'], visit: () => 'acc=y;', end: 'return acc;' },
+  'list.find': search(HOLDS, 'x', 'null'),
+  'list.find_index': search(HOLDS, 'at', '-1'),
+  'list.any': search(HOLDS, 'true', 'false'),
+  'list.all': search(`!${HOLDS}`, 'false', 'true'),
+  'list.none': search(HOLDS, 'false', 'true'),
+  'list.sort_by': { visit: ({ grown }) => `out.push(y);${grown}`, grows: true },
 }
 
 /** Works for every frame: its functions get to see the state as a step would show it. */
 function anyRow({ loop }: FrameDef): Row {
+  const args = loop!.count === 2 ? ['w[0]', 'w[1]'] : ['w[0]']
   return {
-    args: loop!.args === undefined ? 'x' : `...(s.at=at,L.args(s,x))`,
-    visit:
-      's.at=at;n=out.length;t=L.visit(s,x,v);if(t!==undefined)return t;acc=s.acc;if(out.length>n)m.chargeHeap(16*(out.length-n));',
-    end: 's.at=size;t=L.end(s,m.context);return t===CONTROL?leave(at):t',
+    args: loop!.args === undefined ? ['x'] : args,
+    visit: ({ put, get }) =>
+      `s.at=at;n=out.length;${put}w=k1.visit(s,x,y);if(w!==undefined)return w;` +
+      `acc=s.acc;if(out.length>n)m.chargeHeap(16*(out.length-n));${get}`,
+    end: `s.at=size;w=k1.end(s,m.context);return w===CONTROL?${LEAVE}:w;`,
+    grows: false,
   }
 }
 
-/** The loop of a frame's kind. */
-function make(def: FrameDef, helpers: object): ElementLoop {
-  const { args, visit, end } = { ...anyRow(def), ...ROWS[def.kind] }
-  const text =
-    '"use strict";const {List,isTruthy,native,CONTROL}=H;return function(m,fn,d,s,at,v){' +
-    'const {list,out}=s,items=list.items,size=list.length;' +
-    'let acc=s.acc,x=at<0?null:items[at],n=0,t;' +
+/** The text of the loop of a native frame, for all functions or for one. */
+export function elementText(m: Machine, fn: HarnClosure | null, def: FrameDef): UnitText {
+  const shared = nothingShared()
+  shared.constants.push(def.kind, def.loop)
+  const row = { ...anyRow(def), ...QUICK_ROWS[def.kind] }
+  const args = row.args[0] === 'x' || row.args[0] === 'acc' ? '' : 's.at=at;w=k1.args(s,x);'
+  const inner = fn === null ? '' : innerLoop(m, fn, row, args, shared)
+  const turn =
+    `if(--m.fuel<0){m.fuel++;return ${LEAVE}}` +
+    `if(at>=0){${row.visit({ grown: 'm.chargeHeap(16);', put: '', get: '' })}}${inner}at++;if(at>=size){${row.end}}` +
+    `x=items[at];if(m.fuel>0)m.fuel--;else m.charge(1);${args}w=fn.code.jit(m,fn,d,${row.args.join(',')});` +
+    `if(w===undefined)return m.raised===null?${LEAVE}:undefined;y=w;`
+  const begin =
     // Nobody assigns to a list that a builtin was given, and what is appended to it lies behind its end.
-    'for(;;){if(--m.fuel<0){m.fuel++;return native(m,K,s,at,acc,v)}' +
-    `if(at>=0){${visit}}` +
-    `at++;if(at>=size){${end.replace('leave(at)', 'native(m,K,s,at,acc,v)')}}` +
-    'x=items[at];if(m.fuel>0)m.fuel--;else m.charge(1);' +
-    `t=fn.code.jit(m,fn,d,${args});` +
-    'if(t===undefined)return m.raised===null?native(m,K,s,at,acc,v):undefined;' +
-    'v=t}}'
-  return fromText('H', 'K', 'L', text)(helpers, def.kind, def.loop) as ElementLoop
+    'const {list,out}=s,items=list.items,size=list.length;let acc=s.acc,x=at<0?null:items[at],n=0,w;' +
+    (inner === '' ? '' : 'let t,v,b=null,o=0,q=0,g=0,h=0,W=0,lim=0;') +
+    [...shared.slots].map(([name, start]) => `let ${name}=${start};`).join('') +
+    [...shared.tests].map(([value, name]) => `const ${name}=${value};`).join('')
+  const constants = shared.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
+  const text = `${constants}return function(m,fn,d,s,at,y){${begin}for(;;){${turn}}}`
+  return { text, sites: shared.sites, constants: shared.constants, expects: [] }
 }
 
-/** Elements after which a function gets loops of its own. */
-const HOT = 200
-
-/** Loops for all functions that have none of their own, by kind of frame. */
-const shared = new Map<string, ElementLoop>()
-
-/** The loop of a native frame over `count` elements for a function that runs `code`. */
-export function elementLoop(code: FunctionCode, def: FrameDef, count: number, helpers: object): ElementLoop {
-  const { compiled } = code
-  compiled.elements += count
-  const isHot = compiled.elements >= HOT
-  const loops = isHot ? compiled.loops : shared
-  let loop = loops.get(def.kind)
-  if (loop === undefined) {
-    loop = make(def, helpers)
-    loops.set(def.kind, loop)
-  }
-  return loop
+/** The loop around the text of the function; nothing where that is not possible. */
+function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: string, shared: Shared): string {
+  const { code } = closure
+  const call = code.compiled.guesses ? inlinable(code) : null
+  if (call === null) return ''
+  const { states } = call.solve(new Uint8Array(code.frameSize).fill(ANY), 0)
+  if (!isQuietCallee(call, states)) return ''
+  const room = '(m.heapTrip-m.heapCharged)/16'
+  const flush = row.grows ? 'm.heapCharged+=16*(out.length-o);o=out.length;' : ''
+  // Elements that come behind `at`, for `fuel` units, of which `less` were visited.
+  const limit = (fuel: string, less: string): string =>
+    `Math.min(size-1,at+(${fuel}>>1)${row.grows ? `,at+Math.floor(${room})${less}` : ''})|0`
+  const put = `m.fuel=W-2*at;${flush}`
+  const get = `W=m.fuel+2*at;lim=${limit('m.fuel', '')};`
+  let mayEnd = false
+  const writer = new UnitWriter(
+    { graph: call.graph, kind: 'callee', entry: call.graph.entry, sample: () => undefined, machine, closure },
+    {
+      shared,
+      call,
+      states,
+      prefix: 'p_',
+      self: 'fn',
+      isQuiet: true,
+      fuel: '(W-2*at+1)',
+      capture: (at) => {
+        const text = `fn.captures[${at}]`
+        const name = shared.tests.get(text) ?? `h${shared.tests.size}`
+        shared.tests.set(text, name)
+        return name
+      },
+      calling: (text) => {
+        mayEnd = true
+        const isSpent = `m.fuel<1${row.grows ? `||${room}<1` : ''}`
+        return (
+          `(m.fuel=W-2*at+1,${flush.replaceAll(';', ',')}t=${text},W=m.fuel-1+2*at,` +
+          `lim=${isSpent}?-2:${limit('(m.fuel-1)', '-1')},t)`
+        )
+      },
+      lookForOwners: () => '',
+      left: () => `${flush}y=b;return ${LEAVE};`,
+      raised: () => `${flush}return;`,
+      result: (value) => `y=${value()};break C;`,
+    },
+  )
+  const body = writer.body()
+  const entry = states.get(call.graph.entry)!
+  const given = row.args.map((each, slot) => (entry[slot] === UNSET ? '' : `${writer.any(slot)}=${each};`)).join('')
+  // Fuel or heap was used up on the way: the answer waits to be visited.
+  const end = mayEnd ? `if(lim===-2){m.fuel=W-2*at+1;${flush}return ${LEAVE}}` : ''
+  return (
+    `o=out.length;${get}if(at<lim){do{at++;x=items[at];b=y;${args}${given}C:{${body}}${end}` +
+    `${row.visit({ grown: '', put, get })}}while(at<lim);${put}}`
+  )
 }

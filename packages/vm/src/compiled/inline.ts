@@ -143,7 +143,7 @@ export class InlinedCall {
 }
 
 /** The function if it is one that can be taken in. */
-function inlinable(code: FunctionCode): InlinedCall | null {
+export function inlinable(code: FunctionCode): InlinedCall | null {
   if (code.exactCount < 0 || !code.plain) return null
   const graph = graphOf(code)
   if (graph === null) return null

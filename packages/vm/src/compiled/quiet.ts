@@ -130,7 +130,11 @@ function isQuick({ quick, rest }: BuiltinDef): boolean {
 }
 
 function isQuietCall(call: InlinedCall, types: Types, i: Instr): boolean {
-  const { states } = call.solve(types, i.d)
+  return isQuietCallee(call, call.solve(types, i.d).states)
+}
+
+/** Whether a callee with these facts does nothing that fuel depends on. */
+export function isQuietCallee(call: InlinedCall, states: ReadonlyMap<Block, Types>): boolean {
   for (const block of call.region.order) {
     const state = states.get(block)
     if (state !== undefined && !isQuietBlock(block, state.slice(), call.guessed, () => false)) return false

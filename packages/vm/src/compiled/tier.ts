@@ -5,7 +5,7 @@
 // Compiled activations have no frame on the coroutine. When they leave, each pushes what its frame would hold (`Machine.leaving`,
 // inner ones first), and `settle` lays the frames out. A fault that passes through them leaves no frames at all.
 
-import { elementLoop } from './callbacks.js'
+import { elementText } from './callbacks.js'
 import { fromText } from './from-text.js'
 import { graphOf } from './graph.js'
 import { Refusal } from './region.js'
@@ -21,7 +21,8 @@ import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { raiseFault } from '../interpreter/unwind.js'
 import type { Compiled, Enter, EnteredUnit, Profit } from './state.js'
 import type { LoopState } from '../builtins/lists-callbacks.js'
-import type { Result } from '../builtins/builtin.js'
+import type { FrameDef, Result } from '../builtins/builtin.js'
+import type { ElementLoop } from './callbacks.js'
 import type { Leaving } from './site.js'
 import type { UnitKind, UnitText } from './writer.js'
 import type { Fault } from '../interpreter/fault.js'
@@ -64,6 +65,9 @@ const LEAST_FUEL = 16
 
 /** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */
 const NEVER = -(2 ** 30)
+
+/** Loops for functions that have none of their own, by native frame. */
+const anyLoops = new WeakMap<FrameDef, ElementLoop>()
 
 export class Tier {
   readonly calls: number
@@ -158,7 +162,7 @@ export class Tier {
     m.context.action = null
     const top = m.deepest
     m.deepest = Math.min(m.floor, depth + 1 + MAX_NESTED_CALLS)
-    const value = elementLoop(fn.code, def, list.length, HELPERS)(m, fn, depth + 2, state, -1, null)
+    const value = this.elementLoop(fn, def, list.length)(m, fn, depth + 2, state, -1, null)
     m.deepest = top
     return value
   }
@@ -180,7 +184,7 @@ export class Tier {
     m.fuel++
     this.begin(co, co.fp + 1)
     const { fuel } = m
-    const value = elementLoop(fn.code, def, list.length - at, HELPERS)(m, fn, co.fp + 1, state, at, co.regs[co.base]!)
+    const value = this.elementLoop(fn, def, list.length - at)(m, fn, co.fp + 1, state, at, co.regs[co.base]!)
     if (value !== undefined) {
       popNative(m, task)
       m.give(co, value)
@@ -196,6 +200,28 @@ export class Tier {
       } else co.instr = NATIVE_STEP
     } else if (left !== undefined) throw new Error('a native frame that left is not there')
     return this.settle(task)
+  }
+
+  /** The loop of a native frame over `count` elements: for any function, or for this one when it is hot. */
+  private elementLoop(fn: HarnClosure, def: FrameDef, count: number): ElementLoop {
+    const { code } = fn
+    const { compiled } = code
+    compiled.elements += count
+    if (compiled.elements > this.calls) {
+      const known = compiled.loops.get(def.kind)
+      if (known !== undefined) return known
+      const made = attempt(code, () => instantiate(elementText(this.m, fn, def)) as ElementLoop)
+      if (made !== null) {
+        compiled.loops.set(def.kind, made)
+        return made
+      }
+    }
+    let loop = anyLoops.get(def)
+    if (loop === undefined) {
+      loop = instantiate(elementText(this.m, null, def)) as ElementLoop
+      anyLoops.set(def, loop)
+    }
+    return loop
   }
 
   /** Whether the top frame of `co` holds what the unit takes for granted. */

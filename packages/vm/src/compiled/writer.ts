@@ -69,20 +69,34 @@ export interface UnitOptions {
   readonly closure: HarnClosure
 }
 
-/** The call that the text of a callee stands for. */
-interface Host {
-  readonly writer: UnitWriter
+/** What the text of a callee is part of: a call, or a loop that calls a function for every element (callbacks.ts). */
+export interface Host {
+  readonly shared: Shared
   readonly call: InlinedCall
-  readonly at: Instr
-  readonly block: Block
+  readonly states: Map<Block, Types>
   readonly prefix: string
-  /** What to break out of with the result. */
-  readonly label: string
-  readonly result: number
+  /** The closure that is called. */
+  readonly self: string
+  /** Whether fuel is not in the machine, and what there is then. */
+  readonly isQuiet: boolean
+  readonly fuel: string
+  /** A value that the closure took along, where the text keeps those. */
+  readonly capture?: (at: number) => string
+  /** An expression that may use fuel. */
+  readonly calling: (text: string, isApart: boolean) => string
+  readonly lookForOwners: () => string
+  /** What stands behind the callee's handing over to the base tier. */
+  readonly left: () => string
+  /** What stands behind a fault that it raised. */
+  readonly raised: () => string
+  /** Takes the result, in its general form or as a raw float. */
+  readonly result: (value: () => string, raw: () => string) => string
 }
 
 /** What a text has in common with those of the callees in it. */
-interface Shared {
+export interface Shared {
+  readonly sites: Site[]
+  readonly constants: unknown[]
   readonly texts: Map<unknown, string>
   /** Variables beside those of slots are declared always; those of slots, with what they begin with, when they are used. */
   readonly slots: Map<string, string>
@@ -94,8 +108,8 @@ interface Shared {
 
 export class UnitWriter {
   readonly code: FunctionCode
-  readonly sites: Site[] = []
-  readonly constants: unknown[] = []
+  readonly sites: Site[]
+  readonly constants: unknown[]
   /** What this text is part of: null for all but the text of a callee. */
   private readonly host: Host | null
   private readonly shared: Shared
@@ -146,23 +160,25 @@ export class UnitWriter {
     const guesses = this.code.compiled.guesses
     this.guesses = guesses
     if (host !== null) {
-      const { writer, call, at } = host
-      this.shared = writer.shared
-      this.sites = writer.sites
-      this.constants = writer.constants
+      const { call } = host
+      this.shared = host.shared
+      this.sites = host.shared.sites
+      this.constants = host.shared.constants
       this.prefix = host.prefix
-      this.self = writer.any(at.b)
+      this.self = host.self
       this.region = call.region
       this.guessed = call.guessed
-      this.states = call.solve(writer.types, at.d).states
+      this.states = host.states
       this.expects = []
       this.written = new Set()
-      this.quiet = writer.isQuiet ? new Set(this.region.order) : new Set()
+      this.quiet = host.isQuiet ? new Set(this.region.order) : new Set()
       this.views = []
       this.placeBlocks()
       return
     }
-    this.shared = { texts: new Map(), slots: new Map(), functions: [], tests: new Map(), labels: 0 }
+    this.shared = nothingShared()
+    this.sites = this.shared.sites
+    this.constants = this.shared.constants
     this.region = kind === 'loop' ? this.loopRegion(entry) : this.wholeRegion(entry)
     this.touched = this.isWhole ? null : touchedSlots(this.region.order)
     if ((this.touched?.size ?? this.code.frameSize) > MAX_SLOTS) throw new Refusal('too many slots')
@@ -391,6 +407,11 @@ export class UnitWriter {
     return { text, sites: this.sites, constants: this.constants, expects: this.expects }
   }
 
+  /** The text of a callee. */
+  body(): string {
+    return this.tree(this.region.entry)
+  }
+
   // ---- structure
 
   private tree(block: Block): string {
@@ -563,8 +584,8 @@ export class UnitWriter {
   /** What fuel there is. */
   get fuel(): string {
     if (!this.isQuiet) return 'm.fuel'
-    const { owed } = this.host?.writer ?? this
-    return owed === 0 ? 'u' : `(u-${owed})`
+    if (this.host !== null) return this.host.fuel
+    return this.owed === 0 ? 'u' : `(u-${this.owed})`
   }
 
   /** Puts the fuel back. */
@@ -693,9 +714,9 @@ export class UnitWriter {
   /** An expression that may use fuel, as part of a quiet loop too. It may change lists, but for `isApart`. */
   calling(text: string, isApart = false): string {
     if (!this.isQuiet) return text
-    const writer = this.host?.writer ?? this
-    const views = isApart ? [] : writer.openedViews().map((view) => `,${writer.look(view)}`)
-    const { owed } = writer
+    if (this.host !== null) return this.host.calling(text, isApart)
+    const views = isApart ? [] : this.openedViews().map((view) => `,${this.look(view)}`)
+    const { owed } = this
     return `(m.fuel=${this.fuel},t=${text},u=m.fuel${owed === 0 ? '' : `+${owed}`}|0${views.join('')},t)`
   }
 
@@ -746,12 +767,10 @@ export class UnitWriter {
 
   /** After something may have got another owner. */
   lookForOwners(): string {
-    const { host } = this
-    const writer = host?.writer ?? this
-    return writer
-      .openedViews()
+    if (this.host !== null) return this.host.lookForOwners()
+    return this.openedViews()
       .filter(({ isWritten }) => isWritten)
-      .map((view) => `${writer.look(view)};`)
+      .map((view) => `${this.look(view)};`)
       .join('')
   }
 
@@ -811,7 +830,7 @@ export class UnitWriter {
     const saved = this.saved(this.sites[this.sites.length - 1]!)
     const text = `${helper}(m,${site},${this.self}${more}${saved === '' ? '' : `,${saved}`});`
     const { host } = this
-    return this.refill() + (host === null ? `return ${text}` : text + host.writer.wait(host.at))
+    return this.refill() + (host === null ? `return ${text}` : text + host.left())
   }
 
   /** The base tier goes on before `i`, of which nothing has happened. */
@@ -856,21 +875,33 @@ export class UnitWriter {
     const { states, result } = call.solve(this.types, i.d)
     const prefix = `p${this.shared.labels++}_`
     const label = this.label()
-    const inner = new UnitWriter(
-      { ...this.options, graph: call.graph, kind: 'callee', entry: call.graph.entry },
-      { writer: this, call, at: i, block, prefix, label, result },
-    )
+    const isAsked = this.isQuiet && origin !== null
+    const test = isAsked ? '' : `if(!${this.isClosureOf(call.code, origin, this.any(i.b))}){${this.guard(i)}}`
+    // From here on the call itself is owed.
+    if (this.isQuiet) this.owed++
+    const host: Host = {
+      shared: this.shared,
+      call,
+      states,
+      prefix,
+      self: this.any(i.b),
+      isQuiet: this.isQuiet,
+      fuel: this.fuel,
+      calling: (text, isApart) => this.calling(text, isApart),
+      lookForOwners: () => this.lookForOwners(),
+      left: () => this.wait(i),
+      raised: () => this.passOn(i, block),
+      result: (value, raw) => `${result === FLOAT ? `${this.raw(i.a)}=${raw()}` : `${this.any(i.a)}=${value()}`};break ${label};`,
+    }
+    const inner = new UnitWriter({ ...this.options, graph: call.graph, kind: 'callee', entry: call.graph.entry }, host)
     const entry = states.get(call.graph.entry)!
     const args: string[] = []
     for (let slot = 0; slot < i.c; slot++) {
       if (entry[slot] === FLOAT) args.push(`${inner.raw(slot)}=${this.raw(i.d + slot)};`)
       else if (entry[slot] !== UNSET) args.push(`${inner.any(slot)}=${this.value(i.d + slot)};`)
     }
-    const isAsked = this.isQuiet && origin !== null
-    const test = isAsked ? '' : `if(!${this.isClosureOf(call.code, origin, this.any(i.b))}){${this.guard(i)}}`
     const take = this.isQuiet ? '' : `if(d>=m.deepest||--m.fuel<0){${this.restart(i)}}`
-    if (this.isQuiet) this.owed++
-    return `${test}${take}${args.join('')}${label}:{${inner.tree(call.graph.entry)}}`
+    return `${test}${take}${args.join('')}${label}:{${inner.body()}}`
   }
 
   /** Whether `callee` runs `code`: asked once where it cannot change. */
@@ -887,6 +918,7 @@ export class UnitWriter {
 
   /** A value that the closure took along; in a loop it is read where the unit is entered. */
   capture(at: number): string {
+    if (this.host?.capture !== undefined) return this.host.capture(at)
     const text = `${this.self}.captures[${at}]`
     const isInLoop = this.at !== null && [...this.region.loops.values()].some((loop) => loop.has(this.at!))
     if (this.host !== null || !isInLoop) return text
@@ -900,17 +932,17 @@ export class UnitWriter {
   returned(slot: number): string {
     const { host } = this
     if (host === null) return `${this.refill()}return ${this.value(slot)};`
-    const { writer, at, label, result } = host
-    const text = result === FLOAT ? `${writer.raw(at.a)}=${this.raw(slot)}` : `${writer.any(at.a)}=${this.value(slot)}`
-    return `${text};break ${label};`
+    return host.result(
+      () => this.value(slot),
+      () => this.raw(slot),
+    )
   }
 
   /** `text` is a fault of `i`. */
   fault(i: Instr, block: Block, text: string): string {
     const { host } = this
     // As from a call, which it is.
-    if (host !== null)
-      return `${this.refill()}R(m,${this.place(i)},${this.self},${text});${host.writer.passOn(host.at, host.block)}`
+    if (host !== null) return `${this.refill()}R(m,${this.place(i)},${this.self},${text});${host.raised()}`
     if (this.isCaught(block)) return this.catchWith(block, `caught(${this.place(i)},${text})`)
     if (!this.isWhole) return this.leave('XR', i, true, `,${text}`)
     return `${this.refill()}return R(m,${this.place(i)},c,${text});`
@@ -929,6 +961,11 @@ export class UnitWriter {
   private place(i: Instr): string {
     return `S[${this.sites.push(new Site(this.code, i, [])) - 1}]`
   }
+}
+
+/** What a text begins with. */
+export function nothingShared(): Shared {
+  return { sites: [], constants: [], texts: new Map(), slots: new Map(), functions: [], tests: new Map(), labels: 0 }
 }
 
 /** Slots that blocks read or write. */
