@@ -38,8 +38,13 @@ const LOOP_METHODS = [
 /** A list to call a method on, of a few elements or of some dozens. */
 function receiver(g: Scribe): string {
   const { random } = g
-  const long = ['n', 'n', 'n * 0.5', 'n % 5'].map((each) => `(0 to ${random.between(8, 60)}).map({ n -> ${each} })`)
-  const mixed = ['[1, 2.5, "a", nil, [1], 7]', '["b", "a", "c"]', '[[2], [1], []]', '[1, 2, "x", ...(0 to 20).map({ n -> n })]']
+  const long = ['n', 'n', 'n * 0.5', 'n % 5'].map((each) => `(0 to ${random.between(8, 60)}).map({ n -> ${each} }).to_list()`)
+  const mixed = [
+    '[1, 2.5, "a", nil, [1], 7]',
+    '["b", "a", "c"]',
+    '[[2], [1], []]',
+    '[1, 2, "x", ...(0 to 20).map({ n -> n }).to_list()]',
+  ]
   return random.oneIn(3) ? random.pick(long) : random.oneIn(5) ? random.pick(mixed) : g.operand(random.pick(['list', 'reals']), 1)
 }
 

@@ -159,9 +159,16 @@ export function loopFrame(kind: string, loop: Loop, output: 'keep' | 'drop' = 'k
 }
 
 /** Goes on as the loop `kind` over `list`; `more` is added to the state for the row. */
-export function runLoop(ctx: Context, kind: string, list: HarnList, fn: Value, acc: Value = null, more: FrameState = {}): Result {
-  const state: LoopState = { ...more, list, fn, at: -1, out: [], acc }
-  return ctx.frame(kind, state)
+export function runLoop(
+  ctx: Context,
+  kind: string,
+  list: HarnList,
+  fn: Value,
+  acc: Value = null,
+  more: FrameState | null = null,
+): Result {
+  const state: LoopState = { list, fn, at: -1, out: [], acc }
+  return ctx.frame(kind, more === null ? state : { ...more, ...state })
 }
 
 const CALLS: readonly string[] = ['callback']

@@ -33,6 +33,8 @@ export type ElementLoop = (
 
 /** What a row says to the machine, which depends on whether fuel and heap are counted there. */
 interface Form {
+  /** Puts the answer into the result. */
+  readonly keep: string
   /** The result has grown by an element. */
   readonly grown: string
   /** In front of what looks at the machine, and behind it. */
@@ -46,8 +48,8 @@ interface Row {
   readonly visit: (form: Form) => string
   /** Ends the loop. */
   readonly end: string
-  /** Whether a visit is `grown` at most once, and charges nothing else. */
-  readonly grows: boolean
+  /** What a visit adds to the result: one element and nothing else that is charged, at most one, or whatever it likes. */
+  readonly adds: 'one' | 'some' | 'any'
 }
 
 const LEAVE = 'native(m,k0,s,at,acc,y)'
@@ -63,15 +65,15 @@ function search(test: string, found: string, otherwise: string): Partial<Row> {
 
 /** KEEP WITH: LOOPS of builtins/lists-callbacks.ts, which these say again where it is worth it. */
 const QUICK_ROWS: Readonly<Record<string, Partial<Row>>> = {
-  'list.map': { visit: ({ grown }) => `out.push(y);${grown}`, end: ENDS_WITH_LIST, grows: true },
-  'list.filter': { visit: ({ grown }) => `if(${HOLDS}){out.push(x);${grown}}`, end: ENDS_WITH_LIST, grows: true },
+  'list.map': { visit: ({ keep, grown }) => keep + grown, end: ENDS_WITH_LIST, adds: 'one' },
+  'list.filter': { visit: ({ grown }) => `if(${HOLDS}){out.push(x);${grown}}`, end: ENDS_WITH_LIST, adds: 'some' },
   'list.reduce': { args: ['acc', 'x'], visit: () => 'acc=y;', end: 'return acc;' },
   'list.find': search(HOLDS, 'x', 'null'),
   'list.find_index': search(HOLDS, 'at', '-1'),
   'list.any': search(HOLDS, 'true', 'false'),
   'list.all': search(`!${HOLDS}`, 'false', 'true'),
   'list.none': search(HOLDS, 'false', 'true'),
-  'list.sort_by': { visit: ({ grown }) => `out.push(y);${grown}`, grows: true },
+  'list.sort_by': { visit: ({ keep, grown }) => keep + grown, adds: 'one' },
 }
 
 /** Works for every frame: its functions get to see the state as a step would show it. */
@@ -83,7 +85,7 @@ function anyRow({ loop }: FrameDef): Row {
       `s.at=at;n=out.length;${put}w=k1.visit(s,x,y);if(w!==undefined)return w;` +
       `acc=s.acc;if(out.length>n)m.chargeHeap(16*(out.length-n));${get}`,
     end: `s.at=size;w=k1.end(s,m.context);return w===CONTROL?${LEAVE}:w;`,
-    grows: false,
+    adds: 'any',
   }
 }
 
@@ -96,12 +98,12 @@ export function elementText(m: Machine, fn: HarnClosure | null, def: FrameDef): 
   const inner = fn === null ? '' : innerLoop(m, fn, row, args, shared)
   const turn =
     `if(--m.fuel<0){m.fuel++;return ${LEAVE}}` +
-    `if(at>=0){${row.visit({ grown: 'm.chargeHeap(16);', put: '', get: '' })}}${inner}at++;if(at>=size){${row.end}}` +
+    `if(at>=0){${row.visit({ keep: 'out.push(y);', grown: 'm.chargeHeap(16);', put: '', get: '' })}}${inner}at++;if(at>=size){${row.end}}` +
     `x=items[at];if(m.fuel>0)m.fuel--;else m.charge(1);${args}w=fn.code.jit(m,fn,d,${row.args.join(',')});` +
     `if(w===undefined)return m.raised===null?${LEAVE}:undefined;y=w;`
   const begin =
     // Nobody assigns to a list that a builtin was given, and what is appended to it lies behind its end.
-    'const {list,out}=s,items=list.items,size=list.length;let acc=s.acc,x=at<0?null:items[at],n=0,w;' +
+    'const {list}=s,items=list.items,size=list.length;let out=s.out,acc=s.acc,x=at<0?null:items[at],n=0,w;' +
     (inner === '' ? '' : 'let t,v,b=null,o=0,q=0,g=0,h=0,W=0,lim=0;') +
     [...shared.slots].map(([name, start]) => `let ${name}=${start};`).join('') +
     [...shared.tests].map(([value, name]) => `const ${name}=${value};`).join('')
@@ -118,11 +120,18 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
   const { states } = call.solve(new Uint8Array(code.frameSize).fill(ANY), 0)
   if (!isQuietCallee(call, states)) return ''
   const room = '(m.heapTrip-m.heapCharged)/16'
-  const flush = row.grows ? 'm.heapCharged+=16*(out.length-o);o=out.length;' : ''
+  const grows = row.adds !== 'any'
+  const count = (made: string): string => (row.adds === 'one' ? made : 'out.length')
+  /** Charges what the result has grown by; `made` are the elements that were visited. */
+  const flush = (made: string): string => (grows ? `m.heapCharged+=16*(${count(made)}-o);o=${count(made)};` : '')
+  // A result with an element for each begins as a copy of the list: to grow by one each time takes V8 three times as long.
+  const cut = (made: string): string => (row.adds === 'one' ? `if(out.length>${made})out.length=${made};` : '')
+  const start = row.adds === 'one' ? 'if(at<0)out=s.out=items.slice(0,lim+1);' : ''
+  const keep = 'if(at<out.length)out[at]=y;else out.push(y);'
   // Elements that come behind `at`, for `fuel` units, of which `less` were visited.
   const limit = (fuel: string, less: string): string =>
-    `Math.min(size-1,at+(${fuel}>>1)${row.grows ? `,at+Math.floor(${room})${less}` : ''})|0`
-  const put = `m.fuel=W-2*at;${flush}`
+    `Math.min(size-1,at+(${fuel}>>1)${grows ? `,at+Math.floor(${room})${less}` : ''})|0`
+  const put = `m.fuel=W-2*at;${flush('at+1')}`
   const get = `W=m.fuel+2*at;lim=${limit('m.fuel', '')};`
   let mayEnd = false
   const writer = new UnitWriter(
@@ -143,15 +152,15 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
       },
       calling: (text) => {
         mayEnd = true
-        const isSpent = `m.fuel<1${row.grows ? `||${room}<1` : ''}`
+        const isSpent = `m.fuel<1${grows ? `||${room}<1` : ''}`
         return (
-          `(m.fuel=W-2*at+1,${flush.replaceAll(';', ',')}t=${text},W=m.fuel-1+2*at,` +
+          `(m.fuel=W-2*at+1,${flush('at').replaceAll(';', ',')}t=${text},W=m.fuel-1+2*at,` +
           `lim=${isSpent}?-2:${limit('(m.fuel-1)', '-1')},t)`
         )
       },
       lookForOwners: () => '',
-      left: () => `${flush}y=b;return ${LEAVE};`,
-      raised: () => `${flush}return;`,
+      left: () => `${flush('at')}${cut('at')}y=b;return ${LEAVE};`,
+      raised: () => `${flush('at')}return;`,
       result: (value) => `y=${value()};break C;`,
     },
   )
@@ -159,9 +168,9 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
   const entry = states.get(call.graph.entry)!
   const given = row.args.map((each, slot) => (entry[slot] === UNSET ? '' : `${writer.any(slot)}=${each};`)).join('')
   // Fuel or heap was used up on the way: the answer waits to be visited.
-  const end = mayEnd ? `if(lim===-2){m.fuel=W-2*at+1;${flush}return ${LEAVE}}` : ''
+  const end = mayEnd ? `if(lim===-2){m.fuel=W-2*at+1;${flush('at')}${cut('at')}return ${LEAVE}}` : ''
   return (
-    `o=out.length;${get}if(at<lim){do{at++;x=items[at];b=y;${args}${given}C:{${body}}${end}` +
-    `${row.visit({ grown: '', put, get })}}while(at<lim);${put}}`
+    `o=out.length;${get}if(at<lim){${start}do{at++;x=items[at];b=y;${args}${given}C:{${body}}${end}` +
+    `${row.visit({ keep, grown: '', put, get })}}while(at<lim);${put}${cut('at+1')}}`
   )
 }
