@@ -165,6 +165,8 @@ export class Machine {
   fuel = 0
   private sliceFuel = 0
   private tripped = 0
+  /** Units charged since a builtin was called, a native frame made a step, or the loop was at a fuel point. */
+  spent = 0
   /** Units in the tank when the running task got the machine. */
   private taskFuel = 0
   /** When pending effects were asked for; kept for the trace only. */
@@ -337,6 +339,7 @@ export class Machine {
     const root = this.tasks.get(0)!
     this.fuel = this.sliceFuel = Math.max(1, Math.min(this.limits.sliceFuel, MOST_SLICE_FUEL, this.limits.fuel - this.fuelUsed))
     this.tripped = 0
+    this.spent = 0
     this.sliceOver = false
     this.setHeapTrip()
     // Code that runs for long cannot hold timers up; but while nothing is runnable they fire one due time after the other, as
@@ -488,6 +491,7 @@ export class Machine {
   refuel(task: Task): boolean {
     // The unit that found the tank empty was not used.
     this.fuel++
+    this.spent = 0
     if (this.tripped > 0) {
       this.fuel += this.tripped
       this.tripped = 0
@@ -549,11 +553,16 @@ export class Machine {
     throw new LimitReached(message)
   }
 
+  /**
+   * For an operation that is about to be done, or goes on. What it takes in small charges may be a slice more than the limit: operators
+   * begin where others of the slice have left `spent`, and must not be refused for those.
+   */
   charge(fuel: number, heap = 0): void {
+    this.spent += fuel
+    if (this.spent > this.limits.work + this.limits.sliceFuel) this.tooMuchWork(this.spent)
     if (this.fuel >= fuel) this.fuel -= fuel
     else {
-      if (fuel > this.limits.work)
-        this.stop('work', `too much work at once: an operation takes ${fuel} units, the limit is ${this.limits.work}`)
+      if (fuel > this.limits.work) this.tooMuchWork(fuel)
       // The next fuel point sees an empty tank.
       const missing = fuel - this.fuel
       this.fuel = 0
@@ -566,6 +575,18 @@ export class Machine {
       }
     }
     if (heap > 0) this.chargeHeap(heap)
+  }
+
+  /** Takes from the slice what was done again, and paid for when it was done first; the step that did it costs nothing either. */
+  repeated(units: number): void {
+    const taken = Math.min(units, this.fuel)
+    this.fuel -= taken
+    this.sliceFuel -= taken + 1
+    this.taskFuel -= taken + 1
+  }
+
+  private tooMuchWork(units: number): never {
+    this.stop('work', `too much work at once: an operation takes ${units} units, the limit is ${this.limits.work}`)
   }
 
   /** Measures what is in use. False: it is too much, or there is more to measure when the host gives its thread again. */
@@ -643,6 +664,7 @@ export class Machine {
 
   runBuiltin(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result {
     this.context.argc = argc
+    this.spent = 0
     if (!def.rest && def.arity <= 3) {
       const a = argc > 0 ? regs[from]! : null
       const b = argc > 1 ? regs[from + 1]! : null
@@ -663,6 +685,7 @@ export class Machine {
 
   runMethod(def: BuiltinDef, regs: readonly Value[], from: number, argc: number): Result {
     this.context.argc = argc
+    this.spent = 0
     if (!def.rest && def.arity <= 2) {
       const self = regs[from]!
       const a = argc > 0 ? regs[from + 1]! : null

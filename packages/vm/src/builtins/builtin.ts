@@ -178,6 +178,8 @@ export interface MachineAccess {
   readonly isStopping: boolean
   /** Ids of the permits that the machine can still reach; permits outside it are given back (03b §2.3). Absent: none are. */
   reachablePermits?(): ReadonlySet<number>
+  /** So many units were paid before, and were done again in a machine that was restored: the slice ends sooner, the fuel stays. */
+  repeated?(units: number): void
 }
 
 export interface SpawnOptions {

@@ -127,3 +127,24 @@ test.each(['list.unique', 'set.union', 'set.add', 'set.map', 'iter.to_set', 'ran
     expect(run(program, PIECE, true)).toMatchObject({ end: whole.end, fuel: whole.fuel })
   },
 )
+
+test('what a restored run does again has slices, and costs nothing', () => {
+  const program = link(`${PRELUDE}let ys = rs + rs + rs\nprintln(len(ys.unique()))`)
+  const limits = { sliceFuel: PIECE, work: 2 * PIECE }
+  const first = new Machine(program, { ...options, limits })
+  let exit = first.start(null, 0)
+  while (exit.kind === 'yielded' && first.fuelUsed < prelude.fuel + 12 * PIECE) exit = first.resume(null, 0)
+  expect(exit.kind).toBe('yielded')
+  const second = Machine.restore(first.snapshot(), program, { ...options, limits })
+  let turns = 0
+  for (; second.fuelUsed === first.fuelUsed && turns < 100; turns++) exit = second.resume(null, 0)
+  expect(turns).toBeGreaterThan(4)
+  expect(turns).toBeLessThan(20)
+  while (exit.kind === 'yielded') exit = second.resume(null, 0)
+  const whole = run(program, 1e12, false)
+  expect({ kind: exit.kind, output: exit.output, fuel: second.fuelUsed }).toEqual({
+    kind: 'done',
+    output: whole.end,
+    fuel: whole.fuel,
+  })
+})

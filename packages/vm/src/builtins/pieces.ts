@@ -1,6 +1,7 @@
 // Bulk work in pieces, so that one call on much data does not keep the host's thread: the machine may end its slice between two
 // pieces. The work must be pure. What is half done lives outside the frame's state and is in no snapshot; a run that is restored in
-// the middle does the pieces again that were done, from the same arguments, and does not pay for them twice.
+// the middle does the pieces again that were done, from the same arguments, and does not pay for them twice. It has slices for
+// them, too: a host that takes a snapshot now and then must not wait for all of them at once.
 
 import { frame } from './builtin.js'
 import { metered, meteredAndPaid, payBy, visit, work } from '../values/meter.js'
@@ -112,6 +113,8 @@ interface PiecesState extends FrameState {
   args: readonly Value[]
   /** Pieces that were done and paid for. */
   done: number
+  /** How often the work was begun again; absent in snapshots of before. */
+  restored?: number
   /** Heap units of what is half done (interpreter/heap.ts). */
   heldHeap: number
 }
@@ -122,11 +125,36 @@ export interface Pieces {
   readonly run: (ctx: Context, ...args: Value[]) => Result
 }
 
+interface Begun {
+  readonly work: Work
+  /** Pieces that this machine did, less than `done` of the state where another one began. */
+  done: number
+}
+
+/** The most pieces that a step does again, as a power of two. */
+const MOST_AGAIN_BITS = 20
+
+/**
+ * Twice as many pieces in a step each time the work is begun again: a host that restores the run after every slice would never see its
+ * end else.
+ */
+function doAgain(ctx: Context, begun: Begun, state: PiecesState): Result | undefined {
+  const to = Math.min(state.done, begun.done + (1 << Math.min(state.restored ?? 0, MOST_AGAIN_BITS)))
+  const payer = payBy(null)
+  let early: Result | undefined
+  while (begun.done < to && early === undefined) {
+    early = begun.work.step(ctx, freshBudget())
+    begun.done += 1
+  }
+  payBy(payer)
+  return early
+}
+
 const freshBudget = (): Budget => ({ left: PIECE, paid: 0, heap: 0 })
 
 /** `begin` prepares the work for arguments; it must be quick, or charge. */
 export function inPieces(kind: string, begin: (args: readonly Value[]) => Work): Pieces {
-  const halfDone = new WeakMap<readonly Value[], Work>()
+  const halfDone = new WeakMap<readonly Value[], Begun>()
   return {
     frame: frame<PiecesState>({
       kind,
@@ -135,16 +163,24 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
       step: (ctx, state) => {
         let begun = halfDone.get(state.args)
         if (begun === undefined) {
+          state.restored = (state.restored ?? 0) + 1
           const payer = payBy(null)
-          begun = begin(state.args)
-          let early: Result | undefined
-          for (let at = 0; at < state.done && early === undefined; at++) early = begun.step(ctx, freshBudget())
+          begun = { work: begin(state.args), done: 0 }
           payBy(payer)
-          if (early !== undefined) return early
           halfDone.set(state.args, begun)
         }
+        if (begun.done < state.done) {
+          const before = begun.done
+          const early = doAgain(ctx, begun, state)
+          if (early !== undefined) return early
+          if (begun.done < state.done) {
+            ctx.machine.repeated?.((begun.done - before) * PIECE)
+            return ctx.again()
+          }
+        }
         const budget = freshBudget()
-        const result = begun.step(ctx, budget)
+        const result = begun.work.step(ctx, budget)
+        begun.done += 1
         state.done += 1
         state.heldHeap += budget.heap
         ctx.charge(PIECE - budget.left - budget.paid, budget.heap)
@@ -157,7 +193,7 @@ export function inPieces(kind: string, begin: (args: readonly Value[]) => Work):
       const result = begun.step(ctx, budget)
       ctx.charge(PIECE - budget.left - budget.paid, budget.heap)
       if (result !== undefined) return result
-      halfDone.set(args, begun)
+      halfDone.set(args, { work: begun, done: 1 })
       const state: PiecesState = { args, done: 1, heldHeap: budget.heap }
       return ctx.frame(kind, state)
     },

@@ -296,6 +296,7 @@ function method0(m: Machine, site: Instr, receiver: Value): Result | undefined {
   if (def === null) return undefined
   if (def.arity !== 0 || def.rest) return methodWith(m, def, [receiver])
   m.context.argc = 0
+  m.spent = 0
   return def.run(m.context, receiver)
 }
 
@@ -304,6 +305,7 @@ function method1(m: Machine, site: Instr, receiver: Value, a: Value): Result | u
   if (def === null) return undefined
   if (def.arity !== 1 || def.rest) return methodWith(m, def, [receiver, a])
   m.context.argc = 1
+  m.spent = 0
   return def.run(m.context, receiver, a)
 }
 
@@ -312,6 +314,7 @@ function method2(m: Machine, site: Instr, receiver: Value, a: Value, b: Value): 
   if (def === null) return undefined
   if (def.arity !== 2 || def.rest) return methodWith(m, def, [receiver, a, b])
   m.context.argc = 2
+  m.spent = 0
   return def.run(m.context, receiver, a, b)
 }
 

@@ -767,7 +767,7 @@ function builtin(w: UnitWriter, i: Instr, block: Block, given: readonly string[]
   const args = Array.from({ length: count }, (_, at) => given[at] ?? 'null')
   const before = i.op === L.BUILTIN1 && def.real !== null ? '' : beforeLong(w, i)
   const call = w.calling(`${w.constant(def)}.run(m.context${more(args.join(','))})`)
-  const run = `m.context.argc=${given.length};t=${call};${control(w, i, block)}`
+  const run = `m.context.argc=${given.length};m.spent=0;t=${call};${control(w, i, block)}`
   return `${before}${quickly(w, def, given, run)}${w.any(i.a)}=t;`
 }
 
@@ -820,7 +820,7 @@ function seenMethod(
   if (def === null || test === null || !isDirect(def)) return null
   const count = def.rest ? Math.max(args.length, def.arity) : def.arity
   const given = Array.from({ length: count }, (_, at) => args[at] ?? 'null')
-  const run = `m.context.argc=${args.length};t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))});`
+  const run = `m.context.argc=${args.length};m.spent=0;t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))});`
   return { test, text: quickly(w, def, [receiver, ...args], run) }
 }
 

@@ -112,6 +112,7 @@ export function stepNative(m: Machine, task: Task, activation: NativeActivation)
   m.context.timedOut = activation.timedOut
   activation.timedOut = false
   m.context.argc = 0
+  m.spent = 0
   if (m.tier !== null && activation.def.loop !== undefined) {
     const goesOn = m.tier.stepElements(task, activation)
     if (goesOn !== null) return goesOn

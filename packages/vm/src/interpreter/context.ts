@@ -350,6 +350,10 @@ export class MachineContext implements Context, MachineAccess {
     abortTask(this.m, id)
   }
 
+  repeated(units: number): void {
+    this.m.repeated(units)
+  }
+
   reachablePermits(): ReadonlySet<number> {
     const found = new Set<number>()
     measureHeap(this.m, (value) => {

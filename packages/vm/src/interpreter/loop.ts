@@ -1039,6 +1039,7 @@ export function execute(m: Machine, task: Task): void {
           break
         }
         m.context.argc = def.arity
+        m.spent = 0
         const result: Result =
           i.op === 103 ? def.run(m.context, regs[base + i.b]!) : def.run(m.context, regs[base + i.b]!, regs[base + i.c]!)
         if (result === CONTROL) {
@@ -1110,6 +1111,7 @@ export function execute(m: Machine, task: Task): void {
           if (i.c !== def.arity || def.rest || i.c > 2) result = m.runMethod(def, regs, base + i.b, i.c)
           else {
             m.context.argc = i.c
+            m.spent = 0
             const at = base + i.b
             result =
               i.c === 0
