@@ -9,9 +9,9 @@ import type { BuiltinFamily } from './registry.js'
 import { stringFrames, stringFunctions } from './strings-functions.js'
 import { linesOf, repeatText, replaceAll, splitText, trim, trimEnd, trimStart } from './strings-text.js'
 import { HarnList } from '../values/list.js'
-import { scan, SHORT_TEXT } from '../values/meter.js'
+import { scan } from '../values/meter.js'
 import { characterAt, codePointLength, hasSurrogates, quickLength, sliceText } from '../values/text-order.js'
-import { chargeSearch, findLastText, findText, isPart } from '../values/text-search.js'
+import { chargeLastSearch, chargeSearch, findLastText, findText, isPart, isQuickSearch } from '../values/text-search.js'
 import type { Value } from '../values/value.js'
 
 /** Characters up to `end` (null or negative: the end of the text) from `start`, both clamped. */
@@ -27,9 +27,14 @@ function pointsBefore(text: string, units: number): number {
   return units <= 0 ? units : codePointLength(text.slice(0, units))
 }
 
-function find(text: string, part: string, search: (text: string, part: string) => number): number {
+function indexOf(text: string, part: string): number {
   chargeSearch(text, part)
-  return pointsBefore(text, search(text, part))
+  return pointsBefore(text, findText(text, part))
+}
+
+function lastIndexOf(text: string, part: string): number {
+  chargeLastSearch(text, part)
+  return pointsBefore(text, findLastText(text, part))
 }
 
 function pad(ctx: Context, text: string, width: number, fill: string, left: boolean): string | Control {
@@ -72,9 +77,7 @@ const COMPARED_BITS = 7
 /** `find` as it is where looking costs nothing: two short texts. */
 function quickSearch(find: (text: string, part: string) => Value | undefined): Quick {
   return (text, part) =>
-    typeof text === 'string' && typeof part === 'string' && text.length * part.length <= SHORT_TEXT && text.length <= SHORT_TEXT
-      ? find(text, part)
-      : undefined
+    typeof text === 'string' && typeof part === 'string' && isQuickSearch(text, part) ? find(text, part) : undefined
 }
 
 /** Compares one end of a text with another text. */
@@ -162,11 +165,11 @@ const methods: readonly BuiltinDef[] = [
   stringMethod(
     'index_of(part: string) -> int',
     'Where `part` first occurs, or -1.',
-    (ctx, self, part) => find(self, textArg(ctx, 0, part), findText),
+    (ctx, self, part) => indexOf(self, textArg(ctx, 0, part)),
     quickSearch(quickIndex),
   ),
   stringMethod('last_index_of(part: string) -> int', 'Where `part` last occurs, or -1.', (ctx, self, part) =>
-    find(self, textArg(ctx, 0, part), findLastText),
+    lastIndexOf(self, textArg(ctx, 0, part)),
   ),
   stringMethod('chars() -> list<string>', 'The characters.', (ctx, self) => {
     ctx.charge(self.length >> 1, 17 * self.length)

@@ -203,11 +203,9 @@ export abstract class Keyed {
   /** Values in the order of `keys()`. */
   members(): Value[] {
     this.chargeWalk()
-    const { table } = this
-    if (table !== null) return table.sortedKeys().map((key) => this.slots[table.places.get(key)!]!)
-    const order = this.shape.sortedSlots()
-    const members: Value[] = []
-    for (let at = 0; at < order.length; at++) members.push(this.slots[order[at]!]!)
+    const order = this.table === null ? this.shape.sortedSlots() : this.table.sortedSlots()
+    const members = this.slots.slice(0, order.length)
+    for (let at = 0; at < order.length; at++) members[at] = this.slots[order[at]!]!
     return members
   }
 

@@ -11,6 +11,8 @@ export class Table {
   private lastKey: string | null = null
   private lastAt = 0
   private sorted: readonly string[] | null = null
+  /** The slots of `sorted`: a walk over a large dict is not a search for each of its keys. */
+  private order: Int32Array | null = null
 
   constructor(places: Map<string, number>) {
     this.places = places
@@ -35,17 +37,29 @@ export class Table {
   add(key: string, at: number): void {
     this.places.set(key, at)
     this.sorted = null
+    this.order = null
   }
 
   remove(key: string): void {
     this.places.delete(key)
     this.lastKey = null
     this.sorted = null
+    this.order = null
   }
 
   /** Keys in code point order; read only. */
   sortedKeys(): readonly string[] {
     return (this.sorted ??= sortTexts([...this.places.keys()]))
+  }
+
+  /** The slots of the keys in code point order; read only. */
+  sortedSlots(): Int32Array {
+    if (this.order !== null) return this.order
+    const keys = this.sortedKeys()
+    const order = new Int32Array(keys.length)
+    for (let at = 0; at < keys.length; at++) order[at] = this.places.get(keys[at]!)!
+    this.order = order
+    return order
   }
 
   get isSorted(): boolean {
@@ -56,6 +70,7 @@ export class Table {
   copy(): Table {
     const copy = new Table(new Map(this.places))
     copy.sorted = this.sorted
+    copy.order = this.order
     return copy
   }
 }

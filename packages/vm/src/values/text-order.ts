@@ -6,6 +6,9 @@ import { scan, SHORT_TEXT, work } from './meter.js'
 /** Characters that are counted one by one for a unit, as a power of two. */
 const COUNTED_BITS = 4
 
+/** Characters among which one of a kind is looked for, for a unit. */
+const SOUGHT_BITS = 7
+
 /** Moves surrogates above every other unit, so that unit order becomes code point order. */
 function rank(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
@@ -13,9 +16,9 @@ function rank(unit: number): number {
 
 export function compareText(left: string, right: string): number {
   const shared = Math.min(left.length, right.length)
-  scan(shared << 2)
+  scan(shared << 1)
   if (left === right) return 0
-  for (let at = 0; at < shared; at++) {
+  for (let at = shared > BLOCK ? equalBlocks(left, right, shared) : 0; at < shared; at++) {
     const a = left.charCodeAt(at)
     const b = right.charCodeAt(at)
     if (a !== b) return a < 0xd800 && b < 0xd800 ? a - b : rank(a) - rank(b)
@@ -23,16 +26,29 @@ export function compareText(left: string, right: string): number {
   return left.length - right.length
 }
 
+/** Characters that are compared in one go where two long texts begin alike: looking at each takes fifty times as long. */
+const BLOCK = 2048
+
+/** How many characters, in whole blocks, both begin with. */
+function equalBlocks(left: string, right: string, shared: number): number {
+  let at = 0
+  while (at + BLOCK <= shared && left.slice(at, at + BLOCK) === right.slice(at, at + BLOCK)) at += BLOCK
+  return at
+}
+
 const ASTRAL_OR_PRIVATE = /[\ud800-\uffff]/
 
 /** Whether the order of JavaScript is that of the language for this text and others of its kind. */
 export function isPlainText(text: string): boolean {
-  return !ASTRAL_OR_PRIVATE.test(text)
+  const { length } = text
+  if (length > SHORT) return !ASTRAL_OR_PRIVATE.test(text)
+  for (let at = 0; at < length; at++) if (text.charCodeAt(at) >= 0xd800) return false
+  return true
 }
 
 /** Sorts in place by code point; the built-in sort serves where no text holds a unit past U+D7FF. */
 export function sortTexts(texts: string[]): string[] {
-  for (const text of texts) if (ASTRAL_OR_PRIVATE.test(text)) return texts.sort(compareText)
+  for (const text of texts) if (!isPlainText(text)) return texts.sort(compareText)
   return texts.sort()
 }
 
@@ -57,7 +73,8 @@ export function quickLength(text: string): number | undefined {
 
 export function hasSurrogates(text: string): boolean {
   const { length } = text
-  scan(length)
+  // About a nanosecond for each, where not all are of one byte.
+  if (length > SHORT_TEXT) work(length >> SOUGHT_BITS)
   if (length > SHORT) return SURROGATE.test(text)
   for (let at = 0; at < length; at++) if ((text.charCodeAt(at) & 0xf800) === 0xd800) return true
   return false

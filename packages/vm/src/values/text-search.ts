@@ -2,7 +2,7 @@
 // takes the product of the lengths where a long part nearly occurs everywhere; then the algorithm of Knuth, Morris and Pratt
 // searches, which looks at every character once.
 
-import { work } from './meter.js'
+import { SCANNED_BITS, SHORT_TEXT, work } from './meter.js'
 
 /** Parts up to this length are searched for by JavaScript. */
 const SHORT_PART = 64
@@ -12,9 +12,22 @@ const FEW = 1 << 20
 
 /** To be called before one or more searches that go through `text` once. */
 export function chargeSearch(text: string, part: string): void {
-  const units = (text.length * Math.min(part.length, SHORT_PART)) >> 9
-  if (units > 0) work(units)
+  if (isQuickSearch(text, part)) return
+  // Where the first character is everywhere, and the next is not, each place takes some nanoseconds; a single one is found at once.
+  const units = text.length >> (part.length <= 1 ? SCANNED_BITS : part.length <= SHORT_PART ? TRIED_BITS : TABLED_BITS)
+  work(units)
 }
+
+/** Whether the search is part of the operation that makes it. */
+export function isQuickSearch(text: string, part: string): boolean {
+  return text.length <= (part.length <= 1 ? SHORT_TEXT : FEW_PLACES)
+}
+
+const FEW_PLACES = 127
+
+/** Places where a short part is tried for a unit, as a power of two; where a long one is. */
+const TRIED_BITS = 5
+const TABLED_BITS = 3
 
 /** Where `part` first occurs at or behind `from`, or -1. */
 export function findText(text: string, part: string, from = 0): number {
@@ -27,6 +40,12 @@ export function findText(text: string, part: string, from = 0): number {
 export function isPart(text: string, part: string): boolean {
   chargeSearch(text, part)
   return findText(text, part) >= 0
+}
+
+/** To be called before `findLastText`, which compares at each place as much as is alike. */
+export function chargeLastSearch(text: string, part: string): void {
+  const units = (text.length * Math.min(part.length, SHORT_PART)) >> SCANNED_BITS
+  if (units > 0) work(units)
 }
 
 /** Where `part` last occurs, or -1. */
