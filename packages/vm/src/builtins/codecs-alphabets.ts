@@ -41,7 +41,7 @@ function byteText(text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return text
   const bytes = new TextEncoder().encode(text)
   const parts: string[] = []
-  for (let at = 0; at < bytes.length; at += CHUNK) parts.push(String.fromCharCode(...bytes.subarray(at, at + CHUNK)))
+  for (let at = 0; at < bytes.length; at += CHUNK) parts.push(latinOf(bytes.subarray(at, at + CHUNK)))
   return parts.join('')
 }
 

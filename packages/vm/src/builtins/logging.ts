@@ -37,7 +37,10 @@ export function logLine(ctx: Context, level: Level, message: string, fields: Val
   const parts = [`"ts":"${isoNow(ctx.now)}"`, `"level":"${level}"`, `"msg":${jsonString(message)}`]
   const span = ctx.state(traceStack).stack.at(-1)
   if (span !== undefined) parts.push(`"trace_id":${jsonString(span.traceId)}`, `"span_id":${jsonString(span.spanId)}`)
-  if (fields instanceof HarnDict) for (const key of fields.keys()) parts.push(`${jsonString(key)}:${fieldJson(fields.get(key)!)}`)
+  if (fields instanceof HarnDict) {
+    const members = fields.members()
+    fields.keys().forEach((key, at) => parts.push(`${jsonString(key)}:${fieldJson(members[at]!)}`))
+  }
   if (ctx.machine.printsReports) ctx.write(`{${parts.join(',')}}\n`)
   ctx.machine.reported?.({ kind: 'log', taskId: ctx.machine.task().taskId, level, message, fields: fieldsOf(fields) })
 }
