@@ -75,6 +75,7 @@ function searchPattern(tools: readonly HarnDict[], query: string): Found {
     const search = searchRegex(pattern, corpusOf(tool), false)
     let score = 0
     while (search.next()) score++
+    search.finish()
     return { name: toolName(tool), score }
   })
   return ranked(scored, 'no tools matched your regex; widen the alternation or relax quantifiers')
