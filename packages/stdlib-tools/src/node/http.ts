@@ -307,7 +307,7 @@ class HttpClient {
   private agent(key: string, make: () => Dispatcher): Dispatcher {
     const known = this.agents.get(key)
     if (known !== undefined) return known
-    const made = make()
+    const made = make().compose(refusingOddStatuses)
     this.agents.set(key, made)
     return made
   }
@@ -345,6 +345,29 @@ class HttpClient {
     }
     return { key: [args['connectTimeoutMs'] ?? null, judged, args['tls'] ?? null], options }
   }
+}
+
+/**
+ * A status below 100 is no HTTP. The client's own answer to it is a failing assertion without words, for which Node reads the source of the
+ * client: that takes seconds where it is bundled, and any server could ask for it.
+ */
+const refusingOddStatuses: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const judge = (status: unknown): void => {
+    if (Number(status) < 100) throw new Error('Response does not match the HTTP/1.1 protocol (Invalid status code)')
+  }
+  // Which of its two interfaces a handler has is the client's matter.
+  const judging = new Proxy(handler, {
+    get(target, key) {
+      const method: unknown = Reflect.get(target, key)
+      if (typeof method !== 'function') return method
+      return (...args: readonly unknown[]): unknown => {
+        if (key === 'onResponseStart') judge(args[1])
+        else if (key === 'onHeaders') judge(args[0])
+        return Reflect.apply(method, target, args)
+      }
+    },
+  })
+  return dispatch(options, judging)
 }
 
 /** Credentials of a URL, which never go into the request line. */

@@ -2,6 +2,7 @@
 // attempts. An attempt passes the egress policy, then the mocks, then goes to the host as an effect; redirects are followed
 // here, hop by hop, and failed attempts are retried after a pause.
 
+import { parseHttpDate } from './codecs-http-date.js'
 import { frame } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
 import { refusal, fieldOf } from './fs-ask.js'
@@ -308,12 +309,14 @@ function retryAfterMs(ctx: Context, plan: RequestPlan, response: Response): numb
   if (!plan.respectRetryAfter || (response.status !== 429 && response.status !== 503)) return 0
   const value = (header(response.headers, 'retry-after') ?? '').trim()
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000
-  const date = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(date) ? 0 : Math.max(0, date - (ctx.state(clockState).wallMs ?? ctx.now))
+  const date = HTTP_DATE.test(value) ? parseHttpDate(value.replace(LAST_YEAR, '$2 $1 $4 $3')) : null
+  return date === null ? 0 : Math.max(0, date - (ctx.state(clockState).wallMs ?? ctx.now))
 }
 
-/** The form that is sent (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. */
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+/** The three forms that are sent (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`. */
+const HTTP_DATE =
+  /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/
+const LAST_YEAR = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d+) ([\d:]{8}) (\d{4})$/
 
 /** The request that a redirect asks for; credentials stay with their origin. */
 export function redirected(plan: RequestPlan, status: number, target: URL): RequestPlan {
