@@ -28,7 +28,7 @@ interface LeaseFile {
 export function fileRunStore(folder: string, options: FileRunStoreOptions = {}): RunStore {
   makeFolders(folder)
   const open = new Map<string, { readonly fence: number; readonly fd: number }>()
-  const at = (runId: string, name = ''): string => join(folder, encodeURIComponent(runId).replaceAll('.', '%2E'), name)
+  const at = (runId: string, name = ''): string => join(folder, folderName(runId), name)
 
   const readLease = (runId: string): LeaseFile | null => {
     try {
@@ -110,10 +110,11 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
     },
     list() {
       const facts: RunFacts[] = []
-      for (const name of readdirSync(folder)) {
-        const runId = decodeURIComponent(name)
-        const lease = readLease(runId)
-        if (lease !== null) facts.push({ runId, owner: lease.owner, expiresAt: lease.expiresAt, ended: lease.ended })
+      for (const entry of readdirSync(folder, { withFileTypes: true })) {
+        const runId = entry.isDirectory() ? runOf(entry.name) : null
+        const lease = runId === null ? null : readLease(runId)
+        if (runId !== null && lease !== null)
+          facts.push({ runId, owner: lease.owner, expiresAt: lease.expiresAt, ended: lease.ended })
       }
       return facts.sort(byId)
     },
@@ -136,5 +137,20 @@ function locked<T>(path: string, work: () => T): T {
   } catch (cause) {
     if (cause instanceof FileLockError) throw new ToolError('store_unavailable', cause.message, { cause })
     throw cause
+  }
+}
+
+/** Any text is a run; none leads out of the folder of the store. */
+function folderName(runId: string): string {
+  return encodeURIComponent(runId).replaceAll('.', '%2E')
+}
+
+/** Null for a folder that is none of a run. */
+function runOf(name: string): string | null {
+  try {
+    const runId = decodeURIComponent(name)
+    return folderName(runId) === name ? runId : null
+  } catch {
+    return null
   }
 }

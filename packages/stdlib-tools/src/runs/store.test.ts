@@ -1,6 +1,16 @@
 // The stores of runs, each against the contract; and the contract against stores that break it.
 
-import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync, readFileSync, utimesSync, appendFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+  readFileSync,
+  utimesSync,
+  appendFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sqlite from 'node-sqlite3-wasm'
@@ -133,6 +143,18 @@ describe('files', () => {
     const taken = next.claim('run', { ...claim, owner: 'b', now: 200 })!
     next.append(taken, 'more')
     expect(next.read('run')).toEqual(['whole', 'more'])
+  })
+
+  test('what else lies in the folder is no run', () => {
+    const folder = place()
+    const store = fileRunStore(folder)
+    store.claim('100%.x', claim)
+    writeFileSync(join(folder, 'notes'), '')
+    for (const name of ['100%', '.git', 'a b']) {
+      mkdirSync(join(folder, name))
+      writeFileSync(join(folder, name, 'lease.json'), '{}')
+    }
+    expect(store.list().map(({ runId }) => runId)).toEqual(['100%.x'])
   })
 
   test('what a stale worker still writes after it was asked is not read', () => {
