@@ -132,8 +132,13 @@ export async function buildCore(options, entry) {
       outfile: join(root, 'core.js'),
     })
     const reached = membersOf(result.metafile)
-    if (reached.every((path) => members.includes(path))) return { result, parts: [...parts].sort(), members, exportsOf }
-    members = [...new Set([...members, ...reached])].sort()
+    if (!reached.every((path) => members.includes(path))) {
+      members = [...new Set([...members, ...reached])].sort()
+      continue
+    }
+    const unused = LAZY_MODULES.filter((path) => !parts.has(path))
+    if (unused.length > 0) throw new Error(`bundle: LAZY_MODULES names what the core does not import: ${unused.join(', ')}`)
+    return { result, parts: [...parts].sort(), members, exportsOf }
   }
 }
 
