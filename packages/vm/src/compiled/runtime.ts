@@ -90,7 +90,7 @@ function leavePassing(m: Machine, site: Site, closure: HarnClosure, ...values: V
 }
 
 function raise(m: Machine, site: Site, closure: HarnClosure, fault: Fault): Left {
-  if (!fault.isTraced) fault.note(site.code, site.instr.pc)
+  if (!fault.isTraced || fault.isForeign) fault.note(site.code, site.instr.pc)
   m.raised = fault
   m.raisedAt = site
   m.raisedIn = closure
@@ -104,7 +104,7 @@ function pass(m: Machine, site: Site, closure: HarnClosure): Left {
 
 /** The fault a handler of the same activation takes. */
 function caught(site: Site, fault: Fault): Fault {
-  if (!fault.isTraced) fault.note(site.code, site.instr.pc)
+  if (!fault.isTraced || fault.isForeign) fault.note(site.code, site.instr.pc)
   return fault
 }
 

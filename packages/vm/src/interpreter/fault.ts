@@ -22,6 +22,8 @@ export interface TraceEntry {
   readonly function: string
   readonly line: number
   readonly column: number
+  /** The last of its task or generator; what follows waited for that. */
+  readonly outermost?: true
 }
 
 export class Fault {
@@ -60,6 +62,18 @@ export class Fault {
 
   get isTraced(): boolean {
     return this.places !== null || (this.entries !== null && this.entries.length > 0)
+  }
+
+  /** Whether it comes out of a task or generator that somebody here waits for: it has no place in the code at hand yet. */
+  get isForeign(): boolean {
+    return this.places === null && this.entries?.at(-1)?.outermost === true
+  }
+
+  /** Called when a task or generator ends by it: whoever waits is in a run of its own. */
+  leaveTask(): void {
+    const entries = this.trace
+    const last = entries?.at(-1)
+    if (last !== undefined) this.trace = entries!.with(-1, { ...last, outermost: true })
   }
 
   /** Adds the activation of `code` that stands at `pc` to the trace. */
@@ -124,8 +138,10 @@ export function categorized(category: string, message: string, code: string | nu
  */
 export function leavingRun(fault: Fault): Fault {
   if (fault.kind === 'thrown' || fault.kind === 'categorized') return fault
-  // Every run that the fault leaves names the same line, that of the innermost script frame.
-  const line = fault.trace?.find((each) => each.line !== 0)?.line ?? 0
+  // Every run that the fault leaves names the same line, that of the innermost script frame; in another task, the line that waits.
+  const entries = fault.trace ?? []
+  const own = entries.slice(entries.findLastIndex(({ outermost }) => outermost === true) + 1)
+  const line = own.find((each) => each.line !== 0)?.line ?? 0
   if (line === 0) return fault
   const outer = new Fault(fault.kind === 'type' ? 'type' : 'runtime', `${fault.message} (line ${line})`)
   outer.trace = fault.trace

@@ -22,7 +22,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
   // Whether a script frame of the run being left was passed: a fault of the calling builtin itself leaves no run.
   let inRun = passing
   // A rethrown fault already has the frame that raises it again in its trace.
-  let known = fault.isTraced && !passing
+  let known = fault.isTraced && !passing && !fault.isForeign
   for (;;) {
     const co = task.current
     const { frames } = co
@@ -69,6 +69,7 @@ export function raiseFault(machine: Machine, task: Task, raised: Fault, passing 
     co.stand(-1, 0, instr)
     if (inRun) fault = leavingRun(fault)
     inRun = false
+    if (co.generator !== null || task.id !== 0) fault.leaveTask()
     if (co.generator !== null && co.resumer !== null) {
       co.generator.done = true
       co.generator.coroutine = null
