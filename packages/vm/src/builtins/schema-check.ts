@@ -122,7 +122,7 @@ class Checker {
     const inner = isContainer(branched) ? yield* this.content(branched, schema, path, depth) : branched
     this.scalarRules(inner, schema, path)
     const pattern = typeof inner === 'string' ? schema.get('pattern') : undefined
-    if (pattern !== undefined && pattern !== null) yield* this.patternRule(inner as string, pattern, path)
+    if (typeof pattern === 'string') yield* this.patternRule(inner as string, pattern, path)
     const choices = schema.get('enum')
     if (choices instanceof HarnList && !(yield* this.isAmong(choices, inner)))
       this.report(path, `value must be one of ${this.shown(choices)}`)
@@ -282,8 +282,7 @@ class Checker {
     if (most !== null && length > most) this.report(path, `expected length <= ${most}, got ${length}`)
   }
 
-  private *patternRule(text: string, pattern: Value, path: string): Checking<void> {
-    const source = this.shown(pattern)
+  private *patternRule(text: string, source: string, path: string): Checking<void> {
     try {
       if (!(yield* this.matches(source, text))) this.report(path, `value does not match pattern '${source}'`)
     } catch (error) {
@@ -350,7 +349,7 @@ function hasType(value: Value, type: string): boolean {
 /** A count given as int or integral float. */
 function limit(schema: HarnDict, key: string): number | null {
   const value = schema.get(key)
-  return value instanceof HarnFloat ? value.v : value !== undefined && isInt(value) ? Number(value) : null
+  return value !== undefined && isInt(value) ? Number(value) : null
 }
 
 function bound(value: Value | undefined): number | bigint | null {

@@ -108,8 +108,8 @@ function* setCanonical(out: HarnDict, key: string, value: Value, inner: Inner): 
 function setType(out: HarnDict, type: Value, unique: boolean): void {
   if (type instanceof HarnList) {
     out.set('union', new HarnList(type.view().map((name) => HarnDict.of({ type: typeWord(display(name)) }))))
-  } else if (type !== null) {
-    const word = typeWord(display(type))
+  } else if (typeof type === 'string') {
+    const word = typeWord(type)
     const isSet = word === 'list' && unique
     out.set('type', isSet ? 'set' : word)
     if (isSet) out.set('x-harn-type', 'set')

@@ -3,9 +3,9 @@
 
 import { Control, builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
-import { daysInMonth, fieldsAt, instantOf, secondsOf } from './time-calendar.js'
+import { fieldsAt, instantOf, secondsOf } from './time-calendar.js'
 import type { Fields, Instant } from './time-calendar.js'
-import { MONTHS, WEEKDAYS, badDate, badField, isoMillis, parseDate, rfc3339, strftime } from './time-format.js'
+import { MONTHS, WEEKDAYS, badDate, badField, isDay, isoMillis, parseDate, rfc3339, strftime } from './time-format.js'
 import type { Moment } from './time-format.js'
 import { instantsOfLocal, isZone, zoneTime } from './time-zones.js'
 import { HarnDict } from '../values/dict.js'
@@ -94,15 +94,13 @@ function fromComponents(ctx: Context, parts: Value, zone: Value): Result {
     if (value === undefined && numbers.length < 3) return ctx.throw(`${name}: missing ${key}`)
     const number = value === undefined ? 0 : wholeNumber(value)
     if (number === null) return ctx.throw(`${name}: ${key} must be an integer, got ${typeName(value!)}`)
-    // Only years may be negative; messages show what that makes of other fields as unsigned numbers.
-    const at = numbers.length
-    numbers.push(at === 0 ? number : at < 3 ? Math.max(0, number) : number < 0 ? number >>> 0 : number)
+    numbers.push(number)
   }
   const [year, month, day, hour, minute, second] = numbers as [number, number, number, number, number, number]
-  if (Math.abs(year) > 262_000) return ctx.throw(`Invalid year: ${year}`)
+  if (year !== (year | 0)) return ctx.throw(`${name}: year out of range`)
   const problem = badField(month, day, hour, minute, second)
   if (problem !== null) return ctx.throw(problem)
-  if (day > daysInMonth(year, month)) return ctx.throw(badDate(year, month, day))
+  if (!isDay(year, month, day)) return ctx.throw(badDate(year, month, day))
   const [first] = instantsOfLocal(zoneName, secondsOf(year, month, day, hour, minute, second))
   return first ?? ctx.throw(`${name}: local time does not exist in that timezone`)
 }

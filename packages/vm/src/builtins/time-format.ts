@@ -263,13 +263,36 @@ function parseStandard(source: string): Instant | null {
   return { seconds: secondsOf(year, month, day, hour, minute, second - leap) - offset, nanos: nanos + leap * 1e9 }
 }
 
+/** Years that there are, as in the library of the reference; others are refused as days that do not exist. */
+const FIRST_YEAR = -262_143
+const LAST_YEAR = 262_142
+
+/** What no field can hold counts as below the smallest month or day, and above the largest hour, minute or second. */
+function fieldOf(number: number, outside: number): number {
+  return number >= 0 && number < 2 ** 32 ? number : outside
+}
+
 /** Which field is out of its range, in the words of the error; null when none is. */
-export function badField(month: number, day: number, hour: number, minute: number, second: number): string | null {
+export function badField(
+  ...fields: readonly [month: number, day: number, hour: number, minute: number, second: number]
+): string | null {
+  const [month, day, hour, minute, second] = fields.map((field, at) => fieldOf(field, at < 2 ? 0 : 2 ** 32 - 1)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   if (month < 1 || month > 12) return `Invalid month: ${month} (must be 1-12)`
   if (day < 1 || day > 31) return `Invalid day: ${day} (must be 1-31)`
   if (hour > 23) return `Invalid hour: ${hour} (must be 0-23)`
   if (minute > 59) return `Invalid minute: ${minute} (must be 0-59)`
   return second > 59 ? `Invalid second: ${second} (must be 0-59)` : null
+}
+
+/** Whether there is such a day, for a month that is one. */
+export function isDay(year: number, month: number, day: number): boolean {
+  return year >= FIRST_YEAR && year <= LAST_YEAR && day <= daysInMonth(year, month)
 }
 
 export function badDate(year: number, month: number, day: number): string {
@@ -288,9 +311,9 @@ function parseDigits(source: string): Instant | string {
     number,
     number,
   ]
-  if (year > 262_000) return `Invalid year: ${year}`
+  if (year >= 2 ** 31) return `Invalid year: ${groups[0]!}`
   const problem = badField(month, day, hour, minute, second)
   if (problem !== null) return problem
-  if (day > daysInMonth(year, month)) return badDate(year, month, day)
+  if (!isDay(year, month, day)) return badDate(year, month, day)
   return { seconds: secondsOf(year, month, day, hour, minute, second), nanos: 0 }
 }
