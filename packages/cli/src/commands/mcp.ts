@@ -159,7 +159,7 @@ const REVOKE_MS = 10_000
 
 /** Tokens are forgotten in any case; that a server would not take them back is said, since they may be of use until they run out. */
 export async function mcpLogoutCommand(server: string | undefined, flags: McpLogoutFlags): Promise<number> {
-  if ((server === undefined) === (flags.all !== true)) throw new UsageError('name a server, or give --all')
+  if ((server === undefined) === (flags.all !== true)) throw new UsageError('name a server, or give --all, not both')
   const store = userStore()
   const known = entriesOf(store)
   const named = server === undefined ? null : serverOf(server)

@@ -26,6 +26,8 @@ export type Recovered =
   | { readonly kind: 'ended'; readonly runId: string; readonly status: DriveEnd['kind'] }
   /** It cannot be gone on with: it never began, its sources no longer compile, or the program does something else now. */
   | { readonly kind: 'failed'; readonly runId: string; readonly reason: string }
+  /** The store, or the host's decision on a call, raised `error`. The run can be recovered when its lease is over. */
+  | { readonly kind: 'unavailable'; readonly runId: string; readonly error: unknown }
 
 /** What a run began with, beside its program. */
 export interface RunBeginning {
@@ -83,8 +85,13 @@ export class RunKeeper {
     const found: Recovered[] = []
     for (const { runId, ended } of this.keeping.store.list()) {
       if (ended !== null || this.active.has(runId) || runIds?.includes(runId) === false) continue
-      const lease = this.claim(runId)
-      if (lease !== null) found.push(this.goOn(parts, lease, decide))
+      // Of the runs before this one the caller needs the handles: an error must not take them along.
+      try {
+        const lease = this.claim(runId)
+        if (lease !== null) found.push(this.goOn(parts, lease, decide))
+      } catch (error) {
+        found.push({ kind: 'unavailable', runId, error })
+      }
     }
     return found
   }
@@ -106,7 +113,7 @@ export class RunKeeper {
       store.release(lease, 'lost')
       return { kind: 'failed', runId, reason }
     }
-    // A store that fails now may be read later: that is raised, and the run can be claimed again.
+    // A store that fails now may be read later: that is raised, and gives no run up.
     const lines = store.read(runId)
     let entries: readonly JournalEntry[]
     let module: M

@@ -212,13 +212,13 @@ test('two workers: the second gets nothing while the first lives, and everything
   expect(second.recover()).toEqual([])
 })
 
-test('a store that cannot be read just now makes recover fail, and no run is given up', async () => {
+test('a run that cannot be read just now is not given up, and does not take those along that can', async () => {
   const place = memoryRunStore()
   let isBroken = true
   const store: RunStore = {
     ...place,
     read(runId) {
-      if (isBroken) throw new ToolError('store_unavailable', 'no disk')
+      if (isBroken && runId === 'r') throw new ToolError('store_unavailable', 'no disk')
       return place.read(runId)
     },
   }
@@ -227,13 +227,21 @@ test('a store that cannot be read just now makes recover fail, and no run is giv
   const runtimeOf = (owner: string, of: RunStore) =>
     createRuntime({ tools: [wait], clock, runs: { store: of, owner, leaseMs: 100 } })
   const first = runtimeOf('first', place)
-  first.start(first.compile('import { wait } from "host/tools"\nreturn wait()'), { runId: 'r' })
+  const module = first.compile('import { wait } from "host/tools"\nreturn wait()')
+  for (const runId of ['q', 'r']) first.start(module, { runId })
   await new Promise((resolve) => setImmediate(resolve))
   clock.advance(200)
   const second = runtimeOf('second', store)
-  expect(() => second.recover()).toThrow('no disk')
-  expect(place.list()).toMatchObject([{ runId: 'r', ended: null }])
+  expect(second.recover()).toMatchObject([
+    { kind: 'resumed', runId: 'q' },
+    { kind: 'unavailable', runId: 'r', error: { code: 'store_unavailable', message: 'no disk' } },
+  ])
+  expect(place.list()).toMatchObject([
+    { runId: 'q', ended: null },
+    { runId: 'r', ended: null },
+  ])
   isBroken = false
+  clock.advance(200)
   expect(second.recover()).toMatchObject([{ kind: 'resumed', runId: 'r' }])
 })
 
@@ -248,4 +256,9 @@ test('what cannot be gone on with is said, once', () => {
   ])
   expect(runtime.recover()).toEqual([])
   expect(() => createRuntime().recover()).toThrow('this runtime keeps no runs')
+})
+
+test('without a seed nothing would be run, which is refused', async () => {
+  await expect(simulate('return 1', { seeds: 0 })).rejects.toThrow(RangeError)
+  await expect(simulate('return 1', { seeds: [] })).rejects.toThrow('there must be a seed')
 })

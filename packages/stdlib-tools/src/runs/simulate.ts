@@ -91,9 +91,11 @@ export interface Simulation {
 const START_MS = 1_700_000_000_000
 const MOST_LIVES = 20
 
-/** A violated oracle is a result. Raises CompileError, and what the given functions throw. */
+/** A violated oracle is a result. Raises CompileError, RangeError without a seed, and what the given functions throw. */
 export async function simulate(source: string, options: SimulateOptions = {}): Promise<Simulation> {
   const { seeds = 16, faults = ['crash', 'store'], pointsPerSeed = 24 } = options
+  const chosenSeeds = typeof seeds === 'number' ? Array.from({ length: Math.max(0, seeds) }, (_, at) => at) : seeds
+  if (chosenSeeds.length === 0) throw new RangeError('simulate: there must be a seed; without one nothing would be run')
   const failures: SimulationFailure[] = []
   let runs = 0
   const judged = async (seed: number, fault: SimulatedRun['fault'], undisturbed: SimulatedRun | null): Promise<Attempt> => {
@@ -109,7 +111,7 @@ export async function simulate(source: string, options: SimulateOptions = {}): P
       })
     return attempt
   }
-  for (const seed of typeof seeds === 'number' ? Array.from({ length: seeds }, (_, at) => at) : seeds) {
+  for (const seed of chosenSeeds) {
     const calm = await judged(seed, null, null)
     if (calm.seen === null) continue
     const points = options.points ?? chosen(calm.entries.length, pointsPerSeed, seed)
@@ -191,6 +193,8 @@ async function liveThrough(
       end =
         replayed(runtime, decodeJournal(place.read(runId).join('\n'))) ??
         new Error('a run that had ended does not end in its replay')
+    } else if (found.kind === 'unavailable') {
+      throw found.error
     } else {
       stuck = `it could not be recovered: ${found.reason}`
       break
