@@ -9,6 +9,26 @@ import type { Limits, TierOptions } from '@bridle/vm'
 
 const AT_ONCE: TierOptions = { calls: 0, turns: 0 }
 
+/** Calls of a function for every element: one that is part of the loop's text, one that is called, and ones that fail or wait. */
+const LOOPS = [
+  'map({ x -> x * 2 })',
+  'map({ x -> x == 2 })',
+  'map({ x -> try { x - 1 } catch (e) { 0.5 } })',
+  'filter({ x -> x != 3 })',
+  'reduce("", { acc, x -> acc + "${x}" })',
+  'filter({ x -> type_of(x) == "int" }).reduce(0, { acc, x -> acc + x })',
+  'find({ x -> x == 10 })',
+  'find_index({ x -> x == 0 })',
+  'all({ x -> x != 6 })',
+  'flat_map({ x -> [x, x] })',
+  'sort_by({ x -> "${x}" })',
+  'group_by({ x -> x == 3 })',
+  'partition({ x -> x == 3 })',
+  'max_by({ x -> x == 7 })',
+  'map({ x -> if x == 9 { sleep(1ms) }\n x })',
+  'map({ x -> if x == 10 { throw "ten" }\n x })',
+]
+
 function facts({ exit, output, machine }: Ran): unknown {
   const fault = exit?.kind === 'failed' ? [exit.fault.text, exit.fault.trace] : null
   return { kind: exit?.kind, fault, output, fuel: machine.fuelUsed, heap: machine.heapCharged }
@@ -98,7 +118,7 @@ describe('what both tiers do', () => {
     for (const sliceFuel of [1, 2, 5, 1000]) inBoth(text, { sliceFuel })
   })
 
-  test.each([
+  test.each<[string, string]>([
     ['a generator', 'fn up(n) { var i = 0\n while i < n { yield i * 0.5\n i = i + 1 } }\nfor x in up(50) { println(x) }'],
     [
       'generators that pull generators, deeper than compiled code goes',
@@ -112,8 +132,13 @@ describe('what both tiers do', () => {
         'fn f(n) { var s = ""\n for x in g(n) { s = s + "${x} "\n if len(s) > 60 { break } }\n return s }\n' +
         'for n in [2, 9, 0, 4] { println(try { f(n) }) }',
     ],
-  ])('%s, stopped at every unit of fuel', (_, text) => {
-    for (const sliceFuel of [1, 2, 7, 1000]) inBoth(text, { sliceFuel })
+    ...LOOPS.map((call): [string, string] => [
+      `xs.${call}`,
+      `let xs = [4, 2, 2.5, 9, "a", 1, 3] + LONG\nfor i in 0 to 3 { println(try { xs.${call} }) }`,
+    ]),
+  ])('%s, stopped at every unit of fuel', (_, given) => {
+    const text = given.replace('LONG', `[${Array.from({ length: 40 }, (_each, at) => (at * 7) % 11).join()}]`)
+    for (const sliceFuel of [1, 2, 7, 40, 41, 1000]) inBoth(text, { sliceFuel })
   })
 
   test('a function may have thousands of parameters', () => {
@@ -187,6 +212,24 @@ describe('guesses', () => {
     const text =
       'fn through(h) { return { x -> [h(x)] } }\nvar out = []\nfor round in 0 to 100 { for h in [{ x -> x + 1 }, { x -> "<${x}>" }] { out = [1, 2].map(through(h)) } }\nprintln(out)'
     expect(inBoth(text).output).toContain('<2>')
+  })
+
+  test('what a list method made is counted where the base tier counts it', () => {
+    const text =
+      'let xs = (0 to 200).to_list()\nfor i in 0 to 20 { println(len(xs.map({ x -> x * i })))\n println(len(xs.filter({ x -> x % 3 < i }))) }'
+    for (const heap of [4000, 6000, 9000, 20_000, 1 << 20])
+      for (const sliceHeap of [200, 1000, 1 << 21]) inBoth(text, { heap, sliceHeap })
+  })
+
+  test('a slice that ends in a list method goes on in its loop', () => {
+    const text = 'let xs = (0 to 4999).to_list()\nprintln(xs.map({ x -> x * 2 }).reduce(0, { a, x -> a + x }))'
+    const program = link(text)
+    run(program, {}, { tier: AT_ONCE })
+    const { machine, output } = run(program, { sliceFuel: 1000 }, { tier: AT_ONCE })
+    expect(output).toBe('24995000\n')
+    // Once a slice: what it does not do is done by calls, each of which would enter.
+    expect(machine.tier!.entered).toBeLessThan(80)
+    expect(machine.tier!.entered).toBeGreaterThan(15)
   })
 
   test('code that stops all the time stays in the base tier', () => {

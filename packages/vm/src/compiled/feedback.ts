@@ -36,4 +36,5 @@ export function forget(code: FunctionCode): void {
   code.compiled.entered.length = 0
   code.compiled.beginning = null
   code.compiled.loops.clear()
+  code.compiled.lastLoop = null
 }

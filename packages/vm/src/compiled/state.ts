@@ -62,6 +62,9 @@ export class CompiledState {
   /** Loops that call this function for every element of a list, by kind of native frame; and elements that it was called for. */
   readonly loops = new Map<string, ElementLoop>()
   elements = 0
+  /** The one that compiled code entered last, and its frame. */
+  lastFrame = ''
+  lastLoop: ElementLoop | null = null
   /** What `jit` is while there is no compiled function. */
   first: Compiled = notCompiled
 }

@@ -153,16 +153,20 @@ export class Tier {
     const { m } = this
     const action = m.context.action!
     if (action.kind !== 'frame') return CONTROL
-    const def = m.registry.frames.get(action.frame)
-    if (def?.loop === undefined || def.output === 'drop') return CONTROL
     const state = action.state as LoopState
-    const { fn, list } = state
-    if (!(fn instanceof HarnClosure) || fn.code.jitCount !== (def.loop.count ?? 1)) return CONTROL
-    if (depth + 2 >= m.floor || depth >= m.limits.frames) return CONTROL
+    const { fn } = state
+    if (!(fn instanceof HarnClosure) || depth + 2 >= m.floor || depth >= m.limits.frames) return CONTROL
+    const { compiled } = fn.code
+    let loop = compiled.lastLoop
+    if (compiled.lastFrame !== action.frame || loop === null) {
+      const def = m.registry.frames.get(action.frame)
+      if (def?.loop === undefined || def.output === 'drop' || fn.code.jitCount !== (def.loop.count ?? 1)) return CONTROL
+      loop = this.elementLoop(fn, def, state.list.length)
+    }
     m.context.action = null
     const top = m.deepest
     m.deepest = Math.min(m.floor, depth + 1 + MAX_NESTED_CALLS)
-    const value = this.elementLoop(fn, def, list.length)(m, fn, depth + 2, state, -1, null)
+    const value = loop(m, fn, depth + 2, state, -1, null)
     m.deepest = top
     return value
   }
@@ -209,11 +213,14 @@ export class Tier {
     compiled.elements += count
     if (compiled.elements > this.calls) {
       const known = compiled.loops.get(def.kind)
-      if (known !== undefined) return known
-      const made = attempt(code, () => instantiate(elementText(this.m, fn, def)) as ElementLoop)
-      if (made !== null) {
-        compiled.loops.set(def.kind, made)
-        return made
+      const own = known ?? attempt(code, () => instantiate(elementText(this.m, fn, def)) as ElementLoop)
+      if (own !== null) {
+        if (known === undefined) compiled.loops.set(def.kind, own)
+        if (def.output === 'keep' && code.jitCount === (def.loop!.count ?? 1)) {
+          compiled.lastFrame = def.kind
+          compiled.lastLoop = own
+        }
+        return own
       }
     }
     let loop = anyLoops.get(def)
