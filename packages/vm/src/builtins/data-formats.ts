@@ -111,7 +111,10 @@ function* csvLines(rows: HarnList, { headers, delimiter }: CsvOptions): Generato
       }
       out.add(
         csvLine(
-          keys.map((key) => display((row as Keyed).get(key) ?? '')),
+          keys.map((key) => {
+            const cell = (row as Keyed).get(key)
+            return cell === undefined ? '' : display(cell)
+          }),
           delimiter,
         ),
       )
