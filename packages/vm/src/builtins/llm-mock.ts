@@ -59,18 +59,25 @@ function readError(error: Value): LlmFailure | string {
   return { category, message: `${message}\nretry-after: ${Number(after) / 1000}\n` }
 }
 
+/** A call without a name is one of a tool that there is not. */
+function nameOf(call: HarnDict): string {
+  const name = call.get('name')
+  return typeof name === 'string' ? name : 'unknown'
+}
+
 function readAnswer(config: HarnDict): MockAnswer {
   const calls = config.get('tool_calls')
   const blocks = config.get('blocks')
   const verbatim = blocks instanceof HarnList
-  const toolCalls = calls instanceof HarnList ? calls.view().filter((call): call is HarnDict => call instanceof HarnDict) : []
+  const toolCalls =
+    calls instanceof HarnList ? calls.view().map((call) => (call instanceof HarnDict ? call : new HarnDict())) : []
   return {
     text: textOr(config, 'text') ?? '',
     toolCalls: toolCalls.map((call, at) =>
       HarnDict.of({
         id: verbatim ? (textOr(call, 'id') ?? `mock_call_${at + 1}`) : `mock_call_${at + 1}`,
         type: 'tool_call',
-        name: textOr(call, 'name') ?? '',
+        name: nameOf(call),
         arguments: call.get('arguments') instanceof HarnDict ? call.get('arguments')! : new HarnDict(),
       }),
     ),
