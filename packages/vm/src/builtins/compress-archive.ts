@@ -1,5 +1,6 @@
 // tar and zip containers, written without times, owners or anything else that would differ between two runs.
 
+import { Problem } from './problem.js'
 import { Deflate, deflateSync, inflateSync } from 'fflate/browser'
 import { concat } from './compress-zstd.js'
 import { spread } from './pieces.js'
@@ -13,7 +14,7 @@ export interface ArchiveEntry {
 }
 
 /** A damaged archive; the message has no prefix yet. */
-export class ArchiveError extends Error {}
+export class ArchiveError extends Problem {}
 
 /** Units for an entry, beside its content; and bytes that are packed or unpacked for a unit, as a power of two. */
 const UNITS_TAR = 60

@@ -11,11 +11,12 @@ import { asker, refusal } from './fs-ask.js'
 import { inPieces, inSteps } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
+import { Problem } from './problem.js'
 import { LimitReached } from '../interpreter/exit.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
-import { visit } from '../values/meter.js'
+import { UNITS_A_THROW, visit } from '../values/meter.js'
 import { HarnBytes } from '../values/scalars.js'
 import { isInt, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -73,7 +74,8 @@ function decoding(ctx: Context, name: string, atEnd: string, unpack: () => Uint8
     return result(ctx, unpack())
   } catch (error) {
     if (error instanceof LimitReached) throw error
-    const text = error instanceof Error ? error.message : 'invalid data'
+    ctx.charge(UNITS_A_THROW)
+    const text = error instanceof Error || error instanceof Problem ? error.message : 'invalid data'
     return ctx.runtime(`${name}: ${text === 'unexpected EOF' ? atEnd : text}`)
   }
 }

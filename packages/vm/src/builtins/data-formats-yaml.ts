@@ -5,6 +5,7 @@ import type { Budget } from './pieces.js'
 import { Pair, Scalar, YAMLMap, YAMLParseError, isCollection, isScalar, parseDocument, visit } from 'yaml'
 import type { Node } from 'yaml'
 import { placeText, yamlProblem } from './data-formats-yaml-problems.js'
+import { Problem } from './problem.js'
 import { HarnDict } from '../values/dict.js'
 import { interchangeFloat } from './json-write.js'
 import { display } from '../values/display.js'
@@ -16,7 +17,7 @@ import { wrapInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 /** A text or value that cannot be converted; the message has no prefix yet. */
-export class FormatError extends Error {}
+export class FormatError extends Problem {}
 
 /** A mapping with a key that no dict can have. */
 export class KeyError extends FormatError {}

@@ -10,6 +10,7 @@ import { FormatError, KeyError, YamlWriting, parseYaml } from './data-formats-ya
 import { inPieces, inSteps } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
+import { Problem } from './problem.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -68,7 +69,7 @@ const csvReading = inPieces('csv.parse', ([text, headers, delimiter]) =>
   inSteps(csvReadingSteps(text as string, { headers: headers as boolean, delimiter: delimiter as string })),
 )
 
-class CsvError extends Error {}
+class CsvError extends Problem {}
 
 /** Units of a cell, beside the walk that shows it. */
 const UNITS_A_CELL = 2

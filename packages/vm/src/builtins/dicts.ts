@@ -25,7 +25,7 @@ function chargeEntries(ctx: Context, count: number): void {
 
 function valuesOf(ctx: Context, dict: HarnDict): HarnList {
   chargeList(ctx, dict.size)
-  return new HarnList(dict.keys().map((key) => dict.get(key)!))
+  return new HarnList(dict.members())
 }
 
 function entriesOf(ctx: Context, dict: HarnDict): HarnList {
@@ -57,10 +57,14 @@ const LOOPS: { readonly [name: string]: Loop } = {
   }),
 }
 
+/** Of a loop over entries, however few: a list and a dict are made for it. */
+const LOOP_UNITS = 4
+
 function loopMethod(name: string, loop: string, doc: string): BuiltinDef {
   return method('dict', `${name}(f: closure) -> dict`, { doc, effects: ['callback'] }, (ctx, self, fn = null) => {
     if (!isCallable(fn)) return null
     const dict = self as HarnDict
+    ctx.charge(LOOP_UNITS)
     return runLoop(ctx, `dict.${loop}`, valuesOf(ctx, dict), fn, new HarnDict(), { dict, byKey: loop === 'map_keys' })
   })
 }

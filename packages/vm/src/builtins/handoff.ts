@@ -6,6 +6,7 @@ import { secondsText, timeOrderedId } from './identity.js'
 import { failRuntime, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
 import type { BuiltinFamily } from './registry.js'
+import { Problem } from './problem.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
@@ -23,7 +24,7 @@ const EVIDENCE_FIELDS = ['artifact_id', 'kind', 'label', 'path', 'uri'] as const
 const RECEIPT_FIELDS = ['artifact_id', 'href', 'kind', 'label', 'path', 'run_id'] as const
 
 /** Marks a payload that does not fit; inside this file only. */
-class Misfit extends Error {}
+class Misfit extends Problem {}
 
 function misfit(): never {
   throw new Misfit()

@@ -87,8 +87,17 @@ function sign(value: Value): Value {
   return Number.isNaN(x) ? new HarnFloat(NaN) : x > 0 ? 1 : x < 0 ? -1 : 0
 }
 
-/** The only one of the long functions that compiled code does not put in place of the call. */
-const ATAN2_UNITS = 2
+/** Of functions that take most of a microsecond. */
+const LONG_UNITS = 2
+
+/** As `real`, of a function so long that it pays; compiled code calls it, since what it puts in place of a call is free. */
+function longReal(name: string, doc: string, map: (x: number) => number): BuiltinDef {
+  return define(`${name}(n: float) -> float`, doc, (ctx, value) => {
+    ctx.charge(LONG_UNITS)
+    const x = numberOf(value)
+    return x === null ? null : new HarnFloat(map(x))
+  })
+}
 
 const functions: readonly BuiltinDef[] = [
   define('abs(n: number) -> number', 'Without its sign.', (_ctx, value = null) => abs(value)),
@@ -109,7 +118,7 @@ const functions: readonly BuiltinDef[] = [
   ),
   define('sign(n: number) -> int', '-1, 0 or 1.', (_ctx, value = null) => sign(value)),
   define('atan2(y: float, x: float) -> float', 'The angle of the point (x, y).', (ctx, y, x) => {
-    ctx.charge(ATAN2_UNITS)
+    ctx.charge(LONG_UNITS)
     const [dy, dx] = [numberOf(y), numberOf(x)]
     return dy === null || dx === null ? null : new HarnFloat(elementary.atan2(dy, dx))
   }),
@@ -129,10 +138,10 @@ const functions: readonly BuiltinDef[] = [
   real('sqrt', 'The square root.', Math.sqrt),
   real('sin', 'The sine.', elementary.sin),
   real('cos', 'The cosine.', elementary.cos),
-  real('tan', 'The tangent.', elementary.tan),
+  longReal('tan', 'The tangent.', elementary.tan),
   real('asin', 'The arc sine.', elementary.asin),
   real('acos', 'The arc cosine.', elementary.acos),
-  real('atan', 'The arc tangent.', elementary.atan),
+  longReal('atan', 'The arc tangent.', elementary.atan),
   real('exp', 'The exponential function.', elementary.exp),
   real('ln', 'The natural logarithm.', elementary.ln),
   real('log2', 'The logarithm to base 2.', elementary.log2),

@@ -5,6 +5,7 @@ import { encodeBase64 } from './codecs-alphabets.js'
 import { stringifyJson } from './json-write.js'
 import { failRuntime } from './scripted.js'
 import { dataOf } from './state-files.js'
+import { Problem } from './problem.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -28,7 +29,7 @@ export type FieldShape =
 
 export type RecordShape = Readonly<Record<string, FieldShape>>
 
-class Misfit extends Error {}
+class Misfit extends Problem {}
 
 function shown(value: Value): string {
   if (typeof value === 'string') return `string ${JSON.stringify(value)}`

@@ -2,6 +2,7 @@
 // in those of JSON Schema and OpenAPI; everything works on one canonical form, made here.
 
 import type { Cost } from './pieces.js'
+import { Problem } from './problem.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -10,7 +11,7 @@ import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
 /** A schema that cannot be read; the message is what scripts see. */
-export class SchemaError extends Error {}
+export class SchemaError extends Problem {}
 
 /** Schemas nested deeper than this are refused; it keeps the recursion here far from the JavaScript stack's end. */
 const MAX_DEPTH = 256

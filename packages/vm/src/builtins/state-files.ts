@@ -163,8 +163,10 @@ export function dataOf(value: Value, other: (value: Value) => Value, depth = 0):
   if (depth > MAX_DEPTH) return null
   if (value instanceof HarnList) return new HarnList(value.view().map((item) => dataOf(item, other, depth + 1)))
   if (!(value instanceof HarnDict)) return other(value)
-  const copy = new HarnDict()
-  for (const [key, item] of value.entries()) copy.set(key, dataOf(item, other, depth + 1))
+  // Under the same keys, which are not put into a table again one by one.
+  const copy = value.copy()
+  const { slots } = copy
+  for (let at = 0; at < slots.length; at++) slots[at] = dataOf(slots[at]!, other, depth + 1)
   return copy
 }
 

@@ -70,6 +70,9 @@ export function scan(length: number): void {
   if (length > SHORT_TEXT) work(length >> SCANNED_BITS)
 }
 
+/** Units of an Error that is thrown and caught: JavaScript writes its trace down, which takes some tens of microseconds. */
+export const UNITS_A_THROW = 100
+
 /** To be called before work that is neither a walk nor a scan. */
 export function work(units: number): void {
   charged += units
