@@ -12,6 +12,7 @@ import { HarnList } from '../values/list.js'
 import { HarnBytes, HarnDuration, HarnFloat, HarnPair, HarnRange } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
 import type { Value } from '../values/value.js'
+import { encodeAsciiBase64 } from './codecs-alphabets.js'
 
 const machine = fakeMachine(codecsFamily, cryptoFamily, bytesFamily, jsonFamily)
 machine.perform = (effect) =>
@@ -414,4 +415,14 @@ describe('JSON', () => {
     expect(fault('json_pointer', value, 'a')).toBe("json_pointer: pointer must be empty or start with '/'")
     expect(fault('json_pointer', value, '/~2')).toBe("json_pointer: invalid escape '~2' in pointer")
   })
+})
+
+test('a text of one byte a character is found out piece by piece', () => {
+  for (const length of [63, 64, 65, 8191, 8192, 8193, 16_384, 20_000]) {
+    const plain = 'abcdefg~'.repeat(2500).slice(0, length)
+    expect(encodeAsciiBase64(plain)).toBe(Buffer.from(plain).toString('base64'))
+    for (const at of [0, 62, 8190, 8191, 8192, length - 1])
+      for (const other of ['\x80', 'é', '€', '😀', '\ud83d'])
+        if (at < length) expect(encodeAsciiBase64(plain.slice(0, at) + other + plain.slice(at + 1))).toBeNull()
+  }
 })
