@@ -577,6 +577,81 @@ export const FAMILIES: readonly Family[] = [
     ],
   },
   {
+    // Chains of tests: the tier makes a switch of long ones, and asks but once for what it can remember.
+    name: 'chains',
+    rows: [
+      row((g) => {
+        const { random } = g
+        const [name, item, called] = [g.declare('int', '0', true), g.name(), g.name()]
+        const main = random.pick(['int', 'int', 'int', 'string'] as const)
+        const isPure = random.oneIn(2)
+        const least = random.pick([0, 0, -3, 40])
+        const literal = (): string =>
+          !isPure && random.oneIn(8)
+            ? random.pick(['nil', 'true', 'false', '0.5', '2.0', '3', '"a"'])
+            : main === 'int'
+              ? String(random.oneIn(12) ? random.between(-9, 99) : random.between(least, least + 12))
+              : `"${random.pick(['a', 'b', 'ab', 'k', '', '\u{1f600}', 'é'])}"`
+        const values = Array.from({ length: random.between(2, 8) }, () =>
+          random.oneIn(6)
+            ? g.any()
+            : random.oneIn(8)
+              ? `[${literal()}]`
+              : main === 'int' && random.oneIn(3)
+                ? `${random.between(least, least + 12)}.0`
+                : literal(),
+        )
+        const arms = (result: (of: string) => string): void => {
+          for (let left = random.between(1, random.oneIn(2) ? 4 : 14); left > 0; left--) {
+            const pattern = random.oneIn(4) ? `${literal()} | ${literal()}` : literal()
+            const guard = !isPure && random.oneIn(8) ? ` if ${g.condition(0)}` : ''
+            const text = random.oneIn(5) ? `len("${random.pick(['', 'four', 'é😀'])}")` : g.expr('int', random.below(2))
+            g.write(`${pattern}${guard} -> { ${result(text)} }`)
+          }
+          if (!random.oneIn(6)) g.write(`_ -> { ${result('9')} }`)
+        }
+        g.block(`fn ${called}(x)`, () => g.block('match x', () => arms((text) => `return ${text}`)))
+        g.block(`for ${item} in [${values.join(', ')}]`, () => {
+          g.write(`${name} = ${name} + (try { ${called}(${g.hidden(item)}) ?? 1 } catch (e) { len("\${e}") })`)
+          if (random.oneIn(2))
+            g.block(
+              'try',
+              () => g.block(`match ${item}`, () => arms((text) => `${name} = ${name} + ${text}`)),
+              ' catch (e) { println(e) }',
+            )
+        })
+        g.write(`println(${name})`)
+      }),
+      // One match behind the other, with no other way between.
+      row((g) => {
+        const { random } = g
+        g.helper('E')
+        const [one, other, called] = [g.name(), g.name(), g.name()]
+        const some = (): string => random.pick(['E.A(1)', 'E.A(2)', 'E.B', 'E.C(1, 2)', '3', 'nil', '"a"'])
+        const pattern = (): string => random.pick(['E.A(n)', 'E.B', 'E.C(n, _)', '"a"', '3', 'nil'])
+        g.block(`fn ${called}(x, y)`, () => {
+          g.write('var z = x')
+          for (let left = random.between(1, 3); left > 0; left--) {
+            g.block(`match ${random.pick(['x', 'y', 'z', 'z'])}`, () => {
+              g.write(`${pattern()} -> { z = ${random.pick(['y', some()])} }`)
+              for (let more = random.below(3); more > 0; more--) g.write(`${pattern()} -> { return ${random.below(9)} }`)
+              g.write(`_ -> { return ${random.below(9)} }`)
+            })
+            if (random.oneIn(3)) g.write(`z = ${random.pick(['x', 'y', some()])}`)
+          }
+          g.block('match z', () => {
+            for (const each of new Set([pattern(), pattern()])) g.write(`${each} -> { return ${random.between(10, 19)} }`)
+            g.write('_ -> { return 20 }')
+          })
+        })
+        const list = (): string => Array.from({ length: random.between(2, 4) }, some).join(', ')
+        g.block(`for ${one} in [${list()}]`, () =>
+          g.block(`for ${other} in [${list()}]`, () => g.write(`println(${called}(${one}, ${g.hidden(other)}))`)),
+        )
+      }),
+    ],
+  },
+  {
     name: 'faults',
     rows: [
       deep((g, inner) => {

@@ -33,7 +33,7 @@ import type { Guesses, Types } from './types.js'
 
 const L = LINKED
 
-/** Operations that are quiet whatever they work on. THROW is none: what is thrown is shown, which a container pays for. */
+/** Operations that are quiet whatever they work on. */
 const QUIET: ReadonlySet<number> = new Set([
   L.MOVE,
   L.LOADK,
@@ -83,6 +83,7 @@ const QUIET: ReadonlySet<number> = new Set([
   L.CATCH_VALUE,
   L.CATCH_IS,
   L.RETURN,
+  L.THROW,
   L.RETHROW,
   L.RAISE,
 ])

@@ -17,6 +17,8 @@ import {
   guessesInts,
   guessesList,
   isArithmetic,
+  isIdentity,
+  isLengthAtHand,
   itemType,
   LIST,
   LIST_ITER,
@@ -24,6 +26,7 @@ import {
   RANGE_ITER,
   resultType,
   SAW_FLOATS,
+  TEXT,
 } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
@@ -149,7 +152,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.SHARE:
       if (w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.raw(i.b)};`
       if (w.typeOf(i.b) === RANGE) return w.copyRange(i)
-      if (w.isNumber(i.b) || w.isBool(i.b)) return set(w.any(i.b))
+      if (w.isNumber(i.b) || isIdentity(w.typeOf(i.b))) return set(w.any(i.b))
       return `${w.any(i.a)}=${w.any(i.b)};if(typeof ${w.any(i.a)}==="object"){share(${w.any(i.a)});${w.lookForOwners()}}`
     case L.LOADK:
       return loadConstant(w, i)
@@ -316,9 +319,9 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return `${beforeLong(w, i)}m.chargeCopy(${w.any(i.b)});` + set(`withoutKeys(${w.any(i.b)},${w.constant(i.k)})`)
     case L.IS_ENUM: {
       const name = i.k as { readonly enumName: string; readonly variant: string }
-      const x = b()
+      if (w.typeOf(i.b) > ANY) return set('false')
       // Nothing else has a variant; asking for a class walks its chain of prototypes.
-      return set(`${x}?.variant===${w.constant(name.variant)}&&${x}.enumName===${w.constant(name.enumName)}`)
+      return set(`${w.variant(i.b)}===${w.constant(name.variant)}&&${b()}.enumName===${w.constant(name.enumName)}`)
     }
     case L.ENUM_FIELD:
       return `t=${w.any(i.b)}.fields[${i.c}];${set('t===undefined?null:t')}`
@@ -356,7 +359,9 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
       return w.returned(i.b)
 
     case L.THROW:
-      return beforeSlow(w, i, `isLong(${b()})`) + w.fault(i, block, `thrown(${b()})`)
+      return (
+        (isIdentity(w.typeOf(i.b)) ? '' : beforeSlow(w, i, `isLong(${b()})`)) + w.fault(i, block, w.calling(`thrown(${b()})`))
+      )
     case L.RETHROW:
       return w.fault(i, block, w.any(i.b))
     case L.RAISE: {
@@ -599,7 +604,8 @@ function beforeSlow(w: UnitWriter, i: Instr, condition: string): string {
 }
 
 function beforeTest(w: UnitWriter, i: Instr): string {
-  if (w.typeOf(i.b) === FLOAT || w.isNumber(i.b) || w.isBool(i.b)) return ''
+  if (w.typeOf(i.b) === FLOAT || w.isNumber(i.b) || isIdentity(w.typeOf(i.b))) return ''
+  if (!w.owesFor(i)) return ''
   const x = w.any(i.b)
   return `if(typeof ${x}!=="number"&&${w.fuel}<1&&isLong(${x})){${w.exit(i)}}`
 }
@@ -618,10 +624,19 @@ function test(w: UnitWriter, op: number, slot: number, y: string, yType: number,
     return `(typeof ${other}==="number"?${put(other)}:${other} instanceof F?${put(`${other}.v`)}:${SLOW_TEST[op]!(w.value(slot), y)})`
   }
   const left = w.any(slot)
+  if ((op === L.EQ || op === L.NE) && (isIdentity(x) || isIdentity(yType))) return identity(op, left, x, y, yType)
   const tests = [w.isNumber(slot) ? '' : `typeof ${left}==="number"`, w.isNumber(ySlot) ? '' : `typeof ${y}==="number"`]
   const condition = tests.filter((each) => each !== '').join('&&')
   const fast = `${left}${TEST_TEXT[op]!}${y}`
   return condition === '' ? `(${fast})` : `(${condition}?${fast}:${w.calling(SLOW_TEST[op]!(left, y))})`
+}
+
+/** Texts are asked for first: V8 compares what it knows to be texts by address, or by content where that may be equal. */
+function identity(op: number, x: string, xType: number, y: string, yType: number): string {
+  const same = `${x}${TEST_TEXT[op]!}${y}`
+  if (xType === yType || (xType !== TEXT && yType !== TEXT)) return `(${same})`
+  const other = xType === TEXT ? y : x
+  return op === L.EQ ? `(typeof ${other}==="string"&&${same})` : `(typeof ${other}!=="string"||${same})`
 }
 
 function testInt(w: UnitWriter, op: number, slot: number, constant: number): string {
@@ -639,6 +654,7 @@ function text(w: UnitWriter, i: Instr): string {
     const slot = i.b + at
     if (w.typeOf(slot) === FLOAT) return `display(${w.value(slot)})`
     const x = w.any(slot)
+    if (w.typeOf(slot) === TEXT) return x
     return `(typeof ${x}==="string"?${x}:display(${x}))`
   })
   return `${beforeLong(w, i)}t=${parts.length === 0 ? '""' : parts.length === 1 ? parts[0]! : parts.join('+')};m.chargeText(t.length);${w.any(i.a)}=t;`
@@ -766,6 +782,7 @@ function builtin(w: UnitWriter, i: Instr, block: Block, given: readonly string[]
   const count = def.rest ? Math.max(given.length, def.arity) : def.arity
   const args = Array.from({ length: count }, (_, at) => given[at] ?? 'null')
   const before = i.op === L.BUILTIN1 && def.real !== null ? '' : beforeLong(w, i)
+  if (isLengthAtHand(i, w.types)) return `${before}${w.any(i.a)}=${given[0]!}.length;`
   const call = w.calling(`${w.constant(def)}.run(m.context${more(args.join(','))})`)
   const run = `m.context.argc=${given.length};m.spent=0;t=${call};${control(w, i, block)}`
   return `${before}${quickly(w, def, given, run)}${w.any(i.a)}=t;`

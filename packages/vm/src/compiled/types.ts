@@ -36,6 +36,9 @@ export const RANGE_ITER = 7
 export const LIST_ITER = 8
 /** As RANGE_ITER, as variables; nobody but the loop has it. */
 export const COUNTER = 9
+/** A text that stands in the code, short and without surrogates. */
+export const TEXT = 10
+export const NIL = 11
 
 /** `Instr.kind` of an arithmetic operation: nothing but ints; both operands were floats; anything else, or a wrong guess. */
 export const SAW_INTS = 0
@@ -202,8 +205,7 @@ export function resultType(i: Instr, types: Types, { allowed: guesses, floatRead
     return guessesBounds(i, types, guesses) || (types[i.b] === NUMBER && types[i.c] === NUMBER) ? RANGE : ANY
   if (op === L.ITERATE) return types[i.b] === RANGE ? COUNTER : types[i.b] === LIST ? LIST_ITER : ANY
   if (MOVES.has(op)) return types[i.b]!
-  if (op === L.LOADK)
-    return i.k instanceof HarnFloat ? FLOAT : typeof i.k === 'number' ? NUMBER : typeof i.k === 'boolean' ? BOOL : ANY
+  if (op === L.LOADK) return constantType(i.k)
   if (TESTS.has(op)) return BOOL
   if (ARITHMETIC.has(op)) {
     const x = types[i.b]!
@@ -217,7 +219,62 @@ export function resultType(i: Instr, types: Types, { allowed: guesses, floatRead
   }
   if (op === L.BUILTIN1 && types[i.b] === FLOAT && (i.k as BuiltinDef).real !== null) return FLOAT
   if (op === L.MODK) return types[i.b] === NUMBER && i.c !== 0 ? NUMBER : ANY
+  if (isLengthAtHand(i, types)) return NUMBER
   return ANY
+}
+
+/** Longer texts are not written into the code. */
+const SHORT = 80
+const SURROGATE = /[\ud800-\udfff]/
+
+function constantType(value: unknown): number {
+  switch (typeof value) {
+    case 'number':
+      return NUMBER
+    case 'boolean':
+      return BOOL
+    case 'string':
+      return value.length < SHORT && !SURROGATE.test(value) ? TEXT : ANY
+    default:
+      return value === null ? NIL : value instanceof HarnFloat ? FLOAT : ANY
+  }
+}
+
+/** Whether `i` asks for the length of a text of which that is the number of its units. What is denied has no `quick`. */
+export function isLengthAtHand(i: Instr, types: Types): boolean {
+  if (i.op !== L.BUILTIN1 || types[i.b] !== TEXT) return false
+  const { name, quick } = i.k as BuiltinDef
+  return name === 'len' && quick !== null
+}
+
+const FREE: ReadonlySet<number> = new Set([
+  L.MOVE,
+  L.SHARE,
+  L.LOADK,
+  L.JUMP,
+  L.JF,
+  L.JT,
+  L.JNN,
+  L.EQK,
+  L.NEK,
+  L.JNEQK,
+  L.JNNEK,
+  L.IS_ENUM,
+  L.ENUM_FIELD,
+  L.IS_DICT,
+  L.IS_LIST,
+  L.ITEM,
+])
+const EQUALITIES: ReadonlySet<number> = new Set([L.EQ, L.NE, L.JNEQ, L.JNNE])
+
+/** Whether there is as much fuel behind `i` as before it. */
+export function keepsFuel(i: Instr, types: Types): boolean {
+  return FREE.has(i.op) || (EQUALITIES.has(i.op) && (isIdentity(types[i.b]!) || isIdentity(types[i.c]!)))
+}
+
+/** Whether equality with a value of this type is identity, whatever is on the other side. */
+export function isIdentity(type: number): boolean {
+  return type === TEXT || type === BOOL || type === NIL
 }
 
 /**

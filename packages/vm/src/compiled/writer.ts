@@ -20,6 +20,7 @@ import {
   FLOAT,
   floatReads,
   isRaw,
+  keepsFuel,
   LIST,
   LIST_ITER,
   NUMBER,
@@ -32,9 +33,11 @@ import {
 } from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
 import { quietBlocks, viewsOf } from './quiet.js'
+import { chainFrom } from './chains.js'
 import { Site } from './site.js'
 import type { FlowGraph, LoopRange } from './graph.js'
 import type { View } from './quiet.js'
+import type { Chain, Way } from './chains.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { HarnClosure } from '../values/callable.js'
 import type { Machine } from '../vm.js'
@@ -57,6 +60,8 @@ export type UnitKind = 'function' | 'loop' | 'part' | 'callee'
 /** Past this V8 would not optimise the result, and compiling would hold the run up. */
 const MAX_INSTRS = 1200
 const MAX_SLOTS = 120
+
+const NO_SLOTS: ReadonlySet<number> = new Set()
 
 export interface UnitOptions {
   readonly graph: FlowGraph
@@ -129,6 +134,8 @@ export class UnitWriter {
   private readonly expects: readonly Expectation[]
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
+  /** By the block at whose end they begin. */
+  private readonly chains = new Map<Block, Chain>()
   private readonly written: ReadonlySet<number>
   /**
    * Slots that the text reads or writes, null for all. What lies in others stays in the frame that the base tier has; a function that is
@@ -149,6 +156,10 @@ export class UnitWriter {
   private at: Block | null = null
   /** Units of fuel that were used in a quiet loop and are not taken off yet. */
   private owed = 0
+  /** Slots of which a variable holds the variant that the value has. */
+  private tagged: ReadonlySet<number> = NO_SLOTS
+  /** Slots whose value is not long, or for which there was fuel; and none was used since. */
+  private paid: ReadonlySet<number> = NO_SLOTS
 
   constructor(options: UnitOptions, host: Host | null = null) {
     const { graph, kind, entry, sample, machine, closure } = options
@@ -358,6 +369,24 @@ export class UnitWriter {
         this.labelled.add(block)
       }
     }
+    const skipped = new Set<Block>()
+    for (const head of region.order) {
+      const chain = skipped.has(head) ? null : chainFrom(head, (way) => this.follows(way))
+      if (chain === null) continue
+      this.chains.set(head, chain)
+      // What stands behind the text of a block that may have none stands behind the chain.
+      for (const each of chain.skipped) {
+        skipped.add(each)
+        slot(head).inside.push(...slot(each).inside.splice(0))
+      }
+    }
+  }
+
+  /** Whether the text of a block stands where control comes to it from the one before, and means the same there. */
+  private follows({ from, to }: Way): boolean {
+    const { region, quiet } = this
+    if (!region.rank.has(to) || region.goal(from, to) !== to || to.instrs.length === 0) return false
+    return !this.labelled.has(to) && !region.loops.has(to) && quiet.has(from) === quiet.has(to)
   }
 
   write(): UnitText {
@@ -418,6 +447,7 @@ export class UnitWriter {
     const children = this.children.get(block)
     const byRank = (blocks: readonly Block[]): Block[] =>
       [...blocks].sort((one, other) => this.region.rank.get(one)! - this.region.rank.get(other)!)
+    if (this.region.loops.has(block)) this.forgetSlots()
     let text = this.within(block, byRank(children?.inside ?? []))
     if (this.region.loops.has(block)) text = `L${block.index}:for(;;){${text}}`
     for (const each of byRank(children?.behind ?? [])) text = `${this.prefix}B${each.index}:{${text}}${this.joined(each)}`
@@ -433,6 +463,7 @@ export class UnitWriter {
   /** A block that others break to. */
   private joined(block: Block): string {
     this.owed = 0
+    this.forgetSlots()
     return this.tree(block)
   }
 
@@ -448,26 +479,47 @@ export class UnitWriter {
       }
       parts.push(this.makeWhole(i))
       if (i === block.last && block.successors.length !== 1) {
-        parts.push(writeInstr(this, i, block))
+        if (!keepsFuel(i, this.types)) this.paid = NO_SLOTS
+        parts.push(this.switch(block) ?? writeInstr(this, i, block))
         return parts.join('')
       }
       parts.push(writeInstr(this, i, block))
+      this.knowAfter(i)
       afterInstr(i, this.types, this.guessed)
     }
     parts.push(this.go(block, block.successors[0]!))
     return parts.join('')
   }
 
+  /** The text of a chain of tests that begins at the end of a block. A float that is an int equals it, and nothing else but a number. */
+  private switch(head: Block): string | null {
+    const chain = this.chains.get(head)
+    if (chain === undefined || (this.types[chain.slot] !== ANY && !this.isNumber(chain.slot))) return null
+    const { slot, cases, rest } = chain
+    const x = this.any(slot)
+    const selector = this.isNumber(slot) ? x : `typeof ${x}==="number"?${x}:${x} instanceof F?${x}.v:null`
+    const known = new Set<number>()
+    const texts: string[] = []
+    for (const { from, to, value } of cases) {
+      if (!known.has(value)) texts.push(`case ${value}:${this.go(from, to)}`)
+      known.add(value)
+    }
+    return `switch(${selector}){${texts.join('')}}${this.go(rest.from, rest.to)}`
+  }
+
   /** Control goes on at `to`; the text of a block with one way in stands right here. `written` is a slot that was just set. */
   go(from: Block, to: Block, written = -1, type = ANY): string {
     const before = this.types
     const wasQuiet = this.isQuiet
-    const { at, owed } = this
+    const { at, owed, tagged, paid } = this
     if (written >= 0) {
       this.types = before.slice()
       this.types[written] = type
+      this.forgetSlot(written)
     }
     const text = this.goOn(from, to)
+    this.tagged = tagged
+    this.paid = paid
     this.types = before
     this.isQuiet = wasQuiet
     this.at = at
@@ -774,6 +826,38 @@ export class UnitWriter {
       .join('')
   }
 
+  // ---- what a chain of tests need not ask again
+
+  /** An expression for the variant of what is in a slot, undefined for what has none: a `match` asks for it again and again. */
+  variant(slot: number): string {
+    const name = this.variable('g', slot, 'null')
+    if (this.tagged.has(slot)) return name
+    this.tagged = new Set(this.tagged).add(slot)
+    return `(${name}=${this.any(slot)}?.variant)`
+  }
+
+  /** Whether `i`, which compares, has to ask for fuel. */
+  owesFor(i: Instr): boolean {
+    if (this.paid.has(i.b)) return false
+    if (keepsFuel(i, this.types)) this.paid = new Set(this.paid).add(i.b)
+    return true
+  }
+
+  private knowAfter(i: Instr): void {
+    if (!keepsFuel(i, this.types)) this.paid = NO_SLOTS
+    this.forgetSlot(writeOf(i))
+  }
+
+  private forgetSlot(slot: number): void {
+    if (this.tagged.has(slot)) this.tagged = new Set([...this.tagged].filter((each) => each !== slot))
+    if (this.paid.has(slot)) this.paid = new Set([...this.paid].filter((each) => each !== slot))
+  }
+
+  private forgetSlots(): void {
+    this.tagged = NO_SLOTS
+    this.paid = NO_SLOTS
+  }
+
   isNumber(slot: number): boolean {
     return this.types[slot] === NUMBER
   }
@@ -954,6 +1038,7 @@ export class UnitWriter {
 
   private catchWith(block: Block, text: string): string {
     const { handler } = block
+    this.paid = NO_SLOTS
     return `${this.any(handler!.faultSlot)}=${text};${this.go(block, handler!, handler!.faultSlot)}`
   }
 

@@ -344,7 +344,7 @@ class Decoder {
           if (constant.tag === 'struct') throw new Error('struct constant outside BUILD_STRUCT')
           return this.pushConstant(constant.tag === 'float' ? new HarnFloat(constant.value) : new HarnDuration(constant.ms))
         }
-        return this.pushConstant(constant)
+        return this.pushConstant(typeof constant === 'string' ? quickName(constant) : constant)
       }
       case 'INT':
         return this.pushConstant(o[0]!)

@@ -8,6 +8,7 @@ const LONGEST = 64
 /** The same text, in a form that is compared quickly. */
 export function quickName(text: string): string {
   if (text.length > LONGEST) return text
-  for (const key in { [text]: true }) return key
-  return text
+  const table: Record<string, true> = Object.create(null)
+  table[text] = true
+  return Object.keys(table)[0]!
 }
