@@ -1,5 +1,6 @@
 // Files (records FsRead, FsQuery, FsWrite). All operations are synchronous: a file operation is over before another task could
 // run anyway, and an immediate answer costs the machine nothing. What the operating system refuses is a result, with its words.
+// Named pipes and terminals are the exception (pipes.ts).
 
 import { createHash } from 'node:crypto'
 import {
@@ -26,6 +27,7 @@ import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorCode, osErrorText } from '.
 import { answered, refused, runtimeError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
 import { withFileLock } from './file-lock.js'
+import { isAwaited, readAwaited, writeAwaited } from './pipes.js'
 import { inFolder, removeFolder, withFolder } from './pinned-folder.js'
 import { SandboxViolation } from './sandbox.js'
 import type { FileSandbox } from './sandbox.js'
@@ -36,7 +38,27 @@ import type { Workspace } from './workspace.js'
 export function fsProvider(workspace: Workspace): Provider {
   return {
     kinds: ['fs.read', 'fs.query', 'fs.write'],
-    perform: (effect) => performFs(workspace, effect),
+    perform: (effect, call) => performAwaited(workspace, effect, call.signal) ?? performFs(workspace, effect),
+  }
+}
+
+/** What waits for somebody else, where no sandbox forbids it; null for everything that is done at once. */
+function performAwaited(workspace: Workspace, { kind, args }: Effect, signal: AbortSignal): Promise<EffectOutcome> | null {
+  const isWrite = kind === 'fs.write' && (args['op'] === 'write' || args['op'] === 'append')
+  if (workspace.sandbox !== null || (kind !== 'fs.read' && !isWrite)) return null
+  const path = String(args['path'] ?? '')
+  const access = isWrite ? 'write' : 'read'
+  try {
+    const target = workspace.usable(path, access)
+    if (!isAwaited(target, access)) return null
+    const work = async (): Promise<EffectOutcome> => {
+      if (!isWrite) return contentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), args['encoding'])
+      await writeAwaited(target, bytesOf(args['data'] ?? ''), signal)
+      return answered({ path: workspace.shown(path) })
+    }
+    return work().catch((cause: unknown) => failedAs(workspace, path, cause))
+  } catch {
+    return null // said by the operation itself
   }
 }
 
@@ -48,7 +70,7 @@ export function performFs(workspace: Workspace, effect: Effect): EffectOutcome {
 function perform(workspace: Workspace, effect: Effect): EffectOutcome {
   const { args } = effect
   const path = String(args['path'] ?? '')
-  if (effect.kind === 'fs.read') return read(workspace, path, args['encoding'] === 'bytes')
+  if (effect.kind === 'fs.read') return read(workspace, path, args['encoding'])
   switch (args['op']) {
     case 'exists':
       return exists(workspace, path)
@@ -108,24 +130,36 @@ function attempt(
   try {
     return answered(work())
   } catch (cause) {
-    if (cause instanceof SandboxViolation) throw cause
-    return refused(osErrorCode(cause), osErrorText(cause), { path: workspace.shown(path), ...more })
+    return failedAs(workspace, path, cause, more)
   }
 }
 
-function read(workspace: Workspace, path: string, bytes: boolean): EffectOutcome {
-  let text = true
-  const outcome = attempt(workspace, path, () => {
-    const data = readBytes(workspace, path)
-    if (bytes) return { path: workspace.shown(path), data }
-    try {
-      return { path: workspace.shown(path), data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data) }
-    } catch {
-      text = false
-      return null
-    }
-  })
-  return text ? outcome : refused('EILSEQ', 'stream did not contain valid UTF-8', { path: workspace.shown(path) })
+function failedAs(
+  workspace: Workspace,
+  path: string,
+  cause: unknown,
+  more: { readonly [key: string]: Plain } = {},
+): EffectOutcome {
+  if (cause instanceof SandboxViolation) throw cause
+  return refused(osErrorCode(cause), osErrorText(cause), { path: workspace.shown(path), ...more })
+}
+
+function read(workspace: Workspace, path: string, encoding: Plain | undefined): EffectOutcome {
+  try {
+    return contentRecord(workspace, path, readBytes(workspace, path), encoding)
+  } catch (cause) {
+    return failedAs(workspace, path, cause)
+  }
+}
+
+function contentRecord(workspace: Workspace, path: string, data: Uint8Array, encoding: Plain | undefined): EffectOutcome {
+  const shown = workspace.shown(path)
+  if (encoding === 'bytes') return answered({ path: shown, data })
+  try {
+    return answered({ path: shown, data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data) })
+  } catch {
+    return refused('EILSEQ', 'stream did not contain valid UTF-8', { path: shown })
+  }
 }
 
 function readBytes(workspace: Workspace, path: string): Uint8Array {
