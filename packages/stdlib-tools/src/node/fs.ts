@@ -27,7 +27,7 @@ import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorCode, osErrorText } from '.
 import { answered, refused, runtimeError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
 import { withFileLock } from './file-lock.js'
-import { isAwaited, readAwaited, writeAwaited } from './pipes.js'
+import { isAwaited, isPipe, readAwaited, writeAwaited } from './pipes.js'
 import { inFolder, removeFolder, withFolder } from './pinned-folder.js'
 import { SandboxViolation } from './sandbox.js'
 import type { FileSandbox } from './sandbox.js'
@@ -38,27 +38,56 @@ import type { Workspace } from './workspace.js'
 export function fsProvider(workspace: Workspace): Provider {
   return {
     kinds: ['fs.read', 'fs.query', 'fs.write'],
-    perform: (effect, call) => performAwaited(workspace, effect, call.signal) ?? performFs(workspace, effect),
+    perform: (effect, call) => {
+      if (isWrite(effect) && workspace.sandbox === null && isAwaitedAt(workspace, effect))
+        return written(workspace, effect, call.signal)
+      try {
+        return performFs(workspace, effect)
+      } catch (cause) {
+        if (cause instanceof Awaited) return awaited(workspace, effect, cause.target, call.signal)
+        throw cause
+      }
+    },
   }
 }
 
-/** What waits for somebody else, where no sandbox forbids it; null for everything that is done at once. */
-function performAwaited(workspace: Workspace, { kind, args }: Effect, signal: AbortSignal): Promise<EffectOutcome> | null {
-  const isWrite = kind === 'fs.write' && (args['op'] === 'write' || args['op'] === 'append')
-  if (workspace.sandbox !== null || (kind !== 'fs.read' && !isWrite)) return null
-  const path = String(args['path'] ?? '')
-  const access = isWrite ? 'write' : 'read'
+const isWrite = ({ kind, args }: Effect): boolean => kind === 'fs.write' && (args['op'] === 'write' || args['op'] === 'append')
+
+function isAwaitedAt(workspace: Workspace, { args }: Effect): boolean {
   try {
-    const target = workspace.usable(path, access)
-    if (!isAwaited(target, access)) return null
-    const work = async (): Promise<EffectOutcome> => {
-      if (!isWrite) return contentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), args['encoding'])
-      await writeAwaited(target, bytesOf(args['data'] ?? ''), signal)
-      return answered({ path: workspace.shown(path) })
-    }
-    return work().catch((cause: unknown) => failedAs(workspace, path, cause))
+    return isPipe(workspace.usable(String(args['path'] ?? ''), 'write'))
   } catch {
-    return null // said by the operation itself
+    return false // the operation itself says it
+  }
+}
+
+async function written(workspace: Workspace, { args }: Effect, signal: AbortSignal): Promise<EffectOutcome> {
+  const path = String(args['path'] ?? '')
+  try {
+    await writeAwaited(workspace.usable(path, 'write'), bytesOf(args['data'] ?? ''), signal)
+    return answered({ path: workspace.shown(path) })
+  } catch (cause) {
+    return failedAs(workspace, path, cause)
+  }
+}
+
+/** Goes on with a read that would have held the thread. */
+async function awaited(workspace: Workspace, { args }: Effect, target: string, signal: AbortSignal): Promise<EffectOutcome> {
+  const path = String(args['path'] ?? '')
+  try {
+    return contentRecord(workspace, path, await readAwaited(target, MOST_OF_A_DEVICE, signal), args['encoding'])
+  } catch (cause) {
+    return failedAs(workspace, path, cause)
+  }
+}
+
+/** Says that what is to be read waits for somebody; never leaves the provider. */
+class Awaited extends Error {
+  readonly target: string
+
+  constructor(target: string) {
+    super('a named pipe or a terminal cannot be read here')
+    this.target = target
   }
 }
 
@@ -140,7 +169,7 @@ function failedAs(
   cause: unknown,
   more: { readonly [key: string]: Plain } = {},
 ): EffectOutcome {
-  if (cause instanceof SandboxViolation) throw cause
+  if (cause instanceof SandboxViolation || cause instanceof Awaited) throw cause
   return refused(osErrorCode(cause), osErrorText(cause), { path: workspace.shown(path), ...more })
 }
 
@@ -165,8 +194,14 @@ function contentRecord(workspace: Workspace, path: string, data: Uint8Array, enc
 function readBytes(workspace: Workspace, path: string): Uint8Array {
   const { sandbox } = workspace
   const target = workspace.usable(path, 'read')
-  if (sandbox === null) return withFile(target, constants.O_RDONLY, (fd) => contentOf(fd, MOST_OF_A_DEVICE))
   // Non-blocking, because opening a named pipe would wait for a writer.
+  if (sandbox === null)
+    return withFile(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY, (fd) => {
+      const facts = fstatSync(fd)
+      if (facts.isFile()) return readFileSync(fd)
+      if (isAwaited(fd, facts)) throw new Awaited(target)
+      return contentOf(fd, MOST_OF_A_DEVICE)
+    })
   return withFile(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK, (fd) => {
     sandbox.recheck(fd, target, 'read')
     sandbox.checkSize(fstatSync(fd).size, path, 'read')

@@ -1,7 +1,8 @@
 // Named pipes and terminals as files: whoever opens, reads or writes one waits for somebody at the other end, for as long as that
 // takes. That must not hold the thread, or nobody could stop the run.
 
-import { closeSync, constants, openSync, statSync } from 'node:fs'
+import { constants, openSync, statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -10,20 +11,13 @@ import { ReadStream, isatty } from 'node:tty'
 /** Between two looks whether somebody reads a pipe by now, in milliseconds; the system tells of writers, and not of readers. */
 const LOOK_MS = 20
 
-/** Whether reading (or else writing) what stands at a path may wait for somebody. */
-export function isAwaited(target: string, access: 'read' | 'write'): boolean {
-  const facts = statSync(target, { throwIfNoEntry: false })
-  if (facts === undefined || facts.isFile()) return false
-  return facts.isFIFO() || (access === 'read' && facts.isCharacterDevice() && isTerminal(target))
+/** Whether reading what is open may wait for somebody. */
+export function isAwaited(fd: number, facts: Stats): boolean {
+  return facts.isFIFO() || (facts.isCharacterDevice() && isatty(fd))
 }
 
-function isTerminal(target: string): boolean {
-  const fd = openSync(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
-  try {
-    return isatty(fd)
-  } finally {
-    closeSync(fd)
-  }
+export function isPipe(target: string): boolean {
+  return statSync(target, { throwIfNoEntry: false })?.isFIFO() === true
 }
 
 /** Everything until the last writer has left; raises what the system says, EFBIG beyond `mostBytes`, and the signal's reason. */
