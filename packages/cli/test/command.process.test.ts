@@ -298,6 +298,11 @@ describe.concurrent('bridle tools', () => {
       [['list', broken], 1, /^error: unexpected end of file/],
       [['call', 'one', script, '[1]'], 2, /^error: the arguments must be a JSON object\n/],
       [['call', 'one', script, '{"a"'], 2, /^error: the arguments are not JSON: /],
+      [
+        ['call', 'one', script, `{"a": ${'['.repeat(600)}${']'.repeat(600)}}`],
+        2,
+        /^error: the arguments are not JSON that can be used: /,
+      ],
       [['call', 'two', script], 1, /^error: Error \[not_registered\]: Tool 'two' not found\n/],
       [['describe', 'two', script], 1, /^error: there is no tool two; /],
     ]

@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Journal, TraceOptions, TraceSink } from '@bridle/stdlib-tools'
-import { Redactor, ToolError, plainFromHost } from '@bridle/stdlib-tools'
+import { Redactor, ToolError } from '@bridle/stdlib-tools'
 import { fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
-import { modelFixtures } from '@bridle/vm'
+import { modelFixtures, parseJson, toPlain } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { CommandError, UsageError } from '../errors.js'
 import { reasonOf } from '../load.js'
@@ -72,11 +72,19 @@ export function readInput(text: string): Plain {
       throw new CommandError(`cannot read ${text.slice(1)}: ${reasonOf(cause)}`)
     }
   }
+  return readJson(json, '--input is not JSON')
+}
+
+/** JSON as scripts read it: whole numbers of any size stay what they are. Throws UsageError, which begins with `problem`. */
+export function readJson(text: string, problem: string): Plain {
+  const read = parseJson(text)
+  if (!read.ok) throw new UsageError(`${problem}: ${read.message.replace(/^JSON parse error: /, '')}`)
   try {
-    return plainFromHost(JSON.parse(json))
-  } catch (cause) {
-    throw new UsageError(`--input is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
+    return toPlain(read.value)
+  } catch {
+    throw new UsageError(`${problem} that can be used: it is nested too deeply`)
   }
+}
 }
 
 export function openJournal(path: string): Journal {

@@ -2,12 +2,13 @@
 // file, and say what is otherwise now.
 
 import { existsSync } from 'node:fs'
-import { CompileError, plainFromHost } from '@bridle/stdlib-tools'
+import { CompileError } from '@bridle/stdlib-tools'
 import type { StartOptions } from '@bridle/stdlib-tools'
 import { EFFECTS, HarnDict, builtin, display, frame, fromPlain } from '@bridle/vm'
 import type { BuiltinFamily, FrameState, Plain } from '@bridle/vm'
 import { authorityOf } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
+import { readJson } from './run-options.js'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { commandRuntime, manifestOf } from '../host.js'
 import { compileScript, readScript } from '../load.js'
@@ -196,15 +197,10 @@ function callFamily(
 
 function readArguments(text: string | undefined): Plain {
   if (text === undefined) return {}
-  let args: unknown
-  try {
-    args = JSON.parse(text)
-  } catch (cause) {
-    throw new UsageError(`the arguments are not JSON: ${cause instanceof Error ? cause.message : String(cause)}`)
-  }
+  const args = readJson(text, 'the arguments are not JSON')
   if (typeof args !== 'object' || args === null || Array.isArray(args))
     throw new UsageError('the arguments must be a JSON object')
-  return plainFromHost(args)
+  return args
 }
 
 // ---- common --------------------------------------------------------------------------------------------------------------
