@@ -299,7 +299,7 @@ describe.concurrent('bridle tools', () => {
       [['call', 'one', script, '[1]'], 2, /^error: the arguments must be a JSON object\n/],
       [['call', 'one', script, '{"a"'], 2, /^error: the arguments are not JSON: /],
       [
-        ['call', 'one', script, `{"a": ${'['.repeat(600)}${']'.repeat(600)}}`],
+        ['call', 'one', script, `{"a": ${'['.repeat(3000)}${']'.repeat(3000)}}`],
         2,
         /^error: the arguments are not JSON that can be used: /,
       ],

@@ -85,7 +85,6 @@ export function readJson(text: string, problem: string): Plain {
     throw new UsageError(`${problem} that can be used: it is nested too deeply`)
   }
 }
-}
 
 export function openJournal(path: string): Journal {
   const refused = (cause: unknown): CommandError => new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
