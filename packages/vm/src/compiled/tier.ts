@@ -285,9 +285,11 @@ export class Tier {
         forget(code)
       })
       this.layOut(own, 0, own.base)
-      // Whoever pulls leaves too, and that is not on account of the fault.
-      this.fault = m.raised
-      m.raised = null
+      // Whoever pulls leaves too, and that is not on account of the fault; a generator among them has nothing to say about it.
+      if (m.raised !== null) {
+        this.fault = m.raised
+        m.raised = null
+      }
       return LEFT
     }
     m.passing = passing
