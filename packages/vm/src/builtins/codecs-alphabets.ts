@@ -161,7 +161,9 @@ const scratch = new Uint8Array(8192)
 function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at += scratch.length) {
     const piece = text.length <= scratch.length ? text : text.slice(at, at + scratch.length)
-    if (utf8.encodeInto(piece, scratch).written !== piece.length) return false
+    const { read, written } = utf8.encodeInto(piece, scratch)
+    // A full buffer is as long as the piece too, of which it has only a part then.
+    if (read !== piece.length || written !== read) return false
   }
   return true
 }
