@@ -10,7 +10,7 @@ import { stringifyJson } from './json-write.js'
 import { lineDiff } from './line-diff.js'
 import { readRecord, recordData } from './record-shapes.js'
 import type { RecordShape } from './record-shapes.js'
-import { failRuntime, here, scripts } from './scripted.js'
+import { failRuntime, here, inSlice, scripts } from './scripted.js'
 import type { Script } from './scripted.js'
 import { utf8 } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
@@ -88,11 +88,18 @@ export function* normalArtifact(payload: Value): Script<HarnDict> {
   return result
 }
 
+/** Artifacts that are read in one go, and what reading one takes. */
+const AT_ONCE = 128
+const ARTIFACT_UNITS = 30
+
 export function* normalArtifacts(given: Value): Script<HarnDict[]> {
   if (given === null) return []
   if (!(given instanceof HarnList)) return failRuntime('expected artifact list or nil')
   const artifacts: HarnDict[] = []
-  for (const item of given.view()) artifacts.push(yield* normalArtifact(item))
+  for (const item of given.view()) {
+    artifacts.push(yield* normalArtifact(item))
+    if (artifacts.length % AT_ONCE === 0) yield* inSlice(AT_ONCE * ARTIFACT_UNITS)
+  }
   return artifacts
 }
 

@@ -92,6 +92,18 @@ export interface RsaPublic {
 
 export interface RsaPrivate extends RsaPublic {
   readonly secret: bigint
+  /** Null where the key does not say them, or says others. */
+  readonly primes: RsaPrimes | null
+}
+
+export interface RsaPrimes {
+  readonly p: bigint
+  readonly q: bigint
+  /** The secret modulo p - 1 and q - 1. */
+  readonly dp: bigint
+  readonly dq: bigint
+  /** Of q modulo p. */
+  readonly inverse: bigint
 }
 
 /** The DER of a key: from a block with the general label, unwrapped, or from one whose label names the algorithm, as it is. */
@@ -109,9 +121,11 @@ function keyBytes(
 /** PKCS #8 or PKCS #1. */
 export function rsaPrivateKey(pem: string): RsaPrivate | null {
   const bytes = keyBytes(pem, 'PRIVATE KEY', 'RSA PRIVATE KEY', (der) => unwrapPrivate(der, RSA_ID))
-  const [, modulus, exponent, secret] = (bytes === null ? null : integers(bytes)) ?? []
+  const [, modulus, exponent, secret, p, q, dp, dq, inverse] = (bytes === null ? null : integers(bytes)) ?? []
   if (modulus === undefined || exponent === undefined || secret === undefined || modulus < 2n) return null
-  return { modulus, exponent, secret }
+  const isWhole = p !== undefined && q !== undefined && p > 1n && q > 1n && p * q === modulus
+  const primes = isWhole && dp !== undefined && dq !== undefined && inverse !== undefined ? { p, q, dp, dq, inverse } : null
+  return { modulus, exponent, secret, primes }
 }
 
 /** SubjectPublicKeyInfo or PKCS #1. */

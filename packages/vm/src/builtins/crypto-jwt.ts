@@ -6,16 +6,25 @@ import type { BuiltinDef, Context, Result } from './builtin.js'
 import { decodeUtf8Strict, encodeUtf8, sameBytes } from './bytes.js'
 import { decodeBase64Url, encodeBase64Url, encodeHex } from './codecs-alphabets.js'
 import { p256PrivateKey, p256PublicKey, rsaPrivateKey, rsaPublicKey } from './crypto-der.js'
-import type { RsaPublic } from './crypto-der.js'
+import type { RsaPrivate, RsaPublic } from './crypto-der.js'
 import { hmacSha256, sha256 } from './crypto-hashes.js'
 import { textArg } from './core-values.js'
 import { parseJson } from './json-read.js'
 import { stringifyJson } from './json-write.js'
 import { HarnDict } from '../values/dict.js'
+import { work } from '../values/meter.js'
 import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
+/** Bits of the exponent times pairs of words of the modulus, for a unit; as a power of two. */
+const POWER_BITS = 5
+
+function bitLength(value: bigint): number {
+  return value.toString(16).length << 2
+}
+
 function powerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  work((bitLength(exponent) * (bitLength(modulus) >> 6) ** 2) >> POWER_BITS)
   let result = 1n
   let square = base % modulus
   for (let rest = exponent; rest > 0n; rest >>= 1n) {
@@ -23,6 +32,19 @@ function powerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
     square = (square * square) % modulus
   }
   return result
+}
+
+/** The private operation; in a quarter of the time where the key has its primes, as they all do. */
+function rsaSign(message: bigint, { modulus, exponent, secret, primes }: RsaPrivate): bigint {
+  if (primes !== null) {
+    const { p, q, dp, dq, inverse } = primes
+    const second = powerMod(message, dq, q)
+    const difference = (((powerMod(message, dp, p) - second) * inverse) % p) + p
+    const signed = second + (difference % p) * q
+    // Numbers of a key that do not belong together must not be found out from what they give.
+    if (signed < modulus && powerMod(signed, exponent, modulus) === message) return signed
+  }
+  return powerMod(message, secret, modulus)
 }
 
 /** Big-endian bytes of a fixed length; the number must fit. */
@@ -81,7 +103,7 @@ const signers: ReadonlyMap<string, Sign> = new Map<string, Sign>([
       const key = rsaPrivateKey(pem)
       const padded = key === null ? null : paddedDigest(message, sizeOf(key))
       if (key === null || padded === null) return null
-      return toBytes(powerMod(BigInt(`0x${encodeHex(padded)}`), key.secret, key.modulus), sizeOf(key))
+      return toBytes(rsaSign(BigInt(`0x${encodeHex(padded)}`), key), sizeOf(key))
     },
   ],
 ])
@@ -107,6 +129,9 @@ const verifiers: ReadonlyMap<string, Verify> = new Map<string, Verify>([
   ],
 ])
 
+/** Of a signature on P-256: about a millisecond. RSA pays by the size of the key beside it. */
+const SIGNATURE_UNITS = 3000
+
 function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: Value = null): Result {
   const fail = (message: string): Result => ctx.runtime(`jwt_sign: ${message}`)
   if (ctx.argc !== 3) return fail('requires 3 arguments: alg, claims, private_key')
@@ -116,7 +141,7 @@ function sign(ctx: Context, algorithm: Value = null, claims: Value = null, pem: 
   if (signer === undefined) return fail(`unsupported algorithm \`${name}\`; expected ES256 or RS256`)
   if (!(claims instanceof HarnDict)) return fail(`claims must be a dict, got ${typeName(claims)}`)
   if (typeof pem !== 'string') return fail(`private_key must be a PEM string, got ${typeName(pem)}`)
-  ctx.charge(2000)
+  ctx.charge(SIGNATURE_UNITS)
   const encode = (text: string): string => encodeBase64Url(encodeUtf8(text))
   const content = `${encode(`{"typ":"JWT","alg":"${name}"}`)}.${encode(stringifyJson(claims))}`
   const signature = signer(encodeUtf8(content), pem)
@@ -151,7 +176,7 @@ function verify(ctx: Context, algorithm: Value = null, token: Value = null, key:
   if (!head.has('alg')) return fail('JSON error: missing field `alg`')
   if (head.get('alg') !== name) return fail('InvalidAlgorithm')
   const bytes = decodeBase64Url(signature)
-  ctx.charge(2000)
+  ctx.charge(SIGNATURE_UNITS)
   const valid = typeof bytes === 'string' ? false : verifier(encodeUtf8(`${header}.${payload}`), bytes, textArg(ctx, 2, key))
   if (valid !== true) return fail('InvalidSignature')
   const claims = decodePart(payload)

@@ -12,6 +12,7 @@ import { parseInt64 } from './core.js'
 import { count } from './core-values.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { work } from '../values/meter.js'
 import { sortTexts } from '../values/text-order.js'
 import { isInt, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -63,7 +64,11 @@ function isReserved(names: Names, key: string): boolean {
   return key === names.signature || key === names.expires || key === names.kid
 }
 
+/** Of a pair that is encoded and put in its place. */
+const PAIR_UNITS = 4
+
 function canonical(pairs: readonly (readonly [string, string])[]): string {
+  work(PAIR_UNITS * pairs.length)
   return sortTexts(pairs.map(([key, value]) => `${percentEncode(key)}=${percentEncode(value)}`)).join('&')
 }
 

@@ -17,6 +17,7 @@ type Ask =
   | { readonly kind: 'call'; readonly callee: Value; readonly args: readonly Value[]; readonly caught: boolean }
   | { readonly kind: 'park'; readonly key: string | null; readonly dueMs: number | null }
   | { readonly kind: 'here'; readonly run: (ctx: Context) => unknown }
+  | { readonly kind: 'slice' }
 
 /**
  * A script, or a part of one; parts are used with `yield*`, but not in the head of a `for … of`: QuickJS, which is an engine like
@@ -53,6 +54,12 @@ export function* ask(effect: Effect): Script {
 /** Asks the world; a refusal is an answer too. */
 export function* tryAsk(effect: Effect): Script<Value | Fault> {
   return (yield { kind: 'effect', effect, caught: true }) as Value | Fault
+}
+
+/** Pays for work that comes next, before which the machine may end its slice. */
+export function* inSlice(units: number): Script<void> {
+  yield { kind: 'here', run: (ctx) => ctx.charge(units) }
+  yield { kind: 'slice' }
 }
 
 /** Calls a script function. */
@@ -108,8 +115,9 @@ export function scripts(kind: string, table: ScriptTable, output: 'keep' | 'drop
         turn = script.next(answer)
         continue
       }
-      state.catching = asked.kind !== 'park' && asked.caught
+      state.catching = (asked.kind === 'effect' || asked.kind === 'call') && asked.caught
       state.parked = asked.kind === 'park'
+      if (asked.kind === 'slice') return ctx.again()
       if (asked.kind === 'effect') return ctx.request(asked.effect)
       if (asked.kind === 'call') return ctx.call(asked.callee, asked.args)
       return ctx.park(asked.key, asked.dueMs)
