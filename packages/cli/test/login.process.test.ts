@@ -3,6 +3,8 @@
 
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -142,6 +144,36 @@ test('the address can be pasted by hand, and a second login registers anew', { t
   const confined = await bridle(['run', '--root', folder, '--grant', 'http', 'open.harn'])
   expect(confined.code).toBe(1)
 })
+
+test('an id that is given for a login is kept for what follows', { timeout: 60_000 }, async () => {
+  await bridle(['mcp', 'logout', '--all'])
+  const port = await freePort()
+  const resource = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', server.url))
+  const { authorization_servers: issuers } = (await resource.json()) as { readonly authorization_servers: readonly string[] }
+  const answer = await fetch(new URL('/register', issuers[0]), {
+    method: 'POST',
+    body: JSON.stringify({ redirect_uris: [`http://127.0.0.1:${port}/callback`] }),
+  })
+  const { client_id: id } = (await answer.json()) as { readonly client_id: string }
+  const given = ['--client-id', id, '--port', String(port)]
+  const login = await bridle(['mcp', 'login', server.url, '--no-browser', ...given], (page) => {
+    void agree(page).then((back) => fetch(back))
+  })
+  expect(login).toMatchObject({ code: 0, stderr: expect.stringContaining(`client_id=${id}`) })
+  server.log.length = 0
+  // Tokens are revoked by the program that they were given to.
+  expect(await bridle(['mcp', 'logout', server.url])).toMatchObject({ code: 0, stderr: '' })
+  expect(server.log).toEqual(['revoke refresh_token', 'revoke access_token'])
+})
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+}
 
 test('a logout that the authorization server has no part in', { timeout: 60_000 }, async () => {
   const loggedIn = async (): Promise<void> => {

@@ -55,6 +55,9 @@ export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Pro
   try {
     const name = (await greetWithTokens(store, url, auth, stop.signal)) ?? (await greet(url, auth, stop.signal))
     const has = entriesOf(store).get(url.href)?.['tokens'] !== undefined
+    // Whoever renews or revokes the tokens later is not told the id again. A secret stays where it is.
+    if (has && flags.clientId !== undefined && secret === undefined && declared?.clientId === undefined)
+      await store.set(`${url.href} client`, JSON.stringify({ client_id: flags.clientId, redirect_uris: [redirect.redirectUrl] }))
     if (flags.json === true) console.log(JSON.stringify({ server: url.href, name, loggedIn: has, asked }))
     else if (!has) console.log(`${url.href} asks for no authorization`)
     else console.log(`${asked ? 'logged in to' : 'already logged in to'} ${name} at ${url.href}`)
