@@ -46,6 +46,20 @@ function countingTool(name: string, seen: unknown[]): ReturnType<typeof defineTo
 }
 
 describe('one event a call', () => {
+  test('a request that a mock answers is one, whether by a builtin or by a tool', async () => {
+    const source = `import { tool_call } from "std/tools"
+http_mock("GET", "*", {status: 201, body: "tea"})
+http_get("https://a.test/x")
+tool_call("http.get", {url: "https://a.test/y"})`
+    const { trace } = await traced(source)
+    const requests = calls(trace).filter((event) => event.tool_id === 'http.get')
+    expect(requests.map(({ details }) => [details?.['executor'], details?.['success'], details?.['args']])).toEqual([
+      ['mock', true, { url: 'https://a.test/x', timeout_ms: 30_000 }],
+      ['builtin', true, { url: 'https://a.test/y' }],
+    ])
+    expect(requests[0]?.details).toMatchObject({ output: { status: 201 }, call_id: 'mocked_http_1' })
+  })
+
   test('what it holds', async () => {
     const { trace } = await traced('import { tool_call } from "std/tools"\ntool_call("web.get", {url: "u"})', {
       tools: [countingTool('web.get', [])],

@@ -3,10 +3,10 @@
 // here, hop by hop, and failed attempts are retried after a pause.
 
 import { parseHttpDate } from './codecs-http-date.js'
-import { frame } from './builtin.js'
+import { family, frame } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
 import { refusal, fieldOf } from './fs-ask.js'
-import { faultOfEffect, isGuarded } from './grants.js'
+import { UNTRACED, effectAsCall, faultOfEffect, isGuarded } from './grants.js'
 import { codeRow } from './tool-errors.js'
 import { checkEgress, policyFromEnvironment } from './http-egress.js'
 import { encodeParts } from './http-options.js'
@@ -18,6 +18,7 @@ import { clockState } from './time.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { toPlain } from '../values/plain.js'
 import { HarnBytes } from '../values/scalars.js'
 import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -177,7 +178,10 @@ function send(ctx: Context, state: ExchangeState): Result {
   const mocked = mockedResponse(ctx.state(httpState), callRecord(plan))
   if (mocked !== null) {
     const exhausted = guarded ? faultOfEffect(ctx, effect, 'count') : null
-    return exhausted === null ? answered(ctx, state, responseOf(mocked), true) : ctx.fail(exhausted)
+    if (exhausted !== null) return ctx.fail(exhausted)
+    const response = responseOf(mocked)
+    traceMocked(ctx, effect, response)
+    return answered(ctx, state, response, true)
   }
   const blocked = checkEgress(ctx, surface, plan.url)
   if (blocked !== null) return blocked
@@ -204,6 +208,35 @@ function responseOf(mocked: Value): Response {
   if (given instanceof HarnDict) for (const name of given.keys()) headers.set(name, display(given.get(name)!))
   const bytes = body instanceof HarnBytes ? body.data : new TextEncoder().encode(display(body))
   return { status: isInt(status) ? Number(status) : 200, headers, body: bytes, bytesWritten: bytes.length }
+}
+
+/** Answers of mocks, counted for their ids in the trace. */
+const mockedCalls = family('http_mocked', () => ({ last: 0 }))
+
+/** A request that a mock answers is a call of the trace all the same; inside a standard tool its own record says it all. */
+function traceMocked(ctx: Context, effect: Effect, { status, headers, body }: Response): void {
+  const { traced } = ctx.machine
+  const { fields } = ctx.machine.task()
+  const call = traced === null || fields.get(UNTRACED) === true ? null : effectAsCall(effect)
+  if (traced === null || call === null) return
+  const parent = fields.get('tool.call')
+  traced({
+    kind: 'tool_call',
+    tool: call.tool,
+    alias: null,
+    version: null,
+    executor: 'mock',
+    callId: `mocked_http_${++ctx.state(mockedCalls).last}`,
+    parent: typeof parent === 'string' ? parent : null,
+    task: ctx.machine.taskNumber,
+    args: call.args,
+    policy: null,
+    secret: [],
+    attempts: 1,
+    startedMs: ctx.now,
+    endedMs: ctx.now,
+    outcome: { ok: true, value: { status, headers: toPlain(headers), body } },
+  })
 }
 
 /** A header of a response; `name` in lower case. */
