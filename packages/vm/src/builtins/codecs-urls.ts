@@ -11,7 +11,7 @@ import type { Value } from '../values/value.js'
 
 /** Reads a URL, or says what is wrong with it. */
 export function readUrl(text: string): URL | string {
-  // The error of the constructor, with its trace, would take a hundred times as long.
+  // The error of the constructor, with its trace, takes much longer than to ask.
   return URL.canParse(text) ? new URL(text) : urlProblem(text)
 }
 

@@ -34,7 +34,7 @@ function powerMod(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return result
 }
 
-/** The private operation; in a quarter of the time where the key has its primes, as they all do. */
+/** The private operation; quicker where the key has its primes: powers of half the length. */
 function rsaSign(message: bigint, { modulus, exponent, secret, primes }: RsaPrivate): bigint {
   if (primes !== null) {
     const { p, q, dp, dq, inverse } = primes
