@@ -2,17 +2,27 @@
 // milliseconds; everything else uses the streams of Node, which are guarded first.
 
 import { writeSync } from 'node:fs'
+import { EXIT_FAILURE } from './errors.js'
+import { reasonOf } from './load.js'
 
-/** A reader that went away (`bridle run x | head`) is no error. To be called before a stream is used; again does nothing. */
+/**
+ * A reader that went away (`bridle run x | head`) is no error; a disk that is full ends the command. To be called before a stream is
+ * used; again does nothing.
+ */
 export function guardStreams(): void {
   for (const stream of [process.stdout, process.stderr]) {
     if (!stream.listeners('error').includes(onError)) stream.on('error', onError)
   }
 }
 
-function onError(cause: NodeJS.ErrnoException): void {
+function onError(cause: NodeJS.ErrnoException): never {
   if (cause.code === 'EPIPE') process.exit(0)
-  throw cause
+  try {
+    writeSync(2, `error: cannot write the output: ${reasonOf(cause)}\n`)
+  } catch {
+    // Standard error may be the one that fails.
+  }
+  process.exit(EXIT_FAILURE)
 }
 
 /** Writes text to standard output at once, and through the stream from the first time on that the system asks to wait. */
@@ -25,7 +35,7 @@ export function directOutput(): (text: string) => void {
       try {
         bytes = bytes.subarray(writeSync(1, bytes))
       } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code === 'EPIPE') process.exit(0)
+        if ((cause as NodeJS.ErrnoException).code !== 'EAGAIN') onError(cause as NodeJS.ErrnoException)
         isDirect = false
         guardStreams()
       }

@@ -30,10 +30,12 @@ interface Ended {
   readonly stderr: string
 }
 
-/** `limit`: of the shell, as `ulimit` has it. */
-function bridle(words: readonly string[], limit?: string): Ended {
+/** `limit`: of the shell, as `ulimit` has it. `output`: the file that standard output goes to. */
+function bridle(words: readonly string[], limit = '-n', output?: string): Ended {
   const own = [process.execPath, command.path, ...words]
-  const [program = '', ...args] = limit === undefined ? own : ['sh', '-c', `ulimit ${limit}; exec "$@"`, 'sh', ...own]
+  const line = `ulimit ${limit} > /dev/null; exec "$@"${output === undefined ? '' : ` > ${output}`}`
+  const isPlain = limit === '-n' && output === undefined
+  const [program = '', ...args] = isPlain ? own : ['sh', '-c', line, 'sh', ...own]
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
   return { code: status, stdout, stderr }
 }
@@ -122,4 +124,13 @@ onLinux('too few open files', () => {
     expect(stderr).not.toContain('this is a bug')
     if (code === 0) expect(stderr).toBe('')
   }
+})
+
+onLinux('output to a full disk is an error, in words', () => {
+  const full = fails('cannot write the output: no space left on device')
+  expect(bridle(['run', 'main.harn'], undefined, '/dev/full')).toEqual(full)
+  const tooLong = fails('cannot write the output: file too large')
+  writeFileSync(join(folder, 'main.harn'), 'for i in 0 to 2000 { println("line ${i}") }\n')
+  expect(bridle(['run', 'main.harn'], '-f 1', 'out')).toEqual(tooLong)
+  expect(bridle(['run', '--dry-run', 'main.harn'], '-f 1', 'out')).toEqual(tooLong)
 })
