@@ -253,4 +253,14 @@ describe('guesses', () => {
     expect(machine.tier!.entered).toBeGreaterThan(64)
     expect(machine.tier!.entered).toBeLessThan(100)
   })
+  test('a loop that makes its list its own once in each run, and works long on it, stays left to that', () => {
+    const program = link(
+      'pipeline main() { var xs = [1.5, 2.5]\nvar ys = [0.5, 1.5]\nfor i in 0 to 200 { for j in 0 to 2 exclusive { xs[j] = xs[j] + ys[j] }\n' +
+        'for j in 0 to 2 exclusive { ys[j] = ys[j] * 0.5 } }\nprintln(xs[0]) }',
+    )
+    for (let round = 0; round < 200; round++) run(program, {}, { tier: AT_ONCE })
+    const functions = [...program.modules.values()].flatMap((module) => module.functions)
+    expect(functions.map(({ compiled }) => compiled.leavesToOwn)).toContain('yes')
+    expect(functions.map(({ compiled }) => compiled.leavesToOwn)).not.toContain('no')
+  })
 })

@@ -178,6 +178,8 @@ export interface View {
   readonly loop: ReadonlySet<Block>
   readonly header: Block
   isWritten: boolean
+  /** Whether nothing is in the variables but for a list with this slot as its owner, so that an assignment need not ask. */
+  isOwned: boolean
 }
 
 /** The views of quiet loops. */
@@ -207,7 +209,7 @@ export function viewsOf(
           const [header, loop] = found
           let view = views.find((each) => each.slot === i.b && each.isReal === isReal && each.header === header)
           if (view === undefined) {
-            view = { slot: i.b, isReal, loop, header, isWritten: false }
+            view = { slot: i.b, isReal, loop, header, isWritten: false, isOwned: false }
             views.push(view)
           }
           view.isWritten ||= isWritten

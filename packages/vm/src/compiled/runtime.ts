@@ -192,14 +192,16 @@ function putFloat(m: Machine, list: HarnList, at: number, value: number): Value 
   return target
 }
 
-const EMPTY = new Float64Array(0)
+/** As an array of doubles, which it is for V8 because it was one. */
+const EMPTY = [0.5]
+EMPTY.length = 0
 const NO_ITEMS: readonly Value[] = []
 
 /** Units of the budget for turning lists that a loop brings which is entered in compiled code: it may be a short one. */
 const CREDIT = 64
 
 /** The content of what may be a list of floats, as doubles; nothing where it has no such form and does not get it now. */
-function reals(m: Machine, list: Value): Float64Array {
+function reals(m: Machine, list: Value): number[] {
   if (!(list instanceof HarnList)) return EMPTY
   if (list.raw === null) {
     m.unboxing = Math.min(m.unboxing + CREDIT, 1 << 24)
@@ -212,8 +214,17 @@ function reals(m: Machine, list: Value): Float64Array {
 }
 
 /** As reals, as it is. */
-function realsNow(list: Value): Float64Array {
+function realsNow(list: Value): number[] {
   return list instanceof HarnList && list.raw !== null ? list.raw : EMPTY
+}
+
+/** As reals, of a list that its slot owns; nothing where it does not. */
+function ownReals(m: Machine, list: Value): number[] {
+  return list instanceof HarnList && list.owned ? reals(m, list) : EMPTY
+}
+
+function ownRealsNow(list: Value): number[] {
+  return list instanceof HarnList && list.owned ? realsNow(list) : EMPTY
 }
 
 function struct(
@@ -389,6 +400,8 @@ export const HELPERS = {
   NO_ITEMS,
   reals,
   realsNow,
+  ownReals,
+  ownRealsNow,
   getProperty,
   getIndex,
   setProperty,

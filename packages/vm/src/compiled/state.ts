@@ -51,6 +51,8 @@ export class CompiledState {
   /** What went wrong inside the compiler, null when nothing did. */
   broken: unknown = null
   readonly profit = new Profit()
+  /** That of the function and its loops together. */
+  readonly all = new Profit()
   /** Functions in whose texts this one is taken in: its wrong guesses are theirs. */
   readonly hosts = new Set<FunctionCode>()
   /** LOOP and YIELD instructions with a unit. */

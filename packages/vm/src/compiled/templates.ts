@@ -32,7 +32,7 @@ import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { ParameterCheck } from '../interpreter/param-check.js'
 import type { Block } from './graph.js'
-import type { UnitWriter } from './writer.js'
+import type { UnitWriter, ViewNames } from './writer.js'
 
 const L = LINKED
 
@@ -409,16 +409,23 @@ function viewGuards(w: UnitWriter, i: Instr, index: number): [string, string] {
   return [intsGuard(w, i, [index]), list]
 }
 
+/** V8 asks the same of an index, as one comparison without sign; where it finds that it knows the answer, it does not ask again. */
+function isWithin(at: string, { length }: ViewNames): string {
+  return `(${at}|0)===${at}&&${at}>>>0<${length}`
+}
+
 function readList(w: UnitWriter, i: Instr): string {
   const list = w.any(i.b)
   const at = w.any(i.c)
   const view = w.view(i.b, w.readsFloat(i))
   if (view !== null) {
     const [guardAt, guardList] = viewGuards(w, i, i.c)
-    const test = `${guardAt}if(${at}>=0&&${at}<${view.length})`
+    const test = `${guardAt}if(${isWithin(at, view)})`
+    // What comes next is mostly an assignment.
+    const toOwn = view.owned === null ? `if(!${list}.owned){${w.exit(i)}}` : ''
     if (!w.readsFloat(i))
-      return `${test}${w.any(i.a)}=${view.items}[${at}];else{${guardList}${w.any(i.a)}=listItem(${list},${at})}`
-    return `${test}${w.raw(i.a)}=${view.items}[${at}];else{${guardList}t=listItem(${list},${at});if(!(t instanceof F)){${w.guard(i)}}${w.raw(i.a)}=t.v}`
+      return `${test}${w.any(i.a)}=${view.items}[${at}];else{${guardList}${toOwn}${w.any(i.a)}=listItem(${list},${at})}`
+    return `${test}${w.raw(i.a)}=${view.items}[${at}];else{${guardList}${toOwn}t=listItem(${list},${at});if(!(t instanceof F)){${w.guard(i)}}${w.raw(i.a)}=t.v}`
   }
   const guard = listGuard(w, i, i.c)
   if (!w.readsFloat(i))
@@ -443,11 +450,9 @@ function writeList(w: UnitWriter, i: Instr, block: Block): string {
   if (view !== null) {
     const [guardAt, guardList] = viewGuards(w, i, i.d)
     // Were it made here, the variables would come from two sides where the ways meet again, and V8 would look at each list anew.
-    const { compiled } = w.code
-    if (compiled.leavesToOwn === 'unasked') compiled.leavesToOwn = 'yes'
-    const toOwn = compiled.leavesToOwn === 'yes' ? `if(!${list}.owned){${w.exit(i)}}` : ''
+    const toOwn = w.code.compiled.leavesToOwn === 'yes' ? `if(!${list}.owned){${w.exit(i)}}` : ''
     return (
-      `${guardAt}if(${view.owned}===true&&${at}>=0&&${at}<${view.length})${view.items}[${at}]=${value};` +
+      `${guardAt}if(${view.owned === null ? '' : `${view.owned}===true&&`}${isWithin(at, view)})${view.items}[${at}]=${value};` +
       `else{${guardList}${toOwn}${slow};${w.lookAgain(i.b)}}`
     )
   }

@@ -101,7 +101,7 @@ export class Tier {
     const fuel = m.fuel
     const value = enter(m, callee, depth, co.regs, from)
     if (value === undefined && m.leaving.length > 0) {
-      this.judge(callee.code.compiled.profit, callee.code, fuel, () => giveUp(callee.code))
+      this.judge(callee.code, callee.code.compiled.profit, fuel, () => giveUp(callee.code))
       co.returns[depth] = co.instr
       this.layOut(co, depth, from)
     }
@@ -136,7 +136,7 @@ export class Tier {
     const fuel = m.fuel
     const value = unit.enter(m, closure, co.fp, co.regs, co.base)
     if (value === undefined && m.leaving.length > 0) {
-      this.judge(unit.profit, closure.code, fuel, () => {
+      this.judge(closure.code, unit.profit, fuel, () => {
         loop.cache = null
         loop.kind = NEVER
       })
@@ -198,7 +198,7 @@ export class Tier {
     if (left?.site === null) {
       co.regs[co.base] = left.result
       if (m.leaving.length > 0) {
-        this.judge(fn.code.compiled.profit, fn.code, fuel, () => giveUp(fn.code))
+        this.judge(fn.code, fn.code.compiled.profit, fuel, () => giveUp(fn.code))
         co.returns[co.fp + 1] = NATIVE_RETURN
         this.layOut(co, co.fp + 1, co.base + 1)
       } else co.instr = NATIVE_STEP
@@ -279,7 +279,7 @@ export class Tier {
     m.deepest = deepest
     m.tails = tails
     if (item === undefined) {
-      this.judge(unit.profit, code, fuel, () => {
+      this.judge(code, unit.profit, fuel, () => {
         if (code.compiled.beginning === unit) code.compiled.begun = NEVER
         for (const instr of code.compiled.entered) if (instr.cache === unit) instr.kind = NEVER
         forget(code)
@@ -374,20 +374,39 @@ export class Tier {
     m.passing = true
   }
 
-  private judge(profit: Profit, code: FunctionCode, fuelBefore: number, drop: () => void): void {
+  private judge({ compiled: { all } }: FunctionCode, profit: Profit, fuelBefore: number, drop: () => void): void {
     const { m } = this
-    profit.work += Math.max(0, fuelBefore - m.fuel)
+    const work = Math.max(0, fuelBefore - m.fuel)
+    profit.work += work
+    all.work += work
     // The end of a slice says nothing of the code.
     if (m.fuel <= 0) return
     profit.leaves++
+    all.leaves++
     if (profit.leaves < TRIAL_EXITS) return
-    if (profit.work < profit.leaves * PAYING_WORK) {
-      if (code.compiled.leavesToOwn === 'yes') {
-        code.compiled.leavesToOwn = 'no'
-        forget(code)
-      } else drop()
-    }
+    if (!pays(profit) && !this.ownHere()) drop()
     profit.leaves = profit.work = 0
+  }
+
+  /**
+   * Whether what just left may have done so to make lists its own. Once in each run it has to; where that is most of what the code
+   * does, its next text copies lists itself.
+   */
+  private ownHere(): boolean {
+    let found = false
+    for (const { site } of this.m.leaving) {
+      if (site === null || site.code.compiled.leavesToOwn !== 'yes') continue
+      found = true
+      const { compiled } = site.code
+      if (pays(compiled.all)) {
+        compiled.all.leaves = Math.floor(compiled.all.leaves / 2)
+        compiled.all.work = Math.floor(compiled.all.work / 2)
+        continue
+      }
+      compiled.leavesToOwn = 'no'
+      forget(site.code)
+    }
+    return found
   }
 
   /** Makes frames of the activations that left: the outermost becomes frame `depth` with its registers at `from`. */
@@ -438,6 +457,10 @@ export class Tier {
     co.limit = fp + 1 + MAX_NESTED_CALLS
     co.stand(fp, base, NATIVE_STEP)
   }
+}
+
+function pays({ leaves, work }: Profit): boolean {
+  return work >= leaves * PAYING_WORK && leaves > 0
 }
 
 /** What went wrong inside the compiler for any function of a program, null when nothing did: a bug of ours. */

@@ -35,6 +35,7 @@ import { leavesCode, writeInstr } from './templates.js'
 import { quietBlocks, viewsOf } from './quiet.js'
 import { chainFrom } from './chains.js'
 import { Site } from './site.js'
+import { HarnList } from '../values/list.js'
 import type { FlowGraph, LoopRange } from './graph.js'
 import type { View } from './quiet.js'
 import type { Chain, Way } from './chains.js'
@@ -52,6 +53,14 @@ export interface UnitText {
   readonly sites: Site[]
   readonly constants: unknown[]
   readonly expects: readonly Expectation[]
+}
+
+/** The names of the variables that a view is in. */
+export interface ViewNames {
+  readonly items: string
+  readonly length: string
+  /** null where there is nothing to ask. */
+  readonly owned: string | null
 }
 
 /** A whole function; a loop that is entered in mid-run; or the part of a generator from where it goes on to its next yields. */
@@ -208,6 +217,7 @@ export class UnitWriter {
     this.states = solveTypes(this.region, types, this.guessed, leaves)
     this.quiet = quietBlocks(this.region, this.states, this.guessed, leaves)
     this.views = viewsOf(this.region, this.quiet, this.states, this.guessed, leaves)
+    this.chooseOwners()
     // A guess that does not hold on every way round is none.
     const atEntry = this.states.get(this.region.entry)!
     this.expects = [...types.keys()]
@@ -223,6 +233,18 @@ export class UnitWriter {
     if (kind !== 'loop' || entry.live[slot] === 0) return undefined
     this.changing ??= this.writtenSlots()
     return this.changing.has(slot) ? undefined : sample(slot)
+  }
+
+  /** Which views are of owned lists only: those that are assigned to, unless what is there now says that this is rare. */
+  private chooseOwners(): void {
+    const { compiled } = this.code
+    const written = this.views.filter(({ isWritten }) => isWritten)
+    if (written.length > 0 && compiled.leavesToOwn === 'unasked') compiled.leavesToOwn = 'yes'
+    if (compiled.leavesToOwn !== 'yes') return
+    for (const view of written) {
+      const list = this.options.sample(view.slot)
+      view.isOwned = !(list instanceof HarnList) || list.owned
+    }
   }
 
   private holdsFloats(slot: number): boolean {
@@ -775,13 +797,14 @@ export class UnitWriter {
   // ---- views (quiet.ts)
 
   /** The view of a list in `slot` where there is one, by the names of its variables. */
-  view(slot: number, isReal: boolean): { readonly items: string; readonly length: string; readonly owned: string } | null {
-    if (!this.openedViews().some((each) => each.slot === slot && each.isReal === isReal)) return null
+  view(slot: number, isReal: boolean): ViewNames | null {
+    const view = this.openedViews().find((each) => each.slot === slot && each.isReal === isReal)
+    if (view === undefined) return null
     const items = this.variable(isReal ? 'w' : 'y', slot, isReal ? 'EMPTY' : 'NO_ITEMS')
     return {
       items,
       length: isReal ? `${items}.length` : this.variable('l', slot, '0'),
-      owned: this.variable('o', slot, 'false'),
+      owned: view.isOwned ? null : this.variable('o', slot, 'false'),
     }
   }
 
@@ -800,13 +823,14 @@ export class UnitWriter {
   }
 
   /** An expression that looks at the list again. */
-  private look({ slot, isReal, isWritten }: View, isFirst = false): string {
+  private look({ slot, isReal, isWritten, isOwned }: View, isFirst = false): string {
     const list = this.any(slot)
-    const owned = isWritten ? `,${this.variable('o', slot, 'false')}=${list} instanceof List&&${list}.owned` : ''
+    if (isReal && isOwned) return `${this.variable('w', slot, 'EMPTY')}=${isFirst ? 'ownReals(m,' : 'ownRealsNow('}${list})`
+    const owned = isWritten && !isOwned ? `,${this.variable('o', slot, 'false')}=${list} instanceof List&&${list}.owned` : ''
     if (isReal) return `${this.variable('w', slot, 'EMPTY')}=${isFirst ? 'reals(m,' : 'realsNow('}${list})${owned}`
     const items = this.variable('y', slot, 'NO_ITEMS')
     const length = this.variable('l', slot, '0')
-    return `${length}=${list} instanceof List&&${list}.raw===null?(${items}=${list}.boxed,${list}.length):0${owned}`
+    return `${length}=${list} instanceof List${isOwned ? `&&${list}.owned` : ''}&&${list}.raw===null?(${items}=${list}.boxed,${list}.length):0${owned}`
   }
 
   /** Looks again at what is in `slot` now. */

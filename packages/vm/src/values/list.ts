@@ -21,8 +21,8 @@ const NONE: Value[] = []
 export class HarnList {
   /** The buffer; `NONE` where there is only `raw`. */
   boxed: Value[]
-  /** The content up to `length` as doubles. */
-  raw: Float64Array | null
+  /** The content up to `length` as doubles: an array that never held anything else, in which V8 keeps them without boxes. */
+  raw: number[] | null
   length: number
   owned: boolean
   /** The measurement of the heap that saw it last (interpreter/heap.ts): a set of millions of objects is ten times slower. */
@@ -142,14 +142,19 @@ export function ownIfSmall(list: HarnList): HarnList {
   return own
 }
 
-/** null where not all are floats. */
-function doublesOf(items: readonly Value[], length: number): Float64Array | null {
-  if (!(items[0] instanceof HarnFloat)) return null
-  const raw = new Float64Array(length)
-  for (let at = 0; at < length; at++) {
+/**
+ * null where not all are floats. V8 knows an array as one of doubles by what stood in it when it was made, and keeps it so; an access
+ * takes less than one to a Float64Array (docs/decisions/0007).
+ */
+function doublesOf(items: readonly Value[], length: number): number[] | null {
+  const first = items[0]
+  if (!(first instanceof HarnFloat)) return null
+  const raw = [0.5]
+  raw[0] = first.v
+  for (let at = 1; at < length; at++) {
     const item = items[at]
     if (!(item instanceof HarnFloat)) return null
-    raw[at] = item.v
+    raw.push(item.v)
   }
   return raw
 }
