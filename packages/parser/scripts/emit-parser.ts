@@ -40,7 +40,10 @@ const REMEMBERED: ReadonlySet<string> = new Set([
 
 const COUNTED: ReadonlySet<string> = new Set(['type'])
 
-/** Items of a file. The place of the last but one tells where explaining a failure can begin. */
+/**
+ * Items of a file. The place of the last but one tells where explaining a failure can begin. Nothing goes back over an item that
+ * has matched, so it can be handed over at once, and the next one uses its part of the tape again.
+ */
 const ITEM = 'topItem'
 
 const START_RULES = ['program', 'interpolation'] as const
@@ -67,8 +70,9 @@ const END = ${END}
 const FAILED = -1
 /** Calls of the rules that remember, for each token; plain code takes two or three. */
 const STEPS_PER_TOKEN = 40
-/** Integers on the tape for each token, to begin with; plain code takes about as many. */
+/** Integers on the tape to begin with: plain code takes about 32 for each token, and one item seldom has more than 500. */
 const TAPE_PER_TOKEN = 32
+const TAPE = 16_384
 /** More than any record but a repetition takes. */
 const RECORD = 32
 
@@ -83,16 +87,30 @@ export interface Parsed {
   readonly restart: number
 }
 
-/** Parses a token string. \`maxDepth\` bounds the nesting of types; deeper raises TooDeep. */
-export function parseTokens(units: string, rule: StartRule, maxDepth: number): Parsed {
+/** Takes an item of the file, the record at \`item\` and those that it refers to; they are gone after the call. */
+export type TakeItem = (tape: Int32Array, item: number) => void
+
+/**
+ * Parses a token string. \`maxDepth\` bounds the nesting of types; deeper raises TooDeep. With \`take\`, the items are handed over one
+ * by one, also those before a failure, and the root has none; \`begin\` is called before the first, which may be twice.
+ */
+export function parseTokens(
+  units: string,
+  rule: StartRule,
+  maxDepth: number,
+  take: TakeItem | null = null,
+  begin: () => void = () => {},
+): Parsed {
   const kinds = new Uint8Array(units.length + 1)
   for (let at = 0; at < units.length; at += 1) kinds[at] = units.charCodeAt(at) - FIRST_UNIT
   kinds[units.length] = END
+  begin()
   try {
-    return new Parser(kinds, maxDepth, null).run(rule)
+    return new Parser(kinds, maxDepth, null, take).run(rule)
   } catch (error) {
     if (error !== OVERRUN) throw error
-    return new Parser(kinds, maxDepth, new Map()).run(rule)
+    begin()
+    return new Parser(kinds, maxDepth, new Map(), take).run(rule)
   }
 }
 
@@ -108,6 +126,7 @@ class Parser {
   private readonly kinds: Uint8Array
   private readonly maxDepth: number
   private readonly memory: Memory | null
+  private readonly take: TakeItem | null
   private tape: Int32Array
   /** End of what is written on the tape; the record of the empty repetition comes first. */
   private top = 4
@@ -121,11 +140,12 @@ class Parser {
   private restart = 0
 ${slots.join('\n')}
 
-  constructor(kinds: Uint8Array, maxDepth: number, memory: Memory | null) {
+  constructor(kinds: Uint8Array, maxDepth: number, memory: Memory | null, take: TakeItem | null) {
     this.kinds = kinds
     this.maxDepth = maxDepth
     this.memory = memory
-    this.tape = new Int32Array(kinds.length * TAPE_PER_TOKEN + RECORD)
+    this.take = take
+    this.tape = new Int32Array(Math.min(TAPE, kinds.length * TAPE_PER_TOKEN) + RECORD)
     this.tape[0] = ${numbers.get(ITERATION)}
     this.stepsLeft = memory === null ? kinds.length * STEPS_PER_TOKEN + 1000 : Infinity
   }
@@ -158,6 +178,16 @@ ${slots.join('\n')}
   }
 
 ${arities.map(nodeMaker).join('\n')}
+  /** \`mark\` is where the tape ended before the item. */
+  private handOver(item: number, mark: number): number {
+    if (this.take === null) return item
+    this.take(this.tape, item)
+    this.top = mark
+    // What is remembered may be records of the item.
+${[...REMEMBERED].map((name) => `    this.${name}At = -1\n`).join('')}    if (this.memory !== null) this.memory.clear()
+    return EMPTY
+  }
+
   private countStep(): void {
     this.stepsLeft -= 1
     if (this.stepsLeft < 0) throw OVERRUN
@@ -286,9 +316,11 @@ class RuleEmitter {
     if (name === ITEM) {
       this.line('this.restart = this.item')
       this.line('this.item = start')
+      this.line('const mark = this.top')
     }
     const parts = this.emit(body, 'return FAILED', ALL, true)
-    this.line(`return ${this.node(name, 'start', 'this.at', parts)}`)
+    const node = this.node(name, 'start', 'this.at', parts)
+    this.line(`return ${name === ITEM ? `this.handOver(${node}, mark)` : node}`)
     this.close('}')
     return `${this.lines.join('\n')}\n`
   }

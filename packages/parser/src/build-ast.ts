@@ -4,13 +4,12 @@
 import type { Binding, Block, Expr, Name, Program, SelectArm, Stmt } from './ast.js'
 import {
   type BuildContext,
+  builtOf,
   children,
   nameAt,
   nodeSpan,
   optional,
   type Problem,
-  separated,
-  shared,
   spanOf,
   textAt,
 } from './build-context.js'
@@ -18,30 +17,41 @@ import { buildAttribute, buildDeclaration, type Heading, NO_HEADING, takesAttrib
 import { buildControl, buildExpr } from './build-expressions.js'
 import { buildGrantStmt } from './build-grants.js'
 import { buildAnnotation } from './build-types.js'
+import { AssignNode, BlockNode, ExprStmtNode, LetNode, NameBindingNode } from './nodes.js'
+import type { ItemTaker } from './match.js'
 import type { ParseNode } from './parse-tree.js'
 import type { TokenStream } from './lexer.js'
-import type { Span } from './source.js'
 
 export interface Built<T> {
   readonly tree: T
   readonly problems: readonly Problem[]
 }
 
-/** Builds the node of rule `program`. `text` is the file, `interpolate` makes the expression of a `${…}`. */
-export function buildProgram(
-  root: ParseNode,
-  text: string,
-  tokens: TokenStream,
-  interpolate: BuildContext['interpolate'],
-): Built<Program> {
-  const context = newContext(text, tokens, interpolate)
-  const items = optional(root.child(1), separated) ?? []
-  const tree: Program = {
-    kind: 'Program',
-    span: { start: 0, end: text.length },
-    items: items.map((item) => buildTopItem(context, item.child(0))),
+/** Builds a program from its items, the nodes of rule `topItem`, as they come. */
+export class ProgramBuilder implements ItemTaker {
+  private readonly text: string
+  private readonly context: BuildContext
+  private readonly items: Stmt[] = []
+
+  /** `text` is the file, `interpolate` makes the expression of a `${…}`. */
+  constructor(text: string, tokens: TokenStream, interpolate: BuildContext['interpolate']) {
+    this.text = text
+    this.context = newContext(text, tokens, interpolate)
   }
-  return { tree, problems: context.problems }
+
+  begin(): void {
+    this.items.length = 0
+    this.context.problems.length = 0
+  }
+
+  take(item: ParseNode): void {
+    this.items.push(buildTopItem(this.context, item.child(0)))
+  }
+
+  built(): Built<Program> {
+    const tree: Program = { kind: 'Program', span: { start: 0, end: this.text.length }, items: this.items.slice() }
+    return { tree, problems: this.context.problems }
+  }
 }
 
 /** Builds the node of rule `interpolation`. */
@@ -69,14 +79,15 @@ function newContext(text: string, tokens: TokenStream, interpolate: BuildContext
 
 /** Node of rule `block`. */
 function buildBlock(context: BuildContext, node: ParseNode): Block {
-  return { kind: 'Block', span: nodeSpan(context, node), body: buildBody(context, node.child(2)) }
+  return new BlockNode(nodeSpan(context, node), buildBody(context, node.child(2)))
 }
 
 /** Node of rule `body`. */
 function buildBody(context: BuildContext, node: ParseNode): readonly Stmt[] {
-  const first = optional(node.child(1), (stmt) => buildStmt(context, stmt, false))
-  if (first === null) return []
-  return [first, ...children(node.child(3).child(0)).map((stmt) => buildStmt(context, stmt, false))]
+  const first = node.child(1)
+  if (first.count === 0) return []
+  const stmt = (inner: ParseNode): Stmt => buildStmt(context, inner, false)
+  return builtOf(node.child(3).child(0), stmt, stmt(first.child(0)))
 }
 
 function buildTopItem(context: BuildContext, node: ParseNode): Stmt {
@@ -96,20 +107,14 @@ function buildStmt(context: BuildContext, wrapper: ParseNode, topLevel: boolean)
       return buildExprStmt(context, node, topLevel)
     case 'letStmt':
     case 'varStmt':
-      return {
-        kind: 'Let',
-        span,
-        mutable: node.rule === 'varStmt',
-        binding: buildBinding(context, node.child(1)),
-        value: buildExpr(context, node.child(4)),
-      }
+      return new LetNode(span, node.rule === 'varStmt', buildBinding(context, node.child(1)), buildExpr(context, node.child(4)))
     case 'ifExpr':
     case 'matchExpr':
     case 'tryExpr':
     case 'parallelExpr':
     case 'retryExpr':
     case 'deadlineExpr':
-      return exprStmt(span, buildControl(context, node))
+      return new ExprStmtNode(span, buildControl(context, node))
     case 'whileStmt':
       return { kind: 'While', span, condition: buildExpr(context, node.child(1)), body: buildBlock(context, node.child(2)) }
     case 'forStmt':
@@ -156,24 +161,14 @@ function buildStmt(context: BuildContext, wrapper: ParseNode, topLevel: boolean)
   }
 }
 
-function exprStmt(span: Span, value: Expr): Stmt {
-  return { kind: 'ExprStmt', span: shared(span, value), value }
-}
-
 function buildExprStmt(context: BuildContext, node: ParseNode, topLevel: boolean): Stmt {
   const span = nodeSpan(context, node)
   const target = buildExpr(context, node.child(0))
   const tail = node.child(1)
-  if (tail.count === 0) return exprStmt(span, target)
+  if (tail.count === 0) return new ExprStmtNode(span, target)
   const mark = tail.child(0)
   if (!isAssignable(target)) context.problems.push({ code: 'P014', token: mark.start, topLevel })
-  return {
-    kind: 'Assign',
-    span,
-    target,
-    operator: assignOperator(textAt(context, mark.start)),
-    value: buildExpr(context, mark.child(1)),
-  }
+  return new AssignNode(span, target, assignOperator(textAt(context, mark.start)), buildExpr(context, mark.child(1)))
 }
 
 function isAssignable(target: Expr): boolean {
@@ -259,7 +254,7 @@ function buildBinding(context: BuildContext, wrapper: ParseNode): Binding {
     default: {
       const name = nameAt(context, node.start)
       const type = optional(node.child(1), (annotation) => buildAnnotation(context, annotation))
-      return { kind: 'NameBinding', span: shared(span, name), name, type }
+      return new NameBindingNode(span, name, type)
     }
   }
 }

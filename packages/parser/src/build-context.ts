@@ -5,6 +5,7 @@ import type { Block, Expr, Name, Stmt } from './ast.js'
 import type { DiagnosticArgs, DiagnosticCode } from './diagnostics/catalog.js'
 import type { ParseNode } from './parse-tree.js'
 import type { InterpolationSource, TokenStream } from './lexer.js'
+import { NameNode } from './nodes.js'
 import type { Span } from './source.js'
 import { TOKEN } from './tokens.js'
 
@@ -52,14 +53,6 @@ export function nodeSpan(context: BuildContext, node: ParseNode): Span {
   return spanOf(context, node.start, node.end)
 }
 
-/**
- * `span`, as the object that a part of the node has already where they are equal. The spans are two fifths of a syntax tree, and
- * what a large tree costs is the copying of what stays.
- */
-export function shared(span: Span, part: { readonly span: Span } | undefined): Span {
-  return part !== undefined && part.span.end === span.end && part.span.start === span.start ? part.span : span
-}
-
 export function unitAt(context: BuildContext, token: number): number {
   return context.tokens.units.charCodeAt(token)
 }
@@ -68,9 +61,15 @@ export function textAt(context: BuildContext, token: number): string {
   return context.text.slice(context.tokens.starts[token], context.tokens.ends[token])
 }
 
+/** Text of a word; one object for all places of it. */
+export function wordAt(context: BuildContext, token: number): string {
+  const payload = context.tokens.payloads[token]
+  return typeof payload === 'string' ? payload : textAt(context, token)
+}
+
 /** The name that is token `token`. */
 export function nameAt(context: BuildContext, token: number): Name {
-  return { text: textAt(context, token), span: spanOf(context, token, token + 1) }
+  return new NameNode(spanOf(context, token, token + 1), wordAt(context, token))
 }
 
 /** Value of the text literal that is token `token`. */
@@ -83,6 +82,16 @@ export function stringAt(context: BuildContext, token: number): string {
 export function children(iteration: ParseNode): ParseNode[] {
   const result: ParseNode[] = []
   for (let at = 0; at < iteration.count; at += 1) result.push(iteration.child(at))
+  return result
+}
+
+/** What `build` makes of each child of a repetition, behind `first` if that is given. The list has no room to spare, as one that grew has. */
+export function builtOf<T>(iteration: ParseNode, build: (node: ParseNode) => T, first?: T): readonly T[] {
+  const offset = first === undefined ? 0 : 1
+  const { count } = iteration
+  const result = new Array<T>(count + offset)
+  if (first !== undefined) result[0] = first
+  for (let at = 0; at < count; at += 1) result[at + offset] = build(iteration.child(at))
   return result
 }
 

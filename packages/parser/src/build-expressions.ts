@@ -6,20 +6,38 @@
 import type { Argument, BinaryOperator, Block, CatchClause, DictEntry, Expr, IfExpr, MatchArm, Name, Param } from './ast.js'
 import {
   type BuildContext,
+  builtOf,
   checkChain,
   children,
   nameAt,
   nodeSpan,
   optional,
-  shared,
   spanOf,
   stringAt,
   textAt,
   unitAt,
+  wordAt,
 } from './build-context.js'
 import { buildAnnotation, buildTypeArgs } from './build-types.js'
 import type { ParseNode } from './parse-tree.js'
 import { readDuration, readInt } from './literals.js'
+import {
+  BinaryNode,
+  BlockNode,
+  CallNode,
+  ClosureNode,
+  DictNode,
+  IdentifierNode,
+  IntNode,
+  ListNode,
+  MemberNode,
+  MethodCallNode,
+  NamedEntryNode,
+  NameNode,
+  ParamNode,
+  StringNode,
+  ValueArgument,
+} from './nodes.js'
 import { BINARY_OPERATORS, type FlatTail, foldOperators } from './operators.js'
 import type { Span } from './source.js'
 import { TOKEN } from './tokens.js'
@@ -73,18 +91,19 @@ function buildBinary(context: BuildContext, node: ParseNode, at: number): Expr {
   const first = buildUnary(context, node.child(at))
   const list = node.child(at + 1)
   if (list.count === 0) return first
+  if (list.count === 1) {
+    const tail = list.child(0)
+    return binary(first, buildOperator(context, tail.child(0)), buildUnary(context, tail.child(2)))
+  }
   checkChain(context, list)
   const tails = children(list).map((tail): FlatTail<Expr, OperatorUse> => {
     return { operator: buildOperator(context, tail.child(0)), operand: buildUnary(context, tail.child(2)) }
   })
-  return foldOperators(
-    first,
-    tails,
-    (operator) => BINARY_OPERATORS[operator.name],
-    (left, operator, right) => {
-      return { kind: 'Binary', span: across(left, right), operator: operator.name, operatorSpan: operator.span, left, right }
-    },
-  )
+  return foldOperators(first, tails, (operator) => BINARY_OPERATORS[operator.name], binary)
+}
+
+function binary(left: Expr, operator: OperatorUse, right: Expr): Expr {
+  return new BinaryNode(across(left, right), operator.name, operator.span, left, right)
 }
 
 function buildOperator(context: BuildContext, node: ParseNode): OperatorUse {
@@ -117,22 +136,15 @@ function applyPostfix(context: BuildContext, object: Expr, node: ParseNode): Exp
   const span = { start: object.span.start, end: nodeSpan(context, node).end }
   switch (node.rule) {
     case 'methodOp':
-      return {
-        kind: 'MethodCall',
+      return new MethodCallNode(
         span,
         object,
-        method: nameAt(context, node.child(3).start),
-        args: buildArgs(context, node.child(6)),
-        optional: isOptionalAccess(context, node),
-      }
+        nameAt(context, node.child(3).start),
+        buildArgs(context, node.child(6)),
+        isOptionalAccess(context, node),
+      )
     case 'memberOp':
-      return {
-        kind: 'Member',
-        span,
-        object,
-        property: nameAt(context, node.child(3).start),
-        optional: isOptionalAccess(context, node),
-      }
+      return new MemberNode(span, object, nameAt(context, node.child(3).start), isOptionalAccess(context, node))
     case 'indexOp':
       return { kind: 'Index', span, object, index: buildExpr(context, node.child(1)), optional: false }
     case 'optIndexOp':
@@ -159,42 +171,34 @@ function buildHead(context: BuildContext, node: ParseNode): Expr {
   const span = nodeSpan(context, node)
   switch (node.rule) {
     case 'call':
-      return {
-        kind: 'Call',
+      return new CallNode(
         span,
-        callee: buildCallee(context, node.child(0)),
-        typeArgs: buildTypeArgs(context, node.child(1)),
-        args: buildArgs(context, node.child(4)),
-      }
+        buildCallee(context, node.child(0)),
+        buildTypeArgs(context, node.child(1)),
+        buildArgs(context, node.child(4)),
+      )
     case 'structLiteral':
       return { kind: 'StructLiteral', span, name: nameAt(context, node.start), entries: buildEntries(context, node.child(3)) }
     case 'identifier':
     case 'ident':
-      return { kind: 'Identifier', span, name: textAt(context, node.start) }
+      return new IdentifierNode(span, wordAt(context, node.start))
     case 'literal':
       return buildLiteral(context, node.start, span)
     case 'paren':
       return buildExpr(context, node.child(1))
     case 'list':
-      return { kind: 'List', span, items: buildArgs(context, node.child(2)) }
+      return new ListNode(span, buildArgs(context, node.child(2)))
     case 'dict':
-      return { kind: 'Dict', span, entries: buildEntries(context, node.child(2)) }
+      return new DictNode(span, buildEntries(context, node.child(2)))
     case 'closure': {
       const params = buildParams(context, node.child(1), 'anyDefaults')
       const body = context.body(node.child(4))
-      const bodySpan = shared(nodeSpan(context, node.child(4)), body[0])
-      return { kind: 'Closure', span, form: 'brace', params, body: { kind: 'Block', span: bodySpan, body } }
+      return new ClosureNode(span, 'brace', params, new BlockNode(nodeSpan(context, node.child(4)), body))
     }
     case 'wordExpr':
       return buildHead(context, node.child(0))
     case 'fnExpr':
-      return {
-        kind: 'Closure',
-        span,
-        form: 'fn',
-        params: buildParams(context, node.child(3)),
-        body: context.block(node.child(6)),
-      }
+      return new ClosureNode(span, 'fn', buildParams(context, node.child(3)), context.block(node.child(6)))
     case 'spawnExpr':
       return { kind: 'Spawn', span, body: context.block(node.child(1)) }
     default:
@@ -209,30 +213,21 @@ function buildCallee(context: BuildContext, node: ParseNode): Name {
 
 /** Repetition of rule `arg`. */
 function buildArgs(context: BuildContext, list: ParseNode): readonly Argument[] {
-  const args: Argument[] = []
   const named: DictEntry[] = []
-  const count = list.count
-  for (let at = 0; at < count; at += 1) {
-    const inner = list.child(at).child(0)
-    if (inner.rule === 'spread') {
-      args.push({ spread: true, value: buildExpr(context, inner.child(1)), span: nodeSpan(context, inner) })
-    } else if (inner.rule === 'namedArg') {
-      const key = nameAt(context, inner.start)
-      const value = buildExpr(context, inner.child(3))
-      named.push({ kind: 'named', span: nodeSpan(context, inner), key, quoted: false, value })
-    } else {
-      const value = buildExpr(context, inner)
-      args.push({ spread: false, value, span: value.span })
-    }
-  }
+  const built = builtOf(list, (item): Argument | null => {
+    const inner = item.child(0)
+    if (inner.rule === 'spread')
+      return { spread: true, value: buildExpr(context, inner.child(1)), span: nodeSpan(context, inner) }
+    if (inner.rule !== 'namedArg') return new ValueArgument(buildExpr(context, inner))
+    const key = nameAt(context, inner.start)
+    named.push(new NamedEntryNode(nodeSpan(context, inner), key, false, buildExpr(context, inner.child(3))))
+    return null
+  })
   // Named arguments are the fields of the one dict that a tool takes (grant-syntax.ts); that is all the sugar there is.
   const [first] = named
-  if (first !== undefined) {
-    const span = { start: first.span.start, end: named.at(-1)!.span.end }
-    args.push({ spread: false, value: { kind: 'Dict', span, entries: named }, span })
-  }
-  // A list that grew has room for 16 more; the copy has not.
-  return args.slice()
+  if (first === undefined) return built as readonly Argument[]
+  const span = { start: first.span.start, end: named.at(-1)!.span.end }
+  return [...built.filter((arg) => arg !== null), new ValueArgument(new DictNode(span, named))]
 }
 
 /** The expressions that are also statements of their own: `if`, `match`, `try`, `retry`, `deadline`, `parallel`. */
@@ -343,26 +338,26 @@ function buildParallel(context: BuildContext, node: ParseNode, span: Span): Expr
     subject: buildExpr(context, node.child(2)),
     maxConcurrent: limits.length === 0 ? null : buildExpr(context, limits.at(-1)!.child(3)),
     variable: optional(node.child(7), (variable) => nameAt(context, variable.start)),
-    body: { kind: 'Block', span: spanOf(context, node.child(5).start, node.child(10).end), body: context.body(node.child(8)) },
+    body: new BlockNode(spanOf(context, node.child(5).start, node.child(10).end), context.body(node.child(8))),
     asStream: asStream.count > 0,
   }
 }
 
 /** Repetition of rule `dictItem`. */
 function buildEntries(context: BuildContext, list: ParseNode): readonly DictEntry[] {
-  return children(list).map((item) => buildEntry(context, item.child(0)))
+  return builtOf(list, (item) => buildEntry(context, item.child(0)))
 }
 
 function buildEntry(context: BuildContext, node: ParseNode): DictEntry {
   const span = nodeSpan(context, node)
   switch (node.rule) {
     case 'namedEntry':
-      return { kind: 'named', span, key: nameAt(context, node.start), quoted: false, value: buildExpr(context, node.child(3)) }
+      return new NamedEntryNode(span, nameAt(context, node.start), false, buildExpr(context, node.child(3)))
     case 'stringEntry': {
       const keySpan = spanOf(context, node.start, node.start + 1)
       const value = buildExpr(context, node.child(3))
       const key = buildLiteral(context, node.start, keySpan)
-      if (key.kind === 'String') return { kind: 'named', span, key: { text: key.value, span: keySpan }, quoted: true, value }
+      if (key.kind === 'String') return new NamedEntryNode(span, new NameNode(keySpan, key.value), true, value)
       return { kind: 'computed', span, key, value }
     }
     case 'computedEntry':
@@ -378,29 +373,31 @@ export function buildParams(
   node: ParseNode,
   order: 'defaultsLast' | 'anyDefaults' = 'defaultsLast',
 ): readonly Param[] {
-  const listed = children(node.child(0)).map((item) => item.child(1))
-  const params = listed.map((param): Param => {
-    const name = nameAt(context, param.child(2).start)
-    return {
-      name,
-      type: optional(param.child(3), (annotation) => buildAnnotation(context, annotation)),
-      defaultValue: optional(param.child(4), (value) => buildExpr(context, value.child(1))),
-      rest: param.child(0).count > 0,
-      span: shared(nodeSpan(context, param), name),
-    }
+  const list = node.child(0)
+  const params = builtOf(list, (item): Param => {
+    const param = item.child(1)
+    return new ParamNode(
+      nodeSpan(context, param),
+      nameAt(context, param.child(2).start),
+      optional(param.child(3), (annotation) => buildAnnotation(context, annotation)),
+      optional(param.child(4), (value) => buildExpr(context, value.child(1))),
+      param.child(0).count > 0,
+    )
   })
-  checkParams(context, params, listed, order === 'defaultsLast')
+  checkParams(context, params, list, order === 'defaultsLast')
   return params
 }
 
-function checkParams(context: BuildContext, params: readonly Param[], nodes: readonly ParseNode[], defaultsLast: boolean): void {
+function checkParams(context: BuildContext, params: readonly Param[], list: ParseNode, defaultsLast: boolean): void {
   let defaults = false
   for (const [at, param] of params.entries()) {
     if (param.rest && at < params.length - 1) {
-      context.problems.push({ code: 'P007', token: nodes[at]!.end })
+      context.problems.push({ code: 'P007', token: list.child(at).child(1).end })
     }
     if (param.defaultValue !== null) defaults = true
-    else if (defaults && defaultsLast && !param.rest) context.problems.push({ code: 'P006', token: nodes[at]!.end })
+    else if (defaults && defaultsLast && !param.rest) {
+      context.problems.push({ code: 'P006', token: list.child(at).child(1).end })
+    }
   }
 }
 
@@ -415,18 +412,18 @@ export function buildLiteral(context: BuildContext, token: number, span: Span): 
       return { kind: 'Nil', span }
     case TOKEN['<int>']: {
       const value = readInt(textAt(context, token))
-      return typeof value === 'object' ? { kind: 'Float', span, value: value.float } : { kind: 'Int', span, value }
+      return typeof value === 'object' ? { kind: 'Float', span, value: value.float } : new IntNode(span, value)
     }
     case TOKEN['<float>']:
       return { kind: 'Float', span, value: Number(textAt(context, token)) }
     case TOKEN['<duration>']:
       return { kind: 'Duration', span, value: readDuration(textAt(context, token)) }
     case TOKEN['<rawString>']:
-      return { kind: 'String', span, value: stringAt(context, token), quote: 'raw' }
+      return new StringNode(span, stringAt(context, token), 'raw')
     case TOKEN['<string>']:
-      return { kind: 'String', span, value: stringAt(context, token), quote: 'double' }
+      return new StringNode(span, stringAt(context, token), 'double')
     case TOKEN['<triple>']:
-      return { kind: 'String', span, value: stringAt(context, token), quote: 'triple' }
+      return new StringNode(span, stringAt(context, token), 'triple')
     default:
       return buildInterpolation(context, token, span)
   }
@@ -448,7 +445,7 @@ function buildInterpolation(context: BuildContext, token: number, span: Span): E
     else parts.push(part)
   }
   if (parts.some((part) => typeof part !== 'string')) return { kind: 'Interpolation', span, parts, quote }
-  return { kind: 'String', span, value: parts.join(''), quote }
+  return new StringNode(span, parts.join(''), quote)
 }
 
 function across(left: Expr, right: Expr): Span {

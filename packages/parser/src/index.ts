@@ -15,6 +15,7 @@ export {
   entry,
   explainCode,
 } from './diagnostics/catalog.js'
+export { copyWith } from './nodes.js'
 export { BINARY_OPERATORS, LEVEL, type OperatorRow } from './operators.js'
 export { docBlock, fitsBlock } from './format/comments.js'
 export { dedent, docText, escape, plainDecimal, readDuration, readInt, writeFloat } from './literals.js'

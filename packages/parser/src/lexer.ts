@@ -20,7 +20,7 @@ export interface InterpolationSource {
   readonly depth: number
 }
 
-/** What a token carries besides its place: the value of a text literal, or the pieces of an interpolated one. */
+/** What a token carries besides its place: the text of a name, the value of a text literal, or the pieces of an interpolated one. */
 export type Payload = string | readonly (string | InterpolationSource)[] | null
 
 export interface Comment {
@@ -147,10 +147,14 @@ export function lex(
 class Lexer {
   private readonly text: string
   private readonly base: number
-  private readonly units: number[] = []
+  /** Tokens so far; that many elements of the three arrays below are in use. */
+  private count = 0
+  private units: Uint16Array
   private starts: Int32Array
   private ends: Int32Array
   private readonly payloads: Payload[] = []
+  /** Each name once: a tree keeps the texts of its names, and most names stand in many places. */
+  private readonly names = new Map<string, string>()
   private readonly docs = new Map<number, string>()
   private readonly comments: Comment[] = []
   /** Indexes of the open brackets. */
@@ -169,6 +173,7 @@ class Lexer {
     this.base = base
     this.outerDepth = depth
     const room = 8 + (text.length >> 2)
+    this.units = new Uint16Array(room)
     this.starts = new Int32Array(room)
     this.ends = new Int32Array(room)
   }
@@ -181,9 +186,9 @@ class Lexer {
     }
     while (this.at < text.length && this.error === null) this.step()
     return {
-      units: unitString(this.units),
-      starts: this.starts.subarray(0, this.units.length),
-      ends: this.ends.subarray(0, this.units.length),
+      units: unitString(this.units.subarray(0, this.count)),
+      starts: this.starts.subarray(0, this.count),
+      ends: this.ends.subarray(0, this.count),
       payloads: this.payloads,
       docs: this.docs,
       comments: this.comments,
@@ -227,7 +232,7 @@ class Lexer {
 
   private push(unit: number, start: number, end: number, payload: Payload = null): void {
     if (this.pendingDoc.length > 0) {
-      this.docs.set(this.units.length, this.pendingDoc.join('\n'))
+      this.docs.set(this.count, this.pendingDoc.join('\n'))
       this.pendingDoc = []
     }
     if (IS_PREFIX[unit - FIRST_UNIT] === 1) {
@@ -236,15 +241,24 @@ class Lexer {
     } else {
       this.prefixRun = 0
     }
-    const count = this.units.push(unit) - 1
-    if (count === this.starts.length) {
-      this.starts = doubled(this.starts)
-      this.ends = doubled(this.ends)
-    }
+    const { count } = this
+    if (count === this.units.length) this.double()
+    this.count = count + 1
+    this.units[count] = unit
     this.starts[count] = this.base + start
     this.ends[count] = this.base + end
     this.payloads.push(payload)
     this.at = end
+  }
+
+  private double(): void {
+    const { units, starts, ends } = this
+    this.units = new Uint16Array(units.length * 2)
+    this.units.set(units)
+    this.starts = new Int32Array(units.length * 2)
+    this.starts.set(starts)
+    this.ends = new Int32Array(units.length * 2)
+    this.ends.set(ends)
   }
 
   private lineBreak(start: number): void {
@@ -252,7 +266,7 @@ class Lexer {
       this.breaksSinceDoc += 1
       if (this.breaksSinceDoc > 1) this.pendingDoc = []
     }
-    if (this.units[this.units.length - 1] === TOKEN['\n']) return
+    if (this.count > 0 && this.units[this.count - 1] === TOKEN['\n']) return
     const docs = this.pendingDoc
     this.pendingDoc = []
     this.push(TOKEN['\n'], start, start + 1)
@@ -272,7 +286,7 @@ class Lexer {
 
   private bracket(unit: number, start: number): void {
     if (unit === TOKEN['{'] || unit === TOKEN['('] || unit === TOKEN['[']) {
-      this.open.push(this.units.length - 1)
+      this.open.push(this.count - 1)
       if (this.outerDepth + this.open.length > MAX_NESTING) this.tooDeep ??= this.base + start
     } else if (unit === TOKEN['}'] || unit === TOKEN[')'] || unit === TOKEN[']']) {
       this.open.pop()
@@ -305,7 +319,9 @@ class Lexer {
     }
     const first = word.charCodeAt(0)
     const upper = first < 128 ? first >= 65 && first <= 90 : UPPER.test(word)
-    this.push(upper ? TOKEN['<Ident>'] : TOKEN['<ident>'], start, end)
+    let name = this.names.get(word)
+    if (name === undefined) this.names.set(word, (name = word))
+    this.push(upper ? TOKEN['<Ident>'] : TOKEN['<ident>'], start, end, name)
   }
 
   private number(start: number): void {
@@ -472,12 +488,6 @@ function lineEnd(text: string, from: number): number {
   return end < 0 ? text.length : end
 }
 
-function doubled(array: Int32Array): Int32Array {
-  const larger = new Int32Array(array.length * 2)
-  larger.set(array)
-  return larger
-}
-
 function digitsEnd(text: string, from: number): number {
   let at = from
   while (isDigit(text.charCodeAt(at))) at += 1
@@ -501,9 +511,10 @@ function asciiWordEnd(text: string, from: number): number {
   }
 }
 
-/** String.fromCharCode takes its arguments on the stack, so long streams go in slices. */
-function unitString(units: readonly number[]): string {
+/** String.fromCharCode takes its arguments on the stack, so long streams go in slices; the spread of a typed array is slow. */
+function unitString(units: Uint16Array): string {
   let text = ''
-  for (let at = 0; at < units.length; at += 4096) text += String.fromCharCode(...units.slice(at, at + 4096))
+  for (let at = 0; at < units.length; at += 4096)
+    text += String.fromCharCode.apply(null, units.subarray(at, at + 4096) as unknown as number[])
   return text
 }

@@ -3,13 +3,24 @@
 
 import { explain } from './explain.js'
 import { MAX_NESTING } from './lexer.js'
-import type { MatchFailure, MatchOutcome, StartRule } from './parse-tree.js'
+import type { MatchFailure, MatchOutcome, ParseNode, StartRule } from './parse-tree.js'
 import { parseTokens } from './parser.generated.js'
 import { TreeNode } from './tape.js'
 
-/** Raises TooDeep when types nest beyond the limit. */
-export function matchTokens(units: string, start: StartRule): MatchOutcome {
-  const { tape, root, restart } = parseTokens(units, start, MAX_NESTING)
+/** Takes the nodes of rule `topItem` in their order; they are gone after each call. */
+export interface ItemTaker {
+  /** Called before the first item, and again when the work begins anew. */
+  begin(): void
+  take(item: ParseNode): void
+}
+
+/**
+ * With `items`, these get what is in the file piece by piece, up to a failure if there is one, and the root has nothing in it: the
+ * records of a large file would be forty times its text. Raises TooDeep when types nest beyond the limit.
+ */
+export function matchTokens(units: string, start: StartRule, items: ItemTaker | null = null): MatchOutcome {
+  const take = items === null ? null : (tape: Int32Array, item: number): void => items.take(new TreeNode(tape, item))
+  const { tape, root, restart } = parseTokens(units, start, MAX_NESTING, take, () => items?.begin())
   if (root >= 0) return { ok: true, root: new TreeNode(tape, root) }
   return { ok: false, failure: new LazyFailure(units, start, restart) }
 }

@@ -3,14 +3,15 @@
 // run reports, as the language does.
 
 import type { Expr, Program } from './ast.js'
-import { type Built, buildInterpolated, buildProgram } from './build-ast.js'
+import { type Built, buildInterpolated, ProgramBuilder } from './build-ast.js'
 import type { Problem } from './build-context.js'
 import type { Diagnostic } from './diagnostics/diagnostic.js'
 import { type Extension, type Marked, markGrants, pragmaExtensions } from './grant-syntax.js'
-import { matchTokens } from './match.js'
-import { type Expected, type MatchFailure, type MatchOutcome, type ParseNode, type StartRule, TooDeep } from './parse-tree.js'
+import { type ItemTaker, matchTokens } from './match.js'
+import { type Expected, type MatchFailure, type MatchOutcome, type StartRule, TooDeep } from './parse-tree.js'
 import { Recovery } from './recover.js'
 import { type InterpolationSource, lex, type TokenStream } from './lexer.js'
+import { IdentifierNode } from './nodes.js'
 import { SourceFile } from './source.js'
 import { lexDiagnostic, nestingDiagnostic, problemDiagnostic, separatorText, syntaxDiagnostic } from './syntax-errors.js'
 import { isKeyword, TOKEN } from './tokens.js'
@@ -60,10 +61,9 @@ function parseProgram(source: SourceFile, options: ParseOptions): ParseResult {
   if (lexed.tooDeep !== null) return failed(nestingDiagnostic(source, lexed.tooDeep))
   const extended = options.extensions?.includes('grants') === true || pragmaExtensions(source.text, lexed).includes('grants')
   const marked = extended ? markGrants(source.text, lexed) : null
-  const match = matchProgram(source, marked?.tokens ?? lexed)
-  if (!match.outcome.ok) return { program: null, diagnostics: syntaxErrors(source, match.tokens, match.outcome.failure, marked) }
-  const built = build(source, match.tokens, match.outcome.root, marked)
-  if (built.problems.length > 0) return { program: null, diagnostics: problemDiagnostics(source, match.tokens, built) }
+  const { tokens, built, failure } = matchProgram(source, marked?.tokens ?? lexed, marked)
+  if (failure !== null) return { program: null, diagnostics: syntaxErrors(source, tokens, failure, marked) }
+  if (built.problems.length > 0) return { program: null, diagnostics: problemDiagnostics(source, tokens, built) }
   return { program: built.tree, diagnostics: [] }
 }
 
@@ -82,13 +82,14 @@ function syntaxErrors(source: SourceFile, lexed: TokenStream, first: MatchFailur
     // The language reports a missing separator between top-level items at once.
     if (found.at(-1)!.message.includes(separatorText(true))) break
     const tokens = recovery.skip(failure.position)
-    const match = tokens === null ? null : matchAgain(source, tokens)
+    const match = tokens === null ? null : matchAgain(source, tokens, marked)
     if (match === null) break
-    if (match.outcome.ok) {
-      found.push(...problemsAgain(source, match.tokens, match.outcome.root, marked))
+    if (match.failure === null) {
+      // The arms of a `select` may have been cut out.
+      found.push(...problemDiagnostics(source, match.tokens, match.built).filter(({ code }) => code !== 'P009'))
       break
     }
-    ;({ failure } = match.outcome)
+    ;({ failure } = match)
     recovery.tokens = match.tokens
     if (recovery.isFinding(failure.position)) found.push(syntaxDiagnostic(source, match.tokens, failure))
   }
@@ -96,35 +97,28 @@ function syntaxErrors(source: SourceFile, lexed: TokenStream, first: MatchFailur
 }
 
 /** Null where something nests too deeply, which was not what the first error was about. */
-function matchAgain(source: SourceFile, tokens: TokenStream): Match | null {
+function matchAgain(source: SourceFile, tokens: TokenStream, marked: Marked | null): Match | null {
   return guardDepth<Match | null>(
     source,
-    () => matchProgram(source, tokens),
+    () => matchProgram(source, tokens, marked),
     () => null,
   )
 }
 
 /** As `matchTokens`; nesting that only the parser notices gets its place in the file. */
-function matchStream(tokens: TokenStream, start: StartRule): MatchOutcome {
+function matchStream(tokens: TokenStream, start: StartRule, items: ItemTaker | null = null): MatchOutcome {
   try {
-    return matchTokens(tokens.units, start)
+    return matchTokens(tokens.units, start, items)
   } catch (error) {
     throw error instanceof TooDeep ? new DeepNesting(tokens.starts[error.token] ?? tokens.end) : error
   }
 }
 
-function problemsAgain(source: SourceFile, tokens: TokenStream, root: ParseNode, marked: Marked | null): readonly Diagnostic[] {
-  return guardDepth<readonly Diagnostic[]>(
-    source,
-    // The arms of a `select` may have been cut out.
-    () => problemDiagnostics(source, tokens, build(source, tokens, root, marked)).filter(({ code }) => code !== 'P009'),
-    () => [],
-  )
-}
-
 interface Match {
   readonly tokens: TokenStream
-  readonly outcome: MatchOutcome
+  /** Up to the failure, if there is one. */
+  readonly built: Built<Program>
+  readonly failure: MatchFailure | null
 }
 
 /** Statements that follow a hidden line break in one file; each costs a match of the whole file. */
@@ -134,16 +128,20 @@ const MAX_HIDDEN_BREAKS = 50
  * A line break inside a block comment or behind a `\` is no token, and most code reads on across it. Where nothing but the end
  * of the statement can stand, though, such a break ends it; only the failure of the match tells the two apart.
  */
-function matchProgram(source: SourceFile, lexed: TokenStream): Match {
+function matchProgram(source: SourceFile, lexed: TokenStream, marked: Marked | null): Match {
   let tokens = lexed
-  let outcome = matchStream(tokens, 'program')
-  for (let breaks = 0; !outcome.ok && breaks < MAX_HIDDEN_BREAKS; breaks += 1) {
-    const { position, expected } = outcome.failure
-    if (!followsHiddenBreak(source, tokens, position) || !expected().some(isSeparator)) break
-    tokens = withBreak(tokens, position)
-    outcome = matchStream(tokens, 'program')
+  for (let breaks = 0; ; breaks += 1) {
+    const builder = new ProgramBuilder(source.text, tokens, (piece) => interpolate(source, piece, marked))
+    const outcome = matchStream(tokens, 'program', builder)
+    const failure = outcome.ok ? null : outcome.failure
+    if (failure === null || breaks === MAX_HIDDEN_BREAKS || !endsAtHiddenBreak(source, tokens, failure))
+      return { tokens, built: builder.built(), failure }
+    tokens = withBreak(tokens, failure.position)
   }
-  return { tokens, outcome }
+}
+
+function endsAtHiddenBreak(source: SourceFile, tokens: TokenStream, { position, expected }: MatchFailure): boolean {
+  return followsHiddenBreak(source, tokens, position) && expected().some(isSeparator)
 }
 
 function followsHiddenBreak(source: SourceFile, tokens: TokenStream, position: number): boolean {
@@ -180,7 +178,7 @@ function interpolate(source: SourceFile, piece: InterpolationSource, marked: Mar
   // Most interpolations are one name; they need no grammar.
   if (name !== undefined && !isKeyword(name)) {
     const start = piece.start + piece.source.indexOf(name)
-    return { kind: 'Identifier', span: { start, end: start + name.length }, name }
+    return new IdentifierNode({ start, end: start + name.length }, name)
   }
   const lexed = lex(piece.source, { base: piece.start, depth: piece.depth, whole: false })
   if (lexed.error !== null) return null
@@ -190,10 +188,6 @@ function interpolate(source: SourceFile, piece: InterpolationSource, marked: Mar
   if (!outcome.ok) return piece.source
   const built = buildInterpolated(outcome.root, source.text, tokens, (inner) => interpolate(source, inner, marked))
   return built.problems.length > 0 ? piece.source : built.tree
-}
-
-function build(source: SourceFile, tokens: TokenStream, root: ParseNode, marked: Marked | null): Built<Program> {
-  return buildProgram(root, source.text, tokens, (piece) => interpolate(source, piece, marked))
 }
 
 /** One for each place. */

@@ -10,8 +10,9 @@ const END = 114
 const FAILED = -1
 /** Calls of the rules that remember, for each token; plain code takes two or three. */
 const STEPS_PER_TOKEN = 40
-/** Integers on the tape for each token, to begin with; plain code takes about as many. */
+/** Integers on the tape to begin with: plain code takes about 32 for each token, and one item seldom has more than 500. */
 const TAPE_PER_TOKEN = 32
+const TAPE = 16_384
 /** More than any record but a repetition takes. */
 const RECORD = 32
 
@@ -26,16 +27,30 @@ export interface Parsed {
   readonly restart: number
 }
 
-/** Parses a token string. `maxDepth` bounds the nesting of types; deeper raises TooDeep. */
-export function parseTokens(units: string, rule: StartRule, maxDepth: number): Parsed {
+/** Takes an item of the file, the record at `item` and those that it refers to; they are gone after the call. */
+export type TakeItem = (tape: Int32Array, item: number) => void
+
+/**
+ * Parses a token string. `maxDepth` bounds the nesting of types; deeper raises TooDeep. With `take`, the items are handed over one
+ * by one, also those before a failure, and the root has none; `begin` is called before the first, which may be twice.
+ */
+export function parseTokens(
+  units: string,
+  rule: StartRule,
+  maxDepth: number,
+  take: TakeItem | null = null,
+  begin: () => void = () => {},
+): Parsed {
   const kinds = new Uint8Array(units.length + 1)
   for (let at = 0; at < units.length; at += 1) kinds[at] = units.charCodeAt(at) - FIRST_UNIT
   kinds[units.length] = END
+  begin()
   try {
-    return new Parser(kinds, maxDepth, null).run(rule)
+    return new Parser(kinds, maxDepth, null, take).run(rule)
   } catch (error) {
     if (error !== OVERRUN) throw error
-    return new Parser(kinds, maxDepth, new Map()).run(rule)
+    begin()
+    return new Parser(kinds, maxDepth, new Map(), take).run(rule)
   }
 }
 
@@ -333,6 +348,7 @@ class Parser {
   private readonly kinds: Uint8Array
   private readonly maxDepth: number
   private readonly memory: Memory | null
+  private readonly take: TakeItem | null
   private tape: Int32Array
   /** End of what is written on the tape; the record of the empty repetition comes first. */
   private top = 4
@@ -363,11 +379,12 @@ class Parser {
   private deadlineExprAt = -1
   private deadlineExprNode = FAILED
 
-  constructor(kinds: Uint8Array, maxDepth: number, memory: Memory | null) {
+  constructor(kinds: Uint8Array, maxDepth: number, memory: Memory | null, take: TakeItem | null) {
     this.kinds = kinds
     this.maxDepth = maxDepth
     this.memory = memory
-    this.tape = new Int32Array(kinds.length * TAPE_PER_TOKEN + RECORD)
+    this.take = take
+    this.tape = new Int32Array(Math.min(TAPE, kinds.length * TAPE_PER_TOKEN) + RECORD)
     this.tape[0] = 262
     this.stepsLeft = memory === null ? kinds.length * STEPS_PER_TOKEN + 1000 : Infinity
   }
@@ -636,6 +653,25 @@ class Parser {
     return top
   }
 
+  /** `mark` is where the tape ended before the item. */
+  private handOver(item: number, mark: number): number {
+    if (this.take === null) return item
+    this.take(this.tape, item)
+    this.top = mark
+    // What is remembered may be records of the item.
+    this.exprAt = -1
+    this.stmtAt = -1
+    this.typeAt = -1
+    this.ifExprAt = -1
+    this.matchExprAt = -1
+    this.tryExprAt = -1
+    this.parallelExprAt = -1
+    this.retryExprAt = -1
+    this.deadlineExprAt = -1
+    if (this.memory !== null) this.memory.clear()
+    return EMPTY
+  }
+
   private countStep(): void {
     this.stepsLeft -= 1
     if (this.stepsLeft < 0) throw OVERRUN
@@ -705,6 +741,7 @@ class Parser {
     const start = this.at
     this.restart = this.item
     this.item = start
+    const mark = this.top
     let r1 = EMPTY
     choice2: {
       switch (kinds[this.at]!) {
@@ -726,7 +763,7 @@ class Parser {
         }
       }
     }
-    return this.node1(2 /* topItem */, start, this.at, r1)
+    return this.handOver(this.node1(2 /* topItem */, start, this.at, r1), mark)
   }
 
   private sep(): number {

@@ -35,7 +35,12 @@ export class TreeNode implements ParseNode {
   }
 
   child(at: number): TreeNode {
-    if (at >= this.count) throw new RangeError(`${this.rule} has no child ${at}`)
-    return new TreeNode(this.tape, this.tape[this.reference + 4 + at]!)
+    const { tape, reference } = this
+    if (reference < 0 || at >= tape[reference + 3]!) throw this.noChild(at)
+    return new TreeNode(tape, tape[reference + 4 + at]!)
+  }
+
+  private noChild(at: number): RangeError {
+    return new RangeError(`${this.rule} has no child ${at}`)
   }
 }

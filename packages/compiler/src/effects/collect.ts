@@ -71,6 +71,7 @@ export function collectModule(
 }
 
 class Collector {
+  private readonly closures = new Map<Expr, Unit>()
   private readonly module: LoadedModule
   private readonly world: World
   private readonly signatures: Signatures
@@ -311,6 +312,7 @@ class Collector {
       case 'Closure': {
         const topLevel = name !== '' && names.unit.kind === 'module'
         const unit = this.makeUnit('closure', name, expr.span, paramNames(expr.params), [], topLevel)
+        this.closures.set(expr, unit)
         this.body(unit, expr.params, expr.body, names)
         return { kind: 'unit', unit }
       }
@@ -533,7 +535,7 @@ class Collector {
     if (expr.kind === 'String') return { kind: 'text', text: expr.value }
     if (expr.kind === 'Identifier') return names.find(expr.name) ?? UNKNOWN
     if (expr.kind !== 'Closure') return UNKNOWN
-    const unit = this.world.units.find((each) => each.kind === 'closure' && each.span === expr.span)
+    const unit = this.closures.get(expr)
     return unit === undefined ? UNKNOWN : { kind: 'unit', unit }
   }
 }

@@ -8,7 +8,7 @@
 //
 // Grants of a scope hold for all of it, wherever they stand in it. Whatever can be said before the run is reported here.
 
-import { suggest, walk } from '@bridle/parser'
+import { copyWith, suggest, walk } from '@bridle/parser'
 import type {
   Attribute,
   AttributeValue,
@@ -34,7 +34,7 @@ import { declaredNames, familiesOf, toolsOfFamily } from './families.js'
 
 /** A budget of tokens is of all calls together; a grant of `max_tokens` is about the argument of that name. */
 function budgetKey(attribute: string, key: Name): Name {
-  return attribute === 'budget' && key.text === 'max_tokens' ? { ...key, text: 'max_total_tokens' } : key
+  return attribute === 'budget' && key.text === 'max_tokens' ? copyWith(key, { text: 'max_total_tokens' }) : key
 }
 
 /** What a file declares about tools, for whoever shows or judges a script before it runs. */
@@ -337,7 +337,7 @@ class Lowering {
       const rewritten = key === done ? made : this.rewrite(value, scopes, within)
       if (rewritten !== value) changes[key] = rewritten
     }
-    return Object.keys(changes).length === 0 ? node : { ...node, ...changes }
+    return Object.keys(changes).length === 0 ? node : copyWith(node, changes as Partial<T>)
   }
 
   private declaration(decl: FunctionDecl, scopes: Scopes): FunctionDecl {
@@ -418,7 +418,7 @@ class Lowering {
       isGrantStmt(item) ? [] : [this.rewrite(item, inner, within) as Stmt],
     )
     const changed = start.length > 0 || body.length !== block.body.length || body.some((item, at) => item !== block.body[at])
-    return changed ? { ...block, body: [...start, ...body] } : block
+    return changed ? copyWith(block, { body: [...start, ...body] }) : block
   }
 
   // ---- calls -------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 import type { Argument, BinaryOperator, DictEntry, Expr, ExprOf, Param } from '../ast.js'
 import { lex } from '../lexer.js'
 import { escape } from '../literals.js'
+import { copyWith } from '../nodes.js'
 import { BINARY_OPERATORS, LEVEL } from '../operators.js'
 import { isIdentifierUnit, TOKEN, WORDS } from '../tokens.js'
 import { commentLines, splitTrailing } from './comments.js'
@@ -297,7 +298,7 @@ function printStructLiteral(layout: Layout, expr: ExprOf<'StructLiteral'>, depth
     render: () => {
       // What follows the brace tells a struct literal from a block: a name that is no keyword, or a string.
       if (entry.kind !== 'named' || !entry.quoted || WORDS.has(entry.key.text)) return printField(layout, entry, depth + 1)
-      return printField(layout, { ...entry, quoted: !isBareKey(entry.key.text) }, depth + 1)
+      return printField(layout, copyWith(entry, { quoted: !isBareKey(entry.key.text) }), depth + 1)
     },
   }))
   const open = `${expr.name.text} {`
