@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { createRuntime } from '@bridle/stdlib-tools'
 import type { ProviderSource, ResolveModule, Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
 import { ManifestError, discoverSkills, fileModules, findManifest, hashHex, programFiles } from '@bridle/stdlib-tools/node'
-import type { Manifest } from '@bridle/stdlib-tools/node'
+import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import { cacheFolder } from './cache-folder.js'
 import type { Authority } from './authority.js'
@@ -35,12 +35,19 @@ export interface CommandHostOptions {
   readonly terminal: boolean
   /** Answers again what was asked before (repl/memory.ts). */
   readonly memory?: Memory
+  /** What runs have in place of this process and its files. */
+  readonly world?: (skills: DiscoveredSkills | null) => readonly ProviderSource[]
 }
 
 /** Nobody waits for the thread of a command, and the machine is its own. */
 export const COMMAND_LIMITS = { work: 1e9, heap: 2 ** 30 }
 
 export function commandRuntime(options: CommandHostOptions): Runtime {
+  return createRuntime(commandRuntimeOptions(options))
+}
+
+/** What `commandRuntime` makes its runtime of. */
+export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptions {
   const authority = options.authority ?? authorityOf({})
   const { root } = authority
   const manifest = options.script === undefined ? null : manifestOf(options.script)
@@ -53,8 +60,9 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
   const { servers, mcp, hooks } = declared
   if (mcp !== null && options.globals?.includes('mcp') !== true) globalValues['mcp'] = mcp
   if (skills !== null && skills.registry !== null) globalValues['skills'] = skills.registry
-  const { memory } = options
+  const { memory, world } = options
   const providers = (): readonly ProviderSource[] =>
+    world?.(skills) ??
     commandProviders({
       authority,
       args: options.args ?? [],
@@ -64,9 +72,9 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
       memory: memory ?? null,
     })
   let resolve: ResolveModule | null = null
-  return createRuntime({
+  return {
     // Servers that are not lazy begin with the run; everything else waits for the first effect.
-    providers: mcp === null ? providers : providers(),
+    providers: mcp === null || world !== undefined ? providers : providers(),
     ...(memory === undefined ? {} : { clock: memory.clock() }),
     enforceManifest: options.enforceManifest ?? false,
     ...authority.runtime,
@@ -78,7 +86,7 @@ export function commandRuntime(options: CommandHostOptions): Runtime {
     ...(Object.keys(globalValues).length === 0 ? {} : { globalValues }),
     globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],
     limits: { ...COMMAND_LIMITS, ...options.limits },
-  })
+  }
 }
 
 const NOTHING_DECLARED: Declared = { servers: {}, mcp: null, hooks: [] }

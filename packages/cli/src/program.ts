@@ -14,6 +14,7 @@ import type { FmtFlags } from './commands/fmt.js'
 import type { LintFlags } from './commands/lint.js'
 import type { McpFlags, McpLoginFlags, McpLogoutFlags } from './commands/mcp.js'
 import type { ServeFlags } from './commands/serve.js'
+import type { SimulateFlags } from './commands/simulate.js'
 import type { TestFlags } from './commands/test.js'
 import type { ToolsFlags } from './commands/tools.js'
 import type { TraceFlags } from './commands/trace.js'
@@ -66,7 +67,21 @@ function limitFlags(command: Command): Command {
     .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
 }
 
-function buildProgram(scriptArguments: readonly string[], build: string | undefined, done: (code: number) => void): Command {
+const SIMULATE_HELP = `
+Each seed is run once undisturbed, then once for each fault and entry of its journal: crash, the process dies in front of the entry and
+another one takes the run over; store, the entry cannot be written, and the run is recovered later. Time, chance and the order of answers
+follow from the seed. Files are read from the disk and changed in memory only; no program, network, model or MCP server is
+reached: mock them. A run must end as the undisturbed one of its seed did, and without an error of its own, such as a failed assert.
+Exit code: 0 when nothing was found, 1 when something was; 130 on an interrupt, with what was found before.
+`
+
+interface Words {
+  readonly own: readonly string[]
+  readonly script: readonly string[]
+}
+
+function buildProgram(words: Words, build: string | undefined, done: (code: number) => void): Command {
+  const scriptArguments = words.script
   const program = new Command('bridle')
     .description('Runs agent scripts in the Harn language. Independent of the Harn project.')
     .usage('COMMAND [options]')
@@ -238,6 +253,42 @@ function buildProgram(scriptArguments: readonly string[], build: string | undefi
     .action(async (paths: string[], options: TestFlags) => {
       const { testCommand } = await import('./commands/test.js')
       done(await testCommand(paths, options))
+    })
+
+  authorityFlags(
+    add('simulate [file]', 'run a script again and again with crashes and full disks, and see whether it survives them')
+      .usage('[options] FILE|-|-e CODE [-- ARGS]')
+      .addOption(new Option('--seeds <n>', 'seeds from 0 on; 16 by default').argParser(wholeNumber('seeds', 1)))
+      .option('--seed <n>', 'this seed; give it once for each', collect)
+      .option('--faults <kinds>', 'crash, store, separated by commas, or none', 'crash,store')
+      .option('--points <n,...>', 'fail at these entries of the journal, counted from 1')
+      .addOption(
+        new Option('--points-per-seed <n>', 'fail at no more entries than this, chosen by the seed; 24 by default').argParser(
+          wholeNumber('entries', 1),
+        ),
+      )
+      .addOption(
+        new Option('--unknown <what>', 'becomes of calls without an answer that may not be made twice')
+          .choices(['fail', 'retry'])
+          .default('fail'),
+      )
+      .option('--any-end', 'runs may end otherwise than the undisturbed one')
+      .option('-e, --eval <code>', 'run this text instead of a file')
+      .option('--input <json>', 'input of the run as JSON, or @file')
+      .option('--llm-mock <file>', 'answer model calls from these JSON lines')
+      .addOption(new Option('--fuel <n>', 'units of work before a run is stopped').argParser(wholeNumber('units of work', 1)))
+      .addOption(new Option('--max-heap <bytes>', 'memory that values may take').argParser(wholeNumber('bytes', 1)))
+      .addOption(
+        new Option('--timeout <ms>', 'milliseconds before the simulation is stopped').argParser(wholeNumber('milliseconds', 1)),
+      )
+      .addOption(new Option('--jobs <n>', 'threads that share the seeds; 1 by default').argParser(wholeNumber('jobs', 1)))
+      .option('--record <file>', 'write the journal of the first failing run, for `bridle replay`')
+      .option('--json', 'print one JSON document'),
+  )
+    .addHelpText('after', SIMULATE_HELP)
+    .action(async (file: string | undefined, options: SimulateFlags) => {
+      const { simulateCommand } = await import('./commands/simulate.js')
+      done(await simulateCommand(file, { ...options, words }))
     })
 
   add('builtins [name]', 'list the builtin functions, or show one')
@@ -413,7 +464,7 @@ export interface ConformanceFlags {
 export async function runProgram(words: readonly string[], build?: string): Promise<number> {
   const { own, script } = splitArguments(words)
   let code = 0
-  const program = buildProgram(script, build, (result) => {
+  const program = buildProgram({ own, script }, build, (result) => {
     code = result
   })
   try {

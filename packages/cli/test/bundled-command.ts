@@ -17,6 +17,7 @@ export async function bundledCommand(): Promise<{ readonly path: string; readonl
     entryPoints: [
       { in: fileURLToPath(new URL('../src/main.ts', import.meta.url)), out: 'bridle' },
       { in: fileURLToPath(new URL('../src/conformance/worker.ts', import.meta.url)), out: 'conformance-worker' },
+      { in: fileURLToPath(new URL('../src/simulation/worker.ts', import.meta.url)), out: 'simulation-worker' },
     ],
     outdir: folder,
     bundle: true,

@@ -121,8 +121,9 @@ export { memoryRunStore } from './runs/store.js'
 export type { Claim, Lease, RunFacts, RunStore } from './runs/store.js'
 export { sqlRunStore } from './runs/sql-store.js'
 export type { SqlDatabase, SqlStatement } from './runs/sql-store.js'
-export { simulate } from './runs/simulate.js'
+export { simulate, simulationCases } from './runs/simulate.js'
 export type {
+  JudgedRun,
   SimulateOptions,
   SimulatedFault,
   SimulatedRun,

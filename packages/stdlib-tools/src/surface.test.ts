@@ -233,7 +233,7 @@ const ROWS: readonly Row[] = [
   row('stubTools', ['root.stubTools'], `${HERE}/tools/stub.test.ts`, "describe('stubs'"),
   row(
     'simulate',
-    ['root.simulate'],
+    ['root.simulate', 'root.simulationCases'],
     `${HERE}/runs/simulate.test.ts`,
     'a crash or a full disk at any entry changes nothing',
     'a failure comes back with what it says',

@@ -35,8 +35,11 @@ export async function replayCommand(recording: string, file: string | undefined,
   const opened = await openProgram(recording, entries, file, options)
   if (opened === null) return EXIT_FAILURE
   const { runtime, module, script } = opened
+  // Other processes went on with it after a crash.
+  const wasRecovered = entries.slice(2).some(({ type }) => type === 'restore')
   const result = runtime.replay(module, entries, {
     edits,
+    ...(wasRecovered ? { isOpen: true } : {}),
     ...(options.until === undefined ? {} : { until: options.until }),
     ...(options.json === true ? {} : { output: (text) => void process.stdout.write(text) }),
   })

@@ -8,8 +8,8 @@ import { MemoryFs, MemoryStore } from '../providers/memory.js'
 import { createRuntime } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
 import { ToolError } from '../tools/errors.js'
-import { simulate } from './simulate.js'
-import type { SimulateOptions } from './simulate.js'
+import { simulate, simulationCases } from './simulate.js'
+import type { JudgedRun, SimulateOptions } from './simulate.js'
 import { memoryRunStore } from './store.js'
 import type { RunStore } from './store.js'
 
@@ -261,4 +261,52 @@ test('what cannot be gone on with is said, once', () => {
 test('without a seed nothing would be run, which is refused', async () => {
   await expect(simulate('return 1', { seeds: 0 })).rejects.toThrow(RangeError)
   await expect(simulate('return 1', { seeds: [] })).rejects.toThrow('there must be a seed')
+})
+
+const TICKS = 'import { tick } from "host/tools"\nlet a = tick()\nsleep(5ms)\nreturn a'
+
+function ticking() {
+  let ticks = 0
+  return { tools: [defineTool({ name: 'tick', execute: async () => Promise.resolve(++ticks) })] }
+}
+
+test('each run is told of, with its journal and what was written where it failed; a signal ends it with what was found', async () => {
+  const judged: JudgedRun[] = []
+  const whole = await simulate(TICKS, { seeds: 2, runtime: ticking, onRun: (run) => judged.push(run) })
+  expect(judged).toHaveLength(whole.runs)
+  expect(judged.flatMap(({ failures }) => failures)).toEqual(whole.failures)
+  for (const { journal } of judged) expect(journal.at(-1)).toMatchObject({ type: 'end' })
+  expect(whole.failures[0]).toMatchObject({ fault: { kind: 'crash', at: 4 }, entry: 'the answer of call 1, tool.call tick' })
+
+  const stop = new AbortController()
+  const part = await simulate(TICKS, {
+    seeds: 2,
+    runtime: ticking,
+    signal: stop.signal,
+    onRun: ({ failures }) => {
+      if (failures.length > 0) stop.abort()
+    },
+  })
+  expect(part.failures).toEqual([whole.failures[0]])
+  expect(part.runs).toBeLessThan(whole.runs)
+  expect(await simulate(TICKS, { runtime: ticking, signal: stop.signal })).toEqual({ runs: 0, failures: [] })
+})
+
+test('a signal ends a run that would go on for ever, which is not judged', async () => {
+  const stop = new AbortController()
+  const forever = defineTool({
+    name: 'tick',
+    sideEffect: 'read_only',
+    execute: () => new Promise(() => setImmediate(() => stop.abort())),
+  })
+  expect(await simulate(TICKS, { runtime: { tools: [forever] }, signal: stop.signal })).toEqual({ runs: 0, failures: [] })
+})
+
+test('each seed is a case of its own', async () => {
+  const [first, second, ...none] = simulationCases(TICKS, { seeds: 2, runtime: ticking, faults: ['crash'] })
+  expect([first?.name, second?.name, none]).toEqual(['seed 0', 'seed 1', []])
+  await expect(second!.run()).rejects.toThrow(
+    /^same_end: seed 1, crash in front of entry 4 \(the answer of call 1, tool\.call tick\): undisturbed[^]*again with \{"seeds":\[1\],"faults":\["crash"\],"points":\[4\]\}/,
+  )
+  for (const { run } of simulationCases('return 1', { seeds: [7] })) await run()
 })

@@ -50,6 +50,19 @@ export interface SimulateOptions {
   readonly oracles?: { readonly [name: string]: (seen: SimulatedRun) => string | null | undefined | void }
   /** False for scripts that may end in different ways: a run that was disturbed is not compared with the one that was not. */
   readonly sameEnd?: boolean
+  /** Is told of each run when it was judged. */
+  readonly onRun?: (judged: JudgedRun) => void
+  /** Ends the simulation: the run that goes on is cancelled and not judged, and what was found before is the result. */
+  readonly signal?: AbortSignal
+}
+
+export interface JudgedRun {
+  readonly seed: number
+  readonly fault: SimulatedRun['fault']
+  /** What is wrong with this run. */
+  readonly failures: readonly SimulationFailure[]
+  /** Of all its lives; `encodeEntry` makes the lines of a recording of it. */
+  readonly journal: readonly JournalEntry[]
 }
 
 export interface SimulatedRun {
@@ -71,6 +84,8 @@ export interface SimulatedRun {
 export interface SimulationFailure {
   readonly seed: number
   readonly fault: SimulatedRun['fault']
+  /** The entry of the journal that the fault was in front of, in words; null without a fault, and behind the last entry. */
+  readonly entry: string | null
   /** `ends`, `same_end`, `once`, `replays`, or the name of an oracle of the caller. */
   readonly oracle: string
   readonly message: string
@@ -93,31 +108,91 @@ const MOST_LIVES = 20
 
 /** A violated oracle is a result. Raises CompileError, RangeError without a seed, and what the given functions throw. */
 export async function simulate(source: string, options: SimulateOptions = {}): Promise<Simulation> {
-  const { seeds = 16, faults = ['crash', 'store'], pointsPerSeed = 24 } = options
-  const chosenSeeds = typeof seeds === 'number' ? Array.from({ length: Math.max(0, seeds) }, (_, at) => at) : seeds
-  if (chosenSeeds.length === 0) throw new RangeError('simulate: there must be a seed; without one nothing would be run')
+  const { seeds = DEFAULT_SEEDS, faults = ['crash', 'store'], pointsPerSeed = 24 } = options
+  const chosenSeeds = seedsOf(seeds)
   const failures: SimulationFailure[] = []
   let runs = 0
-  const judged = async (seed: number, fault: SimulatedRun['fault'], undisturbed: SimulatedRun | null): Promise<Attempt> => {
-    const attempt = await liveThrough(source, options, seed, fault)
+  const isOver = (): boolean => options.signal?.aborted === true
+  /** null when the simulation was ended in the middle of it. */
+  const judged = async (seed: number, fault: SimulatedRun['fault'], calm: Attempt | null): Promise<Attempt | null> => {
+    // Runs that wait for nothing would leave the host no turn for its own work, such as ending this.
+    await nextTurn()
+    const attempt = isOver() ? null : await liveThrough(source, options, seed, fault)
+    if (attempt === null || isOver()) return null
     runs++
-    for (const [oracle, message] of complaints(attempt, undisturbed, options))
-      failures.push({
-        seed,
-        fault,
-        oracle,
-        message,
-        reproduce: { seeds: [seed], ...(fault === null ? { faults: [] } : { faults: [fault.kind], points: [fault.at] }) },
-      })
+    const entry = fault === null ? null : entryInWords(calm?.entries ?? [], fault.at)
+    const reproduce = { seeds: [seed], ...(fault === null ? { faults: [] } : { faults: [fault.kind], points: [fault.at] }) }
+    const found = [...complaints(attempt, calm?.seen ?? null, options)].map(([oracle, message]) => ({
+      seed,
+      fault,
+      entry,
+      oracle,
+      message,
+      reproduce,
+    }))
+    failures.push(...found)
+    options.onRun?.({ seed, fault, failures: found, journal: attempt.entries })
     return attempt
   }
   for (const seed of chosenSeeds) {
     const calm = await judged(seed, null, null)
+    if (calm === null) break
     if (calm.seen === null) continue
     const points = options.points ?? chosen(calm.entries.length, pointsPerSeed, seed)
-    for (const kind of faults) for (const at of points) await judged(seed, { kind, at }, calm.seen)
+    for (const kind of faults) for (const at of points) await judged(seed, { kind, at }, calm)
   }
   return { runs, failures }
+}
+
+/** What entry `at` (from 1) of a journal says. */
+function entryInWords(entries: readonly JournalEntry[], at: number): string | null {
+  const entry = entries[at - 1]
+  if (entry === undefined) return null
+  const called = (id: number): string => `call ${id}, ${listCalls(entries).find((call) => call.id === id)?.name ?? 'unknown'}`
+  switch (entry.type) {
+    case 'run':
+    case 'start':
+    case 'restore':
+      return 'the beginning of the run'
+    case 'effect':
+      return called(entry.id)
+    case 'answer':
+      return `the answer of ${called(entry.id)}`
+    case 'resume':
+      return entry.id === null ? 'a timer' : `the answer of ${called(entry.id)}`
+    case 'cancel':
+      return 'the cancellation of the run'
+    case 'end':
+      return 'the end of the run'
+  }
+}
+
+/** Each seed as a case of its own, for any test runner: `for (const { name, run } of simulationCases(…)) test(name, run)`. */
+export function simulationCases(
+  source: string,
+  options: SimulateOptions = {},
+): readonly { readonly name: string; readonly run: () => Promise<void> }[] {
+  const { seeds = DEFAULT_SEEDS } = options
+  return seedsOf(seeds).map((seed) => ({
+    name: `seed ${seed}`,
+    async run() {
+      const { failures } = await simulate(source, { ...options, seeds: [seed] })
+      if (failures.length === 0) return
+      const [{ fault, entry, oracle, message, reproduce }] = failures as [SimulationFailure]
+      const place = fault === null ? '' : `, ${fault.kind} in front of entry ${fault.at} (${entry ?? 'behind the end'})`
+      const more = failures.length === 1 ? '' : `\nand ${failures.length - 1} more`
+      throw new Error(`${oracle}: seed ${seed}${place}: ${message}\nagain with ${JSON.stringify(reproduce)}${more}`)
+    },
+  }))
+}
+
+const DEFAULT_SEEDS = 16
+
+/** Raises RangeError when there is none. */
+function seedsOf(seeds: number | readonly number[]): readonly number[] {
+  const chosenSeeds = typeof seeds === 'number' ? Array.from({ length: Math.max(0, seeds) }, (_, at) => at) : seeds
+  if (chosenSeeds.length === 0) throw new RangeError('simulate: there must be a seed; without one nothing would be run')
+  return chosenSeeds
 }
 
 interface Attempt {
@@ -163,11 +238,12 @@ async function liveThrough(
       runId: `simulated-${life}`,
       latency,
     })
+  const endOf = (run: Run): Promise<End | Error> => endOfRun(run, options.signal)
   let runId = 'simulated-1'
-  let end = await endOfRun(start(1))
+  let end = await endOf(start(1))
   let lives = 1
   let stuck: string | null = null
-  while (end instanceof Error) {
+  while (end instanceof Error && options.signal?.aborted !== true) {
     if (++lives > MOST_LIVES) {
       stuck = `still not at its end after ${MOST_LIVES} lives: ${end.message}`
       break
@@ -185,9 +261,9 @@ async function liveThrough(
     if (found === undefined || (found.kind === 'failed' && found.reason === 'the run never began')) {
       // Nothing of it was kept, so nothing has happened: whoever wanted it starts it again.
       runId = `simulated-${lives}`
-      end = await endOfRun(start(lives))
+      end = await endOf(start(lives))
     } else if (found.kind === 'resumed') {
-      end = await endOfRun(found.run)
+      end = await endOf(found.run)
     } else if (found.kind === 'ended') {
       // Everything was done but for the last entry; what it was shows in a replay.
       end =
@@ -211,18 +287,22 @@ async function liveThrough(
 
 type End = Pick<SimulatedRun, 'status' | 'value' | 'error' | 'output'>
 
-function endOf(result: RunResult): End {
+function ending(result: RunResult): End {
   const { status, output } = result
   const value = result.status === 'done' ? result.value : result.status === 'exit' ? result.code : null
   const error = result.status === 'failed' ? result.error.message : result.status === 'limit' ? result.message : null
   return { status, value, error: result.status === 'cancelled' ? result.reason : error, output }
 }
 
-async function endOfRun(run: Run): Promise<End | Error> {
+async function endOfRun(run: Run, signal: AbortSignal | undefined): Promise<End | Error> {
+  const onAbort = (): void => run.cancel('the simulation was ended')
+  signal?.addEventListener('abort', onAbort, { once: true })
   try {
-    return endOf(await run.result)
+    return ending(await run.result)
   } catch (cause) {
     return cause instanceof Error ? cause : new Error(String(cause))
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
   }
 }
 

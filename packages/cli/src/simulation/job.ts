@@ -1,0 +1,78 @@
+// One simulation as plain data, so that a worker thread can be handed a part of it, and how it is carried out. What a script on the
+// command line is measured by: the run of the same seed that nothing happened to, and its own assertions.
+
+import { simulate } from '@bridle/stdlib-tools'
+import type { JudgedRun, SimulatedFault, SimulatedRun, Simulation } from '@bridle/stdlib-tools'
+import { fromPlain } from '@bridle/vm'
+import type { Limits, Plain } from '@bridle/vm'
+import { authorityOf } from '../authority.js'
+import type { AuthorityFlags } from '../authority.js'
+import { commandRuntimeOptions } from '../host.js'
+import type { CommandHostOptions } from '../host.js'
+import type { Script } from '../load.js'
+import { simulatedWorld } from './world.js'
+
+export interface SimulationJob {
+  readonly script: Script
+  readonly args: readonly string[]
+  readonly input: Plain
+  readonly authority: AuthorityFlags
+  readonly limits: Partial<Limits>
+  /** JSON lines, null for none. */
+  readonly modelFixtures: string | null
+  readonly faults: readonly SimulatedFault[]
+  /** Entries of the journal, null for those that the seed chooses. */
+  readonly points: readonly number[] | null
+  readonly pointsPerSeed: number | null
+  /** What becomes of calls that a crash left without an answer. */
+  readonly unknown: 'fail' | 'retry'
+  /** Compare with the undisturbed run. */
+  readonly sameEnd: boolean
+}
+
+export interface SimulationWatch {
+  readonly signal: AbortSignal
+  readonly onRun: (judged: JudgedRun) => void
+}
+
+/** How runs of a job are hosted, also to compile its script beforehand. */
+export function hostOf(job: SimulationJob): CommandHostOptions {
+  const authority = authorityOf(job.authority)
+  return {
+    script: job.script.key,
+    terminal: false,
+    limits: job.limits,
+    authority,
+    runtime: job.modelFixtures === null ? {} : { modelFixtures: job.modelFixtures },
+    world: (skills) => simulatedWorld({ authority, args: job.args, findSkill: skills?.find ?? null }),
+  }
+}
+
+export async function simulateJob(
+  job: SimulationJob,
+  seeds: readonly number[],
+  { signal, onRun }: SimulationWatch,
+): Promise<Simulation> {
+  const { script, input, faults, points, pointsPerSeed, unknown, sameEnd } = job
+  const host = commandRuntimeOptions(hostOf(job))
+  const base = { ...host, globalValues: { ...host.globalValues, argv: fromPlain([...job.args]) } }
+  return simulate(script.text, {
+    file: script.key,
+    input,
+    seeds,
+    faults,
+    sameEnd,
+    signal,
+    onRun,
+    ...(points === null ? {} : { points }),
+    ...(pointsPerSeed === null ? {} : { pointsPerSeed }),
+    onUnknownOutcome: () => unknown,
+    oracles: {
+      // Where a disturbed run is compared with the calm one, that says it already.
+      script: ({ fault, status, error }: SimulatedRun) =>
+        (fault === null || !sameEnd) && (status === 'failed' || status === 'limit') ? (error ?? status) : null,
+    },
+    // One world for all lives of a run.
+    runtime: () => ({ ...base, providers: typeof base.providers === 'function' ? base.providers() : (base.providers ?? []) }),
+  })
+}

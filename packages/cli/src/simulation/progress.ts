@@ -1,0 +1,31 @@
+// Tells whoever waits for a simulation that it goes on: one line of a terminal that is written over, or now and then a line of a log.
+
+const TERMINAL_EVERY_MS = 100
+const LOG_EVERY_MS = 10_000
+
+export class Progress {
+  private readonly seeds: number
+  private readonly isTerminal = process.stderr.isTTY === true
+  private shownAt = performance.now()
+  private isShown = false
+
+  constructor(seeds: number) {
+    this.seeds = seeds
+  }
+
+  /** Costs nothing most times. */
+  show(runs: number, failures: number): void {
+    const now = performance.now()
+    if (now - this.shownAt < (this.isTerminal ? TERMINAL_EVERY_MS : LOG_EVERY_MS)) return
+    this.shownAt = now
+    const text = `simulate: ${runs} runs for ${this.seeds} seeds, ${failures} failures`
+    process.stderr.write(this.isTerminal ? `\r\u001b[K${text}` : `${text}\n`)
+    this.isShown = this.isTerminal
+  }
+
+  /** Takes the line of a terminal away. */
+  clear(): void {
+    if (this.isShown) process.stderr.write('\r\u001b[K')
+    this.isShown = false
+  }
+}

@@ -1,0 +1,198 @@
+// `bridle simulate` as a person uses it: what it finds, the command that brings a failure back, threads, and the interrupt key.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bundledCommand } from './bundled-command.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'bridle-simulate-'))
+let command: Awaited<ReturnType<typeof bundledCommand>>
+
+beforeAll(async () => {
+  command = await bundledCommand()
+  for (const [name, text] of Object.entries(SCRIPTS)) writeFileSync(join(folder, name), text)
+  writeFileSync(join(folder, 'data.txt'), 'from the disk')
+})
+
+afterAll(() => {
+  for (const each of [folder, command.folder]) rmSync(each, { recursive: true, force: true })
+})
+
+const SCRIPTS = {
+  'sound.harn': `
+let first = random_int(1, 1000000)
+sleep(1s)
+println(read_file("data.txt"))
+println(argv)
+return parallel each [1, 2, 3] { n -> n * 2 }
+`,
+  'writes.harn': `
+println(file_exists("out.txt"))
+write_file("out.txt", "one")
+sleep(5ms)
+println(read_file("out.txt"))
+`,
+  'hurries.harn': `
+let begun = now_ms()
+sleep(5ms)
+assert(now_ms() - begun < 1000, "too late")
+`,
+  'fails.harn': `
+let n = random_int(0, 1)
+assert(n == 2, "n is neither")
+`,
+  'calls.harn': 'println(http_get("http://example.com/"))\n',
+  'asks.harn': 'let r = llm_call("hello")\nprintln(r.text)\n',
+  'mocked.harn': `
+http_mock("GET", "http://example.com/", {status: 200, body: "hi"})
+println(http_get("http://example.com/").body)
+`,
+  'broken.harn': 'let x =\n',
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function bridle(...words: readonly string[]): Ended {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command.path, ...words], { cwd: folder, encoding: 'utf8' })
+  return { code: status, stdout, stderr }
+}
+
+interface Document {
+  readonly status: string
+  readonly exit_code: number
+  readonly seeds: number
+  readonly runs: number
+  readonly failures: readonly { readonly [key: string]: unknown }[]
+}
+
+function found(...words: readonly string[]): Document & { readonly code: number | null } {
+  const { code, stdout } = bridle('simulate', '--json', ...words)
+  return { ...(JSON.parse(stdout) as Document), code }
+}
+
+test('a script that survives everything', () => {
+  const { code, stdout, stderr } = bridle('simulate', 'sound.harn', '--seeds', '3', '--', 'a', '--json')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^No failure in \d+ runs of 3 seeds\n$/)
+  // Every entry of the journal, with both faults.
+  expect(Number(/(\d+) runs/.exec(stdout)![1])).toBeGreaterThan(3 * 2 * 7)
+})
+
+test('a crash in the middle of a write is found, and the command that is shown brings it back', () => {
+  const first = bridle('simulate', 'writes.harn', '--seeds', '2')
+  expect(first.code).toBe(1)
+  expect(first.stdout).toContain('FAIL  same_end: seed 0, the process dies in front of entry')
+  expect(first.stdout).toContain('the answer of call 2, fs.write write')
+  expect(first.stdout).toMatch(/ now: \{"status":"failed".* unknown/)
+  expect(first.stdout).toContain('--unknown retry')
+  expect(existsSync(join(folder, 'out.txt'))).toBe(false)
+  const [, again] = /again: bridle (.*)/.exec(first.stdout)!
+  expect(again).toMatch(/^simulate writes\.harn --seed 0 --faults crash --points \d+$/)
+  const second = bridle(...again!.split(' '))
+  expect(second.code).toBe(1)
+  expect(second.stdout).toContain('1 failure of 1 kind in 2 runs of 1 seed')
+  // The command of the repeated failure is the same again.
+  expect(second.stdout).toContain(`again: bridle ${again}\n`)
+  expect(found('writes.harn', '--seeds', '2', '--unknown', 'retry')).toMatchObject({ code: 0, failures: [] })
+})
+
+test('the document; options of the choice are replaced, all others stay, quoted where a shell needs it', () => {
+  const { code, failures, ...rest } = found(
+    '-e',
+    'let n = "it\'s"\nassert(n == argv[0])',
+    '--seeds=2',
+    '--faults',
+    'none',
+    '--',
+    'a b',
+  )
+  expect({ code, ...rest }).toEqual({ code: 1, status: 'failed', exit_code: 1, seeds: 2, runs: 2 })
+  expect(failures[1]).toEqual({
+    seed: 1,
+    oracle: 'script',
+    fault: null,
+    at: null,
+    entry: null,
+    message: expect.stringContaining('Assertion failed') as unknown,
+    command: `bridle simulate -e 'let n = "it'\\''s"\nassert(n == argv[0])' --seed 1 --faults none -- 'a b'`,
+  })
+})
+
+test('assertions of the script: of the undisturbed run, and of disturbed ones that may end in any way', () => {
+  expect(found('fails.harn', '--seeds', '2').failures).toMatchObject([
+    { seed: 0, oracle: 'script', fault: null, message: expect.stringContaining('n is neither') as unknown },
+    { seed: 1, oracle: 'script', fault: null },
+  ])
+  const late = found('hurries.harn', '--seeds', '1', '--any-end')
+  expect(late.code).toBe(1)
+  expect(late.failures[0]).toMatchObject({
+    oracle: 'script',
+    fault: 'crash',
+    message: expect.stringContaining('too late') as unknown,
+  })
+  expect(found('sound.harn', '--seeds', '1', '--any-end', '--', 'x').failures).toEqual([])
+})
+
+test('nobody outside is reached; mocks are', () => {
+  expect(found('calls.harn', '--seeds', '1').failures[0]).toMatchObject({
+    oracle: 'script',
+    message: expect.stringContaining('a simulated run reaches no network; answer the request with http_mock') as unknown,
+  })
+  expect(found('mocked.harn', '--seeds', '1').failures).toEqual([])
+  expect(found('asks.harn', '--seeds', '1').failures[0]).toMatchObject({ oracle: 'script' })
+  writeFileSync(join(folder, 'replies.jsonl'), '{"text": "hello yourself"}\n')
+  expect(found('asks.harn', '--seeds', '1', '--llm-mock', 'replies.jsonl').failures).toEqual([])
+  expect(found('-e', 'println(exec("true"))', '--seeds', '1').failures[0]).toMatchObject({
+    message: expect.stringContaining('a simulated run starts no programs') as unknown,
+  })
+})
+
+test('threads find what one finds, in the same order', () => {
+  const [one, two] = [found('writes.harn', '--seeds', '4'), found('writes.harn', '--seeds', '4', '--jobs', '2')]
+  expect(two).toEqual(one)
+})
+
+test('the journal of a failing run can be replayed, also behind a crash', () => {
+  expect(bridle('simulate', 'writes.harn', '--seed', '5', '--record', 'failing.jsonl').code).toBe(1)
+  const { code, stderr } = bridle('replay', 'failing.jsonl')
+  expect(code).toBe(1)
+  expect(stderr).toContain('the outcome of fs.write write is unknown')
+})
+
+test('what makes no sense is said', () => {
+  const refused = (...words: readonly string[]): string => {
+    const { code, stdout, stderr } = bridle('simulate', ...words)
+    expect(stdout).toBe('')
+    return `${code} ${stderr}`
+  }
+  expect(refused('nothing.harn')).toBe('1 error: cannot read nothing.harn: no such file\n')
+  expect(refused('broken.harn')).toContain('broken.harn:')
+  expect(refused()).toBe('2 error: name a script: a file, - for standard input, or -e CODE\n')
+  expect(refused('sound.harn', '--seeds', '0')).toContain('2 error: "0" is not a number of seeds')
+  expect(refused('sound.harn', '--seed', 'x')).toBe('2 error: --seed x: write a whole number, 0 or more\n')
+  expect(refused('sound.harn', '--seeds', '2', '--seed', '1')).toBe('2 error: give either --seeds or --seed\n')
+  expect(refused('sound.harn', '--faults', 'flood')).toBe('2 error: --faults flood: the faults are crash and store, or none\n')
+  expect(refused('sound.harn', '--points', '1,0')).toBe('2 error: --points 0: write a whole number, 1 or more\n')
+  expect(refused('sound.harn', '--root', '.', '--root', '..')).toBe('2 error: a simulated run has one --root at most\n')
+})
+
+test.each([[['--jobs', '1']], [['--jobs', '2']]])('the interrupt key keeps what was found (%j)', async (more) => {
+  const words = ['simulate', 'writes.harn', '--seeds', '1000000', ...more]
+  const child = spawn(process.execPath, [command.path, ...words], { cwd: folder, stdio: 'pipe' })
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', (chunk) => {
+    if (stdout === '') child.kill('SIGINT')
+    stdout += String(chunk)
+  })
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)))
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130)
+  expect(stdout).toContain('again: bridle simulate writes.harn')
+  expect(stdout).toMatch(/\n\d+ failures? of \d kinds? in \d+ runs of 1000000 seeds\n/)
+  expect(stderr).toBe('error: interrupted\n')
+})
