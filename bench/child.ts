@@ -24,7 +24,8 @@ import {
   waitingScripts,
 } from './system.js'
 import { toolCalls } from './tools.js'
-import { timed, warmTime } from './timing.js'
+import type { MixedTimes } from './samples.js'
+import { timed, timesInTurn } from './timing.js'
 import { WORKLOADS } from './workloads.js'
 import type { Workload } from './workloads.js'
 
@@ -42,13 +43,22 @@ function load(engine: Engine, workload: Workload, compiles: boolean): Loaded {
   return { workload, run: () => void engine.run(program, options) }
 }
 
-/** Every program first, twice; then the times of those that are asked for. */
-function mixed(compiles: boolean): Record<string, number> {
-  const engine = new Engine()
-  const loaded = WORKLOADS.map((workload) => load(engine, workload, compiles))
-  for (let round = 0; round < 2; round++) for (const { run } of loaded) run()
+/** Every program first, twice; then the times of those that are asked for, in both tiers and in plain JavaScript. */
+function mixed(): Record<string, MixedTimes> {
+  const compiled = new Engine()
+  const base = new Engine()
+  const loaded = WORKLOADS.map((workload) => ({
+    workload,
+    works: [load(compiled, workload, true).run, load(base, workload, false).run, () => void workload.js()],
+  }))
+  for (let round = 0; round < 2; round++) for (const { works } of loaded) for (const work of works) work()
   const shown = loaded.filter(({ workload }) => wanted.includes(workload))
-  return Object.fromEntries(shown.map(({ workload, run }) => [workload.name, warmTime(run)]))
+  return Object.fromEntries(
+    shown.map(({ workload, works }) => {
+      const [engine, alone, js] = timesInTurn(works)
+      return [workload.name, { engine: engine!, base: alone!, js: js! }]
+    }),
+  )
 }
 
 /** The yardstick's result first: it compiles nothing that the engine uses, and every later time rests on it. */
@@ -75,9 +85,7 @@ async function answer(): Promise<unknown> {
       return { engine: timed(run), js: timed(() => void only.js()) }
     }
     case 'mixed':
-      return mixed(true)
-    case 'base mixed':
-      return mixed(false)
+      return mixed()
     case 'host calls':
       return hostCalls()
     case 'waiting scripts':

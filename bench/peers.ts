@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { figure, geometricMean, median, spread } from './stats.js'
+import type { MixedTimes, Samples } from './samples.js'
 import type { Timing } from './timing.js'
 
 /** How an engine is reached: the language of its programs, and what measures one. */
@@ -135,24 +136,19 @@ export function measureEmbedding(bench: string, { peer }: PresentPeer): Embeddin
   return status === 0 ? (JSON.parse(stdout) as Embedding) : null
 }
 
-/** Times of ours and of each peer, by program and round. */
-export interface PeerSamples {
-  readonly ours: Readonly<Record<string, readonly number[]>>
-  readonly base: Readonly<Record<string, readonly number[]>>
-  readonly peers: Readonly<Record<string, Readonly<Record<string, readonly (Timing | null)[]>>>>
-}
+type Tier = 'engine' | 'base'
 
-function ratios(own: readonly number[], theirs: readonly (Timing | null)[] | undefined): number[] {
-  return own.flatMap((ms, round) => {
+function ratios(own: readonly MixedTimes[], theirs: readonly (Timing | null)[] | undefined, tier: Tier): number[] {
+  return own.flatMap((times, round) => {
     const other = theirs?.[round]
-    return other === null || other === undefined ? [] : [ms / other.warm]
+    return other === null || other === undefined ? [] : [times[tier] / other.warm]
   })
 }
 
 /** Geometric means of the median ratios, and of the upper quartiles, over the programs that an engine can run. */
-export function meanRatio(samples: PeerSamples, tier: 'ours' | 'base', peer: string): { median: number; high: number } | null {
-  const each = Object.entries(samples[tier]).flatMap(([program, own]) => {
-    const values = ratios(own, samples.peers[peer]?.[program])
+export function meanRatio(samples: Samples, tier: Tier, peer: string): { median: number; high: number } | null {
+  const each = Object.entries(samples.mixed).flatMap(([program, own]) => {
+    const values = ratios(own, samples.peers[peer]?.[program], tier)
     return values.length === 0 ? [] : [spread(values)]
   })
   if (each.length === 0) return null
@@ -162,9 +158,9 @@ export function meanRatio(samples: PeerSamples, tier: 'ours' | 'base', peer: str
   }
 }
 
-export function peerTable(samples: PeerSamples, present: readonly PresentPeer[]): string[] {
+export function peerTable(samples: Samples, present: readonly PresentPeer[]): string[] {
   const cell = (values: readonly number[]): string => (values.length === 0 ? '–' : figure(median(values)))
-  const mean = (tier: 'ours' | 'base', name: string): string => {
+  const mean = (tier: Tier, name: string): string => {
     const ratio = meanRatio(samples, tier, name)
     return ratio === null ? '–' : figure(ratio.median)
   }
@@ -175,11 +171,11 @@ export function peerTable(samples: PeerSamples, present: readonly PresentPeer[])
     '',
     `| program | ${present.map(({ name, version }) => `${name} ${version}`).join(' | ')} |`,
     `|---|${present.map(() => '---:|').join('')}`,
-    ...Object.entries(samples.ours).map(
+    ...Object.entries(samples.mixed).map(
       ([program, own]) =>
-        `| ${program} | ${present.map(({ name }) => cell(ratios(own, samples.peers[name]?.[program]))).join(' | ')} |`,
+        `| ${program} | ${present.map(({ name }) => cell(ratios(own, samples.peers[name]?.[program], 'engine'))).join(' | ')} |`,
     ),
-    `| **geometric mean** | ${present.map(({ name }) => mean('ours', name)).join(' | ')} |`,
+    `| **geometric mean** | ${present.map(({ name }) => mean('engine', name)).join(' | ')} |`,
     `| **geometric mean, base tier** | ${present.map(({ name }) => mean('base', name)).join(' | ')} |`,
   ]
 }

@@ -21,7 +21,7 @@ import { WORKLOADS } from './workloads.js'
 import type { Bulk } from './bulk.js'
 import type { Growth } from './growth.js'
 import type { Embedding, PresentPeer } from './peers.js'
-import type { Samples } from './samples.js'
+import type { MixedTimes, Samples } from './samples.js'
 import type { ShapeTimes } from './shapes/measure.js'
 import type { Figures } from './system.js'
 import type { Timing } from './timing.js'
@@ -212,7 +212,6 @@ async function main(): Promise<void> {
       if (names.length > 0) {
         addTimes(samples.mixed, measure(child, 'mixed', names))
         if (otherChild !== null) addTimes(samples.other, measure(otherChild, 'mixed', names, join(checkout!, 'bench')))
-        addTimes(samples.baseMixed, measure(child, 'base mixed', names))
       }
       if (names.length === WORKLOADS.length)
         for (const peer of peers) (samples.embedding[peer.name] ??= []).push(measureEmbedding(folder, peer))
@@ -242,8 +241,10 @@ async function main(): Promise<void> {
   if (isFull) writeFileSync(join(folder, 'results.md'), report)
 }
 
-function addTimes(times: Record<string, number[]>, measured: unknown): void {
-  for (const [name, ms] of Object.entries(measured as Record<string, number>)) (times[name] ??= []).push(ms)
+/** A revision of before November 23rd 2026 measured the compiled tier alone. */
+function addTimes(times: Record<string, MixedTimes[]>, measured: unknown): void {
+  for (const [name, each] of Object.entries(measured as Record<string, MixedTimes | number>))
+    (times[name] ??= []).push(typeof each === 'number' ? { engine: each, base: Number.NaN, js: Number.NaN } : each)
 }
 
 function machineLines(lua: string | null): string[] {
@@ -268,8 +269,7 @@ function reportOf(samples: Samples, lua: string | null, peers: readonly PresentP
   if (chosen.length > 0) lines.push('## Programs', '', ...programTable(samples), '')
   if (Object.keys(samples.other).length > 0) lines.push(`## Against ${options.compare}`, '', ...comparisonTable(samples), '')
   if (chosen.length > 0 && peers.length > 0) {
-    const shown = { ours: samples.mixed, base: samples.baseMixed, peers: samples.peers }
-    lines.push('## Other engines', '', ...peerTable(shown, peers), '')
+    lines.push('## Other engines', '', ...peerTable(samples, peers), '')
   }
   if (Object.keys(samples.embedding).length > 0)
     lines.push('## Embedding other engines', '', ...embeddingTable(samples.embedding, ownEmbedding(samples)), '')
@@ -299,8 +299,8 @@ function withQuartiles(ratios: readonly number[]): string {
 
 function programTable(samples: Samples): string[] {
   const lines = [
-    'Mixed: after all other programs ran twice in the process; goals are on mixed. Clean: a process of its own, warm. Cold: the first',
-    'run of a process. Compiled is what a run does by default: it begins in the base tier, which is the whole engine where code may',
+    'Mixed: after all other programs ran twice in the process, both tiers and JavaScript in turn; goals are on mixed. Clean: a process',
+    'of its own, warm. Cold: the first run of a process. Compiled is what a run does by default: it begins in the base tier, which is the whole engine where code may',
     'not be made from text.',
     '',
     '| program | compiled, mixed, ms | × JavaScript | × Lua 5.4 | × base tier, mixed | cold × base tier | base tier, mixed, ms | × JavaScript | × Lua 5.4 | compiled, mixed ÷ clean |',
@@ -310,20 +310,19 @@ function programTable(samples: Samples): string[] {
   for (const { name } of chosen) {
     const rows = samples.scripts[name]!
     const mixed = samples.mixed[name] ?? []
-    const baseMixed = samples.baseMixed[name] ?? []
-    const toJs = rows.map(({ js }, round) => mixed[round]! / js.warm)
-    const baseToJs = rows.map(({ js }, round) => baseMixed[round]! / js.warm)
-    const toLua = rows.flatMap(({ lua }, round) => (lua === null ? [] : [mixed[round]! / lua.warm]))
-    const baseToLua = rows.flatMap(({ lua }, round) => (lua === null ? [] : [baseMixed[round]! / lua.warm]))
-    const toBase = mixed.map((ms, round) => ms / baseMixed[round]!)
+    const toJs = mixed.map(({ engine, js }) => engine / js)
+    const baseToJs = mixed.map(({ base, js }) => base / js)
+    const toLua = rows.flatMap(({ lua }, round) => (lua === null ? [] : [mixed[round]!.engine / lua.warm]))
+    const baseToLua = rows.flatMap(({ lua }, round) => (lua === null ? [] : [mixed[round]!.base / lua.warm]))
+    const toBase = mixed.map(({ engine, base }) => engine / base)
     const cold = rows.map(({ engine, base }) => engine.cold / base.cold)
     for (const [at, ratios] of [toJs, toLua, toBase, cold, baseToJs, baseToLua].entries())
       if (ratios.length > 0) means[at]!.push(median(ratios))
     const shown = (ratios: readonly number[]): string => (ratios.length === 0 ? '–' : withQuartiles(ratios))
     lines.push(
-      `| ${name} | ${figure(median(mixed))} | ${shown(toJs)} | ${shown(toLua)} | ${shown(toBase)} | ${shown(cold)} | ` +
-        `${figure(median(baseMixed))} | ${shown(baseToJs)} | ${shown(baseToLua)} | ` +
-        `${shown(mixed.map((ms, round) => ms / rows[round]!.engine.warm))} |`,
+      `| ${name} | ${figure(median(mixed.map(({ engine }) => engine)))} | ${shown(toJs)} | ${shown(toLua)} | ${shown(toBase)} | ${shown(cold)} | ` +
+        `${figure(median(mixed.map(({ base: alone }) => alone)))} | ${shown(baseToJs)} | ${shown(baseToLua)} | ` +
+        `${shown(mixed.map(({ engine }, round) => engine / rows[round]!.engine.warm))} |`,
     )
   }
   const [js, lua, base, cold, baseJs, baseLua] = means.map((ratios) =>
@@ -337,7 +336,7 @@ function programTable(samples: Samples): string[] {
 function comparisonTable(samples: Samples): string[] {
   const rows = Object.entries(samples.other).flatMap(([name, theirs]) => {
     const ours = samples.mixed[name]
-    return ours === undefined ? [] : [{ name, ratios: ours.map((ms, round) => ms / theirs[round]!) }]
+    return ours === undefined ? [] : [{ name, ratios: ours.map(({ engine }, round) => engine / theirs[round]!.engine) }]
   })
   return [
     `| program | × ${options.compare} |`,

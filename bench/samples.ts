@@ -15,12 +15,19 @@ export interface ScriptSample {
   readonly lua: Timing | null
 }
 
+/** Milliseconds in one process after all other programs, taken in turn. */
+export interface MixedTimes {
+  readonly engine: number
+  /** With the base tier alone. */
+  readonly base: number
+  readonly js: number
+}
+
 export interface Samples {
   readonly scripts: Record<string, ScriptSample[]>
-  readonly mixed: Record<string, number[]>
-  readonly baseMixed: Record<string, number[]>
+  readonly mixed: Record<string, MixedTimes[]>
   /** Mixed times of another revision, where one is compared with. */
-  readonly other: Record<string, number[]>
+  readonly other: Record<string, MixedTimes[]>
   /** By peer, then program. */
   readonly peers: Record<string, Record<string, (Timing | null)[]>>
   readonly embedding: Record<string, (Embedding | null)[]>
@@ -35,7 +42,6 @@ export function noSamples(): Samples {
   return {
     scripts: {},
     mixed: {},
-    baseMixed: {},
     other: {},
     peers: {},
     embedding: {},

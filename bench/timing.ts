@@ -29,12 +29,23 @@ export function timed(work: () => void): Timing {
 
 /** Median of repeated runs, after whatever warmed them up. */
 export function warmTime(work: () => void): number {
-  const runs: number[] = []
-  let total = 0
-  while (runs.length < LEAST_RUNS || total < LEAST_MS) {
-    const ms = milliseconds(work)
-    runs.push(ms)
-    total += ms
+  return timesInTurn([work])[0]!
+}
+
+/**
+ * Medians of repeated runs of several works, one run of each in turn until each has enough: a slow moment of the machine meets all of
+ * them, and their ratios are those of the works.
+ */
+export function timesInTurn(works: readonly (() => void)[]): number[] {
+  const runs = works.map((): number[] => [])
+  const totals = works.map(() => 0)
+  for (;;) {
+    const short = works.flatMap((_, at) => (runs[at]!.length < LEAST_RUNS || totals[at]! < LEAST_MS ? [at] : []))
+    if (short.length === 0) return runs.map(median)
+    for (const at of short) {
+      const ms = milliseconds(works[at]!)
+      runs[at]!.push(ms)
+      totals[at]! += ms
+    }
   }
-  return median(runs)
 }
