@@ -1,6 +1,7 @@
 // Compares the generated parser with Ohm on one text: both accept or both refuse, with the same tree or the same reasons.
 
 import { explain } from '../src/explain.js'
+import { separated } from '../src/build-context.js'
 import { markGrants, pragmaExtensions } from '../src/grant-syntax.js'
 import { type InterpolationSource, lex, MAX_NESTING, type TokenStream } from '../src/lexer.js'
 import { type Expected, type ParseNode, type StartRule, TooDeep } from '../src/parse-tree.js'
@@ -50,6 +51,7 @@ function compared(units: string, start: StartRule, ours: ReturnType<typeof parse
   if (theirs.ok) {
     const difference = firstDifference(theirs.root, new TreeNode(ours.tape, ours.root), '')
     if (difference !== null) throw new Error(difference)
+    if (start === 'program') compareItems(units, theirs.root)
     return 'accepted'
   }
   const { failure } = theirs
@@ -60,6 +62,23 @@ function compared(units: string, start: StartRule, ours: ReturnType<typeof parse
     if (got !== wanted) throw new Error(`explained from ${restart}\n  ohm      ${wanted}\n  explain  ${got}`)
   }
   return 'refused'
+}
+
+/** The items as they are handed over one by one, each before the next is parsed over it. */
+function compareItems(units: string, program: ParseNode): void {
+  const option = program.child(1)
+  const wanted = option.count === 0 ? [] : separated(option.child(0))
+  let count = 0
+  const take = (tape: Int32Array, item: number): void => {
+    const other = wanted[count]
+    if (other === undefined) throw new Error(`Ohm has ${wanted.length} items, the generated parser hands over more`)
+    const difference = firstDifference(other, new TreeNode(tape, item), `/item ${count}`)
+    if (difference !== null) throw new Error(`handed over: ${difference}`)
+    count += 1
+  }
+  const begin = (): void => void (count = 0)
+  const { root } = parseTokens(units, 'program', MAX_NESTING, take, begin)
+  if (root < 0 || count !== wanted.length) throw new Error(`Ohm has ${wanted.length} items, ${count} are handed over`)
 }
 
 function attempt(units: string, start: StartRule): ReturnType<typeof parseTokens> | null {
