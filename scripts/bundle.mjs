@@ -43,7 +43,16 @@ const LAZY_PACKAGES = [
   'yaml',
   'zod',
 ]
-const LAZY_BUILTINS = ['node:child_process', 'node:crypto', 'node:dns', 'node:http', 'node:https', 'node:net', 'node:zlib']
+const LAZY_BUILTINS = [
+  'node:child_process',
+  'node:crypto',
+  'node:dns',
+  'node:http',
+  'node:https',
+  'node:net',
+  'node:os',
+  'node:zlib',
+]
 const URL_OF_FILE = 'const bridleUrl=require("node:url").pathToFileURL(__dirname).href;'
 const unbundled = Object.keys(manifestOf('cli').dependencies)
 
@@ -176,6 +185,7 @@ async function writeStarter(name, entry, shebang) {
     target: 'node20',
     minifySyntax: true,
     define: { BRIDLE_ENTRY: JSON.stringify(entry), BRIDLE_BUILD: JSON.stringify(buildHash) },
+    plugins: [lazyModules({ packages: [], external: LAZY_BUILTINS, applies: () => true, found: () => {} })],
     ...(shebang === '' ? {} : { banner: { js: shebang } }),
     logLevel: 'warning',
   })
@@ -188,13 +198,7 @@ function fillCache() {
   const folder = mkdtempSync(join(tmpdir(), 'bridle-bundle-'))
   const env = { ...process.env, BRIDLE_COMPILE_CACHE: '', XDG_CACHE_HOME: folder, NODE_OPTIONS: '' }
   /** @param {readonly string[]} words */
-  const run = (...words) => {
-    const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), ...words], {
-      env,
-      encoding: 'utf8',
-    })
-    if (status !== 0) throw new Error(`bundle: the bundle does not run:\n${stderr}`)
-  }
+  const run = (...words) => start(words, env)
   try {
     const file = join(folder, 'script.harn')
     writeFileSync(file, script)
@@ -205,9 +209,33 @@ function fillCache() {
     run('run', file)
     run('run', '-e', `${script}println(regex_match("a+", path_join("a", "b")), file_exists("x"), now_ms() > 0)\n`)
     run('check', file)
+    checkPlainRun(folder, env)
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** @param {readonly string[]} words @param {NodeJS.ProcessEnv} env */
+function start(words, env) {
+  const { status, stderr } = spawnSync(process.execPath, [join(target, 'bridle.js'), ...words], { env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`bundle: the bundle does not run:\n${stderr}`)
+}
+
+/**
+ * A kept script that prints reads the core and nothing else. One value that is asked for too early loads a library at every start, and
+ * no test of what a run says would notice.
+ * @param {string} folder @param {NodeJS.ProcessEnv} env
+ */
+function checkPlainRun(folder, env) {
+  const cache = join(folder, 'plain')
+  const file = join(folder, 'hello.harn')
+  writeFileSync(file, 'pipeline main() {\n  println("hello")\n}\n')
+  const code = () => readdirSync(cache).filter((name) => name !== 'scripts')
+  start(['run', file], { ...env, BRIDLE_COMPILE_CACHE: cache })
+  for (const name of code()) rmSync(join(cache, name), { recursive: true })
+  start(['run', file], { ...env, BRIDLE_COMPILE_CACHE: cache })
+  const read = code().flatMap((name) => readdirSync(join(cache, name)))
+  if (read.join(' ') !== 'core.js.bin') throw new Error(`bundle: a plain run reads more than the core: ${read.join(', ')}`)
 }
 
 /** Each `worker.ts`: a worker thread starts from a file of its own, named after its folder. */

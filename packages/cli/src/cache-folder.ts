@@ -9,7 +9,7 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string | null {
   const setting = env['BRIDLE_COMPILE_CACHE']
   if (setting === 'off') return null
   if (setting !== undefined && setting !== '') return setting
-  return join(env['XDG_CACHE_HOME'] ?? env['LOCALAPPDATA'] ?? join(homedir(), '.cache'), 'bridle')
+  return join(env['XDG_CACHE_HOME'] ?? env['LOCALAPPDATA'] ?? join(env['HOME'] ?? homedir(), '.cache'), 'bridle')
 }
 
 /**

@@ -7,7 +7,6 @@
 // - It is written at the end of a run that had to compile. `BRIDLE_COMPILE_CACHE` names another folder, or is `off`.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import { cacheFolder, makeCacheFolder } from './cache-folder.js'
@@ -16,12 +15,14 @@ import { cacheFolder, makeCacheFolder } from './cache-folder.js'
 declare const BRIDLE_ENTRY: string
 declare const BRIDLE_BUILD: string
 
+/** Of the starter itself, which is CommonJS: a `require` from `node:module` would load the loader of ES modules with it. */
+declare const require: (specifier: string) => unknown
+
 interface Module {
   exports: unknown
 }
 
 const library = join(__dirname, 'lib')
-const requireOutside = createRequire(__filename)
 const modules = new Map<string, Module>()
 const compiled: { readonly name: string; readonly script: Script }[] = []
 
@@ -44,7 +45,7 @@ function load(name: string): unknown {
 }
 
 function requireInside(specifier: string): unknown {
-  return specifier.startsWith('./') ? load(specifier.slice(2)) : requireOutside(specifier)
+  return specifier.startsWith('./') ? load(specifier.slice(2)) : require(specifier)
 }
 
 function cacheFolders(): readonly string[] {

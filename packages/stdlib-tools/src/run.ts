@@ -263,8 +263,11 @@ export class Run {
     if (signal?.aborted === true) onAbort()
     else signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
-      if (journal !== undefined) appendTo(journal, { type: 'run', ...head, sources: withoutStd(program.sources) })
+      if (journal !== undefined) {
+        // The hash is asked for only here: making it loads a library, which a plain run has no use for.
+        const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
+        appendTo(journal, { type: 'run', ...head, sources: withoutStd(program.sources) })
+      }
       const result = this.resultOf(await this.driver.run())
       this.recorder?.end(result.status, complaintOf(result))
       this.emit({ type: 'end', status: result.status })
