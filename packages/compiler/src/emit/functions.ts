@@ -53,7 +53,7 @@ export function emitFunction(parent: FunctionEmitter, source: FunctionSource): v
     fn.asm.place(passed)
   })
   source.params.forEach((param, at) => {
-    const check = param.type === null || param.rest ? null : fn.module.options.paramCheck(param.type)
+    const check = param.type === null ? null : fn.module.options.paramCheck(param.type)
     if (check === null) return
     fn.at(param.name.span)
     fn.emit(

@@ -93,8 +93,8 @@ export function checkExpression(expr: Expr, scope: Scope, context: CheckContext)
       checkExpr(expr.operand, scope)
       return
     case 'TryStar':
-      checkExpr(expr.operand, scope)
       if (!scope.enclosing.callable) context.report('T034', expr.span, {})
+      checkExpr(expr.operand, scope)
       return
     case 'Closure':
       checkClosure(expr, scope, context)
@@ -310,7 +310,7 @@ function checkParallel(expr: ExprOf<'Parallel'>, scope: Scope, context: CheckCon
   if (expr.maxConcurrent !== null) {
     context.checkExpr(expr.maxConcurrent, scope)
     const type = infer(expr.maxConcurrent, scope)
-    if (type !== null && type.kind !== 'union' && !isNamed(type, 'any') && !fitsInt(type, scope)) {
+    if (type !== null && (isNamed(type, 'any') || !fitsInt(type, scope))) {
       context.report('T035', expr.maxConcurrent.span, { actual: showStructure(type) })
     }
   }

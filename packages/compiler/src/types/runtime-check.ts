@@ -17,7 +17,7 @@ export type RuntimeCheck =
   /** Every element passes `element`. Without a checkable element type the check is the plain `list`. */
   | { readonly kind: 'list'; readonly element: RuntimeCheck }
   | { readonly kind: 'dict'; readonly value: RuntimeCheck }
-  /** One of the members passes; what cannot be checked has been left out. */
+  /** One of the members passes. A union with a member that cannot be checked is not checked at all. */
   | { readonly kind: 'union'; readonly members: readonly RuntimeCheck[] }
   /** A union of literals of one type. */
   | { readonly kind: 'enum'; readonly base: 'string' | 'int'; readonly values: readonly CheckedLiteral[] }
@@ -111,8 +111,9 @@ function lowerNamed(name: string, args: readonly TypeExpr[]): RuntimeCheck | nul
 function lowerUnion(members: readonly TypeExpr[]): RuntimeCheck | null {
   const literals = literalsOf(members)
   if (literals !== null) return { kind: 'enum', base: literals.base, values: literals.values.map(literal) }
-  const checks = members.map(lower).filter((check) => check !== null)
-  return checks.length === 0 ? null : { kind: 'union', members: checks }
+  const checks = members.map(lower)
+  // A member that nothing can be asked of lets every value pass, so that `Alias | nil` does not refuse what the alias stands for.
+  return checks.every((check) => check !== null) ? { kind: 'union', members: checks } : null
 }
 
 /** The values of a union of string literals or of int literals; null for every other union. */

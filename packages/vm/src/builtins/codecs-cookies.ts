@@ -272,6 +272,10 @@ export const cookieFunctions: readonly BuiltinDef[] = [
     'The value with a signature behind its last dot.',
     (ctx, value, secret) => {
       const text = textArg(ctx, 0, value)
+      // A semicolon would end the cookie, a control character the header.
+      // oxlint-disable-next-line no-control-regex
+      if (/[;\u0000-\u001f\u007f]/.test(text))
+        return ctx.runtime('cookie: cookie_sign value must not contain separators or control characters')
       return `${text}.${signature(text, textArg(ctx, 1, secret))}`
     },
   ),

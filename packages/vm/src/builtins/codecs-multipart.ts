@@ -87,6 +87,8 @@ function formData(ctx: Context, fields: Value = null, options: Value = null): Re
   const fail = (message: string): Control => ctx.runtime(`multipart_form_data: ${message}`)
   if (ctx.argc < 1) return fail('missing argument 1')
   if (!(fields instanceof HarnList)) return fail(`fields must be a list, got ${typeName(fields)}`)
+  if (options !== null && !(options instanceof HarnDict))
+    return fail(`expected options dict at argument 2, got ${typeName(options)}`)
   ctx.charge(UNITS_A_FIELD * fields.length)
   const parts: Part[] = []
   for (const [index, field] of fields.view().entries()) {
@@ -97,8 +99,6 @@ function formData(ctx: Context, fields: Value = null, options: Value = null): Re
   }
   const size = parts.reduce((sum, part) => sum + part.content.length, 0)
   ctx.charge(size >> 5, 2 * size)
-  if (options !== null && !(options instanceof HarnDict))
-    return fail(`expected options dict at argument 2, got ${typeName(options)}`)
   const given = options?.get('boundary') ?? null
   if (given !== null && typeof given !== 'string') return fail(`boundary must be a string, got ${typeName(given)}`)
   const boundary = given === null ? defaultBoundary(fields, parts) : given
@@ -149,7 +149,8 @@ function boundaryProblem(boundary: string): string | null {
 
 function readBoundary(type: string): { readonly boundary: string } | string {
   const params = parameters(type)
-  if (params.get('') !== 'multipart/form-data') return `expected multipart/form-data content type, got ${type}`
+  const media = params.get('') ?? ''
+  if (media !== 'multipart/form-data') return `expected multipart/form-data content type, got ${media}`
   const boundary = params.get('boundary')
   if (boundary === undefined) return 'content type is missing boundary'
   return boundaryProblem(boundary) ?? { boundary }

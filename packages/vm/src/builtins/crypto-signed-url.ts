@@ -154,14 +154,14 @@ function verify(ctx: Context, url: Value = null, secrets: Value = null, now: Val
   const fail: Fail = (message) => ctx.runtime(`verify_signed_url: ${message}`)
   if (ctx.argc < 3 || ctx.argc > 4) return fail('requires 3 or 4 arguments: url, secret_or_keys, now, options?')
   if (typeof url !== 'string') return fail(`url must be a string, got ${typeName(url)}`)
-  if (typeof secrets !== 'string' && !(secrets instanceof HarnDict)) {
-    return fail(`secret_or_keys must be a string or dict, got ${typeName(secrets)}`)
-  }
   if (!isInt(now)) return fail(`now must be an int, got ${typeName(now)}`)
   const options = optionsOf(given, fail)
   if (!(options instanceof HarnDict)) return options
   const resource = readResource(url)
   if (typeof resource === 'string') return fail(resource)
+  if (typeof secrets !== 'string' && !(secrets instanceof HarnDict)) {
+    return fail(`secret_or_keys must be a string or dict, got ${typeName(secrets)}`)
+  }
   const slack = options.get('skew_seconds') ?? 0
   const skew = count(slack)
   if (skew === null) return fail(`option \`skew_seconds\` must be an int, got ${typeName(slack)}`)

@@ -101,9 +101,13 @@ function keypair(curve: keyof typeof CURVES): BuiltinDef {
 
 /** A key of 32 bytes, or the error that says what it is instead. */
 function key(ctx: Context, name: string, what: string, hex: string, text: string): Uint8Array | Control {
+  const bytes = bytesOfKey(ctx, name, hex, text)
+  return !(bytes instanceof Uint8Array) || bytes.length === 32 ? bytes : ctx.throw(`${name}: ${what} must be 32 bytes`)
+}
+
+function bytesOfKey(ctx: Context, name: string, hex: string, text: string): Uint8Array | Control {
   const bytes = decodeHex(text)
-  if (typeof bytes === 'string') return ctx.throw(`${name}: invalid ${hex}: ${bytes}`)
-  return bytes.length === 32 ? bytes : ctx.throw(`${name}: ${what} must be 32 bytes`)
+  return typeof bytes === 'string' ? ctx.throw(`${name}: invalid ${hex}: ${bytes}`) : bytes
 }
 
 function sign(ctx: Context, secret: Value = null, message: Value = null): Result {
@@ -130,10 +134,13 @@ function verify(ctx: Context, publicKey: Value = null, message: Value = null, si
 
 function agree(ctx: Context, secret: Value = null, peer: Value = null): Result {
   if (ctx.argc < 2) return ctx.throw('x25519_agree: expected (private_hex, peer_public_hex)')
-  const own = key(ctx, 'x25519_agree', 'private', 'private hex', textArg(ctx, 0, secret))
+  // Both have to be hexadecimal before the length of either is looked at.
+  const own = bytesOfKey(ctx, 'x25519_agree', 'private hex', textArg(ctx, 0, secret))
   if (!(own instanceof Uint8Array)) return own
-  const other = key(ctx, 'x25519_agree', 'public', 'public hex', textArg(ctx, 1, peer))
+  const other = bytesOfKey(ctx, 'x25519_agree', 'public hex', textArg(ctx, 1, peer))
   if (!(other instanceof Uint8Array)) return other
+  if (own.length !== 32) return ctx.throw('x25519_agree: private must be 32 bytes')
+  if (other.length !== 32) return ctx.throw('x25519_agree: public must be 32 bytes')
   ctx.charge(500)
   try {
     return encodeHex(x25519.getSharedSecret(own, other))

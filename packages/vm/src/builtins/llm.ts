@@ -429,8 +429,8 @@ function rateLimit(ctx: Context, provider: Value, options: Value): Result {
   if (provider === null || display(provider) === '') return ctx.runtime('llm_rate_limit: provider name is required')
   const limits = ctx.state(llmState).rateLimits
   const name = display(provider)
-  if (ctx.argc < 2) return limits.get(name) ?? null
-  const rpm = options instanceof HarnDict ? (options.get('rpm') ?? null) : null
+  if (!(options instanceof HarnDict)) return limits.get(name) ?? null
+  const rpm = options.get('rpm') ?? null
   if (!isInt(rpm)) return ctx.runtime("llm_rate_limit: options must include 'rpm' (integer)")
   if (rpm <= 0) limits.delete(name)
   else limits.set(name, Number(rpm))
@@ -575,10 +575,11 @@ export const llmFamily: BuiltinFamily = {
     builtin(
       'llm_pick_model(target: string, options?: dict) -> dict',
       { doc: 'The model for an alias, a tier or a name.' },
-      (_ctx, target, options) => {
-        const found = resolveModel(display(target!))
+      (ctx, target, options) => {
+        const named = ctx.argc === 0 ? '' : display(target!)
+        const found = resolveModel(named)
         const wanted = options instanceof HarnDict && found.alias === null ? (options.get('provider') ?? null) : null
-        const inferred = inferProvider(display(target!), wanted === null ? undefined : display(wanted))
+        const inferred = inferProvider(named, wanted === null ? undefined : display(wanted))
         return HarnDict.of({
           id: found.id,
           provider: found.alias === null ? inferred : found.provider,
@@ -597,7 +598,10 @@ export const llmFamily: BuiltinFamily = {
     builtin(
       'llm_qc_default_model(provider: string) -> string | nil',
       { doc: 'The model of a provider for quick quality checks.' },
-      (_ctx, provider) => PROVIDERS[display(provider!)]?.qcModel ?? null,
+      (ctx, provider) =>
+        ctx.argc === 0 || display(provider!) === ''
+          ? ctx.runtime('llm_qc_default_model: provider name is required')
+          : (PROVIDERS[display(provider!)]?.qcModel ?? null),
     ),
     builtin(
       'llm_healthcheck(provider?: string | dict, options?: dict) -> dict',

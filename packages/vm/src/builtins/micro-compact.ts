@@ -2,7 +2,6 @@
 // beginning and the end. Sizes are bytes of UTF-8; cuts fall on whole lines where that leaves anything.
 
 import { builtin } from './builtin.js'
-import { debugQuoted } from './tools-json.js'
 import { display } from '../values/display.js'
 import { isInt } from '../values/value.js'
 import type { BuiltinFamily } from './registry.js'
@@ -71,11 +70,9 @@ export const microCompactFamily: BuiltinFamily = {
       'microcompact(text: string, max_chars?: int) -> string',
       { doc: 'The text, shortened to about `max_chars` bytes: diagnostic lines, or the beginning and the end.', borrows: true },
       (ctx, text, max) => {
-        const whole = text === null ? '' : display(text!)
-        if (max !== null && max !== undefined && !isInt(max))
-          return ctx.runtime(`microcompact: max_chars must be an int, got ${debugQuoted(display(max))}`)
+        const whole = ctx.argc === 0 ? '' : display(text!)
         ctx.charge(whole.length >> 4, whole.length)
-        return microCompact(whole, max === null || max === undefined ? DEFAULT_MAX_BYTES : Number(max))
+        return microCompact(whole, isInt(max ?? null) ? Number(max) : DEFAULT_MAX_BYTES)
       },
     ),
   ],

@@ -162,21 +162,42 @@ const machine = scripts('sessions.script', {
 
 const EFFECTS = ['random.bytes', 'clock.now']
 
+interface SessionRules {
+  readonly effects?: readonly string[]
+  /** What the first parameter is called in errors. */
+  readonly parameter?: string
+  /** What is wrong with the further arguments; looked at before the session is looked for. */
+  readonly problem?: (second: Value, third: Value) => string | null
+}
+
 /** A builtin on a session that must exist. */
 function onSession(
   signature: string,
   doc: string,
   run: (ctx: Context, session: Session, second: Value, third: Value) => Result,
-  effects: readonly string[] = [],
+  { effects = [], parameter = 'id', problem = () => null }: SessionRules = {},
 ): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
   return builtin(signature, { doc, effects }, (ctx, id, second, third) => {
-    if (typeof id !== 'string') return ctx.throw(`${name}: \`id\` must be a string`)
+    if (typeof id !== 'string') return ctx.throw(`${name}: \`${parameter}\` must be a string`)
+    const wrong = problem(second ?? null, third ?? null)
+    if (wrong !== null) return ctx.throw(`${name}: ${wrong}`)
     const session = touch(ctx, id)
     return session === undefined
       ? ctx.throw(`${name}: unknown session id '${id}'`)
       : run(ctx, session, second ?? null, third ?? null)
   })
+}
+
+/** What is wrong with a number of messages to keep. */
+function countProblem(name: string, value: Value): string | null {
+  if (!isInt(value)) return `\`${name}\` must be an int`
+  return value < 0 ? `\`${name}\` must be >= 0` : null
+}
+
+/** What is wrong with the id for a fork. */
+function destinationProblem(value: Value): string | null {
+  return value === null || typeof value === 'string' ? null : '`dst` must be a string or nil'
 }
 
 const COMPACT_KEYS = [
@@ -260,33 +281,30 @@ export const sessionsFamily: BuiltinFamily = {
       ctx.state(sessionState).sessions.delete(session.id)
       return null
     }),
-    onSession('agent_session_trim(id: string, keep_last: int) -> int', 'Keeps its last messages.', (ctx, session, keep) => {
-      if (!isInt(keep)) return ctx.throw('agent_session_trim: `keep_last` must be an int')
-      if (keep < 0) return ctx.throw('agent_session_trim: `keep_last` must be >= 0')
-      keepMessages(session, keep === 0 ? [] : session.messages.slice(-Number(keep)))
-      return session.messages.length
-    }),
+    onSession(
+      'agent_session_trim(id: string, keep_last: int) -> int',
+      'Keeps its last messages.',
+      (_ctx, session, keep) => {
+        keepMessages(session, Number(keep) === 0 ? [] : session.messages.slice(-Number(keep)))
+        return session.messages.length
+      },
+      { problem: (keep) => countProblem('keep_last', keep) },
+    ),
     onSession(
       'agent_session_fork(id: string, new_id?: string) -> string',
       'A copy with a place in the descent.',
-      (ctx, session, destination) =>
-        destination === null || typeof destination === 'string'
-          ? machine.start(ctx, 'fork', session.id, null, destination)
-          : ctx.throw('agent_session_fork: `dst` must be a string or nil'),
-      EFFECTS,
+      (ctx, session, destination) => machine.start(ctx, 'fork', session.id, null, destination),
+      { effects: EFFECTS, parameter: 'src', problem: destinationProblem },
     ),
     onSession(
       'agent_session_fork_at(id: string, keep_first: int, new_id?: string) -> string',
       'A copy of its first messages.',
-      (ctx, session, keep, destination) => {
-        if (!isInt(keep)) return ctx.throw('agent_session_fork_at: `keep_first` must be an int')
-        if (keep < 0) return ctx.throw('agent_session_fork_at: `keep_first` must be >= 0')
-        if (destination !== null && typeof destination !== 'string') {
-          return ctx.throw('agent_session_fork_at: `dst` must be a string or nil')
-        }
-        return machine.start(ctx, 'fork', session.id, keep, destination)
+      (ctx, session, keep, destination) => machine.start(ctx, 'fork', session.id, keep, destination),
+      {
+        effects: EFFECTS,
+        parameter: 'src',
+        problem: (keep, destination) => countProblem('keep_first', keep) ?? destinationProblem(destination),
       },
-      EFFECTS,
     ),
     onSession(
       'agent_session_compact(id: string, options?: dict) -> int',
@@ -307,7 +325,7 @@ export const sessionsFamily: BuiltinFamily = {
         if (isInt(keep) && keep < 0) return ctx.throw('agent_session_compact: `keep_last` must be >= 0')
         return machine.start(ctx, 'compact', session.id, given)
       },
-      ['llm.call', 'process.info', 'callback', ...EFFECTS],
+      { effects: ['llm.call', 'process.info', 'callback', ...EFFECTS] },
     ),
   ],
 }

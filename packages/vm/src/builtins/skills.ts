@@ -238,9 +238,9 @@ const machine = scripts('skills.script', {
 
 function render(ctx: Context, entry: Value, args: Value): Result {
   if (ctx.argc === 0) return ctx.throw('skill_render: requires a skill entry or body string')
-  if (args !== null && !(args instanceof HarnList)) return ctx.throw('skill_render: second argument must be a list of strings')
   if (typeof entry !== 'string' && !(entry instanceof HarnDict))
     return ctx.throw('skill_render: first argument must be a skill entry or a string body')
+  if (args !== null && !(args instanceof HarnList)) return ctx.throw('skill_render: second argument must be a list of strings')
   return machine.start(ctx, 'render', entry, args)
 }
 

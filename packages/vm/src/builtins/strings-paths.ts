@@ -15,7 +15,12 @@ function components(path: string): Components {
 
 export function dirName(path: string): string {
   const { absolute, parts } = components(path)
-  return parts.length === 0 ? '' : (absolute ? '/' : '') + parts.slice(0, -1).join('/')
+  if (parts.length <= 1) return parts.length === 1 && absolute ? '/' : ''
+  // What precedes the last component stays as it was written, but for the slashes and `.` that led to that component.
+  const last = path.lastIndexOf(parts.at(-1)!, path.replace(/(?:\/\.?)+$/, '').length)
+  const before = path.slice(0, last)
+  const end = before.replace(/(?:\/\.)*\/+$/, '').replace(/(?:\/+\.?)+$/, '')
+  return end
 }
 
 export function baseName(path: string): string {

@@ -454,6 +454,7 @@ function onSupervisor(name: string, run: (ctx: Context, supervisor: Supervisor, 
   return (ctx: Context, target: Value, second: Value = null): Result => {
     if (ctx.argc === 0) return ctx.runtime(`${name}: supervisor handle or id is required`)
     const id = display(handleText(target))
+    if (id === '') return ctx.runtime(`${name}: supervisor id must not be empty`)
     const supervisor = ctx.state(supervisorState).supervisors.get(id)
     return supervisor === undefined ? ctx.runtime(`${name}: unknown supervisor '${id}'`) : run(ctx, supervisor, second)
   }

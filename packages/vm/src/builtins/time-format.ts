@@ -230,7 +230,7 @@ function directiveText(directive: string, modifier: string, moment: Moment): str
 /** An instant, or the text of the error. */
 export function parseDate(source: string): Instant | string {
   const trimmed = source.trim()
-  return parseStandard(trimmed) ?? parseDigits(source)
+  return parseStandard(trimmed) ?? parseDigits(trimmed)
 }
 
 const STANDARD = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|z|[+\-\u2212]\d{2}:\d{2})?)?$/

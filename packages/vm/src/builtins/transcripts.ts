@@ -169,7 +169,7 @@ function adding(signature: string, doc: string, message: (ctx: Context, args: re
     if (!(target instanceof HarnList) && !isTranscript(target)) {
       return ctx.throw(`${name}: first argument must be a message list or transcript`)
     }
-    return machine.start(ctx, 'add', target, message(ctx, args))
+    return machine.start(ctx, 'add', target, message(ctx, args.slice(0, Math.max(0, ctx.argc - 1))))
   })
 }
 
@@ -246,7 +246,7 @@ export const transcriptsFamily: BuiltinFamily = {
     adding(
       'add_message(target: list | dict, role: string, content: any) -> list | dict',
       'Adds a message.',
-      (_ctx, [role, content]) => HarnDict.of({ role: display(role ?? ''), content: keptContent(content) }),
+      (_ctx, [role = '', content]) => HarnDict.of({ role: display(role), content: keptContent(content) }),
     ),
     adding('add_user(target: list | dict, content: any) -> list | dict', 'Adds what the user says.', roleMessage('user')),
     adding(
@@ -258,8 +258,7 @@ export const transcriptsFamily: BuiltinFamily = {
     adding(
       'add_tool_result(target: list | dict, tool_use_id: string, content: any) -> list | dict',
       'Adds what a tool gave.',
-      (_ctx, [id, content]) =>
-        HarnDict.of({ role: 'tool_result', tool_use_id: display(id ?? ''), content: keptContent(content) }),
+      (_ctx, [id = '', content]) => HarnDict.of({ role: 'tool_result', tool_use_id: display(id), content: keptContent(content) }),
     ),
     builtin('transcript(metadata?: dict) -> dict', { doc: 'An empty transcript.', effects: EFFECTS }, (ctx, metadata) =>
       machine.start(ctx, 'make', metadata!),

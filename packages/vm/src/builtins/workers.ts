@@ -624,7 +624,7 @@ export const workersFamily: BuiltinFamily = {
       2,
       'worker_trigger: requires worker handle and payload',
     ),
-    onHandle('close_agent(handle: any) -> dict', 'Cancels a worker.', 'close', 1, 'close_agent: missing handle'),
+    onHandle('close_agent(handle: any) -> dict', 'Cancels a worker.', 'close', 1, 'close_agent: missing worker handle'),
     onHandle(
       'resume_agent(target: any) -> dict',
       'The worker of an id or a snapshot file.',
