@@ -13,12 +13,16 @@ import { entries, root } from './workspace.mjs'
 /** Loaded by the core at the first touch: functions and classes only, none of which is used while a module is evaluated. */
 export const LAZY_MODULES = [
   'packages/cli/src/commands/run-options.ts',
+  'packages/cli/src/fault-report.ts',
   'packages/cli/src/host-parts.ts',
   'packages/cli/src/show-diagnostics.ts',
+  'packages/compiler/src/grants/constraints.ts',
+  'packages/compiler/src/grants/domain.ts',
   'packages/stdlib-tools/src/builtins/families-mcp.ts',
   'packages/stdlib-tools/src/executors/index.ts',
   'packages/stdlib-tools/src/front-end.ts',
   'packages/stdlib-tools/src/hash.ts',
+  'packages/stdlib-tools/src/journal-trace.ts',
   'packages/stdlib-tools/src/journal.ts',
   'packages/stdlib-tools/src/modules.ts',
   'packages/stdlib-tools/src/node/hash.ts',
@@ -28,6 +32,7 @@ export const LAZY_MODULES = [
   'packages/stdlib-tools/src/policy/constraints.ts',
   'packages/stdlib-tools/src/replay.ts',
   'packages/stdlib-tools/src/run-services.ts',
+  'packages/stdlib-tools/src/runs/keeper.ts',
   'packages/stdlib-tools/src/snapshot.ts',
   'packages/stdlib-tools/src/tools/define.ts',
   'packages/stdlib-tools/src/tools/harn-types.ts',
@@ -37,8 +42,9 @@ export const LAZY_MODULES = [
   'packages/vm/src/builtins/llm-mock.ts',
   'packages/vm/src/builtins/logging.ts',
   'packages/vm/src/builtins/process.ts',
-  'packages/vm/src/compiled/graph.ts',
-  'packages/vm/src/compiled/writer.ts',
+  'packages/vm/src/compiled/compile.ts',
+  'packages/vm/src/interpreter/heap.ts',
+  'packages/vm/src/snapshot/snapshot.ts',
 ].map((path) => join(root, path))
 
 const NAMESPACE = 'core-lazy'

@@ -9,7 +9,7 @@
 
 import { inlinable } from './inline.js'
 import { isQuietCallee } from './quiet.js'
-import { ANY, UNSET } from './types.js'
+import { ANY, UNSET } from './entry-types.js'
 import { nothingShared, UnitWriter } from './writer.js'
 import type { FrameDef } from '../builtins/builtin.js'
 import type { LoopState } from '../builtins/lists-callbacks.js'

@@ -1,8 +1,8 @@
 // Wrong guesses. A guard that fails marks its operation, so that the next text is without the guess; after a few of them the texts
 // of the function are thrown away and may be made anew.
 
+import { forget } from './state.js'
 import { noteMiss } from './types.js'
-import type { FunctionCode } from '../interpreter/module.js'
 import type { Site } from './site.js'
 
 /** Failed guards of one function after which its texts are thrown away. */
@@ -26,15 +26,4 @@ export function missed({ code, instr }: Site): void {
 export function missedAtEntry(site: Site): void {
   site.code.compiled.entryGuesses = false
   missed(site)
-}
-
-/** Throws away what was compiled of a function. */
-export function forget(code: FunctionCode): void {
-  code.enter = null
-  code.jit = code.compiled.first
-  for (const instr of code.compiled.entered) instr.cache = null
-  code.compiled.entered.length = 0
-  code.compiled.beginning = null
-  code.compiled.loops.clear()
-  code.compiled.lastLoop = null
 }

@@ -9,21 +9,8 @@
 
 import { LINKED } from '../interpreter/linked.js'
 import { writeOf } from './operands.js'
-import {
-  afterInstr,
-  ANY,
-  beforeInstr,
-  COUNTER,
-  FLOAT,
-  guessesInts,
-  guessesList,
-  LIST,
-  LIST_ITER,
-  NUMBER,
-  RANGE,
-  RANGE_ITER,
-  resultType,
-} from './types.js'
+import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, NUMBER, RANGE, RANGE_ITER } from './entry-types.js'
+import { afterInstr, beforeInstr, guessesInts, guessesList, resultType } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Block } from './graph.js'

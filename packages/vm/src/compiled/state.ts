@@ -81,4 +81,26 @@ export function refused(m: Machine, closure: HarnClosure, _depth: number, ...arg
   return m.tier!.leaveAtEntry(closure, args)
 }
 
+/** Throws away what was compiled of a function. */
+export function forget(code: FunctionCode): void {
+  code.enter = null
+  code.jit = code.compiled.first
+  for (const instr of code.compiled.entered) instr.cache = null
+  code.compiled.entered.length = 0
+  code.compiled.beginning = null
+  code.compiled.loops.clear()
+  code.compiled.lastLoop = null
+}
+
+/** The function stays in the base tier for good. */
+export function giveUp(code: FunctionCode): void {
+  code.heat = NEVER
+  code.enter = null
+  code.jit = refused
+  code.compiled.first = refused
+}
+
+/** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */
+export const NEVER = -(2 ** 30)
+
 export type { FunctionCode }

@@ -9,10 +9,8 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { Refusal } from './region.js'
 import { isDirect } from './direct.js'
+import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, RANGE, RANGE_ITER, TEXT } from './entry-types.js'
 import {
-  ANY,
-  COUNTER,
-  FLOAT,
   guessesBounds,
   guessesInts,
   guessesList,
@@ -20,13 +18,8 @@ import {
   isIdentity,
   isLengthAtHand,
   itemType,
-  LIST,
-  LIST_ITER,
-  RANGE,
-  RANGE_ITER,
   resultType,
   SAW_FLOATS,
-  TEXT,
 } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'

@@ -5,26 +5,19 @@
 // Compiled activations have no frame on the coroutine. When they leave, each pushes what its frame would hold (`Machine.leaving`,
 // inner ones first), and `settle` lays the frames out. A fault that passes through them leaves no frames at all.
 
-import { elementText } from './callbacks.js'
-import { fromText } from './from-text.js'
-import { graphOf } from './graph.js'
-import { Refusal } from './region.js'
-import { HELPERS } from './runtime.js'
+import { compileAnyElements, compileBeginning, compileElements, compileFunction, compileLoop, compilePart } from './compile.js'
 import { Site } from './site.js'
-import { refused } from './state.js'
-import { UnitWriter } from './writer.js'
-import { forget } from './feedback.js'
-import { fits } from './types.js'
+import { forget, giveUp, NEVER } from './state.js'
+import { fits } from './entry-types.js'
 import { control, popNative } from '../interpreter/activations.js'
 import { LINKED, NATIVE_RETURN, NATIVE_STEP } from '../interpreter/linked.js'
 import { MAX_NESTED_CALLS, NativeActivation } from '../scheduler/task.js'
 import { raiseFault } from '../interpreter/unwind.js'
-import type { Compiled, Enter, EnteredUnit, Profit } from './state.js'
+import type { Enter, EnteredUnit, Profit } from './state.js'
 import type { LoopState } from '../builtins/lists-callbacks.js'
 import type { FrameDef, Result } from '../builtins/builtin.js'
 import type { ElementLoop } from './callbacks.js'
 import type { Leaving } from './site.js'
-import type { UnitKind, UnitText } from './writer.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { Coroutine, Task } from '../scheduler/task.js'
 import type { Instr } from '../interpreter/linked.js'
@@ -62,9 +55,6 @@ const PAYING_WORK = 56
 
 /** Fuel below which a native frame makes its steps itself: it would leave again at once. */
 const LEAST_FUEL = 16
-
-/** A count that no counting brings above a threshold; a small int, because a field that held a double would slow the loop down. */
-const NEVER = -(2 ** 30)
 
 /** Loops for functions that have none of their own, by native frame. */
 const anyLoops = new WeakMap<FrameDef, ElementLoop>()
@@ -213,7 +203,7 @@ export class Tier {
     compiled.elements += count
     if (compiled.elements > this.calls) {
       const known = compiled.loops.get(def.kind)
-      const own = known ?? attempt(code, () => instantiate(elementText(this.m, fn, def)) as ElementLoop)
+      const own = known ?? compileElements(this.m, fn, def)
       if (own !== null) {
         if (known === undefined) compiled.loops.set(def.kind, own)
         if (def.output === 'keep' && code.jitCount === (def.loop!.count ?? 1)) {
@@ -225,7 +215,7 @@ export class Tier {
     }
     let loop = anyLoops.get(def)
     if (loop === undefined) {
-      loop = instantiate(elementText(this.m, null, def)) as ElementLoop
+      loop = compileAnyElements(this.m, def)
       anyLoops.set(def, loop)
     }
     return loop
@@ -313,7 +303,7 @@ export class Tier {
     if (!own.paused) {
       if (instr !== code.entry) return null
       if (compiled.beginning !== null || ++compiled.begun <= this.calls) return compiled.beginning
-      compiled.beginning = compileEntered(this.m, closure, 'part', instr, own)
+      compiled.beginning = compileBeginning(this.m, closure, instr, own)
       if (compiled.beginning === null) compiled.begun = NEVER
       return compiled.beginning
     }
@@ -321,7 +311,7 @@ export class Tier {
     // Before a loop around the yield is found to be hot.
     if (instr.op !== LINKED.YIELD || ++instr.kind <= this.turns >> 1) return null
     regs[base + instr.a] = null
-    return keep(code, instr, compileEntered(this.m, closure, 'part', instr.next, own))
+    return compilePart(this.m, closure, instr, instr.next, own)
   }
 
   /**
@@ -469,83 +459,4 @@ export function compilerFault({ modules }: LinkedProgram): unknown {
     for (const { compiled } of module.functions) if (compiled.broken !== null) return compiled.broken
   }
   return null
-}
-
-// ---- making code
-
-/** Whether there is compiled code now. */
-function compileFunction(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): boolean {
-  const { code } = closure
-  const made = attempt(code, () => {
-    if (!code.plain) throw new Refusal('no plain function')
-    return instantiate(functionUnit(machine, closure, sample).write()) as [Compiled, Enter]
-  })
-  if (made === null) {
-    giveUp(code)
-    return false
-  }
-  code.jit = made[0]
-  code.enter = made[1]
-  return true
-}
-
-function functionUnit(machine: Machine, closure: HarnClosure, sample: (slot: number) => unknown): UnitWriter {
-  const graph = graphOf(closure.code)
-  if (graph === null) throw new Refusal('too large')
-  return new UnitWriter({ graph, kind: 'function', entry: graph.entry, sample, machine, closure })
-}
-
-function compileLoop(machine: Machine, closure: HarnClosure, loop: Instr, co: Coroutine): EnteredUnit | null {
-  return keep(closure.code, loop, compileEntered(machine, closure, 'loop', loop.target, co))
-}
-
-/** null where that is not possible. */
-function compileEntered(
-  machine: Machine,
-  closure: HarnClosure,
-  kind: UnitKind,
-  at: Instr,
-  { regs, base }: Coroutine,
-): EnteredUnit | null {
-  return attempt(closure.code, (): EnteredUnit => {
-    const graph = graphOf(closure.code)
-    if (graph === null) throw new Refusal('too large')
-    const entry = graph.blockOf(at)
-    if (entry === undefined) throw new Refusal('no block at the entry')
-    const sample = (slot: number): unknown => regs[base + slot]
-    const unit = new UnitWriter({ graph, kind, entry, sample, machine, closure }).write()
-    return { enter: instantiate(unit) as Enter, expects: unit.expects, profit: { leaves: 0, work: 0 } }
-  })
-}
-
-function keep(code: FunctionCode, instr: Instr, unit: EnteredUnit | null): EnteredUnit | null {
-  instr.cache = unit
-  if (unit === null) instr.kind = NEVER
-  else code.compiled.entered.push(instr)
-  return unit
-}
-
-/** A mistake of ours in here costs speed, not the run: it is kept for the suites, which look for it. */
-function attempt<Made>(code: FunctionCode, make: () => Made): Made | null {
-  try {
-    return make()
-  } catch (cause) {
-    if (!(cause instanceof Refusal)) code.compiled.broken = cause
-    return null
-  }
-}
-
-function giveUp(code: FunctionCode): void {
-  code.heat = NEVER
-  code.enter = null
-  code.jit = refused
-  code.compiled.first = refused
-}
-
-const HELPER_NAMES: ReadonlySet<string> = new Set(Object.keys(HELPERS))
-
-function instantiate({ text, sites, constants }: UnitText): unknown {
-  const names = [...new Set(text.match(/[A-Za-z]\w*/g))].filter((name) => HELPER_NAMES.has(name))
-  const make = fromText('H', 'S', 'K', `"use strict";const {${names.join(',')}}=H;${text}`)
-  return make(HELPERS, sites, constants)
 }

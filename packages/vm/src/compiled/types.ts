@@ -6,39 +6,15 @@
 // the values that were there when the code was compiled, behind a guard at the entry. An operator of which nothing else is known
 // works on ints, behind a guard too: the code of its other meanings would be most of the text, and V8 inlines only short functions.
 
-import { HarnIter } from '../values/handles.js'
-import { HarnList } from '../values/list.js'
-import { HarnFloat, HarnRange } from '../values/scalars.js'
+import { HarnFloat } from '../values/scalars.js'
 import { LINKED } from '../interpreter/linked.js'
+import { ANY, BOOL, COUNTER, FLOAT, LIST, LIST_ITER, NIL, NUMBER, RANGE, RANGE_ITER, TEXT, UNSET } from './entry-types.js'
 import { mayFault, readsOf, writeOf } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
 import type { Region } from './region.js'
 import type { TakenIn } from './inline.js'
-
-/** 0: no value or a dead one. */
-export const UNSET = 0
-/** Any value, in the form that lists and fields hold. */
-export const ANY = 1
-/** A float, raw. */
-export const FLOAT = 2
-/** An int that is a number. */
-export const NUMBER = 3
-export const BOOL = 4
-/** A list; what it holds is not known. */
-export const LIST = 5
-/** A range with bounds that are numbers, as variables: no object is there. */
-export const RANGE = 6
-/** An iterator over such a range, at a number. */
-export const RANGE_ITER = 7
-/** An iterator over a list. */
-export const LIST_ITER = 8
-/** As RANGE_ITER, as variables; nobody but the loop has it. */
-export const COUNTER = 9
-/** A text that stands in the code, short and without surrogates. */
-export const TEXT = 10
-export const NIL = 11
 
 /** `Instr.kind` of an arithmetic operation: nothing but ints; both operands were floats; anything else, or a wrong guess. */
 export const SAW_INTS = 0
@@ -94,31 +70,6 @@ function isNumeric(op: number): boolean {
 export function noteMiss(i: Instr): void {
   if (i.op === L.GET_INDEX) i.kind = i.kind === SAW_LISTS ? SAW_MIXED_LISTS : SAW_OTHERS
   else if (hasKind(i.op) || i.op === L.CALL || i.op === L.CALL_NAMED) i.kind = SAW_OTHERS
-}
-
-/** Whether a value can be taken for one of `type`: what guards at an entry ask. */
-export function fits(type: number, value: unknown): boolean {
-  switch (type) {
-    case FLOAT:
-      return value instanceof HarnFloat
-    case NUMBER:
-      return typeof value === 'number'
-    case LIST:
-      return value instanceof HarnList
-    case RANGE_ITER:
-    case COUNTER:
-      return (
-        value instanceof HarnIter && value.op === 'range' && typeof value.state[1] === 'number' && isNumberRange(value.state[0])
-      )
-    case LIST_ITER:
-      return value instanceof HarnIter && value.op === 'list'
-    default:
-      return type === ANY
-  }
-}
-
-function isNumberRange(value: unknown): boolean {
-  return value instanceof HarnRange && typeof value.end === 'number'
 }
 
 /** Whether the bounds of a range are taken for ints. */

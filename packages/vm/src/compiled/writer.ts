@@ -10,27 +10,8 @@ import { Block } from './graph.js'
 import { Refusal, Region } from './region.js'
 import { inlinedCalls } from './inline.js'
 import { mayFault, readsOf, writeOf } from './operands.js'
-import {
-  afterInstr,
-  ANY,
-  beforeInstr,
-  BOOL,
-  COUNTER,
-  fits,
-  FLOAT,
-  floatReads,
-  isRaw,
-  keepsFuel,
-  LIST,
-  LIST_ITER,
-  NUMBER,
-  RANGE,
-  RANGE_ITER,
-  solveTypes,
-  UNSET,
-  usesAsContainer,
-  usesAsNumber,
-} from './types.js'
+import { ANY, BOOL, COUNTER, fits, FLOAT, LIST, LIST_ITER, NUMBER, RANGE, RANGE_ITER, UNSET } from './entry-types.js'
+import { afterInstr, beforeInstr, floatReads, isRaw, keepsFuel, solveTypes, usesAsContainer, usesAsNumber } from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
 import { quietBlocks, viewsOf } from './quiet.js'
 import { chainFrom } from './chains.js'
