@@ -77,7 +77,7 @@ export class Analysis {
     const { config, preflight: severity, bundleRoot, hostCapabilities } = settings
     const options = { config, finder: this.finder, severity, bundleRoot, hostCapabilities }
     const promises = settings.invariants ? checkInvariants(program, file).map(({ diagnostic }) => ({ diagnostic, file })) : []
-    return [...broken, ...own, ...lint, ...preflight({ key: target.key, file, program }, options), ...promises]
+    return [...own, ...lint, ...broken, ...preflight({ key: target.key, file, program }, options), ...promises]
   }
 }
 

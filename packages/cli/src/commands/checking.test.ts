@@ -191,6 +191,24 @@ describe('bridle check', () => {
     expect(stderr).toContain(broken)
   })
 
+  test('what a module re-exports twice is named with the modules, wherever it comes from', async () => {
+    const one = file('twice/one.harn', 'pub fn q() { return 1 }\n\npub struct T {\n  a: int\n}\n')
+    const two = file('twice/two.harn', 'pub import "./one"\n')
+    const conflicts = async (name: string, text: string): Promise<readonly string[]> => {
+      const { stderr } = await check({}, file(`twice/${name}.harn`, text))
+      return stderr.split('\n').filter((line) => line.includes('re-export conflict'))
+    }
+    const conflict = (name: string, ...sources: string[]): string =>
+      `error: preflight: re-export conflict — '${name}' is re-exported (or locally defined) by multiple sources: ${sources.join(', ')}`
+    expect(await conflicts('both', 'pub import "./one"\npub import "./two"\n')).toEqual([
+      conflict('T', one, two),
+      conflict('q', one, two),
+    ])
+    const own = join(folder, 'twice/own.harn')
+    expect(await conflicts('own', 'pub import { q } from "./one"\n\nfn q() { return 2 }\n')).toEqual([conflict('q', one, own)])
+    expect(await conflicts('same', 'pub import { q } from "./one"\npub import { q } from "../twice/one"\n')).toEqual([])
+  })
+
   test('--workspace', async () => {
     file('space/harn.toml', '[workspace]\npipelines = ["flows"]\n')
     file('space/flows/a.harn', 'println(1)\n')

@@ -1,6 +1,8 @@
-// Names that two imports of a file bring, or that a module exports twice. Only functions are looked at: types may be known under
-// one name in several modules.
+// Names that two imports of a file bring, or that a module exports twice. Of imports only functions are looked at: types may be known
+// under one name in several modules. Exports are whatever the module exports.
 
+import { resolve as resolvePath } from 'node:path'
+import { interfaceOf } from '@bridle/compiler'
 import type { Declaration, Program } from '@bridle/parser'
 import { folderOf, type ModuleFinder } from '../checking/imports.js'
 import { isFile } from './assets.js'
@@ -46,24 +48,42 @@ function exportedFunctions(path: string, from: string, finder: ModuleFinder, see
   return names
 }
 
-/** Names that the file re-exports from two places, or re-exports and declares. */
-export function checkReexports(root: PreflightModule, run: Preflight): void {
-  const sources = new Map<string, string[]>()
-  const places = new Map<string, ImportDecl>()
-  for (const item of root.program.items) {
-    if (item.kind === 'FnDecl' && item.isPublic) sources.set(item.name.text, ['<local>'])
+/**
+ * Names that the file re-exports from two modules, or re-exports and declares. A module counts once, whatever the paths that lead to it;
+ * the finding is at the import that names the name, else at the first item of the file.
+ */
+export function checkReexports(root: PreflightModule, finder: ModuleFinder, run: Preflight): void {
+  const [firstItem] = root.program.items
+  const reexports = importsOf(root.program).filter((decl) => decl.isPublic)
+  if (firstItem === undefined || reexports.length === 0) return
+  const sources = new Map<string, Set<string>>()
+  const add = (name: string, source: string): void => {
+    const known = sources.get(name)
+    if (known === undefined) sources.set(name, new Set([source]))
+    else known.add(source)
   }
-  for (const decl of importsOf(root.program)) {
-    if (!decl.isPublic || decl.names === null) continue
-    for (const { text } of decl.names) {
-      sources.set(text, [...(sources.get(text) ?? []), decl.path])
-      if (!places.has(text)) places.set(text, decl)
+  const own = root.program.items.filter((item) => item.kind !== 'ImportDecl')
+  for (const name of interfaceOf({ ...root.program, items: own }).exports) add(name, shownModule(root.key))
+  const imports = finder.importsOf(root.key)
+  const places = new Map<string, ImportDecl>()
+  for (const decl of reexports) {
+    const module = finder.find(decl.path, root.key)
+    if (module === null) continue
+    const source = shownModule(module.key)
+    for (const name of decl.names?.map(({ text }) => text) ?? imports(decl.path)?.exports ?? []) {
+      add(name, source)
+      if (decl.names !== null && !places.has(name)) places.set(name, decl)
     }
   }
-  for (const [name, from] of sources) {
-    const place = places.get(name)
-    if (from.length > 1 && place !== undefined) run.report(root.file, 'H015', place.span, { name, sources: from })
+  for (const [name, from] of [...sources].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (from.size < 2) continue
+    run.report(root.file, 'H015', (places.get(name) ?? firstItem).span, { name, sources: [...from].sort() })
   }
+}
+
+/** A module as the message names it: the absolute path of its file, or `<std>/NAME`. */
+function shownModule(key: string): string {
+  return key.startsWith('<stdlib>/') ? `<std>/${key.slice('<stdlib>/'.length).replace(/\.harn$/, '')}` : resolvePath(key)
 }
 
 function importsOf(program: Program): readonly ImportDecl[] {

@@ -33,8 +33,8 @@ export function preflight(root: PreflightModule, options: PreflightOptions): rea
   if (options.severity === 'off') return []
   const run = new Preflight(options, options.severity)
   run.module(root)
-  checkReexports(root, run)
   checkCollisions(root, options.finder, run)
+  checkReexports(root, options.finder, run)
   run.prompts(root)
   return run.findings
 }
