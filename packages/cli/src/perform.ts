@@ -21,6 +21,8 @@ export interface Performance {
   readonly print?: (text: string) => void
   /** Is told the value of a run that ended well. */
   readonly onDone?: (value: Value) => void
+  /** Is told of the error of a run that failed. */
+  readonly onFailed?: (error: Extract<RunResult, { readonly status: 'failed' }>['error']) => void
   readonly timeoutMs: number | null
   /** Where the run is written to when it is stopped from outside, null for nowhere. */
   readonly snapshotFile: string | null
@@ -42,6 +44,7 @@ export async function perform(performance: Performance): Promise<number> {
     }
     const result = await run.result.catch(unrecorded)
     if (result.status === 'done') performance.onDone?.(result.raw)
+    if (result.status === 'failed') performance.onFailed?.(result.error)
     return report(result, { ...performance, stop })
   } finally {
     stop.end()

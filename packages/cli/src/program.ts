@@ -342,7 +342,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     ),
   )
     .option('--args <json>', 'the arguments, a JSON object, in another place')
-    .option('--json', 'print the result as JSON')
+    .option('--json', 'print the result as JSON, or {"error": {code, message}}')
     .action(async (name: string, file: string | undefined, args: string | undefined, options: ToolsFlags) => {
       const { toolsCallCommand } = await import('./commands/tools.js')
       done(await toolsCallCommand(name, [file, args], options))
@@ -388,6 +388,17 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     done(mcpListCommand(options))
   })
 
+  program
+    .command('cache')
+    .description('what the command keeps to be faster the next time: compiled scripts, code of its own')
+    .command('clear')
+    .description('remove it; it is made again')
+    .option('--json', 'print what was removed as JSON')
+    .action(async (options: { json?: boolean }) => {
+      const { cacheClearCommand } = await import('./commands/cache.js')
+      done(cacheClearCommand(options))
+    })
+
   const trace = program.command('trace').description('traces that `bridle run --trace` has written')
   const onTrace = (signature: string, description: string): Command =>
     trace
@@ -402,6 +413,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
   onTrace('show <run>', 'print the events of a run: a file, or an id')
     .addOption(new Option('--format <name>', 'how').choices(['pretty', 'replay', 'json']).default('pretty'))
+    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--tool <name>', 'only calls of this tool or alias')
     .option('--verify', 'verify the chain as well')
     .action(async (run: string, options: TraceFlags) => {
@@ -422,6 +434,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
   onTrace('dag <run>', 'draw the graph of calls')
     .addOption(new Option('--format <name>', 'how').choices(['mermaid', 'dot', 'json', 'text']).default('mermaid'))
+    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .action(async (run: string, options: TraceFlags) => {
       const { traceDagCommand } = await import('./commands/trace.js')
       done(await traceDagCommand(run, options))

@@ -318,6 +318,11 @@ describe.concurrent('bridle tools', () => {
     const called = { code: 0, stderr: 'loading\n[harn] twice\n' }
     expect(await bridle(['tools', 'call', 'twice', script, '{"n": 4}'])).toEqual({ ...called, stdout: '{n: 8}\n' })
     expect(await bridle(['tools', 'call', 'twice', script, '{"n": 4}', '--json'])).toEqual({ ...called, stdout: '{"n":8}\n' })
+    const wrong = await bridle(['tools', 'call', 'twice', script, '{"m": 4}', '--json'])
+    expect(JSON.parse(wrong.stdout)).toEqual({
+      error: { code: 'invalid_args', message: expect.stringContaining('Missing required parameter: n') as unknown },
+    })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('error: Error [invalid_args]:') as unknown })
   })
 
   test('a locked run says which tool is otherwise now, and what to do', async () => {

@@ -1,9 +1,10 @@
 // Scripts that are kept compiled between runs of the command, called in this process.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { cacheClearCommand } from './cache.js'
 import { runCommand } from './run.js'
 
 let folder = ''
@@ -77,4 +78,28 @@ test('a manifest that adds modules to the script is heeded the next time', async
   await run(path)
   writeFileSync(join(folder, 'harn.toml'), '[[hooks]]\nevent = "nonsense"\nhandler = "x"\n')
   await expect(run(path)).rejects.toThrow('hooks')
+})
+
+test('`bridle cache clear` removes what is kept, and nothing else of a folder that has more', async () => {
+  await run(script('println(1)'))
+  const code = join(cache, '0123456789abcdef-v20.1.0-x64')
+  mkdirSync(code)
+  for (const path of [join(code, 'core.js.bin'), join(cache, 'scripts.txt')]) writeFileSync(path, '12345')
+  const say = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
+  try {
+    expect(cacheClearCommand({})).toBe(0)
+    expect(say).toHaveBeenLastCalledWith(expect.stringMatching(/^removed 2 files, \d+ bytes, from .*cache\n$/))
+    expect(readdirSync(cache)).toEqual(['scripts.txt'])
+    cacheClearCommand({})
+    expect(say).toHaveBeenLastCalledWith(`nothing is kept in ${cache}\n`)
+    cacheClearCommand({ json: true })
+    expect(JSON.parse(String(say.mock.lastCall?.[0]))).toEqual({ folder: cache, files: 0, bytes: 0 })
+    rmSync(cache, { recursive: true })
+    cacheClearCommand({})
+    expect(say).toHaveBeenLastCalledWith(`nothing is kept in ${cache}\n`)
+    cacheClearCommand({}, { BRIDLE_COMPILE_CACHE: 'off' })
+    expect(say).toHaveBeenLastCalledWith('nothing is kept: BRIDLE_COMPILE_CACHE is off\n')
+  } finally {
+    say.mockRestore()
+  }
 })

@@ -51,6 +51,8 @@ export async function replayCommand(recording: string, file: string | undefined,
   }
   if (options.json === true) process.stdout.write(`${JSON.stringify(documentOf(result, ending.code, options.out), null, 2)}\n`)
   else process.stderr.write(ending.text)
+  if (options.out !== undefined && result.kind !== 'stopped')
+    process.stderr.write('bridle: the replay ended before that; no snapshot was written\n')
   return ending.code
 }
 
@@ -104,7 +106,8 @@ function editsOf(texts: readonly string[], calls: readonly ListedCall[]): Map<nu
     if (match === null) throw new UsageError(`--edit takes N=JSON, not ${JSON.stringify(text)}`)
     const id = Number(match[1])
     const call = calls.find((each) => each.id === id)
-    if (call === undefined) throw new UsageError(`--edit ${id}: the recording has ${calls.length} calls`)
+    if (call === undefined)
+      throw new UsageError(`--edit ${id}: the recording has ${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`)
     try {
       const value = decodePlain(match[2]!)
       edits.set(id, { ok: true, value })

@@ -133,6 +133,10 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
     // Whoever calls a tool wants its result and nothing else where a program can read it.
     print: (text) => process.stderr.write(text),
     onDone: (value) => process.stdout.write(`${display(value)}\n`),
+    // The code is null for what is no error of a tool, such as a text that the script throws.
+    onFailed: ({ fault }) => {
+      if (flags.json === true) print({ error: { code: fault.category === '' ? null : fault.category, message: fault.message } })
+    },
     timeoutMs: null,
     snapshotFile: null,
   })

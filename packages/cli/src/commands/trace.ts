@@ -69,7 +69,7 @@ export async function traceShowCommand(run: string, flags: TraceFlags): Promise<
     flags.tool === undefined
       ? all
       : all.filter(({ tool_id, details }) => tool_id === flags.tool || details?.['name'] === flags.tool)
-  switch (flags.format ?? 'pretty') {
+  switch (flags.json === true ? 'json' : (flags.format ?? 'pretty')) {
     case 'json':
       print(events.map((event) => withBlobs(path, event)))
       break
@@ -117,7 +117,7 @@ export async function traceDiffCommand(before: string, after: string, flags: Tra
 
 export async function traceDagCommand(run: string, flags: TraceFlags): Promise<number> {
   const graph = buildGraph(eventsOf(pathOf(run, flags)))
-  switch (flags.format ?? 'mermaid') {
+  switch (flags.json === true ? 'json' : (flags.format ?? 'mermaid')) {
     case 'mermaid':
       process.stdout.write(graph.toMermaid())
       return 0

@@ -1,0 +1,56 @@
+// `bridle cache clear`: removes what the command keeps to be faster next time: compiled scripts, and code of its own that lies in the user's
+// folder. All of it is made again when it is needed.
+
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder } from '../cache-folder.js'
+import { CommandError } from '../errors.js'
+import { reasonOf } from '../load.js'
+
+export interface CacheFlags {
+  readonly json?: boolean
+}
+
+/** Throws CommandError. */
+export function cacheClearCommand({ json }: CacheFlags, env: NodeJS.ProcessEnv = process.env): number {
+  const folder = cacheFolder(env)
+  const removed = { files: 0, bytes: 0 }
+  for (const name of folder === null ? [] : namesIn(folder).filter(isOurs)) {
+    const path = join(folder!, name) // there are names in a folder only
+    measure(path, removed)
+    try {
+      rmSync(path, { recursive: true, force: true })
+    } catch (cause) {
+      throw new CommandError(`cannot remove ${path}: ${reasonOf(cause)}`)
+    }
+  }
+  if (json === true) process.stdout.write(`${JSON.stringify({ folder, ...removed }, null, 2)}\n`)
+  else if (folder === null) process.stdout.write('nothing is kept: BRIDLE_COMPILE_CACHE is off\n')
+  else if (removed.files === 0) process.stdout.write(`nothing is kept in ${folder}\n`)
+  else process.stdout.write(`removed ${removed.files} files, ${removed.bytes} bytes, from ${folder}\n`)
+  return 0
+}
+
+/** BRIDLE_COMPILE_CACHE may name a folder with other things in it. The last form is what start.ts makes. */
+function isOurs(name: string): boolean {
+  return name === 'scripts' || name === 'compiled' || /^[0-9a-f]{16}-v\d+\.\d+\.\d+-\w+$/.test(name)
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw new CommandError(`cannot read ${folder}: ${reasonOf(cause)}`)
+  }
+}
+
+/** Adds up what lies at a path; links are not followed. */
+function measure(path: string, sum: { files: number; bytes: number }): void {
+  // Another process may be writing here.
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return
+  if (stat.isDirectory()) return namesIn(path).forEach((name) => measure(join(path, name), sum))
+  sum.files++
+  sum.bytes += stat.size
+}
