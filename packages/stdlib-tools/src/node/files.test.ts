@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -22,7 +23,7 @@ import { effectCall } from '../test-support/effect-call.js'
 import { fsProvider } from './fs.js'
 import { fileModules } from './resolver.js'
 import { FileSandbox, SandboxViolation } from './sandbox.js'
-import type { SandboxOptions } from './sandbox.js'
+import type { FileAccess, SandboxOptions } from './sandbox.js'
 import { fileStore } from './store.js'
 import { makeFolders } from './whole-file.js'
 import { Workspace } from './workspace.js'
@@ -154,9 +155,9 @@ describe('between judging a path and using it', () => {
 })
 
 describe('sandbox', () => {
-  const violation = (path: string, options: Partial<SandboxOptions> = {}, access: 'read' | 'write' = 'write'): string => {
+  const violation = (path: string, options: Partial<SandboxOptions> = {}, access: FileAccess = 'write'): string => {
     try {
-      new FileSandbox({ roots: [root], ...options }).resolve(path, access, root)
+      new FileSandbox({ roots: [root], ...options }).resolve(path, access, root, access === 'delete')
       return 'ok'
     } catch (cause) {
       return cause instanceof SandboxViolation ? cause.type : String(cause)
@@ -183,6 +184,15 @@ describe('sandbox', () => {
     ['no path', () => violation(''), 'path_malformed'],
     ['a hidden file where they are not allowed', () => violation('.env', { hidden: false }), 'file_access'],
     ['a denied name', () => violation('dir/key.pem', { deny: ['*.pem'] }), 'file_access'],
+    ['deleting the root', () => violation('.', {}, 'delete'), 'file_access'],
+    ['deleting the root by a way round', () => violation('dir/..', {}, 'delete'), 'file_access'],
+    ['deleting the root by its name', () => violation(root, {}, 'delete'), 'file_access'],
+    [
+      'deleting a folder with a root in it',
+      () => violation('dir', { roots: [root, join(root, 'dir', 'sub')] }, 'delete'),
+      'file_access',
+    ],
+    ['deleting a folder', () => violation('dir', {}, 'delete'), 'ok'],
     [
       'a root that is read-only',
       () => violation('a.txt', { roots: [{ path: root, access: ['read', 'list'] }] }),
@@ -204,6 +214,20 @@ function provider(sandboxed: boolean, options: Partial<SandboxOptions> = {}) {
     perform({ kind, args }, call) as EffectOutcome
   return ask
 }
+
+test.each([
+  ['delete', { path: '.' }],
+  ['move', { path: '.', to: 'dir/x' }],
+  ['move', { path: 'dir/..', to: 'dir/x' }],
+])('the root of a sandbox is not taken away: %s %j', (op, args) => {
+  const { ok, error } = provider(true)('fs.write', { op, ...args }) as {
+    readonly ok: boolean
+    readonly error?: { message: string }
+  }
+  expect(ok).toBe(false)
+  expect(error?.message).toBe(`File access violation: delete on '${args.path}' - it is an allowed root, or holds one`)
+  expect(existsSync(join(root, 'a.txt'))).toBe(true)
+})
 
 describe.each([
   ['confined', true],

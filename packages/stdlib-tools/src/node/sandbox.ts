@@ -87,6 +87,7 @@ export class FileSandbox {
       throw new SandboxViolation('file_access', `File access violation: ${access} on '${path}' - outside the allowed roots`)
     }
     this.checkNames(absolute, path, access)
+    if (access === 'delete') this.checkRoots(absolute, path, 'path')
     const found = keepLast ? realpathOfDeepest(dirname(absolute)) : realpathOfDeepest(absolute)
     const real = keepLast ? join(found.path, basename(absolute)) : found.path
     if (found.loop || !this.allows(real, access, 'real')) {
@@ -96,6 +97,7 @@ export class FileSandbox {
       )
     }
     this.checkNames(real, path, access)
+    if (access === 'delete') this.checkRoots(real, path, 'real')
     if (this.symlinks === 'deny' && this.throughLink(absolute, keepLast)) {
       throw new SandboxViolation(
         'symlink_denied',
@@ -173,6 +175,15 @@ export class FileSandbox {
   private checkNames(absolute: string, path: string, access: FileAccess): void {
     if (this.isDenied(absolute))
       throw new SandboxViolation('file_access', `File access violation: ${access} on '${path}' - the name is denied`)
+  }
+
+  /** What the host gave may be emptied, and is neither taken away nor moved. */
+  private checkRoots(absolute: string, path: string, form: 'path' | 'real'): void {
+    if (this.roots.some((root) => isWithin(root[form], absolute)))
+      throw new SandboxViolation(
+        'file_access',
+        `File access violation: delete on '${path}' - it is an allowed root, or holds one`,
+      )
   }
 
   /** Only components below the root count: the root itself was chosen by the host. */

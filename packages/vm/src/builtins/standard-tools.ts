@@ -10,12 +10,19 @@ import { HarnList } from '../values/list.js'
 import { display } from '../values/display.js'
 import { fromPlain } from '../values/plain.js'
 import type { Plain } from '../effects/effect.js'
-import type { Value } from '../values/value.js'
+import type { Int, Value } from '../values/value.js'
 
 /** Arguments that a tool can be called with; the result is left out where it depends on chance, time or the world. */
 export interface StandardExample {
   readonly args: { readonly [name: string]: Plain }
   readonly result?: Plain
+}
+
+/** `path` begins with `$`. */
+export interface ArgumentProblem {
+  readonly path: string
+  readonly expected: string
+  readonly actual: string
 }
 
 interface StandardTool {
@@ -31,6 +38,8 @@ interface StandardTool {
   readonly required: readonly string[]
   readonly examples: readonly StandardExample[]
   readonly args: (args: HarnDict) => Value[]
+  /** What is wrong with arguments that fit the schema. */
+  readonly problem?: (args: HarnDict) => ArgumentProblem | null
   /** The tool's result made of what the builtin gives; that itself by default. */
   readonly answer?: (value: Value, args: HarnDict) => Value
 }
@@ -350,12 +359,19 @@ const TABLE: Readonly<Record<StandardToolId, StandardTool>> = {
     required: ['key'],
   },
   'crypto.uuid': plainTool('A random UUID (version 4).', {}, { args: {} }, 'random'),
-  'crypto.random_int': plainTool(
-    'A random whole number between two, both possible.',
-    { min: integer, max: integer },
-    { args: { min: 3, max: 3 }, result: 3 },
-    'random',
-  ),
+  'crypto.random_int': {
+    ...plainTool(
+      'A random whole number between two, both possible.',
+      { min: integer, max: integer },
+      { args: { min: 3, max: 3 }, result: 3 },
+      'random',
+    ),
+    // The builtin gives nil, as the reference does.
+    problem: (args) =>
+      (args.get('min') as Int) > (args.get('max') as Int) // of the schema
+        ? { path: '$.max', expected: `${display(args.get('min')!)} or more`, actual: display(args.get('max')!) }
+        : null,
+  },
   'crypto.ed25519_keygen': plainTool('A fresh key pair: public_key and secret_key in base64.', {}, { args: {} }, 'random'),
   'crypto.ed25519_sign': plainTool(
     'The Ed25519 signature of a text, in base64.',
@@ -472,6 +488,11 @@ function entryOf(id: string, tool: StandardTool): HarnDict {
 export function standardCall(id: string, args: HarnDict): { readonly builtin: string; readonly args: Value[] } | null {
   const tool = toolOf(id)
   return tool === null ? null : { builtin: STANDARD_TOOL_BUILTINS[id as StandardToolId], args: tool.args(args) }
+}
+
+/** What is wrong with arguments that fit the schema of a standard tool, or null. */
+export function standardProblem(id: string, args: HarnDict): ArgumentProblem | null {
+  return toolOf(id)?.problem?.(args) ?? null
 }
 
 /** What a standard tool gives for what its builtin gave. */

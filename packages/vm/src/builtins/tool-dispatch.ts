@@ -25,7 +25,7 @@ import type { AppliedGrant } from './grants.js'
 import { egressRefusal } from './http-egress.js'
 import { popScope, pushScope } from './policy-scopes.js'
 import { closestOf } from '@bridle/compiler/signatures'
-import { standardAnswer, standardCall, standardEntry, STANDARD_TOOLS } from './standard-tools.js'
+import { standardAnswer, standardCall, standardEntry, standardProblem, STANDARD_TOOLS } from './standard-tools.js'
 import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
 import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './tool-cache.js'
 import { factsOfEntry, hostEntry, serverOfEntry } from './tool-entry.js'
@@ -402,6 +402,13 @@ function policyUnderGrants(state: DispatchState, policy: RetryPolicy): RetryPoli
 
 /** Through the builtin, with the grants of the call around it: a redirect is a request of its own, and must fit them too. */
 function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result {
+  const problem = standardProblem(state.name, args)
+  if (problem !== null) {
+    const { path, expected, actual } = problem
+    const reason = `expected ${expected}, got ${actual}`
+    const details = HarnDict.of({ path, expected, actual, reason })
+    return refuseWith(ctx, state, 'invalid_args', `Invalid arguments at ${path}: ${reason}`, details)
+  }
   const call = standardCall(state.name, args)!
   const area = `${state.name.split('.')[0]!}.*`
   for (const { scope, grant } of state.applied) {
