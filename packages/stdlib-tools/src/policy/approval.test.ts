@@ -70,6 +70,25 @@ describe('tool calls that need approval', () => {
     ).toBe(`${expected}\n`)
   })
 
+  test('arguments that a person changed are held to the grants of the call, and do not reach the tool', async () => {
+    const source = `
+import { with_grants } from "std/grants"
+import { with_policies } from "std/policy"
+import { tool_call } from "std/tools"
+
+tool_bind(tool_define(tool_registry(), "write", "", {parameters: {path: "string"}, handler: { a -> "wrote \${a.path}" }}))
+fn attempt() { return try { tool_call("write", {path: "out/a"}) } catch (e) { "\${e.code} \${e.attempt}" } }
+println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> with_grants({write: {path: "out"}}, attempt) }))
+`
+    const changedTo = (path: string): Promise<string> =>
+      outputOf(
+        source,
+        asking(() => ({ granted: true, args: { path } })),
+      )
+    expect(await changedTo('out/b')).toBe('wrote out/b\n')
+    expect(await changedTo('secret')).toBe('policy_violation 0\n')
+  })
+
   test('a host that throws, and no host at all', async () => {
     const failing = asking(() => {
       throw new Error('desk is closed')

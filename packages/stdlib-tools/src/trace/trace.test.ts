@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { VirtualClock } from '../clock.js'
 import { sha256InScript } from '../hash.js'
 import { MemoryJournal } from '../journal.js'
 import { otelTrace } from '../otel/index.js'
@@ -14,6 +15,7 @@ import { GENESIS, canonicalJson, hashOfEvent, verifyTrace } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
 import { buildGraph } from './graph.js'
 import { MemoryTrace } from './recorder.js'
+import { approvalProvider } from '../policy/approval.js'
 import { Redactor } from './redact.js'
 
 async function traced(
@@ -98,6 +100,25 @@ tool_call("http.get", {url: "https://a.test/y"})`
       details: { name: 'Fetch', success: false, denied: true, attempts: 0, error: { code: 'egress_blocked' } },
     })
     expect(call!.policy_hash).toMatch(/^sha256:/)
+  })
+
+  test('a denied call has latency 0 also when somebody was asked for a while', async () => {
+    const clock = new VirtualClock()
+    const source = `
+import { with_policies } from "std/policy"
+import { tool_try } from "std/tools"
+let registry = tool_define(tool_registry(), "write", "", {handler: { a -> a }})
+println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> unwrap_err(tool_try("write", {}, {registry: registry})).code }))`
+    const person = approvalProvider(() => {
+      clock.advance(700)
+      return { granted: false }
+    })
+    const { trace, output } = await traced(source, { clock, providers: [person], grants: ['approval'] })
+    expect(output).toBe('approval_denied\n')
+    const denied = calls(trace).find(({ tool_id }) => tool_id === 'write')
+    expect(denied).toMatchObject({ latency_ms: 0, details: { denied: true, success: false } })
+    // The time did pass, and is that of the question.
+    expect(Date.parse(denied!.timestamp) - Date.parse(trace.events[0]!.timestamp)).toBe(700)
   })
 
   test('the ceiling of the host binds aliases, ids and builtins alike, and is not widened', async () => {
@@ -443,6 +464,26 @@ describe('the graph', () => {
     const { path, durationMs } = buildGraph(events).criticalPath()
     expect(path.map(({ id }) => id)).toEqual(['run', 'slow', 'inner'])
     expect(durationMs).toBe(70)
+  })
+
+  test('the time of the run itself is not that of its longest call', () => {
+    const late = events.map((each) => (each.kind === 'run_end' ? { ...each, timestamp: '2026-01-01T00:00:09.000Z' } : each))
+    const graph = buildGraph(late)
+    expect(graph.nodes[0]!.durationMs).toBe(9000)
+    expect(graph.criticalPath().durationMs).toBe(70)
+  })
+
+  test('what follows what is told within a task, not across tasks', () => {
+    const { edges } = buildGraph(events)
+    expect(edges.filter(({ kind }) => kind === 'temporal')).toEqual([{ kind: 'temporal', from: 'use', to: 'bad' }])
+  })
+
+  test("outputs that are short or kept secret are nobody's argument", () => {
+    const passed = (output: string): number =>
+      buildGraph([event(1, 'a', 1, { output }), event(2, 'b', 1, { args: { text: output } })]).edges.filter(
+        ({ kind }) => kind === 'data',
+      ).length
+    expect(['yes', 'four', '[redacted]'].map(passed)).toEqual([0, 1, 0])
   })
 
   test('edges, queries and forms', () => {

@@ -23,6 +23,16 @@ test.each<[Backoff, readonly number[]]>([
   expect(delays.map((_, n) => backoffDelay(policy, n))).toEqual(delays)
 })
 
+test.each<Backoff>(['constant', 'linear', 'exponential', 'fibonacci'])('%s never waits longer than the cap', (backoff) => {
+  const policy = policyOf({ backoff, max_retries: 20, base_delay_ms: 700, max_delay_ms: 500 })
+  expect([0, 1, 7].map((n) => backoffDelay(policy, n))).toEqual([500, 500, 500])
+})
+
+test('no base is no wait, however many retries were made', () => {
+  const policy = policyOf({ max_retries: 5000, base_delay_ms: 0 })
+  expect([0, 63, 2000].map((n) => backoffDelay(policy, n))).toEqual([0, 0, 0])
+})
+
 test('far retries stay at the cap', () => {
   const policy = policyOf({ max_retries: 1000 })
   expect([62, 63, 64, 500].map((n) => backoffDelay(policy, n))).toEqual([10_000, 10_000, 10_000, 10_000])
@@ -32,6 +42,13 @@ test('the wait that a failure asks for is taken as it is, up to the cap', () => 
   const policy = policyOf({ max_retries: 3, max_delay_ms: 5000 })
   expect(retryDelay(policy, error('rate_limit', { retry_after_ms: 1234 }), 'call_1', 0)).toBe(1234)
   expect(retryDelay(policy, error('rate_limit', { retry_after_ms: 99_000 }), 'call_1', 0)).toBe(5000)
+  expect(retryDelay(policy, error('rate_limit', { retry_after_ms: 0 }), 'call_1', 0)).toBe(0)
+})
+
+test('jitter differs between the retries of a call', () => {
+  const policy = policyOf({ backoff: 'constant', max_retries: 20, base_delay_ms: 1000 })
+  const delays = Array.from({ length: 8 }, (_, n) => retryDelay(policy, error('timeout'), 'call_1', n))
+  expect(new Set(delays).size).toBeGreaterThan(4)
 })
 
 test('jitter stays within a quarter and the cap, and is the same for the same call', () => {
