@@ -5,10 +5,10 @@ const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const BASE64URL = `${BASE64.slice(0, 62)}-_`
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-const ascii = new TextDecoder()
+let ascii: TextDecoder | null = null
 
 /** Codes of the characters of an alphabet, by digit; and digits by code, 255 for what is none. */
-function tablesOf(alphabet: string): { readonly codes: Uint8Array; readonly digits: Uint8Array } {
+function makeTables(alphabet: string): Tables {
   const codes = Uint8Array.from(alphabet, (char) => char.charCodeAt(0))
   const digits = new Uint8Array(256).fill(NO_DIGIT)
   codes.forEach((code, digit) => {
@@ -19,19 +19,29 @@ function tablesOf(alphabet: string): { readonly codes: Uint8Array; readonly digi
 
 const NO_DIGIT = 255
 
-const TABLES: ReadonlyMap<string, ReturnType<typeof tablesOf>> = new Map(
-  [HEX, BASE64, BASE64URL, BASE32].map((alphabet) => [alphabet, tablesOf(alphabet)]),
-)
+interface Tables {
+  readonly codes: Uint8Array
+  readonly digits: Uint8Array
+}
+
+/** Of the alphabets that were used. */
+const known = new Map<string, Tables>()
+
+function tablesOf(alphabet: string): Tables {
+  let tables = known.get(alphabet)
+  if (tables === undefined) known.set(alphabet, (tables = makeTables(alphabet)))
+  return tables
+}
 
 export function encodeHex(bytes: Uint8Array): string {
-  const { codes } = TABLES.get(HEX)!
+  const { codes } = tablesOf(HEX)
   const out = new Uint8Array(2 * bytes.length)
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
     out[2 * at] = codes[byte >> 4]!
     out[2 * at + 1] = codes[byte & 15]!
   }
-  return ascii.decode(out)
+  return (ascii ??= new TextDecoder()).decode(out)
 }
 
 const CHUNK = 4096
@@ -49,7 +59,7 @@ export function decodeHex(given: string): Uint8Array | string {
   const text = byteText(given)
   if (text.length % 2 !== 0) return 'Odd number of digits'
   const bytes = new Uint8Array(text.length / 2)
-  const { digits } = TABLES.get(HEX)!
+  const { digits } = tablesOf(HEX)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     // Capital letters have the small ones 32 codes behind them.
@@ -62,7 +72,7 @@ export function decodeHex(given: string): Uint8Array | string {
 
 /** Digits of `bits` bits each, most significant first; the last is filled up with zero bits. */
 function encodeDigits(bytes: Uint8Array, alphabet: string, bits: number): string {
-  const { codes } = TABLES.get(alphabet)!
+  const { codes } = tablesOf(alphabet)
   const out = new Uint8Array(Math.ceil((bytes.length * 8) / bits))
   const mask = (1 << bits) - 1
   let filled = 0
@@ -78,7 +88,7 @@ function encodeDigits(bytes: Uint8Array, alphabet: string, bits: number): string
     buffer &= (1 << held) - 1
   }
   if (held > 0) out[filled] = codes[(buffer << (bits - held)) & mask]!
-  return ascii.decode(out)
+  return (ascii ??= new TextDecoder()).decode(out)
 }
 
 function pad(text: string, group: number): string {
@@ -91,7 +101,7 @@ function badSymbol(text: string, at: number): string {
 
 /** Digits back to bytes. Left-over bits must be zero, so that every byte sequence has one text only. */
 function decodeDigits(text: string, alphabet: string, bits: number): Uint8Array | string {
-  const { digits } = TABLES.get(alphabet)!
+  const { digits } = tablesOf(alphabet)
   const bytes = new Uint8Array(Math.floor((text.length * bits) / 8))
   let buffer = 0
   let held = 0
@@ -150,15 +160,17 @@ export function encodeAsciiBase64(text: string): string | null {
   return btoa(text)
 }
 
-const utf8 = new TextEncoder()
+let utf8: TextEncoder | null = null
 /** Written to and never read. */
-const scratch = new Uint8Array(8192)
+let scratch: Uint8Array | null = null
 
 /**
  * By the length of its UTF-8, a piece at a time: a search for another character takes 8 to 15 times as long as `btoa` itself for texts up to
  * 10,000 characters, and an encoder that makes its own bytes 9 times; this takes half of it.
  */
 function isAscii(text: string): boolean {
+  utf8 ??= new TextEncoder()
+  scratch ??= new Uint8Array(8192)
   for (let at = 0; at < text.length; at += scratch.length) {
     const piece = text.length <= scratch.length ? text : text.slice(at, at + scratch.length)
     const { read, written } = utf8.encodeInto(piece, scratch)

@@ -80,11 +80,13 @@ function camel(parts: readonly string[]): string {
   return parts.map((word, at) => (at === 0 ? word : upperFirst(word))).join('')
 }
 
-// A word starts at an upper-case letter behind a lower-case letter or digit, and at one that ends an acronym.
-const WORD_START = /(?<=[\p{Ll}0-9])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+// A word starts at an upper-case letter behind a lower-case letter or digit, and at one that ends an acronym. Made when it is used: V8
+// builds the sets of letters of all of Unicode for it.
+let wordStart: RegExp | null = null
 
 function humps(text: string, separator: string): string {
-  return text.split(WORD_START).join(separator).toLowerCase()
+  wordStart ??= /(?<=[\p{Ll}0-9])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+  return text.split(wordStart).join(separator).toLowerCase()
 }
 
 function titleCase(text: string): string {

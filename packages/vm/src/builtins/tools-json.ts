@@ -26,11 +26,13 @@ export function jsonFloat(v: number): string {
   return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** Of each byte; made when it is used, because filling it takes half a millisecond of a start. */
+let hexOfByte: readonly string[] | null = null
 
 export function bytesToHex(bytes: Uint8Array): string {
+  const hex = (hexOfByte ??= Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')))
   let text = ''
-  for (const byte of bytes) text += HEX[byte]
+  for (const byte of bytes) text += hex[byte]
   return text
 }
 
@@ -140,17 +142,22 @@ export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** What Rust's `{:?}` escapes besides the named ones: control, format, unassigned, separators but the space, marks. */
-const UNPRINTABLE = /^(?:[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Mn}\p{Me}]|(?! )\p{Zs})$/u
+/**
+ * What Rust's `{:?}` escapes besides the named ones: control, format, unassigned, separators but the space, marks. Classes of characters
+ * are made when they are used: the sets of all of Unicode that V8 builds for them would be part of every start.
+ */
+let unprintable: RegExp | null = null
 
 /** Which characters of the first plane are: 1 printable, 2 not, 0 nobody has asked. Classes of characters take V8 microseconds each. */
-const ASKED = new Uint8Array(1 << 16)
+let asked: Uint8Array | null = null
 
 function isUnprintable(char: string): boolean {
-  if (char.length > 1) return UNPRINTABLE.test(char)
+  unprintable ??= /^(?:[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Mn}\p{Me}]|(?! )\p{Zs})$/u
+  if (char.length > 1) return unprintable.test(char)
+  asked ??= new Uint8Array(1 << 16)
   const code = char.charCodeAt(0)
-  if (ASKED[code] === 0) ASKED[code] = UNPRINTABLE.test(char) ? 2 : 1
-  return ASKED[code] === 2
+  if (asked[code] === 0) asked[code] = unprintable.test(char) ? 2 : 1
+  return asked[code] === 2
 }
 
 /** Characters that are quoted for a unit, as a power of two. */
