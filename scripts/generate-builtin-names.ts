@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { BuiltinFamily } from '@bridle/vm'
 import { agentFamilies } from '../packages/vm/src/builtins/families-agents.js'
 import { commonFamilies } from '../packages/vm/src/builtins/families-common.js'
+import { jsonFamilies } from '../packages/vm/src/builtins/families-json.js'
 import { mcpFamilies } from '../packages/stdlib-tools/src/builtins/families-mcp.js'
 import { root } from './workspace.mjs'
 
@@ -29,7 +30,8 @@ export const ${constant} = {
 const files = [
   [
     'packages/vm/src/builtins/later.generated.ts',
-    namesOf('COMMON_NAMES', 'families-common.ts', commonFamilies()) +
+    namesOf('JSON_NAMES', 'families-json.ts', jsonFamilies()) +
+      namesOf('COMMON_NAMES', 'families-common.ts', commonFamilies()) +
       namesOf('AGENT_NAMES', 'families-agents.ts', agentFamilies()),
   ],
   ['packages/stdlib-tools/src/builtins/later.generated.ts', namesOf('MCP_NAMES', 'families-mcp.ts', mcpFamilies())],

@@ -9,7 +9,9 @@ import { commandPolicyFamily } from './command-policy.js'
 import { compactionFamily } from './compaction.js'
 import { evalPacksFamily } from './eval-packs.js'
 import { eventLogFamily } from './event-log.js'
+import { flowFamily } from './flow.js'
 import { frictionFamily } from './friction.js'
+import { grantsFamily } from './grants.js'
 import { handoffFamily } from './handoff.js'
 import { hitlFamily } from './hitl.js'
 import { hooksFamily } from './hooks.js'
@@ -56,7 +58,9 @@ export function agentFamilies(): readonly BuiltinFamily[] {
     compactionFamily,
     evalPacksFamily,
     eventLogFamily,
+    flowFamily,
     frictionFamily,
+    grantsFamily,
     handoffFamily,
     hitlFamily,
     hooksFamily,

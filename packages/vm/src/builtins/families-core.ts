@@ -5,10 +5,7 @@ import { atomicsFamily } from './atomics.js'
 import { channelsFamily } from './channels.js'
 import { coreFamily } from './core.js'
 import { dictsFamily } from './dicts.js'
-import { flowFamily } from './flow.js'
-import { grantsFamily } from './grants.js'
 import { iterFamily } from './iter-methods.js'
-import { jsonFamily } from './json.js'
 import { listsFamily } from './lists.js'
 import { mathFamily } from './math.js'
 import { rangesFamily } from './ranges.js'
@@ -25,10 +22,7 @@ export const CORE_FAMILIES: readonly BuiltinFamily[] = withCharges([
   channelsFamily,
   coreFamily,
   dictsFamily,
-  flowFamily,
-  grantsFamily,
   iterFamily,
-  jsonFamily,
   listsFamily,
   mathFamily,
   rangesFamily,

@@ -24,6 +24,7 @@ import type { GrantRecord, GrantValue, GrantViolation, GrantedTool, ImportCeilin
 import { builtin, family, frame } from './builtin.js'
 import { popScope, pushScope, scopesOf } from './policy-scopes.js'
 import { toolError } from './tool-errors.js'
+import { UNTRACED } from './trace-log.js'
 import { thrown } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -437,9 +438,6 @@ function entailed({ kind, args }: Effect): readonly Effect[] {
   if (typeof saveTo === 'string') also.push({ kind: 'fs.write', args: { op: 'write', path: saveTo } })
   return also
 }
-
-/** Field of a task inside a standard tool, whose own record in the trace says it all. */
-export const UNTRACED = 'trace.covered'
 
 function refused(ctx: Context, { tool, args }: EffectAsCall, error: HarnDict): Fault {
   const { traced } = ctx.machine

@@ -3,10 +3,12 @@
 
 import { agentFamilies } from './families-agents.js'
 import { commonFamilies } from './families-common.js'
-import { AGENT_NAMES, COMMON_NAMES } from './later.generated.js'
+import { jsonFamilies } from './families-json.js'
+import { AGENT_NAMES, COMMON_NAMES, JSON_NAMES } from './later.generated.js'
 import type { LaterFamilies } from './registry.js'
 
 export const LATER_FAMILIES: readonly LaterFamilies[] = [
+  { ...JSON_NAMES, load: jsonFamilies },
   { ...COMMON_NAMES, load: commonFamilies },
   { ...AGENT_NAMES, load: agentFamilies },
 ]

@@ -9,7 +9,6 @@ import { builtin, family, frame } from './builtin.js'
 import { chargeArguments } from './charging.js'
 import { admitByCircuit, reportToCircuit } from './circuit.js'
 import {
-  UNTRACED,
   aliasGrants,
   grantProblem,
   grantsFor,
@@ -21,6 +20,7 @@ import {
   toolBeyondImport,
   withPins,
 } from './grants.js'
+import { UNTRACED } from './trace-log.js'
 import type { AppliedGrant } from './grants.js'
 import { egressRefusal } from './http-egress.js'
 import { popScope, pushScope } from './policy-scopes.js'

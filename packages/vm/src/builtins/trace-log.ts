@@ -19,6 +19,9 @@ const MAX_EVENTS = 10_000
 
 type Listener = (record: TraceRecord) => void
 
+/** Field of a task inside a standard tool, whose own record in the trace says it all. */
+export const UNTRACED = 'trace.covered'
+
 /** Who is told of calls: the host, the script, both; null when nobody is. */
 export function listenerOf(m: Machine): Listener | null {
   const host = m.options.trace ?? null

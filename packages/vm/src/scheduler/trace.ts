@@ -1,9 +1,9 @@
 // Tells the trace about effects that builtins ask for by themselves (a tool call tells by itself, builtins/tool-dispatch.ts): one
 // record each, when its outcome reaches the script.
 
-import { UNTRACED, effectAsCall } from '../builtins/grants.js'
+import { effectAsCall } from '../builtins/grants.js'
 import { codeOfCategory } from '../builtins/tool-errors.js'
-import { listenerOf } from '../builtins/trace-log.js'
+import { UNTRACED, listenerOf } from '../builtins/trace-log.js'
 import type { Effect, EffectOutcome } from '../effects/effect.js'
 import type { SpanWork } from '../effects/span-marks.js'
 import type { TraceRecord } from '../effects/trace-records.js'

@@ -1,0 +1,10 @@
+// The family of JSON by itself: common enough not to bring all the others along, and large enough not to be part of every start.
+// Loaded when a script names one of its builtins (later-families.ts).
+
+import { withCharges } from './family-charges.js'
+import { jsonFamily } from './json.js'
+import type { BuiltinFamily } from './registry.js'
+
+export function jsonFamilies(): readonly BuiltinFamily[] {
+  return withCharges([jsonFamily])
+}
