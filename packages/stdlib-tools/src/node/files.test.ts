@@ -9,6 +9,7 @@ import {
   readFileSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -54,6 +55,13 @@ const call = effectCall()
 /** Somebody who exchanges a part of the path right after it was judged. */
 class SwappingSandbox extends FileSandbox {
   swap: () => void = () => {}
+  /** Before the opened thing is compared with the judged one. */
+  swapBack: () => void = () => {}
+
+  override recheck(...given: Parameters<FileSandbox['recheck']>): void {
+    this.swapBack()
+    super.recheck(...given)
+  }
 
   override resolve(...given: Parameters<FileSandbox['resolve']>): string {
     const judged = super.resolve(...given)
@@ -142,6 +150,43 @@ describe('between judging a path and using it', () => {
     expect(snapshot(outside)).toEqual(before)
     for (const name of ['copy', 'moved']) expect(readdirSync(root)).not.toContain(name)
   })
+
+  test.each<[string, 'fs.read' | 'fs.query' | 'fs.write', { readonly [key: string]: Plain }]>([
+    ['read', 'fs.read', { path: 'dir/sub/deep', encoding: 'utf8' }],
+    ['write', 'fs.write', { op: 'write', path: 'dir/sub/deep', data: 'x' }],
+    ['append', 'fs.write', { op: 'append', path: 'dir/sub/deep', data: 'x' }],
+    ['delete a file', 'fs.write', { op: 'delete', path: 'dir/sub/deep' }],
+    ['delete a folder', 'fs.write', { op: 'delete', path: 'dir/sub' }],
+    ['copy from', 'fs.write', { op: 'copy', path: 'dir/sub/deep', to: 'copy' }],
+    ['move from', 'fs.write', { op: 'move', path: 'dir/sub/deep', to: 'moved' }],
+    ['list', 'fs.query', { op: 'list', path: 'dir/sub' }],
+    ['stat', 'fs.query', { op: 'stat', path: 'dir/sub/deep' }],
+  ])(
+    'a folder is a link for the moment of opening and itself again when that is looked at: %s is refused',
+    (_what, kind, args) => {
+      const sandbox = new SwappingSandbox({ roots: [root] })
+      const provider = fsProvider(new Workspace({ root, sandbox, env: {} }))
+      const [dir, away] = [join(root, 'dir'), join(root, 'away')]
+      let isSwapped = false
+      sandbox.swap = () => {
+        if (isSwapped) return
+        isSwapped = true
+        renameSync(dir, away)
+        symlinkSync(outside, dir)
+      }
+      sandbox.swapBack = () => {
+        if (!existsSync(away)) return
+        rmSync(dir)
+        renameSync(away, dir)
+      }
+      const before = snapshot(outside)
+      const outcome = provider.perform({ kind, args }, call) as EffectOutcome
+      expect(existsSync(away)).toBe(false)
+      expect(outcome.ok && (outcome.value as { refused?: boolean }).refused !== true).toBe(false)
+      expect(snapshot(outside)).toEqual(before)
+      for (const name of ['copy', 'moved']) expect(readdirSync(root)).not.toContain(name)
+    },
+  )
 
   test('a file becomes a link that leads out: what stat says is not told', () => {
     const sandbox = new SwappingSandbox({ roots: [root] })

@@ -31,7 +31,7 @@ import { isAwaited, isPipe, readAwaited, writeAwaited } from './pipes.js'
 import { inFolder, removeFolder, withFolder } from './pinned-folder.js'
 import { SandboxViolation } from './sandbox.js'
 import type { FileSandbox } from './sandbox.js'
-import { appendAll, behindLinks, overwriteFile, replaceFile, writeAll } from './whole-file.js'
+import { NO_SIBLING, appendAll, behindLinks, overwriteFile, replaceFile, writeAll } from './whole-file.js'
 import { guarded } from './workspace.js'
 import type { Workspace } from './workspace.js'
 
@@ -299,7 +299,16 @@ function replaceConfined(
   data: Uint8Array,
   more: { readonly mode?: number | undefined; readonly alone?: boolean } = {},
 ): boolean {
-  return replaceFile(target, data, { ...more, check: (fd, path) => sandbox.recheck(fd, path, 'write') })
+  try {
+    return inFolder(sandbox, target, 'write', (at) =>
+      // In a folder that is pinned nothing can be exchanged; a new file in another one would stay there.
+      replaceFile(at, data, at === target ? { ...more, check: (fd, path) => sandbox.recheck(fd, path, 'write') } : more),
+    )
+  } catch (cause) {
+    // Where folders cannot be opened without the right to read them.
+    if (NO_SIBLING.has(osErrorCode(cause))) return false
+    throw cause
+  }
 }
 
 /** Replaces what the caller read: `expected` is the hash of its content, null when there was none. */
