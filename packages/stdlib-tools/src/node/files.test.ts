@@ -229,6 +229,8 @@ describe('sandbox', () => {
     ['no path', () => violation(''), 'path_malformed'],
     ['a hidden file where they are not allowed', () => violation('.env', { hidden: false }), 'file_access'],
     ['a denied name', () => violation('dir/key.pem', { deny: ['*.pem'] }), 'file_access'],
+    ['a link of another name to a denied one', () => violation('inner', { deny: ['a.txt'] }), 'file_access'],
+    ['a link of a denied name to another one', () => violation('inner', { deny: ['inner'] }), 'file_access'],
     ['deleting the root', () => violation('.', {}, 'delete'), 'file_access'],
     ['deleting the root by a way round', () => violation('dir/..', {}, 'delete'), 'file_access'],
     ['deleting the root by its name', () => violation(root, {}, 'delete'), 'file_access'],
@@ -259,6 +261,22 @@ function provider(sandboxed: boolean, options: Partial<SandboxOptions> = {}) {
     perform({ kind, args }, call) as EffectOutcome
   return ask
 }
+
+test('a chain of more links than a system follows is refused, wherever it ends', () => {
+  for (let at = 0; at < 50; at++) symlinkSync(at === 49 ? 'nothing' : `chain${at + 1}`, join(root, `chain${at}`))
+  expect(() => new FileSandbox({ roots: [root] }).resolve('chain0', 'write', root)).toThrow('a symbolic link leads outside')
+  expect(new FileSandbox({ roots: [root] }).resolve('chain30', 'write', root)).toBe(join(root, 'nothing'))
+})
+
+test('a walk of a sandbox names links that stay inside, and none that lead out or to denied names', () => {
+  const named = (options: Partial<SandboxOptions>): readonly string[] => {
+    const walked = provider(true, options)('fs.query', { op: 'walk', path: '.', followSymlinks: false })
+    const { entries } = (walked as { readonly value: { readonly entries: readonly { readonly path: string }[] } }).value
+    return entries.map(({ path }) => path.slice(root.length + 1))
+  }
+  expect(named({})).toEqual(['', 'a.txt', 'dir', 'inner'])
+  expect(named({ deny: ['a.txt'] })).toEqual(['', 'dir'])
+})
 
 test.each([
   ['delete', { path: '.' }],
