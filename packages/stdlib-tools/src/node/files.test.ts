@@ -271,7 +271,8 @@ test('a chain of more links than a system follows is refused, wherever it ends',
 test('a walk of a sandbox names links that stay inside, and none that lead out or to denied names', () => {
   const named = (options: Partial<SandboxOptions>): readonly string[] => {
     const walked = provider(true, options)('fs.query', { op: 'walk', path: '.', followSymlinks: false })
-    const { entries } = (walked as { readonly value: { readonly entries: readonly { readonly path: string }[] } }).value
+    const { entries } = (walked as unknown as { readonly value: { readonly entries: readonly { readonly path: string }[] } })
+      .value
     return entries.map(({ path }) => path.slice(root.length + 1))
   }
   expect(named({})).toEqual(['', 'a.txt', 'dir', 'inner'])
