@@ -270,6 +270,12 @@ export type Run = (ctx: Context, ...args: Value[]) => Result
 
 export type Quick = (self: Value, argument: Value) => Value | undefined
 
+/** Where a method of lists goes on when the argument `fn` (0: the first) can be called; the one before, if any, is the first `acc`. */
+export interface Each {
+  readonly frame: string
+  readonly fn: 0 | 1
+}
+
 export interface BuiltinDef {
   readonly name: string
   /** Number of declared parameters without the rest parameter. */
@@ -288,6 +294,8 @@ export interface BuiltinDef {
    * stay away: compiled code asks it first, and its short text becomes part of the caller's. null for none.
    */
   readonly quick: Quick | null
+  /** For a method that goes on as a native frame which calls its last argument for every element of the receiver; null for none. */
+  readonly each: Each | null
   /** Whether it pays for what it is given as it goes, also in families whose arguments are charged (charging.ts). */
   readonly pays: boolean
   readonly run: Run
@@ -300,6 +308,7 @@ interface Options {
   readonly borrows?: boolean
   readonly pays?: boolean
   readonly quick?: Quick
+  readonly each?: Each
 }
 
 function parseSignature(signature: string): { name: string; arity: number; rest: boolean } {
@@ -362,6 +371,7 @@ function define(receiver: string | null, signature: string, options: Options, ru
     borrows: options.borrows ?? false,
     pays: options.pays ?? false,
     quick: options.quick ?? null,
+    each: options.each ?? null,
     real: null,
     run,
     receiver,
@@ -370,7 +380,7 @@ function define(receiver: string | null, signature: string, options: Options, ru
 
 /** The same builtin, run in another way: its short ways, which would go past that, are gone. */
 export function withRun(def: BuiltinDef, run: Run): BuiltinDef {
-  return { ...def, quick: null, real: null, run }
+  return { ...def, quick: null, each: null, real: null, run }
 }
 
 /** Defines a method; the receiver is the first argument of `run` and not part of the signature: `method('list', 'map(f: closure) -> list', …)`. */

@@ -181,8 +181,10 @@ function loopMethod(
   doc: string,
   missing: (self: HarnList) => Value,
 ): BuiltinDef {
-  return method('list', `${name}(f: closure) -> ${returns}`, { doc, effects: CALLS }, (ctx, self, fn = null) =>
-    isCallable(fn) ? runLoop(ctx, `list.${loop}`, self as HarnList, fn) : missing(self as HarnList),
+  const frame = `list.${loop}`
+  const options = { doc, effects: CALLS, each: { frame, fn: 0 } } as const
+  return method('list', `${name}(f: closure) -> ${returns}`, options, (ctx, self, fn = null) =>
+    isCallable(fn) ? runLoop(ctx, frame, self as HarnList, fn) : missing(self as HarnList),
   )
 }
 
@@ -212,7 +214,7 @@ export const listCallbackMethods: readonly BuiltinDef[] = [
   method(
     'list',
     'reduce(init: any, f: closure) -> any',
-    { doc: 'Folds the elements with `f(acc, element)`.', effects: CALLS },
+    { doc: 'Folds the elements with `f(acc, element)`.', effects: CALLS, each: { frame: 'list.reduce', fn: 1 } },
     (ctx, self, init = null, fn = null) => (isCallable(fn) ? runLoop(ctx, 'list.reduce', self as HarnList, fn, init) : null),
   ),
 ]

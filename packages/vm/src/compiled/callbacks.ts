@@ -14,21 +14,25 @@ import { nothingShared, UnitWriter } from './writer.js'
 import type { FrameDef } from '../builtins/builtin.js'
 import type { LoopState } from '../builtins/lists-callbacks.js'
 import type { HarnClosure } from '../values/callable.js'
+import type { HarnList } from '../values/list.js'
 import type { Value } from '../values/value.js'
 import type { Machine } from '../vm.js'
 import type { Shared, UnitText } from './writer.js'
 
 /**
  * Goes on behind the element `at` (-1: none yet), for which the function gave `answer`; the function's activations are at `depth`.
+ * The state, whose list and `acc` are given beside it, may be null at the beginning: then it is made where something needs it.
  * The value of the builtin, or undefined as calls have it: then a fault is raised, or the native frame is the last of `leaving`.
  */
 export type ElementLoop = (
   m: Machine,
   fn: HarnClosure,
   depth: number,
-  state: LoopState,
+  list: HarnList,
+  state: LoopState | null,
   at: number,
   answer: Value,
+  acc: Value,
 ) => Value | undefined
 
 /** What a row says to the machine, which depends on whether fuel and heap are counted there. */
@@ -48,11 +52,15 @@ interface Row {
   readonly visit: (form: Form) => string
   /** Ends the loop. */
   readonly end: string
-  /** What a visit adds to the result: one element and nothing else that is charged, at most one, or whatever it likes. */
-  readonly adds: 'one' | 'some' | 'any'
+  /** Where the answer for the element before `at` still is, when that was visited in the same go; absent where it is nowhere. */
+  readonly before?: string
+  /** What a visit adds to the result: one element and nothing else that is charged, at most one, nothing, or whatever it likes. */
+  readonly adds: 'one' | 'some' | 'none' | 'any'
 }
 
-const LEAVE = 'native(m,k0,s,at,acc,y)'
+const LEAVE = 'native(m,k0,s,list,fn,out,at,acc,y)'
+
+const MAKE_STATE = 's??={list,fn,at,out:out??[],acc};'
 
 /** In a row: whether the answer holds. */
 const HOLDS = '(y===true||(y!==false&&isTruthy(y)))'
@@ -60,20 +68,20 @@ const HOLDS = '(y===true||(y!==false&&isTruthy(y)))'
 const ENDS_WITH_LIST = 'return new List(out);'
 
 function search(test: string, found: string, otherwise: string): Partial<Row> {
-  return { visit: ({ put }) => `if(${test}){${put}return ${found};}`, end: `return ${otherwise};` }
+  return { visit: ({ put }) => `if(${test}){${put}return ${found};}`, end: `return ${otherwise};`, adds: 'none' }
 }
 
 /** KEEP WITH: LOOPS of builtins/lists-callbacks.ts, which these say again where it is worth it. */
 const QUICK_ROWS: Readonly<Record<string, Partial<Row>>> = {
-  'list.map': { visit: ({ keep, grown }) => keep + grown, end: ENDS_WITH_LIST, adds: 'one' },
+  'list.map': { visit: ({ keep, grown }) => keep + grown, end: ENDS_WITH_LIST, adds: 'one', before: 'out[at-1]' },
   'list.filter': { visit: ({ grown }) => `if(${HOLDS}){out.push(x);${grown}}`, end: ENDS_WITH_LIST, adds: 'some' },
-  'list.reduce': { args: ['acc', 'x'], visit: () => 'acc=y;', end: 'return acc;' },
+  'list.reduce': { args: ['acc', 'x'], visit: () => 'acc=y;', end: 'return acc;', adds: 'none', before: 'acc' },
   'list.find': search(HOLDS, 'x', 'null'),
   'list.find_index': search(HOLDS, 'at', '-1'),
   'list.any': search(HOLDS, 'true', 'false'),
   'list.all': search(`!${HOLDS}`, 'false', 'true'),
   'list.none': search(HOLDS, 'false', 'true'),
-  'list.sort_by': { visit: ({ keep, grown }) => keep + grown, adds: 'one' },
+  'list.sort_by': { visit: ({ keep, grown }) => keep + grown, adds: 'one', before: 'out[at-1]' },
 }
 
 /** Works for every frame: its functions get to see the state as a step would show it. */
@@ -84,7 +92,7 @@ function anyRow({ loop }: FrameDef): Row {
     visit: ({ put, get }) =>
       `s.at=at;n=out.length;${put}w=k1.visit(s,x,y);if(w!==undefined)return w;` +
       `acc=s.acc;if(out.length>n)m.chargeHeap(16*(out.length-n));${get}`,
-    end: `s.at=size;w=k1.end(s,m.context);return w===CONTROL?${LEAVE}:w;`,
+    end: `${MAKE_STATE}s.at=size;s.out=out;w=k1.end(s,m.context);return w===CONTROL?${LEAVE}:w;`,
     adds: 'any',
   }
 }
@@ -103,12 +111,12 @@ export function elementText(m: Machine, fn: HarnClosure | null, def: FrameDef): 
     `if(w===undefined)return m.raised===null?${LEAVE}:undefined;y=w;`
   const begin =
     // Nobody assigns to a list that a builtin was given, and what is appended to it lies behind its end.
-    'const {list}=s,items=list.items,size=list.length;let out=s.out,acc=s.acc,x=at<0?null:items[at],n=0,w;' +
-    (inner === '' ? '' : 'let t,v,b=null,o=0,q=0,g=0,h=0,W=0,lim=0;') +
-    [...shared.slots].map(([name, start]) => `let ${name}=${start};`).join('') +
+    (row.adds === 'any' ? MAKE_STATE.replace('out??[]', '[]') : '') +
+    `const items=list.items,size=list.length;let out=${row.adds === 'none' ? 'null' : 's===null?[]:s.out'},x=at<0?null:items[at],n=0,w;` +
+    (inner === '' ? '' : 'let o=0,W=0,lim=0,last=0,answer=null;') +
     [...shared.tests].map(([value, name]) => `const ${name}=${value};`).join('')
   const constants = shared.constants.map((_, at) => `const k${at}=K[${at}];`).join('')
-  const text = `${constants}return function(m,fn,d,s,at,y){${begin}for(;;){${turn}}}`
+  const text = `${constants}return function(m,fn,d,list,s,at,y,acc){${begin}for(;;){${turn}}}`
   return { text, sites: shared.sites, constants: shared.constants, expects: [] }
 }
 
@@ -120,13 +128,13 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
   const { states } = call.solve(new Uint8Array(code.frameSize).fill(ANY), 0)
   if (!isQuietCallee(call, states)) return ''
   const room = '(m.heapTrip-m.heapCharged)/16'
-  const grows = row.adds !== 'any'
+  const grows = row.adds === 'one' || row.adds === 'some'
   const count = (made: string): string => (row.adds === 'one' ? made : 'out.length')
   /** Charges what the result has grown by; `made` are the elements that were visited. */
   const flush = (made: string): string => (grows ? `m.heapCharged+=16*(${count(made)}-o);o=${count(made)};` : '')
   // A result with an element for each begins as a copy of the list: to grow by one each time takes V8 three times as long.
   const cut = (made: string): string => (row.adds === 'one' ? `if(out.length>${made})out.length=${made};` : '')
-  const start = row.adds === 'one' ? 'if(at<0)out=s.out=items.slice(0,lim+1);' : ''
+  const start = row.adds === 'one' ? 'if(at<0)out=items.slice(0,lim+1);' : ''
   const keep = 'if(at<out.length)out[at]=y;else out.push(y);'
   // Elements that come behind `at`, for `fuel` units, of which `less` were visited.
   const limit = (fuel: string, less: string): string =>
@@ -134,6 +142,8 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
   const put = `m.fuel=W-2*at;${flush('at+1')}`
   const get = `W=m.fuel+2*at;lim=${limit('m.fuel', '')};`
   let mayEnd = false
+  let mayLeave = false
+  const before = row.before === undefined ? 'b' : `at>first?${row.before}:given`
   const writer = new UnitWriter(
     { graph: call.graph, kind: 'callee', entry: call.graph.entry, sample: () => undefined, machine, closure },
     {
@@ -159,18 +169,27 @@ function innerLoop(machine: Machine, closure: HarnClosure, row: Row, args: strin
         )
       },
       lookForOwners: () => '',
-      left: () => `${flush('at')}${cut('at')}y=b;return ${LEAVE};`,
+      left: () => {
+        mayLeave = true
+        return `${flush('at')}${cut('at')}y=${before};return ${LEAVE};`
+      },
       raised: () => `${flush('at')}return;`,
       result: (value) => `y=${value()};break C;`,
     },
   )
   const body = writer.body()
   const entry = states.get(call.graph.entry)!
-  const given = row.args.map((each, slot) => (entry[slot] === UNSET ? '' : `${writer.any(slot)}=${each};`)).join('')
+  const give = row.args.map((each, slot) => (entry[slot] === UNSET ? '' : `${writer.any(slot)}=${each};`)).join('')
   // Fuel or heap was used up on the way: the answer waits to be visited.
   const end = mayEnd ? `if(lim===-2){m.fuel=W-2*at+1;${flush('at')}${cut('at')}return ${LEAVE}}` : ''
+  const slots = [...shared.slots].map(([name, start]) => `,${name}=${start}`).join('')
+  const keepsAnswer = mayLeave && row.before === undefined
+  // Variables of the turn alone, and what is behind the loop assigned at its end: whatever lives on from turn to turn V8 keeps in the
+  // form of any value, and that takes as long as all the rest of a short function.
   return (
-    `o=out.length;${get}if(at<lim){${start}do{at++;x=items[at];b=y;${args}${given}C:{${body}}${end}` +
-    `${row.visit({ keep, grown: '', put, get })}}while(at<lim);${put}${cut('at+1')}}`
+    `${grows ? 'o=out.length;' : ''}${get}if(at<lim){${start}const given=y,first=at+1|0;{let at=first-1|0${keepsAnswer ? ',b=given' : ''};for(;;){` +
+    `at=at+1|0;const x=items[at];let y,t,v,q=0,g=0,h=0${slots};${args}${give}C:{${body}}${end}` +
+    `${row.visit({ keep, grown: '', put, get })}if(at>=lim){last=at;answer=y;break}${keepsAnswer ? 'b=y;' : ''}}}` +
+    `at=last;y=answer;${put}${cut('at+1')}}`
   )
 }

@@ -46,7 +46,8 @@ import { checkParameter } from '../interpreter/param-check.js'
 import { MAX_NESTED_CALLS } from '../scheduler/task.js'
 import { isDirect } from './direct.js'
 import { missed, missedAtEntry } from './feedback.js'
-import type { BuiltinDef, FrameState, Result } from '../builtins/builtin.js'
+import type { BuiltinDef, Result } from '../builtins/builtin.js'
+import type { LoopState } from '../builtins/lists-callbacks.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Site } from './site.js'
 import type { HarnGenerator } from '../values/handles.js'
@@ -120,10 +121,22 @@ function leaveRun(m: Machine): void {
   m.raised = leavingRun(m.raised!)
 }
 
-/** The native frame of a list method whose loop left (callbacks.ts). */
-function native(m: Machine, frame: string, state: FrameState, at: number, acc: Value, result: Value): Left {
-  state['at'] = at
-  state['acc'] = acc
+/** The native frame of a list method whose loop left (callbacks.ts); `made` is null while there is no state yet. */
+function native(
+  m: Machine,
+  frame: string,
+  made: LoopState | null,
+  list: HarnList,
+  fn: HarnClosure,
+  out: Value[] | null,
+  at: number,
+  acc: Value,
+  result: Value,
+): Left {
+  const state = made ?? { list, fn, at, out: [], acc }
+  state.at = at
+  state.acc = acc
+  if (out !== null) state.out = out
   m.leaving.push({ site: null, frame, state, result })
 }
 

@@ -89,6 +89,7 @@ export function forget(code: FunctionCode): void {
   code.compiled.entered.length = 0
   code.compiled.beginning = null
   code.compiled.loops.clear()
+  code.compiled.lastFrame = ''
   code.compiled.lastLoop = null
 }
 

@@ -804,7 +804,7 @@ function callMethod(w: UnitWriter, i: Instr, block: Block): string {
   const finish = (text: string): string => `${beforeLong(w, i)}${text}${methodControl(w, i, block)}${w.any(i.a)}=t;`
   const anyMethod = `t=${i.c <= 2 ? `method${i.c}` : 'methodN'}(m,${w.constant(i)},${receiver}${more(args.join(','))});if(t===undefined){${w.exit(i)}}`
   if (w.typeOf(i.b) === FLOAT) return finish(anyMethod)
-  const seen = seenMethod(w, i, receiver, args)
+  const seen = seenMethod(w, i, block, receiver, args)
   const structCall =
     `t=structMethod(m,${receiver},${w.constant(name)},${i.pc});` +
     `if(t===null||t.code.jitCount!==${i.c + 1}||d>=m.floor||d>=m.limits.frames||--m.fuel<0){${w.restart(i)}}` +
@@ -819,6 +819,7 @@ function callMethod(w: UnitWriter, i: Instr, block: Block): string {
 function seenMethod(
   w: UnitWriter,
   i: Instr,
+  block: Block,
   receiver: string,
   args: readonly string[],
 ): { readonly test: string; readonly text: string } | null {
@@ -836,7 +837,23 @@ function seenMethod(
   const count = def.rest ? Math.max(args.length, def.arity) : def.arity
   const given = Array.from({ length: count }, (_, at) => args[at] ?? 'null')
   const run = `m.context.argc=${args.length};m.spent=0;t=${w.constant(def)}.run(m.context,${receiver}${more(given.join(','))});`
-  return { test, text: quickly(w, def, [receiver, ...args], run) }
+  return { test, text: forEach(w, i, block, def, args, quickly(w, def, [receiver, ...args], run)) }
+}
+
+/**
+ * A method that calls a function for every element is the loop that this function has for it, where it was called for that method
+ * last: V8 sees the same loop again and takes it into the caller's text. KEEP WITH: Tier.elements.
+ */
+function forEach(w: UnitWriter, i: Instr, block: Block, { each }: BuiltinDef, args: readonly string[], run: string): string {
+  if (each === null || args.length <= each.fn) return run
+  const fn = args[each.fn]!
+  const first = each.fn === 0 ? 'null' : args[each.fn - 1]!
+  return (
+    `if(${fn} instanceof Closure&&(t=${fn}.code.compiled).lastFrame===${w.constant(each.frame)}&&d+2<m.floor&&d<m.limits.frames){` +
+    `m.spent=0;q=m.deepest;m.deepest=d+2+RUN>m.floor?m.floor:d+2+RUN;` +
+    `t=t.lastLoop(m,${fn},d+2,${w.value(i.b)},null,-1,null,${first});m.deepest=q;if(t===undefined)${w.afterCall(i, block, true)}` +
+    `}else{${run}}`
+  )
 }
 
 /** As control; a method that calls a function for every element goes on right here. */

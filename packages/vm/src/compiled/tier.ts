@@ -156,7 +156,7 @@ export class Tier {
     m.context.action = null
     const top = m.deepest
     m.deepest = Math.min(m.floor, depth + 1 + MAX_NESTED_CALLS)
-    const value = loop(m, fn, depth + 2, state, -1, null)
+    const value = loop(m, fn, depth + 2, state.list, state, -1, null, state.acc)
     m.deepest = top
     return value
   }
@@ -178,7 +178,7 @@ export class Tier {
     m.fuel++
     this.begin(co, co.fp + 1)
     const { fuel } = m
-    const value = this.elementLoop(fn, def, list.length - at)(m, fn, co.fp + 1, state, at, co.regs[co.base]!)
+    const value = this.elementLoop(fn, def, list.length - at)(m, fn, co.fp + 1, list, state, at, co.regs[co.base]!, state.acc)
     if (value !== undefined) {
       popNative(m, task)
       m.give(co, value)
