@@ -10,7 +10,7 @@ import { stringFrames, stringFunctions } from './strings-functions.js'
 import { linesOf, repeatText, replaceAll, splitText, trim, trimEnd, trimStart } from './strings-text.js'
 import { HarnList } from '../values/list.js'
 import { scan } from '../values/meter.js'
-import { characterAt, codePointLength, hasSurrogates, quickLength, sliceText } from '../values/text-order.js'
+import { characterAt, codePointLength, hasPairUpTo, hasSurrogates, quickLength, SHORT, sliceText } from '../values/text-order.js'
 import { chargeLastSearch, chargeSearch, findLastText, findText, isPart, isQuickSearch } from '../values/text-search.js'
 import type { Value } from '../values/value.js'
 
@@ -74,29 +74,36 @@ function stringMethod(
 /** Characters that `startsWith` compares for a unit, as a power of two: V8 takes them one by one. */
 const COMPARED_BITS = 7
 
-/** `find` as it is where looking costs nothing: two short texts. */
-function quickSearch(find: (text: string, part: string) => Value | undefined): Quick {
-  return (text, part) =>
-    typeof text === 'string' && typeof part === 'string' && isQuickSearch(text, part) ? find(text, part) : undefined
+// What looking for a part gives where it costs nothing, two short texts. Each a function of its own, with nothing called through a
+// variable: V8 would keep what it saw for all of them in one place, and take none of them into compiled code.
+
+const quickContains: Quick = (text, part) =>
+  typeof text === 'string' && typeof part === 'string' && isQuickSearch(text, part) ? text.includes(part) : undefined
+
+const quickStart: Quick = (text, part) =>
+  typeof text === 'string' && typeof part === 'string' && isQuickSearch(text, part) ? text.startsWith(part) : undefined
+
+const quickEnd: Quick = (text, part) =>
+  typeof text === 'string' && typeof part === 'string' && isQuickSearch(text, part) ? text.endsWith(part) : undefined
+
+const quickIndex: Quick = (text, part) => {
+  if (typeof text !== 'string' || typeof part !== 'string' || !isQuickSearch(text, part)) return undefined
+  const at = text.indexOf(part)
+  return at <= SHORT ? (hasPairUpTo(text, at) ? undefined : at) : hasSurrogates(text) ? undefined : at
 }
 
 /** Compares one end of a text with another text. */
-function comparison(signature: string, doc: string, compare: (text: string, part: string) => boolean): BuiltinDef {
+function comparison(signature: string, doc: string, compare: (text: string, part: string) => boolean, quick: Quick): BuiltinDef {
   const run = (ctx: Context, self: string, part: Value): boolean => {
     const wanted = textArg(ctx, 0, part)
     ctx.charge(Math.min(self.length, wanted.length) >> COMPARED_BITS)
     return compare(self, wanted)
   }
-  return stringMethod(signature, doc, run, quickSearch(compare))
+  return stringMethod(signature, doc, run, quick)
 }
 
 function quickCount(text: Value): Value | undefined {
   return typeof text === 'string' ? quickLength(text) : undefined
-}
-
-function quickIndex(text: string, part: string): number | undefined {
-  const at = text.indexOf(part)
-  return at <= 0 || !hasSurrogates(text) ? at : undefined
 }
 
 /** One definition under several names. */
@@ -132,12 +139,20 @@ const methods: readonly BuiltinDef[] = [
     'contains(part: string) -> bool',
     'Whether `part` occurs.',
     (ctx, self, part) => isPart(self, textArg(ctx, 0, part)),
-    quickSearch((text, part) => text.includes(part)),
+    quickContains,
   ),
-  comparison('starts_with(prefix: string) -> bool', 'Whether it begins with `prefix`.', (text, prefix) =>
-    text.startsWith(prefix),
+  comparison(
+    'starts_with(prefix: string) -> bool',
+    'Whether it begins with `prefix`.',
+    (text, prefix) => text.startsWith(prefix),
+    quickStart,
   ),
-  comparison('ends_with(suffix: string) -> bool', 'Whether it ends with `suffix`.', (text, suffix) => text.endsWith(suffix)),
+  comparison(
+    'ends_with(suffix: string) -> bool',
+    'Whether it ends with `suffix`.',
+    (text, suffix) => text.endsWith(suffix),
+    quickEnd,
+  ),
   stringMethod('replace(old: string, new: string) -> string', 'Every `old` replaced by `new`.', (ctx, self, old, replacement) => {
     if (ctx.argc < 2) return null
     return replaceAll(ctx, self, textArg(ctx, 0, old), textArg(ctx, 1, replacement))
@@ -166,7 +181,7 @@ const methods: readonly BuiltinDef[] = [
     'index_of(part: string) -> int',
     'Where `part` first occurs, or -1.',
     (ctx, self, part) => indexOf(self, textArg(ctx, 0, part)),
-    quickSearch(quickIndex),
+    quickIndex,
   ),
   stringMethod('last_index_of(part: string) -> int', 'Where `part` last occurs, or -1.', (ctx, self, part) =>
     lastIndexOf(self, textArg(ctx, 0, part)),

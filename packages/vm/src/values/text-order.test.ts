@@ -14,3 +14,15 @@ test.each([0, 1, 23, 24, 25, 100])('%i letters, and the same with a pair of surr
   }
   expect(codePointLength(`${plain}\ud800`)).toBe(count + 1)
 })
+
+test('a pair at any place of a short text is counted as one', () => {
+  for (let before = 0; before < 30; before++) {
+    for (let behind = 0; behind < 5; behind++) {
+      const text = `${'a'.repeat(before)}😀${'b'.repeat(behind)}`
+      expect(codePointLength(text)).toBe(before + 1 + behind)
+      expect(sliceText(text, before + 1, text.length)).toBe('b'.repeat(behind))
+      // Half of a pair counts as one too.
+      expect(codePointLength(`${'a'.repeat(before)}\udc00${'b'.repeat(behind)}\ud800`)).toBe(before + behind + 2)
+    }
+  }
+})

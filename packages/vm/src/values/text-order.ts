@@ -55,7 +55,7 @@ export function sortTexts(texts: string[]): string[] {
 const SURROGATE = /[\ud800-\udfff]/
 
 /** Up to this length a loop over the units is quicker than starting the regex, which then takes the same time for any length. */
-const SHORT = 24
+export const SHORT = 24
 
 /** Length in code points. A text without surrogates, the common case, costs one scan. */
 export function codePointLength(text: string): number {
@@ -71,12 +71,19 @@ export function quickLength(text: string): number | undefined {
   return text.length > SHORT_TEXT || hasSurrogates(text) ? undefined : text.length
 }
 
+/** Whether there is a pair of surrogates; true for some texts with single ones too, which count as a character each anyway. */
 export function hasSurrogates(text: string): boolean {
   const { length } = text
   // About a nanosecond for each, where not all are of one byte.
   if (length > SHORT_TEXT) work(length >> SOUGHT_BITS)
   if (length > SHORT) return SURROGATE.test(text)
-  for (let at = 0; at < length; at++) if ((text.charCodeAt(at) & 0xf800) === 0xd800) return true
+  return hasPairUpTo(text, length)
+}
+
+/** Whether there may be a pair of surrogates among the first `end` units. */
+export function hasPairUpTo(text: string, end: number): boolean {
+  // Of two neighbours one is at an odd place. A unit takes two nanoseconds, which is most of what asking for a length does.
+  for (let at = 1; at < end; at += 2) if ((text.charCodeAt(at) & 0xf800) === 0xd800) return true
   return false
 }
 
