@@ -2,14 +2,15 @@
 // not the call, which V8 does well, but the boxes: arguments and result stay raw, and what is known of them is known inside.
 //
 // A call is taken in where the callee can be told from the code: it comes from a capture or a module's slot that holds a
-// closure when the text is made. The text asks whether it is still that function. When the inner part leaves, it leaves as two
+// closure when the text is made, or is the method of a struct that the call found last. The text asks whether it is still that function. When the inner part leaves, it leaves as two
 // activations, like the call that it stands for.
 
 import { HarnCell, HarnClosure } from '../values/callable.js'
 import { LINKED } from '../interpreter/linked.js'
 import { graphOf } from './graph.js'
 import { Region } from './region.js'
-import { writeOf } from './operands.js'
+import { argumentsOf, writeOf } from './operands.js'
+import { lastMethod } from '../interpreter/calls.js'
 import { leavesCode } from './templates.js'
 import { ANY } from './entry-types.js'
 import { afterInstr, beforeInstr, floatReads, SAW_OTHERS, solveTypes } from './types.js'
@@ -193,14 +194,9 @@ export function inlinedCalls(
       return value === undefined ? undefined : { value: value as Value, origin: { kind: 'slot', at: slot } }
     }
     for (const i of instrs) {
-      const isCall = i.op === L.CALL || i.op === L.CALL_NAMED
-      const { value: callee, origin = null } = (isCall ? read(i.b) : undefined) ?? {}
-      if (
-        callee instanceof HarnClosure &&
-        callee.code !== closure.code &&
-        callee.code.exactCount === i.c &&
-        i.kind !== SAW_OTHERS
-      ) {
+      const isCall = (i.op === L.CALL || i.op === L.CALL_NAMED) && i.kind !== SAW_OTHERS
+      const { value: callee, origin = null } = (isCall ? read(i.b) : i.op === L.CALL_METHOD ? methodSeen(m, i) : undefined) ?? {}
+      if (callee instanceof HarnClosure && callee.code !== closure.code && callee.code.exactCount === argumentsOf(i).count) {
         const { code } = callee
         if (!known.has(code)) known.set(code, inlinable(code))
         const call = known.get(code)!
@@ -214,6 +210,13 @@ export function inlinedCalls(
     }
   }
   return calls
+}
+
+/** The method of a struct that a call found last, where it found nothing else. */
+function methodSeen(m: Machine, i: Instr): Known | undefined {
+  if (i.d !== 0 || i.kind !== 0 || i.cache !== null) return undefined
+  const value = lastMethod(m, (i.k as { readonly name: string }).name, i.pc)
+  return value === null ? undefined : { value, origin: null }
 }
 
 /** What `i` loads, as far as that can be told now; without an origin it may be another value later. */

@@ -167,6 +167,11 @@ export function readsOf(i: Instr): number[] {
   }
 }
 
+/** Where the arguments of a call lie; of a method the receiver is the first. */
+export function argumentsOf(i: Instr): { readonly from: number; readonly count: number } {
+  return i.op === LINKED.CALL_METHOD ? { from: i.b, count: i.c + 1 } : { from: i.d, count: i.c }
+}
+
 function run(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, at) => from + at)
 }

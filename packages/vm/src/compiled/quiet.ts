@@ -8,7 +8,7 @@
 // a view. Nothing else in a quiet loop can change them: the fast side of an assignment changes elements only.
 
 import { LINKED } from '../interpreter/linked.js'
-import { writeOf } from './operands.js'
+import { argumentsOf, writeOf } from './operands.js'
 import { ANY, COUNTER, FLOAT, LIST, LIST_ITER, NUMBER, RANGE, RANGE_ITER } from './entry-types.js'
 import { afterInstr, beforeInstr, guessesInts, guessesList, resultType } from './types.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
@@ -99,7 +99,8 @@ function isQuiet(i: Instr, types: Types, guesses: Guesses): boolean {
     case L.BUILTIN2:
       return isQuick(i.k as BuiltinDef)
     case L.CALL:
-    case L.CALL_NAMED: {
+    case L.CALL_NAMED:
+    case L.CALL_METHOD: {
       const taken = guesses.inlined.get(i)
       return taken !== undefined && isQuietCall(taken.call, types, i)
     }
@@ -118,7 +119,7 @@ function isQuick({ quick, rest }: BuiltinDef): boolean {
 }
 
 function isQuietCall(call: InlinedCall, types: Types, i: Instr): boolean {
-  return isQuietCallee(call, call.solve(types, i.d).states)
+  return isQuietCallee(call, call.solve(types, argumentsOf(i).from).states)
 }
 
 /** Whether a callee with these facts does nothing that fuel depends on. */

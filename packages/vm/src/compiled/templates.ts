@@ -333,7 +333,7 @@ export function writeInstr(w: UnitWriter, i: Instr, block: Block): string {
     case L.TAIL_NAMED:
       return tailCall(w, i)
     case L.CALL_METHOD:
-      return callMethod(w, i, block)
+      return w.inlined(i, block) ?? callMethod(w, i, block)
     case L.BUILTIN1: {
       const { real } = i.k as BuiltinDef
       if (real !== null && w.typeOf(i.b) === FLOAT) return `${w.raw(i.a)}=${w.constant(real)}(${w.raw(i.b)});`

@@ -9,7 +9,7 @@
 import { HarnFloat } from '../values/scalars.js'
 import { LINKED } from '../interpreter/linked.js'
 import { ANY, BOOL, COUNTER, FLOAT, LIST, LIST_ITER, NIL, NUMBER, RANGE, RANGE_ITER, TEXT, UNSET } from './entry-types.js'
-import { mayFault, readsOf, writeOf } from './operands.js'
+import { argumentsOf, mayFault, readsOf, writeOf } from './operands.js'
 import type { BuiltinDef } from '../builtins/builtin.js'
 import type { Instr } from '../interpreter/linked.js'
 import type { Block } from './graph.js'
@@ -23,6 +23,9 @@ export const SAW_OTHERS = 2
 /** `Instr.kind` of an access by index: nothing but lists and ints; the same, but what was read is not always a float. */
 export const SAW_LISTS = 0
 export const SAW_MIXED_LISTS = 1
+
+/** `Instr.d` of a call of a method that was another one than was taken in. */
+export const NOT_TAKEN_IN = 2
 
 export type Types = Uint8Array
 
@@ -69,6 +72,7 @@ function isNumeric(op: number): boolean {
 /** After a guess about `i` was wrong. */
 export function noteMiss(i: Instr): void {
   if (i.op === L.GET_INDEX) i.kind = i.kind === SAW_LISTS ? SAW_MIXED_LISTS : SAW_OTHERS
+  else if (i.op === L.CALL_METHOD) i.d = NOT_TAKEN_IN
   else if (hasKind(i.op) || i.op === L.CALL || i.op === L.CALL_NAMED) i.kind = SAW_OTHERS
 }
 
@@ -151,7 +155,8 @@ export function resultType(i: Instr, types: Types, { allowed: guesses, floatRead
   if (guessesInts(i, types, guesses)) return NUMBER
   if (guessesList(i, types, guesses)) return op === L.SET_INDEX ? LIST : floatReads.has(i) ? FLOAT : ANY
   if (op === L.BUILD_LIST || op === L.LIST_PUSH || op === L.LIST_EXTEND || op === L.CHECK_LIST) return LIST
-  if (op === L.CALL || op === L.CALL_NAMED) return inlined.get(i)?.call.solve(types, i.d).result ?? ANY
+  if (op === L.CALL || op === L.CALL_NAMED || op === L.CALL_METHOD)
+    return inlined.get(i)?.call.solve(types, argumentsOf(i).from).result ?? ANY
   if (op === L.BUILD_RANGE)
     return guessesBounds(i, types, guesses) || (types[i.b] === NUMBER && types[i.c] === NUMBER) ? RANGE : ANY
   if (op === L.ITERATE) return types[i.b] === RANGE ? COUNTER : types[i.b] === LIST ? LIST_ITER : ANY

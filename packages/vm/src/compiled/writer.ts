@@ -9,7 +9,7 @@ import { LINKED } from '../interpreter/linked.js'
 import { Block } from './graph.js'
 import { Refusal, Region } from './region.js'
 import { inlinedCalls } from './inline.js'
-import { mayFault, readsOf, writeOf } from './operands.js'
+import { argumentsOf, mayFault, readsOf, writeOf } from './operands.js'
 import { ANY, BOOL, COUNTER, fits, FLOAT, LIST, LIST_ITER, NUMBER, RANGE, RANGE_ITER, UNSET } from './entry-types.js'
 import { afterInstr, beforeInstr, floatReads, isRaw, keepsFuel, solveTypes, usesAsContainer, usesAsNumber } from './types.js'
 import { leavesCode, writeInstr } from './templates.js'
@@ -124,6 +124,8 @@ export class UnitWriter {
   private readonly expects: readonly Expectation[]
   private readonly children = new Map<Block, { readonly inside: Block[]; readonly behind: Block[] }>()
   private readonly labelled = new Set<Block>()
+  /** Calls of methods that are taken in, numbered. */
+  private readonly methods = new Map<Instr, number>()
   /** By the block at whose end they begin. */
   private readonly chains = new Map<Block, Chain>()
   private readonly written: ReadonlySet<number>
@@ -699,18 +701,21 @@ export class UnitWriter {
     const header = this.outermostQuiet(to)
     if (header === null) return ''
     const names = new Map<string, Instr>()
+    const methods = new Set<string>()
     let hasCalls = false
     for (const { instrs } of this.region.loops.get(header)!) {
       for (const i of instrs) {
         const found = this.guessed.inlined.get(i)
         if (found === undefined) continue
         hasCalls = true
+        if (i.op === LINKED.CALL_METHOD) methods.add(this.lastReceiver(i))
         if (found.origin !== null) names.set(this.isClosureOf(found.call.code, found.origin, this.any(i.b)), i)
       }
     }
     if (!hasCalls) return ''
     const exit = this.exit(firstOf(to))
-    return `if(z){${exit}}${[...names].map(([name, i]) => `if(!${name}){missed(${this.place(i)});${exit}}`).join('')}`
+    const forgets = [...methods].map((last) => `${last}=null;`).join('')
+    return `${forgets}if(z){${exit}}${[...names].map(([name, i]) => `if(!${name}){missed(${this.place(i)});${exit}}`).join('')}`
   }
 
   private outermostQuiet(block: Block): Block | null {
@@ -763,7 +768,7 @@ export class UnitWriter {
   }
 
   private draw(): string {
-    return 'u=m.fuel|0;z=d>=m.deepest;'
+    return 'u=m.fuel|0;z=d>=m.deepest||d>=m.limits.frames;'
   }
 
   /** An expression that may use fuel, as part of a quiet loop too. It may change lists, but for `isApart`. */
@@ -961,11 +966,15 @@ export class UnitWriter {
     const found = this.guessed.inlined.get(i)
     if (found === undefined) return null
     const { call, origin } = found
-    const { states, result } = call.solve(this.types, i.d)
+    const { from, count } = argumentsOf(i)
+    const { states, result } = call.solve(this.types, from)
     const prefix = `p${this.shared.labels++}_`
     const label = this.label()
+    const isMethod = i.op === LINKED.CALL_METHOD
     const isAsked = this.isQuiet && origin !== null
-    const test = isAsked ? '' : `if(!${this.isClosureOf(call.code, origin, this.any(i.b))}){${this.guard(i)}}`
+    const self = isMethod ? this.variable('s', this.methodNumber(i), 'null') : this.any(i.b)
+    const isCallee = isMethod ? this.isMethod(i, call.code, self) : this.isClosureOf(call.code, origin, self)
+    const test = isAsked ? '' : `if(!${isCallee}){${this.guard(i)}}`
     // From here on the call itself is owed.
     if (this.isQuiet) this.owed++
     const host: Host = {
@@ -973,24 +982,49 @@ export class UnitWriter {
       call,
       states,
       prefix,
-      self: this.any(i.b),
+      self,
       isQuiet: this.isQuiet,
       fuel: this.fuel,
       calling: (text, isApart) => this.calling(text, isApart),
       lookForOwners: () => this.lookForOwners(),
       left: () => this.wait(i),
-      raised: () => this.passOn(i, block),
+      // The call of a method is a run of its own.
+      raised: () => (isMethod ? 'leaveRun(m);' : '') + this.passOn(i, block),
       result: (value, raw) => `${result === FLOAT ? `${this.raw(i.a)}=${raw()}` : `${this.any(i.a)}=${value()}`};break ${label};`,
     }
     const inner = new UnitWriter({ ...this.options, graph: call.graph, kind: 'callee', entry: call.graph.entry }, host)
     const entry = states.get(call.graph.entry)!
     const args: string[] = []
-    for (let slot = 0; slot < i.c; slot++) {
-      if (entry[slot] === FLOAT) args.push(`${inner.raw(slot)}=${this.raw(i.d + slot)};`)
-      else if (entry[slot] !== UNSET) args.push(`${inner.any(slot)}=${this.value(i.d + slot)};`)
+    for (let slot = 0; slot < count; slot++) {
+      if (entry[slot] === FLOAT) args.push(`${inner.raw(slot)}=${this.raw(from + slot)};`)
+      else if (entry[slot] !== UNSET) args.push(`${inner.any(slot)}=${this.value(from + slot)};`)
     }
-    const take = this.isQuiet ? '' : `if(d>=m.deepest||--m.fuel<0){${this.restart(i)}}`
+    const take = this.isQuiet ? '' : `if(d>=${isMethod ? 'm.limits.frames' : 'm.deepest'}||--m.fuel<0){${this.restart(i)}}`
     return `${test}${take}${args.join('')}${label}:{${inner.body()}}`
+  }
+
+  /** Whether the receiver is a struct whose method runs `code`; the method is in `self` then. */
+  private isMethod(i: Instr, code: FunctionCode, self: string): string {
+    const receiver = this.value(i.b)
+    const { name } = i.k as { readonly name: string }
+    const found =
+      `${receiver}?.constructor===Struct&&(${self}=structMethod(m,${receiver},${this.constant(name)},${i.pc}))!==null` +
+      `&&${self}.code===${this.constant(code)}`
+    if (!this.isQuiet) return `(${found})`
+    const last = this.lastReceiver(i)
+    return `(${receiver}===${last}||${found}&&(${last}=${receiver},true))`
+  }
+
+  /** The variable of the receiver that a call in a quiet loop was made with last: no method is defined in there. */
+  private lastReceiver(i: Instr): string {
+    return this.variable('j', this.methodNumber(i), 'null')
+  }
+
+  /** Calls have variables of their own: one slot is the receiver of many. */
+  private methodNumber(i: Instr): number {
+    const number = this.methods.get(i) ?? this.methods.size
+    this.methods.set(i, number)
+    return number
   }
 
   /** Whether `callee` runs `code`: asked once where it cannot change. */

@@ -76,6 +76,12 @@ export function structMethod(m: Machine, receiver: HarnStruct, name: string, pc:
     : findMethod(m, receiver, name, entry)
 }
 
+/** The method that a call at `pc` found last, as far as that is still known. */
+export function lastMethod(m: Machine, name: string, pc: number): HarnClosure | null {
+  const found = m.methodCache[pc & METHOD_CACHE_MASK]
+  return found !== undefined && found.name === name ? found.method : null
+}
+
 function findMethod(m: Machine, receiver: HarnStruct, name: string, entry: number): HarnClosure | null {
   // What was found before the last time: two structs may take turns.
   const older = m.methodCache[entry ^ 1]

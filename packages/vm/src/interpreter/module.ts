@@ -1,7 +1,7 @@
 // Linked modules: what many machines share. A Module is a chunk with its builtins resolved against a registry and its functions
 // decoded on first call; it holds no script values (design §8.19).
 
-import { quickName } from '../values/names.js'
+import { quickKey, quickName } from '../values/names.js'
 import { verify } from '@bridle/compiler/bytecode'
 import type { ChunkOrigin, CompiledProgram, Constant, FunctionChunk, ModuleChunk } from '@bridle/compiler/bytecode'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
@@ -123,7 +123,7 @@ export class Module {
   readonly directory: string
 
   constructor(chunk: ModuleChunk, builtins: readonly BuiltinDef[]) {
-    this.key = chunk.key
+    this.key = quickKey(chunk.key)
     this.file = chunk.file ?? chunk.key
     this.ceilings = chunk.ceilings ?? null
     this.chunk = chunk
