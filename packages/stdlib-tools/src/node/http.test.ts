@@ -218,6 +218,7 @@ describe('network policy', () => {
     ['ftp://example.com/', {}, 'scheme'],
     ['https://example.com/', {}, 'ok'],
     ['https://93.184.216.34/', {}, 'ok'],
+    ['https://[::ffff:93.184.216.34]/', {}, 'ok'],
     ['https://api.example.com/', { allow: ['*.example.com'] }, 'ok'],
     ['https://example.com/', { allow: ['*.example.com'] }, 'domain'],
     ['https://notexample.com/', { allow: ['*.example.com', 'example.com'] }, 'domain'],

@@ -69,6 +69,27 @@ test('a dict alone is options, responses come in order', () => {
   expect(call('http_get', 'http://x/', json('{"retries":1,"backoff":1}'))).toContain('status: 500')
 })
 
+test.each<[target: string, isCarried: boolean]>([
+  ['https://x.test/b', true],
+  ['https://x.test:443/b', true],
+  ['http://x.test/b', false],
+  ['https://x.test:8443/b', false],
+  ['https://y.test/b', false],
+  ['https://x.test.evil.test/b', false],
+  ['//y.test/b', false],
+  ['/b', true],
+])('a redirect to %s carries credentials: %s', (target, isCarried) => {
+  const seen: unknown[] = []
+  const { call } = setUp((url, args) => {
+    seen.push((args['headers'] as { readonly [name: string]: string })['authorization'] ?? null)
+    return url === 'https://x.test/a'
+      ? { status: 302, headers: { location: target }, body: bytes('') }
+      : { status: 200, headers: {}, body: bytes('') }
+  })
+  call('http_get', 'https://x.test/a', json('{"headers":{"authorization":"Bearer secret"}}'))
+  expect(seen).toEqual(['Bearer secret', isCarried ? 'Bearer secret' : null])
+})
+
 test('the network, redirects and failures', () => {
   const seen: string[] = []
   const { call, fault } = setUp((url, args) => {
