@@ -134,6 +134,10 @@ describe('a guarded fetch', () => {
     const round = guardedFetch({ allow: [moved], maxRedirects: 2 })
     await expect(round(`http://${moved}/round`)).rejects.toMatchObject({ name: 'EgressBlocked', rule: 'redirect' })
     expect(seen.length).toBe(3)
+    // Who asks for none has none, and who asks to see them sees them.
+    await expect(round(`http://${moved}/round`, { redirect: 'error' })).rejects.toMatchObject({ rule: 'redirect' })
+    expect((await round(`http://${moved}/round`, { redirect: 'manual' })).headers.get('location')).not.toBe(null)
+    expect(seen.length).toBe(5)
   })
 
   test('refuses names of private addresses at the moment of connecting', async () => {
