@@ -87,7 +87,14 @@ function unionMembers(type: Known, scope: Scope): readonly Type[] | null {
   if (type === null) return null
   if (type.kind === 'union') return type.members
   const members = resolvedMembers(type, scope)
-  return members === null || members.some((member) => member.kind === 'shape' || member.kind === 'union') ? null : members
+  if (members === null || members.some((member) => member.kind === 'shape' || member.kind === 'union')) return null
+  return mayFollow(scope) ? members : null
+}
+
+/** Whether a type behind an alias may be looked at. That it was asked is remembered, see `checkProgram`. */
+function mayFollow({ aliasNarrowing }: Scope): boolean {
+  aliasNarrowing.used = true
+  return aliasNarrowing.allowed
 }
 
 function remaining(members: readonly Type[]): Type {
@@ -235,7 +242,7 @@ function tagOf(shape: ShapeOf, name: string, scope: Scope): Tag | null {
 
 /** The part of `current` that a value passing `schema` can still have; null when nothing is learnt. */
 export function intersect(current: Type, schema: Type, scope: Scope): Known {
-  const one = resolveHead(current, scope)
+  const one = headOf(current, scope)
   const other = resolveHead(schema, scope)
   if (one.kind === 'union') return hits(one.members.map((member) => intersect(member, other, scope)))
   if (other.kind === 'union') return hits(other.members.map((member) => intersect(one, member, scope)))
@@ -262,10 +269,15 @@ export function intersect(current: Type, schema: Type, scope: Scope): Known {
 
 /** The part of `current` that is left for a value failing `schema`; null when nothing is learnt. */
 function difference(current: Type, schema: Type, scope: Scope): Known {
-  const head = resolveHead(current, scope)
+  const head = headOf(current, scope)
   if (head.kind !== 'union') return intersect(head, schema, scope) === null ? current : null
   const rest = head.members.filter((member) => intersect(member, schema, scope) === null)
   return rest.length === 0 ? null : unionOf(rest)
+}
+
+function headOf(current: Type, scope: Scope): Type {
+  const head = resolveHead(current, scope)
+  return head === current || mayFollow(scope) ? head : current
 }
 
 function hits(found: readonly Known[]): Known {

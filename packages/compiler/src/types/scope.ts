@@ -76,6 +76,8 @@ export class Scope {
   readonly root: Scope
   readonly enclosing: Enclosing
   readonly builtins: BuiltinSignatures
+  /** Of the whole file: whether conditions narrow variables of an alias, and whether one did. See `checkProgram`. */
+  readonly aliasNarrowing: { allowed: boolean; used: boolean }
   private variables: Map<string, Variable> | null = null
   private tables: Tables | null = null
   private mutable: Set<string> | null = null
@@ -89,6 +91,7 @@ export class Scope {
     this.root = parent === null ? this : parent.root
     this.enclosing = enclosing
     this.builtins = builtins
+    this.aliasNarrowing = parent === null ? { allowed: true, used: false } : parent.aliasNarrowing
   }
 
   static outermost(builtins: BuiltinSignatures): Scope {
