@@ -351,5 +351,7 @@ function checkMatch(expr: ExprOf<'Match'>, scope: Scope, context: CheckContext):
 }
 
 function isAlternative(pattern: Expr): boolean {
+  if (pattern.kind === 'Unary' && pattern.operator === '-')
+    return pattern.operand.kind === 'Int' || pattern.operand.kind === 'Float'
   return literalPattern(pattern) !== null || (pattern.kind === 'Identifier' && pattern.name === '_')
 }

@@ -11,7 +11,10 @@ import type { Scope } from './scope.js'
 import { quote, show } from './show.js'
 import { BOOL, FLOAT, INT, isNamed, type Known, NIL, sameType, STRING, type Type, unionOf } from './type.js'
 
-/** Type of a pattern that is a literal; null for every other pattern. */
+/**
+ * Type of a pattern that is a literal; null for every other pattern. A negative number is a literal with an operator in front: such
+ * an arm counts as one that may match anything, so that nothing is claimed about it.
+ */
 export function literalPattern(pattern: Expr): Type | null {
   switch (pattern.kind) {
     case 'Int':
@@ -24,9 +27,6 @@ export function literalPattern(pattern: Expr): Type | null {
       return NIL
     case 'String':
       return STRING
-    case 'Unary':
-      if (pattern.operator !== '-') return null
-      return pattern.operand.kind === 'Int' ? INT : pattern.operand.kind === 'Float' ? FLOAT : null
     default:
       return null
   }

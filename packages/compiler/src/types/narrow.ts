@@ -192,15 +192,13 @@ export interface TaggedUnion {
   readonly variants: readonly { readonly tag: Tag; readonly shape: ShapeOf }[]
 }
 
-/** The value of a string or int literal as a tag; null for other expressions. */
+/** The value of a string or int literal as a tag; null for other expressions, a negative number among them. */
 export function literalValue(expr: Expr): Tag | null {
   switch (expr.kind) {
     case 'String':
       return expr.quote === 'raw' ? null : expr.value
     case 'Int':
       return BigInt(expr.value)
-    case 'Unary':
-      return expr.operator === '-' && expr.operand.kind === 'Int' ? -BigInt(expr.operand.value) : null
     default:
       return null
   }
