@@ -139,12 +139,14 @@ export const sorting = inPieces('list.order', ([list, given]) => {
       },
     }
   }
-  const places = new Sorting(
-    Array.from(keys, (_, at) => at),
-    keys,
-    order,
-    (a, b) => order.compare(keys[a]!, keys[b]!),
-  )
+  // By a loop, since `Array.from` asks an iterator for each; and ints without the call through `order`: a short list is mostly that.
+  const unsorted: number[] = []
+  for (let at = 0; at < keys.length; at++) unsorted.push(at)
+  const byKey =
+    order === NUMBERS
+      ? (a: number, b: number) => (keys[a] as number) - (keys[b] as number)
+      : (a: number, b: number) => order.compare(keys[a]!, keys[b]!)
+  const places = new Sorting(unsorted, keys, order, byKey)
   return {
     step: (_ctx, budget) => {
       const sorted = places.step(budget)

@@ -71,6 +71,17 @@ function search(test: string, found: string, otherwise: string): Partial<Row> {
   return { visit: ({ put }) => `if(${test}){${put}return ${found};}`, end: `return ${otherwise};`, adds: 'none' }
 }
 
+/** Keys other than two ints may be long to compare, and then that is paid for. */
+function best(sign: '<' | '>'): Partial<Row> {
+  return {
+    visit: ({ grown, put, get }) =>
+      `if(out.length===0){out.push(x);acc=y;${grown}}else if(typeof y==="number"&&typeof acc==="number"){if(y${sign}acc){out[0]=x;acc=y;}}` +
+      `else{${put}if(order(y,acc)${sign}0){out[0]=x;acc=y;}${get}}`,
+    end: 'return out.length===0?null:out[0];',
+    adds: 'some',
+  }
+}
+
 /** KEEP WITH: LOOPS of builtins/lists-callbacks.ts, which these say again where it is worth it. */
 const QUICK_ROWS: Readonly<Record<string, Partial<Row>>> = {
   'list.map': { visit: ({ keep, grown }) => keep + grown, end: ENDS_WITH_LIST, adds: 'one', before: 'out[at-1]' },
@@ -81,6 +92,8 @@ const QUICK_ROWS: Readonly<Record<string, Partial<Row>>> = {
   'list.any': search(HOLDS, 'true', 'false'),
   'list.all': search(`!${HOLDS}`, 'false', 'true'),
   'list.none': search(HOLDS, 'false', 'true'),
+  'list.min_by': best('<'),
+  'list.max_by': best('>'),
   'list.sort_by': { visit: ({ keep, grown }) => keep + grown, adds: 'one', before: 'out[at-1]' },
 }
 
