@@ -146,7 +146,10 @@ test('a replay delivers the same chunks and asks nobody', async () => {
 
 const INTERRUPTED = `${HEAD}for c in tool_stream("count", {to: 3}) {\n  println(c.content)\n  if c.chunk_index == 1 { sleep(20ms) }\n}`
 
-async function resumed(recovery: 'safe' | 'once'): Promise<{ readonly output: string; readonly log: readonly string[] }> {
+async function resumed(
+  recovery: 'safe' | 'once',
+  ahead = 1,
+): Promise<{ readonly output: string; readonly log: readonly string[] }> {
   const first = counter(recovery)
   const runtime = createRuntime({ tools: [first.tool] })
   const run = runtime.start(runtime.compile(INTERRUPTED))
@@ -165,6 +168,33 @@ test('after a restore a tool that may is begun again, and what was delivered is 
     output: '{n: 1}\n{n: 2}\n{n: 3}\n3.0\n',
     log: ['begin', 'make 1', 'make 2', 'make 3', 'end'],
   })
+})
+
+/** Makes one chunk and waits until nobody wants another. */
+function patient(): Counter {
+  const log: string[] = []
+  const tool = defineTool({
+    name: 'wait',
+    sideEffect: 'read_only',
+    async *execute(_, { signal }) {
+      try {
+        yield 1
+        log.push('waits')
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      } finally {
+        log.push(signal.aborted ? 'aborted' : 'not aborted')
+      }
+    },
+  })
+  return { tool, log }
+}
+
+test('the signal of a tool whose stream is closed aborts before the script goes on', async () => {
+  const { tool, log } = patient()
+  const say = defineTool({ name: 'say', execute: async () => (await Promise.resolve(), log.push('said')) })
+  const source = 'for c in tool_stream("wait", {}) { tool_stream_close(c)\nbreak }\ntool_call("say", {})'
+  await ran(createRuntime({ tools: [tool, say] }), `import { tool_call } from "std/tools"\n${source}`)
+  expect(log).toEqual(['aborted', 'said'])
 })
 
 test('after a restore a tool that must not be done twice is not', async () => {
