@@ -149,11 +149,13 @@ export class Driver {
    * The machine and what is under way, at its present or next suspension. Rejects with NotSuspendedError when the run ended
    * before that.
    */
-  async snapshot(): Promise<{ readonly machine: Uint8Array; readonly arrived: readonly ArrivedAnswer[]; readonly now: number }> {
+  async snapshot<T>(
+    also: () => T,
+  ): Promise<{ readonly machine: Uint8Array; readonly arrived: readonly ArrivedAnswer[]; readonly also: T }> {
     while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
     if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
     const arrived = this.arrived.map((id) => ({ id, outcome: this.pending.get(id)! }))
-    return { machine: this.machine.snapshot(), arrived, now: this.options.clock.now() }
+    return { machine: this.machine.snapshot(), arrived, also: also() }
   }
 
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {

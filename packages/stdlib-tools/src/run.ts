@@ -244,8 +244,9 @@ export class Run {
 
   /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
   async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array> {
-    const { machine, arrived } = await this.driver.snapshot()
-    return this.parts.pack({ machine, arrived, startedAt: this.startedAt, output: this.text, dryRun: this.entries }, options)
+    // At the same moment: until this function goes on, the machine may have printed more.
+    const { machine, arrived, also } = await this.driver.snapshot(() => ({ output: this.text, dryRun: [...this.entries] }))
+    return this.parts.pack({ machine, arrived, startedAt: this.startedAt, ...also }, options)
   }
 
   private get isWatched(): boolean {

@@ -152,7 +152,7 @@ async function resumed(
 ): Promise<{ readonly output: string; readonly log: readonly string[] }> {
   const first = counter(recovery)
   const runtime = createRuntime({ tools: [first.tool] })
-  const run = runtime.start(runtime.compile(INTERRUPTED))
+  const run = runtime.start(runtime.compile(INTERRUPTED.replace('{to: 3}', `{to: 3}, {ahead: ${ahead}}`)))
   let bytes = await run.snapshot()
   while (!run.output.includes('{n: 2}')) bytes = await run.snapshot()
   run.cancel()
@@ -168,6 +168,10 @@ test('after a restore a tool that may is begun again, and what was delivered is 
     output: '{n: 1}\n{n: 2}\n{n: 3}\n3.0\n',
     log: ['begin', 'make 1', 'make 2', 'make 3', 'end'],
   })
+})
+
+test('chunks that came together count one by one', async () => {
+  expect((await resumed('safe', 2)).output).toBe('{n: 1}\n{n: 2}\n{n: 3}\n3.0\n')
 })
 
 /** Makes one chunk and waits until nobody wants another. */
