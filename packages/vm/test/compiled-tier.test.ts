@@ -64,6 +64,11 @@ describe('what both tiers do', () => {
       'Cannot add',
     ],
     [
+      'a method of structs called on nil',
+      'fn nothing(x) { }\nstruct Q { y: any }\nimpl Q {\n  fn plus(self, d) { return self.y * 2 + d }\n}\nfn f(y) {\n  let none = nothing(true)\n  var sum = 0\n  for q in [Q {y: 63}, Q {y: y}, none.plus(sum)] { sum + q.plus(2 - 2) }\n}\nfor each in ["a", "b"] { println(try { f(0.5) } catch (e) { "${each} ${e}" }) }\n',
+      'Cannot add int and nil',
+    ],
+    [
       'callbacks',
       'fn f(xs) { return xs.map({ x -> x * 2 }).filter({ x -> x > 2 }).reduce(0, { a, x -> a + x }) }\nprintln(f([1, 2, 3]))',
       '10',

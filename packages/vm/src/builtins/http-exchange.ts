@@ -19,6 +19,7 @@ import { clockState } from './time.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { work } from '../values/meter.js'
 import { toPlain } from '../values/plain.js'
 import { HarnBytes } from '../values/scalars.js'
 import { isInt } from '../values/value.js'
@@ -162,6 +163,18 @@ function requestArgs(plan: RequestPlan, saveTo: string | null): Effect['args'] {
 }
 
 function send(ctx: Context, state: ExchangeState): Result {
+  for (;;) {
+    const result = sent(ctx, state)
+    if (result !== ELSEWHERE) return result
+  }
+}
+
+/** A redirect has changed the plan. Mocks answer at once, and the next request is no deeper call: a script may allow thousands. */
+const ELSEWHERE = Symbol('elsewhere')
+/** Units of a request to a mock: its record, its URL and that of the redirect. */
+const UNITS_A_MOCK = 60
+
+function sent(ctx: Context, state: ExchangeState): Result | typeof ELSEWHERE {
   const { plan, purpose, surface } = state
   const effect: Effect =
     purpose.kind === 'stream'
@@ -180,6 +193,7 @@ function send(ctx: Context, state: ExchangeState): Result {
   if (mocked !== null) {
     const exhausted = guarded ? faultOfEffect(ctx, effect, 'count') : null
     if (exhausted !== null) return ctx.fail(exhausted)
+    work(UNITS_A_MOCK)
     const response = responseOf(mocked)
     traceMocked(ctx, effect, response)
     return answered(ctx, state, response, true)
@@ -272,17 +286,14 @@ function received(ctx: Context, state: ExchangeState, answer: Value): Result {
     const value = fieldOf(answer, name)
     return isInt(value) ? Number(value) : 0
   }
-  return answered(
-    ctx,
-    state,
-    {
-      status: number('status'),
-      headers: headers instanceof HarnDict ? headers : new HarnDict(),
-      body: body instanceof HarnBytes ? body.data : new Uint8Array(0),
-      bytesWritten: number('bytesWritten'),
-    },
-    false,
-  )
+  const response: Response = {
+    status: number('status'),
+    headers: headers instanceof HarnDict ? headers : new HarnDict(),
+    body: body instanceof HarnBytes ? body.data : new Uint8Array(0),
+    bytesWritten: number('bytesWritten'),
+  }
+  const result = answered(ctx, state, response, false)
+  return result === ELSEWHERE ? send(ctx, state) : result
 }
 
 /** Names the request, without its secrets. */
@@ -312,13 +323,13 @@ function networkCode(code: string): 'timeout' | 'connection' | null {
 
 export const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
-function answered(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result {
+function answered(ctx: Context, state: ExchangeState, response: Response, mocked: boolean): Result | typeof ELSEWHERE {
   const location = REDIRECTS.includes(response.status) ? locationOf(state.plan, response) : null
   if (location !== null && state.plan.redirects >= 0 && (!mocked || leadsToMock(ctx, state.plan, response.status, location))) {
     if (state.hops >= state.plan.redirects) return failed(ctx, state, 'following redirect', 'too many redirects')
     state.hops++
     state.plan = redirected(state.plan, response.status, location)
-    return send(ctx, state)
+    return ELSEWHERE
   }
   if (state.plan.retryStatuses.includes(response.status) && mayRetry(state))
     return pause(ctx, state, retryAfterMs(ctx, state.plan, response))

@@ -714,7 +714,7 @@ export class UnitWriter {
     }
     if (!hasCalls) return ''
     const exit = this.exit(firstOf(to))
-    const forgets = [...methods].map((last) => `${last}=null;`).join('')
+    const forgets = [...methods].map((last) => `${last}=Struct;`).join('')
     return `${forgets}if(z){${exit}}${[...names].map(([name, i]) => `if(!${name}){missed(${this.place(i)});${exit}}`).join('')}`
   }
 
@@ -1015,9 +1015,9 @@ export class UnitWriter {
     return `(${receiver}===${last}||${found}&&(${last}=${receiver},true))`
   }
 
-  /** The variable of the receiver that a call in a quiet loop was made with last: no method is defined in there. */
+  /** The variable of the receiver that a call in a quiet loop was made with last: no method is defined in there. No value is the class. */
   private lastReceiver(i: Instr): string {
-    return this.variable('j', this.methodNumber(i), 'null')
+    return this.variable('j', this.methodNumber(i), 'Struct')
   }
 
   /** Calls have variables of their own: one slot is the receiver of many. */
