@@ -172,6 +172,12 @@ test('a list that grows after it was shared holds as much memory in both', () =>
   for (let heap = 3000; heap < 5000; heap += 101) expect(inBoth(text, { heap, sliceFuel: 9 }).output).toBe('43\n')
 })
 
+test('a push onto a list behind whose end another has grown pays for the copy in both', () => {
+  const text =
+    'fn f() { var xs = []\n for j in 0 to 60 { var ys = xs\n xs = xs.push(j)\n ys = ys.push(0.5) }\n return len(xs) }\nprintln(f())'
+  for (const sliceFuel of [9, 100, 20_000]) expect(inBoth(text, { sliceFuel }).output).toBe('61\n')
+})
+
 describe('loops that call nothing', () => {
   test.each([
     ['caught', 'try { throw ys } catch (e) { x = e }'],

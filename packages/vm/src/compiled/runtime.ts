@@ -42,6 +42,7 @@ import { isLong, isLongAccess, isLongUpdate, isShownAsKey } from '../interpreter
 import { Fault, leavingRun, thrown, typeFault } from '../interpreter/fault.js'
 import { structMethod } from '../interpreter/calls.js'
 import { readField, writeField } from '../interpreter/fields.js'
+import { chargeList } from '../builtins/core-values.js'
 import { checkParameter } from '../interpreter/param-check.js'
 import { MAX_NESTED_CALLS } from '../scheduler/task.js'
 import { isDirect } from './direct.js'
@@ -350,6 +351,12 @@ function methodN(m: Machine, site: Instr, receiver: Value, ...args: Value[]): Re
 /** `x = x.push(value)`. KEEP WITH: `push` of builtins/lists.ts, and CALL_METHOD of loop.ts. */
 function pushOwn(m: Machine, list: HarnList, value: Value): HarnList {
   const target = ownIfSmall(list)
+  // Another list has grown behind this one's end: to append is to copy it.
+  if (!target.owned && target.items.length !== target.length) {
+    m.spent = 0
+    chargeList(m.context, target.length)
+    return target.append(value)
+  }
   m.chargeHeap(32)
   if (!target.owned) return target.append(value)
   if (target.raw === null) target.length = target.boxed.push(value)
