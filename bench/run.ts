@@ -219,7 +219,10 @@ async function main(): Promise<void> {
         if (LONG_TABLES.has(name) && round > LONG_ROUNDS) continue
         ;(samples.system[name] ??= []).push(measure(child, name) as Figures)
       }
-      if (hasBulk && round <= LONG_ROUNDS) samples.bulk.push(measure(child, 'bulk') as Bulk[])
+      if (hasBulk && round <= LONG_ROUNDS) {
+        note('bench: builtins over many elements take some minutes')
+        samples.bulk.push(measure(child, 'bulk') as Bulk[])
+      }
       if (hasRegexes && round <= LONG_ROUNDS) samples.regexes.push(measure(child, 'regular expressions') as Bulk[])
       if (hasGrowth) samples.growth.push(measure(child, 'growth') as Growth[])
       if (hasShapes) {
