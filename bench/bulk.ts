@@ -293,8 +293,7 @@ export function measureBulk(engine: Engine, only = ''): Bulk[] {
 export const BULK_REMARKS =
   'The goal is 3. Above it: what calls a closure for few elements (the call of the method, of which V8 leaves nothing on the other side), and ' +
   '`reduce` (of whose twin V8 leaves an addition); sha256, which on the other side is machine code of the platform; ' +
-  'templates up to 10,000 rows, which walk a tree of parts for each row, where the other side is one compiled loop; `json_parse` at 100,000 ' +
-  'records, of which the garbage collector has 45 %, moving what stays.'
+  'templates up to 10,000 rows, which walk a tree of parts for each row, where the other side is one compiled loop.'
 
 /** The largest sizes need more than the defaults, which are for scripts of strangers. */
 export const LIMITS = { fuel: 1e12, heap: 1e11, work: 1e12 }
