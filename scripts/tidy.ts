@@ -226,6 +226,20 @@ function checkLook(): Complaint[] {
   return complaints
 }
 
+/** What answers differently once V8 has optimised the caller: `parseUrl` of @bridle/compiler/grants is the one way to read a URL. */
+function checkUrls(): Complaint[] {
+  const complaints: Complaint[] = []
+  for (const path of repositoryFiles().filter((each) => /\.(?:ts|mjs|js|tsx)$/.test(each) && !isGenerated(each))) {
+    withoutComments(read(path))
+      .split('\n')
+      .forEach((line, index) => {
+        if (/\bcanParse\b/.test(line) && path !== 'scripts/tidy.ts')
+          complaints.push(`${path}:${index + 1} uses URL.canParse; write parseUrl(text) !== null`)
+      })
+  }
+  return complaints
+}
+
 /** Text that ties the repository to one machine or one registry. */
 function checkForbiddenText(): Complaint[] {
   const complaints: Complaint[] = []
@@ -330,6 +344,7 @@ const checks: Record<string, Check> = {
   'public entries': checkEntries,
   versions: checkVersions,
   look: checkLook,
+  'reading URLs': checkUrls,
   'forbidden text': checkForbiddenText,
 }
 

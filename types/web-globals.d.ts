@@ -14,7 +14,6 @@ declare class TextDecoder {
 
 declare class URL {
   constructor(url: string, base?: string | URL)
-  static canParse(url: string, base?: string): boolean
   hash: string
   host: string
   hostname: string

@@ -1,6 +1,7 @@
 // Servers of harn.toml that the user has logged in to (`bridle mcp login`) are reached with their tokens, which are renewed on the way.
 // A run asks nobody to agree: where that is needed it says which command does.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import type { McpAuth, McpServerDeclaration } from '@bridle/stdlib-tools/mcp'
 import { AuthFileError, fileAuthStore, userAuthFile } from '@bridle/stdlib-tools/node'
 import type { FileAuthStore } from '@bridle/stdlib-tools/node'
@@ -11,7 +12,7 @@ type Servers = { readonly [name: string]: McpServerDeclaration }
 /** Reads the user's file only when a server may need it. */
 export function withLogins(servers: Servers, env: NodeJS.ProcessEnv = process.env): Servers {
   const mayNeedLogin = ({ url, authToken, auth }: McpServerDeclaration): boolean =>
-    url !== undefined && URL.canParse(url) && authToken === undefined && auth?.clientSecret === undefined
+    url !== undefined && parseUrl(url) !== null && authToken === undefined && auth?.clientSecret === undefined
   if (!Object.values(servers).some(mayNeedLogin)) return servers
   const store = fileAuthStore(userAuthFile(env))
   const known = entriesOf(store)

@@ -1,6 +1,7 @@
 // `bridle mcp login|logout|list`: access to MCP servers that want a person to agree (OAuth 2.1). Tokens are kept in a file of the user's
 // that nobody else may read; runs use those of the servers that harn.toml declares.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import { AuthFileError, fileAuthStore, userAuthFile } from '@bridle/stdlib-tools/node'
@@ -241,8 +242,9 @@ function userStore(): FileAuthStore {
 /** A URL, or the name of a server in the harn.toml of this folder. */
 function serverOf(server: string): { readonly url: URL; readonly auth: McpAuth } {
   if (/^https?:\/\//.test(server)) {
-    if (!URL.canParse(server)) throw new UsageError(`${server} is no URL`)
-    return { url: new URL(server), auth: {} }
+    const url = parseUrl(server)
+    if (url === null) throw new UsageError(`${server} is no URL`)
+    return { url, auth: {} }
   }
   const declared = manifestOf('<login>')?.mcpServers ?? {}
   const found = Object.hasOwn(declared, server) ? declared[server] : undefined
@@ -251,6 +253,7 @@ function serverOf(server: string): { readonly url: URL; readonly auth: McpAuth }
     const known = names.length === 0 ? 'it declares none' : `it declares ${names.join(', ')}`
     throw new UsageError(`${server} is neither a URL nor a server of harn.toml (${known})`)
   }
-  if (found.url === undefined || !URL.canParse(found.url)) throw new UsageError(`the server ${server} is not reached over HTTP`)
-  return { url: new URL(found.url), auth: found.auth ?? {} }
+  const url = found.url === undefined ? null : parseUrl(found.url)
+  if (url === null) throw new UsageError(`the server ${server} is not reached over HTTP`)
+  return { url, auth: found.auth ?? {} }
 }

@@ -7,6 +7,8 @@
 //
 // Without a port the default port of the scheme is meant. Addresses match exactly and only so.
 
+import { parseUrl } from './url.js'
+
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
 interface Pattern {
@@ -31,8 +33,8 @@ export function isWideDomain(pattern: string): boolean {
 /** False for an unusable pattern and for whatever is no absolute http or https URL. */
 export function matchDomain(pattern: string, url: string): boolean {
   const parsed = parsePattern(pattern)
-  if (typeof parsed === 'string' || !URL.canParse(url)) return false
-  const target = new URL(url)
+  const target = parseUrl(url)
+  if (typeof parsed === 'string' || target === null) return false
   const standard = DEFAULT_PORTS[target.protocol]
   if (standard === undefined || target.hostname === '') return false
   const port = target.port === '' ? standard : Number(target.port)
@@ -59,8 +61,9 @@ function parsePattern(text: string): Pattern | string {
   if (below) host = host.replace(/^\*{1,2}\./, '')
   if (host.includes('*') || host.startsWith('+')) return 'may have a star only in front, as in *.example.com'
   // Unicode names in the form that URLs have; addresses in their one spelling.
-  if (!URL.canParse(`http://${host}/`)) return 'is not a host'
-  host = withoutDot(new URL(`http://${host}/`).hostname)
+  const url = parseUrl(`http://${host}/`)
+  if (url === null) return 'is not a host'
+  host = withoutDot(url.hostname)
   return host === '' ? 'is not a host' : { any: false, below, host, port }
 }
 

@@ -3,6 +3,7 @@
 
 export { domainProblem, isWideDomain, matchDomain } from './domain.js'
 export { allowsPath, resolvePath } from './paths.js'
+export { parseUrl } from './url.js'
 export { STANDARD_TOOL_BUILTINS } from './standard.js'
 export type { StandardToolId } from './standard.js'
 export { allowedEffects, isCeiling, isEffectName, leavesEffect } from './ceilings.js'

@@ -1,5 +1,6 @@
 // Server specs as scripts, manifests and embedders write them (04a §3.1), read into one checked form.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import { HarnFloat } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { runtimeError } from '../providers/provider.js'
@@ -85,7 +86,7 @@ export function readServerConfig(name: string, spec: Plain): McpServerConfig {
     if (command === '') throw invalid('transport "stdio" needs a command')
     return { name, transport, command, args, env }
   }
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw invalid('transport "http" needs a url')
+  if (parseUrl(url) === null || !/^https?:/.test(url)) throw invalid('transport "http" needs a url')
   return { name, transport, url, authToken, auth: null, proxyServerName }
 }
 

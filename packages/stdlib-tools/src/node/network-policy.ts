@@ -4,6 +4,7 @@
 
 import { lookup } from 'node:dns'
 import type { LookupAddress, LookupOptions } from 'node:dns'
+import { parseUrl } from '@bridle/compiler/grants'
 import ipaddr from 'ipaddr.js'
 
 export interface NetworkPolicy {
@@ -149,8 +150,8 @@ function matches(rule: string, host: string, port: number): boolean {
 
 /** A name as URLs have it: lower case, in punycode, without the dot at its end. */
 function nameOf(pattern: string): string {
-  const url = `http://${pattern}/`
-  return /[^\x00-\x7f]/.test(pattern) && URL.canParse(url) ? hostOf(new URL(url)) : pattern.toLowerCase().replace(/\.$/, '')
+  const url = /[^\x00-\x7f]/.test(pattern) ? parseUrl(`http://${pattern}/`) : null
+  return url === null ? pattern.toLowerCase().replace(/\.$/, '') : hostOf(url)
 }
 
 function splitPort(rule: string): { readonly pattern: string; readonly port: number | null } {

@@ -1,5 +1,6 @@
 // URLs after the WHATWG rules, taken apart and put together, and query strings.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { parseQuery } from './codecs-percent.js'
@@ -11,8 +12,7 @@ import type { Value } from '../values/value.js'
 
 /** Reads a URL, or says what is wrong with it. */
 export function readUrl(text: string): URL | string {
-  // The error of the constructor, with its trace, takes much longer than to ask.
-  return URL.canParse(text) ? new URL(text) : urlProblem(text)
+  return parseUrl(text) ?? urlProblem(text)
 }
 
 /** The platform only says that a URL is invalid; these are the usual reasons. */

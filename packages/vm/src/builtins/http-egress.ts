@@ -1,5 +1,6 @@
 // The egress policy of a run (reference 03b §5.3): which hosts requests may go to. Deny wins, then allow, then the default.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import type { Context, Control } from './builtin.js'
 import { httpState, redactUrl } from './http-state.js'
 import type { EgressPolicy } from './http-state.js'
@@ -31,9 +32,9 @@ function ruleHost(host: string): string {
   const star = host.startsWith('*.') ? '*.' : ''
   const name = host.slice(star.length)
   // Only names: an address written as a number would become another text.
-  if (!/[^\x00-\x7f]/.test(name) || !URL.canParse(`http://${name}/`))
-    return star + (name.length > 1 ? name.replace(/\.$/, '') : name)
-  return star + plainHost(new URL(`http://${name}/`).hostname)
+  const url = /[^\x00-\x7f]/.test(name) ? parseUrl(`http://${name}/`) : null
+  if (url === null) return star + (name.length > 1 ? name.replace(/\.$/, '') : name)
+  return star + plainHost(url.hostname)
 }
 
 /** IPv6 addresses that stand for IPv4 ones: `::ffff:10.0.0.1` reaches what 10.0.0.1 reaches. */
@@ -123,11 +124,12 @@ export function checkEgress(ctx: Context, surface: string, url: string): Control
 
 /** That dict, for those who raise it in a form of their own. */
 export function egressRefusal(ctx: Context, surface: string, url: string): HarnDict | null {
-  if (!URL.canParse(url)) return null
   const policy = ctx.state(httpState).egress
   if (policy === null) return null
-  const target = targetOf(new URL(url))
-  const reason = refusedBy(policy, target)
+  const parsed = parseUrl(url)
+  // Nobody knows where such a URL leads, so no policy allows it.
+  const target = parsed === null ? { host: '', port: 0 } : targetOf(parsed)
+  const reason = parsed === null ? 'the URL cannot be parsed' : refusedBy(policy, target)
   if (reason === null) return null
   return HarnDict.of({
     type: 'EgressBlocked',

@@ -2,6 +2,7 @@
 // attempts. An attempt passes the egress policy, then the mocks, then goes to the host as an effect; redirects are followed
 // here, hop by hop, and failed attempts are retried after a pause.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import { parseHttpDate } from './codecs-http-date.js'
 import { family, frame } from './builtin.js'
 import type { Context, Control, Result } from './builtin.js'
@@ -339,8 +340,7 @@ function answered(ctx: Context, state: ExchangeState, response: Response, mocked
 /** Where a redirect leads; null when it does not say it, or not in a way that can be understood, which makes it an answer. */
 export function locationOf(plan: RequestPlan, response: { readonly headers: HarnDict }): URL | null {
   const location = header(response.headers, 'location')
-  if (location === null || !URL.canParse(location, plan.url)) return null
-  return new URL(location, plan.url)
+  return location === null ? null : parseUrl(location, plan.url)
 }
 
 /** A mock's redirect is an answer like any other, unless where it leads is mocked too: mocks never make a script reach the network. */

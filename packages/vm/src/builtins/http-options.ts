@@ -1,5 +1,6 @@
 // Request options (reference 03b §5.1): what scripts write → a plain record that a native frame can hold. An error is a text.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import { decodeBase64, encodeBase64 } from './codecs-alphabets.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -237,7 +238,7 @@ function proxyOf(options: HarnDict): RequestPlan['proxy'] {
 }
 
 function isProxyUrl(url: string): boolean {
-  return isHttpUrl(url) && URL.canParse(url)
+  return isHttpUrl(url) && parseUrl(url) !== null
 }
 
 function tlsOf(tls: Value | undefined): RequestPlan['tls'] {

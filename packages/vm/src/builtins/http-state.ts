@@ -1,5 +1,6 @@
 // State of HTTP in a run: mocks and what they were asked, sessions, streams, the egress policy. Lives in the machine.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import { family } from './builtin.js'
 import type { Context } from './builtin.js'
 import { HarnDict } from '../values/dict.js'
@@ -154,8 +155,8 @@ export function isSensitiveHeader(name: string): boolean {
 
 /** The URL with secrets in its query and its password replaced; the same text when there are none. */
 export function redactUrl(url: string): string {
-  if (!URL.canParse(url)) return url
-  const parsed = new URL(url)
+  const parsed = parseUrl(url)
+  if (parsed === null) return url
   const pairs = [...new URLSearchParams(parsed.search.slice(1)).entries()]
   const secret = pairs.some(([name]) => SENSITIVE_QUERY.test(name))
   if (!secret && parsed.password === '') return url

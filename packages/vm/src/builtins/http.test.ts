@@ -196,3 +196,18 @@ test('rules and patterns', () => {
   expect(matchesPattern('a*b*b', 'ab')).toBe(false)
   expect(matchesPattern('a*', 'ba')).toBe(false)
 })
+
+test('an egress policy refuses what it cannot read, and names with Latin-1 letters every time', () => {
+  const { call, fault, machine } = setUp(() => ({ status: 200, headers: {}, body: bytes('out') }))
+  const asked: string[] = []
+  const { perform } = machine
+  machine.perform = (effect, ...rest) => {
+    if (effect.kind === 'http.request') asked.push(String(effect.args['url']))
+    return perform(effect, ...rest)
+  }
+  call('egress_policy', json('{"allow":["ok.test"],"default":"deny"}'))
+  for (let round = 0; round < 3_000; round++) fault('http_get', 'http://b\u00fccher.invalid/')
+  fault('http_get', 'http://[::1')
+  fault('http_get', 'http:///\\')
+  expect(asked).toEqual([])
+})

@@ -2,6 +2,7 @@
 // run that its own clients reach. Sockets of the network are the host's (`ws_…` operations of net.stream); limits, mocks and
 // egress rules are judged here.
 
+import { parseUrl } from '@bridle/compiler/grants'
 import { builtin } from './builtin.js'
 import type { Context, Result } from './builtin.js'
 import { decodeBase64, encodeBase64 } from './codecs-alphabets.js'
@@ -119,7 +120,7 @@ function servedHere(
   { servers }: { readonly servers: ReadonlyMap<string, SocketServer> },
   address: string,
 ): SocketServer | undefined {
-  const host = URL.canParse(address) ? new URL(address).host : null
+  const host = parseUrl(address)?.host ?? null
   return [...servers.values()].find((each) => each.address === host)
 }
 
@@ -169,7 +170,7 @@ function connectWithin(
   limits: { readonly maxMessages: number; readonly maxBytes: number },
 ): Result {
   const state = ctx.state(socketState)
-  const parsed = URL.canParse(address) ? new URL(address) : null
+  const parsed = parseUrl(address)
   const [serverId, server] = [...state.servers].find(([, each]) => each.address === parsed?.host) ?? [null, null]
   if (parsed === null || server === null || serverId === null)
     return ctx.throw('websocket_connect: failed: IO error: Connection refused (os error 111)')
