@@ -15,10 +15,11 @@ export async function begin(words: readonly string[], build?: string): Promise<v
   process.exitCode = await codeOf(words, build)
 }
 
-async function codeOf(words: readonly string[], build: string | undefined): Promise<number> {
+/** The exit code of the words of a command line. `print` is where a plain run writes; standard output when absent. */
+export async function codeOf(words: readonly string[], build?: string, print?: (text: string) => void): Promise<number> {
   try {
     const plain = plainRun(words)
-    if (plain !== null) return await runCommand(plain.file, { ...plain.options, build, print: directOutput() })
+    if (plain !== null) return await runCommand(plain.file, { ...plain.options, build, print: print ?? directOutput() })
     guardStreams()
     const { runProgram } = await import('./program.js')
     return await runProgram(words, build)

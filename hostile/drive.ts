@@ -1,0 +1,115 @@
+// Runs the script of a case, through `Runtime` or through the command, and says where it differs from what its header expects.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CompileError, EffectCeilingError, createRuntime, memoryModules } from '@bridle/stdlib-tools'
+import type { CompileSettings, RuntimeOptions, StartOptions } from '@bridle/stdlib-tools'
+import { nodeProviders } from '@bridle/stdlib-tools/node'
+import type { RuntimeCase, ScriptCase, Verdict } from './format.js'
+import type { World } from './world.js'
+
+/** How a case ended, by whatever way it was run. */
+export interface Ended {
+  readonly verdict: Verdict
+  readonly detail: string | null
+  /** What the script printed. */
+  readonly output: string
+  /** What else was said: messages, values. */
+  readonly message: string
+}
+
+export async function runThroughRuntime(one: ScriptCase, settings: RuntimeCase, world: World): Promise<Ended> {
+  const { start, world: kind, allowEffects, imports, strict, modules, ...options } = settings
+  const runtime = createRuntime({
+    ...(options as RuntimeOptions),
+    providers: kind === 'node' ? nodeProviders({ root: world.root }) : world.providers,
+    tools: world.tools,
+    capabilities: world.capabilities,
+    ...(modules === undefined ? {} : { resolve: memoryModules(modules) }),
+  })
+  const compile: CompileSettings = {
+    ...(allowEffects === undefined ? {} : { allowEffects }),
+    ...(imports === undefined ? {} : { imports: imports as NonNullable<CompileSettings['imports']> }),
+    ...(strict === undefined ? {} : { strict }),
+  }
+  let module
+  try {
+    module = runtime.compile(one.source, compile)
+  } catch (cause) {
+    if (!(cause instanceof CompileError || cause instanceof EffectCeilingError)) throw cause
+    return { verdict: 'refused', detail: null, output: '', message: cause.message }
+  }
+  const result = await runtime.start(module, start as StartOptions | undefined).result
+  const { output } = result
+  switch (result.status) {
+    case 'done':
+      return { verdict: 'done', detail: null, output, message: JSON.stringify(result.value, plainly) ?? '' }
+    case 'failed':
+      return { verdict: 'failed', detail: null, output, message: `${result.error.message}\n${safely(result.error.value)}` }
+    case 'limit':
+      return { verdict: 'limit', detail: result.limit, output, message: result.message }
+    case 'exit':
+      return { verdict: 'exit', detail: String(result.code), output, message: '' }
+    case 'cancelled':
+      return { verdict: 'cancelled', detail: null, output, message: result.reason }
+  }
+}
+
+function safely(value: unknown): string {
+  return JSON.stringify(value, plainly) ?? ''
+}
+
+function plainly(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
+}
+
+/** Runs the words of a command line; what both streams were given comes back. */
+export type RunCommand = (words: readonly string[], world: World) => Promise<{ code: number; stdout: string; stderr: string }>
+
+export async function runThroughCommand(
+  one: ScriptCase,
+  words: readonly string[],
+  world: World,
+  command: RunCommand,
+): Promise<Ended> {
+  const file = join(world.root, 'case.harn')
+  writeFileSync(file, one.source)
+  const { code, stdout, stderr } = await command(
+    words.map((word) => word.replaceAll('{file}', file).replaceAll('{root}', world.root)),
+    world,
+  )
+  return { verdict: verdictOf(code, stderr), detail: String(code), output: stdout, message: stderr }
+}
+
+function verdictOf(code: number, stderr: string): Verdict {
+  if (code === 0) return 'done'
+  if (/^error: (?:out of|.*\bthe limit is\b)/m.test(stderr)) return 'limit'
+  return 'failed'
+}
+
+/** What the case says and the run did not do; nothing when the promise held. */
+export function differences(one: ScriptCase, ended: Ended, world: World): readonly string[] {
+  const said = `${ended.output}\n${ended.message}`
+  const performed = world.performed.toSorted().join(', ')
+  const expected = one.performs.toSorted().join(', ')
+  return [
+    ...(agrees(one, ended)
+      ? []
+      : [`expected ${[one.verdict, one.detail].filter(Boolean).join(' ')}, got ${ended.verdict} ${ended.detail ?? ''}`]),
+    ...one.says.flatMap((text) => (said.includes(text) ? [] : [`does not say ${JSON.stringify(text)}`])),
+    ...one.lacks.flatMap((text) => (said.includes(text) ? [`says ${JSON.stringify(text)}`] : [])),
+    ...(one.prints === null || one.prints === ended.output ? [] : [`prints other than ${JSON.stringify(one.prints)}`]),
+    ...(performed === expected ? [] : [`performed ${performed || 'nothing'}, may perform ${expected || 'nothing'}`]),
+    ...world.complaints([ended.output, ended.message], one.showsCanaries),
+  ]
+}
+
+function agrees(one: ScriptCase, ended: Ended): boolean {
+  if (one.verdict === 'ended') return true
+  // The command says by its exit code alone that a script did not compile, failed or met a limit.
+  if (one.verdict === 'exit') return ended.detail === one.detail
+  const isSame =
+    one.verdict === ended.verdict || (one.verdict === 'refused' && ended.verdict === 'failed' && ended.detail !== null)
+  const isFromCommand = /^\d+$/.test(ended.detail ?? '')
+  return isSame && (one.detail === null || one.detail === ended.detail || isFromCommand)
+}
