@@ -11,7 +11,13 @@ const alias = entries().map((entry) => ({
   replacement: join(root, entry.source),
 }))
 
-const own = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'fuzz/**/*.test.ts', 'hostile/**/*.test.ts']
+const own = [
+  'packages/*/src/**/*.test.ts',
+  'packages/*/test/**/*.test.ts',
+  'scripts/**/*.test.ts',
+  'fuzz/**/*.test.ts',
+  'hostile/**/*.test.ts',
+]
 const ownProcess = own.map((glob) => glob.replace('.test.ts', '.process.test.ts'))
 
 export default defineConfig({
