@@ -268,6 +268,9 @@ function literalField(expr: Expr | undefined, name: string): Literal | null {
   return value?.kind === 'String' ? { text: value.value, span: value.span } : null
 }
 
+/** `host_mock` and those of std/testing that give their first two arguments to it. */
+const MOCKS: ReadonlySet<string> = new Set(['host_mock', 'mock_host_result', 'mock_host_error', 'mock_host_response'])
+
 /** What `host_mock("capability", "operation", …)` adds, here and in the modules of files that are imported. */
 function mockedOperations(root: PreflightModule, finder: ModuleFinder): readonly (readonly [string, readonly string[]])[] {
   const found: (readonly [string, readonly string[]])[] = []
@@ -275,7 +278,7 @@ function mockedOperations(root: PreflightModule, finder: ModuleFinder): readonly
     if (program === null) continue
     walk(program, {
       enter: (node) => {
-        if (node.kind !== 'Call' || node.callee.text !== 'host_mock') return
+        if (node.kind !== 'Call' || !MOCKS.has(node.callee.text)) return
         const [capability, operation] = [literal(node.args[0]), literal(node.args[1])]
         if (capability !== null && operation !== null) found.push([capability.text, [operation.text]])
       },

@@ -214,7 +214,7 @@ export const LINT_CATALOG = {
     title: 'assertion outside of tests',
     message: (a) => `\`${a.name}\` is intended for test pipelines, not production control flow`,
     hint: () => 'use `require` for invariants in non-test code',
-    doc: 'Assertions belong to pipelines named `test` or `test_…`.',
+    doc: 'Assertions belong to pipelines named `test` or `test_…`, or marked `@test`.',
   }),
   L041: row<None>({
     rule: 'require-in-test',
