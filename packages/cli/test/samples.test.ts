@@ -52,7 +52,7 @@ function samplesOf(page: string): Sample[] {
     writeFileSync(join(folder, sample.file), content)
     found.push(sample)
   }
-  const opened = [...text.matchAll(/```harn/g)].length
+  const opened = [...text.matchAll(/^\s*```+harn/gm)].length
   expect({ page, read: found.length }).toEqual({ page, read: opened })
   return found
 }
