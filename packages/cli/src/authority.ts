@@ -6,12 +6,14 @@
 //   --grant SPEC      these powers only: an area (`fs`), a tool id (`http.get`), with constraints behind a colon
 //   --sandbox         no power at all, but those of --grant
 
-import { resolve } from 'node:path'
-import { GrantError, grantScope } from '@bridle/stdlib-tools'
-import type { Grant, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
+import { realpathSync } from 'node:fs'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { GrantError, grantScope, grantsOf } from '@bridle/stdlib-tools'
+import type { Grant, RunAuthority, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
 import type { NetworkPolicy, NodeProviderOptions } from '@bridle/stdlib-tools/node'
-import { EFFECTS, isSecretVariable } from '@bridle/vm'
-import type { EffectKind } from '@bridle/vm'
+import { closestOf } from '@bridle/parser'
+import { EFFECTS, STANDARD_TOOLS, isSecretVariable } from '@bridle/vm'
+import type { EffectKind, Plain } from '@bridle/vm'
 import { UsageError } from './errors.js'
 
 export interface AuthorityFlags {
@@ -22,10 +24,13 @@ export interface AuthorityFlags {
   readonly sandbox?: boolean
   /** Where skills are looked for first. */
   readonly skillDir?: readonly string[]
+  /** Tools must be as the lock file has them. */
+  readonly locked?: boolean
+  readonly lockFile?: string
 }
 
 export interface Authority {
-  readonly runtime: Pick<RuntimeOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'builtins'>
+  readonly runtime: Pick<RuntimeOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'builtins' | 'pins' | 'confinement'>
   readonly providers: Pick<NodeProviderOptions, 'root' | 'sandbox' | 'env' | 'http'>
   /** Where MCP servers, and the authorization servers they name, may be; null: anywhere. */
   readonly mcpNetwork: NetworkPolicy | null
@@ -33,30 +38,172 @@ export interface Authority {
   readonly skillFolders: readonly string[]
   /** Folder that relative paths and imports count from. */
   readonly root: string
+  /** What the providers do, as data. */
+  readonly confined: Confined
+  /** Whether servers of MCP may be reached, and those be started that are programs. */
+  readonly mcp: { readonly isGranted: boolean; readonly mayStart: boolean }
 }
 
-/** Throws UsageError. */
-export function authorityOf(flags: AuthorityFlags, env: NodeJS.ProcessEnv = process.env): Authority {
+/** What the providers of a run confine it to: written down with it, and narrowed where it goes on. */
+export interface Confined {
+  /** Real paths; null: no confinement, neither of files nor of addresses and variables. */
+  readonly roots: readonly string[] | null
+  /** Hosts at private addresses that are named one by one. */
+  readonly privateHosts: readonly string[]
+  /** Hosts of MCP servers; null: any. */
+  readonly mcpHosts: readonly string[] | null
+  /** Whether MCP was granted without naming hosts: then servers may be programs, too. */
+  readonly mcpPrograms: boolean
+}
+
+/**
+ * Of the flags alone, or, with `before`, of a run that goes on: then it is what both allow. Throws UsageError.
+ */
+export function authorityOf(
+  flags: AuthorityFlags,
+  env: NodeJS.ProcessEnv = process.env,
+  before: RunAuthority | null = null,
+): Authority {
   if (flags.allow !== undefined && flags.deny !== undefined) throw new UsageError('give either --allow or --deny')
-  const roots = (flags.root ?? []).map((path) => resolve(path))
-  const root = roots[0] ?? process.cwd()
-  const confined = roots.length > 0 || flags.sandbox === true
+  const powers = powersOf(flags)
+  const own = confinedBy(flags)
+  const confined = before === null ? own : narrowed(confinedFrom(before.confinement), own)
+  const { roots, privateHosts, mcpHosts } = confined
+  // The first root is where relative paths begin; a run that goes on keeps its own.
+  const root = flags.root === undefined && roots !== null ? (roots[0] ?? process.cwd()) : resolve(flags.root?.[0] ?? '.')
+  const isGranted =
+    grantsOf({ grants: [powers.grants ?? []] }).allows('mcp.connect') &&
+    (before === null || grantsOf(before).allows('mcp.connect'))
   return {
     root,
+    confined,
+    mcp: { isGranted, mayStart: isGranted && (roots === null || confined.mcpPrograms) },
     runtime: {
-      ...powersOf(flags),
+      ...powers,
       ...(flags.allow === undefined ? {} : { builtins: { allow: namesIn(flags.allow) } }),
       ...(flags.deny === undefined ? {} : { builtins: { deny: namesIn(flags.deny) } }),
+      confinement: { facts: confined as unknown as Plain, isWithin: (facts) => isWithin(confined, confinedFrom(facts)) },
     },
     providers: {
       root,
-      sandbox: confined ? { roots: roots.length > 0 ? roots : [root] } : 'none',
-      env: confined ? plainVariables(env) : env,
-      http: { policy: { denyPrivate: confined, privateHosts: namedHosts(flags.grant ?? []) } },
+      sandbox: roots === null ? 'none' : { roots: [...asWritten(flags, roots), ...roots] },
+      env: roots === null ? env : plainVariables(env),
+      http: { policy: { denyPrivate: roots !== null, privateHosts } },
     },
-    mcpNetwork: mcpNetwork(flags.grant ?? [], confined),
+    mcpNetwork:
+      roots === null && mcpHosts === null
+        ? null
+        : { denyPrivate: roots !== null, ...(mcpHosts === null ? {} : { allow: mcpHosts }) },
     skillFolders: flags.skillDir ?? [],
   }
+}
+
+// ---- confinement ---------------------------------------------------------------------------------------------------------
+
+function confinedBy(flags: AuthorityFlags): Confined {
+  const specs = (flags.grant ?? []).map(readSpec)
+  const mcp = specs.filter(({ name }) => name === '*' || name === 'mcp' || name.startsWith('mcp.'))
+  const given = (flags.root ?? []).length > 0 ? flags.root! : flags.sandbox === true ? ['.'] : null
+  return {
+    roots: given === null ? null : given.map(realFolder),
+    privateHosts: namedHosts(specs),
+    mcpHosts: mcpHosts(specs),
+    mcpPrograms: specs.length === 0 || mcp.some(({ constraints }) => constraints['domain'] === undefined),
+  }
+}
+
+/** Links are followed where they are: a root that is moved afterwards is another one. */
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
+
+/** Roots as the flags have them: a script may name files by a path with links, as whoever started it does. */
+function asWritten({ root = [] }: AuthorityFlags, roots: readonly string[]): readonly string[] {
+  return root.map((path) => resolve(path)).filter((path) => !roots.includes(path) && roots.includes(realFolder(path)))
+}
+
+const NOT_CONFINED: Confined = { roots: null, privateHosts: [], mcpHosts: null, mcpPrograms: true }
+const TIGHTEST: Confined = { roots: [], privateHosts: [], mcpHosts: [], mcpPrograms: false }
+
+/** From a file that anyone may have written: what cannot be read there confines most. */
+function confinedFrom(facts: Plain): Confined {
+  if (facts === null) return NOT_CONFINED
+  if (typeof facts !== 'object' || Array.isArray(facts)) return TIGHTEST
+  const { roots, privateHosts, mcpHosts, mcpPrograms } = facts as { readonly [key: string]: unknown }
+  const texts = (raw: unknown): readonly string[] => (Array.isArray(raw) ? raw.filter((each) => typeof each === 'string') : [])
+  return {
+    roots: roots === null ? null : texts(roots).filter(isAbsolute),
+    privateHosts: texts(privateHosts),
+    mcpHosts: mcpHosts === null ? null : texts(mcpHosts),
+    mcpPrograms: mcpPrograms === true,
+  }
+}
+
+/** What both leave; folders and hosts of `before` come first. */
+function narrowed(before: Confined, now: Confined): Confined {
+  const both = <T>(
+    a: readonly T[] | null,
+    b: readonly T[] | null,
+    common: (one: T, other: T) => T | null,
+  ): readonly T[] | null => {
+    if (a === null || b === null) return a ?? b
+    const found = a.flatMap((one) => b.flatMap((other) => common(one, other) ?? []))
+    return [...new Set(found)]
+  }
+  // Only a confined run has hosts that are excepted.
+  const exempt = before.roots === null ? now.privateHosts : now.roots === null ? before.privateHosts : null
+  return {
+    roots: both(before.roots, now.roots, (a, b) => (isBelow(a, b) ? a : isBelow(b, a) ? b : null)),
+    privateHosts: exempt ?? before.privateHosts.filter((host) => now.privateHosts.includes(host)),
+    mcpHosts: both(before.mcpHosts, now.mcpHosts, (a, b) => (covers(b, a) ? a : covers(a, b) ? b : null)),
+    mcpPrograms: before.mcpPrograms && now.mcpPrograms,
+  }
+}
+
+/** Whether `now` leaves nothing that `before` did not. */
+function isWithin(now: Confined, before: Confined): boolean {
+  const all = <T>(a: readonly T[] | null, b: readonly T[] | null, isIn: (one: T, other: T) => boolean): boolean =>
+    b === null || (a !== null && a.every((one) => b.some((other) => isIn(one, other))))
+  return (
+    all(now.roots, before.roots, isBelow) &&
+    (before.roots === null || now.privateHosts.every((host) => before.privateHosts.includes(host))) &&
+    all(now.mcpHosts, before.mcpHosts, (a, b) => covers(b, a)) &&
+    (before.mcpPrograms || !now.mcpPrograms)
+  )
+}
+
+/** In words, one line each: what these flags give a run that it was confined from. */
+export function confinementWidened(before: RunAuthority, { confined: now }: Authority): readonly string[] {
+  const then = confinedFrom(before.confinement)
+  if (isWithin(now, then)) return []
+  const listed = (items: readonly string[] | null, all: string): string => (items === null ? all : items.join(', ') || 'none')
+  return [
+    ...(then.roots === null || now.roots?.every((root) => then.roots!.some((each) => isBelow(root, each))) === true
+      ? []
+      : [`files: ${listed(now.roots, 'anywhere')}, before: ${listed(then.roots, 'anywhere')}`]),
+    ...(then.roots !== null && now.roots === null ? ['addresses and variables: all of this computer'] : []),
+    ...(then.roots !== null && now.roots !== null && !now.privateHosts.every((host) => then.privateHosts.includes(host))
+      ? [`private addresses: ${listed(now.privateHosts, 'any')}`]
+      : []),
+    ...(then.mcpHosts !== null && JSON.stringify(now.mcpHosts) !== JSON.stringify(then.mcpHosts)
+      ? [`hosts of MCP servers: ${listed(now.mcpHosts, 'any')}, before: ${listed(then.mcpHosts, 'any')}`]
+      : []),
+    ...(now.mcpPrograms && !then.mcpPrograms ? ['programs of MCP servers'] : []),
+  ]
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (!isAbsolute(way) && way !== '..' && !way.startsWith(`..${sep}`))
+}
+
+/** Patterns of network-policy.ts: a name, or `*.` with all names below one. */
+function covers(pattern: string, other: string): boolean {
+  return pattern === '*' || pattern === other || (pattern.startsWith('*.') && other.endsWith(pattern.slice(1)))
 }
 
 /** Of a script that is served: beside what the flags leave it, it may be served, and ask those that it is served to. */
@@ -73,21 +220,18 @@ function namesIn(lists: readonly string[]): readonly string[] {
     .filter((name) => name !== '')
 }
 
-/** Private addresses only where they are named: `--grant mcp:domain=localhost`. A pattern is a domain with all below it. */
-function mcpNetwork(specs: readonly string[], confined: boolean): NetworkPolicy | null {
+/** A pattern is a domain with all below it; null where no host is named. */
+function mcpHosts(specs: readonly Spec[]): readonly string[] | null {
   const domains = specs
-    .map(readSpec)
     .filter(({ name }) => name === 'mcp' || name === 'mcp.*')
     .flatMap(({ constraints }) => [constraints['domain'] ?? []].flat() as readonly string[])
     .flatMap((domain) => (/^\*\*?\./.test(domain) ? [domain.replace(/^\*+\./, ''), domain.replace(/^\*+/, '*')] : [domain]))
-  if (!confined && domains.length === 0) return null
-  return { denyPrivate: confined, ...(domains.length === 0 ? {} : { allow: domains }) }
+  return domains.length === 0 ? null : domains
 }
 
 /** Hosts that grants of HTTP and WebSockets name one by one: whoever says `--grant http:domain=localhost` means that one. */
-function namedHosts(specs: readonly string[]): readonly string[] {
+function namedHosts(specs: readonly Spec[]): readonly string[] {
   return specs
-    .map(readSpec)
     .filter(({ name }) => /^(?:http|net)(?:\.|$)/.test(name))
     .flatMap(({ constraints }) => [constraints['domain'] ?? []].flat() as readonly string[])
     .filter((domain) => !domain.includes('*'))
@@ -149,14 +293,90 @@ function powersFor(name: string): readonly Grant[] {
   if (own !== undefined) return own
   const family = name.split('.')[0]!
   const powers = FAMILY_POWERS[family]
-  if (powers === undefined)
-    throw new UsageError(`--grant ${name}: unknown power; the families are ${Object.keys(FAMILY_POWERS).join(', ')}`)
+  if (powers === undefined || !isGrantable(name, family))
+    throw new UsageError(
+      `--grant ${name}: unknown power${suggested(name, grantable())}; the families are ${Object.keys(FAMILY_POWERS).join(', ')}`,
+    )
   // Every other file operation writes.
   return family === 'fs' && name !== 'fs' && name !== 'fs.*' ? ['fs.write'] : powers
 }
 
+/** Ids of tools, and kinds of effects; below `mcp`, the names are those of servers. */
+function isGrantable(name: string, family: string): boolean {
+  return name === family || name === `${family}.*` || family === 'mcp' || grantable().includes(name)
+}
+
+function grantable(): readonly string[] {
+  const families = Object.keys(FAMILY_POWERS)
+  const below = [...STANDARD_TOOLS.map(({ id }) => id), ...Object.keys(EFFECTS), ...Object.keys(ID_POWERS)]
+  return [...families, ...below.filter((name) => families.includes(name.split('.')[0]!))]
+}
+
+function suggested(name: string, known: Iterable<string>): string {
+  const near = closestOf(name, known)
+  return near === null ? '' : `; did you mean ${near}?`
+}
+
+/** Constraints that every grant may have; other keys are arguments of the tools that are granted. */
+const CONSTRAINTS = [
+  'domain',
+  'domains',
+  'path',
+  'paths',
+  'timeout_ms',
+  'max_retries',
+  'max_calls',
+  'max_cost_usd',
+  'max_total_tokens',
+  'version',
+  'effect',
+  'effects',
+]
+
+/** Throws UsageError for a constraint that no call could be held to: a misspelt one would hold nothing back. */
+function checkConstraint(spec: string, name: string, key: string): void {
+  if (CONSTRAINTS.includes(key)) return
+  const family = name.replace(/\.\*$/, '')
+  const tools = STANDARD_TOOLS.filter(({ id }) => name === '*' || id === family || id.startsWith(`${family}.`))
+  // Arguments of tools that only a server or a host knows are theirs to name.
+  if (tools.length === 0) return
+  const known = [
+    ...CONSTRAINTS,
+    ...new Set(tools.flatMap(({ schema }) => Object.keys((schema as { readonly properties?: object }).properties ?? {}))),
+  ]
+  if (known.includes(key)) return
+  throw new UsageError(
+    `--grant ${spec}: ${name} has no constraint or argument "${key}"${suggested(key, known)}; it may be one of ${known.join(', ')}`,
+  )
+}
+
+/** Throws UsageError for a name in `--allow` or `--deny` that no builtin has: a misspelt one would deny nothing. */
+export function checkBuiltinNames(lists: NonNullable<RuntimeOptions['builtins']>, builtins: ReadonlyMap<string, unknown>): void {
+  const [option, names] = 'allow' in lists ? ['allow', lists.allow] : ['deny', lists.deny]
+  const name = names.find((each) => !builtins.has(each))
+  if (name === undefined) return
+  const said = suggested(
+    name,
+    [...builtins.keys()].filter((each) => !each.startsWith('__')),
+  )
+  const help = said === '' ? '; `bridle builtins` lists them' : said
+  throw new UsageError(`--${option} ${name}: there is no builtin of that name${help}`)
+}
+
+/** With what the lock file pins, where the flags ask for that. Throws UsageError and CommandError. */
+export async function withLock(authority: Authority, { locked, lockFile }: AuthorityFlags, script: string): Promise<Authority> {
+  if (locked !== true) return authority
+  const { LOCK_FILE, lockedPins } = await import('./lock.js')
+  return { ...authority, runtime: { ...authority.runtime, pins: await lockedPins(lockFile ?? LOCK_FILE, script, authority) } }
+}
+
+interface Spec {
+  readonly name: string
+  readonly constraints: ToolGrant
+}
+
 /** `NAME`, or `NAME:key=value,key=value`; a key that is given twice has both values. */
-function readSpec(spec: string): { readonly name: string; readonly constraints: ToolGrant } {
+function readSpec(spec: string): Spec {
   const [, name, rest] = /^([^:=,\s]+)(?::(.*))?$/.exec(spec) ?? []
   if (name === undefined) throw new UsageError(`--grant ${spec}: write NAME or NAME:key=value,key=value`)
   const constraints: { [key: string]: string | number | boolean | (string | number | boolean)[] } = {}
@@ -164,6 +384,7 @@ function readSpec(spec: string): { readonly name: string; readonly constraints: 
     const at = part.indexOf('=')
     if (at < 1) throw new UsageError(`--grant ${spec}: "${part}" is not of the form key=value`)
     const key = part.slice(0, at)
+    checkConstraint(spec, name, key)
     const value = valueOf(key, part.slice(at + 1))
     for (const each of value) {
       const before = constraints[key]

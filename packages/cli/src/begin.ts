@@ -2,7 +2,9 @@
 // words are for program.ts, which knows every command and option. Here is also the edge: how errors become text and exit codes.
 
 import { CommandError, EXIT_FAILURE, EXIT_USAGE, UsageError } from './errors.js'
+import { refusalDocument } from './failure-document.js'
 import { directOutput, guardStreams } from './output.js'
+import { complain, tellJson } from './printable.js'
 import { plainRun } from './plain-run.js'
 import { runCommand } from './commands/run.js'
 
@@ -25,17 +27,18 @@ export async function codeOf(words: readonly string[], build?: string, print?: (
     return await runProgram(words, build)
   } catch (cause) {
     guardStreams()
-    if (cause instanceof UsageError) {
-      process.stderr.write(`error: ${cause.message}\n`)
-      return EXIT_USAGE
-    }
-    if (cause instanceof CommandError) {
-      process.stderr.write(`error: ${cause.message}\n`)
-      return EXIT_FAILURE
-    }
-    process.stderr.write(
-      `bridle failed, and this is a bug: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`,
-    )
-    return EXIT_FAILURE
+    const code = cause instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE
+    if (wantsJson(words)) tellJson(refusalDocument(cause, code))
+    if (!(cause instanceof UsageError || cause instanceof CommandError))
+      complain(`bridle failed, and this is a bug: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`)
+    else if (!wantsJson(words))
+      complain(`error: ${cause.message}\n${cause.facts.hint === undefined ? '' : `  = help: ${cause.facts.hint}\n`}`)
+    return code
   }
+}
+
+/** Whoever asks for JSON reads standard output, also when nothing came of it. Words behind `--` are those of the script. */
+function wantsJson(words: readonly string[]): boolean {
+  const end = words.indexOf('--')
+  return (end < 0 ? words : words.slice(0, end)).includes('--json')
 }

@@ -1,14 +1,59 @@
-// How commands refuse: a usage error becomes one line on stderr and exit code 2, a failure one line and exit code 1. Everything
-// else that is thrown is a bug and is shown with its stack.
+// How commands refuse: a usage error becomes one line on stderr and exit code 2, a failure one line and exit code 1, with `--json` one
+// document on stdout instead. Everything else that is thrown is a bug and is shown with its stack.
 
-/** The command was called in a way that cannot be carried out. */
+/** What programs are told of a refusal beside its message. */
+export interface RefusalFacts {
+  readonly code?: string
+  /** The file that it is about. */
+  readonly file?: string
+  readonly hint?: string
+}
+
+/** The command was called in a way that cannot be carried out; a file that it names is not there. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+  readonly code: string
+  readonly facts: RefusalFacts
+
+  constructor(message: string, facts: RefusalFacts = {}) {
+    super(message)
+    this.code = facts.code ?? 'usage'
+    this.facts = facts
+  }
 }
 
 /** The command was understood and could not be done; the message says why. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
+  readonly code: string
+  readonly facts: RefusalFacts
+
+  constructor(message: string, facts: RefusalFacts = {}) {
+    super(message)
+    this.code = facts.code ?? 'failed'
+    this.facts = facts
+  }
+}
+
+/** For a file that the command line names. */
+export function unreadable(file: string, cause: unknown): UsageError {
+  return new UsageError(`cannot read ${file}: ${reasonOf(cause)}`, { code: 'unreadable_file', file })
+}
+
+/** The operating system's words for what went wrong, without the call and the path that Node adds. */
+export function reasonOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException
+  switch (code) {
+    case 'ENOENT':
+      return 'no such file'
+    case 'EISDIR':
+      return 'it is a folder'
+    case 'EACCES':
+      return 'permission denied'
+    default:
+      // Node's words have the system call and the path behind them, which may be that of a temporary file.
+      return message === undefined ? String(cause) : (/^E[A-Z0-9]+: (.*), [a-z]+( '|$)/.exec(message)?.[1] ?? message)
+  }
 }
 
 export const EXIT_FAILURE = 1

@@ -1,7 +1,8 @@
 // What `check` and `lint` found, as text for people and as data for programs.
 
-import { type Diagnostic, diagnosticToJson, type JsonDiagnostic, renderDiagnostic, type SourceFile } from '@bridle/parser'
+import { type Diagnostic, diagnosticToJson, type JsonDiagnostic, type SourceFile } from '@bridle/parser'
 import { invariantOf, lintRule } from '@bridle/compiler'
+import { renderFinding } from './printable.js'
 
 export interface Finding {
   readonly diagnostic: Diagnostic
@@ -10,10 +11,9 @@ export interface Finding {
 }
 
 export function showFindings(findings: readonly Finding[]): void {
-  const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
   for (const { diagnostic, file } of findings) {
     const label = labelOf(diagnostic.code)
-    process.stderr.write(renderDiagnostic(diagnostic, file, { color, ...(label === null ? {} : { label }) }))
+    process.stderr.write(renderFinding(diagnostic, file, label === null ? {} : { label }))
   }
 }
 

@@ -19,15 +19,30 @@ export interface Declared {
   readonly hooks: readonly (readonly [name: string, text: string])[]
 }
 
-export function declaredBy(manifest: Manifest, { providers, runtime }: Authority): Declared {
+export function declaredBy(manifest: Manifest, authority: Authority): Declared {
+  const { providers, runtime } = authority
   // A confined run has the user's tokens only where MCP was granted to it.
   const isTrusted = providers.sandbox === 'none' || runtime.grants?.includes('mcp') === true
-  const servers = isTrusted ? withLogins(manifest.mcpServers) : manifest.mcpServers
+  const reachable = reachableServers(manifest, authority)
+  const servers = isTrusted ? withLogins(reachable) : reachable
   return {
     servers,
     mcp: Object.values(servers).some((server) => server.lazy === false) ? mcpGlobal(servers) : null,
     hooks: hookModules(manifest.hooks).map((text, at) => [`manifest_hook_${at}`, text] as const),
   }
+}
+
+/**
+ * The servers of a manifest that a run may reach. A manifest is a file like any other: a confined run may have written the one that the
+ * next run reads. Its servers are therefore none of a run that MCP was not granted to, and programs that it names are started only where
+ * MCP was granted without hosts.
+ */
+export function reachableServers({ mcpServers }: Manifest, { mcp }: Pick<Authority, 'mcp'>): Manifest['mcpServers'] {
+  if (!mcp.isGranted) return {}
+  if (mcp.mayStart) return mcpServers
+  return Object.fromEntries(
+    Object.entries(mcpServers).filter(([, server]) => server.command === undefined && server.url !== undefined),
+  )
 }
 
 export interface CommandProviders {

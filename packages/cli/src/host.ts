@@ -6,7 +6,7 @@ import { createRuntime } from '@bridle/stdlib-tools'
 import type { ProviderSource, ResolveModule, Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
 import { ManifestError, discoverSkills, fileModules, findManifest, hashHex, programFiles } from '@bridle/stdlib-tools/node'
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
-import { authorityOf } from './authority.js'
+import { authorityOf, checkBuiltinNames } from './authority.js'
 import { cacheFolder } from './cache-folder.js'
 import type { Authority } from './authority.js'
 import { CommandError } from './errors.js'
@@ -14,6 +14,7 @@ import { commandProviders, declaredBy } from './host-parts.js'
 import type { Declared } from './host-parts.js'
 import { guardStreams } from './output.js'
 import type { Memory } from './repl/memory.js'
+import { complain } from './printable.js'
 
 export interface CommandHostOptions {
   readonly limits?: NonNullable<RuntimeOptions['limits']>
@@ -30,7 +31,7 @@ export interface CommandHostOptions {
   /** Which build of the command this is, for what it keeps between runs; nothing is kept when absent. */
   readonly build?: string | undefined
   /** Further settings of the runtime. */
-  readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'pins' | 'onTool' | 'families' | 'modelFixtures'>
+  readonly runtime?: Pick<RuntimeOptions, 'extensions' | 'onTool' | 'families' | 'modelFixtures'>
   /** Whether the script reads and writes the terminal of this process. */
   readonly terminal: boolean
   /** Answers again what was asked before (repl/memory.ts). */
@@ -43,7 +44,10 @@ export interface CommandHostOptions {
 export const COMMAND_LIMITS = { work: 1e9, heap: 2 ** 30 }
 
 export function commandRuntime(options: CommandHostOptions): Runtime {
-  return createRuntime(commandRuntimeOptions(options))
+  const runtime = createRuntime(commandRuntimeOptions(options))
+  const lists = options.authority?.runtime.builtins
+  if (lists !== undefined) checkBuiltinNames(lists, runtime.registry.builtins)
+  return runtime
 }
 
 /** What `commandRuntime` makes its runtime of. */
@@ -55,7 +59,7 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
   const skills = options.script === undefined ? null : discoverSkills({ manifest, folders: authority.skillFolders })
   const problems = options.terminal ? (skills?.problems ?? []) : []
   if (problems.length > 0) guardStreams()
-  for (const problem of problems) process.stderr.write(`warning: ${problem}\n`)
+  for (const problem of problems) complain(`warning: ${problem}\n`)
   const globalValues: { [name: string]: NonNullable<RuntimeOptions['globalValues']>[string] } = {}
   const { servers, mcp, hooks } = declared
   if (mcp !== null && options.globals?.includes('mcp') !== true) globalValues['mcp'] = mcp

@@ -6,8 +6,10 @@ import { relative, resolve } from 'node:path'
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { LinkError } from '@bridle/vm'
-import { CommandError, UsageError } from './errors.js'
+import { CommandError, UsageError, unreadable } from './errors.js'
+import { uncompiledDocument } from './failure-document.js'
 import type { SourceLookup } from './fault-report.js'
+import { tellJson } from './printable.js'
 import { showDiagnostics } from './show-diagnostics.js'
 
 export interface Script {
@@ -26,12 +28,16 @@ export async function readScript(file: string | undefined, code: string | undefi
   try {
     return { key: realpathSync(file), shown: file, text: readFileSync(file, 'utf8') }
   } catch (cause) {
-    throw new CommandError(`cannot read ${file}: ${reasonOf(cause)}`)
+    throw unreadable(file, cause)
   }
 }
 
-/** null when it does not compile; its errors are on stderr then. Warnings are always shown. */
-export function compileScript(runtime: Runtime, script: Script): Module | null {
+/** null when it does not compile; its errors are on stderr then, or on stdout as the document of `--json`. Warnings are always shown. */
+export function compileScript(
+  runtime: Runtime,
+  script: Script,
+  { json = false }: { readonly json?: boolean | undefined } = {},
+): Module | null {
   try {
     const module = runtime.compile(script.text, { file: script.key })
     if (module.warnings.length === 0) return module
@@ -41,7 +47,8 @@ export function compileScript(runtime: Runtime, script: Script): Module | null {
   } catch (cause) {
     if (cause instanceof LinkError) throw new CommandError(cause.message)
     if (!(cause instanceof CompileError)) throw cause
-    showDiagnostics(cause.diagnostics, cause.file, script)
+    if (json) tellJson(uncompiledDocument(cause.diagnostics, cause.file, script.shown))
+    else showDiagnostics(cause.diagnostics, cause.file, script)
     return null
   }
 }
@@ -64,20 +71,4 @@ export async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of stream) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** The operating system's words for what went wrong, without the call and the path that Node adds. */
-export function reasonOf(cause: unknown): string {
-  const { code, message } = cause as NodeJS.ErrnoException
-  switch (code) {
-    case 'ENOENT':
-      return 'no such file'
-    case 'EISDIR':
-      return 'it is a folder'
-    case 'EACCES':
-      return 'permission denied'
-    default:
-      // Node's words have the system call and the path behind them, which may be that of a temporary file.
-      return message === undefined ? String(cause) : (/^E[A-Z0-9]+: (.*), [a-z]+( '|$)/.exec(message)?.[1] ?? message)
-  }
 }

@@ -6,11 +6,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DefinedTool, Plain } from '@bridle/vm'
 import { STANDARD_TOOLS, pinnedDrift, shapeOfOutput, toolSchemaHash } from '@bridle/vm'
-import { hashHex, overwriteFile } from '@bridle/stdlib-tools/node'
+import { guardedFetch, hashHex, overwriteFile } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
-import { CommandError } from './errors.js'
+import type { Authority } from './authority.js'
+import { CommandError, UsageError, reasonOf } from './errors.js'
 import { commandRuntime, manifestOf } from './host.js'
-import { reasonOf } from './load.js'
+import { reachableServers } from './host-parts.js'
 import type { Script } from './load.js'
 
 export const LOCK_FILE = 'tools.lock.json'
@@ -42,7 +43,10 @@ export interface Collected {
 
 const SEALED_FUEL = 5_000_000
 
-export async function collectTools(script: Script | null, options: { readonly servers: boolean }): Promise<Collected> {
+export async function collectTools(
+  script: Script | null,
+  options: { readonly servers: boolean; readonly authority: Authority },
+): Promise<Collected> {
   const problems: string[] = []
   const tools: KnownTool[] = STANDARD_TOOLS.map(({ id, description, schema, effect, level, security, examples }) => ({
     key: `bridle:${id}`,
@@ -55,7 +59,7 @@ export async function collectTools(script: Script | null, options: { readonly se
     about: { effect, sideEffect: level, security, examples },
   }))
   if (script !== null) tools.push(...(await scriptTools(script, problems)))
-  if (options.servers) tools.push(...(await serverTools(script?.key ?? '<none>', problems)))
+  if (options.servers) tools.push(...(await serverTools(script?.key ?? '<none>', options.authority, problems)))
   return { tools: tools.sort((a, b) => (a.key < b.key ? -1 : 1)), problems }
 }
 
@@ -88,13 +92,23 @@ async function scriptTools(script: Script, problems: string[]): Promise<KnownToo
   })
 }
 
-async function serverTools(scriptKey: string, problems: string[]): Promise<KnownTool[]> {
-  const servers = manifestOf(scriptKey)?.mcpServers ?? {}
+async function serverTools(scriptKey: string, authority: Authority, problems: string[]): Promise<KnownTool[]> {
+  const manifest = manifestOf(scriptKey)
+  if (manifest === null) return []
+  const servers = reachableServers(manifest, authority)
+  for (const name of Object.keys(manifest.mcpServers))
+    if (!Object.hasOwn(servers, name)) problems.push(`MCP server "${name}" is not granted: --grant mcp starts it`)
   const names = Object.keys(servers)
   if (names.length === 0) return []
   const { McpConnections } = await import('@bridle/stdlib-tools/mcp')
   const folder = scriptKey.startsWith('<') ? process.cwd() : dirname(scriptKey)
-  const connections = new McpConnections({ cwd: folder, env: 'inherit', servers })
+  const { mcpNetwork } = authority
+  const connections = new McpConnections({
+    cwd: folder,
+    env: 'inherit',
+    servers,
+    ...(mcpNetwork === null ? {} : { fetch: guardedFetch(mcpNetwork) }),
+  })
   try {
     const lists = await Promise.all(
       names.map(async (server) => {
@@ -157,7 +171,12 @@ export function writeLock(path: string, lock: Lock): void {
 
 /** Throws CommandError for a file that is missing or no lock. */
 export function readLock(path: string): Lock {
-  if (!existsSync(path)) throw new CommandError(`there is no lock file ${path}; \`bridle tools lock\` writes one`)
+  if (!existsSync(path))
+    throw new UsageError(`there is no lock file ${path}`, {
+      code: 'unreadable_file',
+      file: path,
+      hint: '`bridle tools lock` writes one',
+    })
   let lock: Partial<Lock> | null
   try {
     lock = JSON.parse(readFileSync(path, 'utf8')) as Partial<Lock> | null
@@ -211,12 +230,12 @@ function driftOf(before: unknown, now: unknown): { readonly drifts?: readonly st
 }
 
 /** The pins of a locked run. Tools of MCP servers are compared here, before it starts; the others when they are called. */
-export async function lockedPins(path: string, scriptKey: string): Promise<ReadonlyMap<string, string>> {
+export async function lockedPins(path: string, scriptKey: string, authority: Authority): Promise<ReadonlyMap<string, string>> {
   const lock = readLock(path)
   const pinned = Object.entries(lock.tools).filter(([key]) => key.startsWith('mcp:'))
   if (pinned.length > 0) {
     const problems: string[] = []
-    const now = new Map((await serverTools(scriptKey, problems)).map(({ key, hash }) => [key, hash]))
+    const now = new Map((await serverTools(scriptKey, authority, problems)).map(({ key, hash }) => [key, hash]))
     if (problems.length > 0) throw new CommandError(problems.join('\n'))
     const changed = pinned
       .filter(([key, hash]) => now.get(key) !== hash)

@@ -2,8 +2,7 @@
 // milliseconds; everything else uses the streams of Node, which are guarded first.
 
 import { writeSync } from 'node:fs'
-import { EXIT_FAILURE } from './errors.js'
-import { reasonOf } from './load.js'
+import { EXIT_FAILURE, reasonOf } from './errors.js'
 
 /**
  * A reader that went away (`bridle run x | head`) is no error; a disk that is full ends the command. To be called before a stream is

@@ -5,9 +5,9 @@ import { callOf, isToolError } from '@bridle/stdlib-tools'
 import type { Module, RecordedCall, Run, RunResult, StartOptions } from '@bridle/stdlib-tools'
 import { writeWholeFile } from '@bridle/stdlib-tools/node'
 import type { Value } from '@bridle/vm'
-import { CommandError } from './errors.js'
-import { reasonOf } from './load.js'
+import { CommandError, reasonOf } from './errors.js'
 import type { Script } from './load.js'
+import { complain } from './printable.js'
 import { report } from './run-report.js'
 import { Stop } from './stop.js'
 
@@ -39,7 +39,7 @@ export async function perform(performance: Performance): Promise<number> {
     if (file !== null) {
       stop.beforeCancel = async () => {
         const saved = await save(run, file)
-        process.stderr.write(savedLine(file, saved))
+        complain(savedLine(file, saved))
       }
     }
     const result = await run.result.catch(unrecorded)

@@ -44,9 +44,12 @@ function collect(value: string, before: readonly string[] | undefined): readonly
   return [...(before ?? []), value]
 }
 
-/** Each but the last takes away from what whoever runs the command may do (authority.ts). */
-function authorityFlags(command: Command): Command {
-  return command
+/**
+ * Of every command that runs code of scripts; each but the last takes away from what whoever runs the command may do (authority.ts).
+ * `locks`: the command calls tools, which a lock file may pin.
+ */
+function authorityFlags(command: Command, { locks = true }: { readonly locks?: boolean } = {}): Command {
+  command
     .option('--allow <names>', 'call no builtins but these, separated by commas, and the core', collect)
     .option('--deny <names>', 'call none of these builtins', collect)
     .option(
@@ -57,6 +60,15 @@ function authorityFlags(command: Command): Command {
     .option('--root <dir>', 'touch files below this folder only', collect)
     .option('--sandbox', 'have no powers but those of --grant')
     .option('--skill-dir <dir>', 'look for skills here first: a folder of NAME/SKILL.md, or one skill', collect)
+  if (!locks) return command
+  return command
+    .option('--locked', 'call no tool that is not as the lock file has it')
+    .option('--lock-file <file>', 'where that is', 'tools.lock.json')
+}
+
+/** Of commands that go on with what another one has begun, under the authority that is written down with it. */
+function widenFlag(command: Command): Command {
+  return command.option('--widen', 'have what the flags say, also where the run was begun with less; what is widened is told')
 }
 
 /** What a run may take. */
@@ -99,8 +111,6 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
     .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
     .option('--trace <file>', 'write the trace of the run; in a folder, a file named by the run')
-    .option('--locked', 'call no tool that is not as the lock file has it')
-    .option('--lock-file <file>', 'where that is', 'tools.lock.json')
     .option('--extension <name>', 'an extension of the language that files need not ask for: grants', collect)
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
     .action(async (file: string | undefined, options: RunFlags) => {
@@ -108,11 +118,11 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await runCommand(file, { ...options, scriptArguments, build }))
     })
 
-  add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed')
+  widenFlag(authorityFlags(add('replay <recording> [file]', 'run a recorded run again from its journal; nothing is performed')))
     .option('-e, --eval <code>', 'the recorded text, when it was given by -e')
     .option('--recorded', 'the script as it was when it was recorded, not as it is now')
     .addOption(new Option('--until <n>', 'answer so many calls and stop in front of the next').argParser(wholeNumber('calls', 0)))
-    .option('--edit <n=json...>', 'answer call N with this instead of what was recorded')
+    .option('--edit <n=json>', 'answer call N with this instead of what was recorded; may be given several times', collect)
     .option('-o, --out <file>', 'with --until: write a snapshot of that place, for `bridle resume`')
     .option('--list', 'list the recorded calls with their answers and run nothing')
     .option('--json', 'print one JSON document instead of the output')
@@ -123,7 +133,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
 
   limitFlags(
-    add('snapshot [file]', 'run to a place where the run waits, and write it down there')
+    widenFlag(authorityFlags(add('snapshot [file]', 'run to a place where the run waits, and write it down there')))
       .usage('[options] -o SNAPSHOT FILE|-|-e CODE|SNAPSHOT [-- ARGS]')
       .requiredOption('-o, --out <file>', 'where to write the snapshot')
       .addOption(
@@ -143,7 +153,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
 
   limitFlags(
-    add('resume <snapshot>', 'go on with a run that was written down').option(
+    widenFlag(authorityFlags(add('resume <snapshot>', 'go on with a run that was written down'))).option(
       '--json',
       'print one JSON document about the run instead of its output',
     ),
@@ -244,7 +254,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       done(await conformanceCommand(paths, options))
     })
 
-  add('test [path...]', 'run test pipelines: those named test_… or marked @test')
+  authorityFlags(add('test [path...]', 'run test pipelines: those named test_… or marked @test'))
     .option('--filter <pattern>', 'only tests whose name, or FILE::NAME, matches: text, a|b, glob, or re:REGEX')
     .addOption(new Option('--timeout <ms>', 'limit of one test').argParser(wholeNumber('milliseconds', 1)).default(30_000))
     .option('--fail-fast', 'stop after the first failure')
@@ -323,13 +333,13 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .description('the tools that a script can call: its own, standard ones, those of its MCP servers')
   const onTools = (signature: string, description: string): Command =>
     tools.command(signature).description(description).option('--no-servers', 'leave MCP servers alone')
-  onTools('list [file]', 'name them')
+  authorityFlags(onTools('list [file]', 'name them'), { locks: false })
     .option('--json', 'print JSON')
     .action(async (file: string | undefined, options: ToolsFlags) => {
       const { toolsListCommand } = await import('./commands/tools.js')
       done(await toolsListCommand(file, options))
     })
-  onTools('describe <name> [file]', 'show one with its schemas')
+  authorityFlags(onTools('describe <name> [file]', 'show one with its schemas'), { locks: false })
     .option('--json', 'print JSON')
     .action(async (name: string, file: string | undefined, options: ToolsFlags) => {
       const { toolsDescribeCommand } = await import('./commands/tools.js')
@@ -347,13 +357,16 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { toolsCallCommand } = await import('./commands/tools.js')
       done(await toolsCallCommand(name, [file, args], options))
     })
-  onTools('lock [file]', 'write the hashes of their schemas, for `bridle run --locked`')
+  authorityFlags(onTools('lock [file]', 'write the hashes of their schemas, for `bridle run --locked`'), { locks: false })
     .option('--lock-file <file>', 'where to', 'tools.lock.json')
     .action(async (file: string | undefined, options: ToolsFlags) => {
       const { toolsLockCommand } = await import('./commands/tools.js')
       done(await toolsLockCommand(file, options))
     })
-  onTools('diff [file]', 'say what is not as the lock file has it; exit 1 when a pinned tool changed or is gone')
+  authorityFlags(
+    onTools('diff [file]', 'say what is not as the lock file has it; exit 1 when a pinned tool changed or is gone'),
+    { locks: false },
+  )
     .option('--lock-file <file>', 'where that is', 'tools.lock.json')
     .option('--json', 'print JSON')
     .action(async (file: string | undefined, options: ToolsFlags) => {
@@ -443,15 +456,13 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)]
   for (const command of all(program)) {
     command.version(VERSION, '--version', 'print the version').helpOption('-h, --help', 'show this help').exitOverride()
-    command.configureOutput({ outputError: (text, write) => write(text) }).allowExcessArguments(false)
+    command.configureOutput({ outputError: () => {} }).allowExcessArguments(false)
   }
   return program
 }
 
 export interface RunFlags extends AuthorityFlags {
   readonly trace?: string
-  readonly locked?: boolean
-  readonly lockFile?: string
   readonly extension?: readonly string[]
   readonly eval?: string
   readonly input?: string
@@ -485,7 +496,10 @@ export async function runProgram(words: readonly string[], build?: string): Prom
     return code
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause
-    // Help and version that were asked for end with 0; commander has printed its text in every case.
-    return cause.exitCode === 0 ? 0 : EXIT_USAGE
+    // Help and version that were asked for end with 0; commander has printed them.
+    if (cause.exitCode === 0) return 0
+    // Help that was not asked for: of a command that is only a group of others.
+    if (cause.code === 'commander.help') return EXIT_USAGE
+    throw new UsageError(cause.message.replace(/^error: /, ''))
   }
 }

@@ -9,6 +9,7 @@ import { sourcesOf } from './load.js'
 import { guardStreams } from './output.js'
 import type { Script } from './load.js'
 import type { Stop } from './stop.js'
+import { complain, tell, tellJson } from './printable.js'
 
 export interface Ending {
   readonly module: Module
@@ -22,11 +23,11 @@ export function report(result: RunResult, ending: Ending): number {
   const { code, complaint } = judge(result, ending)
   if (ending.json || ending.dryRun || complaint !== '') guardStreams()
   if (ending.json) {
-    process.stdout.write(`${JSON.stringify(documentOf(result, code, ending.stop), jsonValue, 2)}\n`)
+    tellJson(documentOf(result, code, ending.stop), jsonValue)
     return code
   }
-  if (complaint !== '') process.stderr.write(complaint)
-  if (ending.dryRun) process.stdout.write(renderDryRun(result.wouldHaveDone))
+  if (complaint !== '') complain(complaint)
+  if (ending.dryRun) tell(renderDryRun(result.wouldHaveDone))
   return code
 }
 

@@ -173,6 +173,7 @@ describe.concurrent('bridle run', () => {
 describe.concurrent('refusals', () => {
   test.each([
     [['run'], /name a script/],
+    [['run', 'no-such-file.harn'], /cannot read no-such-file\.harn: no such file/],
     [['run', '--fuel', 'lots', '-e', '1'], /not a number/],
     [['run', '--input', '{', '-e', '1'], /not JSON/],
     [['frobnicate'], /unknown command/],
@@ -415,7 +416,11 @@ describe.concurrent('bridle test', () => {
     )
     expect(bad.code).toBe(1)
     expect(bad.stdout).toContain(`FAIL  <file error> [${broken}]\n        error: `)
-    expect(none).toMatchObject({ code: 0, stdout: 'No test pipelines found\n' })
+    expect(none).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'error: --filter absent does not select any of the 2 tests that were found, such as test_one, test_two\n',
+    })
   })
 })
 

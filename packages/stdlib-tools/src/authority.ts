@@ -24,7 +24,7 @@ export class Grants {
   private readonly outer: Grants | null
 
   constructor(names: readonly Grant[], outer: Grants | null = null) {
-    for (const name of names) if (!isKnown(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
+    for (const name of names) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
     this.names = new Set(names)
     this.outer = outer
   }
@@ -41,7 +41,7 @@ export class Grants {
   }
 }
 
-function isKnown(name: string): boolean {
+export function isGrant(name: string): boolean {
   return name === '*' || name in EFFECTS || Object.keys(EFFECTS).some((kind) => kind.startsWith(`${name}.`))
 }
 

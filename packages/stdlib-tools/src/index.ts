@@ -4,6 +4,8 @@ export { CompileError, EffectCeilingError, Module, RunStopped, Runtime, createRu
 export type {
   CompileSettings,
   MachineMakers,
+  ResumeAuthority,
+  ResumeOptions,
   ReplayResult,
   ReplaySettings,
   RuntimeConfig,
@@ -14,6 +16,8 @@ export { Run, ScriptError } from './run.js'
 export type { RunResult, SnapshotOptions, Wait } from './run.js'
 export type { RunEvent } from './events.js'
 export { Grants, GrantError } from './authority.js'
+export { grantsOf } from './run-authority.js'
+export type { Confinement, RunAuthority } from './run-authority.js'
 export type { Grant } from './authority.js'
 export type { DryRunEntry } from './dry-run.js'
 

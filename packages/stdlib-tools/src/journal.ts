@@ -12,6 +12,8 @@ import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'
 import type { ProgramSources } from './modules.js'
+import { authorityFromJson, authorityToJson } from './run-authority.js'
+import type { RunAuthority } from './run-authority.js'
 
 export type JournalEntry =
   /** First entry. `program` identifies the code (hash of its sources), `label` is for people, `sources` are for who lost them. */
@@ -22,6 +24,8 @@ export type JournalEntry =
       readonly program: string
       readonly label: string
       readonly sources?: ProgramSources
+      /** What the run may do; absent in journals of versions that did not say. */
+      readonly authority?: RunAuthority
     }
   /** `globals` and `limits` are what else decides how the run goes. */
   | {
@@ -61,6 +65,11 @@ export class JournalFormatError extends Error {
 /** One line of JSON without a line break. */
 export function encodeEntry(entry: JournalEntry): string {
   switch (entry.type) {
+    case 'run':
+      return JSON.stringify({
+        ...entry,
+        ...(entry.authority === undefined ? {} : { authority: authorityToJson(entry.authority) }),
+      })
     case 'start':
       return JSON.stringify({
         ...entry,
@@ -101,7 +110,13 @@ export function decodeEntry(line: string): JournalEntry {
         throw new JournalFormatError(`journal format ${number('format')} is not ${JOURNAL_FORMAT}`)
       const sources = parseSources(raw['sources'])
       const known = { runId: text('runId'), program: text('program'), label: text('label') }
-      return { type: 'run', format: JOURNAL_FORMAT, ...known, ...(sources === null ? {} : { sources }) }
+      return {
+        type: 'run',
+        format: JOURNAL_FORMAT,
+        ...known,
+        ...(sources === null ? {} : { sources }),
+        ...(raw['authority'] === undefined ? {} : { authority: authorityOf(raw['authority']) }),
+      }
     }
     case 'start':
       return {
@@ -127,6 +142,14 @@ export function decodeEntry(line: string): JournalEntry {
       return { type: 'end', kind: text('kind'), ...(raw['trace'] === undefined ? {} : { trace: text('trace') }) }
     default:
       throw new JournalFormatError(`unknown journal entry ${JSON.stringify(raw['type'])}`)
+  }
+}
+
+function authorityOf(raw: unknown): RunAuthority {
+  try {
+    return authorityFromJson(raw)
+  } catch (cause) {
+    throw new JournalFormatError(`journal entry "run": ${cause instanceof Error ? cause.message : String(cause)}`)
   }
 }
 

@@ -14,6 +14,7 @@ import { clockProvider, randomProvider, traceProvider } from './providers/basics
 import { answered, thrownError } from './providers/provider.js'
 import type { PerformEffect, Provider } from './providers/provider.js'
 import type { RunParts } from './run.js'
+import { grantsOf } from './run-authority.js'
 import { propagating } from './trace/propagate.js'
 import type { TraceRecorder } from './trace/recorder.js'
 
@@ -83,11 +84,12 @@ function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): re
 }
 
 function performer(
-  { grants, guard, dryRun }: RunParts,
+  { authority, guard, dryRun }: RunParts,
   providers: readonly Provider[],
   { recorder, entries, emit }: RunSide,
 ): PerformEffect {
   const table = providerTable(providers)
+  const grants = grantsOf(authority)
   const allowed = authorized(table, grants)
   const held = guard === null ? allowed : withinManifest(guard, allowed)
   const perform = recorder === null ? held : propagating(recorder, held)

@@ -3,7 +3,6 @@
 
 import { toPlain } from '@bridle/vm'
 import type { Effect, Fault, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
-import type { Grants } from './authority.js'
 import type { HostBridge } from './bridge/host-bridge.js'
 import { Cancellation } from './cancellation.js'
 import { systemClock } from './clock.js'
@@ -17,6 +16,7 @@ import { BudgetMeter } from './policy/budgets.js'
 import type { Budgets } from './policy/budgets.js'
 import type { ScriptTool } from './executors/index.js'
 import type { PendingResults } from './executors/pending.js'
+import type { RunAuthority } from './run-authority.js'
 import { openServices } from './run-services.js'
 import type { Services } from './run-services.js'
 import type { ManifestGuard } from './manifest-guard.js'
@@ -81,7 +81,7 @@ export interface RunParts {
   readonly bridge?: HostBridge | undefined
   /** A function: they are made with the first effect. */
   readonly providers: ProviderSources
-  readonly grants: Grants
+  readonly authority: RunAuthority
   /** Null: the run is not held to its manifest. */
   readonly guard: ManifestGuard | null
   readonly pendingResults: PendingResults
@@ -267,7 +267,7 @@ export class Run {
       if (journal !== undefined) {
         // The hash is asked for only here: making it loads a library, which a plain run has no use for.
         const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
-        appendTo(journal, { type: 'run', ...head, sources: withoutStd(program.sources) })
+        appendTo(journal, { type: 'run', ...head, sources: withoutStd(program.sources), authority: this.parts.authority })
       }
       const result = this.resultOf(await this.driver.run())
       this.recorder?.end(result.status, complaintOf(result))

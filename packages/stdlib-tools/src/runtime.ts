@@ -6,6 +6,7 @@ import type { BuiltinSignatures, CompileResult, EffectManifest, GrantDeclaration
 import type { Diagnostic, Extension, Program, SourceFile } from '@bridle/parser'
 import {
   DEFAULT_LIMITS,
+  EFFECTS,
   LinkError,
   Machine,
   SnapshotError,
@@ -34,7 +35,7 @@ import type {
   TierOptions,
   Value,
 } from '@bridle/vm'
-import { Grants } from './authority.js'
+import { GrantError, isGrant } from './authority.js'
 import type { Grant } from './authority.js'
 import { coreFamilies, laterFamilies } from './builtins/families.js'
 import type { HostBridge } from './bridge/host-bridge.js'
@@ -65,9 +66,11 @@ import { constraintRules } from './policy/constraints.js'
 import type { Constraint } from './policy/constraints.js'
 import { grantScope, importCeilings } from './policy/grants.js'
 import type { ImportGrants, ToolGrants } from './policy/grants.js'
-import { RunKeeper } from './runs/keeper.js'
+import { RunKeeper, continueFrom } from './runs/keeper.js'
 import type { KeeperParts, Recovered } from './runs/keeper.js'
 import type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
+import { heldScopes, isSameData, joinedAuthority, widenings } from './run-authority.js'
+import type { Confinement, RunAuthority } from './run-authority.js'
 import { packSnapshot, unpackSnapshot } from './snapshot.js'
 import type { Capabilities } from './tools/define.js'
 import type { ToolProvider } from './tools/provider.js'
@@ -133,6 +136,11 @@ export interface RuntimeOptions extends HostParts {
   readonly constraints?: readonly Constraint[]
   /** Builtins that refuse to run, or the only ones that do (reference 02 §22). */
   readonly builtins?: BuiltinLists
+  /**
+   * What the providers confine runs to, for hosts that make snapshots under one confinement and resume them under another: a snapshot
+   * whose confinement is not known to be as wide is refused (docs/embedding/snapshots.md).
+   */
+  readonly confinement?: Confinement
   /** Hashes of the only tools that may be called, as `bridle tools lock` writes them. */
   readonly pins?: ReadonlyMap<string, string>
   /** What results of tools are watched for; driftGuard makes it of a lock file (docs/tools/lock.md). */
@@ -149,7 +157,18 @@ export interface RuntimeOptions extends HostParts {
   readonly scripts?: { readonly [name: string]: ScriptTool }
 }
 
-export interface RecoverOptions extends Omit<StartOptions, 'input' | 'runId' | 'journal' | 'machine' | 'dryRun' | 'globals'> {
+/** Of everything that goes on with a run: it has no more power than it had, unless the host says so. */
+export interface ResumeAuthority {
+  /** The run has what the runtime and these options give, also where it had less before. */
+  readonly widen?: boolean
+}
+
+export interface ResumeOptions extends Omit<StartOptions, 'input' | 'runId'>, ResumeAuthority {
+  readonly module?: Module
+}
+
+export interface RecoverOptions
+  extends Omit<StartOptions, 'input' | 'runId' | 'journal' | 'machine' | 'dryRun' | 'globals'>, ResumeAuthority {
   /** Decides about calls that may have happened and may not be repeated; `fail` when absent. */
   readonly onUnknownOutcome?: (call: UnknownCall) => UnknownDecision
   /** Only these. */
@@ -158,8 +177,12 @@ export interface RecoverOptions extends Omit<StartOptions, 'input' | 'runId' | '
 
 export interface ReplaySettings
   extends
-    Pick<StartOptions, 'limits' | 'globals' | 'tier' | 'machine' | 'tracing' | 'toolGrants' | 'defaultDeny' | 'budgets'>,
-    Pick<ReplayOptions, 'until' | 'edits' | 'output' | 'isOpen'> {}
+    Pick<
+      StartOptions,
+      'limits' | 'globals' | 'tier' | 'machine' | 'tracing' | 'grants' | 'toolGrants' | 'defaultDeny' | 'budgets'
+    >,
+    Pick<ReplayOptions, 'until' | 'edits' | 'output' | 'isOpen'>,
+    ResumeAuthority {}
 
 /** As ReplayEnd; a replay that was stopped can go on as a run of its own: `runtime.resume(result.snapshot())`. */
 export type ReplayResult =
@@ -331,6 +354,13 @@ export class Module {
     if (above.length > 0) throw new EffectCeilingError(above, this.files.get(this.file)!)
   }
 
+  /** The same program with other builtins behind their names. */
+  linkedTo(registry: Registry): Module {
+    const { warnings, sources, hashOf } = this
+    const program = linkProgram(this.said.program!, registry)
+    return new Module({ warnings, program, sources, hashOf, compiled: () => this.said })
+  }
+
   private get said(): CompileResult {
     return (this.result ??= this.compiled())
   }
@@ -348,7 +378,6 @@ export class Runtime {
   readonly host: Host
   readonly registry: Registry
   private readonly options: RuntimeOptions
-  private readonly grants: Grants
   private readonly hashHex: (bytes: Uint8Array) => string
   private readonly std: ReadonlyMap<string, string>
   /** What scripts are told about the operations of this host. */
@@ -370,7 +399,7 @@ export class Runtime {
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
     const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
     this.types = added.length === 0 ? null : withBuiltins(added)
-    this.grants = new Grants(options.grants ?? [])
+    for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
     this.rules = options.constraints === undefined ? undefined : constraintRules(options.constraints)
     this.keeper = options.runs === undefined ? null : new RunKeeper(options.runs, `worker_${this.makeRunId()}`, options.clock)
     this.hashHex = options.hashHex ?? nobleHash
@@ -405,10 +434,11 @@ export class Runtime {
     const input = plainFromHost(options.input ?? null)
     const runId = options.runId ?? this.makeRunId()
     const globals = mapValues(options.globals ?? {}, (value) => toPlain(value))
+    const authority = this.authorityOf(options)
     return this.launch(
       module,
       { kind: 'start', input, globals, limits: { ...DEFAULT_LIMITS, ...this.options.limits, ...options.limits } },
-      { input, runId, output: '', entries: [], startedAt: null, machine: null },
+      { input, runId, output: '', entries: [], startedAt: null, machine: null, authority },
       this.keeper === null ? options : { ...options, journal: this.keeper.begin(runId, options.journal) },
     )
   }
@@ -420,21 +450,41 @@ export class Runtime {
    */
   recover({ onUnknownOutcome = () => 'fail', runIds, ...options }: RecoverOptions = {}): readonly Recovered[] {
     if (this.keeper === null) throw new Error('this runtime keeps no runs: createRuntime({ runs: { store } })')
-    const parts: KeeperParts<Module> = {
+    return this.keeper.recover(this.continuing(options), runIds, onUnknownOutcome)
+  }
+
+  /**
+   * Goes on with one run from its journal, as `recover` does with those of a store. The entries that follow go to `options.journal`, which
+   * is to stand behind the old ones.
+   */
+  continueRecording(
+    entries: readonly JournalEntry[],
+    { onUnknownOutcome = () => 'fail', ...options }: Omit<RecoverOptions, 'runIds'> & { readonly journal: Journal },
+  ): Exclude<Recovered, { readonly kind: 'unavailable' }> {
+    const { journal, ...others } = options
+    return continueFrom(this.continuing(others), entries, { decide: onUnknownOutcome, journal: () => journal })
+  }
+
+  private continuing({ widen = false, ...options }: Omit<RecoverOptions, 'onUnknownOutcome' | 'runIds'>): KeeperParts<Module> {
+    return {
       host: this.host,
       hashHex: this.hashHex,
       moduleOf: (entries) => this.moduleOfRecording(entries),
-      machine: (module, { runId, globals, limits }, answer) =>
-        this.makers(module, { ...options, runId, globals, limits: { ...limits, ...options.limits } }, answer).fresh(),
-      launch: (module, { runId, input, globals, limits, startedAt }, { machine, output, arrived, journal }) =>
+      check: ({ authority }) => void this.resumed(authority, options, widen),
+      machine: (module, { runId, globals, limits, authority }, answer) => {
+        // What the run was refused then, it is refused again, or its journal would not fit.
+        const recorded = authority ?? this.authorityOf(options)
+        const settings = { ...options, runId, globals, limits: { ...limits, ...options.limits }, authority: recorded }
+        return this.makers(this.narrowed(module, recorded), settings, answer).fresh()
+      },
+      launch: (module, { runId, input, globals, limits, startedAt, authority }, { machine, output, arrived, journal }) =>
         this.launch(
           module,
           { kind: 'restored', arrived },
-          { input, runId, output, entries: [], startedAt, machine },
+          { input, runId, output, entries: [], startedAt, machine, authority: this.resumed(authority, options, widen) },
           { ...options, globals, limits: { ...limits, ...options.limits }, journal },
         ),
     }
-    return this.keeper.recover(parts, runIds, onUnknownOutcome)
   }
 
   /** Compiles when needed, runs to the end and gives the value; throws what ended the run otherwise. */
@@ -446,14 +496,21 @@ export class Runtime {
   /**
    * Goes on from a snapshot, as often as wanted: each resume is a run of its own. What was under way is asked for again, with the
    * same idempotency key. The bytes carry the program, unless they were taken with `sources: 'omit'`; then `module` is needed.
+   * They carry what the run was allowed, too: it is allowed what both they and this runtime give, unless `widen` is set.
    * Raises SnapshotError for bytes that are damaged or do not fit the program, CompileError when the sources no longer compile.
    */
-  resume(bytes: Uint8Array, options: Omit<StartOptions, 'input' | 'runId'> & { readonly module?: Module } = {}): Run {
+  resume(bytes: Uint8Array, { widen = false, ...options }: ResumeOptions = {}): Run {
     const snapshot = unpackSnapshot(bytes)
+    const authority = this.resumed(snapshot.authority, options, widen)
     const module = options.module ?? this.moduleOf(snapshot.sources)
     const { dryRun, globals, epilogue } = snapshot
     const merged: StartOptions = { globals, ...(epilogue === null ? {} : { epilogue }), dryRun, ...options }
-    return this.launch(module, { kind: 'restored', arrived: snapshot.arrived }, snapshot, merged)
+    return this.launch(module, { kind: 'restored', arrived: snapshot.arrived }, { ...snapshot, authority }, merged)
+  }
+
+  /** What `resume` would let a run do that it was not allowed when it was written down, in words; only `widen` lets it. */
+  widenings(before: RunAuthority, options: ResumeOptions = {}): readonly string[] {
+    return widenings(before, this.authorityOf(options), Object.keys(EFFECTS))
   }
 
   /** The program of a snapshot, from the sources in it. Raises SnapshotError and CompileError. */
@@ -473,21 +530,24 @@ export class Runtime {
     const first = entries.find((entry) => entry.type === 'start')
     const recorded = first?.type === 'start' ? first : null
     const run = entries.find((entry) => entry.type === 'run')
+    // Nothing is performed: what counts is what the run was refused then. Without a word about that, it is what the host says.
+    const before = run?.type === 'run' ? (run.authority ?? null) : null
+    const own = this.authorityOf(options)
+    const authority = before ?? own
     const settings: MachineSettings = {
+      authority,
       ...(run?.type === 'run' ? { runId: run.runId } : {}),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       globals: options.globals ?? mapValues(recorded?.globals ?? {}, fromPlain),
       limits: { ...recorded?.limits, ...options.limits },
-      ...(options.toolGrants === undefined ? {} : { toolGrants: options.toolGrants }),
-      ...(options.defaultDeny === undefined ? {} : { defaultDeny: options.defaultDeny }),
-      ...(options.budgets === undefined ? {} : { budgets: options.budgets }),
     }
+    const program = this.narrowed(module, authority)
     const recorder = options.tracing === undefined ? null : replayRecorder(options.tracing, module, entries)
     const end = replay({
       ...options,
       machine: (answer) => {
         const makers = this.makers(
-          module,
+          program,
           settings,
           answer,
           recorder === null ? {} : { trace: (record) => recorder.call(record) },
@@ -502,7 +562,8 @@ export class Runtime {
     if (end.kind !== 'stopped') return end
     const { machine, ...stopped } = end
     const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
-    const from = { runId: run?.type === 'run' ? run.runId : this.makeRunId(), input: recorded?.input ?? null }
+    const resumed = options.widen === true ? own : before === null ? null : joinedAuthority(before, own)
+    const from = { runId: run?.type === 'run' ? run.runId : this.makeRunId(), input: recorded?.input ?? null, authority: resumed }
     return {
       ...stopped,
       snapshot: machine === null ? null : () => this.pack(module, from, settings, { ...state, machine: machine.snapshot() }),
@@ -634,15 +695,17 @@ export class Runtime {
     }
   }
 
-  private launch(module: Module, begin: RunParts['begin'], from: Origin, options: StartOptions): Run {
+  private launch(given: Module, begin: RunParts['begin'], from: Origin, options: StartOptions): Run {
     const { options: own } = this
-    const { input, runId } = from
+    const { input, runId, authority } = from
     const dryRun = options.dryRun ?? false
+    const module = this.narrowed(given, authority)
+    const budgets = options.budgets === undefined ? null : budgetScope(options.budgets)
     return new Run({
       runId,
       program: { hash: () => module.hash, label: module.file, sources: module.sources },
       machine: (answer, listeners) => {
-        const makers = this.makers(module, { ...options, runId }, answer, listeners)
+        const makers = this.makers(module, { ...options, runId, authority }, answer, listeners)
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
@@ -652,12 +715,15 @@ export class Runtime {
       host: this.host,
       bridge: options.bridge,
       providers: joinedProviders(own.providers ?? [], options.providers ?? []),
-      grants: options.grants === undefined ? this.grants : this.grants.narrowedTo(options.grants),
-      guard: own.enforceManifest === false ? null : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
+      authority,
+      guard: !authority.isHeld ? null : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
       pendingResults: this.pendingResults,
       scripts: own.scripts ?? {},
       dryRun,
-      budgets: { budgets: options.budgets ?? {}, scope: this.ceilingOf(options).length - 1 },
+      budgets: {
+        budgets: options.budgets ?? {},
+        scope: budgets === null ? -1 : authority.scopes.findLastIndex((each) => isSameData(each, budgets)),
+      },
       clock: own.clock,
       random: own.random,
       trace: own.trace,
@@ -672,13 +738,13 @@ export class Runtime {
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,
-      pack: (state, wanted) => this.pack(module, { runId, input }, options, state, wanted),
+      pack: (state, wanted) => this.pack(module, { runId, input, authority }, options, state, wanted),
     })
   }
 
   private pack(
     module: Module,
-    { runId, input }: { readonly runId: string; readonly input: Plain },
+    { runId, input, authority }: { readonly runId: string; readonly input: Plain; readonly authority: RunAuthority | null },
     { globals = {}, epilogue, dryRun = false }: Pick<StartOptions, 'globals' | 'epilogue' | 'dryRun'>,
     { machine, arrived, startedAt, output, dryRun: entries }: RunState,
     { sources = 'embed' }: SnapshotOptions = {},
@@ -696,6 +762,7 @@ export class Runtime {
       entries,
       globals,
       epilogue: epilogue ?? null,
+      authority,
     })
   }
 
@@ -713,7 +780,7 @@ export class Runtime {
     limits?: Partial<Limits>,
     listeners: MachineListeners = {},
   ): ConstructorParameters<typeof Machine>[1] {
-    const ceiling = this.ceilingOf(options)
+    const { scopes: ceiling, pins } = options.authority
     return {
       limits: { ...this.options.limits, ...options.limits, ...limits },
       perform,
@@ -728,7 +795,7 @@ export class Runtime {
       ...(options.hasInbox === undefined ? {} : { hasInbox: options.hasInbox }),
       ...(this.options.resultCache === undefined ? {} : { resultCache: this.options.resultCache }),
       ...(this.options.requestDefaults === undefined ? {} : { requestDefaults: this.options.requestDefaults }),
-      ...(this.options.pins === undefined ? {} : { pins: this.options.pins }),
+      ...(pins === null ? {} : { pins: new Map(Object.entries(pins)) }),
       ...(this.options.drift === undefined ? {} : { driftWatch: this.options.drift }),
       ...(this.options.onTool === undefined ? {} : { onTool: this.options.onTool }),
       ...(ceiling.length === 0 ? {} : { ceiling }),
@@ -745,6 +812,46 @@ export class Runtime {
   private kindsOf(builtin: string | undefined): readonly string[] {
     const effects = builtin === undefined ? 'pure' : (this.registry.builtins.get(builtin)?.effects ?? 'pure')
     return effects === 'pure' ? [] : effects
+  }
+
+  /** What the runtime and these options give. */
+  private authorityOf(options: Pick<StartOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'budgets'>): RunAuthority {
+    const { grants, builtins, pins, enforceManifest, confinement } = this.options
+    return {
+      grants: [[...(grants ?? [])], ...(options.grants === undefined ? [] : [[...options.grants]])],
+      scopes: this.ceilingOf(options),
+      builtins: builtins === undefined ? [] : [builtins],
+      pins: pins === undefined ? null : Object.fromEntries(pins),
+      isHeld: enforceManifest !== false,
+      confinement: confinement?.facts ?? null,
+    }
+  }
+
+  /** What a run that goes on may do. Raises SnapshotError where that cannot be said. */
+  private resumed(before: RunAuthority | null, options: StartOptions, widen: boolean): RunAuthority {
+    const now = this.authorityOf(options)
+    if (widen) return now
+    if (before === null) {
+      // Whoever says what the run may do has looked; a host that says nothing would give it everything that the host has.
+      if (options.grants !== undefined) return now
+      throw new SnapshotError(
+        'authority',
+        'it was written by a version that did not write down what the run may do: name its grants, or set widen',
+      )
+    }
+    if (before.confinement !== null && this.options.confinement?.isWithin(before.confinement) !== true)
+      throw new SnapshotError(
+        'authority',
+        'the run was confined further than this host confines it: give the runtime the same confinement, or set widen',
+      )
+    return joinedAuthority({ ...before, scopes: heldScopes(before, this.rules) }, now)
+  }
+
+  /** With builtins that refuse where the authority denies them and the runtime does not. */
+  private narrowed(module: Module, { builtins }: RunAuthority): Module {
+    const own = JSON.stringify(this.options.builtins)
+    const further = builtins.filter((list) => JSON.stringify(list) !== own)
+    return further.length === 0 ? module : module.linkedTo(further.reduce(restrictRegistry, this.registry))
   }
 
   /** The runtime's grants of tools, and those that the start adds. */
@@ -776,18 +883,8 @@ interface Keeping {
 
 type MachineSettings = Pick<
   StartOptions,
-  | 'reportsOnly'
-  | 'hasInbox'
-  | 'runId'
-  | 'limits'
-  | 'globals'
-  | 'epilogue'
-  | 'toolGrants'
-  | 'defaultDeny'
-  | 'budgets'
-  | 'bridge'
-  | 'tier'
->
+  'reportsOnly' | 'hasInbox' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'bridge' | 'tier'
+> & { readonly authority: RunAuthority }
 
 function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
@@ -803,6 +900,7 @@ interface Origin {
   readonly entries: readonly DryRunEntry[]
   readonly startedAt: number | null
   readonly machine: Uint8Array | null
+  readonly authority: RunAuthority
 }
 
 /** A trace of a recorded run, with the run's own id and start. */

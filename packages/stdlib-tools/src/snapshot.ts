@@ -5,15 +5,18 @@
 // What the bytes look like is the vm's affair (snapshot/envelope.ts there); this is what they say. Fields are checked one by one,
 // because the seal shows damage and no intent.
 
-import { readDocument, SnapshotError, writeDocument } from '@bridle/vm'
+import { documentVersion, readDocument, SnapshotError, writeDocument } from '@bridle/vm'
 import type { EffectOutcome, Plain, Value } from '@bridle/vm'
 import type { ArrivedAnswer } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import { parseSources } from './modules.js'
 import type { ProgramSources } from './modules.js'
+import { authorityFromPlain, authorityToPlain } from './run-authority.js'
+import type { RunAuthority } from './run-authority.js'
 
-/** Of the bytes that `Run.snapshot` gives. Version 1 was JSON. */
-export const RUN_SNAPSHOT_VERSION = 2
+/** Of the bytes that `Run.snapshot` gives. Version 1 was JSON, version 2 had no authority. */
+export const RUN_SNAPSHOT_VERSION = 3
+const WITHOUT_AUTHORITY = 2
 
 export interface RunSnapshot {
   readonly runId: string
@@ -31,10 +34,12 @@ export interface RunSnapshot {
   /** What the run was started with beside its input. */
   readonly globals: { readonly [name: string]: Value }
   readonly epilogue: string | null
+  /** What the run may do; null: written down by a version that did not say. */
+  readonly authority: RunAuthority | null
 }
 
 export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
-  const { runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue } = snapshot
+  const { runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue, authority } = snapshot
   return writeDocument(
     [
       runId,
@@ -48,6 +53,7 @@ export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
       entries,
       globals,
       epilogue,
+      authority === null ? null : authorityToPlain(authority),
     ],
     RUN_SNAPSHOT_VERSION,
   )
@@ -55,8 +61,9 @@ export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
 
 /** Raises SnapshotError with the reason of a refusal. */
 export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
-  const [runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue] = list(
-    readDocument(bytes, RUN_SNAPSHOT_VERSION),
+  const version = documentVersion(bytes) === WITHOUT_AUTHORITY ? WITHOUT_AUTHORITY : RUN_SNAPSHOT_VERSION
+  const [runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue, authority] = list(
+    readDocument(bytes, version),
   )
   if (!(machine instanceof Uint8Array)) throw missing('the machine')
   return {
@@ -71,6 +78,7 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
     entries: list(entries).map((item) => object(item) as unknown as DryRunEntry),
     globals: object(globals) as { readonly [name: string]: Value },
     epilogue: epilogue === null ? null : text(epilogue),
+    authority: version === WITHOUT_AUTHORITY || authority === null ? null : authorityFromPlain(authority),
   }
 }
 
@@ -85,12 +93,14 @@ export interface SnapshotFacts {
   readonly output: string
   readonly dryRun: boolean
   readonly sizeBytes: number
+  /** What the run may do; null: written down by a version that did not say. */
+  readonly authority: RunAuthority | null
 }
 
 /** Without compiling or restoring anything. Raises SnapshotError. */
 export function describeSnapshot(bytes: Uint8Array): SnapshotFacts {
-  const { runId, sources, startedAt, output, dryRun } = unpackSnapshot(bytes)
-  return { runId, file: sources?.entry.key ?? null, startedAt, output, dryRun, sizeBytes: bytes.length }
+  const { runId, sources, startedAt, output, dryRun, authority } = unpackSnapshot(bytes)
+  return { runId, file: sources?.entry.key ?? null, startedAt, output, dryRun, sizeBytes: bytes.length, authority }
 }
 
 function answerOf(raw: unknown): ArrivedAnswer {

@@ -3,6 +3,7 @@
 import type { BuiltinDef } from '@bridle/vm'
 import { CommandError } from '../errors.js'
 import { commandRuntime } from '../host.js'
+import { tell } from '../printable.js'
 
 export async function builtinsCommand(name: string | undefined, options: { readonly json?: boolean }): Promise<number> {
   const { registry } = commandRuntime({ terminal: false })
@@ -11,7 +12,7 @@ export async function builtinsCommand(name: string | undefined, options: { reado
   const shown = name === undefined ? all : all.filter((def) => def.name === name || fullName(def) === name)
   if (shown.length === 0) throw new CommandError(`there is no builtin named ${name}`)
   if (options.json === true) {
-    process.stdout.write(
+    tell(
       `${JSON.stringify(
         shown.map(({ signature, receiver, doc, effects }) => ({ signature, receiver, doc, effects })),
         null,
@@ -23,7 +24,7 @@ export async function builtinsCommand(name: string | undefined, options: { reado
   const lines = shown.map((def) =>
     name === undefined ? heading(def) : `${heading(def)}\n    ${def.doc}\n    effects: ${effectsOf(def)}`,
   )
-  process.stdout.write(`${lines.join('\n')}\n`)
+  tell(`${lines.join('\n')}\n`)
   return 0
 }
 

@@ -4,8 +4,8 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from '../cache-folder.js'
-import { CommandError } from '../errors.js'
-import { reasonOf } from '../load.js'
+import { CommandError, reasonOf } from '../errors.js'
+import { tell, tellJson } from '../printable.js'
 
 export interface CacheFlags {
   readonly json?: boolean
@@ -24,10 +24,10 @@ export function cacheClearCommand({ json }: CacheFlags, env: NodeJS.ProcessEnv =
       throw new CommandError(`cannot remove ${path}: ${reasonOf(cause)}`)
     }
   }
-  if (json === true) process.stdout.write(`${JSON.stringify({ folder, ...removed }, null, 2)}\n`)
-  else if (folder === null) process.stdout.write('nothing is kept: BRIDLE_COMPILE_CACHE is off\n')
-  else if (removed.files === 0) process.stdout.write(`nothing is kept in ${folder}\n`)
-  else process.stdout.write(`removed ${removed.files} files, ${removed.bytes} bytes, from ${folder}\n`)
+  if (json === true) tellJson({ folder, ...removed })
+  else if (folder === null) tell('nothing is kept: BRIDLE_COMPILE_CACHE is off\n')
+  else if (removed.files === 0) tell(`nothing is kept in ${folder}\n`)
+  else tell(`removed ${removed.files} files, ${removed.bytes} bytes, from ${folder}\n`)
   return 0
 }
 

@@ -10,6 +10,7 @@ import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
 import { commandRuntime } from '../host.js'
 import { fixed, readTargets } from './lint.js'
+import { tell, tellJson } from '../printable.js'
 
 export interface CheckFlags {
   readonly json?: boolean
@@ -49,10 +50,10 @@ export function checkCommand(paths: readonly string[], flags: CheckFlags): numbe
     const warningsFail = flags.strict ?? configOf(parsed.target.path).check.strict
     failed ||= found.some(isError) || (warningsFail && found.some(({ diagnostic }) => diagnostic.severity === 'warning'))
     if (flags.json === true) continue
-    if (found.length === 0) process.stdout.write(`${parsed.target.path}: ok\n`)
+    if (found.length === 0) tell(`${parsed.target.path}: ok\n`)
     showFindings(found)
   }
-  if (flags.json === true) process.stdout.write(`${JSON.stringify(all.map(findingToJson), null, 2)}\n`)
+  if (flags.json === true) tellJson(all.map(findingToJson))
   return failed ? EXIT_FAILURE : 0
 }
 

@@ -2,7 +2,7 @@
 // 130 when it was interrupted.
 
 import { availableParallelism } from 'node:os'
-import { EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, UsageError } from '../errors.js'
+import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
 import type { Filter } from '../conformance/filter.js'
 import { MODES } from '../conformance/modes.js'
@@ -10,6 +10,7 @@ import type { Mode } from '../conformance/modes.js'
 import { renderResult, renderSummary } from '../conformance/report.js'
 import { runSuite, SuiteError } from '../conformance/suite.js'
 import type { ConformanceFlags } from '../program.js'
+import { tell, tellJson, complain } from '../printable.js'
 
 /** More threads than this only compete for memory. */
 const MOST_JOBS = 8
@@ -28,19 +29,19 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
       timeLimitMs: options.timeout,
       signal: stop.signal,
       onResult: (result) => {
-        if (!json) process.stdout.write(renderResult(result))
+        if (!json) tell(renderResult(result))
       },
     })
-    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : renderSummary(report))
+    if (json) tellJson(report)
+    else tell(renderSummary(report))
     if (stop.signal.aborted) {
-      process.stderr.write('error: interrupted; the report has what was judged before\n')
+      complain('error: interrupted; the report has what was judged before\n')
       return EXIT_INTERRUPTED
     }
     return report.failed === 0 ? 0 : EXIT_FAILURE
   } catch (cause) {
     if (!(cause instanceof SuiteError)) throw cause
-    process.stderr.write(`error: ${cause.message}\n`)
-    return EXIT_USAGE
+    throw new UsageError(cause.message)
   } finally {
     process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt)
   }

@@ -4,6 +4,7 @@ import { disassemble } from '@bridle/compiler'
 import { EXIT_FAILURE } from '../errors.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
+import { tell } from '../printable.js'
 
 export async function disasmCommand(file: string): Promise<number> {
   const script = await readScript(file, undefined)
@@ -12,6 +13,6 @@ export async function disasmCommand(file: string): Promise<number> {
   const { modules, main } = module.program
   // The script itself comes first; what it imports follows in the order of loading.
   const ordered = [main, ...[...modules.values()].filter((one) => one !== main)]
-  process.stdout.write(ordered.map((one) => disassemble(one.chunk)).join('\n'))
+  tell(ordered.map((one) => disassemble(one.chunk)).join('\n'))
   return 0
 }

@@ -4,10 +4,10 @@
 import { CompileError } from '@bridle/stdlib-tools'
 import type { Runtime } from '@bridle/stdlib-tools'
 import type { EffectManifest, FunctionEffects, GrantReport, ToolUse } from '@bridle/compiler'
-import { renderDiagnostic } from '@bridle/parser'
 import { EXIT_FAILURE } from '../errors.js'
 import { commandRuntime } from '../host.js'
 import { readScript } from '../load.js'
+import { renderFinding, tell, tellJson } from '../printable.js'
 
 /** Paths are files. Exit 1 when one of them has an error. */
 export async function effectsCommand(files: readonly string[], options: { readonly json?: boolean }): Promise<number> {
@@ -21,8 +21,8 @@ export async function effectsCommand(files: readonly string[], options: { readon
   }
   if (options.json === true) {
     const shown = reports.map(({ path, manifest }) => ({ ...manifest, file: path }))
-    process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
-  } else process.stdout.write(reports.map(({ path, manifest }) => renderManifest(path, manifest)).join('\n'))
+    tellJson(shown)
+  } else tell(reports.map(({ path, manifest }) => renderManifest(path, manifest)).join('\n'))
   return failed ? EXIT_FAILURE : 0
 }
 
@@ -32,9 +32,7 @@ async function manifestOf(
 ): Promise<{ readonly manifest: EffectManifest | null; readonly failed: boolean }> {
   const script = await readScript(path, undefined)
   const show = (found: Pick<CompileError, 'diagnostics' | 'file'>): void => {
-    const color = process.stderr.isTTY === true && process.env['NO_COLOR'] === undefined
-    for (const each of found.diagnostics)
-      process.stderr.write(renderDiagnostic(each, found.file, { color }).replaceAll(found.file.name, path))
+    for (const each of found.diagnostics) process.stderr.write(renderFinding(each, found.file, { shown: path }))
   }
   try {
     const module = runtime.compile(script.text, { file: script.key, effects: 'strict' })

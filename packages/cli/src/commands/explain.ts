@@ -2,11 +2,12 @@
 // of run time and host (`timeout`, `policy_violation` …) are those that scripts see as `error.code`. Without a code, all are listed.
 
 import { canonicalInvariant, checkInvariants, declaredInvariants, handlersOf } from '@bridle/compiler'
-import { parse, renderDiagnostic, SourceFile } from '@bridle/parser'
+import { parse, SourceFile } from '@bridle/parser'
 import { ERROR_CODES } from '../error-codes.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
 import { FINDING_CODES, findingCode } from '../finding-codes.js'
 import { readScript } from '../load.js'
+import { renderFinding, tell } from '../printable.js'
 
 /** `--invariant NAME FUNCTION FILE`: how a handler comes to break what it promises. */
 export async function explainInvariant(invariant: string, handler: string, path: string): Promise<number> {
@@ -14,7 +15,7 @@ export async function explainInvariant(invariant: string, handler: string, path:
   const file = new SourceFile(path, text)
   const { program, diagnostics } = parse(file)
   if (program === null) {
-    for (const diagnostic of diagnostics) process.stderr.write(renderDiagnostic(diagnostic, file))
+    for (const diagnostic of diagnostics) process.stderr.write(renderFinding(diagnostic, file))
     return EXIT_FAILURE
   }
   const found = handlersOf(program).find((each) => each.name.text === handler)
@@ -24,14 +25,14 @@ export async function explainInvariant(invariant: string, handler: string, path:
     throw new CommandError(`handler \`${handler}\` does not declare \`@invariant("${invariant}")\``)
   }
   const violations = checkInvariants(program, file).filter((each) => each.handler === handler && each.invariant === name)
-  if (violations.length === 0) process.stdout.write(`No \`${name}\` violations found for \`${handler}\` in ${path}.\n`)
+  if (violations.length === 0) tell(`No \`${name}\` violations found for \`${handler}\` in ${path}.\n`)
   for (const { diagnostic, steps } of violations) {
-    process.stdout.write(`${name}: ${diagnostic.message} (${handler})\n`)
+    tell(`${name}: ${diagnostic.message} (${handler})\n`)
     for (const [at, { label, span }] of steps.entries()) {
       const { line, column } = file.position(span.start)
-      process.stdout.write(`  ${at + 1}. ${path}:${line}:${column} ${label}\n`)
+      tell(`  ${at + 1}. ${path}:${line}:${column} ${label}\n`)
     }
-    if (diagnostic.hint !== null) process.stdout.write(`  help: ${diagnostic.hint}\n`)
+    if (diagnostic.hint !== null) tell(`  help: ${diagnostic.hint}\n`)
   }
   return 0
 }
@@ -42,19 +43,19 @@ export async function explainCommand(code: string | undefined): Promise<number> 
       return `${name.padEnd(28)}${rule === undefined ? title : `${rule}: ${title}`}`
     })
     const errors = Object.entries(ERROR_CODES).map(([name, { doc }]) => `${name.padEnd(28)}${doc}`)
-    process.stdout.write(`${[...findings, '', ...errors].join('\n')}\n`)
+    tell(`${[...findings, '', ...errors].join('\n')}\n`)
     return 0
   }
   const found = findingCode(code)
   if (found !== null) {
     const { severity, title, doc, rule } = FINDING_CODES[found]! // findingCode names a row
     const about = rule === undefined ? severity : `${severity}, lint rule ${rule}`
-    process.stdout.write(`${found} (${about}): ${title}\n\n${doc}\n`)
+    tell(`${found} (${about}): ${title}\n\n${doc}\n`)
     return 0
   }
   const error = lookUp(ERROR_CODES, code.toLowerCase())
   if (error === null) throw new CommandError(`there is no code ${code}; \`bridle explain\` lists them`)
-  process.stdout.write(`${code.toLowerCase()} (category ${error.category})\n\n${error.doc}\n`)
+  tell(`${code.toLowerCase()} (category ${error.category})\n\n${error.doc}\n`)
   return 0
 }
 

@@ -7,6 +7,7 @@ import { overwriteFile } from '@bridle/stdlib-tools/node'
 import { configFor } from '../config.js'
 import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { readAll } from '../load.js'
+import { complain, tell } from '../printable.js'
 import { scriptsAt } from '../targets.js'
 
 export interface FmtFlags {
@@ -22,7 +23,7 @@ export async function fmtCommand(paths: readonly string[], flags: FmtFlags): Pro
   if (first === undefined) throw new UsageError('name scripts or folders to format, or give --stdin')
   const files = scriptsAt(paths)
   if (files.length === 0) {
-    process.stderr.write('No .harn files found\n')
+    complain('No .harn files found\n')
     return EXIT_FAILURE
   }
   const options = optionsFrom(first, flags)
@@ -31,13 +32,13 @@ export async function fmtCommand(paths: readonly string[], flags: FmtFlags): Pro
     const text = readFileSync(path, 'utf8')
     const result = formatted(path, text, options)
     if (result.kind === 'failed') {
-      process.stderr.write(`${path}: ${result.message}\n`)
+      complain(`${path}: ${result.message}\n`)
       failed = true
     } else if (result.text !== text) {
-      if (flags.check === true) process.stderr.write(`${path}: would be reformatted\n`)
+      if (flags.check === true) complain(`${path}: would be reformatted\n`)
       else {
         overwriteFile(path, result.text)
-        process.stdout.write(`formatted ${path}\n`)
+        tell(`formatted ${path}\n`)
       }
       failed ||= flags.check === true
     }
@@ -50,12 +51,12 @@ async function formatStdin(paths: readonly string[], flags: FmtFlags): Promise<n
   const text = await readAll(process.stdin)
   const result = formatted('<stdin>', text, optionsFrom('.', flags))
   if (result.kind === 'failed') {
-    process.stderr.write(`<stdin>: ${result.message}\n`)
+    complain(`<stdin>: ${result.message}\n`)
     return EXIT_FAILURE
   }
   if (flags.check !== true) process.stdout.write(result.text)
   else if (result.text !== text) {
-    process.stderr.write('<stdin>: would be reformatted\n')
+    complain('<stdin>: would be reformatted\n')
     return EXIT_FAILURE
   }
   return 0

@@ -11,6 +11,7 @@ import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { type Finding, findingToJson, isError, showFindings } from '../findings.js'
 import { commandRuntime } from '../host.js'
 import { scriptsAt } from '../targets.js'
+import { tell, tellJson } from '../printable.js'
 
 export interface LintFlags {
   readonly fix?: boolean
@@ -39,10 +40,10 @@ export function lintCommand(paths: readonly string[], flags: LintFlags): number 
     const found = flags.fix === true ? fixed(parsed, lint, flags.json === true, typeFixes) : lint(parsed)
     all.push(...found)
     if (flags.json === true) continue
-    if (found.length === 0) process.stdout.write(`${parsed.target.path}: no issues found\n`)
+    if (found.length === 0) tell(`${parsed.target.path}: no issues found\n`)
     showFindings(found)
   }
-  if (flags.json === true) process.stdout.write(`${JSON.stringify(all.map(findingToJson), null, 2)}\n`)
+  if (flags.json === true) tellJson(all.map(findingToJson))
   const broken = files.some(({ program }) => program === null)
   return broken || (flags.fix !== true && all.some(isError)) ? EXIT_FAILURE : 0
 }
@@ -64,7 +65,7 @@ export function fixed(
   // A repair that does not parse would be a bug of ours; nothing is written then.
   if (again.program === null) return found
   overwriteFile(path, result.text)
-  if (!quiet) process.stdout.write(`${path}: applied ${result.count} fix(es)\n`)
+  if (!quiet) tell(`${path}: applied ${result.count} fix(es)\n`)
   return analyse(again)
 }
 

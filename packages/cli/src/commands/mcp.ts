@@ -11,6 +11,7 @@ import type { McpAuth } from '@bridle/stdlib-tools/mcp'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
 import { manifestOf } from '../host.js'
 import { LONGEST_MS, Stop } from '../stop.js'
+import { complain } from '../printable.js'
 
 export interface McpFlags {
   readonly json?: boolean
@@ -65,10 +66,10 @@ export async function mcpLoginCommand(server: string, flags: McpLoginFlags): Pro
     return 0
   } catch (cause) {
     if (stop.signal.aborted) {
-      process.stderr.write(stop.complaint.replace('the run took', 'the login took'))
+      complain(stop.complaint.replace('the run took', 'the login took'))
       return stop.code
     }
-    process.stderr.write(`error: ${(cause as Error).message}\n`)
+    complain(`error: ${(cause as Error).message}\n`)
     return EXIT_FAILURE
   } finally {
     stop.end()
@@ -122,9 +123,9 @@ async function greet(url: URL, auth: McpAuth, signal: AbortSignal): Promise<stri
 
 /** Shows the page, and waits for the browser to come back, or for the address to be typed in. */
 async function askPerson(page: URL, flags: McpLoginFlags, answered: (request: URL) => Promise<string>): Promise<string> {
-  process.stderr.write(`To allow access, open this page in a browser:\n\n${page.href}\n\n`)
+  complain(`To allow access, open this page in a browser:\n\n${page.href}\n\n`)
   if (flags.paste === true) {
-    process.stderr.write('Then paste the address that the browser ends up at, and press Enter:\n')
+    complain('Then paste the address that the browser ends up at, and press Enter:\n')
     const lines = createInterface({ input: process.stdin, terminal: false })
     try {
       return (await lines.question('')).trim()
@@ -135,7 +136,7 @@ async function askPerson(page: URL, flags: McpLoginFlags, answered: (request: UR
   }
   const answer = answered(page)
   if (flags.browser !== false && process.stderr.isTTY === true) openBrowser(page.href)
-  process.stderr.write('Waiting for the answer; Ctrl-C gives up.\n')
+  complain('Waiting for the answer; Ctrl-C gives up.\n')
   return answer
 }
 
@@ -184,7 +185,7 @@ export async function mcpLogoutCommand(server: string | undefined, flags: McpLog
   if (flags.json === true) console.log(JSON.stringify({ loggedOut: gone, revoked, notRevoked: failed }))
   else for (const url of urls) console.log(known.has(url) ? `logged out of ${url}` : `not logged in to ${url}`)
   for (const each of failed)
-    process.stderr.write(`warning: the tokens of ${each.server} are forgotten here but could not be revoked: ${each.reason}\n`)
+    complain(`warning: the tokens of ${each.server} are forgotten here but could not be revoked: ${each.reason}\n`)
   return server !== undefined && gone.length === 0 ? EXIT_FAILURE : 0
 }
 

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
 import { makeFolders, writeWholeFile } from '@bridle/stdlib-tools/node'
-import { authorityOf } from '../authority.js'
+import { authorityOf, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { EXIT_FAILURE } from '../errors.js'
 import { commandRuntime } from '../host.js'
@@ -37,7 +37,7 @@ const MOST_HISTORY = 1000
 
 export async function replCommand(flags: AuthorityFlags): Promise<number> {
   const memory = new Memory()
-  const runtime = commandRuntime({ terminal: true, memory, authority: authorityOf(flags) })
+  const runtime = commandRuntime({ terminal: true, memory, authority: await withLock(authorityOf(flags), flags, '<repl>') })
   const session = new Session({
     runtime,
     memory,

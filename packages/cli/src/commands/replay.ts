@@ -7,17 +7,21 @@ import { JournalFormatError, decodePlain, listCalls } from '@bridle/stdlib-tools
 import type { Divergence, JournalEntry, ListedCall, Module, RecordedCall, ReplayResult, Runtime } from '@bridle/stdlib-tools'
 import { readJournal } from '@bridle/stdlib-tools/node'
 import type { EffectOutcome, ScriptPlace } from '@bridle/vm'
-import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
+import type { AuthorityFlags } from '../authority.js'
+import { CommandError, EXIT_FAILURE, UsageError, unreadable } from '../errors.js'
 import { renderFault } from '../fault-report.js'
 import type { SourceLookup } from '../fault-report.js'
 import { commandRuntime } from '../host.js'
-import { compileScript, readScript, reasonOf, sourcesOf } from '../load.js'
+import { compileScript, readScript, sourcesOf } from '../load.js'
 import type { Script } from '../load.js'
 import { writeWhole } from '../perform.js'
+import { resumingAuthority, tellWidened } from '../resuming.js'
 import { statusOf } from '../run-report.js'
 import { identifierWidth, renderExcerpt } from '../source-excerpt.js'
+import { complain, tell, tellJson } from '../printable.js'
 
-export interface ReplayFlags {
+export interface ReplayFlags extends AuthorityFlags {
+  readonly widen?: boolean
   readonly eval?: string
   readonly recorded?: boolean
   readonly until?: number
@@ -34,12 +38,13 @@ export async function replayCommand(recording: string, file: string | undefined,
   const edits = editsOf(options.edit ?? [], listCalls(entries))
   const opened = await openProgram(recording, entries, file, options)
   if (opened === null) return EXIT_FAILURE
-  const { runtime, module, script } = opened
+  const { runtime, module, script, isWidening } = opened
   // Other processes went on with it after a crash.
   const wasRecovered = entries.slice(2).some(({ type }) => type === 'restore')
   const result = runtime.replay(module, entries, {
     edits,
     ...(wasRecovered ? { isOpen: true } : {}),
+    ...(isWidening ? { widen: true } : {}),
     ...(options.until === undefined ? {} : { until: options.until }),
     ...(options.json === true ? {} : { output: (text) => void process.stdout.write(text) }),
   })
@@ -49,10 +54,10 @@ export async function replayCommand(recording: string, file: string | undefined,
     if (result.snapshot === null) throw new CommandError('the run ended without waiting for that call; there is nothing to write')
     writeWhole(options.out, result.snapshot())
   }
-  if (options.json === true) process.stdout.write(`${JSON.stringify(documentOf(result, ending.code, options.out), null, 2)}\n`)
-  else process.stderr.write(ending.text)
+  if (options.json === true) tellJson(documentOf(result, ending.code, options.out))
+  else complain(ending.text)
   if (options.out !== undefined && result.kind !== 'stopped')
-    process.stderr.write('bridle: the replay ended before that; no snapshot was written\n')
+    complain('bridle: the replay ended before that; no snapshot was written\n')
   return ending.code
 }
 
@@ -62,6 +67,7 @@ interface OpenedProgram {
   readonly runtime: Runtime
   readonly module: Module
   readonly script: Script
+  readonly isWidening: boolean
 }
 
 async function openProgram(
@@ -73,20 +79,28 @@ async function openProgram(
   const [first] = entries
   if (first?.type !== 'run') throw new CommandError(`${recording} is not the journal of a run`)
   const named = file ?? (options.eval === undefined && existsSync(first.label) ? first.label : undefined)
+  const before = first.authority ?? null
+  // Only a snapshot goes on; nothing else here performs anything.
+  const isKept = options.out !== undefined
+  const runtimeFor = async (key: string): Promise<{ readonly runtime: Runtime; readonly isWidening: boolean }> => {
+    const { authority, isWidening } = await resumingAuthority(options, { before, script: key, isAsked: isKept })
+    const made = commandRuntime({ script: key, terminal: false, args: [], authority })
+    if (isKept && isWidening && before !== null) tellWidened(made, before, authority)
+    return { runtime: made, isWidening }
+  }
   const asRecorded = options.recorded === true || (named === undefined && options.eval === undefined)
   if (asRecorded) {
     if (first.sources === undefined) throw new CommandError(`${recording} has no sources; name the script that was recorded`)
     const { key, text } = first.sources.entry
-    const runtime = commandRuntime({ script: key, terminal: false, args: [] })
-    return { runtime, module: runtime.moduleOfRecording(entries), script: { key, shown: key, text } }
+    const { runtime, isWidening } = await runtimeFor(key)
+    return { runtime, module: runtime.moduleOfRecording(entries), script: { key, shown: key, text }, isWidening }
   }
   const script = await readScript(named, options.eval)
-  const runtime = commandRuntime({ script: script.key, terminal: false, args: [] })
-  const module = compileScript(runtime, script)
+  const { runtime, isWidening } = await runtimeFor(script.key)
+  const module = compileScript(runtime, script, options)
   if (module === null) return null
-  if (first.program !== module.hash)
-    process.stderr.write(`warning: ${script.shown} has changed since ${recording} was recorded\n`)
-  return { runtime, module, script }
+  if (first.program !== module.hash) complain(`warning: ${script.shown} has changed since ${recording} was recorded\n`)
+  return { runtime, module, script, isWidening }
 }
 
 function readRecording(path: string): JournalEntry[] {
@@ -94,7 +108,7 @@ function readRecording(path: string): JournalEntry[] {
     return readJournal(path)
   } catch (cause) {
     if (cause instanceof JournalFormatError) throw new CommandError(`${path} is not a journal: ${cause.message}`)
-    throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+    throw unreadable(path, cause)
   }
 }
 
@@ -113,7 +127,7 @@ function editsOf(texts: readonly string[], calls: readonly ListedCall[]): Map<nu
       edits.set(id, { ok: true, value })
       const recorded = answerOf(call.outcome)
       if (shapeOf(recorded) !== shapeOf(value))
-        process.stderr.write(
+        complain(
           `warning: --edit ${id}: the recorded answer is ${shapeOf(recorded)}: ${short(JSON.stringify(recorded, jsonValue))}\n`,
         )
     } catch (cause) {
@@ -184,12 +198,12 @@ function list(calls: readonly ListedCall[], json: boolean): number {
       args: JSON.parse(call.args) as unknown,
       answer: answerOf(outcome),
     }))
-    process.stdout.write(`${JSON.stringify({ calls: answers }, jsonValue, 2)}\n`)
+    tellJson({ calls: answers }, jsonValue)
     return 0
   }
   for (const call of calls) {
     const answer = JSON.stringify(answerOf(call.outcome), jsonValue)
-    process.stdout.write(`${String(call.id).padStart(4)}  ${call.name} ${short(call.args)}\n      ${short(answer)}\n`)
+    tell(`${String(call.id).padStart(4)}  ${call.name} ${short(call.args)}\n      ${short(answer)}\n`)
   }
   return 0
 }

@@ -5,22 +5,23 @@ import { readFileSync } from 'node:fs'
 import { CompileError, SnapshotError, describeSnapshot } from '@bridle/stdlib-tools'
 import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { LinkError } from '@bridle/vm'
-import { CommandError, UsageError } from '../errors.js'
+import { CommandError, UsageError, unreadable } from '../errors.js'
 import { commandRuntime } from '../host.js'
-import { reasonOf } from '../load.js'
 import type { Script } from '../load.js'
 import { perform } from '../perform.js'
 import type { RunFlags } from '../program.js'
+import { resumingAuthority, tellWidened } from '../resuming.js'
+import type { ResumingFlags } from '../resuming.js'
 import { limitsOf } from './run.js'
 
-export type ResumeFlags = Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'snapshot'>
+export type ResumeFlags = ResumingFlags & Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'snapshot'>
 
 export async function resumeCommand(file: string, options: ResumeFlags): Promise<number> {
-  const { bytes, runtime, module, script } = openSnapshot(file, options)
+  const { bytes, runtime, module, script, widen } = await openSnapshot(file, options)
   return perform({
     module,
     script,
-    launch: ({ dryRun: _, ...start }) => refusing(file, () => runtime.resume(bytes, { ...start, module })),
+    launch: ({ dryRun: _, ...start }) => refusing(file, () => runtime.resume(bytes, { ...start, module, widen })),
     json: options.json === true,
     dryRun: false,
     timeoutMs: options.timeout ?? null,
@@ -33,26 +34,30 @@ export interface OpenedSnapshot {
   readonly runtime: Runtime
   readonly module: Module
   readonly script: Script
+  readonly widen: boolean
 }
 
 /** Raises CommandError for bytes that are no snapshot, or that do not fit this Bridle. */
-export function openSnapshot(file: string, options: Pick<RunFlags, 'fuel' | 'maxHeap'>): OpenedSnapshot {
+export async function openSnapshot(
+  file: string,
+  options: ResumingFlags & Pick<RunFlags, 'fuel' | 'maxHeap'>,
+): Promise<OpenedSnapshot> {
   const bytes = readBytes(file)
-  return refusing(file, () => {
-    const facts = describeSnapshot(bytes)
-    if (facts.file === null) throw new UsageError(`${file} was taken without its sources; it can be resumed by a program only`)
-    const runtime = commandRuntime({ script: facts.file, terminal: true, args: [], limits: limitsOf(options) })
-    const module = runtime.moduleOfSnapshot(bytes)
-    const text = module.files.get(facts.file)?.text ?? ''
-    return { bytes, runtime, module, script: { key: facts.file, shown: facts.file, text } }
-  })
+  const { file: key, authority: before } = refusing(file, () => describeSnapshot(bytes))
+  if (key === null) throw new UsageError(`${file} was taken without its sources; it can be resumed by a program only`)
+  const { authority, isWidening: widen } = await resumingAuthority(options, { before, script: key })
+  const runtime = commandRuntime({ script: key, terminal: true, args: [], limits: limitsOf(options), authority })
+  if (widen && before !== null) tellWidened(runtime, before, authority)
+  const module = refusing(file, () => runtime.moduleOfSnapshot(bytes))
+  const text = module.files.get(key)?.text ?? ''
+  return { bytes, runtime, module, script: { key, shown: key, text }, widen }
 }
 
 export function readBytes(file: string): Uint8Array {
   try {
     return readFileSync(file)
   } catch (cause) {
-    throw new CommandError(`cannot read ${file}: ${reasonOf(cause)}`)
+    throw unreadable(file, cause)
   }
 }
 

@@ -9,8 +9,8 @@ import { Redactor, ToolError } from '@bridle/stdlib-tools'
 import { fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
 import { modelFixtures, parseJson, toPlain } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
-import { CommandError, UsageError } from '../errors.js'
-import { reasonOf } from '../load.js'
+import { CommandError, UsageError, reasonOf, unreadable } from '../errors.js'
+import { complain } from '../printable.js'
 
 /** Extensions by name. Throws UsageError. */
 export function extensionsOf(names: readonly string[] | undefined): readonly 'grants'[] {
@@ -29,7 +29,7 @@ export function tracingOf(path: string): { readonly tracing: TraceOptions; reado
   const runId = uuidv7()
   const file = isFolder ? join(path, `${runId}.jsonl`) : path
   try {
-    if (isFolder) process.stderr.write(`trace: ${runId}\n`)
+    if (isFolder) complain(`trace: ${runId}\n`)
     return { runId, tracing: { sinks: [outspoken(fileTrace(file), file)], redact: { secrets } } }
   } catch (cause) {
     throw new CommandError(`cannot write ${file}: ${reasonOf(cause)}`)
@@ -42,7 +42,7 @@ function outspoken(sink: TraceSink, file: string): TraceSink {
     try {
       work()
     } catch (cause) {
-      process.stderr.write(`bridle: cannot write ${file}: ${reasonOf(cause)}; the trace ends there\n`)
+      complain(`bridle: cannot write ${file}: ${reasonOf(cause)}; the trace ends there\n`)
       throw cause
     }
   }
@@ -69,7 +69,7 @@ export function readInput(text: string): Plain {
     try {
       json = readFileSync(text.slice(1), 'utf8')
     } catch (cause) {
-      throw new CommandError(`cannot read ${text.slice(1)}: ${reasonOf(cause)}`)
+      throw unreadable(text.slice(1), cause)
     }
   }
   return readJson(json, '--input is not JSON')
@@ -111,7 +111,7 @@ export function readFixtures(path: string): string {
   try {
     lines = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
+    throw unreadable(path, cause)
   }
   try {
     modelFixtures(lines)

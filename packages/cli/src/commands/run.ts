@@ -4,7 +4,7 @@
 import { fromPlain } from '@bridle/vm'
 import type { Limits } from '@bridle/vm'
 import { EXIT_FAILURE } from '../errors.js'
-import { authorityOf } from '../authority.js'
+import { authorityOf, withLock } from '../authority.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { perform } from '../perform.js'
@@ -28,14 +28,13 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
     terminal: true,
     args: options.scriptArguments,
     limits: limitsOf(options),
-    authority: authorityOf(options),
+    authority: await withLock(authorityOf(options), options, script.key),
     runtime: {
       ...(options.extension === undefined ? {} : { extensions: extensionsOf(options.extension) }),
       ...(options.llmMock === undefined ? {} : { modelFixtures: readFixtures(options.llmMock) }),
-      ...(options.locked === true ? { pins: await pinsOf(options.lockFile, script.key) } : {}),
     },
   })
-  const module = compileScript(runtime, script)
+  const module = compileScript(runtime, script, options)
   if (module === null) return EXIT_FAILURE
   const isWatched = options.record !== undefined || options.trace !== undefined || options.snapshot !== undefined
   return perform({
@@ -56,11 +55,6 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
     timeoutMs: options.timeout ?? null,
     snapshotFile: options.snapshot ?? null,
   })
-}
-
-async function pinsOf(file: string | undefined, script: string): Promise<ReadonlyMap<string, string>> {
-  const { LOCK_FILE, lockedPins } = await import('../lock.js')
-  return lockedPins(file ?? LOCK_FILE, script)
 }
 
 export function limitsOf(options: Pick<RunFlags, 'fuel' | 'maxHeap'>): Partial<Limits> {

@@ -6,10 +6,11 @@ import { CompileError, mcpGlobal } from '@bridle/stdlib-tools'
 import type { Module } from '@bridle/stdlib-tools'
 import { ACP_GLOBALS, AcpServer, StreamTransport } from '@bridle/stdlib-tools/bridge'
 import { fileSessions, nodeProviders } from '@bridle/stdlib-tools/node'
-import { servingAuthority } from '../authority.js'
+import { servingAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { CommandError, EXIT_FAILURE } from '../errors.js'
 import { commandRuntime, manifestOf } from '../host.js'
+import { reachableServers } from '../host-parts.js'
 import { compileScript, readScript } from '../load.js'
 
 const PROMPT_KEY = '<prompt>'
@@ -22,8 +23,9 @@ export interface AcpFlags extends AuthorityFlags {
 export async function serveAcpCommand(file: string | undefined, flags: AcpFlags): Promise<number> {
   const script = file === undefined ? null : await readScript(file, undefined)
   const key = script?.key ?? PROMPT_KEY
-  const authority = servingAuthority(flags)
+  const authority = await withLock(servingAuthority(flags), flags, key)
   const runtime = commandRuntime({ script: key, terminal: false, globals: ACP_GLOBALS, authority })
+  const manifest = manifestOf(key)
   const module = script === null ? null : compileScript(runtime, script)
   if (script !== null && module === null) return EXIT_FAILURE
   const compilePrompt = (prompt: string): Module => {
@@ -37,7 +39,7 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
     {
       runtime,
       module: (prompt) => module ?? compilePrompt(prompt),
-      mcp: mcpGlobal(manifestOf(key)?.mcpServers ?? {}),
+      mcp: mcpGlobal(manifest === null ? {} : reachableServers(manifest, authority)),
       callTimeoutMs: callTimeoutMs(),
       ...(flags.sessions === undefined ? {} : { sessions: fileSessions(flags.sessions) }),
       start: ({ cwd }) => ({

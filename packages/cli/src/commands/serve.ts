@@ -16,15 +16,16 @@ import {
   serveHttp,
 } from '@bridle/stdlib-tools/mcp'
 import type { HttpServerOptions, Json, McpBackend, ServerIdentity } from '@bridle/stdlib-tools/mcp'
-import { servingAuthority } from '../authority.js'
+import { servingAuthority, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
-import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
+import { CommandError, EXIT_FAILURE, UsageError, reasonOf, unreadable } from '../errors.js'
 import { renderFault } from '../fault-report.js'
 import { commandRuntime } from '../host.js'
-import { compileScript, readScript, reasonOf, sourcesOf } from '../load.js'
+import { compileScript, readScript, sourcesOf } from '../load.js'
 import type { Script } from '../load.js'
 import { Stop } from '../stop.js'
 import { VERSION } from '../version.js'
+import { complain } from '../printable.js'
 
 export interface ServeFlags extends AuthorityFlags {
   readonly transport: string
@@ -38,7 +39,8 @@ export interface ServeFlags extends AuthorityFlags {
 export async function serveMcpCommand(file: string, options: ServeFlags): Promise<number> {
   const script = await readScript(file, undefined)
   const card = options.card === undefined ? undefined : readCard(options.card)
-  const runtime = commandRuntime({ script: script.key, terminal: false, authority: servingAuthority(options) })
+  const authority = await withLock(servingAuthority(options), options, script.key)
+  const runtime = commandRuntime({ script: script.key, terminal: false, authority })
   const stop = new Stop(null)
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
   const backend = await backendOf(runtime, script, stop.signal)
@@ -74,7 +76,7 @@ async function backendOf(runtime: Runtime, script: Script, signal: AbortSignal):
     } catch (cause) {
       if (!(cause instanceof CompileError)) throw cause
       // The small programs that import the file would show their own text; the file itself says it better.
-      if (compileScript(runtime, script) !== null) process.stderr.write(`${cause.render()}\n`)
+      if (compileScript(runtime, script) !== null) complain(`${cause.render()}\n`)
       return null
     }
   }
@@ -89,8 +91,8 @@ async function backendOf(runtime: Runtime, script: Script, signal: AbortSignal):
   } catch (cause) {
     if (!(cause instanceof ServeError)) throw cause
     const { result } = cause
-    if (result.status === 'failed') process.stderr.write(renderFault(result.error.fault, sourcesOf(module, script)))
-    else process.stderr.write(`error: ${cause.message}\n`)
+    if (result.status === 'failed') complain(renderFault(result.error.fault, sourcesOf(module, script)))
+    else complain(`error: ${cause.message}\n`)
     return null
   }
 }
@@ -98,7 +100,7 @@ async function backendOf(runtime: Runtime, script: Script, signal: AbortSignal):
 async function serveOverStdio(backend: McpBackend, identity: ServerIdentity, stop: Promise<void>): Promise<void> {
   const connection = new McpServerConnection(backend, identity, new StreamTransport(process.stdin, process.stdout))
   await connection.start()
-  process.stderr.write(`bridle: serving ${identity.name} as an MCP server on standard input and output\n`)
+  complain(`bridle: serving ${identity.name} as an MCP server on standard input and output\n`)
   await Promise.race([connection.ended, stop, ...endOf(backend)])
   await connection.close()
   // An open standard input would keep the process alive.
@@ -121,7 +123,7 @@ async function serveOverHttp(
   }).catch((cause: unknown) => {
     throw new CommandError(`cannot listen on ${options.bind}: ${reasonOf(cause)}`)
   })
-  process.stderr.write(`bridle: serving ${identity.name} as an MCP server at ${server.url}\n`)
+  complain(`bridle: serving ${identity.name} as an MCP server at ${server.url}\n`)
   await Promise.race([stop, ...endOf(backend)])
   await server.close()
 }
@@ -145,7 +147,7 @@ function readCard(given: string): Json {
     try {
       text = readFileSync(given, 'utf8')
     } catch (cause) {
-      throw new CommandError(`cannot read ${given}: ${reasonOf(cause)}`)
+      throw unreadable(given, cause)
     }
   }
   try {

@@ -15,6 +15,7 @@ import { Progress } from '../simulation/progress.js'
 import { Stop } from '../stop.js'
 import { readFixtures, readInput } from './run-options.js'
 import { limitsOf } from './run.js'
+import { complain, tell, tellJson } from '../printable.js'
 
 export interface SimulateFlags extends AuthorityFlags {
   readonly seeds?: number
@@ -60,7 +61,7 @@ export async function simulateCommand(file: string | undefined, options: Simulat
     sameEnd: options.anyEnd !== true,
   }
   // What does not compile is said once, as `run` says it.
-  if (compileScript(commandRuntime({ ...hostOf(job), args: job.args }), job.script) === null) return EXIT_FAILURE
+  if (compileScript(commandRuntime({ ...hostOf(job), args: job.args }), job.script, options) === null) return EXIT_FAILURE
   const stop = new Stop(options.timeout ?? null)
   const progress = new Progress(seeds.length)
   const failures: SimulationFailure[] = []
@@ -72,7 +73,7 @@ export async function simulateCommand(file: string | undefined, options: Simulat
     failures.push(...found)
     const text = options.json === true ? '' : found.map((failure) => shown.show(failure, again(failure))).join('')
     if (text !== '') progress.clear()
-    process.stdout.write(text)
+    tell(text)
     progress.show(runs, failures.length)
   }
   const { signal } = stop
@@ -106,12 +107,12 @@ export async function simulateCommand(file: string | undefined, options: Simulat
         command: again(failure),
       })),
     }
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+    tellJson(document)
     return code
   }
-  process.stdout.write(shown.summary(failures.length, `${counted(runs, 'run')} of ${counted(seeds.length, 'seed')}`))
-  if (failures.some(({ message }) => message.includes(UNKNOWN))) process.stdout.write(UNKNOWN_HINT)
-  if (stop.isCancelled) process.stderr.write(stop.complaint)
+  tell(shown.summary(failures.length, `${counted(runs, 'run')} of ${counted(seeds.length, 'seed')}`))
+  if (failures.some(({ message }) => message.includes(UNKNOWN))) tell(UNKNOWN_HINT)
+  if (stop.isCancelled) complain(stop.complaint)
   return code
 }
 

@@ -2,17 +2,20 @@
 // `bridle resume` goes on from the file, as often as wanted.
 
 import { fromPlain } from '@bridle/vm'
+import { authorityOf, withLock } from '../authority.js'
 import { EXIT_FAILURE } from '../errors.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
 import { performUntil, savedLine } from '../perform.js'
 import type { Performance } from '../perform.js'
 import type { RunFlags } from '../program.js'
+import type { ResumingFlags } from '../resuming.js'
 import { openSnapshot, readBytes, refusing } from './resume.js'
 import { readInput } from './run-options.js'
 import { limitsOf } from './run.js'
+import { complain, tellJson } from '../printable.js'
 
-export interface SnapshotFlags extends Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap'> {
+export interface SnapshotFlags extends ResumingFlags, Pick<RunFlags, 'eval' | 'input' | 'json' | 'fuel' | 'timeout' | 'maxHeap'> {
   readonly out: string
   /** Number of the call in front of which to stop. */
   readonly at?: number
@@ -24,14 +27,14 @@ export interface SnapshotFlags extends Pick<RunFlags, 'eval' | 'input' | 'json' 
 const SNAPSHOT_MARK = 0x89
 
 export async function snapshotCommand(file: string | undefined, options: SnapshotFlags): Promise<number> {
-  const begun = isSnapshot(file) ? continued(file!, options) : await fresh(file, options)
+  const begun = isSnapshot(file) ? await continued(file!, options) : await fresh(file, options)
   if (begun === null) return EXIT_FAILURE
   const { code, saved } = await performUntil(
     { ...begun, dryRun: false, json: options.json === true, timeoutMs: options.timeout ?? null, snapshotFile: options.out },
     { holdFrom: options.at ?? null, untilInterrupted: options.onInterrupt === true },
   )
   if (saved === null) {
-    if (options.json !== true) process.stderr.write('bridle: the run ended before that; no snapshot was written\n')
+    if (options.json !== true) complain('bridle: the run ended before that; no snapshot was written\n')
     return code
   }
   if (options.json === true) {
@@ -42,8 +45,8 @@ export async function snapshotCommand(file: string | undefined, options: Snapsho
       size_bytes: saved.sizeBytes,
       calls: saved.calls,
     }
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
-  } else process.stderr.write(savedLine(options.out, saved))
+    tellJson(document)
+  } else complain(savedLine(options.out, saved))
   return code
 }
 
@@ -53,19 +56,26 @@ async function fresh(file: string | undefined, options: SnapshotFlags): Promise<
   const input = options.input === undefined ? null : readInput(options.input)
   const script = await readScript(file, options.eval)
   const { scriptArguments } = options
-  const runtime = commandRuntime({ script: script.key, terminal: true, args: scriptArguments, limits: limitsOf(options) })
-  const module = compileScript(runtime, script)
+  const authority = await withLock(authorityOf(options), options, script.key)
+  const runtime = commandRuntime({
+    script: script.key,
+    terminal: true,
+    args: scriptArguments,
+    limits: limitsOf(options),
+    authority,
+  })
+  const module = compileScript(runtime, script, options)
   if (module === null) return null
   const globals = { argv: fromPlain([...scriptArguments]) }
   return { module, script, launch: (start) => runtime.start(module, { ...start, input, globals }) }
 }
 
-function continued(file: string, options: SnapshotFlags): Begun {
-  const { bytes, runtime, module, script } = openSnapshot(file, options)
+async function continued(file: string, options: SnapshotFlags): Promise<Begun> {
+  const { bytes, runtime, module, script, widen } = await openSnapshot(file, options)
   return {
     module,
     script,
-    launch: ({ dryRun: _, ...start }) => refusing(file, () => runtime.resume(bytes, { ...start, module })),
+    launch: ({ dryRun: _, ...start }) => refusing(file, () => runtime.resume(bytes, { ...start, module, widen })),
   }
 }
 

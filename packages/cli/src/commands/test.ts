@@ -1,15 +1,19 @@
 // `bridle test [PATH…]`: runs test pipelines and reports each. The report is the reference's.
-// Exit 0 when all passed (also when there was none), 1 when one failed.
+// Exit 0 when all passed (also when there was none), 1 when one failed, 2 when a filter selects none.
 
+import { closestOf } from '@bridle/parser'
 import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
+import { authorityOf, withLock } from '../authority.js'
+import type { AuthorityFlags } from '../authority.js'
 import { commandRuntime } from '../host.js'
 import { discoverTests } from '../testing/discover.js'
 import type { TestFile } from '../testing/discover.js'
 import { runTests } from '../testing/runner.js'
 import type { TestResult } from '../testing/runner.js'
+import { oneLine, printable, tell, tellJson } from '../printable.js'
 
-export interface TestFlags {
+export interface TestFlags extends AuthorityFlags {
   readonly filter?: string
   readonly timeout: number
   readonly failFast?: boolean
@@ -21,11 +25,14 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
   const json = flags.json === true
   const selects = readFilter(flags.filter)
   const isSelected = (file: TestFile, name: string): boolean => selects(name) || selects(`${file.path}::${name}`)
-  const files = discoverTests(paths.length === 0 ? ['.'] : paths)
+  const discovered = discoverTests(paths.length === 0 ? ['.'] : paths)
+  const files = discovered
     .map((file) => ({ ...file, tests: file.tests.filter((name) => isSelected(file, name)) }))
     .filter((file) => file.tests.length > 0 || file.problem !== null)
+  if (files.length === 0 && flags.filter !== undefined) throw noneSelected(flags.filter, discovered)
+  const authority = await withLock(authorityOf(flags), flags, files[0]?.key ?? '<none>')
   if (files.length === 0 && !json) {
-    process.stdout.write('No test pipelines found\n')
+    tell('No test pipelines found\n')
     return 0
   }
   const stop = new AbortController()
@@ -33,9 +40,9 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
   process.once('SIGINT', onInterrupt)
   const startedAt = performance.now()
   try {
-    if (!json) process.stdout.write(`Running ${counted(files)}...\n\n`)
+    if (!json) tell(`Running ${counted(files)}...\n\n`)
     const results = await runTests({
-      runtime: commandRuntime({ terminal: false }),
+      runtime: commandRuntime({ terminal: false, authority }),
       files,
       timeLimitMs: flags.timeout,
       failFast: flags.failFast === true,
@@ -45,7 +52,8 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
       },
     })
     const ms = Math.round(performance.now() - startedAt)
-    process.stdout.write(json ? `${JSON.stringify(documentOf(results, ms), null, 2)}\n` : renderSummary(results, ms))
+    if (json) tellJson(documentOf(results, ms))
+    else process.stdout.write(renderSummary(results, ms))
     if (stop.signal.aborted) return EXIT_INTERRUPTED
     return results.every((result) => result.status === 'passed') ? 0 : EXIT_FAILURE
   } finally {
@@ -67,10 +75,11 @@ function painted(text: string, passed: boolean): string {
 
 function renderResult(result: TestResult, verbose: boolean): string {
   const passed = result.status === 'passed'
-  const place = `${result.name ?? '<file error>'} [${result.file}]`
+  const place = oneLine(`${result.name ?? '<file error>'} [${result.file}]`)
   const title = `  ${painted(passed ? 'PASS' : 'FAIL', passed)}  ${place}${passed ? ` (${result.ms} ms)` : ''}\n`
   const output = result.output === '' || (passed && !verbose) ? '' : `${indent('output:', 8)}${indent(result.output, 10)}`
-  return title + indent(result.report, 8) + output
+  // What the test printed stays as it was printed.
+  return title + indent(printable(result.report), 8) + output
 }
 
 function indent(text: string, width: number): string {
@@ -102,6 +111,15 @@ function documentOf(results: readonly TestResult[], ms: number): unknown {
       output,
     })),
   }
+}
+
+/** A filter that selects nothing is misspelt: a green run without a test would say that all is well. */
+function noneSelected(filter: string, files: readonly TestFile[]): UsageError {
+  const names = files.flatMap(({ tests }) => tests)
+  const near = closestOf(filter, names)
+  const among = names.length === 1 ? 'the 1 test' : `any of the ${names.length} tests`
+  const help = near === null ? (names.length === 0 ? '' : `, such as ${names.slice(0, 3).join(', ')}`) : `; did you mean ${near}?`
+  return new UsageError(`--filter ${filter} does not select ${among} that were found${help}`)
 }
 
 function readFilter(text: string | undefined): (name: string) => boolean {

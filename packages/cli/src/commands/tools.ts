@@ -6,7 +6,7 @@ import { CompileError } from '@bridle/stdlib-tools'
 import type { StartOptions } from '@bridle/stdlib-tools'
 import { EFFECTS, HarnDict, builtin, display, frame, fromPlain } from '@bridle/vm'
 import type { BuiltinFamily, FrameState, Plain } from '@bridle/vm'
-import { authorityOf } from '../authority.js'
+import { authorityOf, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { readJson } from './run-options.js'
 import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
@@ -17,6 +17,7 @@ import { LOCK_FILE, collectTools, compareLock, lockOf, readLock, writeLock } fro
 import type { Collected, KnownTool } from '../lock.js'
 import { perform } from '../perform.js'
 import { closestOf } from '@bridle/parser'
+import { complain, oneLine, printable, tell, tellJson } from '../printable.js'
 
 export interface ToolsFlags extends AuthorityFlags {
   readonly json?: boolean
@@ -37,8 +38,7 @@ export async function toolsListCommand(file: string | undefined, flags: ToolsFla
   }
   const width = Math.max(...tools.map(({ name }) => name.length))
   for (const { source, name, description } of tools) {
-    process.stdout.write(`${source.padEnd(7)} ${name.padEnd(width)}  ${description.split('\n', 1)[0]!}`.trimEnd())
-    process.stdout.write('\n')
+    tell(`${`${source.padEnd(7)} ${oneLine(name).padEnd(width)}  ${oneLine(description.split('\n', 1)[0]!)}`.trimEnd()}\n`)
   }
   return codeOf(found)
 }
@@ -54,7 +54,7 @@ export async function toolsDescribeCommand(name: string, file: string | undefine
   }
   const { about } = tool
   const lines = [
-    `${tool.name} (${tool.key})`,
+    oneLine(`${tool.name} (${tool.key})`),
     tool.description,
     ...(about === undefined ? [] : [`effect: ${about.effect ?? 'none'} (side effect ${about.sideEffect}, ${about.security})`]),
     ...(about?.examples ?? []).map(({ args, result }) => {
@@ -65,7 +65,7 @@ export async function toolsDescribeCommand(name: string, file: string | undefine
     `input: ${JSON.stringify(tool.input, null, 2)}`,
   ]
   if (tool.output !== null) lines.push(`output: ${JSON.stringify(tool.output, null, 2)}`)
-  process.stdout.write(`${lines.filter((line) => line !== '').join('\n')}\n`)
+  tell(`${lines.filter((line) => line !== '').join('\n')}\n`)
   return 0
 }
 
@@ -74,7 +74,7 @@ export async function toolsLockCommand(file: string | undefined, flags: ToolsFla
   if (found.problems.length > 0) return EXIT_FAILURE
   const path = flags.lockFile ?? LOCK_FILE
   writeLock(path, lockOf(found.tools))
-  process.stdout.write(`${path}: ${found.tools.length} tools\n`)
+  tell(`${path}: ${found.tools.length} tools\n`)
   return 0
 }
 
@@ -85,10 +85,10 @@ export async function toolsDiffCommand(file: string | undefined, flags: ToolsFla
   const differences = compareLock(lock, found, { servers: flags.servers !== false })
   if (flags.json === true) print(differences)
   else if (differences.length === 0 && found.problems.length === 0)
-    process.stdout.write(`all ${found.tools.length} tools are as they were locked\n`)
+    tell(`all ${found.tools.length} tools are as they were locked\n`)
   else
     for (const { key, change, drifts = [] } of differences)
-      process.stdout.write([`${change.padEnd(8)} ${key}`, ...drifts.map((line) => `         ${line}`), ''].join('\n'))
+      tell([`${change.padEnd(8)} ${oneLine(key)}`, ...drifts.map((line) => `         ${line}`), ''].join('\n'))
   return found.problems.length > 0 || differences.some(({ change }) => change !== 'added') ? EXIT_FAILURE : 0
 }
 
@@ -111,13 +111,13 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
     script: script.key,
     terminal: true,
     args: [],
-    authority: authorityOf(flags),
+    authority: await withLock(authorityOf(flags), flags, script.key),
     runtime: {
       onTool: () => {},
       families: [callFamily(name.replace(/^(script|bridle|mcp):/, ''), server, args, flags.json === true)],
     },
   })
-  const module = compileScript(runtime, script)
+  const module = compileScript(runtime, script, { json: flags.json === true })
   if (module === null) return EXIT_FAILURE
   const start = (options: StartOptions): StartOptions => ({
     ...options,
@@ -132,7 +132,11 @@ export async function toolsCallCommand(name: string, given: readonly (string | u
     dryRun: false,
     // Whoever calls a tool wants its result and nothing else where a program can read it.
     print: (text) => process.stderr.write(text),
-    onDone: (value) => process.stdout.write(`${display(value)}\n`),
+    // Programs get the result as it is; a terminal would obey what is in it.
+    onDone: (value) => {
+      const text = `${display(value)}\n`
+      process.stdout.write(process.stdout.isTTY === true ? printable(text) : text)
+    },
     // The code is null for what is no error of a tool, such as a text that the script throws.
     onFailed: ({ fault }) => {
       if (flags.json === true) print({ error: { code: fault.category === '' ? null : fault.category, message: fault.message } })
@@ -217,7 +221,7 @@ async function collected(file: string | undefined, flags: ToolsFlags): Promise<C
   const script = file === undefined ? null : await readScript(file, undefined)
   let found: Collected
   try {
-    found = await collectTools(script, { servers: flags.servers !== false })
+    found = await collectTools(script, { servers: flags.servers !== false, authority: authorityOf(flags) })
   } catch (cause) {
     if (cause instanceof CompileError)
       throw new CommandError(
@@ -228,7 +232,7 @@ async function collected(file: string | undefined, flags: ToolsFlags): Promise<C
       )
     throw cause
   }
-  for (const problem of found.problems) process.stderr.write(`error: ${problem}\n`)
+  for (const problem of found.problems) complain(`error: ${problem}\n`)
   return found
 }
 
@@ -251,5 +255,5 @@ function find(name: string, { tools }: Collected): KnownTool {
 }
 
 function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  tellJson(value)
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { buildGraph, diffTraces, verifyTrace } from '@bridle/stdlib-tools'
 import type { TraceEvent, TraceJson } from '@bridle/stdlib-tools'
 import { TraceFormatError, readTrace, readTraceBlob } from '@bridle/stdlib-tools/node'
-import { CommandError, EXIT_FAILURE, UsageError } from '../errors.js'
-import { reasonOf } from '../load.js'
+import { CommandError, EXIT_FAILURE, UsageError, unreadable } from '../errors.js'
+import { complain, tell, tellJson } from '../printable.js'
 
 export interface TraceFlags {
   readonly dir: string
@@ -46,11 +46,11 @@ export async function traceListCommand(flags: TraceFlags): Promise<number> {
   if (flags.json === true) print(rows)
   else
     for (const { run, file, started, calls, failed, status } of rows)
-      process.stdout.write(
+      tell(
         `${run}  ${started}  ${status.padEnd(10)} ${String(calls).padStart(5)} calls ${String(failed).padStart(4)} failed  ${file}\n`,
       )
-  if (flags.json !== true && rows.length === 0 && problems.length === 0) process.stderr.write(`no traces in ${dir}\n`)
-  for (const problem of problems) process.stderr.write(`error: ${problem}\n`)
+  if (flags.json !== true && rows.length === 0 && problems.length === 0) complain(`no traces in ${dir}\n`)
+  for (const problem of problems) complain(`error: ${problem}\n`)
   return problems.length === 0 ? 0 : EXIT_FAILURE
 }
 
@@ -74,10 +74,10 @@ export async function traceShowCommand(run: string, flags: TraceFlags): Promise<
       print(events.map((event) => withBlobs(path, event)))
       break
     case 'replay':
-      for (const event of events) process.stdout.write(`${replayLine(event)}\n`)
+      for (const event of events) tell(`${replayLine(event)}\n`)
       break
     case 'pretty':
-      for (const event of events) process.stdout.write(`${prettyLine(path, event)}\n`)
+      for (const event of events) tell(`${prettyLine(path, event)}\n`)
       break
     default:
       throw new UsageError(`--format ${flags.format}: pretty, replay or json`)
@@ -96,20 +96,20 @@ export async function traceDiffCommand(before: string, after: string, flags: Tra
   else {
     switch (difference.kind) {
       case 'equal':
-        process.stdout.write(`equal: ${difference.events} events\n`)
+        tell(`equal: ${difference.events} events\n`)
         break
       case 'program':
-        process.stdout.write(`the same events, by different sources: ${difference.before} and ${difference.after}\n`)
+        tell(`the same events, by different sources: ${difference.before} and ${difference.after}\n`)
         break
       case 'length':
-        process.stdout.write(
+        tell(
           `event ${difference.seq} is only in the ${difference.more === 'before' ? 'first' : 'second'}: ${replayLine(difference.event)}\n`,
         )
         break
       case 'event':
-        process.stdout.write(`event ${difference.seq} differs\n`)
+        tell(`event ${difference.seq} differs\n`)
         for (const { path, before: left, after: right } of difference.fields)
-          process.stdout.write(`  ${path}: ${shown(left)} → ${shown(right)}\n`)
+          tell(`  ${path}: ${shown(left)} → ${shown(right)}\n`)
     }
   }
   return difference.kind === 'equal' ? 0 : EXIT_FAILURE
@@ -119,16 +119,16 @@ export async function traceDagCommand(run: string, flags: TraceFlags): Promise<n
   const graph = buildGraph(eventsOf(pathOf(run, flags)))
   switch (flags.json === true ? 'json' : (flags.format ?? 'mermaid')) {
     case 'mermaid':
-      process.stdout.write(graph.toMermaid())
+      tell(graph.toMermaid())
       return 0
     case 'dot':
-      process.stdout.write(graph.toDot())
+      tell(graph.toDot())
       return 0
     case 'json':
       print(graph.toJSON())
       return 0
     case 'text':
-      process.stdout.write(`${graph.toText()}\n`)
+      tell(`${graph.toText()}\n`)
       return 0
     default:
       throw new UsageError(`--format ${flags.format}: mermaid, dot, json or text`)
@@ -161,18 +161,15 @@ function eventsOf(path: string): readonly TraceEvent[] {
     if (events.length === 0) throw new TraceFormatError(`${path} has no events; it is empty, or its first line was cut off`)
     return events
   } catch (cause) {
-    throw new CommandError(cause instanceof TraceFormatError ? cause.message : `cannot read ${path}: ${reasonOf(cause)}`)
+    throw cause instanceof TraceFormatError ? new CommandError(cause.message) : unreadable(path, cause)
   }
 }
 
 function verdict(path: string, events: readonly TraceEvent[], json: boolean): number {
   const found = verifyTrace(events)
   if (json) print(found)
-  else if (!found.ok) process.stdout.write(`${path}: ${found.message}\n`)
-  else
-    process.stdout.write(
-      `${path}: ${found.events} events, chain intact${found.complete ? '' : ', the end of the run is missing'}\n`,
-    )
+  else if (!found.ok) tell(`${path}: ${found.message}\n`)
+  else tell(`${path}: ${found.events} events, chain intact${found.complete ? '' : ', the end of the run is missing'}\n`)
   return found.ok ? 0 : EXIT_FAILURE
 }
 
@@ -237,5 +234,5 @@ function shown(value: TraceJson | undefined): string {
 }
 
 function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
+  tellJson(value)
 }

@@ -2,8 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { parse as parseToml } from 'smol-toml'
-import { CommandError } from '../errors.js'
-import { reasonOf } from '../load.js'
+import { CommandError, reasonOf } from '../errors.js'
 
 /** Capability → operations. */
 export type Capabilities = ReadonlyMap<string, ReadonlySet<string>>

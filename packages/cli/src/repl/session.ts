@@ -5,13 +5,14 @@
 
 import { checkProgram, disassemble, interfaceOf, loadModules } from '@bridle/compiler'
 import type { ImportedInterface } from '@bridle/compiler'
-import { parse, renderDiagnostic, SourceFile } from '@bridle/parser'
+import { parse, SourceFile } from '@bridle/parser'
 import type { Diagnostic, Program, Stmt } from '@bridle/parser'
 import { CompileError, valueOf } from '@bridle/stdlib-tools'
 import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { display } from '@bridle/vm'
 import type { Value } from '@bridle/vm'
 import { renderManifest } from '../commands/effects.js'
+import { printable, renderFinding } from '../printable.js'
 import type { Memory } from './memory.js'
 
 export interface SessionParts {
@@ -80,7 +81,7 @@ export class Session {
     })
     const result = await run.result
     if (result.status !== 'done') {
-      complain(`error: ${messageOf(() => valueOf(result))}\n`)
+      complain(printable(`error: ${messageOf(() => valueOf(result))}\n`))
       return false
     }
     if (next.leaves) return false
@@ -191,7 +192,7 @@ export class Session {
       return module
     } catch (cause) {
       if (!(cause instanceof CompileError)) {
-        this.parts.complain(`error: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+        this.parts.complain(printable(`error: ${cause instanceof Error ? cause.message : String(cause)}\n`))
         return null
       }
       this.show(cause.diagnostics, cause.file, next.start)
@@ -203,7 +204,9 @@ export class Session {
   private show(diagnostics: readonly Diagnostic[], file: SourceFile, start: number): void {
     for (const each of diagnostics) {
       if (each.span.start < start && each.severity !== 'error') continue
-      this.parts.complain(each.span.start < start ? `${each.severity}: ${each.message}\n` : rendered(each, file, start))
+      this.parts.complain(
+        each.span.start < start ? printable(`${each.severity}: ${each.message}\n`) : rendered(each, file, start),
+      )
     }
   }
 }
@@ -260,7 +263,7 @@ function rendered(diagnostic: Diagnostic, file: SourceFile, start: number): stri
   const own = new SourceFile(NAME, file.text.slice(start).replace(/\n\}\n$/, ''))
   const shift = (at: number): number => Math.min(Math.max(0, at - start), own.text.length)
   const span = { start: shift(diagnostic.span.start), end: shift(diagnostic.span.end) }
-  return renderDiagnostic({ ...diagnostic, span, related: [] }, own)
+  return renderFinding({ ...diagnostic, span, related: [] }, own)
 }
 
 function messageOf(raise: () => unknown): string {

@@ -13,6 +13,7 @@ import type { HashHex } from '../journal-trace.js'
 import { messageOf } from '../providers/provider.js'
 import { replay } from '../replay.js'
 import type { Run } from '../run.js'
+import type { RunAuthority } from '../run-authority.js'
 import { ToolError } from '../tools/errors.js'
 import type { Host } from '../tools/host.js'
 import type { Lease } from './store.js'
@@ -37,6 +38,8 @@ export interface RunBeginning {
   readonly limits: Partial<Limits>
   /** Milliseconds since 1970. */
   readonly startedAt: number
+  /** What it was allowed; null: its journal does not say. */
+  readonly authority: RunAuthority | null
 }
 
 /** The runtime, as far as it is needed here. */
@@ -44,6 +47,8 @@ export interface KeeperParts<M> {
   readonly host: Host
   readonly hashHex: HashHex
   readonly moduleOf: (entries: readonly JournalEntry[]) => M
+  /** Raises SnapshotError where this host cannot say what the run may do. */
+  readonly check: (began: RunBeginning) => void
   readonly machine: (module: M, began: RunBeginning, answer: AnswerEffect) => DrivenMachine
   readonly launch: (
     module: M,
@@ -109,55 +114,86 @@ export class RunKeeper {
   private goOn<M>(parts: KeeperParts<M>, lease: Lease, decide: (call: UnknownCall) => UnknownDecision): Recovered {
     const { store } = this.keeping
     const { runId } = lease
-    const giveUp = (reason: string): Recovered => {
-      store.release(lease, 'lost')
-      return { kind: 'failed', runId, reason }
-    }
     // A store that fails now may be read later: that is raised, and gives no run up.
     const lines = store.read(runId)
-    let entries: readonly JournalEntry[]
-    let module: M
+    let entries: readonly JournalEntry[] = []
     try {
       entries = decodeJournal(lines.join('\n'))
-      if (!entries.some((entry) => entry.type === 'start')) return giveUp('the run never began')
-      module = parts.moduleOf(entries)
     } catch (cause) {
-      return giveUp(messageOf(cause))
+      store.release(lease, 'lost')
+      return { kind: 'failed', runId, reason: messageOf(cause) }
     }
-    const began = beginningOf(runId, entries)
-    const end = replay({
-      machine: (answer) => parts.machine(module, began, answer),
-      entries,
-      hashHex: parts.hashHex,
-      isOpen: true,
-    })
-    if (end.kind === 'diverged') return giveUp(end.divergence.message)
-    if (end.kind === 'ended') {
-      if (entries.at(-1)?.type !== 'end') store.append(lease, encodeEntry({ type: 'end', kind: end.end.kind }))
-      store.release(lease, end.end.kind)
-      return { kind: 'ended', runId, status: end.end.kind }
+    const found = continueFrom(parts, entries, { runId, decide, journal: () => this.journalOf(lease, { isContinued: true }) })
+    if (found.kind === 'failed') store.release(lease, 'lost')
+    if (found.kind === 'ended') {
+      if (entries.at(-1)?.type !== 'end') store.append(lease, encodeEntry({ type: 'end', kind: found.status }))
+      store.release(lease, found.status)
     }
-    const { machine, output } = end
-    if (machine === null) return giveUp('the run stopped before its journal did')
-    const started = startedCalls(entries)
-    const arrived: ArrivedAnswer[] = []
-    for (const { id, effect } of machine.pendingEffects?.() ?? []) {
-      if (!started.has(id) || mayRepeat(effect, parts.host)) continue
-      const call = unknownCall(runId, id, effect)
-      const outcome = outcomeOf(call, decide(call))
-      if (outcome !== null) arrived.push({ id, outcome })
-    }
-    const journal = this.journalOf(lease, { isContinued: true })
-    return {
-      kind: 'resumed',
-      runId,
-      run: parts.launch(module, began, { machine: machine.snapshot(), output, arrived, journal }),
-    }
+    return found
   }
+}
+
+/** One run from its journal, to the place where that ends and on from there. Raises what `check` and `decide` raise. */
+export function continueFrom<M>(
+  parts: KeeperParts<M>,
+  entries: readonly JournalEntry[],
+  {
+    runId = runIdOf(entries),
+    decide,
+    journal,
+  }: {
+    readonly runId?: string
+    readonly decide: (call: UnknownCall) => UnknownDecision
+    /** Where the run is recorded from there; asked for when it goes on. */
+    readonly journal: () => Journal
+  },
+): Exclude<Recovered, { readonly kind: 'unavailable' }> {
+  const failed = (reason: string) => ({ kind: 'failed', runId, reason }) as const
+  if (!entries.some((entry) => entry.type === 'start')) return failed('the run never began')
+  let module: M
+  try {
+    module = parts.moduleOf(entries)
+  } catch (cause) {
+    return failed(messageOf(cause))
+  }
+  const began = beginningOf(runId, entries)
+  parts.check(began)
+  const end = replay({
+    machine: (answer) => parts.machine(module, began, answer),
+    entries,
+    hashHex: parts.hashHex,
+    isOpen: true,
+  })
+  if (end.kind === 'diverged') return failed(end.divergence.message)
+  if (end.kind === 'ended') return { kind: 'ended', runId, status: end.end.kind }
+  const { machine, output } = end
+  if (machine === null) return failed('the run stopped before its journal did')
+  const started = startedCalls(entries)
+  const arrived: ArrivedAnswer[] = []
+  for (const { id, effect } of machine.pendingEffects?.() ?? []) {
+    if (!started.has(id) || mayRepeat(effect, parts.host)) continue
+    const call = unknownCall(runId, id, effect)
+    const outcome = outcomeOf(call, decide(call))
+    if (outcome !== null) arrived.push({ id, outcome })
+  }
+  const state = { machine: machine.snapshot(), output, arrived, journal: journal() }
+  return { kind: 'resumed', runId, run: parts.launch(module, began, state) }
+}
+
+function runIdOf(entries: readonly JournalEntry[]): string {
+  return entries.find((entry) => entry.type === 'run')?.runId ?? ''
 }
 
 function beginningOf(runId: string, entries: readonly JournalEntry[]): RunBeginning {
   const began = entries.find((entry) => entry.type === 'start')!
+  const authority = entries.find((entry) => entry.type === 'run')?.authority ?? null
   const globals = Object.entries(began.globals ?? {}).map(([name, value]) => [name, fromPlain(value)] as const)
-  return { runId, input: began.input, globals: Object.fromEntries(globals), limits: { ...began.limits }, startedAt: began.now }
+  return {
+    runId,
+    input: began.input,
+    globals: Object.fromEntries(globals),
+    limits: { ...began.limits },
+    startedAt: began.now,
+    authority,
+  }
 }

@@ -2,6 +2,7 @@
 // bytes, big ints, exact floats and `undefined`; nothing that names code.
 
 import { SnapshotError, damaged } from './error.js'
+import { versionOf } from './envelope.js'
 import { GraphReader } from './graph-read.js'
 import { GraphWriter } from './graph-write.js'
 
@@ -10,6 +11,11 @@ export function writeDocument(data: unknown, version: number): Uint8Array {
   const writer = new GraphWriter()
   writer.value(data)
   return writer.finish('run', version)
+}
+
+/** Which version the bytes say they are; they are not looked at otherwise. */
+export function documentVersion(bytes: Uint8Array): number {
+  return versionOf(bytes)
 }
 
 /** Raises SnapshotError for anything but the undamaged bytes of a document of this version. */

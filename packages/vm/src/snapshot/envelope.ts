@@ -26,6 +26,10 @@ export function seal(bytes: Uint8Array, content: Content, version: number): void
   writeSeal(bytes, sealOf(bytes))
 }
 
+export function versionOf(bytes: Uint8Array): number {
+  return bytes[4] ?? 0
+}
+
 /** Raises SnapshotError for bytes that are something else, of another version, or damaged. */
 export function checkSeal(bytes: Uint8Array, content: Content, version: number): void {
   const letters = LETTERS[content]

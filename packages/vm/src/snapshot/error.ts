@@ -11,6 +11,8 @@ export type Refusal =
   | 'registry'
   /** The bytes were changed after they were written, or made up. */
   | 'damaged'
+  /** What it says about the authority of the run does not go with that of the host. */
+  | 'authority'
 
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'

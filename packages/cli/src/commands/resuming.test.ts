@@ -1,0 +1,220 @@
+// What a run may do that goes on: by `resume`, `snapshot` and `replay -o`, and what `--widen` says. The commands are called as the command
+// line calls them, in this process.
+
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readDocument, writeDocument } from '@bridle/vm'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { begin } from '../begin.js'
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'bridle-resuming-')))
+const inside = join(folder, 'inside')
+const secret = join(folder, 'secret.txt')
+const snapshot = (name: string): string => join(folder, `${name}.snap`)
+
+beforeAll(() => {
+  mkdirSync(inside)
+  mkdirSync(join(inside, 'deep'))
+  writeFileSync(secret, 'the secret')
+  writeFileSync(join(inside, 'a.txt'), 'in a')
+  writeFileSync(join(inside, 'deep', 'b.txt'), 'in b')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Said {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+async function bridle(...words: readonly string[]): Promise<Said> {
+  let [out, err] = ['', '']
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => ((out += String(chunk)), true))
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => ((err += String(chunk)), true))
+  const before = process.exitCode
+  try {
+    await begin(words)
+    return { code: Number(process.exitCode), out, err }
+  } finally {
+    process.exitCode = before
+    stdout.mockRestore()
+    stderr.mockRestore()
+  }
+}
+
+const reading = (...paths: readonly string[]): string =>
+  `sleep(1ms)\n${paths.map((path) => `println(try { read_file("${path}") } catch (e) { "refused" })`).join('\n')}\n`
+
+/** A snapshot of a run that was started with `flags` and waits in front of its reads. */
+async function taken(name: string, flags: readonly string[], code: string): Promise<string> {
+  expect(await bridle('snapshot', ...flags, '-o', snapshot(name), '-e', code)).toMatchObject({ code: 0, out: '' })
+  return snapshot(name)
+}
+
+const everything = [secret, join(inside, 'a.txt'), join(inside, 'deep', 'b.txt')]
+
+describe('a snapshot carries what the run may do', () => {
+  test.each<[string, readonly string[], readonly string[], string]>([
+    ['no flag, then or now', [], [], 'the secret\nin a\nin b\n'],
+    ['a sandbox stays one', ['--sandbox'], [], 'refused\nrefused\nrefused\n'],
+    ['a root stays one', ['--root', inside], [], 'refused\nin a\nin b\n'],
+    ['a grant stays the only one', ['--grant', 'http'], [], 'refused\nrefused\nrefused\n'],
+    ['a denied builtin stays denied', ['--deny', 'read_file'], [], 'refused\nrefused\nrefused\n'],
+    ['allowed builtins stay the only ones', ['--allow', 'sleep'], [], 'refused\nrefused\nrefused\n'],
+    ['a path of a grant stays', ['--grant', `fs:path=${inside}/deep`], [], 'refused\nrefused\nin b\n'],
+    ['flags of now narrow', [], ['--root', inside], 'refused\nin a\nin b\n'],
+    ['both narrow', ['--root', inside], ['--root', join(inside, 'deep')], 'refused\nrefused\nin b\n'],
+    ['in whichever order', ['--root', join(inside, 'deep')], ['--root', inside], 'refused\nrefused\nin b\n'],
+    ['a wider root gives nothing', ['--root', join(inside, 'deep')], ['--root', '/'], 'refused\nrefused\nin b\n'],
+    ['roots apart leave nothing', ['--root', join(inside, 'deep')], ['--root', '/usr'], 'refused\nrefused\nrefused\n'],
+    ['a grant of now gives nothing back', ['--sandbox'], ['--grant', 'fs'], 'refused\nrefused\nrefused\n'],
+    ['unless it is widened', ['--sandbox'], ['--widen'], 'the secret\nin a\nin b\n'],
+    ['to what the flags say', ['--sandbox'], ['--widen', '--root', inside], 'refused\nin a\nin b\n'],
+  ])('%s', async (name, then, now, expected) => {
+    const file = await taken(name.replaceAll(/\W/g, '_'), then, reading(...everything))
+    expect(await bridle('resume', ...now, file)).toMatchObject({ code: 0, out: expected })
+  })
+
+  test('through a snapshot of a snapshot, too', async () => {
+    const first = await taken('first', ['--root', inside], reading(...everything))
+    const second = snapshot('second')
+    expect(await bridle('snapshot', '--at', '1', '--root', join(inside, 'deep'), '-o', second, first)).toMatchObject({ code: 0 })
+    expect(await bridle('resume', second)).toMatchObject({ out: 'refused\nrefused\nin b\n' })
+    expect(await bridle('resume', first)).toMatchObject({ out: 'refused\nin a\nin b\n' })
+  })
+
+  test('what is widened is told', async () => {
+    const file = await taken('told', ['--root', inside, '--deny', 'exec'], 'sleep(1ms)\n')
+    const { err } = await bridle('resume', '--widen', file)
+    expect(err).toContain('bridle: widened:\n  powers: mcp.connect, process.exec')
+    expect(err).toContain('builtins no longer denied: exec')
+    expect(err).toContain(`files: anywhere, before: ${inside}`)
+    expect((await bridle('resume', '--widen', '--root', inside, '--deny', 'exec', file)).err).toContain('gives the run nothing')
+  })
+
+  test('a root is where it was, when a link to it points elsewhere', async () => {
+    const link = join(folder, 'link')
+    symlinkSync(inside, link)
+    const file = await taken('link', ['--root', link], reading(...everything, join(link, 'a.txt')))
+    rmSync(link)
+    symlinkSync('/', link)
+    expect(await bridle('resume', file)).toMatchObject({ out: 'refused\nin a\nin b\nrefused\n' })
+  })
+
+  test('locked tools stay locked', async () => {
+    const lock = join(folder, 'tools.lock.json')
+    writeFileSync(lock, '{"format": 1, "tools": {}}')
+    const code =
+      'import { tool_call } from "std/tools"\n' +
+      'tool_bind(tool_define(tool_registry(), "one", "d", {parameters: {}, handler: { a -> "called" }}))\nsleep(1ms)\n' +
+      'println(try { tool_call("one", {}) } catch (e) { "refused" })\n'
+    const file = await taken('locked', ['--locked', '--lock-file', lock], code)
+    const open = await taken('open', [], code)
+    const [held, free] = [await bridle('resume', file), await bridle('resume', open)]
+    expect([free.out, held.out]).toEqual(['called\n', 'refused\n'])
+  })
+})
+
+describe('what a file says about authority only takes away', () => {
+  type Document = unknown[]
+  const AUTHORITY = 11
+  const rewritten = (file: string, change: (document: Document) => Document, version = 3): string => {
+    const document = readDocument(readFileSync(file), 3) as Document
+    const out = `${file}.changed`
+    writeFileSync(out, writeDocument(change(document), version))
+    return out
+  }
+
+  test('a claim to everything is held to the flags', async () => {
+    const file = await taken('claims', ['--sandbox'], reading(...everything))
+    const claims = rewritten(file, (document) => document.with(AUTHORITY, [[['*']], [], [], null, false, null]))
+    expect(await bridle('resume', '--root', inside, claims)).toMatchObject({ out: 'refused\nin a\nin b\n' })
+    expect(await bridle('resume', '--sandbox', claims)).toMatchObject({ out: 'refused\nrefused\nrefused\n' })
+  })
+
+  test.each<[string, unknown]>([
+    ['none of its lists', []],
+    ['text for a list', ['*', [], [], null, false, null]],
+    ['a scope that is none', [[['*']], ['x'], [], null, false, null]],
+    ['a constraint that is none', [[['*']], [{ grants: { fs: { path: { deep: 1 } } } }], [], null, false, null]],
+    ['a constraint of another kind', [[['*']], [{ grants: { fs: { max_calls: 'many' } } }], [], null, false, null]],
+    ['builtins that are none', [[['*']], [], [{}], null, false, null]],
+    ['text', 'everything'],
+  ])('%s is refused', async (name, authority) => {
+    const file = await taken(`bad_${name.replaceAll(/\W/g, '_')}`, [], reading(secret))
+    const changed = rewritten(file, (document) => document.with(AUTHORITY, authority))
+    const ended = await bridle('resume', changed)
+    expect(ended).toMatchObject({ code: 1, out: '' })
+    expect(ended.err).toContain('refused (damaged)')
+  })
+
+  test.each<[string, unknown]>([
+    ['text', 'nothing'],
+    ['a list', []],
+    ['without its parts', {}],
+    ['roots that are no paths', { roots: [1, 'relative'], privateHosts: 3, mcpHosts: 'x', mcpPrograms: 'yes' }],
+  ])('a confinement that cannot be read confines most: %s', async (name, confinement) => {
+    const file = await taken(`confined_${name.replaceAll(/\W/g, '_')}`, [], reading(...everything))
+    const changed = rewritten(file, (document) => document.with(AUTHORITY, [[['*']], [], [], null, false, confinement]))
+    expect(await bridle('resume', changed)).toMatchObject({ out: 'refused\nrefused\nrefused\n' })
+  })
+
+  test('one of a version that said nothing needs flags that do', async () => {
+    const file = await taken('old', [], reading(...everything))
+    const old = rewritten(file, (document) => document.slice(0, AUTHORITY), 2)
+    expect(await bridle('resume', old)).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/version that did not write down what the run may do[^]*--widen/) as string,
+    })
+    expect(await bridle('resume', '--root', inside, old)).toMatchObject({ code: 0, out: 'refused\nin a\nin b\n' })
+    expect(await bridle('resume', '--widen', old)).toMatchObject({ code: 0, out: 'the secret\nin a\nin b\n' })
+  })
+})
+
+describe('a recording carries it, too', () => {
+  const code = reading(...everything)
+  const recorded = async (name: string, flags: readonly string[]): Promise<string> => {
+    const journal = join(folder, `${name}.jsonl`)
+    expect(await bridle('run', ...flags, '--record', journal, '-e', code)).toMatchObject({ code: 0 })
+    return journal
+  }
+
+  test('a replay refuses again what was refused', async () => {
+    const journal = await recorded('again', ['--sandbox', '--deny', 'read_file'])
+    expect(await bridle('replay', journal)).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('a run that goes on from a replay has what the recorded one had', async () => {
+    const journal = await recorded('on', ['--root', inside])
+    const out = snapshot('replayed')
+    expect(await bridle('replay', journal, '--until', '0', '-o', out)).toMatchObject({ code: 0 })
+    expect((await bridle('resume', out)).out).toContain('refused\nin a\nin b\n')
+    expect(await bridle('replay', journal, '--sandbox', '--until', '0', '-o', out)).toMatchObject({ code: 0 })
+    expect((await bridle('resume', out)).out).toContain('refused\nrefused\nrefused\n')
+    expect(await bridle('replay', journal, '--widen', '--until', '0', '-o', out)).toMatchObject({ code: 0 })
+    expect((await bridle('resume', out)).out).toContain('the secret\nin a\nin b\n')
+  })
+
+  test('one of a version that said nothing needs flags to go on, and none to be replayed', async () => {
+    const journal = await recorded('silent', [])
+    const [first, ...rest] = readFileSync(journal, 'utf8').split('\n')
+    const head = JSON.parse(first!) as Record<string, unknown>
+    delete head['authority']
+    writeFileSync(journal, [JSON.stringify(head), ...rest].join('\n'))
+    expect(await bridle('replay', journal)).toMatchObject({ code: 0 })
+    expect(await bridle('replay', journal, '--until', '0', '-o', snapshot('silent'))).toMatchObject({ code: 2 })
+    expect(await bridle('replay', journal, '--root', inside, '--until', '0', '-o', snapshot('silent'))).toMatchObject({ code: 0 })
+    expect((await bridle('resume', snapshot('silent'))).out).toContain('refused\nin a\nin b\n')
+  })
+
+  test('--edit takes one value, and FILE may follow', async () => {
+    const script = join(folder, 'edited.harn')
+    writeFileSync(script, 'println(read_file("a.txt"))\n')
+    const journal = join(folder, 'edited.jsonl')
+    expect(await bridle('run', '--root', inside, '--record', journal, script)).toMatchObject({ out: 'in a\n' })
+    expect(await bridle('replay', journal, '--edit', '1={"data": "edited"}', script)).toMatchObject({ code: 0, out: 'edited\n' })
+    expect(await bridle('replay', '--edit', '1={"data": "edited"}', journal, script)).toMatchObject({ code: 0, out: 'edited\n' })
+  })
+})

@@ -1,0 +1,50 @@
+// What a run may do that goes on: what the flags say and what it was allowed when it was written down, both. `--widen` leaves the second
+// out, and what that adds is told.
+
+import type { RunAuthority, Runtime } from '@bridle/stdlib-tools'
+import { authorityOf, confinementWidened, withLock } from './authority.js'
+import type { Authority, AuthorityFlags } from './authority.js'
+import { UsageError } from './errors.js'
+import { complain } from './printable.js'
+
+export interface ResumingFlags extends AuthorityFlags {
+  readonly widen?: boolean
+}
+
+export interface Resuming {
+  /** What is written down; null: nothing is, by a version that did not. */
+  readonly before: RunAuthority | null
+  /** Key of the script. */
+  readonly script: string
+  /** Whether anything is performed, so that it matters. */
+  readonly isAsked?: boolean
+}
+
+/** Throws UsageError and CommandError. */
+export async function resumingAuthority(
+  flags: ResumingFlags,
+  { before, script, isAsked = true }: Resuming,
+): Promise<{ readonly authority: Authority; readonly isWidening: boolean }> {
+  if (before === null && isAsked && !saysSomething(flags))
+    throw new UsageError('it was written by a version that did not write down what the run may do', {
+      code: 'authority',
+      hint: 'say it now, by --sandbox, --root, --grant, --allow or --deny; --widen gives it all that you may do',
+    })
+  const isWidening = flags.widen === true || before === null
+  const authority = authorityOf(flags, process.env, isWidening ? null : before)
+  return { authority: await withLock(authority, flags, script), isWidening }
+}
+
+function saysSomething({ allow, deny, grant, root, sandbox, widen }: ResumingFlags): boolean {
+  return [allow, deny, grant, root, sandbox, widen].some((flag) => flag !== undefined)
+}
+
+/** Says on standard error what `--widen` gives a run that it did not have. */
+export function tellWidened(runtime: Runtime, before: RunAuthority, authority: Authority): void {
+  const lines = [...runtime.widenings(before), ...confinementWidened(before, authority)]
+  complain(
+    lines.length === 0
+      ? 'bridle: --widen gives the run nothing that it did not have\n'
+      : `bridle: widened:\n${lines.map((line) => `  ${line}\n`).join('')}`,
+  )
+}
