@@ -12,6 +12,7 @@ import {
   SnapshotError,
   createRegistry,
   fromPlain,
+  guardBuiltin,
   linkProgram,
   logLevelState,
   restrictRegistry,
@@ -395,7 +396,8 @@ export class Runtime {
     this.host = new Host(options)
     this.states = statesOf(options)
     this.capabilities = described(options.capabilities ?? {})
-    const registry = createRegistry([...coreFamilies, this.host.family(), ...(options.families ?? [])], laterFamilies)
+    const own = [...coreFamilies, this.host.family(), ...(options.families ?? [])]
+    const registry = createRegistry(own, laterFamilies, guardBuiltin)
     this.registry = options.builtins === undefined ? registry : restrictRegistry(registry, options.builtins)
     const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
     this.types = added.length === 0 ? null : withBuiltins(added)

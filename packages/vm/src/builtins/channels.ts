@@ -7,7 +7,7 @@
 // Invariant: while a task waits to send, every place is taken by a value or given to another sender.
 
 import { builtin, frame, family } from './builtin.js'
-import { millisOf } from './tool-retry.js'
+import { millisOf } from './time-amounts.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { END, HarnChannel } from '../values/handles.js'

@@ -2,7 +2,7 @@
 // reset time has passed since it opened.
 
 import { builtin, family } from './builtin.js'
-import { millisOf } from './tool-retry.js'
+import { millisOf } from './time-amounts.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import type { Context, Result } from './builtin.js'

@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { bytesFamily } from './bytes.js'
 import { codecsFamily } from './codecs.js'
 import { cryptoFamily } from './crypto.js'
-import { jsonFamily, parseJson, stringifyJson } from './json.js'
+import { dataFormatsFamily } from './data-formats.js'
+import { jsonFamily } from './json.js'
+import { parseJson } from './json-read.js'
+import { stringifyJson } from './json-write.js'
 import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -14,7 +17,7 @@ import { HarnSet } from '../values/set.js'
 import type { Value } from '../values/value.js'
 import { encodeAsciiBase64 } from './codecs-alphabets.js'
 
-const machine = fakeMachine(codecsFamily, cryptoFamily, bytesFamily, jsonFamily)
+const machine = fakeMachine(codecsFamily, cryptoFamily, bytesFamily, dataFormatsFamily, jsonFamily)
 machine.perform = (effect) =>
   effect.kind === 'clock.now'
     ? { ok: true, value: 1_700_000_000_123 }

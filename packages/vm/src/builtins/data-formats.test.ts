@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { dataFormatsFamily } from './data-formats.js'
-import { parseJson } from './json.js'
+import { parseJson } from './json-read.js'
 import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'

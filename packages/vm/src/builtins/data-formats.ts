@@ -7,10 +7,12 @@ import { CsvReading, csvLine } from './data-formats-csv.js'
 import { parseJunit } from './data-formats-junit.js'
 import { parseTomlText, stringifyToml } from './data-formats-toml.js'
 import { FormatError, KeyError, YamlWriting, parseYaml } from './data-formats-yaml.js'
+import { extractFunction } from './json-extract.js'
 import { inPieces, inSteps } from './pieces.js'
 import type { Cost, Steps } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
 import { Problem } from './problem.js'
+import { jsonPlaceFrames, jsonPlaceFunctions } from './standard-json.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -193,6 +195,8 @@ function junit(ctx: Context, input: Value): Result {
 export const dataFormatsFamily: BuiltinFamily = {
   name: 'data-formats',
   builtins: [
+    extractFunction,
+    ...jsonPlaceFunctions,
     builtin('yaml_parse(str: string) -> any', { doc: 'The value that a YAML text stands for.', borrows: true }, (ctx, text) => {
       const source = textOf(ctx, text, YAML_UNITS)
       return converting(ctx, 'YAML parse error', () => parseYaml(source))
@@ -237,5 +241,5 @@ export const dataFormatsFamily: BuiltinFamily = {
       (ctx, input) => junit(ctx, input ?? null),
     ),
   ],
-  frames: [csvReading.frame, csvWriting.frame, yamlWriting.frame],
+  frames: [csvReading.frame, csvWriting.frame, yamlWriting.frame, ...jsonPlaceFrames],
 }

@@ -2,7 +2,7 @@
 // list or through a shell, and the shells themselves. One resumable step function, used inside the frame `host.call`.
 
 import { family } from './builtin.js'
-import { millisOf } from './tool-retry.js'
+import { millisOf } from './time-amounts.js'
 import { isoNow } from './time-dates.js'
 import { debugQuoted } from './tools-json.js'
 import { textAt } from './tools-registry.js'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { jqFamily } from './jq.js'
-import { parseJson } from './json.js'
+import { parseJson } from './json-read.js'
 import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { display } from '../values/display.js'
 import type { Value } from '../values/value.js'

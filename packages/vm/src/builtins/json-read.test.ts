@@ -4,8 +4,8 @@
 import { expect, test } from 'vitest'
 import { parseJson } from './json-read.js'
 import { toPlain } from '../values/plain.js'
-import { dice } from '../regex/test-support/random-patterns.js'
-import type { Dice } from '../regex/test-support/random-patterns.js'
+import { dice } from '../test-support/dice.js'
+import type { Dice } from '../test-support/dice.js'
 
 const KEYS = ['id', 'name', 'a"b', 'a\\b', 'tab\t', 'é', '', 'id2', 'na', 'x'.repeat(70)]
 

@@ -1,21 +1,13 @@
-// `json_parse` and `json_stringify`, joined with pointers and extraction. Reader and writer are in json-read.ts and
+// `json_parse` and `json_stringify`, joined with pointers. Reader and writer are in json-read.ts and
 // json-write.ts and serve other families too.
 
 import { builtin } from './builtin.js'
 import { textArg } from './core-values.js'
-import { extractFunction } from './json-extract.js'
 import { pointerFunctions } from './json-pointer.js'
 import { JsonReading } from './json-read.js'
 import { JsonWriting } from './json-write.js'
 import { inPieces } from './pieces.js'
 import type { BuiltinFamily } from './registry.js'
-import { jsonPlaceFrames, jsonPlaceFunctions } from './standard-json.js'
-
-export { findJson } from './json-extract.js'
-export { parseJson } from './json-read.js'
-export type { JsonResult } from './json-read.js'
-export { jsonString, stringifyJson } from './json-write.js'
-export type { JsonOptions } from './json-write.js'
 
 /** A value in a list takes 2 units of reading and 16 of the heap, a list of its own 10 and 48. */
 const HEAP_A_UNIT = 6
@@ -58,9 +50,7 @@ export const jsonFamily: BuiltinFamily = {
     builtin('json_stringify(value: any) -> string', { doc: 'A compact JSON text with keys in order.' }, (ctx, value = null) =>
       writing.run(ctx, value),
     ),
-    extractFunction,
     ...pointerFunctions,
-    ...jsonPlaceFunctions,
   ],
-  frames: [parsing.frame, writing.frame, ...jsonPlaceFrames],
+  frames: [parsing.frame, writing.frame],
 }

@@ -3,7 +3,7 @@
 
 import { builtin, family, textArgument } from './builtin.js'
 import type { BuiltinDef, Context } from './builtin.js'
-import { jsonString, stringifyJson } from './json.js'
+import { jsonString, stringifyJson } from './json-write.js'
 import type { Plain } from '../effects/effect.js'
 import type { LogLevel } from '../effects/reports.js'
 import { traceStack } from './logging-context.js'

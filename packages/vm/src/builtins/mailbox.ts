@@ -3,7 +3,7 @@
 import { builtin, Control, family, frame } from './builtin.js'
 import { closeForAll, makeChannel, takeFrom } from './channels.js'
 import { handleOf, openPlace, placeName, targetPlace } from './scopes.js'
-import { millisOf } from './tool-retry.js'
+import { millisOf } from './time-amounts.js'
 import { HarnDict } from '../values/dict.js'
 import { EndOfIteration } from '../values/handles.js'
 import type { Context, FrameState, Result } from './builtin.js'

@@ -2,7 +2,6 @@
 // the docs are read off the same definitions.
 
 import { charging } from './charging.js'
-import { guarded } from './tools-policy.js'
 import { withRun } from './builtin.js'
 import type { BuiltinDef, FrameDef } from './builtin.js'
 import type { Value } from '../values/value.js'
@@ -62,9 +61,16 @@ export interface LaterFamilies {
   readonly load: () => readonly BuiltinFamily[]
 }
 
+/** What a host puts around every builtin, such as a check of its policies. */
+export type WrapBuiltin = (def: BuiltinDef) => BuiltinDef
+
 /** Raises an Error for names that are defined twice, and for later families that are not what was said of them. */
-export function createRegistry(families: readonly BuiltinFamily[], later: readonly LaterFamilies[] = []): Registry {
-  const tables = new Tables()
+export function createRegistry(
+  families: readonly BuiltinFamily[],
+  later: readonly LaterFamilies[] = [],
+  wrap: WrapBuiltin = (def) => def,
+): Registry {
+  const tables = new Tables(wrap)
   for (const family of families) tables.add(family)
   if (later.length === 0) return tables
   const waiting = new Waiting(tables, later)
@@ -81,12 +87,17 @@ class Tables implements Registry {
   readonly methods = new Map<string, Map<string, BuiltinDef>>()
   readonly frames = new Map<string, FrameDef>()
   readonly constants = new Map<string, Value>()
+  private readonly wrap: WrapBuiltin
+
+  constructor(wrap: WrapBuiltin) {
+    this.wrap = wrap
+  }
 
   add(family: BuiltinFamily): void {
     for (const def of family.builtins) {
       const table = def.receiver === null ? this.builtins : this.methodsOf(def.receiver)
       if (table.has(def.name)) throw new Error(`builtin ${def.receiver ?? ''}.${def.name} is defined twice`)
-      table.set(def.name, guarded(family.charges === 'arguments' ? charging(def) : def))
+      table.set(def.name, this.wrap(family.charges === 'arguments' ? charging(def) : def))
     }
     for (const def of family.frames ?? []) {
       if (this.frames.has(def.kind)) throw new Error(`native frame ${def.kind} is defined twice`)

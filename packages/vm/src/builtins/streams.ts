@@ -7,7 +7,7 @@
 import { builtin, Control, CONTROL, frame } from './builtin.js'
 import { ANY_CHANNEL, takeFrom } from './channels.js'
 import { advance, makeIter, nextSimple, notIterable } from './iter.js'
-import { timeOf } from './supervisor-policy.js'
+import { timeOf } from './time-amounts.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { END, HarnChannel, HarnIter } from '../values/handles.js'

@@ -1,10 +1,11 @@
 // Restart policies of supervised children (03b §2.7): how they are written, whether another start is due, and after what delay.
 
 import { sha256 } from '@noble/hashes/sha2.js'
+import { timeOf } from './time-amounts.js'
 import { utf8 } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
-import { HarnDuration, HarnFloat } from '../values/scalars.js'
+import { HarnFloat } from '../values/scalars.js'
 import { typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
@@ -20,17 +21,6 @@ export interface RestartPolicy {
   readonly factor: number
   readonly jitterMs: number
   readonly circuitOpenMs: number | null
-}
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
-/** Milliseconds of an int, a float, a duration, or text such as `5s`; null for anything else. */
-export function timeOf(value: Value | undefined): number | null {
-  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
-  if (value instanceof HarnFloat) return Math.round(value.v)
-  if (value instanceof HarnDuration) return Number(value.ms)
-  const match = typeof value === 'string' ? /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?\s*$/.exec(value) : null
-  return match === null ? null : Math.round(Number(match[1]) * UNITS[match[2] ?? 'ms']!)
 }
 
 function numberOf(value: Value | undefined, fallback: number): number {

@@ -6,7 +6,8 @@
 
 import { builtin, family, frame } from './builtin.js'
 import { timeoutMillis } from './channels.js'
-import { isExhausted, readRestart, restartDelay, timeOf } from './supervisor-policy.js'
+import { isExhausted, readRestart, restartDelay } from './supervisor-policy.js'
+import { timeOf } from './time-amounts.js'
 import { HarnBuiltin } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'

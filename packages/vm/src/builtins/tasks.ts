@@ -2,7 +2,7 @@
 // and ending tasks is the machine's (scheduler/); here is what waits for them.
 
 import { builtin, childrenKey, family, frame, taskKey } from './builtin.js'
-import { millisOf } from './tool-retry.js'
+import { millisOf } from './time-amounts.js'
 import { HarnClosure } from '../values/callable.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -14,7 +14,7 @@ import { ANY_CHANNEL, takeFrom } from './channels.js'
 import type { Context, Control, Result, TaskOutcome } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { HarnBuiltin } from '../values/callable.js'
-import { beginSpan, endSpan, tracingState } from './tracing.js'
+import { beginSpan, endSpan, tracingState } from './spans.js'
 import type { Value } from '../values/value.js'
 
 const DEFAULT_SELECT_MS = 5000

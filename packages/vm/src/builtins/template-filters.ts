@@ -1,7 +1,7 @@
 // Filters of the template language: value and arguments in, value out. Truth and text here are the template's own: blank
 // text counts as false, and nil shows as nothing.
 
-import { stringifyJson } from './json.js'
+import { stringifyJson } from './json-write.js'
 import { splitText, trim } from './strings-text.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'

@@ -6,7 +6,7 @@
 
 import { family } from './builtin.js'
 import { pathOfLiveValue } from './tool-arguments.js'
-import { millisOf } from './tool-retry.js'
+import { millisOf } from './time-amounts.js'
 import { HarnDict } from '../values/dict.js'
 import { Keyed } from '../values/keyed.js'
 import { HarnList } from '../values/list.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseJson } from './json.js'
+import { parseJson } from './json-read.js'
 import { callBuiltin, fakeMachine, faultText } from './test-support/fake-machine.js'
 import { policyGateFamily } from './policy-gate.js'
 import { toolDispatchFamily } from './tool-dispatch.js'

@@ -4,7 +4,7 @@
 
 import { markedParameters, parametersOf } from './tool-arguments.js'
 import { cacheRule } from './tool-cache.js'
-import { millisOf } from './tool-retry.js'
+import { millisOf } from './time-amounts.js'
 import { present, textAt } from './tools-registry.js'
 import { fromPlain } from '../values/plain.js'
 import { HarnDict } from '../values/dict.js'

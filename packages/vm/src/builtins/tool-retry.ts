@@ -3,11 +3,11 @@
 // call id, so that a replay waits exactly as long.
 
 import { sha256 } from '@noble/hashes/sha2.js'
+import { millisOf } from './time-amounts.js'
 import { codeRow } from './tool-errors.js'
 import { utf8 } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
-import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import type { Value } from '../values/value.js'
 
 export type Backoff = 'constant' | 'linear' | 'exponential' | 'fibonacci'
@@ -38,13 +38,6 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   Timeout: 'timeout',
   ConnectionError: 'connection',
   ProviderUnavailable: 'provider_unavailable',
-}
-
-/** Milliseconds behind an int, a float or a duration. */
-export function millisOf(value: Value | undefined): number | null {
-  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
-  if (value instanceof HarnFloat) return Math.trunc(value.v)
-  return value instanceof HarnDuration ? Number(value.ms) : null
 }
 
 /** The policy of a `retry` dict over `base`; without one nothing is repeated. */

@@ -260,7 +260,7 @@ export function refuseBuiltin(ctx: Context, name: string): Control | null {
 }
 
 /** The definition with the check of the installed policy in front, for builtins that need something. */
-export function guarded(def: BuiltinDef): BuiltinDef {
+export function guardBuiltin(def: BuiltinDef): BuiltinDef {
   if (def.receiver !== null || needsOf(def.name) === null) return def
   return withRun(
     def,

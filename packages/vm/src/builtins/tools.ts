@@ -2,7 +2,7 @@
 // the registry bound to the current scope. tool_define has a file of its own, tools-define.ts.
 
 import { builtin, Control } from './builtin.js'
-import { parseJson } from './json.js'
+import { parseJson } from './json-read.js'
 import { toolDefine } from './tools-define.js'
 import { describeTools, promptTools } from './tools-render.js'
 import {

@@ -5,11 +5,12 @@ import { builtin, family } from './builtin.js'
 import type { Context, Result } from './builtin.js'
 import { asker } from './fs-ask.js'
 import type { BuiltinFamily } from './registry.js'
+import { tracingState } from './spans.js'
+import type { VmSpan } from './spans.js'
 import { logLine } from './logging.js'
 import { traceStack } from './logging-context.js'
 import { sortedJson } from './tools-json.js'
 import { WALL_CLOCK, clockMs } from './time.js'
-import type { Plain } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -17,70 +18,8 @@ import { fromPlain } from '../values/plain.js'
 import { isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
 
-export type SpanKind = 'pipeline' | 'fn_call' | 'llm_call' | 'tool_call' | 'import' | 'parallel' | 'spawn'
-
-export interface VmSpan {
-  readonly id: number
-  readonly parent: number | null
-  readonly kind: SpanKind
-  readonly name: string
-  readonly startMs: number
-  durationMs: number
-  readonly metadata: { [key: string]: Plain }
-}
-
-export interface TracingState {
-  enabled: boolean
-  nextId: number
-  /** When tracing was turned on; times of spans count from here. */
-  epochMs: number
-  /** Open spans, innermost last. */
-  readonly open: VmSpan[]
-  /** In order of completion. */
-  readonly completed: VmSpan[]
-}
-
-export const tracingState = family('tracing', (): TracingState => ({
-  enabled: false,
-  nextId: 1,
-  epochMs: 0,
-  open: [],
-  completed: [],
-}))
-
 /** Totals of the model calls of this run; the family that makes such calls adds to them. */
 export const usageState = family('llm_usage', () => ({ input_tokens: 0, output_tokens: 0, total_duration_ms: 0, call_count: 0 }))
-
-/** Opens a span below the innermost open one. The caller keeps the id for endSpan; null while tracing is off. */
-export function beginSpan(state: TracingState, kind: SpanKind, name: string, nowMs: number): number | null {
-  if (!state.enabled) return null
-  const id = state.nextId++
-  state.open.push({
-    id,
-    parent: state.open.at(-1)?.id ?? null,
-    kind,
-    name,
-    startMs: Math.floor(nowMs - state.epochMs),
-    durationMs: 0,
-    metadata: {},
-  })
-  return id
-}
-
-/** Completes a span wherever it stands: concurrent tasks do not end theirs in order. */
-export function endSpan(
-  state: TracingState,
-  id: number | null,
-  nowMs: number,
-  metadata: Readonly<Record<string, Plain>> = {},
-): void {
-  const at = state.open.findLastIndex((span) => span.id === id)
-  if (at < 0) return
-  const [span] = state.open.splice(at, 1)
-  span!.durationMs = Math.max(0, Math.floor(nowMs - state.epochMs) - span!.startMs)
-  Object.assign(span!.metadata, metadata)
-  state.completed.push(span!)
-}
 
 function spanValue(span: VmSpan): HarnDict {
   const fields: Record<string, Value> = {

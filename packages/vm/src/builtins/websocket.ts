@@ -13,7 +13,7 @@ import { firstHandleProblem, handleId, handleProblem, nextHandle } from './http-
 import { refusal, textField } from './fs-ask.js'
 import { ask, failWith, here, parkUntil, scripts, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
-import { millisOf } from './tool-retry.js'
+import { millisOf } from './time-amounts.js'
 import { addMock, limitAt, mockFor, mockMessages, recordCall } from './transport-state.js'
 import { acceptKey, inboxKey, socketState } from './websocket-state.js'
 import type { Message, Socket, SocketServer } from './websocket-state.js'

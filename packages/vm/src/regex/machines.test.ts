@@ -6,7 +6,8 @@ import { RE2JS } from 're2js'
 import { translateRegex } from '../builtins/regex-syntax.js'
 import { DONE, FOUND, PAUSED, Regex, Search } from './search.js'
 import { searchPlainly } from './test-support/plain-machine.js'
-import { dice, randomPattern, randomText } from './test-support/random-patterns.js'
+import { dice } from '../test-support/dice.js'
+import { randomPattern, randomText } from './test-support/random-patterns.js'
 import type { Bounds } from './search.js'
 
 interface Pattern {

@@ -1,18 +1,7 @@
 // Patterns and texts that look random and are the same in every run: small alphabets, so that they meet; everything that the syntax
 // has, so that machines differ where one of them is wrong.
 
-/** Numbers in [0, below) from a seed (mulberry32). */
-export type Dice = (below: number) => number
-
-export function dice(seed: number): Dice {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
+import type { Dice } from '../../test-support/dice.js'
 
 /** The parts that JavaScript understands in the same way, and then those that it does not. */
 const COMMON_ATOMS = ['a', 'b', 'c', 'ab', 'abc', '[ab]', '[^a]', '[a-c]', '1', '\\.', 'é', '😀', '[é😀]', '[^é]', '(?:)']
