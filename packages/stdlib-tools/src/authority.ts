@@ -2,7 +2,7 @@
 // script gets an error that names the missing power and can catch it. What comes from the host's own definitions (its tools,
 // functions, capability operations) needs no grant: defining it was one. Time and randomness belong to the run.
 
-import { EFFECTS } from '@bridle/vm'
+import { EFFECTS, usesOf } from '@bridle/vm'
 import type { Effect, EffectKind, EffectOutcome } from '@bridle/vm'
 import { categorizedError } from './providers/provider.js'
 import type { PerformEffect, Provider } from './providers/provider.js'
@@ -11,8 +11,6 @@ import type { PerformEffect, Provider } from './providers/provider.js'
 export type Grant = '*' | EffectKind | Area
 
 type Area = EffectKind extends infer Kind ? (Kind extends `${infer Name}.${string}` ? Name : never) : never
-
-const UNGUARDED: ReadonlySet<string> = new Set(['tool', 'host', 'clock', 'random', 'trace', 'compress', 'data'])
 
 export class GrantError extends Error {
   override readonly name = 'GrantError'
@@ -36,7 +34,7 @@ export class Grants {
 
   allows(kind: EffectKind): boolean {
     const area = kind.slice(0, kind.indexOf('.'))
-    if (UNGUARDED.has(area) || kind === 'terminal.write') return true
+    if (!EFFECTS[kind].needsGrant) return true
     return (this.names.has('*') || this.names.has(area) || this.names.has(kind)) && (this.outer?.allows(kind) ?? true)
   }
 }
@@ -45,23 +43,13 @@ export function isGrant(name: string): boolean {
   return name === '*' || name in EFFECTS || Object.keys(EFFECTS).some((kind) => kind.startsWith(`${name}.`))
 }
 
-/** Whether a server is named by its URL, rather than by the name under which a host declared it. */
-export function isServerAddress(server: string): boolean {
-  return /^https?:\/\//.test(server)
-}
-
-/** The powers that an effect needs: its own, and those of what it starts. */
+/** The powers that an effect needs: its own, and those of all that it makes use of. */
 function neededFor(effect: Effect): readonly EffectKind[] {
-  if (effect.kind === 'tool.call') {
-    const server = effect.args['mcp_server']
-    return typeof server === 'string' && isServerAddress(server) ? ['mcp.request', 'http.request'] : []
-  }
-  if (effect.kind !== 'mcp.connect' && effect.kind !== 'mcp.request') return [effect.kind]
-  if (effect.kind === 'mcp.connect' && effect.args['op'] !== 'open') return []
-  const spec = effect.args['spec'] as { readonly transport?: unknown; readonly server?: unknown } | null | undefined
-  // A declared server was chosen by the host; one that the script spells out is a program or an address of the script's choice.
-  if (spec === null || spec === undefined || typeof spec.server === 'string') return [effect.kind]
-  return [effect.kind, spec.transport === 'http' ? 'http.request' : 'process.exec']
+  const uses = usesOf(effect)
+  // Ending or asking about a connection that was judged when it was opened takes no power.
+  const isAfterwards = effect.kind === 'mcp.connect' && uses.length === 0
+  const own = EFFECTS[effect.kind].needsGrant && !isAfterwards ? [effect.kind] : []
+  return [...new Set([...own, ...uses.flatMap(({ power }) => power ?? [])])]
 }
 
 /** Joins providers and grants into the function that the driver asks. */

@@ -3,6 +3,8 @@
 export * from './builtins/builtin.js'
 export * from './builtins/registry.js'
 export * from './effects/effect.js'
+export { isServerAddress } from './effects/uses.js'
+export type { Use, UsesOf } from './effects/uses.js'
 export type * from './effects/records.js'
 export type * from './effects/tool-records.js'
 export type * from './effects/reports.js'

@@ -199,6 +199,10 @@ export interface GrantedTool {
   readonly urlArguments?: readonly string[]
   /** Folder that relative paths count from; null when it is not known. */
   readonly base: string | null
+  /** The arguments are those of an effect: nothing fills in what is missing, so a pinned argument must be there. */
+  readonly isEffect?: boolean
+  /** Arguments whose values cannot be told, with the reason. */
+  readonly unknown?: { readonly [argument: string]: string }
 }
 
 /** Arguments that a grant puts in where the call has none: pinned values and limits, when the schema has the property. */
@@ -265,6 +269,8 @@ function checkConstraint(key: string, allowed: GrantValue, args: GrantArguments,
   switch (keyKind(key)) {
     case 'domain': {
       const { url } = args
+      const hidden = tool.unknown?.['url']
+      if (hidden !== undefined) return broken(url, `the address cannot be judged: ${hidden}`)
       if (typeof url !== 'string') return broken(url, "domain policy requires string 'url' argument")
       const patterns = textsOf(allowed)!
       const urls = [url, ...(tool.urlArguments ?? []).map((name) => args[name]).filter((each) => typeof each === 'string')]
@@ -289,16 +295,24 @@ function checkConstraint(key: string, allowed: GrantValue, args: GrantArguments,
     }
     case 'pin': {
       const value = args[key]
-      if (value === undefined) return null
+      const why = tool.unknown?.[key]
+      if (why !== undefined) return broken(undefined, `argument '${key}' cannot be judged: ${why}`)
+      if (value === undefined)
+        return tool.isEffect === true
+          ? broken(undefined, `argument '${key}' must be ${requiredText(allowed)}, and the call does not say it`)
+          : null
       if (listOf(allowed).some((item) => same(item, value))) return null
-      const required = Array.isArray(allowed) ? listOf(allowed).map(jsonText).join(' or ') : jsonText(allowed)
-      return broken(value, `argument '${key}' value ${jsonText(value)} violates required ${required}`)
+      return broken(value, `argument '${key}' value ${jsonText(value)} violates required ${requiredText(allowed)}`)
     }
     case 'budget':
     case 'version':
     case 'effects':
       return null
   }
+}
+
+function requiredText(allowed: GrantValue): string {
+  return Array.isArray(allowed) ? listOf(allowed).map(jsonText).join(' or ') : jsonText(allowed)
 }
 
 /** Equal as JSON data: 1, 1n and 1.0 are one number. */

@@ -3,11 +3,12 @@
 // the options of now. `close` ends all of them, and the processes behind them.
 
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
+import { isServerAddress } from '@bridle/vm'
 import { timerMs } from '../clock.js'
 import { pinnedNumber } from '../builtins/mcp.js'
 import { answered, categorizedError, messageOf, runtimeError } from '../providers/provider.js'
 import type { EffectCall, Provider, ProviderSource } from '../providers/provider.js'
-import { isServerAddress } from '../authority.js'
+
 import { declaredConfig, readServerConfig } from './config.js'
 import type { McpServerDeclaration } from './config.js'
 import { McpConnection, McpFailure } from './connection.js'

@@ -15,6 +15,7 @@ import {
   checkGrant,
   constraintProblem,
   effectsOfLevel,
+  keyKind,
   leavesEffect,
   nameOfKind,
   normalEffect,
@@ -34,7 +35,9 @@ import { isCallable, typeName } from '../values/value.js'
 import type { Context, Control, FrameState, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { CallFacts } from './tool-errors.js'
+import { usesOf } from '../effects/effect.js'
 import type { Effect, Plain } from '../effects/effect.js'
+import type { Use } from '../effects/uses.js'
 import type { Fault } from '../interpreter/fault.js'
 import type { Value } from '../values/value.js'
 
@@ -79,14 +82,19 @@ export function namesTool(key: string, call: { readonly alias: string | null; re
 }
 
 /** Outermost first; the text instead when the host allows no such call at all. */
-export function grantsFor(ctx: Context, call: GrantedCall, isEffect = false): readonly AppliedGrant[] | string {
+export function grantsFor(
+  ctx: Context,
+  call: GrantedCall,
+  /** Whether it is a call of a tool, or what an effect makes use of; `implied`: the host has allowed it with something else. */
+  as: 'call' | 'effect' | 'implied' = 'call',
+): readonly AppliedGrant[] | string {
   const { grantCeiling, importCeilings } = ctx.machine
   const scopes = scopesOf(ctx, 'grants')
   if (grantCeiling === null && importCeilings === null && scopes.length === 0) return call.own
   const found: AppliedGrant[] = []
   for (const [at, { grants, defaultDeny }] of (grantCeiling ?? []).entries()) {
     const named = Object.keys(grants).filter((key) => namesTool(key, call))
-    if ((defaultDeny === true || (defaultDeny === 'effects' && isEffect)) && named.length === 0)
+    if (as !== 'implied' && (defaultDeny === true || (defaultDeny === 'effects' && as === 'effect')) && named.length === 0)
       return 'no grant of the host allows it'
     for (const key of named) found.push({ id: `host:${at}:${key}`, scope: 'host', grant: grants[key]! })
   }
@@ -249,74 +257,17 @@ export interface EffectAsCall {
   readonly args: { readonly [name: string]: Plain }
 }
 
-const READ_OPS: Readonly<Record<string, string>> = {
-  exists: 'exists',
-  stat: 'stat',
-  list: 'list',
-  glob: 'glob',
-  walk: 'walk',
-  realpath: 'stat',
-}
-const WRITE_OPS: Readonly<Record<string, string>> = { delete: 'remove' }
-
-/** The tool call that an effect amounts to; null for what is no call of the world, or is one already. */
-export function effectAsCall(effect: Effect): EffectAsCall | null {
-  const { kind, args } = effect
-  const op = typeof args['op'] === 'string' ? args['op'] : ''
-  const plain = (names: readonly string[]): { readonly [name: string]: Plain } =>
-    Object.fromEntries(names.flatMap((name) => (args[name] === undefined || args[name] === null ? [] : [[name, args[name]]])))
-  switch (kind) {
-    case 'fs.read':
-      return { tool: 'fs.read', args: plain(['path']) }
-    case 'fs.query':
-      return { tool: `fs.${READ_OPS[op] ?? op}`, args: plain(['path']) }
-    case 'fs.write':
-      return { tool: `fs.${WRITE_OPS[op] ?? op}`, args: plain(['path', 'to']) }
-    case 'http.request': {
-      const timeout = args['timeoutMs']
-      const call = { ...plain(['url']), ...(typeof timeout === 'number' ? { timeout_ms: timeout } : {}) }
-      return { tool: `http.${String(args['method'] ?? 'get').toLowerCase()}`, args: call }
-    }
-    case 'net.stream':
-      return args['url'] === undefined ? null : { tool: 'http.stream', args: plain(['url']) }
-    case 'process.exec':
-      return { tool: 'process.exec', args: plain(['program', 'args', 'cwd', 'shell']) }
-    case 'process.info':
-      if (op === 'env_all') return { tool: 'env.list', args: {} }
-      return op === 'env' ? { tool: 'env.get', args: plain(['name']) } : null
-    case 'process.set':
-      return op === 'setenv' ? { tool: 'env.set', args: plain(['name']) } : null
-    case 'llm.call':
-      return { tool: op === 'embed' ? 'llm.embed' : 'llm.chat', args: plain(['model', 'provider', 'max_tokens', 'temperature']) }
-    case 'mcp.request': {
-      const params = args['params'] as { readonly name?: Plain; readonly arguments?: Plain } | null | undefined
-      if (args['method'] !== 'tools/call' || typeof params?.name !== 'string') return null
-      const given = params.arguments
-      return {
-        tool: `mcp.${String(args['name'] ?? args['server'] ?? '')}.${params.name}`,
-        args:
-          typeof given === 'object' && given !== null && !Array.isArray(given)
-            ? (given as { readonly [name: string]: Plain })
-            : {},
-      }
-    }
-    case 'host.call':
-      return { tool: String(args['name'] ?? ''), args: recordArgs(args['params']) }
-    case 'host.tool':
-      return op === 'call' ? { tool: String(args['name'] ?? ''), args: recordArgs(args['args']) } : null
-    default:
-      return null
-  }
+/** The tool call that an effect amounts to, as traces show it; null for what is no call of the world, or is one already. */
+export function effectAsCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCall | null {
+  const first = usesOf(effect)[0]
+  if (first === undefined || first.tool === null || first.isCall === false) return null
+  const { tool, args, shown } = first
+  if (shown === undefined) return { tool, args }
+  return { tool, args: Object.fromEntries(shown.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]]))) }
 }
 
-function recordArgs(value: Plain | undefined): { readonly [name: string]: Plain } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
-    ? (value as { readonly [name: string]: Plain })
-    : {}
-}
-
-/** Constraints that say something about an effect, which has other arguments than the tool of the same name. */
-const ON_EFFECTS: ReadonlySet<string> = new Set(['domain', 'path', 'paths', 'timeout_ms', 'model', 'max_tokens', 'temperature'])
+/** Field of a task: the standard tool that its builtin carries out at present. */
+export const STANDARD_CALL = 'tool.standard'
 
 /** Whether any grant could refuse an effect of the running task. */
 export function isGuarded(ctx: Context): boolean {
@@ -400,43 +351,86 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
   const call = effectAsCall(effect)
   const beyond = mode === 'count' ? null : beyondImport(ctx, effect, call)
   if (beyond !== null) return refused(ctx, call ?? { tool: effect.kind, args: {} }, beyond)
-  if (call === null) return null
-  const facts = { tool: call.tool, callId: null, attempt: 1, alias: null, secret: NO_SECRETS }
-  const applied = grantsFor(ctx, { alias: null, tool: call.tool, own: [] }, true)
-  if (typeof applied === 'string')
-    return refused(ctx, call, toolError('policy_violation', `policy violation for '${call.tool}': ${applied}`, facts))
-  const { constraintRules: rules } = ctx.machine
-  const judged = applied.map((each) => ({
-    ...each,
-    grant: Object.fromEntries(
-      Object.entries(each.grant).filter(
-        ([key]) => ON_EFFECTS.has(key) || rules?.has(key) === true || (key !== 'max_calls' && Object.hasOwn(call.args, key)),
-      ),
-    ),
-  }))
-  const args = fromPlain(call.args) as HarnDict
-  const refusal = mode === 'count' ? null : refusalByGrants(ctx, judged, args, { knows: () => false, base: null }, facts)
-  if (refusal !== null) return refused(ctx, call, refusal)
   if (mode !== 'count') {
-    for (const also of entailed(effect)) {
-      const fault = faultOfEffect(ctx, also, 'judge')
-      if (fault !== null) return fault
+    for (const [at, use] of usesOf(effect).entries()) {
+      const error = useRefused(ctx, use, at === 0)
+      if (error !== null)
+        return refused(ctx, { tool: use.tool ?? effect.kind, args: at === 0 && call !== null ? call.args : use.args }, error)
     }
   }
+  if (call === null || mode === 'judge') return null
+  const applied = grantsFor(ctx, { alias: null, tool: call.tool, own: [] }, 'implied')
   // Inside a tool call the call has been counted.
   const counted = ctx.machine.task().fields.has('tool.call')
-  const exhausted = mode === 'judge' ? null : reserveBudgets(ctx, applied, facts, { counts: !counted })
+  const exhausted = typeof applied === 'string' ? null : reserveBudgets(ctx, applied, factsOfUse(call.tool), { counts: !counted })
   return exhausted === null ? null : refused(ctx, call, exhausted)
 }
 
-/** What a request does beside reaching its URL: a proxy is a host too, and a download writes a file. */
-function entailed({ kind, args }: Effect): readonly Effect[] {
-  const { proxy, saveTo } = args
-  const also: Effect[] = []
-  if (typeof proxy === 'object' && proxy !== null && 'url' in proxy)
-    also.push({ kind, args: { ...args, url: String(proxy.url), proxy: null, saveTo: null } })
-  if (typeof saveTo === 'string') also.push({ kind: 'fs.write', args: { op: 'write', path: saveTo } })
-  return also
+function factsOfUse(tool: string) {
+  return { tool, callId: null, attempt: 1, alias: null, secret: NO_SECRETS }
+}
+
+/** The error when a grant refuses one use of an effect. */
+function useRefused(ctx: Context, use: Use, isFirst: boolean): HarnDict | null {
+  const { tool } = use
+  if (tool === null) return null
+  const facts = factsOfUse(tool)
+  const applied = grantsFor(ctx, { alias: null, tool, own: [] }, use.implied === true ? 'implied' : 'effect')
+  if (typeof applied === 'string') return toolError('policy_violation', `policy violation for '${tool}': ${applied}`, facts)
+  if (applied.length === 0) return null
+  const { fields } = ctx.machine.task()
+  // The arguments of a standard tool were judged, under their own names, when it was called.
+  const wasJudged = isFirst && fields.get(STANDARD_CALL) === tool
+  const unknown = use.unknown ?? {}
+  const judged = applied.map((each) => {
+    const keys = Object.entries(each.grant)
+    return wasJudged ? { ...each, grant: Object.fromEntries(keys.filter(([key]) => isSeen(key, use) || key in unknown)) } : each
+  })
+  const args = fromPlain(filled(judged, use)) as HarnDict
+  return refusalByGrants(ctx, judged, args, { knows: () => false, base: null, isEffect: true, unknown }, facts)
+}
+
+/** Constraints on an argument that the use has, or on none. */
+function isSeen(key: string, { args }: Use): boolean {
+  return keyKind(key) !== 'pin' || Object.hasOwn(args, key)
+}
+
+/** The arguments of a use with the pins that can be put in. */
+function filled(applied: readonly AppliedGrant[], { args, fills = {} }: Use): { readonly [name: string]: Plain } {
+  const more: { [name: string]: Plain } = {}
+  for (const name of Object.keys(fills)) {
+    const value = args[name] === undefined ? pinOf(applied, name) : undefined
+    if (value !== undefined) more[name] = value
+  }
+  return { ...args, ...more }
+}
+
+/** The one value that grants pin an argument to, or the least of their limits; undefined when they leave it open. */
+function pinOf(applied: readonly AppliedGrant[], name: string): Plain | undefined {
+  if (keyKind(name) === 'limit') return smallestLimit(applied, name) ?? undefined
+  const pinned = applied.find(({ grant }) => grant[name] !== undefined && !Array.isArray(grant[name]))
+  return pinned?.grant[name] as Plain | undefined
+}
+
+/** The effect with pins and limits of its grants where it says nothing. */
+export function withEffectPins(ctx: Context, effect: Effect): Effect {
+  let args: Effect['args'] = effect.args
+  for (const use of usesOf(effect)) {
+    if (use.tool === null || use.fills === undefined) continue
+    const applied = grantsFor(ctx, { alias: null, tool: use.tool, own: [] }, 'implied')
+    if (typeof applied === 'string' || applied.length === 0) continue
+    const given = filled(applied, use)
+    for (const [name, path] of Object.entries(use.fills))
+      if (use.args[name] === undefined && given[name] !== undefined) args = putAt(args, path, given[name])
+  }
+  return args === effect.args ? effect : { ...effect, args }
+}
+
+function putAt(args: Effect['args'], [key, ...rest]: readonly string[], value: Plain): Effect['args'] {
+  if (key === undefined) return args
+  const inner = args[key]
+  const record = typeof inner === 'object' && inner !== null ? (inner as Effect['args']) : {}
+  return { ...args, [key]: rest.length === 0 ? value : putAt(record, rest, value) }
 }
 
 function refused(ctx: Context, { tool, args }: EffectAsCall, error: HarnDict): Fault {

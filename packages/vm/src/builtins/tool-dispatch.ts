@@ -15,6 +15,7 @@ import {
   recordOf,
   refusalByGrants,
   reserveBudgets,
+  STANDARD_CALL,
   settle,
   smallestLimit,
   toolBeyondImport,
@@ -422,6 +423,7 @@ function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result
     state.pushed++
   }
   ctx.machine.task().fields.set(UNTRACED, true)
+  ctx.machine.task().fields.set(STANDARD_CALL, state.name)
   state.covered = true
   return ctx.call(ctx.builtinValue(call.builtin), call.args)
 }
@@ -436,7 +438,7 @@ function beginLimit(ctx: Context, state: DispatchState, entry: HarnDict): void {
 /** Takes back what an attempt put on its task; whether its own time limit had struck. */
 function endAttempt(ctx: Context, state: DispatchState): boolean {
   for (; state.pushed > 0; state.pushed--) popScope(ctx, 'grants')
-  if (state.covered) ctx.machine.task().fields.delete(UNTRACED)
+  if (state.covered) for (const field of [UNTRACED, STANDARD_CALL]) ctx.machine.task().fields.delete(field)
   if (state.narrowed === true) popScope(ctx, 'imports')
   if (state.narrowed !== undefined) state.narrowed = false
   state.covered = false

@@ -3,7 +3,7 @@
 
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CONTROL } from '../builtins/builtin.js'
-import { faultOfEffect } from '../builtins/grants.js'
+import { faultOfEffect, withEffectPins } from '../builtins/grants.js'
 import { bytesToHex, utf8 } from '../builtins/tools-json.js'
 import { listenerOf } from '../builtins/trace-log.js'
 import { effectFault } from '../effects/outcome.js'
@@ -130,9 +130,10 @@ export class MachineContext implements Context, MachineAccess {
     return this.ask({ kind: 'fault', fault })
   }
 
-  perform(effect: Effect): Result {
+  perform(asked: Effect): Result {
     const guarded =
       this.m.options.ceiling !== undefined || this.m.running.fields.has('policy.grants') || this.m.program.isNarrowed
+    const effect = guarded ? withEffectPins(this, asked) : asked
     const refused = guarded ? faultOfEffect(this, effect) : null
     if (refused !== null) return this.ask({ kind: 'fault', fault: refused })
     const id = this.m.nextEffect++
