@@ -36,6 +36,8 @@ export interface CommandHostOptions {
   readonly terminal: boolean
   /** Answers again what was asked before (repl/memory.ts). */
   readonly memory?: Memory
+  /** What may answer in place of people; by default a mock may, in a run that nothing confines. */
+  readonly standIns?: RuntimeOptions['standIns']
   /** What runs have in place of this process and its files. */
   readonly world?: (skills: DiscoveredSkills | null) => readonly ProviderSource[]
 }
@@ -81,6 +83,7 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
     providers: mcp === null || world !== undefined ? providers : providers(),
     ...(memory === undefined ? {} : { clock: memory.clock() }),
     enforceManifest: options.enforceManifest ?? false,
+    standIns: options.standIns ?? (authority.runtime.grants?.includes('*') === true ? 'mocks' : 'none'),
     ...authority.runtime,
     ...options.runtime,
     resolve: (path, from) => (resolve ??= fileModules({ root }))(path, from),

@@ -33,6 +33,7 @@ import type {
   Registry,
   RequestDefaults,
   ResultCache,
+  StandIns,
   TierOptions,
   Value,
 } from '@bridle/vm'
@@ -133,6 +134,11 @@ export interface RuntimeOptions extends HostParts {
   readonly toolGrants?: ToolGrants
   /** Refuses every tool call that no key of `toolGrants` names; `effects`: only what reaches the world through builtins. */
   readonly defaultDeny?: boolean | 'effects'
+  /**
+   * What may answer in place of people: by default nothing does, so that no script approves what it asks for itself. `mocks` and
+   * `script` are for scripts under test (docs/tools/approvals.md).
+   */
+  readonly standIns?: StandIns
   /** Constraints of grants with a meaning of the host's own: defineConstraint. */
   readonly constraints?: readonly Constraint[]
   /** Builtins that refuse to run, or the only ones that do (reference 02 §22). */
@@ -795,6 +801,7 @@ export class Runtime {
       ...listeners,
       ...(options.reportsOnly === undefined ? {} : { reportsOnly: options.reportsOnly }),
       ...(options.hasInbox === undefined ? {} : { hasInbox: options.hasInbox }),
+      ...(this.options.standIns === undefined ? {} : { standIns: this.options.standIns }),
       ...(this.options.resultCache === undefined ? {} : { resultCache: this.options.resultCache }),
       ...(this.options.requestDefaults === undefined ? {} : { requestDefaults: this.options.requestDefaults }),
       ...(pins === null ? {} : { pins: new Map(Object.entries(pins)) }),

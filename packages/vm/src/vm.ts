@@ -32,7 +32,7 @@ import { TaskQueue } from './scheduler/task-queue.js'
 import { Coroutine, Task } from './scheduler/task.js'
 import { cancelledFault, deliver, deliverAnswer, fireTimers } from './scheduler/transitions.js'
 import { Waits } from './scheduler/waits.js'
-import type { BuiltinDef, Family, Result } from './builtins/builtin.js'
+import type { BuiltinDef, Family, Result, StandIns } from './builtins/builtin.js'
 import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { TierOptions } from './compiled/tier.js'
@@ -85,6 +85,8 @@ export interface MachineOptions {
   readonly hasOtherHostTools?: boolean
   /** A person may send messages to agent loops while they work: the effect `approval.ask` of kind `messages`. */
   readonly hasInbox?: boolean
+  /** What may answer in place of people (StandIns); `none` when absent. Given again with a restore and a replay. */
+  readonly standIns?: StandIns
   /** What the host says about results that are kept. */
   readonly resultCache?: ResultCache
   /** What the host says about requests whose script says nothing. Given again with a restore and a replay. */

@@ -24,7 +24,7 @@ export async function serveAcpCommand(file: string | undefined, flags: AcpFlags)
   const script = file === undefined ? null : await readScript(file, undefined)
   const key = script?.key ?? PROMPT_KEY
   const authority = await withLock(servingAuthority(flags), flags, key)
-  const runtime = commandRuntime({ script: key, terminal: false, globals: ACP_GLOBALS, authority })
+  const runtime = commandRuntime({ script: key, terminal: false, standIns: 'none', globals: ACP_GLOBALS, authority })
   const manifest = manifestOf(key)
   const module = script === null ? null : compileScript(runtime, script)
   if (script !== null && module === null) return EXIT_FAILURE

@@ -40,7 +40,7 @@ export async function serveMcpCommand(file: string, options: ServeFlags): Promis
   const script = await readScript(file, undefined)
   const card = options.card === undefined ? undefined : readCard(options.card)
   const authority = await withLock(servingAuthority(options), options, script.key)
-  const runtime = commandRuntime({ script: script.key, terminal: false, authority })
+  const runtime = commandRuntime({ script: script.key, terminal: false, standIns: 'none', authority })
   const stop = new Stop(null)
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }))
   const backend = await backendOf(runtime, script, stop.signal)

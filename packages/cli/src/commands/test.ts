@@ -42,7 +42,7 @@ export async function testCommand(paths: readonly string[], flags: TestFlags): P
   try {
     if (!json) tell(`Running ${counted(files)}...\n\n`)
     const results = await runTests({
-      runtime: commandRuntime({ terminal: false, authority }),
+      runtime: commandRuntime({ terminal: false, standIns: 'script', authority }),
       files,
       timeLimitMs: flags.timeout,
       failFast: flags.failFast === true,

@@ -50,6 +50,7 @@ export async function runTest(test: ConformanceTest, modes: readonly Mode[], run
       terminal: false,
       script: realpathSync(test.file),
       enforceManifest,
+      standIns: 'script',
       ...(test.llmMock === null ? {} : { runtime: { modelFixtures: test.llmMock } }),
     })
     module = runtime.compile(readFileSync(test.file, 'utf8'), { file: realpathSync(test.file) })

@@ -190,6 +190,42 @@ host_call("client.back")`
     await server.close()
   })
 
+  test.each<[string, unknown, string]>([
+    ['allow-once', { outcome: { outcome: 'selected', optionId: 'allow-once' } }, 'ran\n'],
+    ['reject-once', { outcome: { outcome: 'selected', optionId: 'reject-once' } }, 'approval_denied\n'],
+    [
+      'reject_always of a client of its own',
+      { outcome: { outcome: 'selected', optionId: 'reject_always' } },
+      'approval_denied\n',
+    ],
+    ['an option that was not offered', { outcome: { outcome: 'selected', optionId: 'option-7' } }, 'approval_denied\n'],
+    ['cancelled', { outcome: { outcome: 'cancelled' } }, 'approval_denied\n'],
+    ['no object', 'selected', 'approval_denied\n'],
+  ])('a tool call that needs permission: %s', async (_name, answer, expected) => {
+    const said: string[] = []
+    let options: unknown = null
+    const source = `
+import { with_policies } from "std/policy"
+import { tool_try, tool_call } from "std/tools"
+tool_bind(tool_define(tool_registry(), "drop", "", {parameters: {}, handler: { a -> "ran" }}))
+println(try { with_policies({approval_policy: {require_approval: ["*"]}}, { -> tool_call("drop", {}) }) } catch (e) { e.code })`
+    const { peer } = await client(source, ({ method, params }, say) => {
+      const update = (params as Params)['update'] as { readonly content?: { readonly text: string } } | undefined
+      if (method === 'session/update' && update?.content !== undefined) said.push(update.content.text)
+      if (method !== 'session/request_permission') return
+      options = (params as Params)['options']
+      say(JSON.stringify(answer))
+    })
+    await peer.request('session/new', { cwd: '/' })
+    expect(await peer.request('session/prompt', { sessionId: 's1', prompt: 'x' })).toEqual({ stopReason: 'completed' })
+    expect(said.join('')).toBe(expected)
+    expect(options).toMatchObject([
+      { optionId: 'allow-once', kind: 'allow_once' },
+      { optionId: 'reject-once', kind: 'reject_once' },
+    ])
+    await peer.close()
+  })
+
   test('people are asked through the client', async () => {
     const { peer } = await client('println(ask_user("your name?"))', ({ method, params }) => {
       if (method !== 'harn.hitl.requested') return

@@ -77,11 +77,21 @@ export function remoteHost(peer: JsonRpcPeer, options: RemoteHostOptions = {}): 
   }
 }
 
+/** What a client shows as buttons (Agent Client Protocol). The machine knows by these ids what was chosen (approval-binding.ts of the vm). */
+const PERMISSION_OPTIONS = [
+  { optionId: 'allow-once', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'reject-once', name: 'Reject', kind: 'reject_once' },
+] as const
+
 /** Asks the people behind the host: `session/request_permission` for tool calls, a notification for questions (04a §4.5, §2.7). */
 export function remoteApproval(peer: JsonRpcPeer, session: string, onQuestion: AskPerson): AskPerson {
   return async (request, signal) => {
     if (request.kind !== 'permission') return onQuestion(request, signal)
-    return peer.request('session/request_permission', { ...request.payload, sessionId: session }, { signal })
+    return peer.request(
+      'session/request_permission',
+      { ...request.payload, options: PERMISSION_OPTIONS, sessionId: session },
+      { signal },
+    )
   }
 }
 

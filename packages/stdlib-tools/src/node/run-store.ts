@@ -1,6 +1,10 @@
 // Runs in files: a folder for each run, with its lease in `lease.json` and its journal in one file for each holder. A lease names how
 // much of the files of earlier holders counts, as it was when they lost it; so a worker that was taken over and goes on writing writes to
 // a file that nobody reads. Changes of a lease happen under a lock file and are a rename, so that a crash leaves the old or the new one.
+//
+// An entry is written under the same lock: whoever takes a run over either sees the entry or comes before it, and then the entry is
+// refused and its effect does not happen. A lock whose holder cannot be seen (another machine) is broken after a while, so the lease is
+// looked at again behind the entry.
 
 import { closeSync, fsyncSync, openSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,6 +18,8 @@ import { appendAll, makeFolders, writeWholeFile } from './whole-file.js'
 export interface FileRunStoreOptions {
   /** Has each entry on the disk before it counts, at the price of a flush: nothing is lost in a power cut either. */
   readonly sync?: boolean
+  /** Called between looking at the lease and writing an entry: for tests of what happens there. */
+  readonly onWrite?: () => void
 }
 
 interface LeaseFile {
@@ -85,15 +91,21 @@ export function fileRunStore(folder: string, options: FileRunStoreOptions = {}):
       })
     },
     append(lease, line) {
+      // Without its folder a run has no lock either.
       if (holds(lease) === null) throw leaseLost(lease)
-      let file = open.get(lease.runId)
-      if (file?.fence !== lease.fence) {
-        closeFile(lease.runId)
-        file = { fence: lease.fence, fd: openSync(at(lease.runId, `${lease.fence}.jsonl`), 'a') }
-        open.set(lease.runId, file)
-      }
-      appendAll(file.fd, Buffer.from(`${line}\n`))
-      if (options.sync === true) fsyncSync(file.fd)
+      locked(at(lease.runId, 'lock'), () => {
+        if (holds(lease) === null) throw leaseLost(lease)
+        let file = open.get(lease.runId)
+        if (file?.fence !== lease.fence) {
+          closeFile(lease.runId)
+          file = { fence: lease.fence, fd: openSync(at(lease.runId, `${lease.fence}.jsonl`), 'a') }
+          open.set(lease.runId, file)
+        }
+        options.onWrite?.()
+        appendAll(file.fd, Buffer.from(`${line}\n`))
+        if (options.sync === true) fsyncSync(file.fd)
+        if (holds(lease) === null) throw leaseLost(lease)
+      })
     },
     read(runId) {
       const lease = readLease(runId)

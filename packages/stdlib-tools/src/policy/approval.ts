@@ -20,7 +20,10 @@ export interface ApprovalRequest {
   readonly runId: string
 }
 
-/** `undefined` or null leaves the request unanswered. What it throws makes a permission fail and leaves others unanswered. */
+/**
+ * `undefined` or null leaves the request unanswered. What it throws makes a permission fail and leaves others unanswered. A permission
+ * is given by `{granted: true}`; with `binding` as in the payload the answer is good for that call only.
+ */
 export type AskPerson = (request: ApprovalRequest, signal: AbortSignal) => unknown
 
 const KINDS = ['approval.ask'] as const
@@ -51,6 +54,7 @@ export class ApprovalDesk {
     string,
     { readonly request: ApprovalRequest; readonly resolve: (outcome: EffectOutcome) => void }
   >()
+  private asked = 0
   private readonly listeners = new Set<(request: ApprovalRequest) => void>()
 
   provider(): Provider {
@@ -77,7 +81,10 @@ export class ApprovalDesk {
     return () => this.listeners.delete(listener)
   }
 
-  private ask(request: ApprovalRequest, signal: AbortSignal): Promise<EffectOutcome> {
+  private ask(asked: ApprovalRequest, signal: AbortSignal): Promise<EffectOutcome> {
+    // Requests about tool calls are numbered within their run. A desk serves many: an answer must not reach the call of another run, nor
+    // a later one of the same number.
+    const request = asked.kind === 'permission' ? { ...asked, id: `${asked.runId}:${asked.id}:${++this.asked}` } : asked
     return new Promise((resolve) => {
       this.open.set(request.id, { request, resolve })
       // Whoever asked has stopped waiting, or the run has ended.

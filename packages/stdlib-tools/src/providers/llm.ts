@@ -297,7 +297,8 @@ function callsOf(message: Json): readonly Json[] {
   return list(message['tool_calls']).map(record)
 }
 
-function argumentsOf(call: Json): unknown {
+/** Of a past call, for a service that wants an object; the machine has made one of what the model wrote. */
+function pastArguments(call: Json): unknown {
   const given = functionOf(call)['arguments']
   if (typeof given !== 'string') return given ?? {}
   try {
@@ -307,8 +308,9 @@ function argumentsOf(call: Json): unknown {
   }
 }
 
+/** Arguments are as the model wrote them: the machine reads them, keeps large ints, and refuses what is no object. */
 function toolCall(id: string, name: unknown, args: unknown): Json {
-  return { id, type: 'tool_call', name: String(name ?? ''), arguments: record(args) }
+  return { id, type: 'tool_call', name: String(name ?? ''), arguments: args ?? null }
 }
 
 // --------------------------------------------------------------------------------------------------------------- Anthropic
@@ -401,7 +403,7 @@ function anthropicMessages(messages: readonly Json[]): Json[] {
           type: 'tool_use',
           id: call['id'],
           name: functionOf(call)['name'],
-          input: argumentsOf(call),
+          input: pastArguments(call),
         })),
       ],
     })
@@ -470,7 +472,7 @@ const openai: Wire = {
     return {
       text: text(message['content']) ?? '',
       tool_calls: callsOf(message).map((call, at) =>
-        toolCall(text(call['id']) ?? `call_${at + 1}`, functionOf(call)['name'], argumentsOf(call)),
+        toolCall(text(call['id']) ?? `call_${at + 1}`, functionOf(call)['name'], functionOf(call)['arguments']),
       ),
       model: text(body['model']),
       input_tokens: count(usage['prompt_tokens']),
@@ -537,7 +539,9 @@ const ollama: Wire = {
     const message = record(body['message'])
     return {
       text: text(message['content']) ?? '',
-      tool_calls: callsOf(message).map((call, at) => toolCall(`call_${at + 1}`, functionOf(call)['name'], argumentsOf(call))),
+      tool_calls: callsOf(message).map((call, at) =>
+        toolCall(`call_${at + 1}`, functionOf(call)['name'], functionOf(call)['arguments']),
+      ),
       model: text(body['model']),
       input_tokens: count(body['prompt_eval_count']),
       output_tokens: count(body['eval_count']),
@@ -556,7 +560,7 @@ function ollamaMessage(message: Json): Json {
   const plain: Record<string, unknown> = { ...message }
   if (calls.length > 0) {
     plain['tool_calls'] = calls.map((call) => ({
-      function: { name: functionOf(call)['name'], arguments: argumentsOf(call) },
+      function: { name: functionOf(call)['name'], arguments: pastArguments(call) },
     }))
   }
   if (blocks.length === 0) return plain
@@ -644,7 +648,7 @@ function geminiContent(message: Json, names: ReadonlyMap<unknown, unknown>): Jso
     return { role: 'user', parts: [{ functionResponse: response }] }
   }
   const calls = callsOf(message).map((call) => ({
-    functionCall: { name: functionOf(call)['name'], args: argumentsOf(call) },
+    functionCall: { name: functionOf(call)['name'], args: pastArguments(call) },
   }))
   const { content } = message
   const blocks = Array.isArray(content) ? list(content).map(record) : [{ text: content ?? '' }]

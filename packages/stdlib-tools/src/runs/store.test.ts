@@ -168,6 +168,29 @@ describe('files', () => {
     expect(other.read('run')).toEqual(['mine', 'theirs'])
   })
 
+  test('an entry is written under the lock of the lease, and refused when the run was taken over meanwhile', () => {
+    const folder = place()
+    const seen: (readonly string[])[] = []
+    let meanwhile = (): void => {}
+    const store = fileRunStore(folder, {
+      onWrite: () => {
+        seen.push(readdirSync(join(folder, 'run')))
+        meanwhile()
+      },
+    })
+    const lease = store.claim('run', claim)!
+    store.append(lease, 'mine')
+    expect(seen).toEqual([expect.arrayContaining(['lock'])])
+    const other = fileRunStore(folder)
+    // The lock of a worker on another machine that sleeps here is broken after a while.
+    meanwhile = () => {
+      rmSync(join(folder, 'run', 'lock'))
+      other.append(other.claim('run', { ...claim, owner: 'b', now: 200 })!, 'theirs')
+    }
+    expect(() => store.append(lease, 'stale')).toThrow('another worker has taken over the run run')
+    expect(other.read('run')).toEqual(['mine', 'theirs'])
+  })
+
   test('a lock that nobody signed, as one of who died while making it, is broken after a while; folders hold nothing else', () => {
     const folder = place()
     const store = fileRunStore(folder)

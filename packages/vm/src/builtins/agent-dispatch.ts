@@ -5,6 +5,7 @@ import { callServer } from './agent-servers.js'
 import type { ConnectedServer } from './agent-servers.js'
 import { beginCall, callIdOf, endCall, traceRefusal } from './agent-call-trace.js'
 import { microCompact } from './micro-compact.js'
+import { parseErrorOf } from './model-arguments.js'
 import { runPostToolUse } from './hooks.js'
 import { RUNTIME_TOOLS } from './agent-options.js'
 import type { LoopOptions } from './agent-options.js'
@@ -105,12 +106,12 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   const tool = context.tools.get(call.name)
   const annotated = yield* here((ctx) => installedAnnotations(ctx, call.name) ?? null)
   const args = normalized(unaliased(annotated?.argAliases ?? new Map(), call.arguments), null) as HarnDict
-  const parseError = args.get('__parse_error') ?? null
+  const parseError = parseErrorOf(args)
   const notMade = (code: string, message: string): Script<null> =>
     traceRefusal({ id: callIdOf(call.id, context.iteration), name: call.name, tool, args }, { code, message })
   if (parseError !== null) {
-    yield* notMade('invalid_args', display(parseError))
-    return yield* refused(call, null, `ERROR: ${display(parseError)}`, 'error', { error_category: 'schema_validation' })
+    yield* notMade('invalid_args', parseError)
+    return yield* refused(call, null, `ERROR: ${parseError}`, 'error', { error_category: 'schema_validation' })
   }
 
   yield* context.emit({
@@ -125,7 +126,7 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     '__tool_gate',
     call.name,
     args,
-    HarnDict.of({ session_id: context.sessionId, call_id: call.id }),
+    HarnDict.of({ session_id: context.sessionId, call_id: call.id, entry: tool ?? null }),
   )) as HarnDict | Fault
   if (verdict instanceof Fault) throw verdict
   const events: HarnDict[] = []

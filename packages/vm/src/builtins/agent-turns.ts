@@ -30,6 +30,7 @@ import { CALL_DEFAULTS } from './llm-options.js'
 import type { LlmRequest } from './llm-options.js'
 import { llmState } from './llm-state.js'
 import type { LlmResponse } from './llm-state.js'
+import { parseErrorOf, readCallArguments } from './model-arguments.js'
 import { expectsData, judge, nudgeText } from './llm-structured.js'
 import { here, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
@@ -191,11 +192,10 @@ export function* askModel(loop: Loop, iteration: number, prefill: string | null)
 }
 
 function asCall(dict: HarnDict): ToolCall {
-  const args = dict.get('arguments')
   return {
     id: display(dict.get('id') ?? ''),
     name: display(dict.get('name') ?? ''),
-    arguments: args instanceof HarnDict ? args : new HarnDict(),
+    arguments: readCallArguments(dict.get('arguments')),
   }
 }
 
@@ -229,7 +229,7 @@ export function* callsIn(loop: Loop, answer: Answer, iteration: number): Script<
 /** Answers the calls of the ledger; the others are left. */
 export function keepLedger(loop: Loop, calls: readonly ToolCall[]): readonly ToolCall[] {
   for (const call of calls) {
-    if (call.name !== LEDGER) continue
+    if (call.name !== LEDGER || parseErrorOf(call.arguments) !== null) continue
     const { text, status } = applyLedger(loop.ledger, call.arguments)
     loop.messages.push(HarnDict.of({ role: 'user', content: text }))
     if (status === 'rejected') addOnce(loop.rejected, LEDGER)
@@ -238,7 +238,7 @@ export function keepLedger(loop: Loop, calls: readonly ToolCall[]): readonly Too
     addOnce(loop.successful, LEDGER)
     loop.actedOnce = true
   }
-  return calls.filter((call) => call.name !== LEDGER)
+  return calls.filter((call) => call.name !== LEDGER || parseErrorOf(call.arguments) !== null)
 }
 
 export interface Turn {

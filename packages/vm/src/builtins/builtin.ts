@@ -164,6 +164,8 @@ export interface MachineAccess {
   readonly hasOtherHostTools: boolean
   /** Whether a person may send messages to agent loops while they work. */
   readonly hasInbox: boolean
+  /** What may answer in place of people. */
+  readonly standIns: StandIns
   /** Who is told where pieces of work begin and end; null when nobody is. */
   readonly spans: ((mark: SpanMark) => void) | null
   /** Tells the host's trace; null when it keeps none. Never influences the run. */
@@ -181,6 +183,13 @@ export interface MachineAccess {
   /** So many units were paid before, and were done again in a machine that was restored: the slice ends sooner, the fuel stays. */
   repeated?(units: number): void
 }
+
+/**
+ * What may answer a script's questions to people, beside the people that the host has. `none`: nothing, so that no script approves
+ * what it asks for. `mocks`: a host mock that the script made, for a script of one's own. `script`: whatever the script adds to the
+ * log of answers too, and a request that nobody can answer waits: for tests.
+ */
+export type StandIns = 'none' | 'mocks' | 'script'
 
 export interface SpawnOptions {
   /** What `runtime_context` shows as task_name; `spawn` when absent. */

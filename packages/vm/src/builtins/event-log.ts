@@ -35,6 +35,11 @@ export function eventsOf(ctx: Context, topic: string): readonly LoggedEvent[] {
   return ctx.state(logState).topics.get(topic) ?? []
 }
 
+/** Topics that only the builtins of people in the loop write to (hitl.ts), where scripts do not answer for them. */
+function isOfPeople(topic: string): boolean {
+  return topic === 'hitl' || topic.startsWith('hitl.')
+}
+
 /** Appends and wakes who waits for the topic; the event's id, from 1 within its topic. */
 export function appendEvent(
   ctx: Context,
@@ -96,6 +101,8 @@ function emit(name: string): (ctx: Context, ...args: Value[]) => Result {
   return (ctx, topic = null, kind = null, payload = null, headers = null) => {
     if (typeof topic !== 'string') return ctx.type(`${name}: topic must be a string, got ${typeName(topic)}`)
     if (ctx.argc < 2 || kind === null) return ctx.type(`${name}: missing kind`)
+    if (isOfPeople(topic) && ctx.machine.standIns === 'none')
+      return ctx.throw(`${name}: the topic "${topic}" is for the answers of people; a script cannot answer for them here`)
     return machine.start(ctx, 'emit', topic, display(kind), payload, textHeaders(headers))
   }
 }

@@ -1,6 +1,7 @@
 // People in the loop (04a §2.7, 03b §6): questions, approvals, dual control and escalations. A request is an event in the log;
-// its responses are events too, whoever gives them: a host mock, the host (effect `approval.ask`), or whoever appends to the
-// topic. The builtin waits on the topic and looks at the responses to its request each time something is appended.
+// its responses are events too, whoever gives them: the host (effect `approval.ask`), and where the run has stand-ins (StandIns) a
+// host mock or whoever appends to the topic. The builtin waits on the topic and looks at the responses to its request each time
+// something is appended. A request that nobody can answer fails at once.
 //
 // The host is asked by a task beside the one that waits, so that a deadline ends the waiting and not the asking.
 
@@ -50,6 +51,9 @@ const TIMEOUT = 'hitl.timeout'
 /** Written by the builtin itself when a question was answered; nothing else marks its end. */
 const ANSWERED = 'hitl.question_answered'
 
+/** Nobody can be asked; the payload says why. */
+const UNANSWERABLE = 'hitl.unanswerable'
+
 const DAY_MS = 24 * 60 * 60 * 1000
 
 // --------------------------------------------------------------------------------------------------------------- requests
@@ -78,6 +82,7 @@ function* open(kind: Kind, payload: HarnDict, timeoutMs: number | null): Script<
   yield* log(kind, REQUESTED[kind], request)
   const dueMs = timeoutMs === null ? null : yield* here((ctx) => ctx.now + timeoutMs)
   const mock = yield* here((ctx) => {
+    if (ctx.machine.standIns === 'none') return null
     const found = matchHostMock(ctx, 'hitl', kind, payload.with('request_id', id))
     return found === undefined ? null : { result: found.result, error: found.error }
   })
@@ -116,14 +121,30 @@ function* respond(kind: Kind, id: string, given: HarnDict): Script<null> {
   return null
 }
 
-/** The task that asks the host. A host that cannot ask anybody leaves the request to whoever else answers it. */
+/** As it was written down: what a person is shown is what waits for the answer, whoever calls this. */
+function requestOf(ctx: Context, kind: Kind, given: HarnDict): HarnDict | null {
+  const id = given.get('request_id') ?? null
+  for (const event of eventsOf(ctx, TOPICS[kind] ?? '')) {
+    const { payload } = event
+    if (event.kind === REQUESTED[kind] && payload instanceof HarnDict && payload.get('request_id') === id) return payload
+  }
+  return null
+}
+
+/** The task that asks the host. Where nobody can be asked it says so, or leaves the request to whoever else answers it. */
 function* askHost(kindValue: Value, requestValue: Value): Script {
   const kind = kindValue as Kind
-  const request = requestValue as HarnDict
+  const request = yield* here((ctx) => (requestValue instanceof HarnDict ? requestOf(ctx, kind, requestValue) : null))
+  if (request === null) return null
   const heard = new Set<string>()
   for (;;) {
     const answer = yield* tryAsk({ kind: 'approval.ask', args: { kind, payload: toPlain(request) } })
-    if (answer instanceof Fault) return null
+    if (answer instanceof Fault) {
+      const waits = yield* here((ctx) => ctx.machine.standIns === 'script')
+      if (answer.category === 'tool_rejected' && !waits)
+        yield* log(kind, UNANSWERABLE, HarnDict.of({ request_id: request.get('request_id')!, reason: answer.message }))
+      return null
+    }
     const before = heard.size
     const responses = answer instanceof HarnList ? answer.view() : [answer]
     for (const response of responses) {
@@ -149,7 +170,26 @@ function responsesTo(ctx: Context, request: Request): HarnDict[] {
   return found
 }
 
-/** Waits until `decide` makes something of the responses. The time running out throws unless `late` is given. */
+/** Why nobody will answer; null while somebody may. */
+function unanswerable(ctx: Context, request: Request): string | null {
+  for (const { kind, payload } of eventsOf(ctx, TOPICS[request.kind])) {
+    if (kind === UNANSWERABLE && payload instanceof HarnDict && payload.get('request_id') === request.id)
+      return display(payload.get('reason') ?? null)
+  }
+  return null
+}
+
+const BUILTIN_OF: Readonly<Record<Kind, string>> = {
+  question: 'ask_user',
+  approval: 'request_approval',
+  dual_control: 'dual_control',
+  escalation: 'escalate_to',
+}
+
+/**
+ * Waits until `decide` makes something of the responses. The time running out throws unless `late` is given; so does a request that
+ * nobody can answer, which would wait for all of that time.
+ */
 function* settle<T>(request: Request, decide: (responses: readonly HarnDict[]) => T | undefined, late?: () => T): Script<T> {
   for (;;) {
     const responses = yield* here((ctx) => responsesTo(ctx, request))
@@ -157,6 +197,23 @@ function* settle<T>(request: Request, decide: (responses: readonly HarnDict[]) =
     if (decided !== undefined) {
       yield* dismiss(request)
       return decided
+    }
+    const reason = yield* here((ctx) => unanswerable(ctx, request))
+    if (reason !== null) {
+      if (late !== undefined) return late()
+      return failWith(
+        HarnDict.of({
+          name: 'HumanUnavailableError',
+          category: 'tool_rejected',
+          message:
+            `${BUILTIN_OF[request.kind]}: nobody can answer this ${request.kind.replace('_', ' ')}: ${reason}. ` +
+            'Serve the script to a client with people (bridle serve acp, bridle serve mcp), embed it with an approval provider ' +
+            '(approvalProvider, ApprovalDesk) and the grant "approval", or answer in a test with ' +
+            `host_mock("hitl", "${request.kind}", {…})`,
+          request_id: request.id,
+          kind: request.kind,
+        }),
+      )
     }
     const timedOut = yield* parkUntil(topicKey(TOPICS[request.kind]), request.dueMs)
     if (!timedOut) continue
@@ -395,6 +452,7 @@ const KINDS = Object.keys(TOPICS) as Kind[]
 const CLOSING: ReadonlySet<string> = new Set([
   TIMEOUT,
   ANSWERED,
+  UNANSWERABLE,
   'hitl.approval_approved',
   'hitl.approval_denied',
   'hitl.dual_control_approved',

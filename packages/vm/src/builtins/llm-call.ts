@@ -27,6 +27,7 @@ import type { LlmResponse } from './llm-state.js'
 import { codeOfCategory } from './tool-errors.js'
 import { expectsData, extractData, judge, nudgeText } from './llm-structured.js'
 import type { Judged } from './llm-structured.js'
+import { readCallArguments } from './model-arguments.js'
 import { callBack, failCategorized, failRuntime, failWith, here, parkUntil, tryAsk } from './scripted.js'
 import type { Script } from './scripted.js'
 import { timeOrderedId } from './identity.js'
@@ -291,7 +292,13 @@ function responseOf(answer: Value, request: LlmRequest): LlmResponse {
     return typeof value === 'number' ? value : value instanceof HarnFloat ? Math.trunc(value.v) : 0
   }
   const calls = fields.get('tool_calls')
-  const toolCalls = calls instanceof HarnList ? calls.view().filter((call): call is HarnDict => call instanceof HarnDict) : []
+  const toolCalls =
+    calls instanceof HarnList
+      ? calls
+          .view()
+          .filter((call): call is HarnDict => call instanceof HarnDict)
+          .map((call) => call.with('arguments', readCallArguments(call.get('arguments'))))
+      : []
   const said = text('text') ?? ''
   return {
     text: said,

@@ -11,6 +11,7 @@ import { llmState } from './llm-state.js'
 import type { LlmFailure } from './llm-errors.js'
 import type { LlmResponse, LlmState, MockAnswer, MockEntry } from './llm-state.js'
 import type { LlmRequest } from './llm-options.js'
+import { readCallArguments } from './model-arguments.js'
 import { bytesToHex, sortedJson, utf8 } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -78,7 +79,7 @@ function readAnswer(config: HarnDict): MockAnswer {
         id: verbatim ? (textOr(call, 'id') ?? `mock_call_${at + 1}`) : `mock_call_${at + 1}`,
         type: 'tool_call',
         name: nameOf(call),
-        arguments: call.get('arguments') instanceof HarnDict ? call.get('arguments')! : new HarnDict(),
+        arguments: readCallArguments(call.get('arguments')),
       }),
     ),
     blocks: verbatim ? blocks.view().filter((block): block is HarnDict => block instanceof HarnDict) : null,

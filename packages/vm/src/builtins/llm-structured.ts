@@ -10,6 +10,7 @@ import { SchemaError, canonicalSchema } from './schema-normal.js'
 import { parseTagged } from './tagged-response.js'
 import type { LlmRequest } from './llm-options.js'
 import type { LlmResponse } from './llm-state.js'
+import { parseErrorOf } from './model-arguments.js'
 import { sortTexts } from '../values/text-order.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -24,7 +25,10 @@ export function expectsData(request: LlmRequest): boolean {
 /** The data of an answer: undefined when no part of it is JSON. */
 export function extractData(response: LlmResponse, toolNames: readonly string[]): Value | undefined {
   const candidates = [response.text.trim(), publicText(response)]
-  for (const call of response.toolCalls) candidates.push(stringifyJson(call.get('arguments') ?? null))
+  for (const call of response.toolCalls) {
+    const args = call.get('arguments') ?? null
+    if (parseErrorOf(args) === null) candidates.push(stringifyJson(args))
+  }
   const inside = candidates.map((text) => parseTagged(text, toolNames).prose)
   for (const text of [...candidates, ...inside]) {
     if (text === '') continue

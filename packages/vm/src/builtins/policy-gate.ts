@@ -3,8 +3,12 @@
 // the call, and gets one verdict dict:
 //   {allowed: true, args, events}                   go on, with these arguments (a person or a hook may have changed them)
 //   {allowed: false, stage, reason, args, events}   `stage` is policy, permissions, approval or hook
-// `events` are the transcript events of 04a §2.3, for those who keep a transcript.
+// `events` are the transcript events of 04a §2.3, for those who keep a transcript. `approved` is the hash that a person said yes to.
+//
+// A person is asked last, after the hooks, about the arguments as the tool will get them. Where no person can be asked the refusal comes
+// before the hooks, as scripts observe it.
 
+import { APPROVAL_MS, bindingOf, boundTo, executionOf, finalArguments, isYes } from './approval-binding.js'
 import { builtin, family } from './builtin.js'
 import {
   approvalPolicyOf,
@@ -20,6 +24,7 @@ import { evaluatePermissions } from './permissions.js'
 import { innermostIn } from './policy-scopes.js'
 import { here, scripts, tryAsk } from './scripted.js'
 import { isoNow } from './time-dates.js'
+import { factsOfEntry } from './tool-entry.js'
 import { installedAnnotations, looksAtArguments, refusalOfTool, refusalUnder } from './tools-policy.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
@@ -29,12 +34,15 @@ import { toPlain } from '../values/plain.js'
 import type { Context, Control, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
 import type { Script } from './scripted.js'
-import type { ToolAnnotations } from './tools-policy.js'
+import type { ApprovalDecision } from './approval-policy.js'
 import type { Value } from '../values/value.js'
 
 const NO_BRIDGE = 'approval required but no host bridge is available'
 const ASK_FAILED = 'approval request failed or host does not implement session/request_permission'
 const NOT_GRANTED = 'host did not grant approval'
+const OTHER_CALL =
+  'the approval is for another call: its binding is not that of the tool, version and arguments that were asked about'
+const TOO_LATE = 'the approval came after its deadline'
 
 function refused(stage: string, reason: string, args: Value, events: Value): HarnDict {
   return HarnDict.of({ allowed: false, stage, reason, args, events })
@@ -61,70 +69,98 @@ function* gate(toolValue: Value, argsValue: Value, options: Value): Script {
   )
   if (!permission.granted) return refused('permissions', permission.reason, args, events)
 
-  const approval = yield* askApproval(tool, args, { callId: option('call_id'), sessionId: option('session_id') })
-  if (approval.reason !== null) return refused('approval', approval.reason, args, events)
-  args = approval.args
+  const call = { callId: option('call_id'), sessionId: option('session_id'), entry: option('entry'), alias: option('alias') }
+  let approved: Approval | null = null
+  const first = yield* here((ctx) => decide(ctx, tool, args))
+  if (first.kind === 'denied') return refused('approval', first.reason, args, events)
+  if (first.kind === 'ask' && (yield* here((ctx) => ctx.machine.standIns !== 'none'))) {
+    approved = yield* askPerson(tool, args, call)
+    if (approved.reason !== null) return refused('approval', approved.reason, args, events)
+    args = approved.args
+  }
 
-  const hooked = yield* runPreToolUse(tool, args)
-  if (hooked.kind === 'deny') return refused('hook', hooked.reason, args, events)
-  if (hooked.args !== args || approval.changed) {
-    // Arguments that were not seen by the policy before must not pass because others did.
+  if (option('after_hooks') !== true) {
+    const hooked = yield* runPreToolUse(tool, args)
+    if (hooked.kind === 'deny') return refused('hook', hooked.reason, args, events)
     args = hooked.args
+  }
+  const last = yield* here((ctx) => decide(ctx, tool, args))
+  if (last.kind === 'denied') return refused('approval', last.reason, args, events)
+  if (last.kind === 'ask' && (approved === null || args !== approved.args)) {
+    approved = yield* askPerson(tool, args, call)
+    if (approved.reason !== null) return refused('approval', approved.reason, args, events)
+    args = approved.args
+  }
+  if (args !== argsValue) {
+    // Arguments that were not seen by the policy before must not pass because others did.
     refusal = yield* here((ctx) => refusalOfTool(ctx, tool, args))
     if (refusal !== null) return refused('policy', refusal, args, events)
+    const changed = yield* here((ctx) => decide(ctx, tool, args))
+    if (changed.kind === 'denied') return refused('approval', changed.reason, args, events)
   }
-  return HarnDict.of({ allowed: true, args, events })
+  return HarnDict.of({ allowed: true, args, events, approved: approved?.binding ?? null })
 }
 
 interface Approval {
   /** Null when approved. */
   readonly reason: string | null
   readonly args: HarnDict
-  readonly changed: boolean
+  /** What the answer is for; null when it is a no. */
+  readonly binding: string | null
 }
 
-function* askApproval(
-  tool: string,
-  args: HarnDict,
-  call: { readonly callId: Value; readonly sessionId: Value },
-): Script<Approval> {
-  const { decision, annotations } = yield* here((ctx) => {
-    const policy = currentApprovalPolicy(ctx)
-    const found = installedAnnotations(ctx, tool)
-    const asked =
-      policy === null
-        ? { kind: 'approved' as const }
-        : decideApproval(policy, { tool, args, annotations: found, workspace: () => ctx.source.directory })
-    return { decision: asked, annotations: found }
+function decide(ctx: Context, tool: string, args: HarnDict): ApprovalDecision {
+  const policy = currentApprovalPolicy(ctx)
+  if (policy === null) return { kind: 'approved' }
+  const annotations = installedAnnotations(ctx, tool)
+  return decideApproval(policy, { tool, args, annotations, workspace: () => ctx.source.directory })
+}
+
+interface AskedCall {
+  readonly callId: Value
+  readonly sessionId: Value
+  /** The entry of the tool, nil when the caller has none. */
+  readonly entry: Value
+  /** The binding of the alias that the script calls it by. */
+  readonly alias: Value
+}
+
+/** Asks about exactly the arguments that it gives back. */
+function* askPerson(tool: string, given: HarnDict, call: AskedCall): Script<Approval> {
+  const { args, binding } = yield* here((ctx) => {
+    const final = finalArguments(ctx, tool, call.entry, given, call.alias)
+    return { args: final, binding: bindingOf(ctx, tool, call.entry, final) }
   })
-  if (decision.kind === 'approved') return { reason: null, args, changed: false }
-  if (decision.kind === 'denied') return { reason: decision.reason, args, changed: false }
-  const answer = yield* tryAsk({
-    kind: 'approval.ask',
-    args: { kind: 'permission', payload: toPlain(yield* permissionRequest(tool, args, annotations, call)) },
-  })
+  const no = (reason: string): Approval => ({ reason, args, binding: null })
+  const askedMs = yield* wallMs()
+  const request = yield* permissionRequest(tool, args, call, { askedMs, binding })
+  const answer = yield* tryAsk({ kind: 'approval.ask', args: { kind: 'permission', payload: toPlain(request) } })
   // A host without people to ask refuses the effect itself, which has another text than a request that went wrong.
-  if (answer instanceof Fault)
-    return { reason: answer.category === 'tool_rejected' ? NO_BRIDGE : ASK_FAILED, args, changed: false }
-  if (!(answer instanceof HarnDict)) return { reason: ASK_FAILED, args, changed: false }
-  const given = answer.get('outcome') ?? null
-  const outcome = given instanceof HarnDict ? (given.get('outcome') ?? null) : given
-  if (outcome !== 'selected' && outcome !== 'allow' && answer.get('granted') !== true) {
-    const reason = answer.get('reason')
-    return { reason: typeof reason === 'string' && reason !== '' ? reason : NOT_GRANTED, args, changed: false }
-  }
+  if (answer instanceof Fault) return no(answer.category === 'tool_rejected' ? NO_BRIDGE : ASK_FAILED)
+  if (!(answer instanceof HarnDict)) return no(ASK_FAILED)
+  const reason = answer.get('reason')
+  if (!isYes(answer)) return no(typeof reason === 'string' && reason !== '' ? reason : NOT_GRANTED)
+  const named = boundTo(answer)
+  if (named !== null && named !== binding) return no(OTHER_CALL)
+  if ((yield* wallMs()) > askedMs + APPROVAL_MS) return no(TOO_LATE)
   const replaced = answer.get('args')
-  return replaced instanceof HarnDict ? { reason: null, args: replaced, changed: true } : { reason: null, args, changed: false }
+  if (!(replaced instanceof HarnDict)) return { reason: null, args, binding }
+  // What the person wrote is final, with what the tool gets in any case.
+  return yield* here((ctx) => {
+    const final = finalArguments(ctx, tool, call.entry, replaced, call.alias)
+    return { reason: null, args: final, binding: bindingOf(ctx, tool, call.entry, final) }
+  })
 }
 
 /** The params of `session/request_permission` (04a §4.5). */
 function* permissionRequest(
   tool: string,
   args: HarnDict,
-  annotations: ToolAnnotations | undefined,
-  call: { readonly callId: Value; readonly sessionId: Value },
+  call: AskedCall,
+  { askedMs, binding }: { readonly askedMs: number; readonly binding: string },
 ): Script<HarnDict> {
-  const requestedAt = isoNow(yield* wallMs())
+  const requestedAt = isoNow(askedMs)
+  const annotations = yield* here((ctx) => installedAnnotations(ctx, tool))
   const paths = new HarnList(declaredPaths(annotations, args))
   const id = call.callId === null ? `approval_${tool}` : `approval_${display(call.callId)}`
   return HarnDict.of({
@@ -135,13 +171,18 @@ function* permissionRequest(
       args,
       principal: null,
       requested_at: requestedAt,
-      deadline: null,
+      deadline: isoNow(askedMs + APPROVAL_MS),
       approvers_required: 1,
       evidence_refs: new HarnList([]),
       undo_metadata: null,
       capabilities_requested: new HarnList([`tool.${tool}`]),
     }),
     toolCall: HarnDict.of({ toolCallId: call.callId, toolName: tool, rawInput: args }),
+    tool: HarnDict.of({
+      identity: executionOf(tool, call.entry),
+      version: call.entry instanceof HarnDict ? factsOfEntry(call.entry).version : null,
+    }),
+    binding,
     mutation: mutationOf(annotations),
     declaredPaths: paths,
     declaredPathEntries: new HarnList(paths.view().map((path) => HarnDict.of({ path }))),
@@ -245,7 +286,16 @@ export function takePass(ctx: Context, tool: Value, args: Value): boolean {
   return pass !== null && pass.tool === tool && pass.args === args
 }
 
-/** Goes on as the gate; the frame's result is the verdict. `options` may have `call_id` and `session_id`. */
+/** What the dispatch added to arguments that were judged (pins, defaults) is judged too; hooks and permissions had their say. */
+export function judgeAdded(ctx: Context, tool: string, args: HarnDict): ReturnType<typeof quickVerdict> {
+  const refusal = refusalOfTool(ctx, tool, args)
+  if (refusal !== null) return { stage: 'policy', reason: refusal }
+  const decision = decide(ctx, tool, args)
+  if (decision.kind === 'denied') return { stage: 'approval', reason: decision.reason }
+  return decision.kind === 'ask' ? 'ask' : 'pass'
+}
+
+/** Goes on as the gate; the frame's result is the verdict. `options`: `call_id`, `session_id`, `entry`, `alias`, `after_hooks`. */
 export function startGate(ctx: Context, tool: string, args: HarnDict, options: HarnDict): Control {
   return machine.start(ctx, 'gate', tool, args, options) as Control
 }

@@ -32,8 +32,9 @@ import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './to
 import { factsOfEntry, hostEntry, serverOfEntry } from './tool-entry.js'
 import { driftOfResult, quarantineOf } from './tool-drift.js'
 import { openedStream } from './tool-streams.js'
+import { parseErrorOf } from './model-arguments.js'
 import { normalizePlan } from './plan.js'
-import { quickVerdict, startGate, startPostHooks, takePass } from './policy-gate.js'
+import { judgeAdded, quickVerdict, startGate, startPostHooks, takePass } from './policy-gate.js'
 import { codeRow, errorFromFault, isInterruption, toolError } from './tool-errors.js'
 import { definedTools } from './tools-define.js'
 import { schemaHashOf } from './tool-pins.js'
@@ -563,6 +564,8 @@ function begin(ctx: Context, state: DispatchState): Result {
   const given = positional(state, factsOfEntry(entry).parameters) ?? state.args ?? new HarnDict()
   if (!(given instanceof HarnDict))
     return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
+  const unreadable = parseErrorOf(given)
+  if (unreadable !== null) return refuseWith(ctx, state, 'invalid_args', unreadable)
   const { parameters } = factsOfEntry(entry)
   const args = withDefaults(
     parameters,
@@ -573,11 +576,12 @@ function begin(ctx: Context, state: DispatchState): Result {
   state.args = args
   const broken = brokenGrant(ctx, state, entry, args)
   if (broken !== null) return refuse(ctx, state, broken)
-  const verdict = judged ? 'pass' : quickVerdict(ctx, state.name, args)
+  const verdict = !judged ? quickVerdict(ctx, state.name, args) : args === given ? 'pass' : judgeAdded(ctx, state.name, args)
   if (verdict === 'pass') return firstAttempt(ctx, state)
   if (verdict !== 'ask') return refusedByGate(ctx, state, verdict.stage, verdict.reason)
   state.stage = 'gate'
-  return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId }))
+  const alias = state.alias !== null && state.tool instanceof HarnDict ? state.tool : null
+  return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId, entry, alias, after_hooks: judged }))
 }
 
 function isToolOfServer(state: DispatchState, entry: HarnDict): boolean {

@@ -29,6 +29,7 @@ import type {
   MachineAccess,
   Result,
   SpawnOptions,
+  StandIns,
   TaskFacts,
   TaskOutcome,
 } from '../builtins/builtin.js'
@@ -288,6 +289,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get hasInbox(): boolean {
     return this.m.options.hasInbox === true
+  }
+
+  get standIns(): StandIns {
+    return this.m.options.standIns ?? 'none'
   }
 
   get hasOtherHostTools(): boolean {
