@@ -244,6 +244,7 @@ function makeContext(
       pins: null,
       hasOtherHostTools: true,
       hasInbox: false,
+      standIns: 'none',
       traced: null,
       spans: null,
       reported: null,
