@@ -1,6 +1,7 @@
 // Which tests `--filter` selects (reference 01 §1.1), by the path below the suite: a substring, several joined by `|`, a glob
 // when the text has `*` or `?`, or `re:` and a regular expression. Paths match with and without `.harn`.
 
+import { compileWildcards } from '@bridle/compiler/grants'
 import { RE2JS } from 're2js'
 
 export type Filter = (name: string) => boolean
@@ -12,8 +13,8 @@ export function parseFilter(text: string): Filter {
     return either((path) => pattern.matcher(path).find())
   }
   if (/[*?]/.test(text)) {
-    const globs = text.split('|').map(globToRegExp)
-    return either((path) => globs.some((glob) => glob.test(path)))
+    const globs = text.split('|').map(globOf)
+    return either((path) => globs.some((glob) => glob(path)))
   }
   const parts = text.split('|').filter((part) => part !== '')
   return either((path) => parts.length === 0 || parts.some((part) => path.includes(part)))
@@ -24,10 +25,6 @@ function either(matches: (path: string) => boolean): Filter {
 }
 
 /** `*` stands for any text, slashes too, `?` for one character; the whole path must match. */
-function globToRegExp(glob: string): RegExp {
-  const source = glob
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replace(/\*+/g, '.*')
-    .replaceAll('?', '.')
-  return new RegExp(`^${source}$`, 'su')
+function globOf(glob: string): (path: string) => boolean {
+  return compileWildcards(glob, { separator: null, one: true })
 }

@@ -4,6 +4,8 @@
 export { domainProblem, isWideDomain, matchDomain } from './domain.js'
 export { allowsPath, resolvePath } from './paths.js'
 export { parseUrl } from './url.js'
+export { compileWildcards, matchStars } from './wildcards.js'
+export type { WildcardRules } from './wildcards.js'
 export { STANDARD_TOOL_BUILTINS } from './standard.js'
 export type { StandardToolId } from './standard.js'
 export { allowedEffects, isCeiling, isEffectName, leavesEffect } from './ceilings.js'

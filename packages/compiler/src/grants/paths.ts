@@ -1,6 +1,8 @@
 // Which paths a path constraint allows, by text alone: paths are resolved against a base folder, `.` and `..` are taken away, and
 // roots are compared component by component. Symbolic links are the sandbox's affair, which sees the real file system.
 
+import { matchComponents } from './wildcards.js'
+
 const ENCODED_TRAVERSAL = /%(?:25)*(?:2e|2f|5c|00)/i
 
 /**
@@ -27,19 +29,5 @@ export function resolvePath(path: string, base: string | null): readonly string[
 export function allowsPath(root: string, path: string, base: string | null): boolean {
   const wanted = resolvePath(path, base)
   const pattern = resolvePath(root, base)
-  return wanted !== null && pattern !== null && (pattern[0] === '.') === (wanted[0] === '.') && matches(pattern, wanted)
-}
-
-function matches(pattern: readonly string[], path: readonly string[]): boolean {
-  const [first, ...rest] = pattern
-  if (first === undefined) return true
-  if (first === '**') return path.some((_, at) => matches(rest, path.slice(at))) || matches(rest, [])
-  const [head, ...tail] = path
-  return head !== undefined && matchesPart(first, head) && matches(rest, tail)
-}
-
-function matchesPart(pattern: string, part: string): boolean {
-  if (!pattern.includes('*')) return pattern === part
-  const escaped = pattern.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${escaped.join('[^/]*')}$`, 's').test(part)
+  return wanted !== null && pattern !== null && (pattern[0] === '.') === (wanted[0] === '.') && matchComponents(pattern, wanted)
 }

@@ -14,6 +14,7 @@ import type {
   Span,
   Stmt,
 } from '@bridle/parser'
+import { compileWildcards } from '../grants/wildcards.js'
 import { bareSpan } from '../lint/context.js'
 import { INVARIANT_CATALOG, type InvariantArgs, type InvariantCode, type InvariantRow } from './catalog.js'
 import { FlowGraph, type FlowNode, pathOf, textOf, toolName } from './flow-graph.js'
@@ -133,14 +134,13 @@ function checkOne(handler: Handler, attribute: Attribute, graph: FlowGraph, file
       const named = args.named.get('path_glob') ?? args.named.get('glob') ?? args.named.get('allow')
       const globs = [...args.positional, ...(named === undefined ? [] : [named])]
       if (globs.length === 0) return [violation('I003', attribute.span, {})]
+      const patterns = globs.map(globPattern)
       return nodes.flatMap(([at, node]) => {
         const write = node.call === null ? null : writeOf(node.call.call)
         if (write === null) return []
         if (write.path === null) return [violation('I002', node.span, { call: node.call!.name, globs }, graph.wayTo(at))]
         const { path } = write
-        return globs.some((glob) => globPattern(glob).test(path))
-          ? []
-          : [violation('I001', node.span, { path, globs }, graph.wayTo(at))]
+        return patterns.some((fits) => fits(path)) ? [] : [violation('I001', node.span, { path, globs }, graph.wayTo(at))]
       })
     }
     case 'budget.remaining': {
@@ -208,14 +208,8 @@ function pathField(expr: Expr): string | null {
 }
 
 /** `*` within a part of a path, `**` anything. */
-function globPattern(glob: string): RegExp {
-  const source = glob.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (part) => {
-    if (part === '**') return '.*'
-    if (part === '*') return '[^/]*'
-    return part === '?' ? '[^/]' : `\\${part}`
-  })
-  return new RegExp(`^${source}$`)
-}
+const globPattern = (glob: string): ((path: string) => boolean) =>
+  compileWildcards(glob, { separator: '/', one: true, deep: 'text', most: 1_000_000 })
 
 // ---- budgets -------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 
 import { fstatSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { compileWildcards } from '@bridle/compiler/grants'
 import { osErrorCode } from '../os-errors.js'
 
 export type FileAccess = 'read' | 'write' | 'create' | 'delete' | 'list' | 'exec'
@@ -58,7 +59,7 @@ export class FileSandbox {
   }[]
   private readonly hidden: boolean
   private readonly symlinks: 'within-roots' | 'deny'
-  private readonly deny: readonly RegExp[]
+  private readonly deny: readonly ((component: string) => boolean)[]
   private leftToWrite: number
 
   constructor(options: SandboxOptions) {
@@ -196,7 +197,7 @@ export class FileSandbox {
       .split(sep)
       .filter((component) => component !== '')
     return components.some(
-      (component) => (!this.hidden && component.startsWith('.')) || this.deny.some((pattern) => pattern.test(component)),
+      (component) => (!this.hidden && component.startsWith('.')) || this.deny.some((denies) => denies(component)),
     )
   }
 
@@ -268,10 +269,10 @@ function danglingTarget(path: string): string | null {
   }
 }
 
-function componentPattern(pattern: string): RegExp {
-  const text = pattern
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.')
-  return new RegExp(`^${text}$`, process.platform === 'win32' ? 'i' : '')
+/** Windows tells no case apart in names. */
+const foldCase = (text: string): string => (process.platform === 'win32' ? text.toLowerCase() : text)
+
+function componentPattern(pattern: string): (component: string) => boolean {
+  const fits = compileWildcards(foldCase(pattern), { separator: null, one: true })
+  return (component) => fits(foldCase(component))
 }
