@@ -83,14 +83,15 @@ class Reader {
   alternatives() {
     const parts = [this.sequence()]
     while (this.take('|')) parts.push(this.sequence())
-    return parts.length === 1 ? parts[0] : { kind: 'alt', parts }
+    const [first, ...rest] = parts
+    return first !== undefined && rest.length === 0 ? first : { kind: 'alt', parts }
   }
 
   /** @returns {Node} */
   sequence() {
     /** @type {Node[]} */
     const parts = []
-    while (this.at < this.source.length && !'|)'.includes(this.source[this.at])) parts.push(this.repeated())
+    while (this.at < this.source.length && !/[|)]/.test(this.source.charAt(this.at))) parts.push(this.repeated())
     return { kind: 'seq', parts }
   }
 
@@ -110,7 +111,7 @@ class Reader {
   /** @returns {Node} */
   atom() {
     const { source } = this
-    const char = source[this.at]
+    const char = source.charAt(this.at)
     if (char === '(') return this.group()
     if (char === '^' || char === '$') {
       this.at++
@@ -339,6 +340,7 @@ class Automaton {
     }
   }
 
+  /** Indices below are those of the tables themselves, so their entries are there. @returns {string | null} */
   problem() {
     const count = this.samples.length
     // Nodes from which nothing can fail, whatever comes.
@@ -348,10 +350,11 @@ class Automaton {
         if ((this.nodes[node].mask & (1n << BigInt(sample))) === 0n) return true
         return this.waysFrom(node, sample).some((way) => way.node === this.match && way.mask === this.all && way.end)
       })
+    /** @type {any[]} */
     const reads = this.nodes.flatMap((node, at) => (node.kind === 'read' && node.mask !== 0n ? [at] : []))
     const index = new Map(reads.map((node, at) => [node, at]))
     const size = reads.length
-    /** By node and sample read there: what may read each sample next; a node twice where two ways lead there. @type {number[][][]} */
+    /** By node and sample read there: what may read each sample next; a node twice where two ways lead there. @type {any[]} */
     const table = []
     for (let node = 0; node < size; node++) {
       for (let sample = 0; sample < count; sample++) {
@@ -362,7 +365,7 @@ class Automaton {
         for (const way of this.waysFrom(reads[node], sample)) {
           const to = index.get(way.node)
           if (to === undefined) continue
-          for (let read = 0; read < count; read++) if ((way.mask & (1n << BigInt(read))) !== 0n) next[read].push(to)
+          for (let read = 0; read < count; read++) if ((way.mask & (1n << BigInt(read))) !== 0n) next[read]?.push(to)
         }
       }
     }
@@ -370,6 +373,7 @@ class Automaton {
       table[node * count + sample][read]
     const can = (/** @type {number} */ node, /** @type {number} */ sample) =>
       (this.nodes[reads[node]].mask & (1n << BigInt(sample))) !== 0n
+    /** @type {any[]} */
     const reach = reachability(
       size,
       (node) => new Set(Array.from({ length: count }, (_, sample) => table[node * count + sample].flat()).flat()),
@@ -423,7 +427,7 @@ class Automaton {
           while (pending.length > 0) {
             const [a, b, c, sample] = /** @type {[number, number, number, number]} */ (pending.pop())
             for (let read = 0; read < count; read++) {
-              const last = ways(c, sample, read).filter((x) => reach[x].has(q))
+              const last = ways(c, sample, read).filter((/** @type {number} */ x) => reach[x].has(q))
               if (last.length === 0) continue
               for (const x of new Set(ways(a, sample, read))) {
                 if (!reach[x].has(p)) continue
@@ -463,7 +467,7 @@ class Automaton {
 /** The source of a part that reads exactly one character of one set. @param {Node} node @returns {string | null} */
 function onlySet(node) {
   if (node.kind === 'set') return node.source
-  return node.kind === 'seq' && node.parts.length === 1 ? onlySet(node.parts[0]) : null
+  return node.kind === 'seq' && node.parts.length === 1 ? (node.parts.map(onlySet)[0] ?? null) : null
 }
 
 /** @param {number} size @param {(node: number) => Iterable<number>} nextOf @returns {Set<number>[]} */
@@ -473,7 +477,7 @@ function reachability(size, nextOf) {
     const seen = new Set(first)
     const pending = [...seen]
     while (pending.length > 0) {
-      for (const node of next[/** @type {number} */ (pending.pop())]) {
+      for (const node of next[/** @type {number} */ (pending.pop())] ?? []) {
         if (seen.has(node)) continue
         seen.add(node)
         pending.push(node)
