@@ -10,7 +10,7 @@ import { isIdentifierUnit, TOKEN } from './tokens.js'
 
 export type Extension = 'grants'
 
-export const PRAGMA = /^\/\/+[ \t]*@bridle[ \t]+(.*)$/
+export const PRAGMA = /^\/\/+[ \t]*@bridle[ \t](.*)$/
 
 /** Extensions that a comment before the first token asks for. */
 export function pragmaExtensions(text: string, tokens: TokenStream): readonly Extension[] {
@@ -18,7 +18,9 @@ export function pragmaExtensions(text: string, tokens: TokenStream): readonly Ex
   const first = tokens.starts.find((start, at) => tokens.units.charCodeAt(at) !== TOKEN['\n']) ?? tokens.end
   for (const comment of tokens.comments) {
     if (comment.start > first) return []
-    const words = PRAGMA.exec(text.slice(comment.start, comment.end))?.[1]?.split(/[\s,]+/)
+    const words = PRAGMA.exec(text.slice(comment.start, comment.end))?.[1]
+      ?.trim()
+      .split(/[\s,]+/)
     if (words?.includes('grants') === true) return ['grants']
   }
   return []

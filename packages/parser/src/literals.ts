@@ -26,7 +26,7 @@ const UNIT_MS: Readonly<Record<string, bigint>> = {
 
 /** `text` is digits and a unit; the result is milliseconds, exact at any size. */
 export function readDuration(text: string): number | bigint {
-  const unit = /[a-z]+$/.exec(text)?.[0] ?? 'ms'
+  const unit = /^\d*([a-z]+)$/.exec(text)?.[1] ?? 'ms'
   return normalInt(BigInt(text.slice(0, text.length - unit.length)) * (UNIT_MS[unit] ?? 1n))
 }
 

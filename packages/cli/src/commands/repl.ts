@@ -189,11 +189,18 @@ export function completions(line: string, { session, builtins, methods }: Comple
     const typed = line.trim()
     return [COMMANDS.filter((name) => name.startsWith(typed)), typed]
   }
-  const word = /[A-Za-z_]\w*$/.exec(line)?.[0] ?? ''
+  const word = /^\d*([A-Za-z_]\w*)$/.exec(lastWord(line))?.[1] ?? ''
   const isMember = line.slice(0, line.length - word.length).endsWith('.')
   if (word === '' && !isMember) return [[], '']
   const known = isMember ? methods : [...session.names(), ...KEYWORDS, ...builtins]
   return [[...new Set(known)].filter((name) => name.startsWith(word)).sort(), word]
+}
+
+/** What of word characters the line ends in. */
+function lastWord(line: string): string {
+  let start = line.length
+  while (start > 0 && /\w/.test(line[start - 1]!)) start--
+  return line.slice(start)
 }
 
 // ---- history ----------------------------------------------------------------------------------------------------------

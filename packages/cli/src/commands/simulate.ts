@@ -134,7 +134,7 @@ class Shown {
     if (this.kinds.has(kind)) return ''
     this.kinds.add(kind)
     if (this.kinds.size > MOST_KINDS) return ''
-    const message = failure.message.replace(/^undisturbed (.*), now (\{.*)$/s, 'undisturbed: $1\n        now: $2')
+    const message = twoLines(failure.message)
     return `FAIL  ${failure.oracle}: ${placeOf(failure)}\n${message.replace(/^/gm, '      ')}\n      again: ${command}\n\n`
   }
 
@@ -225,4 +225,11 @@ function commandFor(
 /** As shells of POSIX read it. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/** `undisturbed A, now {B}` as two lines. */
+function twoLines(message: string): string {
+  const now = message.lastIndexOf(', now {')
+  if (now < 0 || !message.startsWith('undisturbed ')) return message
+  return `undisturbed: ${message.slice('undisturbed '.length, now)}\n        now: ${message.slice(now + ', now '.length)}`
 }

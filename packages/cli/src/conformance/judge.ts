@@ -67,7 +67,7 @@ function splitLines(text: string): string[] {
 }
 
 function trimEnd(text: string): string {
-  return text.replace(/\s+$/u, '')
+  return text.trimEnd()
 }
 
 /** The first line that differs, with the lines around it, wanted text first. */

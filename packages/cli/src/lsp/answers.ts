@@ -118,8 +118,9 @@ function headingOf(document: OpenDocument, symbol: FileSymbol, here: Span): stri
   const { declaration } = symbol
   if (declaration !== null) {
     const source = document.text.getText().slice(declaration.span.start, declaration.span.end)
-    const end = source.search(/\s*\{|\n/)
-    return declaration.kind === 'StructDecl' || declaration.kind === 'EnumDecl' || end < 0 ? source : source.slice(0, end)
+    const end = source.search(/[{\n]/)
+    const isWhole = declaration.kind === 'StructDecl' || declaration.kind === 'EnumDecl' || end < 0
+    return isWhole ? source : source.slice(0, end).trimEnd()
   }
   const type = document.typeAt(here) ?? document.typeAt(symbol.span)
   return type === null ? symbol.name : `${symbol.name}: ${type}`

@@ -243,7 +243,7 @@ function isOnePipeline(program: Program): boolean {
 
 /** Whether a text is only legal at the top of a file: imports and pipelines. */
 function isFile(text: string): boolean {
-  return /^\s*(?:pub\s+)?(?:import|pipeline)\b/m.test(text) && parse(new SourceFile(NAME, text)).program !== null
+  return /^[ \t]*(?:pub[ \t]+)?(?:import|pipeline)\b/m.test(text) && parse(new SourceFile(NAME, text)).program !== null
 }
 
 /** Whether brackets, a string or an operator at the end wait for more. */
@@ -251,7 +251,7 @@ function isOpen(entry: string): boolean {
   const { diagnostics } = parse(new SourceFile(NAME, `${HEAD}${entry}`))
   const message = diagnostics.find((each) => each.severity === 'error')?.message ?? ''
   if (/^Unterminated/.test(message)) return /"""|\/\*/.test(entry)
-  const depth = [...entry.replaceAll(/"(?:\\.|[^"\\\n])*"|\/\/.*/g, '')].reduce(
+  const depth = [...entry.replaceAll(/"(?:\\.?|[^"\\\n])*"?|\/\/.*/g, '')].reduce(
     (sum, char) => sum + ('([{'.includes(char) ? 1 : ')]}'.includes(char) ? -1 : 0),
     0,
   )

@@ -78,7 +78,7 @@ export function replace(context: LintContext, span: Span, text: string): readonl
 
 function isBalanced(text: string): boolean {
   let open = 0
-  for (const char of text.replace(/"(?:[^"\\\n]|\\.)*"/g, '')) {
+  for (const char of text.replace(/"(?:[^"\\\n]|\\.?)*"?/g, '')) {
     if (char === '(') open += 1
     else if (char === ')') open -= 1
     if (open < 0) return false
@@ -91,8 +91,19 @@ export function bareSpan(decl: Declaration, { file }: Pick<LintContext, 'file'>)
   const last = decl.attributes.at(-1)
   if (last === undefined) return decl.span
   const rest = file.text.slice(last.span.end, decl.span.end)
-  const skipped = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*(?:pub\b\s*)?/.exec(rest)?.[0].length ?? 0
-  return { start: last.span.end + skipped, end: decl.span.end }
+  let at = skipBlanks(rest, 0)
+  if (/pub\b/y.test(rest.slice(at, at + 4))) at = skipBlanks(rest, at + 3, false)
+  return { start: last.span.end + at, end: decl.span.end }
+}
+
+/** Where blanks, and comments if they count, end. */
+function skipBlanks(text: string, from: number, comments = true): number {
+  for (let at = from; ;) {
+    const end = text.startsWith('//', at) ? text.indexOf('\n', at) : text.startsWith('/*', at) ? text.indexOf('*/', at) + 2 : at
+    if (comments && end > at) at = end
+    else if (at < text.length && /\s/.test(text[at]!)) at++
+    else return at
+  }
 }
 
 /** Whether evaluating it does nothing else (reference 02 §17.7). */

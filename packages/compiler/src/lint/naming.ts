@@ -21,7 +21,7 @@ export function lintNaming(decl: Named, context: LintContext): void {
 /** `HTTPServer` → `http_server`, `fooBar2Baz` → `foo_bar2_baz`. */
 export function snakeCase(name: string): string {
   return name
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/_+/g, '_')
     .toLowerCase()

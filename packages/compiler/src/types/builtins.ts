@@ -174,9 +174,24 @@ export function withBuiltins(given: Iterable<string>): BuiltinSignatures {
   return new Map([...table].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
+/** `name(params) -> returns`; a text of another form is a name. */
+function signatureParts(text: string): { readonly name: string; readonly params: string; readonly returns: string } {
+  const open = /^[\w.]+\(/.exec(text)?.[0].length ?? 0
+  const behind = /\)\s*(?:->|$)/y
+  for (let close = text.lastIndexOf(')'); open > 0 && close >= open; close = text.lastIndexOf(')', close - 1)) {
+    behind.lastIndex = close
+    const found = behind.exec(text)
+    if (found === null) continue
+    const returns = text.slice(close + found[0].length).trim()
+    if (found[0].endsWith('->') && returns === '') continue
+    return { name: text.slice(0, open - 1), params: text.slice(open, close), returns }
+  }
+  return { name: text, params: '', returns: '' }
+}
+
 /** What cannot be read is not known: the name alone is enough to call it. */
 function readSignature(text: string): BuiltinSignature {
-  const [, name = text, params = '', returns = ''] = /^([\w.]+)\((.*)\)\s*(?:->\s*(.+))?$/s.exec(text) ?? []
+  const { name, params, returns } = signatureParts(text)
   const unknown: BuiltinSignature = { name, minArgs: 0, maxArgs: null, params: '...args: any', returns: null, generic: null }
   try {
     const read = readParams(params)

@@ -51,14 +51,15 @@ export function renderDiagnostic(diagnostic: Diagnostic, source: SourceFile, opt
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
-const TOKEN_MESSAGE = /^Expected ([\s\S]+), got ([\s\S]+) at \d+:\d+$/
-
 /** Above an excerpt, which shows the place, syntax errors are worded without it. */
 function headline(diagnostic: Diagnostic): string {
   if (!diagnostic.code.startsWith('P')) return diagnostic.message
-  const match = TOKEN_MESSAGE.exec(diagnostic.message)
-  if (match !== null) return `expected ${match[1]}, found ${match[2]}`
-  return diagnostic.message.replace(/^Unexpected end of file/, 'unexpected end of file')
+  // `Expected A, got B at 1:2`; A and B may be any text of the source.
+  const { message } = diagnostic
+  const [at, got] = [message.lastIndexOf(' at '), message.lastIndexOf(', got ')]
+  if (message.startsWith('Expected ') && got > 0 && at > got && /^\d+:\d+$/.test(message.slice(at + 4)))
+    return `expected ${message.slice('Expected '.length, got)}, found ${message.slice(got + ', got '.length, at)}`
+  return message.replace(/^Unexpected end of file/, 'unexpected end of file')
 }
 
 function syntaxLabel(diagnostic: Diagnostic, source: SourceFile): string {

@@ -93,7 +93,10 @@ async function endOf(peer: JsonRpcPeer, here: Params, timeoutMs: number | null, 
 }
 
 function absolute(path: string, cwd: string): string {
-  return path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path) ? path : `${cwd.replace(/[\\/]+$/, '')}/${path}`
+  if (path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path)) return path
+  let end = cwd.length
+  while (end > 0 && /[\\/]/.test(cwd[end - 1]!)) end--
+  return `${cwd.slice(0, end)}/${path}`
 }
 
 /** What goes wrong between an agent and its client, in the words of 04a §4.6. */

@@ -531,7 +531,7 @@ const cardFrame = frame<CardState>({
         if (found) return parseCard(ctx, state, bodyText(field(ctx.result, 'body')))
         if (state.stage === 'http') {
           state.stage = 'well-known'
-          return ctx.request(httpGet(`${state.source.replace(/\/+$/, '')}/.well-known/mcp-card`))
+          return ctx.request(httpGet(`${withoutSlashes(state.source)}/.well-known/mcp-card`))
         }
         const why = field(ctx.result, 'refused') === true ? display(field(ctx.result, 'detail')) : `status ${display(status)}`
         return ctx.throw(`mcp_server_card: http: ${why}`)
@@ -702,4 +702,10 @@ export const mcpFamily: BuiltinFamily = {
     mcpPrompt,
   ],
   frames: [askFrame, openFrame, statusFrame, cardFrame],
+}
+
+function withoutSlashes(url: string): string {
+  let end = url.length
+  while (end > 0 && url[end - 1] === '/') end--
+  return url.slice(0, end)
 }

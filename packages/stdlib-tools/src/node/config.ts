@@ -189,16 +189,38 @@ const isTable = (value: unknown): value is { readonly [key: string]: unknown } =
 
 /** `${VAR}` and `${VAR:-default}` in texts. */
 function interpolated(value: unknown, env: Environment, path: readonly string[], sources: readonly ConfigText[]): unknown {
-  if (typeof value === 'string')
-    return value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, name: string, fallback: string | undefined) => {
+  if (typeof value === 'string') {
+    const read = (name: string, fallback: string | null): string => {
       const found = env[name]
       if (found !== undefined && found !== '') return found
-      if (fallback !== undefined) return fallback
+      if (fallback !== null) return fallback
       throw wrong(sources, path, `${path.join('.')}: environment variable ${name} is not set`)
-    })
+    }
+    return withVariables(value, read)
+  }
   if (Array.isArray(value)) return value.map((item, at) => interpolated(item, env, [...path, String(at)], sources))
   if (!isTable(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, interpolated(item, env, [...path, key], sources)]))
+}
+
+/** Replaces each `${NAME}` and `${NAME:-fallback}`. */
+function withVariables(text: string, read: (name: string, fallback: string | null) => string): string {
+  const open = /\$\{([A-Za-z_]\w*)(:-|\})/g
+  let out = ''
+  let from = 0
+  let isOpen = false
+  for (let match = open.exec(text); match !== null; match = open.exec(text)) {
+    const [whole, name, behind] = match as unknown as readonly [string, string, string]
+    const start = match.index + whole.length
+    const close = behind === '}' ? start - 1 : isOpen ? -1 : text.indexOf('}', start)
+    // What nothing closes here, nothing closes further on.
+    isOpen ||= close < 0
+    if (close < 0) continue
+    out += text.slice(from, match.index) + read(name, behind === '}' ? null : text.slice(start, close))
+    from = close + 1
+    open.lastIndex = from
+  }
+  return out + text.slice(from)
 }
 
 /** What is wrong with a key, with its place. */

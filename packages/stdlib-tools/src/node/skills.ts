@@ -148,8 +148,13 @@ const FLAGS = ['disable_model_invocation', 'user_invocable']
 const COPIED = ['allowed_tools', 'paths', 'context', 'agent', 'hooks', 'model', 'effort', 'shell', 'argument_hint']
 
 function frontMatter(text: string): { readonly yaml: string; readonly body: string } | null {
-  const match = /^\uFEFF?(?:[ \t]*\r?\n)*---[ \t]*\r?\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\r?\n|$)/m.exec(text)
-  return match === null || match.index !== 0 ? null : { yaml: match[1]!, body: text.slice(match[0].length) }
+  const lines = text.split('\n')
+  const isRule = (line: string): boolean => line.startsWith('---') && line.slice(3).trim() === ''
+  if (lines[0]?.startsWith('\uFEFF') === true) lines[0] = lines[0].slice(1)
+  const open = lines.findIndex((line) => line.trim() !== '')
+  if (open < 0 || !isRule(lines[open]!)) return null
+  const close = lines.findIndex((line, at) => at > open && isRule(line))
+  return close < 0 ? null : { yaml: lines.slice(open + 1, close).join('\n'), body: lines.slice(close + 1).join('\n') }
 }
 
 const normal = (key: string): string => key.replaceAll('-', '_')

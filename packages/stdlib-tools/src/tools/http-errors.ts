@@ -112,6 +112,6 @@ function spanOf(text: string | null): number | null {
   if (plain !== null) return plain
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return null
   let total = 0
-  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) total += Number(number) * UNITS[unit!]!
+  for (const [, number, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/gy)) total += Number(number) * UNITS[unit!]!
   return Math.ceil(total)
 }

@@ -94,7 +94,7 @@ export class Redactor {
     if (typeof value === 'string') {
       this.remember(value)
       // The scheme of an Authorization header is no secret, and what follows it is used alone as well.
-      const [, bare] = /^(?:Bearer|Basic|Token)\s+(.+)$/i.exec(value) ?? []
+      const [, bare] = /^(?:Bearer|Basic|Token)\s+(\S.*)$/i.exec(value) ?? []
       if (bare !== undefined) this.remember(bare)
     } else if (typeof value === 'object' && value !== null)
       for (const item of Object.values(value)) this.rememberAll(item as TraceJson)

@@ -262,7 +262,7 @@ function wantsEnd(loop: Loop, { answer }: Turn): boolean {
 function phaseEnds(loop: Loop, text: string): boolean {
   const wanted = loop.options.breakUnlessPhase
   if (wanted === null) return false
-  const phases = [...text.matchAll(/^\s*next_phase:\s*(\S+)/gm)]
+  const phases = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*next_phase:\s*(\S+)/gm)]
   const last = phases.at(-1)?.[1]
   return last !== undefined && last !== wanted
 }

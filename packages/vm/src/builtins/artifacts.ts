@@ -438,7 +438,7 @@ const EFFECTS = ['clock.now', 'random.bytes']
 
 function shorthand(signature: string, required: number, doc: string): BuiltinDef {
   const name = /^\w+/.exec(signature)![0]
-  const parameters = [...signature.matchAll(/(\w+)\??: (\w+)/g)].slice(0, required)
+  const parameters = [...signature.matchAll(/\b(\w+)\??: (\w+)/g)].slice(0, required)
   return builtin(`${signature} -> dict`, { doc, effects: EFFECTS }, (ctx, ...args) => {
     const isMissing = (at: number, type: string): boolean =>
       at >= ctx.argc || (args[at] === '' && (type === 'string' || name === 'artifact_patch_proposal'))

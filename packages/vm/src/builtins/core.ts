@@ -70,7 +70,7 @@ export function parseFloat64(text: string): number | null {
   scan(text.length << 3)
   const special = /^([+-]?)(?:(inf|infinity)|nan)$/i.exec(text)
   if (special !== null) return special[2] === undefined ? NaN : special[1] === '-' ? -Infinity : Infinity
-  return /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i.test(text) ? Number(text) : null
+  return /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i.test(text) ? Number(text) : null
 }
 
 function toInt(value: Value): Value {

@@ -43,10 +43,18 @@ function sequence(bytes: Uint8Array): Element[] | null {
 
 /** Label and content of the first PEM block. */
 function readPem(text: string): { readonly label: string; readonly bytes: Uint8Array } | null {
-  const block = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----/.exec(text)
-  if (block === null) return null
-  const bytes = decodeBase64(block[2]!.replaceAll(/\s/g, ''))
-  return typeof bytes === 'string' ? null : { label: block[1]!, bytes }
+  // Neither label nor content has a dash, so that no part of the text is read twice.
+  const block = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END ([A-Z ]+)-----/g
+  for (let found = block.exec(text); found !== null; found = block.exec(text)) {
+    const [whole, label, content, end] = found as unknown as readonly [string, string, string, string]
+    if (label !== end) {
+      block.lastIndex = found.index + whole.length - '-----'.length
+      continue
+    }
+    const bytes = decodeBase64(content.replaceAll(/\s/g, ''))
+    return typeof bytes === 'string' ? null : { label, bytes }
+  }
+  return null
 }
 
 function toBigInt(bytes: Uint8Array): bigint {

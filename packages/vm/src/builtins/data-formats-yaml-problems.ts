@@ -10,7 +10,7 @@ export function yamlProblem({ code, message, pos: [start] }: YAMLParseError, tex
       return 'deserializing from YAML containing more than one document is not supported'
     case 'DUPLICATE_KEY': {
       const key = /^(?:"[^"]*"|'[^']*'|[^:\n,}]*)/.exec(text.slice(start))![0]
-      return `duplicate entry with key "${key.trim().replace(/^(["'])(.*)\1$/, '$2')}"`
+      return `duplicate entry with key "${key.trim().replace(/^"([^"]*)"$|^'([^']*)'$/, '$1$2')}"`
     }
     case 'BLOCK_AS_IMPLICIT_KEY':
       return `mapping values are not allowed in this context${placeText(text, text.indexOf(':', start))}`
@@ -22,7 +22,7 @@ export function yamlProblem({ code, message, pos: [start] }: YAMLParseError, tex
   if (/^Plain value cannot start with (?:reserved|directive)/.test(message)) return strangeStart(text, start)
   if (/^Missing closing ["']/.test(message))
     return `found unexpected end of stream${placeText(text, start)}, while scanning a quoted scalar${placeText(text, openQuote(text, start))}`
-  const flow = /^Flow (sequence|map) .*must .*end with a/.exec(message)
+  const flow = message.includes('must ') && message.includes('end with a') ? /^Flow (sequence|map) /.exec(message) : null
   if (flow !== null) return unclosedFlow(text, start, flow[1] === 'map')
   if (/^Unexpected flow-(?:seq|map)-end token/.test(message))
     return `did not find expected node content${placeText(text, start)}, while parsing a block node`
@@ -59,7 +59,7 @@ function unclosedFlow(text: string, at: number, isMap: boolean): string {
 /** The last bracket of the kind that is not closed. Quoted texts are passed over. */
 function openBracket(text: string, kind: string): number {
   const open: number[] = []
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|(?<=[\s,[{:])'[^']*'|[[\]{}]/gs)) {
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.?)*"?|(?<=[\s,[{:])'[^']*'?|[[\]{}]/gs)) {
     if (token === '[' || token === '{') open.push(index)
     else if (token === ']' || token === '}') open.pop()
   }

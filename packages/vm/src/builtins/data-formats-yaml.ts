@@ -51,8 +51,10 @@ export function parseYaml(text: string): Value {
 /** What scripts are told of errors that they are likely to meet; the package's own words for others. */
 function problemText(problem: YAMLParseError | Error, text: string): string {
   if (!(problem instanceof YAMLParseError)) {
-    const alias = /^Unresolved alias .*: (.*)$/.exec(problem.message)
-    return alias === null ? problem.message : `unknown anchor${placeText(text, text.indexOf(`*${alias[1]}`))}`
+    const { message } = problem
+    if (!message.startsWith('Unresolved alias ')) return message
+    const name = message.slice(message.lastIndexOf(': ') + 2)
+    return `unknown anchor${placeText(text, text.indexOf(`*${name}`))}`
   }
   return yamlProblem(problem, text) ?? problem.message + placeText(text, problem.pos[0])
 }

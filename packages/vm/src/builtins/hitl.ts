@@ -257,7 +257,7 @@ function coerced(answer: Value, fallback: Value): Value {
   if (fallback instanceof HarnFloat) {
     if (isInt(answer)) return new HarnFloat(Number(answer))
     if (answer instanceof HarnFloat) return answer
-    const isNumber = typeof answer === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(answer)
+    const isNumber = typeof answer === 'string' && /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(answer)
     return isNumber ? new HarnFloat(Number(answer)) : fallback
   }
   if (typeof fallback === 'boolean') {

@@ -102,13 +102,15 @@ function textAt(payload: Value, path: string): string {
 }
 
 function unquoted(text: string): string {
-  return /^(["']).*\1$/s.test(text) && text.length > 1 ? text.slice(1, -1) : text
+  const quote = text[0]
+  const isQuoted = (quote === '"' || quote === "'") && text.length > 1 && text.endsWith(quote)
+  return isQuoted ? text.slice(1, -1) : text
 }
 
 export function hookPatternMatches(pattern: string, payload: Value): boolean {
   const wanted = pattern.trim()
   if (wanted === '' || wanted === '*') return true
-  const operation = /^([\w.]+)\s*(=~|==|!=)\s*(.*)$/s.exec(wanted)
+  const operation = /^([\w.]+)\s*(=~|==|!=)(.*)$/s.exec(wanted)
   if (operation !== null) {
     const actual = textAt(payload, operation[1]!)
     const expected = unquoted(operation[3]!.trim())

@@ -318,6 +318,11 @@ function responseOf(answer: Value, request: LlmRequest): LlmResponse {
 
 const MAX_BACKOFF_SHIFT = 4
 
+function isEmptyCompletion(message: string): boolean {
+  const at = message.indexOf('completion_tokens=')
+  return at >= 0 && message.includes('delivered no content', at)
+}
+
 /** The answer after as many attempts as the request allows, or the last failure. */
 export function* transport(request: LlmRequest): Script<LlmResponse | LlmFailure> {
   for (let made = 0; ; made++) {
@@ -325,7 +330,7 @@ export function* transport(request: LlmRequest): Script<LlmResponse | LlmFailure
     if (outcome.kind === 'answer') return outcome.response
     const { failure } = outcome
     if (made >= request.retries || !isTransient(failure)) return failure
-    if (/completion_tokens=[\s\S]*delivered no content/.test(failure.message)) {
+    if (isEmptyCompletion(failure.message)) {
       yield* traceEvent({ type: 'empty_completion_retry', iteration: 0, attempt: made + 1, error: failure.message })
     }
     const waits = yield* here((ctx) => !isMocked(ctx.state(llmState), request.provider))

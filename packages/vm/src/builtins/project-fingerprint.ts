@@ -259,12 +259,13 @@ function readPyproject(evidence: Evidence, text: string): void {
 function readGemfile(evidence: Evidence, text: string): void {
   evidence.add('languages', 'ruby')
   evidence.add('managers', 'bundler')
+  const gems = Array.from(text.matchAll(/gem\s*(?:\(\s*)?["'](\w*)/g), (match) => match[1]!)
   for (const [name, kind] of [
     ['rails', 'frameworks'],
     ['rspec', 'runners'],
     ['minitest', 'runners'],
   ] as const) {
-    if (!new RegExp(`gem\\s*\\(?\\s*["']${name}`).test(text)) continue
+    if (!gems.some((gem) => gem.startsWith(name))) continue
     if (kind === 'runners') evidence.runner(name)
     else evidence.add(kind, name)
   }

@@ -108,7 +108,7 @@ const CATALOG: readonly CatalogEntry[] = [
     score: 0.7,
     lockfiles: [],
     globs: ['pages/**/*.tsx', 'app/**/*.tsx', 'pages/**/*.js', 'app/**/*.js'],
-    sources: (path) => /(?:^|\/)(?:pages|app)\/.*\.(?:tsx|js)$/.test(path),
+    sources: (path) => /(?:^|\/)(?:pages|app)\//.test(path) && /\.(?:tsx|js)$/.test(path),
     build: 'npm run build',
     test: 'npm test',
   },
@@ -304,7 +304,7 @@ function* readConfig(folder: string, names: ReadonlySet<string>): Script<Config>
     fences: openingFences(text(readme)),
     docker: text('Dockerfile')
       .split('\n')
-      .flatMap((line) => /^(?:RUN|CMD|ENTRYPOINT)\s+(.+)$/i.exec(line.trim())?.[1] ?? []),
+      .flatMap((line) => /^(?:RUN|CMD|ENTRYPOINT)\s+(\S.*)$/i.exec(line.trim())?.[1] ?? []),
     targets: [...new Set(targets)],
   }
 }

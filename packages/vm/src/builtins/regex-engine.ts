@@ -87,10 +87,17 @@ export function parseReplacement(replacement: string, regex: Regex): Replacement
   const parts: (string | number)[] = []
   let text = ''
   let from = 0
-  for (const match of replacement.matchAll(/\$(?:\$|([0-9A-Za-z_]+)|\{([^}]*)\})/g)) {
+  const mark = /\$(?:\$|\{|([0-9A-Za-z_]+))/g
+  let close = 0
+  for (let match = mark.exec(replacement); match !== null; match = mark.exec(replacement)) {
+    const isBraced = match[0] === '${'
+    if (isBraced && close >= 0 && close < match.index) close = replacement.indexOf('}', match.index)
+    // A brace that nothing closes is text.
+    if (isBraced && close < 0) continue
     text += replacement.slice(from, match.index)
-    from = match.index + match[0].length
-    const name = match[1] ?? match[2]
+    from = isBraced ? close + 1 : match.index + match[0].length
+    mark.lastIndex = from
+    const name = isBraced ? replacement.slice(match.index + 2, close) : match[1]
     if (name === undefined) {
       text += '$'
       continue

@@ -242,13 +242,13 @@ class Translator {
 
   private count(start: number): void {
     if (this.atom < 0) this.fail('repetition operator missing expression', start)
-    const match = /^\s*(\d*)\s*(,?)\s*(\d*)\s*\}/.exec(this.text.slice(this.at))
+    const match = /^\s*(?:(\d+)\s*)?(?:(,)\s*(?:(\d+)\s*)?)?\}/.exec(this.text.slice(this.at))
     if (match === null) {
       const digits = /^\s*(?:\d+\s*,?\s*)?\d*/.exec(this.text.slice(this.at))![0].length
       if (this.at + digits >= this.text.length) this.fail('unclosed counted repetition', start, this.text.length)
       this.fail('repetition quantifier expects a valid decimal', this.at + digits)
     }
-    const [whole, low, comma, high] = match as unknown as [string, string, string, string]
+    const [whole, low = '', comma = '', high = ''] = match
     if (low === '') this.fail('repetition quantifier expects a valid decimal')
     if (high !== '' && Number(low) > Number(high))
       this.fail('invalid repetition count range, the start must be <= the end', start, this.at + whole.length)
@@ -302,7 +302,7 @@ class Translator {
     const char = this.next()
     if (char === 'b' || char === 'B') {
       // A count may follow; anything else in braces would be a boundary of a special kind.
-      if (char === 'b' && /^\{(?!\s*[\d,])/.test(this.text.slice(this.at)))
+      if (char === 'b' && /^\{\s*(?:[^\s\d,]|$)/.test(this.text.slice(this.at)))
         this.fail('special word boundary assertions are not supported', start)
       return this.put(`(?:\\${char})`)
     }
@@ -578,6 +578,7 @@ function rangesOf(member: RegExp): readonly Range[] {
   const known = rangeCache.get(member.source)
   if (known !== undefined) return known
   const ranges: Range[] = []
+  // oxlint-disable-next-line bridle/linear-patterns -- repeats one class of a single character over text of our own
   const runs = new RegExp(`(?:${member.source})+`, 'gu')
   for (const [low, high] of PLANES) {
     let text = ''
@@ -595,10 +596,10 @@ function rangesOf(member: RegExp): readonly Range[] {
 
 /** Names match loosely, as `Script=Greek`, `greek`, `general_category:Letter` do; null for an unknown one. */
 function propertyRanges(name: string): readonly Range[] | null {
-  const match = /^(?:([\w ]+)\s*(?:=|:|!=)\s*)?([\w ]+)$/.exec(name)
-  if (match === null) return null
-  const key = match[1]?.trim().toLowerCase().replaceAll(' ', '_')
-  const value = match[2]!.trim().replaceAll(' ', '_')
+  const [, first, second] = /^([\w ]+)(?:(?:=|:|!=)([\w ]+))?$/.exec(name) ?? []
+  if (first === undefined) return null
+  const key = second === undefined ? undefined : first.trim().toLowerCase().replaceAll(' ', '_')
+  const value = (second ?? first).trim().replaceAll(' ', '_')
   const spelled = value
     .split('_')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())
@@ -614,6 +615,7 @@ function propertyRanges(name: string): readonly Range[] | null {
   }
   for (const form of forms) {
     try {
+      // oxlint-disable-next-line bridle/linear-patterns -- one class, whose name is word characters
       return rangesOf(new RegExp(`\\p{${form}}`, 'u'))
     } catch {
       // Not a property of this kind; the next form may be.

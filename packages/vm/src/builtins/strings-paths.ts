@@ -17,10 +17,18 @@ export function dirName(path: string): string {
   const { absolute, parts } = components(path)
   if (parts.length <= 1) return parts.length === 1 && absolute ? '/' : ''
   // What precedes the last component stays as it was written, but for the slashes and `.` that led to that component.
-  const last = path.lastIndexOf(parts.at(-1)!, path.replace(/(?:\/\.?)+$/, '').length)
+  const last = path.lastIndexOf(parts.at(-1)!, withoutTail(path).length)
   const before = path.slice(0, last)
-  const end = before.replace(/(?:\/\.)*\/+$/, '').replace(/(?:\/+\.?)+$/, '')
-  return end
+  return withoutTail(before)
+}
+
+/** Without the slashes at the end, and the `.` between them. */
+function withoutTail(path: string): string {
+  for (let end = path.length; ;) {
+    if (path[end - 1] === '/') end--
+    else if (path[end - 1] === '.' && path[end - 2] === '/') end -= 2
+    else return path.slice(0, end)
+  }
 }
 
 export function baseName(path: string): string {

@@ -6,12 +6,12 @@ import { SCANNED_BITS, work } from '../values/meter.js'
 import { chargeSearch, splitAt } from '../values/text-search.js'
 
 // White_Space of Unicode, which is not JavaScript's \s: with U+0085, without U+FEFF.
-const SPACE = '[\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
-const IS_SPACE = new RegExp(SPACE)
-const LEADING = new RegExp(`^${SPACE}+`)
+const IS_SPACE = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
 export function trimStart(text: string): string {
-  return text.replace(LEADING, '')
+  let start = 0
+  while (start < text.length && isSpace(text.charCodeAt(start))) start++
+  return text.slice(start)
 }
 
 export function trimEnd(text: string): string {

@@ -5,6 +5,7 @@ import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import type { Value } from '../values/value.js'
+import { HEREDOC_OPEN, Heredocs } from './text-stretches.js'
 
 /** What is wrong with a literal, for the model to read. */
 export class LiteralError extends Error {}
@@ -14,10 +15,13 @@ const MAX_DEPTH = 64
 export class LiteralReader {
   at: number
   private readonly text: string
+  private readonly heredocs: Heredocs
 
-  constructor(text: string, at: number) {
+  /** Readers of one text share its heredocs. */
+  constructor(text: string, at: number, heredocs = new Heredocs(text)) {
     this.text = text
     this.at = at
+    this.heredocs = heredocs
   }
 
   fail(message: string): never {
@@ -178,16 +182,14 @@ export class LiteralReader {
 
   /** The lines between `<<TAG` and a line that is TAG, without the last line end. */
   private heredoc(): string {
-    const open = /^<<(['"]?)([A-Za-z_]\w*)\1[ \t]*\r?\n/.exec(this.text.slice(this.at, this.at + 256))
+    const open = HEREDOC_OPEN.exec(this.text.slice(this.at, this.at + 256))
     if (open === null) return this.fail('heredoc requires a tag after << (e.g. <<EOF), and a newline after it')
-    const tag = open[2]!
+    const tag = (open[1] ?? open[2] ?? open[3])!
     const start = this.at + open[0].length
-    const close = new RegExp(`^[ \\t]*${tag}(?!\\w)`, 'gm')
-    close.lastIndex = start
-    const found = close.exec(this.text)
+    const found = this.heredocs.closing(tag, start)
     if (found === null) return this.fail(`unterminated heredoc: expected closing ${tag} at the start of a line`)
-    this.at = found.index + found[0].length
-    return found.index === start ? '' : this.text.slice(start, found.index - 1).replace(/\r$/, '')
+    this.at = found.end
+    return found.start === start ? '' : this.text.slice(start, found.start - 1).replace(/\r$/, '')
   }
 
   private bare(): Value {

@@ -4,6 +4,7 @@
 import { LiteralError, LiteralReader } from './tagged-arguments.js'
 import { balanced } from './json-extract.js'
 import { parseJson } from './json-read.js'
+import { HEREDOC_OPEN, Heredocs, Patience, stretches, withoutStretches } from './text-stretches.js'
 import { debugQuoted, sortedJson } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
@@ -31,6 +32,7 @@ export interface TaggedResponse {
 
 const PREVIEW = 120
 const TAG_PREVIEW = 40
+const MOST_VIOLATIONS = 200
 const TAGS = ['tool_call', 'assistant_prose', 'user_response', 'done'] as const
 type Tag = (typeof TAGS)[number]
 
@@ -38,12 +40,14 @@ type Tag = (typeof TAGS)[number]
 const OWN_NAMES = ['ledger', 'load_skill']
 
 function stripThinking(text: string): string {
-  return text.replace(/<think>[\s\S]*?<\/think>/g, '').replace(/<think>[\s\S]*$/, '')
+  const closed = withoutStretches(text, '<think>', '</think>')
+  const open = closed.indexOf('<think>')
+  return open < 0 ? closed : closed.slice(0, open)
 }
 
 /** The text without what the model thought aloud; behind an opening tag that nothing closes may stand the answer. */
 function withoutThoughts(text: string): string {
-  return text.replace(/<think>[\s\S]*?<\/think>/g, '').replace(/<\/?think>/g, '')
+  return withoutStretches(text, '<think>', '</think>').replace(/<\/?think>/g, '')
 }
 
 export function parseTagged(raw: string, toolNames: readonly string[]): TaggedResponse {
@@ -61,11 +65,17 @@ class TaggedReader {
   private doneMarker: string | null = null
 
   private readonly text: string
+  private readonly heredocs: Heredocs
+  private readonly patience: Patience
+  /** Tags that nothing closes from here on. */
+  private readonly open = new Set<Tag>()
   /** All names that may be called. */
   private readonly known: ReadonlySet<string>
 
   constructor(text: string, known: ReadonlySet<string>) {
     this.text = text
+    this.heredocs = new Heredocs(text)
+    this.patience = new Patience(text)
     this.known = known
   }
 
@@ -77,7 +87,7 @@ class TaggedReader {
       at = open < this.text.length ? this.tag(open) : open
     }
     if (this.canonical.length === 0 && this.errors.length === 0 && this.violations.length === 0) {
-      this.violations.push(
+      this.violate(
         'Response contained no <tool_call>, <assistant_prose>, <user_response>, or <done> block. Every response must be ' +
           'composed of these tags only.',
       )
@@ -99,12 +109,10 @@ class TaggedReader {
     for (;;) {
       const open = this.text.indexOf('<', at)
       if (open < 0) return this.text.length
-      const heredoc = /^<<(['"]?)([A-Za-z_]\w*)\1[ \t]*\r?\n/.exec(this.text.slice(open, open + 256))
+      const heredoc = HEREDOC_OPEN.exec(this.text.slice(open, open + 256))
       if (heredoc === null) return open
-      const close = new RegExp(`^[ \\t]*${heredoc[2]}(?!\\w)`, 'gm')
-      close.lastIndex = open + heredoc[0].length
-      const found = close.exec(this.text)
-      at = found === null ? open + heredoc[0].length : found.index + found[0].length
+      const start = open + heredoc[0].length
+      at = this.heredocs.closing((heredoc[1] ?? heredoc[2] ?? heredoc[3])!, start)?.end ?? start
     }
   }
 
@@ -113,8 +121,11 @@ class TaggedReader {
     for (const name of TAGS) {
       const mark = `<${name}>`
       if (!this.text.startsWith(mark, open)) continue
-      const close = this.text.indexOf(`</${name}>`, open)
-      if (close < 0) break
+      const close = this.open.has(name) ? -1 : this.text.indexOf(`</${name}>`, open)
+      if (close < 0) {
+        this.open.add(name)
+        break
+      }
       this.block(name, this.text.slice(open + mark.length, close))
       return close + name.length + 3
     }
@@ -122,17 +133,22 @@ class TaggedReader {
     if (angle !== null) return angle
     const end = this.text.indexOf('>', open)
     if (end < 0) {
-      this.violations.push(
+      this.violate(
         `Unclosed tag starting at ${short(this.text.slice(open), TAG_PREVIEW)}. Close it or remove it; only <tool_call>, ` +
           '<assistant_prose>, <user_response>, and <done> are accepted.',
       )
       return this.text.length
     }
-    this.violations.push(
+    this.violate(
       `Unknown top-level tag ${short(this.text.slice(open, end + 1), TAG_PREVIEW)}. Use <tool_call>, <assistant_prose>, ` +
         '<user_response>, or <done> — no other tags are accepted at the top level.',
     )
     return end + 1
+  }
+
+  /** What is wrong with an answer is told to the model, which reads no thousands of lines. */
+  private violate(text: string): void {
+    if (this.violations.length < MOST_VIOLATIONS) this.violations.push(text)
   }
 
   private block(name: Tag, body: string): void {
@@ -140,7 +156,7 @@ class TaggedReader {
     if (name === 'tool_call') return this.callBlock(body)
     if (name === 'done') {
       if (text === '') {
-        this.violations.push('<done> block is empty. Emit the configured done sentinel (default `##DONE##`) inside the block.')
+        this.violate('<done> block is empty. Emit the configured done sentinel (default `##DONE##`) inside the block.')
         return
       }
       this.doneMarker = text
@@ -175,18 +191,22 @@ class TaggedReader {
   private angleCall(open: number): number | null {
     const found = /^<([A-Za-z_]\w*)\(/.exec(this.text.slice(open, open + 128))
     const name = found?.[1]
-    if (name === undefined || !this.known.has(name)) return null
-    const reader = new LiteralReader(this.text, open + found![0].length)
+    if (name === undefined || !this.known.has(name) || this.patience.isOver) return null
+    const reader = new LiteralReader(this.text, open + found![0].length, this.heredocs)
     let args: Value
     try {
       args = reader.peek() === ')' ? new HarnDict() : reader.value()
     } catch (error) {
-      if (error instanceof LiteralError) return null
-      throw error
+      if (!(error instanceof LiteralError)) throw error
+      this.patience.fail(reader.at - open)
+      return null
     }
-    if (!(args instanceof HarnDict) || !reader.accept(')')) return null
+    if (!(args instanceof HarnDict) || !reader.accept(')')) {
+      this.patience.fail(reader.at - open)
+      return null
+    }
     this.accept({ id: `tc_angle_${name}`, name, arguments: args })
-    this.violations.push(
+    this.violate(
       `Tool call \`${name}\` was emitted as \`<${name}(...)>\` instead of \`<tool_call>${name}({ ... })</tool_call>\`. ` +
         'Executed this turn so work moves forward; wrap each call in `<tool_call>` tags on subsequent turns.',
     )
@@ -202,13 +222,13 @@ class TaggedReader {
     if (found.calls.length > 0) {
       for (const call of found.calls) this.accept(call)
       const names = found.calls.map((call) => call.name).join(', ')
-      this.violations.push(
+      this.violate(
         `Tool call(s) (${names}) were emitted as bare text outside \`<tool_call>\` tags. Executed this turn so work moves ` +
           'forward; please wrap each call in `<tool_call>...</tool_call>` on subsequent turns.',
       )
       return
     }
-    this.violations.push(
+    this.violate(
       `Stray text outside response tags: ${short(piece.trim(), PREVIEW)}. Wrap all prose in ` +
         '<assistant_prose>...</assistant_prose> or <user_response>...</user_response>, and every tool call in ' +
         '<tool_call>...</tool_call>.',
@@ -220,25 +240,38 @@ class TaggedReader {
     const text = unwrap(body)
     const calls: TextCall[] = []
     const errors: string[] = []
-    const start = new RegExp(`(?:^|\\n)[ \\t]*<?(?:(${PREFIXES.join('|')}):[ \\t]*)?([A-Za-z_]\\w*)\\(`, 'g')
+    // Whoever asks reads the first only.
+    const problem = (message: string): void => {
+      if (errors.length === 0) errors.push(message)
+    }
+    const heredocs = new Heredocs(text)
+    const start =
+      /(?:^|\n)[ \t]*<?(?:(?:tool_code|tool_call|tool_output|call|tool|use|python|javascript|typescript|shell|bash):[ \t]*)?([A-Za-z_]\w*)\(/g
     for (let found = start.exec(text); found !== null; found = start.exec(text)) {
-      const name = found[2]!
-      const reader = new LiteralReader(text, found.index + found[0].length)
+      if (this.patience.isOver) {
+        problem('too many tool calls that cannot be read; emit complete calls only.')
+        break
+      }
+      const name = found[1]!
+      const behind = found.index + found[0].length
+      const reader = new LiteralReader(text, behind, heredocs)
+      const first = reader.peek()
+      this.patience.spend(reader.at - behind)
       if (!this.known.has(name)) {
-        if (reader.peek() === '{') {
+        if (first === '{' && errors.length === 0) {
           const names = sortTexts([...this.known])
             .slice(0, 20)
             .join(', ')
-          errors.push(`Unknown tool '${name}'. Available tools: [${names}]`)
+          problem(`Unknown tool '${name}'. Available tools: [${names}]`)
         }
         continue
       }
-      if (reader.peek() !== '{' && reader.peek() !== ')') {
-        errors.push(`Tool '${name}' must be called with an object literal argument like ${name}({ ... }).`)
+      if (first !== '{' && first !== ')') {
+        problem(`Tool '${name}' must be called with an object literal argument like ${name}({ ... }).`)
         continue
       }
       try {
-        const args = reader.peek() === ')' ? new HarnDict() : (reader.value() as HarnDict)
+        const args = first === ')' ? new HarnDict() : (reader.value() as HarnDict)
         if (!reader.accept(')')) {
           throw new LiteralError('missing closing `)`. Every tool call must be a complete TypeScript expression.')
         }
@@ -246,7 +279,8 @@ class TaggedReader {
         start.lastIndex = reader.at
       } catch (error) {
         if (!(error instanceof LiteralError)) throw error
-        errors.push(`TOOL CALL PARSE ERROR: \`${name}(...)\` — ${error.message}`)
+        this.patience.fail(reader.at - behind)
+        problem(`TOOL CALL PARSE ERROR: \`${name}(...)\` — ${error.message}`)
       }
     }
     if (calls.length === 0 && errors.length === 0) {
@@ -288,20 +322,6 @@ class TaggedReader {
   }
 }
 
-const PREFIXES = [
-  'tool_code',
-  'tool_call',
-  'tool_output',
-  'call',
-  'tool',
-  'use',
-  'python',
-  'javascript',
-  'typescript',
-  'shell',
-  'bash',
-]
-
 /** A body that is one code fence or one span in backticks is what stands inside; lines of fences vanish. */
 function unwrap(body: string): string {
   const text = body.trim()
@@ -328,9 +348,12 @@ const INLINE_MODE = /\{\s*"mode"\s*:\s*"(?:fast_execute|plan_then_execute|ask_us
 function withoutPlans(text: string): string {
   let kept = ''
   let at = 0
+  const patience = new Patience(text)
   for (const found of text.matchAll(INLINE_MODE)) {
     if (found.index < at) continue
+    if (patience.isOver) break
     const object = balanced(text.slice(found.index), '{', '}')
+    patience.spend(object?.length ?? text.length - found.index)
     if (object === null || !parseJson(object).ok) continue
     kept += text.slice(at, found.index)
     at = found.index + object.length
@@ -338,21 +361,38 @@ function withoutPlans(text: string): string {
   return kept + text.slice(at)
 }
 
+/** Drops fenced JSON in which a model says how it is going to work. */
+function withoutInternalFences(text: string): string {
+  const open = /```json\s*\n/g
+  let kept = ''
+  let at = 0
+  for (let found = open.exec(text); found !== null; found = open.exec(text)) {
+    const start = found.index + found[0].length
+    const close = text.indexOf('```', start)
+    if (close < 0) break
+    const end = close + '```'.length
+    open.lastIndex = end
+    if (!INTERNAL_KEYS.test(text.slice(start, close))) continue
+    kept += text.slice(at, found.index)
+    at = end
+  }
+  return kept + text.slice(at)
+}
+
 /** What a person may see of a model's text. */
 export function visibleText(raw: string): string {
   let text = stripThinking(raw)
-    .replace(/<tool_call>[\s\S]*?<\/tool_call>/g, '')
-    .replace(/<done>[\s\S]*?<\/done>/g, '')
-    .replace(/<tool_result[^>]*>[\s\S]*?<\/tool_result>/g, '')
-    .replace(/\[result of [^\]]*\][\s\S]*?\[end of [^\]]*\]/g, '')
+  text = withoutStretches(text, '<tool_call>', '</tool_call>')
+  text = withoutStretches(text, '<done>', '</done>')
+  text = withoutStretches(text, '<tool_result', '>', '</tool_result>')
+  text = withoutStretches(text, '[result of ', ']', '[end of ', ']')
   text = text
     .split('\n')
     .filter((line) => !/^\s*(?:##DONE##|DONE|PLAN_READY)\s*$/.test(line))
     .join('\n')
-  const responses = [...text.matchAll(/<user_response>([\s\S]*?)<\/user_response>/g)].map((found) => found[1]!.trim())
+  const responses = Array.from(stretches(text, '<user_response>', '</user_response>'), ({ inner }) => inner.trim())
   text = responses.length > 0 ? responses.join('\n\n') : text.replace(/<\/?assistant_prose>/g, '')
-  text = text.replace(/```json\s*\n([\s\S]*?)```/g, (fence: string, body: string) => (INTERNAL_KEYS.test(body) ? '' : fence))
-  text = withoutPlans(text)
+  text = withoutPlans(withoutInternalFences(text))
   // Once over, as the reference does: of four line ends three stay.
   return text.replaceAll('\n\n\n', '\n\n').trim()
 }

@@ -148,14 +148,32 @@ export function readExpression(text: string): Expression {
 
 /** The text of an include directive: a path and, behind `with`, `{ name: expr, … }`. */
 export function readInclude(text: string): { path: Expression; bindings: readonly (readonly [string, Expression])[] } {
-  const match = /^((?:[^"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*?)\swith\s+([\s\S]+)$/.exec(text)
-  if (match === null) return { path: readExpression(text), bindings: [] }
-  const path = readExpression(match[1]!)
-  const braces = match[2]!.trim()
+  const at = withWord(text)
+  if (at === null) return { path: readExpression(text), bindings: [] }
+  const path = readExpression(text.slice(0, at))
+  const braces = text.slice(at + ' with '.length).trim()
   if (!braces.startsWith('{') || !braces.endsWith('}') || braces.length < 2)
     throw new ExpressionError('expected `{ ... }` after `with`')
   const reader = new ExpressionReader(tokenize(braces.slice(1, -1)))
   return { path, bindings: reader.bindings() }
+}
+
+/** Where the first ` with ` outside quotes begins that something follows. */
+function withWord(text: string): number | null {
+  const word = /\swith\s/y
+  let quote = ''
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!
+    if (quote !== '') {
+      if (char === '\\') at++
+      else if (char === quote) quote = ''
+    } else if (char === '"' || char === "'") quote = char
+    else if (text.startsWith('with', at + 1)) {
+      word.lastIndex = at
+      if (word.test(text)) return text.slice(at + ' with '.length) === '' ? null : at
+    }
+  }
+  return null
 }
 
 class ExpressionReader {

@@ -254,12 +254,13 @@ class TreeBuilder {
 
   private loop(source: string, place: Place): Node {
     this.enter(place)
-    const match = /^(.*?)\sin\s([\s\S]*)$/.exec(source)
-    if (match === null) throw new TemplateError('expected `in` in for-loop', place)
-    const names = match[1]!.split(',').map((name) => name.trim())
+    const found = /\sin\s/.exec(source)
+    const bound = found === null ? '' : source.slice(0, found.index)
+    if (found === null || bound.includes('\n')) throw new TemplateError('expected `in` in for-loop', place)
+    const names = bound.split(',').map((name) => name.trim())
     if (names.length > 2 || names.some((name) => !/^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*$/u.test(name)))
       throw new TemplateError(`invalid for-loop variable${names.length > 1 ? 's' : ''}`, place)
-    const iterated = this.expression(match[2]!.trim(), place)
+    const iterated = this.expression(source.slice(found.index + found[0].length).trim(), place)
     const { nodes, stop } = this.block()
     if (stop === null) throw new TemplateError('`{{ for }}` missing matching `{{ end }}`', place)
     if (stop.word === 'elif') throw new TemplateError('unexpected `{{ elif }}`', stop.place)

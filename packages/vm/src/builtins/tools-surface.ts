@@ -237,7 +237,7 @@ function promptReferences(text: string): string[] {
   const names = new Set<string>()
   const visible = visibleLines(text)
   for (const match of visible.matchAll(/<tool_call>\s*([A-Za-z_]\w*)/g)) names.add(match[1]!)
-  for (const match of visible.matchAll(/([A-Za-z_]\w*)\s*\(/g)) names.add(match[1]!)
+  for (const match of visible.matchAll(/(?<!\w)\d*([A-Za-z_]\w*)\s*\(/g)) names.add(match[1]!)
   return sortTexts([...names].filter((name) => !NOT_TOOLS.has(name)))
 }
 
