@@ -212,7 +212,7 @@ function withVariables(text: string, read: (name: string, fallback: string | nul
   for (let match = open.exec(text); match !== null; match = open.exec(text)) {
     const [whole, name, behind] = match as unknown as readonly [string, string, string]
     const start = match.index + whole.length
-    const close = behind === '}' ? start - 1 : isOpen ? -1 : text.indexOf('}', start)
+    const close: number = behind === '}' ? start - 1 : isOpen ? -1 : text.indexOf('}', start)
     // What nothing closes here, nothing closes further on.
     isOpen ||= close < 0
     if (close < 0) continue

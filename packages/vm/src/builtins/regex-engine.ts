@@ -91,7 +91,7 @@ export function parseReplacement(replacement: string, regex: Regex): Replacement
   let close = 0
   for (let match = mark.exec(replacement); match !== null; match = mark.exec(replacement)) {
     const isBraced = match[0] === '${'
-    if (isBraced && close >= 0 && close < match.index) close = replacement.indexOf('}', match.index)
+    if (isBraced && close >= 0 && close <= match.index) close = replacement.indexOf('}', match.index)
     // A brace that nothing closes is text.
     if (isBraced && close < 0) continue
     text += replacement.slice(from, match.index)

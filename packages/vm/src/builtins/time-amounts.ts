@@ -17,6 +17,6 @@ export function timeOf(value: Value | undefined): number | null {
   if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
   if (value instanceof HarnFloat) return Math.round(value.v)
   if (value instanceof HarnDuration) return Number(value.ms)
-  const match = typeof value === 'string' ? /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?\s*$/.exec(value) : null
+  const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?$/.exec(value.trim()) : null
   return match === null ? null : Math.round(Number(match[1]) * UNITS[match[2] ?? 'ms']!)
 }
