@@ -3,7 +3,7 @@
 
 import { clockProvider, mcpGlobal, randomProvider } from '@bridle/stdlib-tools'
 import type { ProviderSource, RuntimeOptions } from '@bridle/stdlib-tools'
-import { guardedFetch, hookModules, lazyMcpProvider, nodeProviders } from '@bridle/stdlib-tools/node'
+import { environmentRules, guardedFetch, hookModules, lazyMcpProvider, nodeProviders } from '@bridle/stdlib-tools/node'
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
 import type { Authority } from './authority.js'
 import { withLogins } from './mcp-logins.js'
@@ -64,6 +64,9 @@ export function commandProviders({
 }: CommandProviders): readonly ProviderSource[] {
   // Some of them write to the streams.
   guardStreams()
+  const rules = environmentRules(authority.providers.env ?? {})
+  const network =
+    rules === null ? authority.mcpNetwork : { ...(authority.mcpNetwork ?? { denyPrivate: false }), alsoWithin: rules }
   const providers: readonly ProviderSource[] = [
     ...nodeProviders({
       ...authority.providers,
@@ -76,7 +79,7 @@ export function commandProviders({
       stderr: terminal ? 'inherit' : 'ignore',
       servers,
       // The protocol's library makes requests of its own, which are to keep the rules of the run as well.
-      ...(authority.mcpNetwork === null ? {} : { fetch: guardedFetch(authority.mcpNetwork) }),
+      ...(network === null ? {} : { fetch: guardedFetch(network) }),
     }),
   ]
   return memory === null ? providers : [clockProvider(), randomProvider(), ...providers].map((provider) => memory.wrap(provider))

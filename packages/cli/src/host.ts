@@ -4,7 +4,15 @@
 import { dirname, join } from 'node:path'
 import { createRuntime } from '@bridle/stdlib-tools'
 import type { ProviderSource, ResolveModule, Runtime, RuntimeOptions } from '@bridle/stdlib-tools'
-import { ManifestError, discoverSkills, fileModules, findManifest, hashHex, programFiles } from '@bridle/stdlib-tools/node'
+import {
+  FileSandbox,
+  ManifestError,
+  discoverSkills,
+  fileModules,
+  findManifest,
+  hashHex,
+  programFiles,
+} from '@bridle/stdlib-tools/node'
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
 import { authorityOf, checkBuiltinNames } from './authority.js'
 import { cacheFolder } from './cache-folder.js'
@@ -86,7 +94,8 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
     standIns: options.standIns ?? (authority.runtime.grants?.includes('*') === true ? 'mocks' : 'none'),
     ...authority.runtime,
     ...options.runtime,
-    resolve: (path, from) => (resolve ??= fileModules({ root }))(path, from),
+    resolve: (path, from) =>
+      (resolve ??= fileModules({ root, sandbox: sandboxOfModules(authority, options.script, manifest) }))(path, from),
     ...(hooks.length === 0 ? {} : { std: Object.fromEntries(hooks), prelude: hooks.map(([name]) => `std/${name}`) }),
     hashHex,
     ...keptPrograms(options.build),
@@ -94,6 +103,18 @@ export function commandRuntimeOptions(options: CommandHostOptions): RuntimeOptio
     globals: [...(options.args === undefined ? [] : ['argv']), ...(options.globals ?? [])],
     limits: { ...COMMAND_LIMITS, ...options.limits },
   }
+}
+
+/** A confined run imports from its roots and from the project that it belongs to, or the folder of its script; anything without flags. */
+function sandboxOfModules(
+  { providers: { sandbox } }: Authority,
+  script: string | undefined,
+  manifest: Manifest | null,
+): FileSandbox | undefined {
+  if (sandbox === undefined || typeof sandbox === 'string') return undefined
+  const project =
+    manifest !== null ? [dirname(manifest.path)] : script === undefined || script.startsWith('<') ? [] : [dirname(script)]
+  return new FileSandbox({ roots: [...sandbox.roots, ...project] })
 }
 
 const NOTHING_DECLARED: Declared = { servers: {}, mcp: null, hooks: [] }

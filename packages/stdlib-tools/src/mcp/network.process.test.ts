@@ -2,7 +2,7 @@
 // the endpoints of authorization are requests like any other.
 
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { guardedFetch } from '../node/guarded-fetch.js'
@@ -12,6 +12,7 @@ import { createRuntime } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
 import { mcpProvider, serveHttp, toMcpServer } from './index.js'
 
+const sent: IncomingHttpHeaders[] = []
 const seen: { readonly server: string; readonly method: string; readonly url: string; readonly authorization: string | null }[] =
   []
 const running: Server[] = []
@@ -24,6 +25,7 @@ async function serve(name: string, answer: (request: IncomingMessage, response: 
       url: request.url!,
       authorization: request.headers.authorization ?? null,
     })
+    sent.push(request.headers)
     answer(request, response)
   })
   running.push(server)
@@ -127,6 +129,17 @@ describe('a guarded fetch', () => {
       `http://${elsewhere}/mcp (domain)`,
     )
     expect(seen.map(({ server }) => server)).toEqual(['moved'])
+  })
+
+  test('knows keys under the names that services have for them', async () => {
+    const headers = { 'x-api-key': 'secret', 'x-goog-api-key': 'secret', 'private-token': 'secret', accept: 'text/plain' }
+    const open = guardedFetch({ allow: [moved, elsewhere] })
+    sent.length = 0
+    await open(`http://${moved}/away`, { ...post, headers })
+    const [own, other] = sent
+    expect(own).toMatchObject(headers)
+    expect(Object.values(other!)).not.toContain('secret')
+    expect(other).toMatchObject({ accept: 'text/plain' })
   })
 
   test('follows as many redirects as it may', async () => {

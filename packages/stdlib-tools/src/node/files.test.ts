@@ -528,6 +528,46 @@ test('modules: beside, with the suffix added, from packages, not from outside', 
   }
 })
 
+test('modules of a confined run: not from outside, by no path or link, and nothing is said of what is there', () => {
+  const resolve = fileModules({ root, sandbox: new FileSandbox({ roots: [root] }) })
+  writeFileSync(join(root, 'lib.harn'), 'pub fn f() {}')
+  writeFileSync(join(box, 'other', 'm.harn'), 'pub let m = 1')
+  symlinkSync(join(box, 'other', 'm.harn'), join(root, 'linked.harn'))
+  symlinkSync(join(root, 'lib.harn'), join(root, 'within.harn'))
+  mkdirSync(join(box, '.harn', 'packages', 'tool'), { recursive: true })
+  writeFileSync(join(box, '.harn', 'packages', 'tool', 'lib.harn'), 'lib')
+  const from = join(root, 'main.harn')
+  expect(resolve('./lib', from)).toMatchObject({ key: join(root, 'lib.harn') })
+  expect(resolve('./within', from)).toMatchObject({ key: join(root, 'lib.harn') })
+  expect(resolve('tool', from)).toMatchObject({ text: 'lib' })
+  const outside = [
+    '../secret.txt',
+    join(box, 'secret.txt'),
+    '../other/m',
+    '../other/m.harn',
+    'linked',
+    'link',
+    'dirlink/m',
+    'dirlink/m.harn',
+    '/etc/hostname',
+    '../wfoo/x',
+  ]
+  for (const path of outside) {
+    const found = resolve(path, from)
+    expect(found).toMatchObject({ kind: 'error' })
+    // What is there and what is not are told in the same words.
+    const absent = resolve(`${path.replace(/[a-z]+(\.[a-z]+)?$/, 'none')}`, from)
+    if (!path.startsWith('l'))
+      expect(JSON.stringify(found)).toMatch(/outside the allowed roots|cannot go above root|leads outside/)
+    if (path.startsWith('..'))
+      expect(absent).toMatchObject({ kind: 'error', message: expect.stringContaining('outside the allowed') })
+  }
+  expect(resolve('./nothing', from)).toEqual({
+    kind: 'error',
+    message: "Import error: cannot read './nothing': No such file or directory (os error 2)",
+  })
+})
+
 test('the store keeps its records in a file', () => {
   const path = join(box, 'state', 'store.json')
   const ask = (args: { readonly [key: string]: Plain }): EffectOutcome =>

@@ -1,6 +1,6 @@
 // A `fetch` that keeps a network policy, for libraries that make requests of their own: MCP over HTTP, its authorization, model
 // services. Each hop of a redirect is judged as a request of its own, by its address and by what that resolves to at the moment of
-// connecting, and carries no credentials to another origin. What is refused rejects with EgressBlocked, before anything is sent.
+// connecting. To another origin go only headers that are known to hold no credentials: services have names of their own for keys. What is refused rejects with EgressBlocked, before anything is sent.
 
 import type { Agent, Response as UndiciResponse, fetch as UndiciFetch } from 'undici'
 import { EgressBlocked, RateWindow, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
@@ -14,7 +14,19 @@ interface Undici {
 
 const DEFAULT_MAX_REDIRECTS = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization', 'mcp-session-id']
+const WITHOUT_CREDENTIALS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'cache-control',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'if-modified-since',
+  'if-none-match',
+  'mcp-protocol-version',
+  'range',
+  'user-agent',
+])
 
 /** Sockets are kept for the next request and do not keep the process. */
 export function guardedFetch(policy: NetworkPolicy): typeof globalThis.fetch {
@@ -50,7 +62,8 @@ export function guardedFetch(policy: NetworkPolicy): typeof globalThis.fetch {
       if (request.redirect === 'error' || hops >= (policy.maxRedirects ?? DEFAULT_MAX_REDIRECTS))
         throw new EgressBlocked('redirect', url.href)
       const target = new URL(location, url)
-      if (target.origin !== url.origin) for (const name of CREDENTIALS) headers.delete(name)
+      if (target.origin !== url.origin)
+        for (const name of [...headers.keys()]) if (!WITHOUT_CREDENTIALS.has(name)) headers.delete(name)
       if (response.status === 303 || (response.status < 303 && method === 'POST')) {
         method = method === 'HEAD' ? 'HEAD' : 'GET'
         body = null

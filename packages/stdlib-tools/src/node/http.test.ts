@@ -227,6 +227,12 @@ describe('network policy', () => {
     ['http://127.0.0.1:8080/', { allow: ['127.0.0.1:8080'] }, 'ok'],
     ['http://10.1.2.3/', { allow: ['10.0.0.0/8'] }, 'ok'],
     ['http://127.0.0.1/', { denyPrivate: false }, 'ok'],
+    ['http://[::127.0.0.1]/', {}, 'private_address'],
+    ['https://a.test/', { allow: ['a.test'], alsoWithin: { deny: ['*.test', 'a.test'] } }, 'domain'],
+    ['https://a.test/', { alsoWithin: { allow: [] } }, 'domain'],
+    ['https://a.test/', { alsoWithin: { allow: ['a.test:443'] } }, 'ok'],
+    // They only take away.
+    ['http://127.0.0.1/', { alsoWithin: { allow: ['127.0.0.1'] } }, 'private_address'],
     ['http://127.0.0.1/', { denyPrivate: false, deny: ['127.0.0.0/8'] }, 'domain'],
   ])('%s under %j: %s', (url, policy, expected) => expect(verdict(url, policy)).toBe(expected))
 
@@ -241,6 +247,13 @@ describe('network policy', () => {
     'fc00::1',
     '::',
     '2002:a00:1::',
+    '::127.0.0.1',
+    '::a9fe:a9fe',
+    '::ffff:10.0.0.1',
+    '64:ff9b::a00:1',
+    '64:ff9b:1::a00:1',
+    'fec0::1',
+    '4000::1',
   ])('%s is not public', (address) => {
     expect(isPublic(address)).toBe(false)
   })

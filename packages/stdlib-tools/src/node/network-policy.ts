@@ -20,6 +20,28 @@ export interface NetworkPolicy {
   readonly maxRedirects?: number
   /** Requests to one host within a window of time; without a limit by default. */
   readonly perHost?: { readonly limit: number; readonly windowMs: number }
+  /** Rules of somebody else that a host must pass too, such as `environmentRules`. They name nothing that `denyPrivate` refuses. */
+  readonly alsoWithin?: EgressRules
+}
+
+export interface EgressRules {
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+}
+
+/**
+ * What HARN_EGRESS_ALLOW, HARN_EGRESS_DENY and HARN_EGRESS_DEFAULT say of all that leaves the process; null when none is set. The
+ * variables are those of whoever starts a run: read once, and not those that a script sets.
+ */
+export function environmentRules(env: { readonly [name: string]: string | undefined }): EgressRules | null {
+  const { HARN_EGRESS_ALLOW: allow, HARN_EGRESS_DENY: deny, HARN_EGRESS_DEFAULT: fallback } = env
+  if (allow === undefined && deny === undefined && fallback === undefined) return null
+  const rules = (text = ''): string[] =>
+    text
+      .split(',')
+      .map((rule) => rule.trim().toLowerCase())
+      .filter((rule) => rule !== '')
+  return { ...(fallback?.trim().toLowerCase() === 'deny' ? { allow: rules(allow) } : {}), deny: rules(deny) }
 }
 
 export class EgressBlocked extends Error {
@@ -76,6 +98,9 @@ export function checkUrl(url: URL, policy: NetworkPolicy): void {
   const listed = (rules: readonly string[] | undefined): boolean => rules?.some((rule) => matches(rule, host, port)) ?? false
   if (listed(policy.deny)) throw new EgressBlocked('domain', shown(url))
   if (policy.allow !== undefined && !listed(policy.allow)) throw new EgressBlocked('domain', shown(url))
+  const { alsoWithin } = policy
+  if (listed(alsoWithin?.deny) || (alsoWithin?.allow !== undefined && !listed(alsoWithin.allow)))
+    throw new EgressBlocked('domain', shown(url))
   if (policy.denyPrivate === false || isNamed(host, port, policy)) return
   if (BLOCKED_PORTS.has(port)) throw new EgressBlocked('port', shown(url))
   if (BLOCKED_HOSTS.has(host)) throw new EgressBlocked('private_address', shown(url))
@@ -92,15 +117,18 @@ function isNamed(host: string, port: number, { allow = [], privateHosts = [] }: 
   return [...allow, ...privateHosts].some((rule) => !rule.startsWith('*') && matches(rule, host, port))
 }
 
-/** Unicast only: not loopback, private, link-local, unique-local, multicast, carrier-grade NAT, or a wrapped form of these. */
+/**
+ * Unicast only: not loopback, private, link-local, unique-local, multicast, carrier-grade NAT, or a wrapped form of these. NAT64, 6to4 and
+ * the old form `::a.b.c.d` carry an IPv4 address inside; none of them has a place in a script's URL, nor has what nobody gave out yet.
+ */
 export function isPublic(address: string): boolean {
   const parsed = ipaddr.process(address)
-  if (parsed.range() !== 'unicast') {
-    // NAT64 and 6to4 carry an IPv4 address inside; none of them has a place in a script's URL.
-    return false
-  }
-  return true
+  if (parsed.range() !== 'unicast') return false
+  return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST)
 }
+
+/** Of all IPv6 addresses these are given out (RFC 4291 §2.4). */
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
 type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void
 

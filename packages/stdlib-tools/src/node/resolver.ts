@@ -1,5 +1,6 @@
 // Modules from files (reference 01 §17.2): beside the importing file, with `.harn` added when the path has no extension, then
-// from the packages of the project. Keys are real paths, so one file is one module however it is named.
+// from the packages of the project. Keys are real paths, so one file is one module however it is named. With a sandbox a path outside of
+// it is refused before the disk is asked: neither the text of a file nor whether there is one shows.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, extname, join, resolve, sep } from 'node:path'
@@ -16,22 +17,50 @@ export function fileModules(options: { readonly root: string; readonly sandbox?:
   return (path, fromKey) => {
     const folder = fromKey.startsWith('<') ? root : dirname(resolve(root, fromKey))
     const direct = resolve(folder, path)
+    if (options.sandbox !== undefined) return confined(direct, path, folder, options.sandbox)
     const file = isFile(direct)
       ? direct
       : extname(path) === '' && isFile(`${direct}.harn`)
         ? `${direct}.harn`
         : packageFile(path, folder)
-    return load(file ?? (existsSync(direct) || extname(path) !== '' ? direct : `${direct}.harn`), path, root, options.sandbox)
+    return load(() => realpathSync(file ?? (existsSync(direct) || extname(path) !== '' ? direct : `${direct}.harn`)), path)
   }
 }
 
-function load(file: string, path: string, root: string, sandbox: FileSandbox | undefined): Resolution {
+function load(find: () => string, path: string): Resolution {
   try {
-    const real = sandbox === undefined ? realpathSync(file) : sandbox.resolve(file, 'read', root)
+    const real = find()
     return { kind: 'source', key: real, text: readFileSync(real, 'utf8') }
   } catch (cause) {
     const reason = cause instanceof SandboxViolation ? cause.message : osErrorText(cause)
     return { kind: 'error', message: `Import error: cannot read '${path}': ${reason}` }
+  }
+}
+
+/** Packages were installed by whoever owns the project: they may lie above the folders of the run. */
+function confined(direct: string, path: string, folder: string, sandbox: FileSandbox): Resolution {
+  const candidates = extname(path) === '' ? [direct, `${direct}.harn`] : [direct]
+  for (const candidate of candidates) {
+    const real = judged(candidate, sandbox)
+    if (real instanceof SandboxViolation) {
+      const found = packageFile(path, folder)
+      return load(() => {
+        if (found === null) throw real
+        return realpathSync(found)
+      }, path)
+    }
+    if (isFile(real)) return load(() => real, path)
+  }
+  const found = packageFile(path, folder)
+  return load(() => realpathSync(found ?? (existsSync(direct) ? direct : candidates.at(-1)!)), path)
+}
+
+function judged(path: string, sandbox: FileSandbox): string | SandboxViolation {
+  try {
+    return sandbox.resolve(path, 'read', dirname(path))
+  } catch (cause) {
+    if (cause instanceof SandboxViolation) return cause
+    throw cause
   }
 }
 

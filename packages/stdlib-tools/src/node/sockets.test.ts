@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import WebSocket, { WebSocketServer } from 'ws'
 import { createRuntime } from '../runtime.js'
 import { nodeProviders } from './index.js'
+import { WebSockets } from './websocket.js'
 
 const open: { close: () => void }[] = []
 
@@ -199,6 +200,18 @@ describe('a server', () => {
     ).toEqual(['websocket_send: send buffer full', true, true])
   })
 
+  test.each(['127.evil.example', '127.0.0.1.evil.example', '0.0.0.0', '::', '::ffff:8.8.8.8', ''])(
+    'a confined run does not serve at %s',
+    async (host) => {
+      const sockets = new WebSockets({})
+      expect(await sockets.perform('ws_listen', { op: 'ws_listen', host, port: 0 }, new AbortController().signal)).toMatchObject({
+        ok: true,
+        value: { refused: true, code: 'EACCES' },
+      })
+      sockets.close()
+    },
+  )
+
   test('without a network it is reached within the run', async () => {
     const source = serving(`
       let c = websocket_connect(server.url + "/a", {auth: {bearer: "k"}})
@@ -293,4 +306,34 @@ test('sockets and servers of a run end with it', async () => {
     )
   })
   expect(await ended).toBeGreaterThan(0)
+})
+
+describe('HARN_EGRESS_… of whoever starts the run', () => {
+  const narrow = (source: string): Promise<unknown> =>
+    createRuntime({
+      providers: nodeProviders({
+        root: '/tmp',
+        env: { HARN_EGRESS_DEFAULT: 'deny', HARN_EGRESS_ALLOW: 'allowed.test', OPENAI_API_KEY: 'k' },
+        http: { policy: { denyPrivate: false } },
+      }),
+      grants: ['*'],
+    }).run(source)
+
+  test.each([
+    ['a socket', (url: string) => `websocket_connect("${url}")`],
+    ['events', (url: string) => `sse_receive(sse_connect("GET", "${url.replace('ws', 'http')}"), 5000)`],
+    ['a request', (url: string) => `http_get("${url.replace('ws', 'http')}")`],
+    ['a download', (url: string) => `http_download("${url.replace('ws', 'http')}", "bridle-none")`],
+    [
+      'a variable set before',
+      (url: string) => `[__env_set("HARN_EGRESS_DEFAULT", "allow"), http_get("${url.replace('ws', 'http')}")]`,
+    ],
+  ])('holds for %s, and no script widens it', async (_, work) => {
+    const asked: string[] = []
+    const url = await socketServer(() => asked.push('socket'))
+    const result = await narrow(`let f = { -> ${work(url)} }
+      return try { f() } catch (e) { to_string(e) }`)
+    expect(String(JSON.stringify(result))).toMatch(/egress blocked|EgressBlocked/)
+    expect(asked).toEqual([])
+  })
 })

@@ -10,6 +10,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { URL } from 'node:url'
+import ipaddr from 'ipaddr.js'
 import type { RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../clock.js'
@@ -31,6 +32,8 @@ interface Endpoint {
   readonly inbox: { readonly seq: number; readonly message: Message }[]
   nextSeq: number
   waiter: Waiter | null
+  /** Of the messages in `inbox`. */
+  bytes: number
   /** No further message will come. */
   ended: boolean
 }
@@ -51,6 +54,9 @@ interface Listener {
 const DEFAULT_CONNECT_MS = 30_000
 /** A socket whose messages nobody takes is not read any further. */
 const MOST_WAITING = 1024
+const MOST_BYTES_WAITING = 8 << 20
+/** Connections that nobody has accepted yet; further ones are refused. */
+const MOST_CONNECTIONS = 128
 
 export class WebSockets {
   private readonly policy: NetworkPolicy
@@ -131,12 +137,13 @@ export class WebSockets {
 
   private adopt(socket: WebSocket, kind: string): string {
     const key = `${kind}-${++this.made}`
-    const endpoint: Endpoint = { socket, inbox: [], nextSeq: 1, waiter: null, ended: false }
+    const endpoint: Endpoint = { socket, inbox: [], nextSeq: 1, waiter: null, bytes: 0, ended: false }
     this.endpoints.set(key, endpoint)
     const arrive = (message: Message): void => {
       if (endpoint.ended) return
       endpoint.inbox.push({ seq: endpoint.nextSeq++, message })
-      if (endpoint.inbox.length >= MOST_WAITING) socket.pause()
+      endpoint.bytes += sizeOf(message)
+      if (endpoint.inbox.length >= MOST_WAITING || endpoint.bytes >= MOST_BYTES_WAITING) socket.pause()
       endpoint.waiter?.settle()
     }
     socket.on('message', (data: RawData, isBinary: boolean) => {
@@ -185,8 +192,10 @@ export class WebSockets {
     const endpoint = this.endpoints.get(text(args['key']))
     if (endpoint === undefined) return answered(null)
     const after = number(args['after'], 0)
-    while ((endpoint.inbox[0]?.seq ?? Number.POSITIVE_INFINITY) <= after) endpoint.inbox.shift()
-    if (endpoint.socket.isPaused && endpoint.inbox.length < MOST_WAITING / 2) endpoint.socket.resume()
+    while ((endpoint.inbox[0]?.seq ?? Number.POSITIVE_INFINITY) <= after)
+      endpoint.bytes -= sizeOf(endpoint.inbox.shift()!.message)
+    const hasRoom = endpoint.inbox.length < MOST_WAITING / 2 && endpoint.bytes < MOST_BYTES_WAITING / 2
+    if (endpoint.socket.isPaused && hasRoom) endpoint.socket.resume()
     const look = (): Plain | undefined => {
       const next = endpoint.inbox[0]
       if (next !== undefined) return { seq: next.seq, ...next.message }
@@ -241,6 +250,7 @@ export class WebSockets {
     if (route === undefined) return reject(socket, '404 Not Found')
     if (route.bearer !== null && request.headers.authorization !== `Bearer ${route.bearer}`)
       return reject(socket, '401 Unauthorized')
+    if (listener.waiting.length >= MOST_CONNECTIONS) return reject(socket, '503 Service Unavailable')
     const upgrader = new Wss({ noServer: true, maxPayload: route.maxBytes, perMessageDeflate: false })
     upgrader.handleUpgrade(request, socket, head, (accepted) => {
       const key = this.adopt(accepted, 'accepted')
@@ -324,8 +334,9 @@ function closeWhenIdle(socket: WebSocket, idleMs: number): void {
   socket.on('close', () => clearTimeout(timer))
 }
 
+/** An address, for a name such as `127.example` leads wherever its owner wants. */
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 }
 
 function headersOf(request: IncomingMessage): Message {
@@ -342,6 +353,10 @@ function bytesOf(data: RawData): Uint8Array {
 
 function codeOf(cause: unknown): string {
   return String((cause as { readonly code?: unknown }).code ?? '')
+}
+
+function sizeOf({ data }: Message): number {
+  return typeof data === 'string' || data instanceof Uint8Array ? data.length : 0
 }
 
 function isNetworkProblem(cause: Error): boolean {

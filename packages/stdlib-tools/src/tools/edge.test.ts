@@ -45,6 +45,45 @@ describe('plainFromHost', () => {
     expect(() => plainFromHost(host)).toThrow(new NotDataError(message))
   })
 
+  test('a hole is nil, and an array of holes is refused', () => {
+    const few: unknown[] = []
+    few[2] = 1
+    expect(plainFromHost(few)).toEqual([null, null, 1])
+    const many: unknown[] = []
+    many[2 ** 32 - 2] = 1
+    expect(() => plainFromHost(many)).toThrow(new NotDataError('an array of 4294967295 with more than 10000 holes is not data'))
+  })
+
+  test('a few objects that stand for endless data are refused', () => {
+    let twice: unknown = 'x'
+    for (let i = 0; i < 60; i++) twice = [twice, twice]
+    expect(() => plainFromHost(twice)).toThrow(/more than 1000000 values/)
+  })
+
+  test('a promise that nobody waits for rejects in silence', async () => {
+    let rejected = false
+    const watch = (): void => void (rejected = true)
+    process.on('unhandledRejection', watch)
+    expect(() => plainFromHost({ inner: Promise.reject(new Error('lost')) })).toThrow('a promise is not data')
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', watch)
+    expect(rejected).toBe(false)
+  })
+
+  test('a schema that is its own alternative, many times, is asked once', () => {
+    const self = { $ref: '#' }
+    const schema = { anyOf: [self, self, self, self, { items: self }, { type: 'number' }] }
+    let opened = 0
+    const counting = new Proxy(schema, {
+      get: (target, key) => {
+        if (key === 'anyOf') opened++
+        return Reflect.get(target, key) as unknown
+      },
+    })
+    expect(plainFromHost([1, [2]], counting)).toEqual([float(1), [float(2)]])
+    expect(opened).toBeLessThan(50)
+  })
+
   test('a cycle is refused', () => {
     const cycle: unknown[] = []
     cycle.push(cycle)

@@ -6,6 +6,10 @@ import type { Plain } from '@bridle/vm'
 import type { JsonSchema } from './schema.js'
 
 const MAX_DEPTH = 500
+/** An array of two values can say that it has four thousand million; what stands between takes as long to go through as if it were there. */
+const MAX_HOLES = 10_000
+/** Values that are copied once more, because what they are in is there several times: a few objects can stand for more than fits into any memory. */
+const MAX_REPEATED = 1_000_000
 
 /** What a host gave is not data: a function, a cycle, a promise inside a list, an integer of more than 64 bits. */
 export class NotDataError extends Error {
@@ -17,10 +21,25 @@ export class NotDataError extends Error {
  * an ArrayBuffer are bytes), an object with toJSON what that says. By schema, a `number` is a float even when it is integral; without one an integral number is an int.
  */
 export function plainFromHost(value: unknown, schema?: JsonSchema): Plain {
-  return convert(value, schema, schema, 0)
+  return convert(value, schema, { schema, seen: new Set(), repeated: 0 }, 0)
 }
 
-function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): Plain {
+interface Whole {
+  /** The whole schema, which references count from. */
+  readonly schema: JsonSchema | undefined
+  /** Lists and records that were copied. */
+  readonly seen: Set<unknown>
+  /** Values of those that were copied again. */
+  repeated: number
+}
+
+function visit(root: Whole, value: unknown, size: number): void {
+  if (!root.seen.has(value)) root.seen.add(value)
+  else if ((root.repeated += size + 1) > MAX_REPEATED)
+    throw new NotDataError(`data in which the same objects stand for more than ${MAX_REPEATED} values is too large`)
+}
+
+function convert(value: unknown, schema: JsonSchema | undefined, root: Whole, depth: number): Plain {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -29,7 +48,7 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
       if (BigInt.asIntN(64, value) !== value) throw new NotDataError('an integer of more than 64 bits is not data')
       return value
     case 'number':
-      return numberBySchema(value, schema, root)
+      return numberBySchema(value, schema, root.schema)
     case 'undefined':
       return null
     case 'function':
@@ -41,10 +60,10 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
   if (value instanceof Uint8Array) return value
   if (value instanceof ArrayBuffer) return new Uint8Array(value)
   if (depth > MAX_DEPTH) throw new NotDataError(`data is nested deeper than ${MAX_DEPTH}, or contains itself`)
-  if (Array.isArray(value)) return value.map((item, at) => convert(item, itemSchema(schema, root, at), root, depth + 1))
-  if (isNumbers(value)) return [...value].map((item) => convert(item, itemSchema(schema, root, 0), root, depth + 1))
+  if (Array.isArray(value)) return list(value, value, schema, root, depth)
+  if (isNumbers(value)) return list(value, [...value], schema, root, depth)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
-  if (value instanceof Set) return [...value].map((item) => convert(item, itemSchema(schema, root, 0), root, depth + 1))
+  if (value instanceof Set) return list(value, [...value], schema, root, depth)
   if (value instanceof Map)
     return record(
       [...value].map(([key, item]: [unknown, unknown]) => [String(key), item] as const),
@@ -52,46 +71,65 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: JsonSchem
       root,
       depth,
     )
-  if (value instanceof Promise) throw new NotDataError('a promise is not data')
+  if (value instanceof Promise) {
+    // Nobody else waits for it: what it rejects with would end the process.
+    value.catch(() => {})
+    throw new NotDataError('a promise is not data')
+  }
   const { toJSON } = value as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') return convert((toJSON as () => unknown).call(value), schema, root, depth + 1)
   if (value instanceof Error) return { name: value.name, message: value.message }
-  return record(Object.entries(value as object), schema, root, depth)
+  const entries = Object.entries(value as object)
+  visit(root, value, entries.length)
+  return record(entries, schema, root, depth)
 }
 
 function isNumbers(value: unknown): value is Float64Array | BigInt64Array {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
 }
 
+function list(value: unknown, items: readonly unknown[], schema: JsonSchema | undefined, root: Whole, depth: number): Plain {
+  const out: Plain[] = []
+  let holes = 0
+  visit(root, value, items.length)
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at]
+    if (item === undefined && !(at in items) && ++holes > MAX_HOLES)
+      throw new NotDataError(`an array of ${items.length} with more than ${MAX_HOLES} holes is not data`)
+    out.push(convert(item, itemSchema(schema, root.schema, at), root, depth + 1))
+  }
+  return out
+}
+
 function record(
   entries: readonly (readonly [string, unknown])[],
   schema: JsonSchema | undefined,
-  root: JsonSchema | undefined,
+  root: Whole,
   depth: number,
 ): Plain {
   const out = Object.create(null) as { [key: string]: Plain }
   for (const [key, item] of entries) {
-    if (item !== undefined) out[key] = convert(item, propertySchema(schema, root, key), root, depth + 1)
+    if (item !== undefined) out[key] = convert(item, propertySchema(schema, root.schema, key), root, depth + 1)
   }
   return out
 }
 
 function numberBySchema(value: number, schema: JsonSchema | undefined, root: JsonSchema | undefined): Plain {
   if (!Number.isSafeInteger(value) || Object.is(value, -0)) return new HarnFloat(value)
-  const types = typesOf(schema, root, 0)
+  const types = new Set<string>()
+  addTypes(types, schema, root, new Set())
   return types.has('number') && !types.has('integer') ? new HarnFloat(value) : value
 }
 
-/** The JSON types that a schema allows, through references and alternatives. */
-function typesOf(schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): ReadonlySet<string> {
-  const types = new Set<string>()
+/** Adds the JSON types that a schema allows, through references and alternatives. A schema may be one of its own alternatives. */
+function addTypes(types: Set<string>, schema: JsonSchema | undefined, root: JsonSchema | undefined, seen: Set<JsonSchema>): void {
   const found = resolveRef(schema, root)
-  if (found === undefined || depth > 20) return types
+  if (found === undefined || seen.has(found)) return
+  seen.add(found)
   const { type } = found
   if (typeof type === 'string') types.add(type)
   if (Array.isArray(type)) for (const each of type) types.add(String(each))
-  for (const branch of branchesOf(found)) for (const each of typesOf(branch, root, depth + 1)) types.add(each)
-  return types
+  for (const branch of branchesOf(found)) addTypes(types, branch, root, seen)
 }
 
 function branchesOf(schema: JsonSchema): JsonSchema[] {
@@ -121,14 +159,15 @@ function search(
   schema: JsonSchema | undefined,
   root: JsonSchema | undefined,
   find: (schema: JsonSchema) => JsonSchema | undefined,
-  depth = 0,
+  seen: Set<JsonSchema> = new Set(),
 ): JsonSchema | undefined {
   const found = resolveRef(schema, root)
-  if (found === undefined || depth > 20) return undefined
+  if (found === undefined || seen.has(found)) return undefined
+  seen.add(found)
   const direct = find(found)
   if (direct !== undefined) return direct
   for (const branch of branchesOf(found)) {
-    const inner = search(branch, root, find, depth + 1)
+    const inner = search(branch, root, find, seen)
     if (inner !== undefined) return inner
   }
   return undefined

@@ -363,13 +363,16 @@ const HTTP_DATE =
   /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/
 const LAST_YEAR = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d+) ([\d:]{8}) (\d{4})$/
 
+/** Services have names of their own for keys: `x-goog-api-key`, `private-token`, `x-amz-security-token`. */
+const LIKE_A_CREDENTIAL = /auth|cookie|credential|key|passw|secret|session|signature|token/i
+
 /** The request that a redirect asks for; credentials stay with their origin. */
 export function redirected(plan: RequestPlan, status: number, target: URL): RequestPlan {
   const toGet = (status === 303 && plan.method !== 'HEAD') || ((status === 301 || status === 302) && plan.method === 'POST')
   const from = new URL(plan.url)
   const elsewhere = from.host !== target.host || from.protocol !== target.protocol
   const headers = Object.entries(plan.headers).filter(([name]) => {
-    if (elsewhere && isSensitiveHeader(name)) return false
+    if (elsewhere && (isSensitiveHeader(name) || LIKE_A_CREDENTIAL.test(name))) return false
     return !(toGet && /^content-/i.test(name))
   })
   return {
