@@ -27,6 +27,14 @@ Calls are numbered from 1 in the order in which the run makes them; --list shows
 Exit code: that of the recorded run, 1 when the replay goes another way, 0 when it was stopped by --until.
 `
 
+const RESUME_HELP = `
+FILE is a snapshot, or the journal of a run whose process ended before it did (\`bridle run --record\`), which is continued.
+What was under way is asked for again; what was printed before is not printed again. Of a journal, a call that may have happened and
+may not be made twice fails with unknown_outcome, unless --unknown retry is given.
+The run may do what it was allowed when it was written down, and no more than the flags say; --widen leaves the first out.
+Exit code: that of the run; 1 when FILE is refused.
+`
+
 const SNAPSHOT_HELP = `
 Without --at and --on-interrupt it stops where the run first waits: for a call that takes time, or a timer. What is under way
 there is given up and asked for again by \`bridle resume\`. Given a snapshot, it goes on from that one.
@@ -153,13 +161,17 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     })
 
   limitFlags(
-    widenFlag(authorityFlags(add('resume <snapshot>', 'go on with a run that was written down'))).option(
-      '--json',
-      'print one JSON document about the run instead of its output',
-    ),
+    widenFlag(authorityFlags(add('resume <file>', 'go on with a run from its snapshot, or from the journal that a crash left')))
+      .addOption(
+        new Option('--unknown <what>', 'becomes of calls of a journal that may have happened and may not be made twice').choices([
+          'fail',
+          'retry',
+        ]),
+      )
+      .option('--json', 'print one JSON document about the run instead of its output'),
   )
     .option('--snapshot <file>', 'write the run down when it is interrupted')
-    .addHelpText('after', '\nWhat was under way is asked for again; what was printed before is not printed again.\n')
+    .addHelpText('after', RESUME_HELP)
     .action(async (file: string, options: ResumeFlags) => {
       const { resumeCommand } = await import('./commands/resume.js')
       done(await resumeCommand(file, options))

@@ -17,6 +17,7 @@ import type { HashHex } from './journal-trace.js'
 import { categorizedError, messageOf } from './providers/provider.js'
 import { ToolError, isToolError } from './tools/errors.js'
 import type { EffectCall, PerformEffect } from './providers/provider.js'
+import type { RunAuthority } from './run-authority.js'
 
 /** What the driver needs of a machine. */
 export interface DrivenMachine {
@@ -76,6 +77,8 @@ export interface DriveOptions {
     | { readonly kind: 'start'; readonly input: Plain; readonly globals?: StartFacts['globals']; readonly limits?: Limits }
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly perform: PerformEffect
+  /** Written down where a run goes on. */
+  readonly authority?: RunAuthority | undefined
   readonly clock: Clock
   readonly runId: string
   readonly journal?: Journal | undefined
@@ -210,7 +213,8 @@ export class Driver {
       })
       return this.enter(() => this.machine.start(fromPlain(input), now))
     }
-    this.log({ type: 'restore', now })
+    const { authority } = this.options
+    this.log({ type: 'restore', now, ...(authority === undefined ? {} : { authority }) })
     for (const { id, outcome } of begin.arrived) {
       this.pending.set(id, outcome)
       this.arrived.push(id)

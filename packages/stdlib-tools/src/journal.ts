@@ -26,6 +26,8 @@ export type JournalEntry =
       readonly sources?: ProgramSources
       /** What the run may do; absent in journals of versions that did not say. */
       readonly authority?: RunAuthority
+      /** Nothing was changed, and nothing is to be where it goes on. */
+      readonly dryRun?: boolean
     }
   /** `globals` and `limits` are what else decides how the run goes. */
   | {
@@ -35,8 +37,11 @@ export type JournalEntry =
       readonly globals?: { readonly [name: string]: Plain }
       readonly limits?: Limits
     }
-  /** The run goes on from a snapshot; only the part behind it can be replayed, from that snapshot. */
-  | { readonly type: 'restore'; readonly now: number }
+  /**
+   * The run goes on from a snapshot; only the part behind it can be replayed, from that snapshot. In the middle of a journal: in another
+   * process, with the authority of there.
+   */
+  | { readonly type: 'restore'; readonly now: number; readonly authority?: RunAuthority }
   | { readonly type: 'effect'; readonly id: number; readonly kind: string; readonly args: Plain }
   | { readonly type: 'answer'; readonly id: number; readonly outcome: EffectOutcome }
   | { readonly type: 'resume'; readonly id: number | null; readonly outcome: EffectOutcome | null; readonly now: number }
@@ -66,6 +71,7 @@ export class JournalFormatError extends Error {
 export function encodeEntry(entry: JournalEntry): string {
   switch (entry.type) {
     case 'run':
+    case 'restore':
       return JSON.stringify({
         ...entry,
         ...(entry.authority === undefined ? {} : { authority: authorityToJson(entry.authority) }),
@@ -115,7 +121,8 @@ export function decodeEntry(line: string): JournalEntry {
         format: JOURNAL_FORMAT,
         ...known,
         ...(sources === null ? {} : { sources }),
-        ...(raw['authority'] === undefined ? {} : { authority: authorityOf(raw['authority']) }),
+        ...authorityIn(raw),
+        ...(raw['dryRun'] === true ? { dryRun: true } : {}),
       }
     }
     case 'start':
@@ -127,7 +134,7 @@ export function decodeEntry(line: string): JournalEntry {
         ...(raw['limits'] === undefined ? {} : { limits: limitsOf(raw['limits']) }),
       }
     case 'restore':
-      return { type: 'restore', now: number('now') }
+      return { type: 'restore', now: number('now'), ...authorityIn(raw) }
     case 'effect':
       return { type: 'effect', id: number('id'), kind: text('kind'), args: plainFromJson(raw['args'] ?? null) }
     case 'answer':
@@ -145,12 +152,19 @@ export function decodeEntry(line: string): JournalEntry {
   }
 }
 
-function authorityOf(raw: unknown): RunAuthority {
+function authorityIn({ type, authority }: Record<string, unknown>): { readonly authority?: RunAuthority } {
+  if (authority === undefined) return {}
   try {
-    return authorityFromJson(raw)
+    return { authority: authorityFromJson(authority) }
   } catch (cause) {
-    throw new JournalFormatError(`journal entry "run": ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw new JournalFormatError(`journal entry "${String(type)}": ${cause instanceof Error ? cause.message : String(cause)}`)
   }
+}
+
+/** What the run of a journal may do where that ends; null: it does not say. */
+export function lastAuthority(entries: readonly JournalEntry[]): RunAuthority | null {
+  const last = entries.findLast((entry) => (entry.type === 'run' || entry.type === 'restore') && entry.authority !== undefined)
+  return last?.type === 'run' || last?.type === 'restore' ? (last.authority ?? null) : null
 }
 
 function recordOf(data: Plain): { readonly [name: string]: Plain } {

@@ -13,6 +13,8 @@ import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
 import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
+import { isSameData } from './run-authority.js'
+import type { RunAuthority } from './run-authority.js'
 
 export interface RecordedCall {
   /** Number of the call within the run. */
@@ -71,6 +73,8 @@ export interface ReplayOptions {
   readonly edits?: ReadonlyMap<number, EffectOutcome>
   /** The journal may end anywhere, and may have been gone on with by other processes (`restore` entries in its middle). */
   readonly isOpen?: boolean
+  /** The machine as another process went on with it: under an authority that is not the one of before. */
+  readonly restored?: (machine: DrivenMachine, authority: RunAuthority, answer: AnswerEffect) => DrivenMachine
 }
 
 export function replay(options: ReplayOptions & { readonly isOpen?: false }): Exclude<ReplayEnd, { readonly kind: 'open' }>
@@ -118,6 +122,8 @@ class Replayer {
   private divergence: Divergence | null = null
   private stop: { readonly next: RecordedCall; readonly place: ScriptPlace | null } | null = null
   private exitCode: number | null = null
+  /** What the recorded run was allowed at this place; null: the recording does not say. */
+  private authority: RunAuthority | null = null
   private output = ''
 
   constructor(options: ReplayOptions) {
@@ -129,7 +135,11 @@ class Replayer {
 
   run(): ReplayEnd {
     const answer: AnswerEffect = (effect, id) => this.answer(effect, id)
-    if (this.peek()?.type === 'run') this.at++
+    const head = this.peek()
+    if (head?.type === 'run') {
+      this.at++
+      this.authority = head.authority ?? null
+    }
     const first = this.peek()
     if (first?.type === 'restore') {
       return this.exhausted('the recording begins in the middle of a run, which was resumed from a snapshot')
@@ -217,8 +227,12 @@ class Replayer {
 
   /** What another process asked for again when it took the run over is pending here already; its answers come by `resume`. */
   private skipRestores(): void {
-    while (this.options.isOpen === true && this.peek()?.type === 'restore') {
+    for (let entry = this.peek(); this.options.isOpen === true && entry?.type === 'restore'; entry = this.peek()) {
       this.at++
+      const { authority } = entry
+      if (authority !== undefined && this.authority !== null && !isSameData(authority, this.authority))
+        this.machine = this.options.restored?.(this.machine, authority, (effect, id) => this.answer(effect, id)) ?? this.machine
+      this.authority = authority ?? this.authority
       const pending = new Set(this.machine.pendingEffects?.().map(({ id }) => id))
       for (let next = this.peek(); next?.type === 'effect' && pending.has(next.id); next = this.peek()) {
         this.noteExit(next.kind, next.args as Effect['args'])

@@ -184,6 +184,7 @@ export class Run {
           },
         }),
       begin: parts.begin,
+      authority: parts.authority,
       perform: (effect, call) => (this.services ??= this.openServices()).perform(effect, call),
       clock,
       runId: parts.runId,
@@ -267,7 +268,9 @@ export class Run {
       if (journal !== undefined) {
         // The hash is asked for only here: making it loads a library, which a plain run has no use for.
         const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
-        appendTo(journal, { type: 'run', ...head, sources: withoutStd(program.sources), authority: this.parts.authority })
+        const { authority, dryRun } = this.parts
+        const more = { sources: withoutStd(program.sources), authority, ...(dryRun ? { dryRun } : {}) }
+        appendTo(journal, { type: 'run', ...head, ...more })
       }
       const result = this.resultOf(await this.driver.run())
       this.recorder?.end(result.status, complaintOf(result))

@@ -49,7 +49,7 @@ import { PendingResults } from './executors/pending.js'
 import type { ScriptTool, ToolOutcome } from './executors/index.js'
 import { compileProgram, renderDiagnostic, withBuiltins } from './front-end.js'
 import { hashHex as nobleHash, hashTexts, sha256Hex } from './hash.js'
-import { JournalFormatError } from './journal.js'
+import { JournalFormatError, lastAuthority } from './journal.js'
 import type { Journal, JournalEntry } from './journal.js'
 import { decodeKept, encodeKept, nameOfKept } from './kept-programs.js'
 import type { ProgramCache } from './kept-programs.js'
@@ -69,7 +69,7 @@ import type { Constraint } from './policy/constraints.js'
 import { grantScope, importCeilings } from './policy/grants.js'
 import type { ImportGrants, ToolGrants } from './policy/grants.js'
 import { RunKeeper, continueFrom } from './runs/keeper.js'
-import type { KeeperParts, Recovered } from './runs/keeper.js'
+import type { KeeperParts, Recovered, RunBeginning } from './runs/keeper.js'
 import type { RunKeeping, UnknownCall, UnknownDecision } from './runs/worker.js'
 import { heldScopes, isSameData, joinedAuthority, widenings } from './run-authority.js'
 import type { Confinement, RunAuthority } from './run-authority.js'
@@ -474,24 +474,34 @@ export class Runtime {
   }
 
   private continuing({ widen = false, ...options }: Omit<RecoverOptions, 'onUnknownOutcome' | 'runIds'>): KeeperParts<Module> {
+    // What the run was refused then, it is refused again, or its journal would not fit.
+    const makersOf = (
+      module: Module,
+      { runId, globals, limits }: RunBeginning,
+      answer: RunPerform,
+      recorded: RunAuthority | null,
+    ): MachineMakers => {
+      const authority = recorded ?? this.authorityOf(options)
+      const settings = { ...options, runId, globals, limits: { ...limits, ...options.limits }, authority }
+      return this.makers(this.narrowed(module, authority), settings, answer)
+    }
     return {
       host: this.host,
       hashHex: this.hashHex,
       moduleOf: (entries) => this.moduleOfRecording(entries),
-      check: ({ authority }) => void this.resumed(authority, options, widen),
-      machine: (module, { runId, globals, limits, authority }, answer) => {
-        // What the run was refused then, it is refused again, or its journal would not fit.
-        const recorded = authority ?? this.authorityOf(options)
-        const settings = { ...options, runId, globals, limits: { ...limits, ...options.limits }, authority: recorded }
-        return this.makers(this.narrowed(module, recorded), settings, answer).fresh()
-      },
-      launch: (module, { runId, input, globals, limits, startedAt, authority }, { machine, output, arrived, journal }) =>
-        this.launch(
+      check: ({ lastAuthority: last }) => void this.resumed(last, options, widen),
+      machine: (module, began, answer) => makersOf(module, began, answer, began.authority).fresh(),
+      restored: (module, began, answer, { machine, authority }) =>
+        makersOf(module, began, answer, authority).restored(machine.snapshot()),
+      launch: (module, { runId, input, globals, limits, startedAt, lastAuthority: last, dryRun }, state) => {
+        const { machine, output, arrived, journal } = state
+        return this.launch(
           module,
           { kind: 'restored', arrived },
-          { input, runId, output, entries: [], startedAt, machine, authority: this.resumed(authority, options, widen) },
-          { ...options, globals, limits: { ...limits, ...options.limits }, journal },
-        ),
+          { input, runId, output, entries: [], startedAt, machine, authority: this.resumed(last, options, widen) },
+          { ...options, globals, limits: { ...limits, ...options.limits }, journal, dryRun },
+        )
+      },
     }
   }
 
@@ -539,9 +549,9 @@ export class Runtime {
     const recorded = first?.type === 'start' ? first : null
     const run = entries.find((entry) => entry.type === 'run')
     // Nothing is performed: what counts is what the run was refused then. Without a word about that, it is what the host says.
-    const before = run?.type === 'run' ? (run.authority ?? null) : null
+    const began = run?.type === 'run' ? (run.authority ?? null) : null
     const own = this.authorityOf(options)
-    const authority = before ?? own
+    const authority = began ?? own
     const settings: MachineSettings = {
       authority,
       ...(run?.type === 'run' ? { runId: run.runId } : {}),
@@ -562,6 +572,8 @@ export class Runtime {
         )
         return options.machine?.(makers) ?? makers.fresh()
       },
+      restored: (machine, now, answer) =>
+        this.makers(this.narrowed(module, now), { ...settings, authority: now }, answer).restored(machine.snapshot()),
       entries,
       hashHex: this.hashHex,
     })
@@ -570,11 +582,13 @@ export class Runtime {
     if (end.kind !== 'stopped') return end
     const { machine, ...stopped } = end
     const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
+    const before = lastAuthority(entries)
     const resumed = options.widen === true ? own : before === null ? null : joinedAuthority(before, own)
     const from = { runId: run?.type === 'run' ? run.runId : this.makeRunId(), input: recorded?.input ?? null, authority: resumed }
+    const whole = { ...settings, dryRun: run?.type === 'run' && run.dryRun === true }
     return {
       ...stopped,
-      snapshot: machine === null ? null : () => this.pack(module, from, settings, { ...state, machine: machine.snapshot() }),
+      snapshot: machine === null ? null : () => this.pack(module, from, whole, { ...state, machine: machine.snapshot() }),
     }
   }
 

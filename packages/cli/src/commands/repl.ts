@@ -11,6 +11,7 @@ import { authorityOf, withLock } from '../authority.js'
 import type { AuthorityFlags } from '../authority.js'
 import { EXIT_FAILURE } from '../errors.js'
 import { commandRuntime } from '../host.js'
+import { printable } from '../printable.js'
 import { Memory } from '../repl/memory.js'
 import { Session } from '../repl/session.js'
 import { VERSION } from '../version.js'
@@ -38,32 +39,55 @@ const MOST_HISTORY = 1000
 export async function replCommand(flags: AuthorityFlags): Promise<number> {
   const memory = new Memory()
   const runtime = commandRuntime({ terminal: true, memory, authority: await withLock(authorityOf(flags), flags, '<repl>') })
+  const streams: PromptStreams = {
+    input: process.stdin,
+    output: process.stdout,
+    errors: process.stderr,
+    interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
+    history: { read: readHistory, write: writeHistory },
+  }
   const session = new Session({
     runtime,
     memory,
-    print: (text) => process.stdout.write(text),
-    complain: (text) => process.stderr.write(text),
+    print: (text) => streams.output.write(text),
+    complain: (text) => streams.errors.write(text),
   })
   const builtins = [...runtime.registry.builtins.keys()].filter((name) => !name.startsWith('__'))
   const methods = [...new Set([...runtime.registry.methods.values()].flatMap((table) => [...table.keys()]))]
   const complete = (line: string): [string[], string] => completions(line, { session, builtins, methods })
-  return new Prompt(session, complete).run()
+  return new Prompt(session, complete, streams).run()
 }
 
-class Prompt {
+export interface PromptStreams {
+  readonly input: NodeJS.ReadableStream
+  readonly output: NodeJS.WritableStream
+  readonly errors: NodeJS.WritableStream
+  /** Whether a person types. */
+  readonly interactive: boolean
+  readonly history: { readonly read: () => string[]; readonly write: (history: readonly string[]) => void }
+}
+
+export class Prompt {
   private readonly session: Session
+  private readonly streams: PromptStreams
   private readonly lines: Interface
-  private readonly interactive = process.stdin.isTTY === true && process.stdout.isTTY === true
+  private readonly interactive: boolean
   private entry: string[] = []
+  /** Lines that were typed and not taken yet. */
+  private typed: string[] = []
+  private isClosed = false
+  private wake: () => void = () => {}
   private running: AbortController | null = null
   private failed = false
 
-  constructor(session: Session, complete: (line: string) => [string[], string]) {
+  constructor(session: Session, complete: (line: string) => [string[], string], streams: PromptStreams) {
     this.session = session
+    this.streams = streams
+    this.interactive = streams.interactive
     this.lines = createInterface({
-      input: process.stdin,
+      input: streams.input,
       ...(this.interactive
-        ? { output: process.stdout, completer: complete, history: readHistory(), historySize: MOST_HISTORY }
+        ? { output: streams.output, completer: complete, history: streams.history.read(), historySize: MOST_HISTORY }
         : {}),
       terminal: this.interactive,
     })
@@ -72,17 +96,31 @@ class Prompt {
   /** Exit code: 1 when input that no person typed had an entry that failed. */
   async run(): Promise<number> {
     const { lines } = this
-    if (this.interactive) process.stdout.write(`Bridle ${VERSION}. :help explains, :quit ends.\n`)
+    if (this.interactive) this.streams.output.write(`Bridle ${VERSION}. :help explains, :quit ends.\n`)
     lines.on('SIGINT', () => this.interrupt())
-    lines.on('history', (history: string[]) => writeHistory(history))
+    lines.on('history', (history: string[]) => this.streams.history.write(history))
+    lines.on('line', (line) => {
+      this.typed.push(line)
+      this.wake()
+    })
+    lines.once('close', () => {
+      this.isClosed = true
+      this.wake()
+    })
     this.ask()
-    for await (const line of lines) {
+    for (let line = await this.next(); line !== null; line = await this.next()) {
       if (!(await this.take(line))) break
       this.ask()
     }
     if (this.entry.length > 0) await this.finish()
     lines.close()
     return this.failed && !this.interactive ? EXIT_FAILURE : 0
+  }
+
+  /** Null at the end of the input. */
+  private async next(): Promise<string | null> {
+    while (this.typed.length === 0 && !this.isClosed) await new Promise<void>((resolve) => (this.wake = resolve))
+    return this.typed.shift() ?? null
   }
 
   private ask(): void {
@@ -92,13 +130,21 @@ class Prompt {
   }
 
   private interrupt(): void {
+    // What stands on the line would otherwise begin the next one, with the cursor in front of it; lines typed ahead go the same way.
+    this.clearLine()
+    this.typed = []
     if (this.running !== null) {
       this.running.abort(new Error('interrupted'))
       return
     }
     this.entry = []
-    process.stdout.write('\n')
+    this.streams.output.write('^C\n')
     this.ask()
+  }
+
+  private clearLine(): void {
+    this.lines.write(null, { ctrl: true, name: 'e' })
+    this.lines.write(null, { ctrl: true, name: 'u' })
   }
 
   /** False: the prompt is left. */
@@ -168,12 +214,12 @@ class Prompt {
   }
 
   private print(text: string): void {
-    process.stdout.write(text)
+    this.streams.output.write(printable(text))
   }
 
   private complain(text: string): void {
     this.failed = true
-    process.stderr.write(text)
+    this.streams.errors.write(printable(text))
   }
 }
 

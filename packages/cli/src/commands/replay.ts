@@ -103,7 +103,8 @@ async function openProgram(
   return { runtime, module, script, isWidening }
 }
 
-function readRecording(path: string): JournalEntry[] {
+/** Throws UsageError and CommandError. */
+export function readRecording(path: string): JournalEntry[] {
   try {
     return readJournal(path)
   } catch (cause) {

@@ -1,8 +1,8 @@
-// `bridle resume SNAPSHOT`: goes on with a run that was written down, from where it waited. What was under way then is asked for
+// `bridle resume SNAPSHOT|RECORDING`: goes on with a run that was written down, from where it waited. What was under way then is asked for
 // again, with the same idempotency key; what was printed before is not printed again.
 
 import { readFileSync } from 'node:fs'
-import { CompileError, SnapshotError, describeSnapshot } from '@bridle/stdlib-tools'
+import { CompileError, SnapshotError, describeSnapshot, lastAuthority } from '@bridle/stdlib-tools'
 import type { Module, Runtime } from '@bridle/stdlib-tools'
 import { LinkError } from '@bridle/vm'
 import { CommandError, UsageError, unreadable } from '../errors.js'
@@ -12,11 +12,19 @@ import { perform } from '../perform.js'
 import type { RunFlags } from '../program.js'
 import { resumingAuthority, tellWidened } from '../resuming.js'
 import type { ResumingFlags } from '../resuming.js'
+import { readRecording } from './replay.js'
+import { continuedFile } from './run-options.js'
 import { limitsOf } from './run.js'
 
-export type ResumeFlags = ResumingFlags & Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'snapshot'>
+export interface ResumeFlags extends ResumingFlags, Pick<RunFlags, 'json' | 'fuel' | 'timeout' | 'maxHeap' | 'snapshot'> {
+  /** What becomes of calls of a recording that have no outcome and may not be made twice. */
+  readonly unknown?: 'fail' | 'retry'
+}
 
 export async function resumeCommand(file: string, options: ResumeFlags): Promise<number> {
+  if (readBytes(file)[0] !== SNAPSHOT_MARK) return resumeRecording(file, options)
+  if (options.unknown !== undefined)
+    throw new UsageError('--unknown is for recordings; a snapshot asks again for what was under way')
   const { bytes, runtime, module, script, widen } = await openSnapshot(file, options)
   return perform({
     module,
@@ -24,6 +32,51 @@ export async function resumeCommand(file: string, options: ResumeFlags): Promise
     launch: ({ dryRun: _, ...start }) => refusing(file, () => runtime.resume(bytes, { ...start, module, widen })),
     json: options.json === true,
     dryRun: false,
+    timeoutMs: options.timeout ?? null,
+    snapshotFile: options.snapshot ?? null,
+  })
+}
+
+/** The first byte of a snapshot; no script and no recording begins with it. */
+export const SNAPSHOT_MARK = 0x89
+
+/**
+ * Goes on with a run whose process ended before it did, from its journal: played to the place where that ends, with nothing performed, and
+ * from there on like any other. The journal is continued.
+ */
+async function resumeRecording(file: string, options: ResumeFlags): Promise<number> {
+  const entries = readRecording(file)
+  const [head] = entries
+  const last = entries.at(-1)
+  if (head?.type !== 'run') throw new CommandError(`${file} is neither a snapshot nor the journal of a run`, { file })
+  if (last?.type === 'end')
+    throw new CommandError(`the run of ${file} has ended (${last.kind}); there is nothing to go on with`, { file })
+  if (head.sources === undefined)
+    throw new UsageError(`${file} has no sources; it can be gone on with by a program only`, { file })
+  const { key, text } = head.sources.entry
+  const before = lastAuthority(entries)
+  const { authority, isWidening: widen } = await resumingAuthority(options, { before, script: key })
+  const runtime = commandRuntime({ script: key, terminal: true, args: [], limits: limitsOf(options), authority })
+  if (widen && before !== null) tellWidened(runtime, before, authority)
+  const module = refusing(file, () => runtime.moduleOfRecording(entries))
+  return perform({
+    module,
+    script: { key, shown: key, text },
+    launch: ({ dryRun: _, ...start }) => {
+      const found = refusing(file, () =>
+        runtime.continueRecording(entries, {
+          ...start,
+          widen,
+          journal: continuedFile(file),
+          onUnknownOutcome: () => options.unknown ?? 'fail',
+        }),
+      )
+      if (found.kind === 'resumed') return found.run
+      if (found.kind === 'failed') throw new CommandError(`${file} cannot be gone on with: ${found.reason}`, { file })
+      throw new CommandError(`the run of ${file} has ended (${found.status}); there is nothing to go on with`, { file })
+    },
+    json: options.json === true,
+    dryRun: head.dryRun === true,
     timeoutMs: options.timeout ?? null,
     snapshotFile: options.snapshot ?? null,
   })

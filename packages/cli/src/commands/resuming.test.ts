@@ -1,9 +1,10 @@
 // What a run may do that goes on: by `resume`, `snapshot` and `replay -o`, and what `--widen` says. The commands are called as the command
 // line calls them, in this process.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { continuedJournal, fileJournal, readJournal } from '@bridle/stdlib-tools/node'
 import { readDocument, writeDocument } from '@bridle/vm'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { begin } from '../begin.js'
@@ -216,5 +217,111 @@ describe('a recording carries it, too', () => {
     expect(await bridle('run', '--root', inside, '--record', journal, script)).toMatchObject({ out: 'in a\n' })
     expect(await bridle('replay', journal, '--edit', '1={"data": "edited"}', script)).toMatchObject({ code: 0, out: 'edited\n' })
     expect(await bridle('replay', '--edit', '1={"data": "edited"}', journal, script)).toMatchObject({ code: 0, out: 'edited\n' })
+  })
+})
+
+describe('a run whose process ended goes on from its journal', () => {
+  const data = join(inside, 'a.txt')
+  const written = join(folder, 'written.txt')
+  const code = `println("one")
+println(read_file("${data}"))
+sleep(1ms)
+append_file("${written}", "w")
+println(random_int(1, 1000000))
+println(argv)
+`
+  interface Ended {
+    readonly status: string
+    readonly output: string
+  }
+  const recorded = async (name: string, ...flags: readonly string[]): Promise<readonly string[]> => {
+    rmSync(written, { force: true })
+    const journal = join(folder, `${name}.jsonl`)
+    expect(await bridle('run', ...flags, '--record', journal, '-e', code, '--', 'word')).toMatchObject({ code: 0 })
+    return readFileSync(journal, 'utf8').trimEnd().split('\n')
+  }
+  const cut = (name: string, text: string): string => {
+    const path = join(folder, `${name}.cut.jsonl`)
+    writeFileSync(path, text)
+    return path
+  }
+
+  test('wherever it was cut off, also in the middle of a line', async () => {
+    const lines = await recorded('cuts')
+    for (let at = 2; at < lines.length - 1; at++) {
+      const whole = `${lines.slice(0, at).join('\n')}\n`
+      for (const rest of ['', lines[at]!.slice(0, 20), lines[at]!.slice(0, -1)]) {
+        const journal = cut('cuts', whole + rest)
+        const { out } = await bridle('resume', '--unknown', 'retry', '--json', journal)
+        const ended = JSON.parse(out) as Ended
+        expect(ended).toMatchObject({ status: 'done', output: expect.stringMatching(/^one\nin a\n\d+\n\[word\]\n$/) as string })
+        // The journal is whole again: it replays, and there is nothing to go on with.
+        expect(await bridle('replay', journal)).toMatchObject({ code: 0, out: ended.output, err: '' })
+        expect(await bridle('resume', journal)).toMatchObject({ code: 1, err: expect.stringContaining('has ended') as string })
+      }
+    }
+  })
+
+  test('what was printed is not printed again, and what may have happened is not done again', async () => {
+    const lines = await recorded('unknown')
+    const intent = lines.findIndex((line) => line.includes('"fs.write"'))
+    const journal = (): string => cut('unknown', `${lines.slice(0, intent + 1).join('\n')}\n`)
+    rmSync(written)
+    const failed = await bridle('resume', journal())
+    expect(failed).toMatchObject({ code: 1, out: '' })
+    expect(failed.err).toContain('the outcome of fs.write')
+    expect(await bridle('resume', '--unknown', 'retry', journal())).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\n\[word\]\n$/) as string,
+    })
+    expect(readFileSync(written, 'utf8')).toBe('w')
+  })
+
+  test('under the authority of then and the flags of now, each time', async () => {
+    const lines = await recorded('held', '--root', folder)
+    const begun = `${lines.slice(0, 2).join('\n')}\n`
+    const held = cut('held', begun)
+    // Narrowed once, it stays so: the process that went on is cut off, too.
+    expect(await bridle('resume', '--deny', 'append_file', held)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('not permitted') as string,
+    })
+    const again = readFileSync(held, 'utf8').trimEnd().split('\n')
+    const restore = again.findIndex((line) => line.includes('"restore"'))
+    const twice = cut('twice', `${again.slice(0, restore + 2).join('\n')}\n`)
+    expect(await bridle('resume', twice)).toMatchObject({ code: 1, err: expect.stringContaining('not permitted') as string })
+    expect(await bridle('replay', twice)).toMatchObject({ code: 1, err: expect.stringContaining('not permitted') as string })
+    const outside = cut('outside', begun)
+    expect(await bridle('resume', '--root', join(inside, 'deep'), outside)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('outside the allowed roots') as string,
+    })
+  })
+
+  test('a dry run goes on as one', async () => {
+    const lines = await recorded('dry', '--dry-run')
+    const begun = cut('dry', `${lines.slice(0, 2).join('\n')}\n`)
+    rmSync(written, { force: true })
+    expect(await bridle('resume', begun)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('this would have happened') as string,
+    })
+    const out = snapshot('dry')
+    expect(await bridle('replay', cut('dry', lines.join('\n')), '--until', '1', '-o', out)).toMatchObject({ code: 0 })
+    await bridle('resume', out)
+    expect(existsSync(written)).toBe(false)
+  })
+
+  test('two processes never go on with it together', () => {
+    const path = join(folder, 'shared.jsonl')
+    const first = fileJournal(path)
+    first.append({ type: 'cancel', reason: 'first', now: 0 })
+    const second = continuedJournal(path)
+    second.append({ type: 'restore', now: 1 })
+    expect(() => first.append({ type: 'cancel', reason: 'late', now: 2 })).toThrow('another process writes to the journal')
+    second.append({ type: 'cancel', reason: 'second', now: 2 })
+    first.close?.()
+    second.close?.()
+    expect(readJournal(path).map(({ type }) => type)).toEqual(['cancel', 'restore', 'cancel'])
   })
 })

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Journal, TraceOptions, TraceSink } from '@bridle/stdlib-tools'
 import { Redactor, ToolError } from '@bridle/stdlib-tools'
-import { fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
+import { continuedJournal, fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
 import { modelFixtures, parseJson, toPlain } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { CommandError, UsageError, reasonOf, unreadable } from '../errors.js'
@@ -87,9 +87,18 @@ export function readJson(text: string, problem: string): Plain {
 }
 
 export function openJournal(path: string): Journal {
-  const refused = (cause: unknown): CommandError => new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
+  return outspokenJournal(path, fileJournal)
+}
+
+/** The same behind what is there. */
+export function continuedFile(path: string): Journal {
+  return outspokenJournal(path, continuedJournal)
+}
+
+function outspokenJournal(path: string, open: (path: string) => Journal): Journal {
+  const refused = (cause: unknown): CommandError => new CommandError(`cannot write ${path}: ${reasonOf(cause)}`, { file: path })
   try {
-    const journal = fileJournal(path)
+    const journal = open(path)
     return {
       ...journal,
       append(entry) {

@@ -10,7 +10,7 @@ import { performUntil, savedLine } from '../perform.js'
 import type { Performance } from '../perform.js'
 import type { RunFlags } from '../program.js'
 import type { ResumingFlags } from '../resuming.js'
-import { openSnapshot, readBytes, refusing } from './resume.js'
+import { SNAPSHOT_MARK, openSnapshot, readBytes, refusing } from './resume.js'
 import { readInput } from './run-options.js'
 import { limitsOf } from './run.js'
 import { complain, tellJson } from '../printable.js'
@@ -22,9 +22,6 @@ export interface SnapshotFlags extends ResumingFlags, Pick<RunFlags, 'eval' | 'i
   readonly onInterrupt?: boolean
   readonly scriptArguments: readonly string[]
 }
-
-/** The first byte of a snapshot; no script begins with it. */
-const SNAPSHOT_MARK = 0x89
 
 export async function snapshotCommand(file: string | undefined, options: SnapshotFlags): Promise<number> {
   const begun = isSnapshot(file) ? await continued(file!, options) : await fresh(file, options)

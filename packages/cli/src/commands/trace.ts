@@ -140,8 +140,7 @@ export async function traceDagCommand(run: string, flags: TraceFlags): Promise<n
 function pathOf(run: string, flags: TraceFlags): string {
   if (existsSync(run) && statSync(run).isFile()) return run
   const { dir } = flags
-  if (!existsSync(dir))
-    throw new CommandError(`there is no trace ${run}: no such file, and no folder ${dir} (--dir) to look for a run in`)
+  if (!existsSync(dir)) throw missing(run, `no such file, and no folder ${dir} (--dir) to look for a run in`)
   const runs = runsIn(dir)
   const id = run.endsWith('.jsonl') ? run.slice(0, -'.jsonl'.length) : run
   // The beginning of an id is enough, as long as no other run begins so.
@@ -150,9 +149,11 @@ function pathOf(run: string, flags: TraceFlags): string {
   if (only !== undefined && other === undefined) return join(dir, `${only}.jsonl`)
   if (only !== undefined)
     throw new CommandError(`${run} is the beginning of ${meant.length} runs in ${dir}: ${meant.slice(0, 5).join(', ')}`)
-  throw new CommandError(
-    `there is no trace ${run}: neither a file nor a run in ${dir}; \`bridle trace list --dir ${dir}\` names them`,
-  )
+  throw missing(run, `neither a file nor a run in ${dir}; \`bridle trace list --dir ${dir}\` names them`)
+}
+
+function missing(run: string, why: string): UsageError {
+  return new UsageError(`there is no trace ${run}: ${why}`, { code: 'unreadable_file', file: run })
 }
 
 function eventsOf(path: string): readonly TraceEvent[] {

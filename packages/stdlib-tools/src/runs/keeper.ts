@@ -7,7 +7,7 @@ import type { Limits, Plain, Value } from '@bridle/vm'
 import { systemClock } from '../clock.js'
 import type { Clock } from '../clock.js'
 import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine } from '../driver.js'
-import { decodeJournal, encodeEntry } from '../journal.js'
+import { decodeJournal, encodeEntry, lastAuthority } from '../journal.js'
 import type { Journal, JournalEntry } from '../journal.js'
 import type { HashHex } from '../journal-trace.js'
 import { messageOf } from '../providers/provider.js'
@@ -38,8 +38,10 @@ export interface RunBeginning {
   readonly limits: Partial<Limits>
   /** Milliseconds since 1970. */
   readonly startedAt: number
-  /** What it was allowed; null: its journal does not say. */
+  /** What it was allowed, at first and where its journal ends; null: that does not say. */
   readonly authority: RunAuthority | null
+  readonly lastAuthority: RunAuthority | null
+  readonly dryRun: boolean
 }
 
 /** The runtime, as far as it is needed here. */
@@ -50,6 +52,13 @@ export interface KeeperParts<M> {
   /** Raises SnapshotError where this host cannot say what the run may do. */
   readonly check: (began: RunBeginning) => void
   readonly machine: (module: M, began: RunBeginning, answer: AnswerEffect) => DrivenMachine
+  /** The same machine under another authority. */
+  readonly restored: (
+    module: M,
+    began: RunBeginning,
+    answer: AnswerEffect,
+    at: { readonly machine: DrivenMachine; readonly authority: RunAuthority },
+  ) => DrivenMachine
   readonly launch: (
     module: M,
     began: RunBeginning,
@@ -160,6 +169,7 @@ export function continueFrom<M>(
   parts.check(began)
   const end = replay({
     machine: (answer) => parts.machine(module, began, answer),
+    restored: (before, authority, answer) => parts.restored(module, began, answer, { machine: before, authority }),
     entries,
     hashHex: parts.hashHex,
     isOpen: true,
@@ -186,7 +196,8 @@ function runIdOf(entries: readonly JournalEntry[]): string {
 
 function beginningOf(runId: string, entries: readonly JournalEntry[]): RunBeginning {
   const began = entries.find((entry) => entry.type === 'start')!
-  const authority = entries.find((entry) => entry.type === 'run')?.authority ?? null
+  const head = entries.find((entry) => entry.type === 'run')
+  const told = { authority: head?.authority ?? null, lastAuthority: lastAuthority(entries), dryRun: head?.dryRun === true }
   const globals = Object.entries(began.globals ?? {}).map(([name, value]) => [name, fromPlain(value)] as const)
   return {
     runId,
@@ -194,6 +205,6 @@ function beginningOf(runId: string, entries: readonly JournalEntry[]): RunBeginn
     globals: Object.fromEntries(globals),
     limits: { ...began.limits },
     startedAt: began.now,
-    authority,
+    ...told,
   }
 }
