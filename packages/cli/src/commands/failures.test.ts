@@ -192,7 +192,9 @@ describe('programs that a manifest names', () => {
     ['test', ['test', '--sandbox', project]],
   ])('%s starts none of them', async (_, words) => {
     await bridle(...words)
-    expect(existsSync(proof)).toBe(false)
+    const isStarted = existsSync(proof)
+    rmSync(proof, { force: true })
+    expect(isStarted).toBe(false)
   })
 
   test('they are started where that was granted', async () => {
