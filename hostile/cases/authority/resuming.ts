@@ -30,7 +30,6 @@ interface Lesser {
   readonly may: readonly string[]
 }
 
-const OPEN = ['fs.read', 'fs.write', 'process.exec', 'http.request']
 const HOST = ['tool:shop.order', 'operation:shop.order']
 
 const LESSER: readonly Lesser[] = [

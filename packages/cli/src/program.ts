@@ -27,6 +27,12 @@ Calls are numbered from 1 in the order in which the run makes them; --list shows
 Exit code: that of the recorded run, 1 when the replay goes another way, 0 when it was stopped by --until.
 `
 
+const EXIT_HELP = `
+Exit codes of all commands: 0 done; 1 tried and failed, or a script that does not compile; 2 called in a way that makes no sense, or with
+a file that cannot be read; 124 out of time; 130 and 143 interrupted and terminated. \`run\` gives the int that the pipeline returns.
+With --json a command prints one JSON document, also when it fails.
+`
+
 const RESUME_HELP = `
 FILE is a snapshot, or the journal of a run whose process ended before it did (\`bridle run --record\`), which is continued.
 What was under way is asked for again; what was printed before is not printed again. Of a journal, a call that may have happened and
@@ -105,6 +111,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
   const program = new Command('bridle')
     .description('Runs agent scripts in the Harn language. Independent of the Harn project.')
     .usage('COMMAND [options]')
+    .addHelpText('after', EXIT_HELP)
   const add = (signature: string, description: string): Command => program.command(signature).description(description)
 
   limitFlags(
