@@ -2,7 +2,7 @@
 // (`std/catalogue`, which scripts can import as well); here each becomes a Tool whose calls are runs of a runtime of their own, with
 // the providers, grants and limits that the host gives. Without any, the tools that touch nothing work and the others are refused.
 
-import { errorOfText, isToolErrorCode } from '@bridle/vm'
+import { errorOfText, isToolErrorCode, lookup } from '@bridle/vm'
 import type { Plain, SideEffect, ToolErrorCode } from '@bridle/vm'
 import { ScriptError } from '../run.js'
 import { RunStopped, createRuntime } from '../runtime.js'
@@ -37,10 +37,10 @@ interface Listed {
 }
 
 /** What a tool's calls need a grant for, by its kind of work. */
-const EFFECTS: { readonly [category: string]: readonly string[] } = {
+const EFFECTS: { readonly [category: string]: readonly string[] } = lookup({
   filesystem: ['fs'],
   web: ['http'],
-}
+})
 
 /** The tools of the catalogue, or those that are named. Nothing is compiled before the first call. */
 export function stdTools(options: StdToolsOptions = {}): readonly Tool[] {
@@ -137,11 +137,11 @@ function toolErrorOf(cause: unknown): Error {
 }
 
 /** Refusals of the runtime have a category where tools have a code. */
-const CODES: { readonly [category: string]: ToolErrorCode } = {
+const CODES: { readonly [category: string]: ToolErrorCode } = lookup({
   tool_rejected: 'policy_violation',
   egress_blocked: 'egress_blocked',
   budget_exceeded: 'budget_exhausted',
   circuit_open: 'circuit_open',
   timeout: 'timeout',
   cancelled: 'cancelled',
-}
+})

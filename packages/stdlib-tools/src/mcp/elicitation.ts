@@ -1,12 +1,13 @@
 // Requests to people as forms of the protocol (`elicitation/create`), for clients that show forms and know nothing of
 // `harn.hitl.requested`. A form has flat fields of plain types; what does not fit into one is not asked in this way.
 
+import { lookup } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import type { ApprovalRequest } from '../policy/approval.js'
 import { isObject, json } from './server-protocol.js'
 import type { Json, JsonObject } from './server-protocol.js'
 
-const FIELD_TYPES: Readonly<Record<string, string>> = {
+const FIELD_TYPES: Readonly<Record<string, string>> = lookup({
   string: 'string',
   int: 'integer',
   integer: 'integer',
@@ -14,7 +15,7 @@ const FIELD_TYPES: Readonly<Record<string, string>> = {
   number: 'number',
   bool: 'boolean',
   boolean: 'boolean',
-}
+})
 
 const APPROVAL_FORM: JsonObject = {
   type: 'object',

@@ -23,6 +23,7 @@ import {
   stringifyJson,
   toPlain,
   typeName,
+  lookup,
 } from '@bridle/vm'
 import type { BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
 import { mcpState } from '../builtins/mcp.js'
@@ -50,14 +51,14 @@ function textFields(from: HarnDict, names: Readonly<Record<string, string>>): { 
 
 // ------------------------------------------------------------------------------------------------------------- the offer
 
-const JSON_TYPES: Readonly<Record<string, string>> = {
+const JSON_TYPES: Readonly<Record<string, string>> = lookup({
   int: 'integer',
   float: 'number',
   bool: 'boolean',
   list: 'array',
   dict: 'object',
   nil: 'null',
-}
+})
 
 /** Clients hold input schemas against JSON Schema, so the language's own names of types are translated. */
 function jsonType(type: string): string {

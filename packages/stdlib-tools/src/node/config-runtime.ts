@@ -1,6 +1,7 @@
 // What a configuration adds to the options of a runtime: providers of tools by the names of the file, model services with their keys, MCP
 // servers, kept results, the level of log lines. What code says wins; powers still come from `grants` alone.
 
+import { lookup } from '@bridle/vm'
 import { dirname } from 'node:path'
 import { lazyMcpProvider } from '../mcp/lazy.js'
 import type { RequestDefaults } from '@bridle/vm'
@@ -15,12 +16,12 @@ import type { ToolConfig } from './config.js'
 import { nodeProviders } from './providers.js'
 
 /** Providers that are always there, with the families of tools that they carry out and what models call them. */
-const BUILT_IN: Readonly<Record<string, { readonly family: string; readonly service?: string }>> = {
+const BUILT_IN: Readonly<Record<string, { readonly family: string; readonly service?: string }>> = lookup({
   'builtin-http': { family: 'http' },
   'builtin-fs': { family: 'fs' },
   anthropic: { family: 'llm', service: 'anthropic' },
   'openai-compatible': { family: 'llm', service: 'openai' },
-}
+})
 
 const MODEL_SERVICES = ['anthropic', 'openai-compatible'] as const
 

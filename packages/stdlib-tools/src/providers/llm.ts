@@ -8,6 +8,7 @@
 // Formats: docs.anthropic.com/en/api/messages, platform.openai.com/docs/api-reference/chat,
 // github.com/ollama/ollama/blob/main/docs/api.md, ai.google.dev/api/generate-content.
 
+import { lookup } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../clock.js'
 import { answered, messageOf, thrownError } from './provider.js'
@@ -663,7 +664,7 @@ function geminiContent(message: Json, names: ReadonlyMap<unknown, unknown>): Jso
 
 // ----------------------------------------------------------------------------------------------------------------- choice
 
-const WIRES: Readonly<Record<string, Wire>> = { anthropic, ollama, gemini }
+const WIRES: Readonly<Record<string, Wire>> = lookup({ anthropic, ollama, gemini })
 
 /** Whoever has no wire of its own speaks OpenAI's. */
 function wireOf(provider: string): Wire {

@@ -1,6 +1,7 @@
 // JSON Schema → the text of a type in the script language, so that functions of the host are checked where they are called.
 // What the language cannot say becomes `any`: a type here may be wider than the schema, never narrower.
 
+import { lookup } from '@bridle/vm'
 import { KEYWORDS } from '@bridle/parser'
 import { isSchema, resolveRef } from './edge.js'
 import type { JsonSchema } from './schema.js'
@@ -9,7 +10,7 @@ const MAX_DEPTH = 8
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const RESERVED: ReadonlySet<string> = new Set(KEYWORDS)
 
-const SIMPLE: { readonly [type: string]: string } = {
+const SIMPLE: { readonly [type: string]: string } = lookup({
   string: 'string',
   integer: 'int',
   number: 'float',
@@ -17,7 +18,7 @@ const SIMPLE: { readonly [type: string]: string } = {
   null: 'nil',
   object: 'dict',
   array: 'list',
-}
+})
 
 export function harnType(schema: JsonSchema | undefined, root: JsonSchema | undefined = schema): string {
   return typeOf(schema, root, 0) ?? 'any'

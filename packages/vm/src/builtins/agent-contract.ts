@@ -10,6 +10,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { compareText } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 const TAGS = `
 ## Response protocol
@@ -91,7 +92,7 @@ function member(name: string, spec: Value, required: boolean): string {
   return `${name}${required ? '' : '?'}: ${typeText(spec)} /* ${why} */`
 }
 
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES: Readonly<Record<string, string>> = lookup({
   int: 'number',
   integer: 'number',
   float: 'number',
@@ -103,7 +104,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'object',
   null: 'null',
   any: 'any',
-}
+})
 
 /** A schema as a type of the declaration; what is no schema is text. */
 function typeText(spec: Value): string {

@@ -11,6 +11,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { isCallable, isInt, isTruthy } from '../values/value.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 interface Profile {
   readonly iterations: number
@@ -19,12 +20,12 @@ interface Profile {
   readonly schemaRetries: number
 }
 
-const PROFILES: Readonly<Record<string, Profile>> = {
+const PROFILES: Readonly<Record<string, Profile>> = lookup({
   tool_using: { iterations: 50, nudges: 8, llmRetries: 2, schemaRetries: 0 },
   researcher: { iterations: 30, nudges: 4, llmRetries: 2, schemaRetries: 0 },
   verifier: { iterations: 5, nudges: 0, llmRetries: 2, schemaRetries: 3 },
   completer: { iterations: 1, nudges: 0, llmRetries: 2, schemaRetries: 0 },
-}
+})
 
 export interface TurnPolicy {
   readonly requireAction: boolean
@@ -140,13 +141,13 @@ function readTools(options: HarnDict): readonly HarnDict[] {
 // ------------------------------------------------------------------------------------------------------------- compaction
 
 const ENGINES: Readonly<Record<string, { readonly strategy: Strategy; readonly keepFirst: number; readonly keepLast: number }>> =
-  {
+  lookup({
     truncate: { strategy: 'truncate', keepFirst: 0, keepLast: 10 },
     summarize_middle: { strategy: 'llm', keepFirst: 1, keepLast: 10 },
     summarize_all: { strategy: 'llm', keepFirst: 0, keepLast: 0 },
     hybrid: { strategy: 'llm', keepFirst: 0, keepLast: 10 },
-  }
-const LABELS: Readonly<Record<string, string>> = { summarize: 'summarize_middle', llm: 'summarize_middle' }
+  })
+const LABELS: Readonly<Record<string, string>> = lookup({ summarize: 'summarize_middle', llm: 'summarize_middle' })
 
 function readCompactionPolicy(options: HarnDict, label: string, model: string): LoopOptions['compaction'] {
   const counted = (key: string): number | null => {

@@ -20,6 +20,7 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 const TEXT = { type: 'text' } as const
 
@@ -40,13 +41,13 @@ const ARTIFACT: RecordShape = {
   metadata: { type: 'dict' },
 }
 
-const ALIASES: Readonly<Record<string, string>> = {
+const ALIASES: Readonly<Record<string, string>> = lookup({
   '': 'artifact',
   file: 'workspace_file',
   transcript: 'transcript_summary',
   verification: 'verification_result',
   test: 'test_result',
-}
+})
 
 const PRIORITIES: readonly (readonly [priority: number, kinds: readonly string[]])[] = [
   [100, ['verification_result', 'test_result']],

@@ -19,6 +19,7 @@ import { HarnFloat } from '../values/scalars.js'
 import { sortTexts } from '../values/text-order.js'
 import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 const TEXT = { type: 'text' } as const
 
@@ -152,13 +153,13 @@ export const manifestBuiltins: readonly BuiltinDef[] = [
 
 // ------------------------------------------------------------------------------------------------------------- suggestions
 
-const RECOMMENDED: Readonly<Record<string, string>> = {
+const RECOMMENDED: Readonly<Record<string, string>> = lookup({
   approval_stall: 'workflow',
   manual_handoff: 'workflow',
   tool_gap: 'both',
   failed_assumption: 'both',
   expensive_model_used_for_deterministic_step: 'both',
-}
+})
 
 const CONFIDENCE = [0.62, 0.74, 0.82]
 

@@ -4,6 +4,7 @@
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 /** Fields of a rule by the names that scripts and TOML rules use. */
 export interface Capabilities {
@@ -88,7 +89,7 @@ const QWEN: readonly Rule[] = [
 ]
 const DEEPSEEK: Rule = { match: '*deepseek-v3*', native_tools: true, prompt_caching: true }
 
-const RULES: Readonly<Record<string, readonly Rule[]>> = {
+const RULES: Readonly<Record<string, readonly Rule[]>> = lookup({
   anthropic: [
     ...claudeRules(''),
     ...claudeRules('anthropic/'),
@@ -126,7 +127,7 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   bedrock: [{ match: '*', ...NATIVE }],
   azure_openai: ['gpt-*', 'o1*', 'o3*', 'o4*'].map((match) => ({ match, ...NATIVE })),
   vertex: [{ match: 'gemini-*', ...NATIVE }],
-}
+})
 
 const OPENAI_FAMILY = new Set([
   'openrouter',

@@ -4,6 +4,7 @@
 import { classify, knownCategory } from './core-errors.js'
 import { HarnDict } from '../values/dict.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 export interface LlmFailure {
   readonly category: string
@@ -33,7 +34,7 @@ const BY_MESSAGE: readonly (readonly [pattern: RegExp, verdict: Verdict])[] = [
   [/invalid_request|bad request/, ['terminal', 'invalid_request']],
 ]
 
-const BY_CATEGORY: Readonly<Record<string, Verdict>> = {
+const BY_CATEGORY: Readonly<Record<string, Verdict>> = lookup({
   rate_limit: ['transient', 'rate_limit'],
   timeout: ['transient', 'timeout'],
   overloaded: ['transient', 'server_error'],
@@ -41,7 +42,7 @@ const BY_CATEGORY: Readonly<Record<string, Verdict>> = {
   transient_network: ['transient', 'network_error'],
   auth: ['terminal', 'auth_failure'],
   not_found: ['terminal', 'model_unavailable'],
-}
+})
 
 // A service that answers with its own `kind: transient` says so plainly.
 const DECLARED: readonly (readonly [pattern: RegExp, reason: string])[] = [

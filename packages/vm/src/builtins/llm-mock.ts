@@ -19,6 +19,7 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 const DEFAULT_OUTPUT_TOKENS = 30
 const TOOL_OUTPUT_TOKENS = 20
@@ -236,13 +237,13 @@ function contentText(content: Value): string {
   return texts.filter((text): text is string => typeof text === 'string' && text !== '').join('\n')
 }
 
-const PLACEHOLDERS: Readonly<Record<string, () => Value>> = {
+const PLACEHOLDERS: Readonly<Record<string, () => Value>> = lookup({
   integer: () => 0,
   number: () => new HarnFloat(0),
   boolean: () => false,
   array: () => new HarnList([]),
   object: () => new HarnDict(),
-}
+})
 
 /** What the provider `mock` says by itself: the first native tool, or a text about the prompt. */
 function defaultAnswer(request: LlmRequest): LlmResponse {

@@ -5,6 +5,7 @@ import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 export interface ProviderRow {
   readonly baseUrl: string
@@ -58,7 +59,7 @@ function localServer(baseUrl: string, baseUrlEnv: string, latencyMs: number, mor
 }
 
 /** By name. Scripts may add rows (`provider_register`), which live in the machine. */
-export const PROVIDERS: Readonly<Record<string, ProviderRow>> = {
+export const PROVIDERS: Readonly<Record<string, ProviderRow>> = lookup({
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
     authStyle: 'header',
@@ -161,7 +162,7 @@ export const PROVIDERS: Readonly<Record<string, ProviderRow>> = {
     latencyMs: 2100,
   },
   vllm: localServer('http://localhost:8000', 'VLLM_BASE_URL', 800),
-}
+})
 
 /** A row as scripts see it. */
 export function providerDict(row: ProviderRow, authAvailable: boolean): HarnDict {
@@ -199,7 +200,7 @@ interface Alias {
   readonly provider: string
 }
 
-export const ALIASES: Readonly<Record<string, Alias>> = {
+export const ALIASES: Readonly<Record<string, Alias>> = lookup({
   frontier: { id: 'claude-sonnet-4-20250514', provider: 'anthropic' },
   'tier/frontier': { id: 'claude-sonnet-4-20250514', provider: 'anthropic' },
   mid: { id: 'gpt-4o-mini', provider: 'openai' },
@@ -212,7 +213,7 @@ export const ALIASES: Readonly<Record<string, Alias>> = {
   'local-gemma4-e2b': { id: 'gemma-4-e2b-it', provider: 'local' },
   'local-gemma4-e4b': { id: 'gemma-4-e4b-it', provider: 'local' },
   'mlx-qwen36-27b': { id: 'unsloth/Qwen3.6-27B-UD-MLX-4bit', provider: 'mlx' },
-}
+})
 
 const PROVIDER_PREFIXES: readonly (readonly [prefix: string, provider: string])[] = [
   ['local:', 'ollama'],
@@ -330,12 +331,12 @@ export function costOf(model: string, inputTokens: number, outputTokens: number)
 }
 
 // Projections of models without a price take what the provider usually asks.
-const PROVIDER_PRICES: Readonly<Record<string, Price>> = {
+const PROVIDER_PRICES: Readonly<Record<string, Price>> = lookup({
   anthropic: price(3, 15),
   openai: price(2.5, 10),
   openrouter: price(3, 15),
   gemini: price(0.1, 0.4),
-}
+})
 
 export function projectedCost(provider: string, model: string, inputTokens: number, outputTokens: number): number {
   return costAt(priceOf(model) ?? PROVIDER_PRICES[provider] ?? null, inputTokens, outputTokens)
@@ -361,7 +362,7 @@ interface CatalogueRow {
   readonly cachePriced?: true
 }
 
-const MODELS: Readonly<Record<string, CatalogueRow>> = {
+const MODELS: Readonly<Record<string, CatalogueRow>> = lookup({
   'claude-sonnet-4-20250514': {
     name: 'Claude Sonnet 4',
     provider: 'anthropic',
@@ -391,7 +392,7 @@ const MODELS: Readonly<Record<string, CatalogueRow>> = {
     streamTimeout: null,
     capabilities: ['tools', 'streaming'],
   },
-}
+})
 
 export function contextWindowOf(model: string): number | null {
   return MODELS[model]?.contextWindow ?? null

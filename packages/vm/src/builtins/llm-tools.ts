@@ -8,6 +8,7 @@ import { sortTexts } from '../values/text-order.js'
 import { isInt } from '../values/value.js'
 import type { Capabilities } from './llm-capabilities.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 /** A text is the message to throw. */
 export function toolEntries(tools: Value): readonly HarnDict[] | string {
@@ -25,7 +26,7 @@ export function toolName(entry: HarnDict): string {
   return name === null ? '' : display(name)
 }
 
-const JSON_TYPES: Readonly<Record<string, string>> = {
+const JSON_TYPES: Readonly<Record<string, string>> = lookup({
   int: 'integer',
   integer: 'integer',
   float: 'number',
@@ -36,7 +37,7 @@ const JSON_TYPES: Readonly<Record<string, string>> = {
   array: 'array',
   dict: 'object',
   object: 'object',
-}
+})
 
 /** A parameter's type is read off its display text: anything but a type's name counts as text. */
 function parametersOf(entry: HarnDict): HarnDict {

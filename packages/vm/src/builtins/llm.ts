@@ -481,7 +481,8 @@ export const llmFamily: BuiltinFamily = {
       '__llm_chat(args: dict) -> dict',
       { doc: 'What `llm_call` answers to the arguments of the tool `llm.chat`.', effects: EFFECTS },
       (ctx, given) => {
-        const args = given as HarnDict
+        if (!(given instanceof HarnDict)) return ctx.throw('__llm_chat: args must be a dict')
+        const args = given
         const messages = args.get('messages') ?? null
         const prompt = args.get('prompt') ?? null
         if (prompt === null && messages === null) return ctx.throw(missingPrompt())

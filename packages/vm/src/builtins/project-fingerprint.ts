@@ -13,6 +13,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { sortTexts } from '../values/text-order.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 export const VENDOR = new Set([
   '.git',
@@ -41,7 +42,7 @@ const RANKS = {
 
 type Kind = keyof typeof RANKS
 
-const LOCKFILES: Readonly<Record<string, string>> = {
+const LOCKFILES: Readonly<Record<string, string>> = lookup({
   'Cargo.lock': 'cargo',
   'package-lock.json': 'npm',
   'pnpm-lock.yaml': 'pnpm',
@@ -55,7 +56,7 @@ const LOCKFILES: Readonly<Record<string, string>> = {
   'Package.resolved': 'spm',
   'bun.lockb': 'npm',
   'bun.lock': 'npm',
-}
+})
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
   rs: 'rust',
@@ -71,12 +72,12 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   rb: 'ruby',
 }
 
-const CI_FILES: Readonly<Record<string, string>> = {
+const CI_FILES: Readonly<Record<string, string>> = lookup({
   '.gitlab-ci.yml': 'gitlab-ci',
   'azure-pipelines.yml': 'azure-pipelines',
   'bitrise.yml': 'bitrise',
   'circle.yml': 'circleci',
-}
+})
 
 const TEST_FOLDERS = new Set(['tests', 'test', '__tests__', 'spec', 'e2e', 'cypress'])
 

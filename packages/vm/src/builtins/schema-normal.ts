@@ -9,6 +9,7 @@ import { HarnList } from '../values/list.js'
 import { HarnFloat } from '../values/scalars.js'
 import { isInt } from '../values/value.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 /** A schema that cannot be read; the message is what scripts see. */
 export class SchemaError extends Problem {}
@@ -195,7 +196,7 @@ export function* filterProperties(schema: HarnDict, keep: (key: string) => boole
   return out
 }
 
-const JSON_TYPES: Readonly<Record<string, string>> = {
+const JSON_TYPES: Readonly<Record<string, string>> = lookup({
   dict: 'object',
   list: 'array',
   set: 'array',
@@ -203,8 +204,8 @@ const JSON_TYPES: Readonly<Record<string, string>> = {
   float: 'number',
   bool: 'boolean',
   nil: 'null',
-}
-const JSON_KEYS: Readonly<Record<string, string>> = {
+})
+const JSON_KEYS: Readonly<Record<string, string>> = lookup({
   additional_properties: 'additionalProperties',
   min: 'minimum',
   max: 'maximum',
@@ -214,7 +215,7 @@ const JSON_KEYS: Readonly<Record<string, string>> = {
   max_items: 'maxItems',
   union: 'oneOf',
   all_of: 'allOf',
-}
+})
 
 /** The words of JSON Schema, or of OpenAPI, which keeps `nullable`. */
 export function* toJsonSchema(schema: HarnDict, openApi: boolean): Changing {

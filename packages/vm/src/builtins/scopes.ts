@@ -6,14 +6,15 @@ import { display } from '../values/display.js'
 import { Control } from './builtin.js'
 import type { Context } from './builtin.js'
 import type { Value } from '../values/value.js'
+import { lookup } from '../values/lookup.js'
 
 export const DEFAULT_SCOPE = 'task_group'
 
 /** Fields of the runtime context that a scope is named after, first one set wins. */
-const CONTEXT_SCOPES: Readonly<Record<string, readonly string[]>> = {
+const CONTEXT_SCOPES: Readonly<Record<string, readonly string[]>> = lookup({
   workflow_run: ['run_id', 'workflow_id'],
   agent_session: ['agent_session_id'],
-}
+})
 
 /** Scopes that this in-memory state does not serve, and what does. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
