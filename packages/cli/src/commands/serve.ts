@@ -123,6 +123,10 @@ async function serveOverHttp(
   }).catch((cause: unknown) => {
     throw new CommandError(`cannot listen on ${options.bind}: ${reasonOf(cause)}`)
   })
+  if (!['localhost', '127.0.0.1', '::1'].includes(host) && http.apiKeys?.length === 0)
+    complain(
+      `bridle: warning: ${options.bind} can be reached from other machines, and nobody needs a key: use --api-key, or bind 127.0.0.1\n`,
+    )
   complain(`bridle: serving ${identity.name} as an MCP server at ${server.url}\n`)
   await Promise.race([stop, ...endOf(backend)])
   await server.close()

@@ -10,6 +10,10 @@ import { LONGEST_TIMER_MS, timerMs } from '../clock.js'
 import { osErrorText } from '../os-errors.js'
 import { categorizedError, messageOf, runtimeError, thrownError } from '../providers/provider.js'
 import { VERSION } from '../version.js'
+import { exactFetch } from './exact-fetch.js'
+import { marked, withIntegers } from './exact-json.js'
+import { DEFAULT_LIMITS, McpLimitError } from './limits.js'
+import type { McpLimits } from './limits.js'
 import { AuthorizationError, authorizedFetch } from './oauth.js'
 import type { McpAuth } from './oauth.js'
 import { SpawnError, StdioTransport } from './stdio.js'
@@ -45,6 +49,7 @@ export interface McpConnectionOptions {
   readonly connectTimeoutMs: number
   readonly handlers: { readonly [method: string]: McpServerRequestHandler }
   readonly fetch: typeof globalThis.fetch | undefined
+  readonly limits?: McpLimits | undefined
   /** Hears what the server says unasked, such as `notifications/tools/list_changed`; not progress, which belongs to its request. */
   readonly onNotification?: ((method: string, params: Plain) => void) | undefined
 }
@@ -120,9 +125,9 @@ export class McpConnection {
     const client = new ClientClass({ name: 'bridle', version: VERSION }, { capabilities: capabilitiesOf(options.handlers) })
     client.onerror = () => {}
     client.fallbackNotificationHandler = async (notification) =>
-      options.onNotification?.(notification.method, (notification.params ?? {}) as Plain)
+      options.onNotification?.(notification.method, withIntegers((notification.params ?? {}) as Plain))
     client.fallbackRequestHandler = (request, extra) =>
-      serve(options.handlers, request.method, (request.params ?? {}) as Plain, extra.signal)
+      serve(options.handlers, request.method, withIntegers((request.params ?? {}) as Plain), extra.signal)
     const stop = new AbortController()
     const transport = await makeTransport(options, stop.signal)
     const connection = new McpConnection(config, client, transport, ResultSchema, stop)
@@ -192,7 +197,7 @@ export class McpConnection {
         timeout: LONGEST_TIMER_MS,
         signal: limit.signal,
       })
-      return { ok: true, value: result as unknown as Plain }
+      return { ok: true, value: withIntegers(result) as unknown as Plain }
     } catch (cause) {
       return this.explain(cause, method, limit)
     } finally {
@@ -226,6 +231,8 @@ export class McpConnection {
     if (limit.timedOut) return runtimeError(`MCP: server did not respond to '${method}' within ${durationText(limit.ms)}`)
     const blocked = refusedByPolicy(cause)
     if (blocked !== null) return categorizedError('egress_blocked', blocked)
+    const limited = limitOf(cause) ?? limitOf(this.transport instanceof StdioTransport ? this.transport.failure?.cause : null)
+    if (limited !== null) return runtimeError(limited.message)
     if (cause instanceof AuthorizationError) return thrownError(`MCP authorization required: ${cause.message}`)
     if (limit.signal.aborted) return runtimeError(`MCP: '${method}' was cancelled`)
     if (cause instanceof SpawnError) {
@@ -266,6 +273,13 @@ function refusedByPolicy(cause: unknown): string | null {
   return null
 }
 
+/** A limit that the server met, through whatever wraps it. */
+function limitOf(cause: unknown): McpLimitError | null {
+  for (let at = cause, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth++)
+    if (at instanceof McpLimitError) return at
+  return null
+}
+
 /** fetch wraps the reason into "fetch failed". */
 function httpReason(cause: unknown): string {
   const inner = (cause as { readonly cause?: unknown } | null)?.cause
@@ -274,21 +288,24 @@ function httpReason(cause: unknown): string {
 
 async function makeTransport(options: McpConnectionOptions, stop: AbortSignal): Promise<Transport> {
   const { config } = options
+  const bounds = { ...DEFAULT_LIMITS, ...options.limits, server: config.name }
   if (config.transport === 'stdio') {
-    return new StdioTransport({
+    const spawned = {
       command: config.command,
       args: config.args,
       cwd: options.cwd,
       env: { ...options.env, ...config.env },
       stderr: options.stderr,
-    })
+    }
+    return new StdioTransport(spawned, bounds)
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
   const url = new URL(config.url)
-  const fetch = config.auth === null ? options.fetch : await authorizedFetch(url, config.auth, stop, options.fetch)
+  const given = config.auth === null ? options.fetch : await authorizedFetch(url, config.auth, stop, options.fetch)
+  const fetch = exactFetch(given ?? globalThis.fetch, bounds)
   return new StreamableHTTPClientTransport(url, {
     requestInit: { headers: config.authToken === null ? {} : { authorization: `Bearer ${config.authToken}` } },
-    ...(fetch === undefined ? {} : { fetch: fetch as never }),
+    fetch: fetch as never,
   }) as Transport
 }
 
@@ -370,9 +387,9 @@ function durationText(ms: number): string {
   return ms >= 1000 ? `${ms / 1000}s` : `${ms}ms`
 }
 
-/** Data as it goes over the wire: marked floats and large ints are plain JSON numbers there, bytes have no form. */
+/** Data as it goes over the wire: floats are plain JSON numbers there, and so are large ints in the end; bytes have no form. */
 function wire(data: Plain): unknown {
-  if (typeof data === 'bigint') return Number(data)
+  if (typeof data === 'bigint') return marked(data)
   if (data === null || typeof data !== 'object') return data
   if (data instanceof Uint8Array) return null
   if (Array.isArray(data)) return data.map((item: Plain) => wire(item))

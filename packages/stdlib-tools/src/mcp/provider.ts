@@ -12,6 +12,8 @@ import type { EffectCall, Provider, ProviderSource } from '../providers/provider
 import { declaredConfig, readServerConfig } from './config.js'
 import type { McpServerDeclaration } from './config.js'
 import { McpConnection, McpFailure } from './connection.js'
+import { DEFAULT_LIMITS, Listings } from './limits.js'
+import type { McpLimits } from './limits.js'
 import type { McpProgress, McpServerConfig, McpServerRequestHandler } from './connection.js'
 
 export interface McpOptions {
@@ -38,6 +40,10 @@ export interface McpOptions {
   readonly onNotification?: (server: string, method: string, params: Plain) => void
   /** Used for streamable HTTP, for instance one with a network policy; the global fetch by default. */
   readonly fetch?: typeof globalThis.fetch
+  /** What servers may send; the defaults are there for what is left out. */
+  readonly limits?: McpLimits
+  /** Hears of tools that are left out because they cannot be used. */
+  readonly onWarning?: (message: string) => void
   /** Whether a server that a script names itself may be used; all by default, given the grants. */
   readonly allow?: (config: McpServerConfig) => boolean
 }
@@ -45,6 +51,7 @@ export interface McpOptions {
 const DEFAULT_TIMEOUT_MS = 60_000
 /** A server that never stops to say that something changed is listened to no longer. */
 const MOST_UPDATES = 10_000
+const LONGEST_URI = 4_096
 /** Below the numbers of declared servers, however many there are. */
 const FIRST_ADDRESS = -1_000_000
 const SAFE_ENVIRONMENT =
@@ -102,6 +109,8 @@ export class McpConnections implements Provider {
   private readonly readOnly = new Map<number, Promise<ReadonlySet<string>>>()
   /** What servers said to have changed and no script has asked for, by connection number. */
   private readonly updates = new Map<number, { readonly resources: Set<string>; readonly lists: Set<string> }>()
+  /** Lists that servers are asked for page by page, by connection. */
+  private readonly listings = new WeakMap<McpConnection, Listings>()
   private readonly stop = new AbortController()
   private ended = false
 
@@ -240,12 +249,26 @@ export class McpConnections implements Provider {
         this.forget(number, connection)
         outcome = await (await this.connection(number, name, spec, signal)).request(method, params, limits)
       }
+      outcome = this.listingsOf(await this.connection(number, name, spec, signal), name).page(
+        method,
+        params['cursor'] ?? null,
+        outcome,
+      )
       return method === 'tools/list' && outcome.ok ? answered(listedOnly(outcome.value, declaration?.tools)) : outcome
     } catch (cause) {
       const why = messageOf(cause)
       if (reopened) return categorizedError('handle_lost', `MCP client '${name}' could not be opened again: ${why}`)
       return cause instanceof McpFailure ? cause.outcome : runtimeError(`MCP: ${why}`)
     }
+  }
+
+  private listingsOf(connection: McpConnection, server: string): Listings {
+    const known = this.listings.get(connection)
+    if (known !== undefined) return known
+    const { limits, onWarning } = this.options
+    const made = new Listings(server, { ...DEFAULT_LIMITS, ...limits }, (message) => onWarning?.(message))
+    this.listings.set(connection, made)
+    return made
   }
 
   /** Drops a connection that is of no use any more, unless another has taken its place. */
@@ -305,6 +328,7 @@ export class McpConnections implements Provider {
           options.connectTimeoutMs ?? this.declarationOf(spec)?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         handlers: options.handlers ?? {},
         fetch: options.fetch,
+        limits: options.limits,
         onNotification: (method, params) => {
           if (method === 'notifications/tools/list_changed') this.readOnly.delete(number)
           this.noteUpdate(number, method, params)
@@ -373,7 +397,7 @@ export class McpConnections implements Provider {
     const noted = this.updates.get(number) ?? { resources: new Set<string>(), lists: new Set<string>() }
     this.updates.set(number, noted)
     if (list !== undefined) noted.lists.add(list)
-    else if (noted.resources.size < MOST_UPDATES) noted.resources.add(uri as string)
+    else if (noted.resources.size < MOST_UPDATES && (uri as string).length <= LONGEST_URI) noted.resources.add(uri as string)
   }
 
   private takeUpdates(given: number): Plain {

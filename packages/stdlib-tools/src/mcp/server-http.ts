@@ -26,6 +26,17 @@ export interface HttpServerOptions {
   readonly pollAfterMs?: number
   /** When a client whose stream ended should come back, milliseconds; 500 by default. */
   readonly retryMs?: number
+  /**
+   * Origins of web pages that may ask, as `https://app.example.com`. Others are refused, and so is any page while the list is empty,
+   * except one that this machine serves when the server listens on loopback.
+   */
+  readonly allowedOrigins?: readonly string[]
+  /** Sessions at a time; 1,000 by default. The one that is idle for longest makes room for a new one. */
+  readonly maxSessions?: number
+  /** Milliseconds after which a session that nobody uses ends; half an hour by default. */
+  readonly sessionIdleMs?: number
+  /** Bytes of a request; 4 MiB by default. */
+  readonly maxBodyBytes?: number
 }
 
 export interface HttpServer {
@@ -33,7 +44,7 @@ export interface HttpServer {
   readonly close: () => Promise<void>
 }
 
-const MAX_SESSIONS = 1000
+const DEFAULTS = { maxSessions: 1000, sessionIdleMs: 30 * 60_000, maxBodyBytes: 4 << 20 }
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1'])
 
 export async function serveHttp(
@@ -42,10 +53,8 @@ export async function serveHttp(
   options: HttpServerOptions = {},
 ): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 0, path = '/mcp', apiKeys = [], retryMs = 500, pollAfterMs } = options
-  const sessions = new Map<
-    string,
-    { readonly transport: StreamableHTTPServerTransport; readonly connection: McpServerConnection }
-  >()
+  const { maxSessions, sessionIdleMs, maxBodyBytes } = { ...DEFAULTS, ...options }
+  const sessions = new Map<string, Session>()
 
   const open = async (): Promise<StreamableHTTPServerTransport> => {
     const transport = new StreamableHTTPServerTransport({
@@ -53,7 +62,7 @@ export async function serveHttp(
       eventStore: new EventLog(),
       retryInterval: retryMs,
       onsessioninitialized: (id) => {
-        sessions.set(id, { transport, connection })
+        sessions.set(id, { transport, connection, usedAt: performance.now(), requests: 0 })
       },
       onsessionclosed: (id) => {
         sessions.delete(id)
@@ -65,15 +74,26 @@ export async function serveHttp(
   }
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refusal = refusalOf(request, { host, path, apiKeys })
+    const refusal = refusalOf(request, { host, path, apiKeys, allowedOrigins: options.allowedOrigins ?? [], maxBodyBytes })
     if (refusal !== null) return refuse(response, refusal.status, refusal.message)
     const id = request.headers['mcp-session-id']
     const session = typeof id === 'string' ? sessions.get(id) : undefined
-    if (session !== undefined) return session.transport.handleRequest(request, response)
+    const body = request.method === 'POST' ? await readBody(request, maxBodyBytes) : null
+    if (body !== null && !body.ok) return refuse(response, body.status, body.message)
+    if (session !== undefined) {
+      session.requests++
+      response.once('close', () => {
+        session.requests--
+        session.usedAt = performance.now()
+      })
+      session.usedAt = performance.now()
+      return session.transport.handleRequest(request, response, body?.value)
+    }
     if (id !== undefined) return refuse(response, 404, 'Session not found')
-    if (sessions.size >= MAX_SESSIONS) return refuse(response, 503, 'Too many sessions')
+    endIdle(sessions, sessionIdleMs)
+    if (sessions.size >= maxSessions && !makeRoom(sessions)) return refuse(response, 503, 'Too many sessions')
     // Without a session only the handshake may come, which the transport sees to.
-    return (await open()).handleRequest(request, response)
+    return (await open()).handleRequest(request, response, body?.value)
   }
 
   const server = createServer((request, response) => {
@@ -97,6 +117,56 @@ export async function serveHttp(
   }
 }
 
+interface Session {
+  readonly transport: StreamableHTTPServerTransport
+  readonly connection: McpServerConnection
+  /** Of a clock that only goes forward. */
+  usedAt: number
+  /** Requests and streams that are open. */
+  requests: number
+}
+
+function endSession(sessions: Map<string, Session>, id: string): void {
+  const session = sessions.get(id)
+  sessions.delete(id)
+  void session?.connection.close().catch(() => {})
+}
+
+/** A client that went away without a word does not keep its session for ever. */
+function endIdle(sessions: Map<string, Session>, idleMs: number): void {
+  const before = performance.now() - idleMs
+  for (const [id, { usedAt, requests }] of [...sessions]) if (requests === 0 && usedAt < before) endSession(sessions, id)
+}
+
+/** Ends the session that is idle for longest, false when all are at work. */
+function makeRoom(sessions: Map<string, Session>): boolean {
+  const idle = [...sessions].filter(([, { requests }]) => requests === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt)
+  const [oldest] = idle
+  if (oldest === undefined) return false
+  endSession(sessions, oldest[0])
+  return true
+}
+
+type Body =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly status: number; readonly message: string }
+
+/** The JSON of a request. */
+async function readBody(request: IncomingMessage, most: number): Promise<Body> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > most) return { ok: false, status: 413, message: `The request is longer than ${most} bytes` }
+    chunks.push(chunk)
+  }
+  try {
+    return { ok: true, value: JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown }
+  } catch {
+    return { ok: false, status: 400, message: 'Parse error: Invalid JSON' }
+  }
+}
+
 /** Resolves when the server listens; rejects when it cannot. */
 export function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -110,14 +180,34 @@ export function listen(server: Server, port: number, host: string): Promise<void
 
 function refusalOf(
   request: IncomingMessage,
-  options: { readonly host: string; readonly path: string; readonly apiKeys: readonly string[] },
+  options: {
+    readonly host: string
+    readonly path: string
+    readonly apiKeys: readonly string[]
+    readonly allowedOrigins: readonly string[]
+    readonly maxBodyBytes: number
+  },
 ): { readonly status: number; readonly message: string } | null {
   const path = (request.url ?? '').split('?', 1)[0]
   if (path !== options.path) return { status: 404, message: 'Not found' }
   if (LOOPBACK.has(options.host) && !LOOPBACK.has(hostName(request.headers.host ?? '')))
     return { status: 403, message: 'Invalid Host header' }
+  // Only browsers say where a request comes from, and a page of a stranger is no client.
+  const { origin } = request.headers
+  if (origin !== undefined && !isAllowedOrigin(origin, options)) return { status: 403, message: 'Invalid Origin header' }
+  if (Number(request.headers['content-length'] ?? 0) > options.maxBodyBytes)
+    return { status: 413, message: `The request is longer than ${options.maxBodyBytes} bytes` }
   if (options.apiKeys.length > 0 && !hasKey(request, options.apiKeys)) return { status: 401, message: 'Unauthorized' }
   return null
+}
+
+function isAllowedOrigin(
+  origin: string,
+  options: { readonly host: string; readonly allowedOrigins: readonly string[] },
+): boolean {
+  if (options.allowedOrigins.includes(origin)) return true
+  const name = /^https?:\/\/([^/]+)$/.exec(origin)?.[1]
+  return name !== undefined && LOOPBACK.has(options.host) && LOOPBACK.has(hostName(name))
 }
 
 function hostName(header: string): string {

@@ -7,11 +7,18 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { endGroup, spawnGroup } from '../node/process-group.js'
 import type { SpawnOptions } from '../node/process-group.js'
+import { markIntegers, unmarkIntegers } from './exact-json.js'
+import { DEFAULT_LIMITS, pastLimit } from './limits.js'
 
-/** A message longer than this ends the connection: the peer is broken or hostile. */
-const MAX_LINE_BYTES = 256 << 20
 const GRACE = { closeMs: 300, termMs: 500 }
 const EXIT_PATIENCE_MS = 200
+
+/** What the other side may send. */
+export interface TransportBounds {
+  readonly server: string
+  readonly maxMessageBytes: number
+  readonly maxNotifications: number
+}
 
 /** Raised by `start` when the program could not be run; `cause` is the operating system's error. */
 export class SpawnError extends Error {
@@ -23,6 +30,9 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
   private readonly options: SpawnOptions
+  private readonly bounds: TransportBounds
+  /** Notifications since the last answer. */
+  private unasked = 0
   private child: ChildProcess | null = null
   private chunks: Buffer[] = []
   private size = 0
@@ -30,8 +40,9 @@ export class StdioTransport implements Transport {
   /** Why reading or writing failed, for the error text of requests that die with the connection. */
   failure: { readonly during: 'read' | 'write'; readonly cause: Error } | null = null
 
-  constructor(options: SpawnOptions) {
+  constructor(options: SpawnOptions, bounds: TransportBounds = { server: options.command, ...DEFAULT_LIMITS }) {
     this.options = options
+    this.bounds = bounds
   }
 
   async start(): Promise<void> {
@@ -56,7 +67,7 @@ export class StdioTransport implements Transport {
     const stdin = this.child?.stdin
     if (stdin === null || stdin === undefined || this.closing !== null)
       return Promise.reject(new Error('server closed connection'))
-    const text = `${JSON.stringify(message)}\n`
+    const text = `${unmarkIntegers(JSON.stringify(message))}\n`
     return new Promise((resolve, reject) => {
       stdin.write(text, (cause) => (cause === null || cause === undefined ? resolve() : reject(cause)))
     })
@@ -95,18 +106,25 @@ export class StdioTransport implements Transport {
     if (rest.length === 0) return
     this.chunks.push(rest)
     this.size += rest.length
-    if (this.size > MAX_LINE_BYTES) this.fail('read', new Error(`message longer than ${MAX_LINE_BYTES} bytes`))
+    const { server, maxMessageBytes } = this.bounds
+    if (this.size > maxMessageBytes)
+      this.fail('read', pastLimit(server, 'sent a message that is too long', 'maxMessageBytes', maxMessageBytes))
   }
 
   private message(line: string): void {
     if (line.trim() === '') return
     let message: unknown
     try {
-      message = JSON.parse(line)
+      message = JSON.parse(markIntegers(line))
     } catch {
       return
     }
     if (typeof message !== 'object' || message === null || Array.isArray(message)) return
+    if (!('method' in message)) this.unasked = 0
+    else if (!('id' in message) && ++this.unasked > this.bounds.maxNotifications) {
+      const { server, maxNotifications } = this.bounds
+      return this.fail('read', pastLimit(server, 'sends notifications and answers nothing', 'maxNotifications', maxNotifications))
+    }
     this.onmessage?.(repaired(message as Record<string, unknown>))
   }
 }

@@ -7,6 +7,7 @@ import type { Tool } from '../tools/define.js'
 import { plainFromHost } from '../tools/edge.js'
 import { ToolError } from '../tools/errors.js'
 import type { JsonSchema } from '../tools/schema.js'
+import { messageOf } from '../providers/provider.js'
 import { McpConnections } from './provider.js'
 import type { McpOptions } from './provider.js'
 import type { McpServerDeclaration } from './config.js'
@@ -20,6 +21,8 @@ export interface FromMcpOptions extends Omit<McpOptions, 'servers'> {
 
 export interface McpToolSet {
   readonly tools: readonly Tool[]
+  /** Why tools of the server are not among them: a name that is not usable or taken, a schema that cannot be checked. */
+  readonly warnings: readonly string[]
   /** Ends the connection and the process behind it. */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -37,27 +40,41 @@ interface ListedTool {
   }
 }
 
+const MOST_WARNINGS = 100
 const NEVER = new AbortController().signal
 
 /** Connects, lists and wraps. Rejects with ToolError when the server cannot be reached. */
 export async function fromMcpServer(server: McpServerDeclaration, options: FromMcpOptions = {}): Promise<McpToolSet> {
   const { prefix, only, ...rest } = options
-  const connections = new McpConnections({ ...rest, servers: { server } })
+  const warnings: string[] = []
+  const warn = (message: string): void => {
+    if (warnings.length < MOST_WARNINGS) warnings.push(message)
+    rest.onWarning?.(message)
+  }
+  const name = prefix ?? 'server'
+  const connections = new McpConnections({ ...rest, onWarning: warn, servers: { [name]: server } })
   const close = (): Promise<void> => connections.close()
   try {
-    const listed = await connections.listTools('server', NEVER)
+    const listed = await connections.listTools(name, NEVER)
     if (!listed.ok) throw new ToolError('provider_unavailable', listed.error.message)
     const tools = (listed.value as unknown as readonly ListedTool[])
       .filter((tool) => only === undefined || only.includes(tool.name))
-      .map((tool) => wrapped(connections, tool, prefix === undefined ? tool.name : `${prefix}.${tool.name}`))
-    return { tools, close, [Symbol.asyncDispose]: close }
+      .flatMap((tool) => {
+        try {
+          return [wrapped(connections, name, tool, prefix === undefined ? tool.name : `${prefix}.${tool.name}`)]
+        } catch (cause) {
+          warn(`MCP server '${name}': tool ${JSON.stringify(tool.name)} is left out: ${messageOf(cause)}`)
+          return []
+        }
+      })
+    return { tools, warnings, close, [Symbol.asyncDispose]: close }
   } catch (cause) {
     await close()
     throw cause
   }
 }
 
-function wrapped(connections: McpConnections, listed: ListedTool, name: string): Tool {
+function wrapped(connections: McpConnections, server: string, listed: ListedTool, name: string): Tool {
   const { annotations = {}, outputSchema } = listed
   const sideEffect = annotations.readOnlyHint === true ? 'read_only' : 'network'
   return defineTool({
@@ -71,7 +88,7 @@ function wrapped(connections: McpConnections, listed: ListedTool, name: string):
     ...(outputSchema === undefined ? {} : { output: outputSchema }),
     async execute(args, { signal, progress }) {
       const outcome = await connections.callTool(
-        'server',
+        server,
         listed.name,
         plainFromHost(args) as { readonly [key: string]: Plain },
         signal,

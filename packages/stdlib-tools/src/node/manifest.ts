@@ -4,6 +4,7 @@
 import { dirname, join } from 'node:path'
 import { TomlError, parse } from 'smol-toml'
 import { z } from 'zod'
+import { suggest } from '@bridle/parser'
 import { HOOK_EVENTS } from '@bridle/vm'
 import { ManifestError } from './manifest-error.js'
 import type { McpServerDeclaration } from '../mcp/config.js'
@@ -46,7 +47,7 @@ const authSchema = () =>
   })
 
 const serverSchema = () =>
-  z.object({
+  z.strictObject({
     name: z.string().min(1),
     transport: z.enum(['stdio', 'http']).optional(),
     command: z.string().optional(),
@@ -56,6 +57,8 @@ const serverSchema = () =>
     auth_token: z.string().optional(),
     auth: authSchema().optional(),
     proxy_server_name: z.string().optional(),
+    /** Of the reference; servers and clients agree on the version themselves. */
+    protocol_version: z.string().optional(),
     lazy: z.boolean().default(false),
     card: z.string().optional(),
     tools: z.array(z.string()).optional(),
@@ -77,17 +80,14 @@ export function readManifest(path: string, text: string): Manifest {
 }
 
 const hookSchema = () =>
-  z.object({ event: z.enum(HOOK_EVENTS as [string, ...string[]]), pattern: z.string().default('*'), handler: z.string() })
+  z.strictObject({ event: z.enum(HOOK_EVENTS as [string, ...string[]]), pattern: z.string().default('*'), handler: z.string() })
 
 /** A handler is `<package or export>::<function>`: of the `lib.harn` of the package, or of the module that an export names. */
 function hooksOf(path: string, tables: { readonly [name: string]: unknown }): readonly ManifestHook[] {
   if (tables['hooks'] === undefined) return []
   const parsed = z.array(hookSchema()).safeParse(tables['hooks'])
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!
-    throw new ManifestError(
-      `${path}: hooks${issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')}: ${issue.message}`,
-    )
+    throw new ManifestError(`${path}: ${issueText('hooks', parsed.error.issues[0]!, Object.keys(hookSchema().shape), [])}`)
   }
   const folder = dirname(path)
   const name = (tables['package'] as { readonly name?: unknown } | undefined)?.name
@@ -125,9 +125,8 @@ function mcpServersOf(path: string, given: unknown): { readonly [name: string]: 
   if (given === undefined) return servers
   const parsed = z.array(serverSchema()).safeParse(given)
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!
     throw new ManifestError(
-      `${path}: mcp${issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')}: ${issue.message}`,
+      `${path}: ${issueText('mcp', parsed.error.issues[0]!, Object.keys(serverSchema().shape), Object.keys(authSchema().shape))}`,
     )
   }
   for (const server of parsed.data) {
@@ -150,6 +149,16 @@ function mcpServersOf(path: string, given: unknown): { readonly [name: string]: 
     }
   }
   return servers
+}
+
+/** What is wrong with a table, with its place; `keys` are those of the table, `inner` those of a table in it. */
+function issueText(table: string, issue: z.core.$ZodIssue, keys: readonly string[], inner: readonly string[]): string {
+  const place = `${table}${issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')}`
+  if (issue.code !== 'unrecognized_keys') return `${place}: ${issue.message}`
+  const known = issue.path.length > 1 ? inner : keys
+  const [key] = issue.keys
+  const near = suggest(key!, known)
+  return `${place}: unknown key "${key}"; ${near === null ? `known are ${known.join(', ')}` : `did you mean "${near}"?`}`
 }
 
 function authOf(given: z.infer<ReturnType<typeof authSchema>>): McpAuth {

@@ -7,6 +7,9 @@ import { isSchema, resolveRef } from './edge.js'
 import type { JsonSchema } from './schema.js'
 
 const MAX_DEPTH = 8
+/** Schemas that one type looks at, and characters that it is long: a schema that refers to itself ten times would make millions. */
+const MOST_SCHEMAS = 2_000
+const LONGEST = 20_000
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const RESERVED: ReadonlySet<string> = new Set(KEYWORDS)
 
@@ -21,7 +24,8 @@ const SIMPLE: { readonly [type: string]: string } = lookup({
 })
 
 export function harnType(schema: JsonSchema | undefined, root: JsonSchema | undefined = schema): string {
-  return typeOf(schema, root, 0) ?? 'any'
+  const type = typeOf(schema, { root, left: MOST_SCHEMAS }, 0) ?? 'any'
+  return type.length > LONGEST ? 'any' : type
 }
 
 /** True for names that may stand after `fn` and before `:`. */
@@ -29,10 +33,16 @@ export function isName(text: string): boolean {
   return NAME.test(text) && !RESERVED.has(text)
 }
 
+interface Document {
+  readonly root: JsonSchema | undefined
+  /** How many schemas may still be looked at; past that everything is `any`. */
+  left: number
+}
+
 /** null when nothing narrower than `any` can be said. */
-function typeOf(schema: JsonSchema | undefined, root: JsonSchema | undefined, depth: number): string | null {
-  const found = resolveRef(schema, root)
-  if (found === undefined || depth > MAX_DEPTH) return null
+function typeOf(schema: JsonSchema | undefined, root: Document, depth: number): string | null {
+  const found = resolveRef(schema, root.root)
+  if (found === undefined || depth > MAX_DEPTH || root.left-- <= 0) return null
   const { type } = found
   if (Array.isArray(found['enum'])) return literals(found['enum'])
   if ('const' in found) return literals([found['const']])
@@ -48,7 +58,7 @@ function typeOf(schema: JsonSchema | undefined, root: JsonSchema | undefined, de
   return typeof type === 'string' && Object.hasOwn(SIMPLE, type) ? SIMPLE[type]! : null
 }
 
-function objectType(schema: JsonSchema, root: JsonSchema | undefined, depth: number): string {
+function objectType(schema: JsonSchema, root: Document, depth: number): string {
   const properties = schema['properties']
   if (!isSchema(properties) || Object.keys(properties).length === 0) {
     const values = isSchema(schema['additionalProperties']) ? typeOf(schema['additionalProperties'], root, depth + 1) : null

@@ -2,8 +2,7 @@
 // Schema; either way there is one JSON Schema (for scripts, models and the machine's checks) and one check (for the host's
 // own code, which then receives values with defaults and transformations applied). This module imports no schema library.
 
-import { Validator } from '@cfworker/json-schema'
-import type { Schema as CfworkerSchema } from '@cfworker/json-schema'
+import { SchemaCheck, SchemaLimitError } from './schema-check.js'
 
 export type JsonSchema = { readonly [key: string]: unknown }
 
@@ -117,19 +116,17 @@ function pathText(path: readonly (PropertyKey | { readonly key: PropertyKey })[]
   return text
 }
 
-/** An interpreting validator: it needs no code generation, so it runs under a strict content security policy. */
+/** An interpreting check: it needs no code generation, so it runs under a strict content security policy. */
 function jsonCheck(schema: JsonSchema): CompiledSchema['check'] {
-  let validator: Validator | null = null
+  let read: SchemaCheck
+  try {
+    read = new SchemaCheck(schema)
+  } catch (cause) {
+    if (!(cause instanceof SchemaLimitError)) throw cause
+    throw new SchemaError(cause.message, { cause })
+  }
   return (value) => {
-    validator ??= new Validator(schema as CfworkerSchema, '2020-12', true)
-    const { valid, errors } = validator.validate(value)
-    if (valid) return { ok: true, value }
-    // The last error is the innermost one, the others say that their parents are invalid because of it.
-    const error = errors.at(-1)
-    return {
-      ok: false,
-      path: (error?.instanceLocation ?? '#').replace('#', '$').replaceAll('/', '.'),
-      reason: error?.error ?? 'invalid',
-    }
+    const issue = read.check(value)
+    return issue === null ? { ok: true, value } : { ok: false, ...issue }
   }
 }
