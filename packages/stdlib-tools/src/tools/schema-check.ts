@@ -58,6 +58,7 @@ export class SchemaCheck {
         // Data in a schema is no schema, and members of these are names.
         if (!isName && (key === 'enum' || key === 'const' || key === 'default' || key === 'examples')) {
           nodes += sizeOf(inner, MOST_NODES - nodes)
+          if (nodes > MOST_NODES) throw new SchemaLimitError(`the schema has more than ${MOST_NODES} parts`)
           continue
         }
         const areNames = !isName && NAMES.has(key) && isObject(inner)
@@ -144,12 +145,15 @@ interface Seen {
 
 class Run {
   private steps = 0
+  private readonly resolve: (ref: string) => unknown
+  private readonly pattern: (text: string) => Pattern | undefined
+  private readonly tracks: boolean
 
-  constructor(
-    private readonly resolve: (ref: string) => unknown,
-    private readonly pattern: (text: string) => Pattern | undefined,
-    private readonly tracks: boolean,
-  ) {}
+  constructor(resolve: (ref: string) => unknown, pattern: (text: string) => Pattern | undefined, tracks: boolean) {
+    this.resolve = resolve
+    this.pattern = pattern
+    this.tracks = tracks
+  }
 
   node(schema: unknown, value: unknown, path: string, depth: number, seen: Seen | null): SchemaIssue | null {
     const wrong = (reason: string): SchemaIssue => ({ path, reason })
