@@ -7,7 +7,19 @@
 // and the loop waits until all of them have settled: nothing outlives its run.
 
 import { fromPlain, runtimeFault } from '@bridle/vm'
-import type { Effect, EffectOutcome, Fault, LimitName, Limits, Plain, RunExit, ScriptPlace, Value } from '@bridle/vm'
+import type {
+  Effect,
+  EffectOutcome,
+  Fault,
+  LimitName,
+  Limits,
+  NestedCall,
+  NestedVerdict,
+  Plain,
+  RunExit,
+  ScriptPlace,
+  Value,
+} from '@bridle/vm'
 import type { CancelSignal } from './cancellation.js'
 import { nextTurn } from './clock.js'
 import type { Clock } from './clock.js'
@@ -16,7 +28,7 @@ import { TraceHash } from './journal-trace.js'
 import type { HashHex } from './journal-trace.js'
 import { categorizedError, messageOf } from './providers/provider.js'
 import { ToolError, isToolError } from './tools/errors.js'
-import type { EffectCall, PerformEffect } from './providers/provider.js'
+import type { EffectCall, NestedGate, PerformEffect } from './providers/provider.js'
 import type { RunAuthority } from './run-authority.js'
 
 /** What the driver needs of a machine. */
@@ -32,6 +44,8 @@ export interface DrivenMachine {
   pendingIds?(): readonly number[]
   /** What was counted against budgets, by the id of the grant. */
   budgetCounters?(): ReadonlyMap<string, number>
+  /** Judges a call that a tool makes while it answers an effect (vm.ts); without it such calls are refused. */
+  judgeNested?(effect: number, name: string, args: Plain, made: readonly NestedCall[]): NestedVerdict | null
   /** Ends the run from outside; what it still had to print leaves with the exit. */
   cancel?(reason: string): RunExit
 }
@@ -97,6 +111,13 @@ export class NotSuspendedError extends Error {
   override readonly name = 'NotSuspendedError'
 }
 
+const UNSETTLED: NestedCall['outcome'] = {
+  ok: false,
+  code: 'cancelled',
+  message: 'the call around it ended first',
+  denied: false,
+}
+
 /** Turns of the event loop that real answers get before virtual time moves on. */
 const VIRTUAL_PATIENCE_TURNS = 50
 
@@ -110,6 +131,10 @@ export class Driver {
   /** Ids in order of arrival. */
   private readonly arrived: number[] = []
   private readonly underWay = new Set<Promise<void>>()
+  /** Calls that tools made while they answered an effect, by its id; they go to the machine with an outcome. */
+  private readonly nested = new Map<number, NestedCall[]>()
+  /** Such calls of effects that nobody waited for in the end. */
+  private orphans: NestedCall[] = []
   private wake: (() => void) | null = null
   private inMachine = false
   private exitCode: number | null = null
@@ -235,7 +260,7 @@ export class Driver {
   private resume(): RunExit {
     const now = this.options.clock.now()
     const id = this.arrived.shift() ?? null
-    const outcome = id === null ? null : this.pending.get(id)!
+    const outcome = id === null ? null : this.withNested(id, this.pending.get(id)!)
     if (id !== null) this.pending.delete(id)
     this.log({ type: 'resume', id, outcome, now })
     return this.enter(() => this.machine.resume(id === null ? null : { id, outcome: outcome! }, now))
@@ -260,9 +285,10 @@ export class Driver {
       this.keepPending(id, effect, result)
       return null
     }
-    this.log({ type: 'answer', id, outcome: result })
-    this.options.observer?.outcome?.(id, effect, result)
-    return result
+    const outcome = this.withNested(id, result)
+    this.log({ type: 'answer', id, outcome })
+    this.options.observer?.outcome?.(id, effect, outcome)
+    return outcome
   }
 
   private isHeld(id: number): boolean {
@@ -276,10 +302,17 @@ export class Driver {
     try {
       const result = perform(
         effect,
-        new Call(id, runId, clock.now(), this.aborts, (code) => {
-          this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
-          this.wake?.()
-        }),
+        new Call(
+          id,
+          runId,
+          clock.now(),
+          this.aborts,
+          (code) => {
+            this.exitCode = Math.min(255, Math.max(0, Math.trunc(code)))
+            this.wake?.()
+          },
+          this,
+        ),
       )
       if (!(result instanceof Promise)) this.aborts.delete(id)
       return result
@@ -289,6 +322,34 @@ export class Driver {
     }
   }
 
+  /** The gate for calls that a tool makes of others while it answers an effect. */
+  gateOf(id: number): NestedGate {
+    return {
+      judge: (name, args) =>
+        this.machine.judgeNested?.(id, name, args, [...this.orphans, ...[...this.nested.values()].flat()]) ?? null,
+      now: () => this.options.clock.now(),
+      begin: (call) => {
+        const calls = this.nested.get(id) ?? []
+        const at = calls.length
+        // What never ends was made all the same.
+        calls.push({ ...call, endedMs: call.startedMs, outcome: UNSETTLED })
+        this.nested.set(id, calls)
+        return (outcome) => {
+          calls[at] = { ...calls[at]!, endedMs: this.options.clock.now(), outcome }
+        }
+      },
+    }
+  }
+
+  /** An outcome with the calls that were made on the way, so that the journal has them and the machine counts them. */
+  private withNested(id: number, outcome: EffectOutcome): EffectOutcome {
+    const calls = [...this.orphans, ...(this.nested.get(id) ?? [])]
+    if (calls.length === 0) return outcome
+    this.orphans = []
+    this.nested.delete(id)
+    return { ...outcome, nested: [...(outcome.nested ?? []), ...calls] }
+  }
+
   /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
   private dropAbandoned(): void {
     if (this.pending.size === 0 || this.machine.pendingIds === undefined) return
@@ -296,6 +357,8 @@ export class Driver {
     for (const id of [...this.pending.keys()]) {
       if (wanted.has(id)) continue
       this.pending.delete(id)
+      this.orphans.push(...(this.nested.get(id) ?? []))
+      this.nested.delete(id)
       this.aborts.get(id)?.abort(new Error('nobody waits for this any more'))
       const at = this.arrived.indexOf(id)
       if (at >= 0) this.arrived.splice(at, 1)
@@ -373,6 +436,8 @@ export class Driver {
 
 /** What a provider is told. Most effects are answered at once and never look at their signal, so it is made when asked for. */
 class Call implements EffectCall {
+  private readonly driver: Driver
+  private gate: NestedGate | null = null
   readonly id: number
   readonly runId: string
   readonly now: number
@@ -380,7 +445,15 @@ class Call implements EffectCall {
   private readonly aborts: Map<number, AbortController>
   private abort: AbortController | null = null
 
-  constructor(id: number, runId: string, now: number, aborts: Map<number, AbortController>, exit: (code: number) => void) {
+  constructor(
+    id: number,
+    runId: string,
+    now: number,
+    aborts: Map<number, AbortController>,
+    exit: (code: number) => void,
+    driver: Driver,
+  ) {
+    this.driver = driver
     this.id = id
     this.runId = runId
     this.now = now
@@ -390,6 +463,10 @@ class Call implements EffectCall {
 
   get idempotencyKey(): string {
     return `${this.runId}:${this.id}`
+  }
+
+  get nested(): NestedGate {
+    return (this.gate ??= this.driver.gateOf(this.id))
   }
 
   get signal(): AbortSignal {

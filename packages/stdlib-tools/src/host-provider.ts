@@ -25,16 +25,11 @@ export function hostProvider(host: Host, tools: ToolProviderParts, facts: RunFac
       const { name, op } = effect.args
       if (effect.kind === 'host.tool' && op === 'list') return true
       const text = String(name ?? '')
-      if (effect.kind === 'host.call' && !isServed(host, text)) return bridge === null || !hasOperation(bridge, text)
+      if (effect.kind === 'host.call' && !host.serves(text)) return bridge === null || !hasOperation(bridge, text)
       const tool = host.tool(text)
       return tool !== null && (tool.sideEffect === 'none' || tool.sideEffect === 'read_only')
     },
   }
-}
-
-function isServed(host: Host, name: string): boolean {
-  const dot = name.indexOf('.')
-  return host.tool(name) !== null || host.operation(name.slice(0, dot), name.slice(dot + 1)) !== null
 }
 
 function hostCall(
@@ -46,7 +41,7 @@ function hostCall(
   call: EffectCall,
 ): EffectOutcome | Promise<EffectOutcome> {
   const name = String(effect.args['name'] ?? '')
-  if (isServed(host, name))
+  if (host.serves(name))
     return wrapped('handled', callTool(tools, callOf(tools, name, effect.args['params'] ?? null, call), call))
   switch (name) {
     case 'runtime.pipeline_input':
@@ -136,5 +131,6 @@ function callOf(tools: ToolProviderParts, name: string, args: Plain, call: Effec
     idempotencyKey: call.idempotencyKey,
     timeoutMs: tools.timeoutOf?.(name) ?? null,
     progress: (data) => tools.progress?.(callId, name, data),
+    nested: call.nested ?? null,
   }
 }

@@ -1,7 +1,7 @@
 // The trace hash of a run: one number for everything that entered it and everything it printed. It stands in the last entry of a
 // journal; a replay works it out anew, so that equal hashes say "the same run, bit for bit" without comparing two journals.
 
-import type { EffectOutcome } from '@bridle/vm'
+import type { EffectOutcome, Plain } from '@bridle/vm'
 import type { JournalEntry } from './journal.js'
 import { encodePlain } from './journal-codec.js'
 
@@ -62,7 +62,8 @@ function canonical(entry: JournalEntry): readonly unknown[] {
 }
 
 function outcomeParts(outcome: EffectOutcome): readonly unknown[] {
-  if (outcome.ok) return [encodePlain(outcome.value)]
+  const nested = outcome.nested === undefined ? [] : [encodePlain(outcome.nested as unknown as Plain)]
+  if (outcome.ok) return [encodePlain(outcome.value), ...nested]
   const { kind, message, category = '', value } = outcome.error
-  return [kind, message, category, value === undefined ? '' : encodePlain(value)]
+  return [kind, message, category, value === undefined ? '' : encodePlain(value), ...nested]
 }

@@ -7,7 +7,7 @@
 // was told, because timers fire by it.
 
 import { DEFAULT_LIMITS } from '@bridle/vm'
-import type { EffectOutcome, Limits, Plain } from '@bridle/vm'
+import type { EffectOutcome, Limits, NestedCall, Plain } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'
@@ -200,14 +200,16 @@ export function decodeJournal(text: string): JournalEntry[] {
 }
 
 function outcomeToJson(outcome: EffectOutcome): unknown {
-  if (outcome.ok) return { ok: true, value: plainToJson(outcome.value) }
+  const nested = outcome.nested === undefined ? {} : { nested: plainToJson(outcome.nested as unknown as Plain) }
+  if (outcome.ok) return { ok: true, value: plainToJson(outcome.value), ...nested }
   const { value, ...rest } = outcome.error
-  return { ok: false, error: value === undefined ? rest : { ...rest, value: plainToJson(value) } }
+  return { ok: false, error: value === undefined ? rest : { ...rest, value: plainToJson(value) }, ...nested }
 }
 
 function outcomeFromJson(json: unknown): EffectOutcome {
-  const raw = json as { ok?: unknown; value?: unknown; error?: Record<string, unknown> } | null
-  if (raw?.ok === true) return { ok: true, value: plainFromJson(raw.value ?? null) }
+  const raw = json as { ok?: unknown; value?: unknown; error?: Record<string, unknown>; nested?: unknown } | null
+  const nested = raw?.nested === undefined ? {} : { nested: nestedFromJson(raw.nested) }
+  if (raw?.ok === true) return { ok: true, value: plainFromJson(raw.value ?? null), ...nested }
   const error = raw?.error
   const kind = error?.['kind']
   if (error === undefined || typeof error['message'] !== 'string' || !isErrorKind(kind))
@@ -218,9 +220,22 @@ function outcomeFromJson(json: unknown): EffectOutcome {
       kind,
       message: error['message'],
       ...(typeof error['category'] === 'string' ? { category: error['category'] } : {}),
+      ...(typeof error['code'] === 'string' ? { code: error['code'] } : {}),
       ...('value' in error ? { value: plainFromJson(error['value']) } : {}),
     },
+    ...nested,
   }
+}
+
+function nestedFromJson(json: unknown): readonly NestedCall[] {
+  const calls = plainFromJson(json) as unknown as readonly NestedCall[]
+  const isCall = (call: NestedCall | null): boolean =>
+    typeof call?.tool === 'string' &&
+    typeof call.id === 'string' &&
+    Array.isArray(call.grants) &&
+    typeof call.outcome === 'object'
+  if (!Array.isArray(calls) || !calls.every(isCall)) throw new JournalFormatError('journal outcome is malformed')
+  return calls
 }
 
 function isErrorKind(kind: unknown): kind is 'thrown' | 'runtime' | 'type' | 'categorized' {

@@ -9,6 +9,7 @@ import type { RunEvent } from './events.js'
 import { createExecutors, toolProvider } from './executors/index.js'
 import type { McpToolCaller, ToolProviderParts } from './executors/index.js'
 import { hostProvider } from './host-provider.js'
+import { withinIdentity } from './identity-guard.js'
 import { withinManifest } from './manifest-guard.js'
 import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
 import { answered, thrownError } from './providers/provider.js'
@@ -84,14 +85,16 @@ function makeProviders(parts: RunParts, { clock, startedAt, emit }: RunSide): re
 }
 
 function performer(
-  { authority, guard, dryRun }: RunParts,
+  { authority, guard, dryRun, host, bridge, ceiling }: RunParts,
   providers: readonly Provider[],
   { recorder, entries, emit }: RunSide,
 ): PerformEffect {
   const table = providerTable(providers)
   const grants = grantsOf(authority)
   const allowed = authorized(table, grants)
-  const held = guard === null ? allowed : withinManifest(guard, allowed)
+  const serves = (name: string): boolean => host.serves(name)
+  const judged = withinIdentity({ names: host.names, serves, hasBridge: bridge !== undefined, ceiling }, allowed)
+  const held = guard === null ? judged : withinManifest(guard, judged)
   const perform = recorder === null ? held : propagating(recorder, held)
   if (!dryRun) return perform
   return dryRunning(

@@ -2,7 +2,7 @@
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
 import { toPlain } from '@bridle/vm'
-import type { Effect, Fault, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
+import type { Effect, Fault, GrantCeiling, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
 import type { HostBridge } from './bridge/host-bridge.js'
 import { Cancellation } from './cancellation.js'
 import { systemClock } from './clock.js'
@@ -82,6 +82,8 @@ export interface RunParts {
   /** A function: they are made with the first effect. */
   readonly providers: ProviderSources
   readonly authority: RunAuthority
+  /** What the host allows of tools. */
+  readonly ceiling: GrantCeiling
   /** Null: the run is not held to its manifest. */
   readonly guard: ManifestGuard | null
   readonly pendingResults: PendingResults

@@ -27,6 +27,7 @@ import type {
   DriftWatch,
   GrantCeiling,
   HostCapabilities,
+  HostNames,
   LinkedProgram,
   Limits,
   Plain,
@@ -387,6 +388,7 @@ export class Runtime {
   private readonly options: RuntimeOptions
   private readonly hashHex: (bytes: Uint8Array) => string
   private readonly std: ReadonlyMap<string, string>
+  private readonly hostNames: HostNames
   /** What scripts are told about the operations of this host. */
   private readonly capabilities: HostCapabilities
   private readonly pendingResults = new PendingResults()
@@ -400,6 +402,7 @@ export class Runtime {
     const options = given.config === undefined ? given : given.config.settle(given)
     this.options = options
     this.host = new Host(options)
+    this.hostNames = this.host.names
     this.states = statesOf(options)
     this.capabilities = described(options.capabilities ?? {})
     const own = [...coreFamilies, this.host.family(), ...(options.families ?? [])]
@@ -738,6 +741,7 @@ export class Runtime {
       bridge: options.bridge,
       providers: joinedProviders(own.providers ?? [], options.providers ?? []),
       authority,
+      ceiling: authority.scopes,
       guard: !authority.isHeld ? null : { manifest: () => module.manifest, added: this.kindsOf(options.epilogue) },
       pendingResults: this.pendingResults,
       scripts: own.scripts ?? {},
@@ -810,6 +814,7 @@ export class Runtime {
       sha256Hex,
       ...(options.runId === undefined ? {} : { runId: options.runId }),
       hostTools: this.host.entries,
+      hostNames: this.hostNames,
       ...(this.states === null ? {} : { states: this.states }),
       hasOtherHostTools: options.bridge !== undefined,
       ...listeners,

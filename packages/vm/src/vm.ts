@@ -37,12 +37,15 @@ import type { Registry } from './builtins/registry.js'
 import type { Leaving, Site } from './compiled/site.js'
 import type { TierOptions } from './compiled/tier.js'
 import { budgetCounters } from './builtins/grants.js'
+import { judgeNested } from './builtins/nested-calls.js'
+import type { NestedVerdict } from './builtins/nested-calls.js'
 import type { ConstraintRules } from '@bridle/compiler/grants'
 import type { GrantCeiling } from './builtins/grants.js'
 import type { DriftWatch } from './builtins/tool-drift.js'
+import type { HostNames } from './builtins/tool-identity.js'
 import type { DefinedTool } from './builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from './effects/effect.js'
-import type { HostCapabilities } from './effects/tool-records.js'
+import type { HostCapabilities, NestedCall } from './effects/tool-records.js'
 import type { Report } from './effects/reports.js'
 import type { RequestDefaults } from './builtins/request-defaults.js'
 import type { ResultCache } from './builtins/tool-cache.js'
@@ -81,6 +84,8 @@ export interface MachineOptions {
   readonly driftWatch?: DriftWatch
   /** Tools of the host by id, as registry entries. */
   readonly hostTools?: ReadonlyMap<string, Plain>
+  /** Further names of these tools, and which names are operations of the host. */
+  readonly hostNames?: HostNames
   /** The host may have tools that `hostTools` does not name. */
   readonly hasOtherHostTools?: boolean
   /** A person may send messages to agent loops while they work: the effect `approval.ask` of kind `messages`. */
@@ -309,6 +314,23 @@ export class Machine {
   /** What was counted against budgets of grants, by the id of the grant (builtins/grants.ts). */
   budgetCounters(): ReadonlyMap<string, number> {
     return budgetCounters(this.families)
+  }
+
+  /**
+   * Judges a call that a tool of the host makes while it answers the effect; null when nobody waits for that any more. `made` are calls
+   * that were judged and did not arrive with an outcome yet.
+   */
+  judgeNested(effect: number, name: string, args: Plain, made: readonly NestedCall[]): NestedVerdict | null {
+    const { running } = this
+    const asked = this.pending.get(effect)
+    const task = this.context.performing === effect ? running : this.tasks.get(asked?.task ?? -1)
+    if (task === undefined || this.ended !== null) return null
+    this.running = task
+    try {
+      return judgeNested(this.context, name, args, made)
+    } finally {
+      this.running = running
+    }
   }
 
   /** Runnable tasks, as snapshots have them. */

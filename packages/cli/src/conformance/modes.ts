@@ -272,6 +272,10 @@ class RestoredMachine implements DrivenMachine {
     return this.machine.snapshot()
   }
 
+  judgeNested(...call: Parameters<Machine['judgeNested']>): ReturnType<Machine['judgeNested']> {
+    return this.machine.judgeNested(...call)
+  }
+
   get place(): ScriptPlace | null {
     return this.machine.place ?? null
   }

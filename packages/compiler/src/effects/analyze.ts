@@ -9,7 +9,7 @@ import { checkCeiling, checkEffects, checkImport } from './check.js'
 import { collectModule, type ModuleNames } from './collect.js'
 import { boundEffects, grantsOf } from './declared.js'
 import { type Cause, Inference } from './infer.js'
-import { effectOf } from './kinds.js'
+import { ceilingEffectOf, effectOf } from './kinds.js'
 import { type EffectManifest, manifestOf } from './report.js'
 import { emptyWorld, type Tracked, type Unit, type World } from './units.js'
 
@@ -88,7 +88,7 @@ export class EffectAnalysis {
     const { inference, entries } = this.work()
     const causes = new Map<string, Cause>()
     for (const [token, cause] of inference.reachable(entries).tokens) {
-      const effect = effectOf(token)
+      const effect = ceilingEffectOf(token)
       if (effect !== null && !causes.has(effect)) causes.set(effect, this.ownCause(effect) ?? cause)
     }
     return checkCeiling(causes, ceiling)

@@ -11,7 +11,7 @@ import type { DeclaredCeiling } from '../grants/imports.js'
 import { EFFECT_CATALOG, type EffectCode } from './catalog.js'
 import { boundEffects, declaredRow, type Grant } from './declared.js'
 import type { Cause, Inference } from './infer.js'
-import { effectOf, nameOfKind, needsGrant } from './kinds.js'
+import { ceilingEffectOf, effectOf, nameOfKind, needsGrant } from './kinds.js'
 import type { Site, Unit, World } from './units.js'
 
 export interface EffectCheck {
@@ -102,11 +102,12 @@ export function checkImport({
     }
     for (const each of handedOut(world, unit)) {
       for (const [token, cause] of inference.of(each).tokens) {
-        const name = effectOf(token) ?? nameOfKind(token)
+        const named = ceilingEffectOf(token)
+        const name = named ?? nameOfKind(token)
         if (name === null || seen.has(name)) continue
         // Reading alone is told from kinds; a name without one is given the benefit of the doubt, since the run decides in the end.
-        if (leavesEffect(ceiling, name, effectOf(token) === null ? token : null)) continue
-        if (effectOf(token) === null && ceiling.effects?.includes(`${name}.read`) !== true) continue
+        if (leavesEffect(ceiling, name, named === null ? token : null)) continue
+        if (named === null && ceiling.effects?.includes(`${name}.read`) !== true) continue
         seen.add(name)
         findings.push(exceededImport(declared ?? span, { module: ceiling.module, fn, effect: name, cause: cause.text }))
       }

@@ -18,7 +18,7 @@ import type { LoadedModule } from '../modules.js'
 import type { Signatures } from '../signatures.js'
 import { boundNames } from '../types/infer.js'
 import { patternNames } from '../types/exhaustive.js'
-import { toolDefinition } from './tools.js'
+import { SEVERAL, toolDefinition } from './tools.js'
 import { type Site, type Target, type Tracked, type Unit, type World } from './units.js'
 
 const DATA: Tracked = { kind: 'data' }
@@ -518,8 +518,11 @@ class Collector {
       return
     }
     const config = args[3]?.value
+    const before = this.world.tools.get(name.text)
+    const definition = toolDefinition(config, (expr) => this.peek(expr, names))
     this.world.tools.set(name.text, {
-      ...toolDefinition(config, (expr) => this.peek(expr, names)),
+      ...definition,
+      executor: before === undefined || before.executor === definition.executor ? definition.executor : SEVERAL,
       name: name.text,
       span,
       module: this.module.key,

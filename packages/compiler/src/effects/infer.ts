@@ -10,7 +10,8 @@ import type { StandardToolId } from '../grants/standard.js'
 import type { BuiltinEffects, Signatures } from '../signatures.js'
 import type { ToolAlias } from '../grants/lower.js'
 import { declaredRow } from './declared.js'
-import { effectsByPrefix, effectsOfBuiltin, isKind, namedEffect, normalEffect } from './kinds.js'
+import { effectsByPrefix, effectsOfBuiltin, entailedEffect, isKind, namedEffect, normalEffect } from './kinds.js'
+import { effectsOfExecutor } from './tools.js'
 import { type ParamRef, paramKey, type Site, type Tracked, type Unit, type World } from './units.js'
 
 /** Why something is in a row: the place in the unit's own text, in words of reference 05 §2.13. */
@@ -52,11 +53,15 @@ const TOOL_ARGUMENT: ReadonlyMap<string, { readonly index: number; readonly via:
   ['host_tool_call', { index: 0, via: 'host' }],
   ['host_call', { index: 0, via: 'capability' }],
   ['__tool_use', { index: 0, via: 'tool' }],
+  ['__defined_tool_call', { index: 0, via: 'tool' }],
   ['mcp_call', { index: 1, via: 'mcp' }],
 ])
 
 /** Builtins whose result calls tools of the host or of a server by a name that is data. */
 const SYNTHESIZES: ReadonlySet<string> = new Set(['tool_synthesize', 'tool_synth_invoke'])
+
+/** Builtins that call the tool that a binding stands for, which is data. */
+const BY_BINDING: ReadonlySet<string> = new Set(['__tool_alias_call', '__tool_server_call'])
 
 /** Builtins that call whatever tool a model asks for. */
 const LOOPS: ReadonlySet<string> = new Set(['agent_loop', 'sub_agent_run'])
@@ -287,6 +292,10 @@ export class Inference {
     if (LOOPS.has(name)) {
       for (const via of ['tool', 'host', 'mcp'] as const) this.useTool(facts, via, UNKNOWN, span, cause)
     }
+    if (BY_BINDING.has(name)) {
+      this.useTool(facts, 'tool', UNKNOWN, span, cause)
+      this.entail(facts, null, cause, 'mcp')
+    }
     if (effects.calls === 'arguments') this.invokeArguments(facts, args, cause)
     const tool = TOOL_ARGUMENT.get(name)
     if (tool !== undefined) this.useTool(facts, tool.via, args[tool.index] ?? UNKNOWN, span, cause)
@@ -315,7 +324,10 @@ export class Inference {
     }
     if (alias.effects === null)
       this.toolEffects(facts, alias.server ? null : alias.tool, cause, alias.server ? 'mcp' : 'external')
-    else for (const effect of alias.effects) this.addToken(facts, namedEffect(normalEffect(effect) ?? effect), cause)
+    else {
+      this.entail(facts, alias.server ? null : alias.tool, cause, alias.server ? 'mcp' : 'external')
+      for (const effect of alias.effects) this.addToken(facts, namedEffect(normalEffect(effect) ?? effect), cause)
+    }
   }
 
   private useTool(facts: Facts, via: ToolVia, name: Tracked, span: Span, cause: Cause): void {
@@ -336,6 +348,7 @@ export class Inference {
 
   /** The row of a tool: what is bound to it, else what its definition says, else its handler, else `external`. */
   private toolEffects(facts: Facts, name: string | null, cause: Cause, otherwise = 'external'): void {
+    this.entail(facts, name, cause, otherwise)
     const bound = name === null ? undefined : this.options.bound.get(name)
     if (bound !== undefined) {
       this.addToken(facts, namedEffect(bound), cause)
@@ -352,6 +365,21 @@ export class Inference {
     } else {
       this.addToken(facts, namedEffect(otherwise), cause)
     }
+  }
+
+  /** What the tool reaches; its definition and a binding of effects can only add to it. */
+  private entail(facts: Facts, name: string | null, cause: Cause, otherwise = 'external'): void {
+    const definition = name === null ? undefined : this.world.tools.get(name)
+    const id = name === null ? null : (this.options.aliases.get(name) ?? name)
+    const isStandard = definition === undefined && id !== null && Object.hasOwn(STANDARD_TOOL_BUILTINS, id)
+    const builtin = isStandard ? STANDARD_TOOL_BUILTINS[id as StandardToolId] : null
+    const entailed =
+      definition !== undefined
+        ? effectsOfExecutor(definition.executor)
+        : builtin !== null
+          ? effectsOfBuiltin(builtin, this.effectsOf(builtin).tokens)
+          : [otherwise]
+    for (const effect of entailed) this.addToken(facts, entailedEffect(effect), cause)
   }
 
   /** Whether the name, or the alias, is one of a standard tool; its effects are those of the builtin behind it. */

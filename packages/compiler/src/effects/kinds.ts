@@ -120,6 +120,18 @@ export function effectOf(token: string): string | null {
   return token.startsWith(BY_NAME) ? token.slice(BY_NAME.length) : null
 }
 
+// What carrying out a tool entails, whatever a definition or a binding says about it: ceilings count it, rows of functions do not.
+const BY_EXECUTOR = 'entailed:'
+
+export function entailedEffect(name: string): string {
+  return `${BY_EXECUTOR}${name}`
+}
+
+/** The effect name that a fact is for whoever sets a ceiling; null for a kind. */
+export function ceilingEffectOf(token: string): string | null {
+  return token.startsWith(BY_EXECUTOR) ? token.slice(BY_EXECUTOR.length) : effectOf(token)
+}
+
 /** Whether a token is a kind of the vm's table, rather than a mark or a name. */
 export function isKind(token: string): boolean {
   return !token.startsWith(BY_NAME) && token.includes('.')

@@ -21,6 +21,25 @@ export function toolDefinition(
   }
 }
 
+/** What an executor reaches, whatever the entry says about itself; an executor that only the run knows may be any. */
+export function effectsOfExecutor(executor: string | null): readonly string[] {
+  switch (executor) {
+    case 'harn':
+    case 'harn_builtin':
+    case 'provider_native':
+      return []
+    case 'mcp_server':
+      return ['mcp']
+    case SEVERAL:
+      return ['external', 'mcp']
+    default:
+      return ['external']
+  }
+}
+
+/** Of a name under which a program defines several tools. */
+export const SEVERAL = 'several'
+
 function entryOf(dict: Expr | undefined, key: string): Expr | undefined {
   if (dict?.kind !== 'Dict') return undefined
   const found = dict.entries.find((entry) => entry.kind === 'named' && entry.key.text === key)

@@ -11,6 +11,10 @@
 //   mcp.request {client, name, spec, method, params} → the result object as the server sent it
 
 import {
+  enterGate,
+  leaveGate,
+  mcpIdentity,
+  serverOfSpec,
   HarnClosure,
   HarnDict,
   HarnHandle,
@@ -27,7 +31,7 @@ import {
   fromPlain,
   isTruthy,
 } from '@bridle/vm'
-import type { BuiltinFamily, Context, Effect, Plain, Result, Value } from '@bridle/vm'
+import type { AtGate, OutsideCall, BuiltinFamily, Context, Effect, Plain, Result, Value } from '@bridle/vm'
 
 /** How to reach a server: a spec dict of 04a §3.1, or `{server: name}` for one that the host declared. */
 export type McpSpec = { readonly [key: string]: Plain }
@@ -107,8 +111,9 @@ export function mcpGlobal(servers: { readonly [name: string]: { readonly lazy?: 
   return clients
 }
 
-function request(client: Client, method: string, params: McpSpec): Effect {
-  return { kind: 'mcp.request', args: { client: client.number, name: client.name, spec: client.spec, method, params } }
+function request(client: Client, method: string, params: McpSpec, call: OutsideCall | null = null): Effect {
+  const args = { client: client.number, name: client.name, spec: client.spec, method, params }
+  return { kind: 'mcp.request', args: call === null ? args : { ...args, identity: call.identity.key } }
 }
 
 /** What becomes of a result object. */
@@ -117,6 +122,8 @@ type Shape = 'call' | 'whole' | 'resource' | 'list'
 interface AskState {
   [key: string]: unknown
   asked: boolean
+  /** A call of a tool on its way through the gate; null for any other request. */
+  call: OutsideCall | null
   shape: Shape
   /** For lists: the key of the result, and whether items are marked with the client's name. */
   key: string
@@ -137,7 +144,7 @@ function ask(
   list: { key: string; mark: boolean } = { key: '', mark: false },
 ): Result {
   if (ctx.state(mcpState).closed.includes(client.number)) return ctx.runtime('MCP client is disconnected')
-  const state: AskState = { asked: false, shape, ...list, client: client.handle, method, params, items: [], pages: 0 }
+  const state: AskState = { asked: false, call: null, shape, ...list, client: client.handle, method, params, items: [], pages: 0 }
   return ctx.frame('mcp.ask', state)
 }
 
@@ -147,8 +154,15 @@ const askFrame = frame<AskState>({
   step(ctx, state) {
     const client = clientOf(state.client)!
     if (!state.asked) {
+      if (state.shape === 'call') {
+        const at = atGate(ctx, state, client)
+        if (at.kind === 'refused') return at.result
+        state.call = at.call
+        if (at.call.args instanceof HarnDict) state.params = state.params.with('arguments', at.call.args)
+        if (at.kind === 'asking') return at.result
+      }
       state.asked = true
-      return ctx.request(request(client, state.method, jsonDict(state.params)))
+      return ctx.request(request(client, state.method, jsonDict(state.params), state.call))
     }
     const result = ctx.result
     switch (state.shape) {
@@ -171,6 +185,14 @@ const askFrame = frame<AskState>({
     return ctx.request(request(client, state.method, { ...jsonDict(state.params), cursor }))
   },
 })
+
+/** The server is the one that the connection leads to, whatever the script calls it. */
+function atGate(ctx: Context, state: AskState, { name, spec, handle }: Client): AtGate {
+  if (state.call !== null) return leaveGate(ctx, state.call, ctx.result as HarnDict)
+  const tool = display(state.params.get('name') ?? null)
+  const given = [`mcp.${name}.${tool}`, `${name}__${tool}`, tool]
+  return enterGate(ctx, mcpIdentity(serverOfSpec(spec, name), tool, given), state.params.get('arguments') ?? null, handle)
+}
 
 function field(value: Value, key: string): Value {
   return value instanceof HarnDict ? (value.get(key) ?? null) : null

@@ -3,6 +3,7 @@
 // the script's side; those are the dispatch in the machine.
 
 import type { Plain } from '@bridle/vm'
+import type { NestedGate } from '../providers/provider.js'
 import type { ToolErrorData } from '../tools/errors.js'
 import type { StreamRequest } from './streams.js'
 
@@ -29,6 +30,8 @@ export interface ToolCall {
   /** Context of the trace, for an MCP server. */
   readonly meta?: { readonly [key: string]: Plain }
   readonly progress: (data: unknown) => void
+  /** Judges the calls that the tool makes itself; null where no run is around the call. */
+  readonly nested?: NestedGate | null
 }
 
 export type ToolOutcome =

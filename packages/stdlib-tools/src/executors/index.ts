@@ -93,6 +93,7 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
     timeoutMs:
       typeof args['timeout_ms'] === 'number' ? args['timeout_ms'] : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
     progress: (data) => parts.progress?.(callId, tool, data),
+    nested: call.nested ?? null,
   }
 }
 

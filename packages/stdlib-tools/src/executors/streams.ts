@@ -3,6 +3,7 @@
 // same idempotency key, and what was delivered before is passed over, where the tool allows that it is done twice.
 
 import type { Plain } from '@bridle/vm'
+import type { NestedGate } from '../providers/provider.js'
 import type { Tool } from '../tools/define.js'
 import { NotDataError, plainFromHost } from '../tools/edge.js'
 import { toolErrorData } from '../tools/errors.js'
@@ -28,7 +29,29 @@ export function streamRequest(value: Plain | undefined): StreamRequest | null {
 /** Begins the work; what is not a stream is finished at once. */
 export type BeginStream = (call: ToolCall, signal: AbortSignal) => Promise<OpenStream | Invoked>
 
+/** The gate of the request that makes the tool go on: each of them is an effect of its own. */
+class GateOfRequest implements NestedGate {
+  request: NestedGate | null
+
+  constructor(request: NestedGate | null) {
+    this.request = request
+  }
+
+  judge(name: string, args: Plain): ReturnType<NestedGate['judge']> {
+    return this.request?.judge(name, args) ?? null
+  }
+
+  now(): number {
+    return this.request?.now() ?? 0
+  }
+
+  begin(call: Parameters<NestedGate['begin']>[0]): ReturnType<NestedGate['begin']> {
+    return this.request?.begin(call) ?? (() => {})
+  }
+}
+
 interface Open {
+  readonly gate: GateOfRequest
   readonly stream: OpenStream
   readonly abort: AbortController
   delivered: number
@@ -61,9 +84,10 @@ export class OpenStreams {
 
   private async begin(call: ToolCall, begin: BeginStream): Promise<Open | Invoked> {
     const abort = new AbortController()
-    const stream = await begin(call, abort.signal)
+    const gate = new GateOfRequest(call.nested ?? null)
+    const stream = await begin({ ...call, nested: gate }, abort.signal)
     if (stream.kind !== 'stream') return stream
-    const open: Open = { stream, abort, delivered: 0 }
+    const open: Open = { gate, stream, abort, delivered: 0 }
     this.byCall.set(call.callId, open)
     return open
   }
@@ -76,6 +100,7 @@ export class OpenStreams {
   ): Promise<ToolOutcome> {
     const open = this.byCall.get(call.callId) ?? (await this.again(call, tool, begin))
     if (!('delivered' in open)) return open
+    open.gate.request = call.nested ?? null
     const chunks: Plain[] = []
     while (chunks.length < most) {
       const item = await open.stream.next()
@@ -140,6 +165,6 @@ function failureOf(call: ToolCall, cause: unknown): ToolOutcome {
 
 /** The call as its tool sees it: under a signal that lasts as long as the stream. */
 export function streamInvocation(call: ToolCall, signal: AbortSignal): Invocation {
-  const { runId, callId, attempt, maxAttempts, idempotencyKey, progress } = call
-  return { runId, callId, attempt, maxAttempts, idempotencyKey, progress, signal }
+  const { runId, callId, attempt, maxAttempts, idempotencyKey, progress, nested = null } = call
+  return { runId, callId, attempt, maxAttempts, idempotencyKey, progress, nested, signal }
 }

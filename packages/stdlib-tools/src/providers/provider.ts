@@ -5,7 +5,7 @@
 // `ok: false` says that nothing was tried and reaches the script as an error it can catch. Providers never reject for reasons
 // of the world; whatever they throw is turned into such an outcome by the driver.
 
-import type { Effect, EffectKind, EffectOutcome, Plain, ToolErrorCode } from '@bridle/vm'
+import type { Effect, EffectKind, EffectOutcome, NestedCall, NestedVerdict, Plain, ToolErrorCode } from '@bridle/vm'
 
 /** What a provider is told beside the effect. */
 export interface EffectCall {
@@ -18,8 +18,20 @@ export interface EffectCall {
   readonly signal: AbortSignal
   /** Milliseconds since 1970 by the run's clock. */
   readonly now: number
+  /** Judges and notes calls that a tool makes of others on behalf of this effect; null outside of runs. */
+  readonly nested?: NestedGate | null
   /** Ends the run with a status, as `exit(code)` asks. */
   readonly exit: (code: number) => void
+}
+
+/** The gate in front of calls that tools make of other tools (tools/invoke.ts); the machine of the run judges them. */
+export interface NestedGate {
+  /** Null when the run does not wait for the tool any more. */
+  readonly judge: (name: string, args: Plain) => NestedVerdict | null
+  /** By the run's clock. */
+  readonly now: () => number
+  /** Keeps a call for the outcome of the effect; `settle` says how it ended. */
+  readonly begin: (call: Omit<NestedCall, 'endedMs' | 'outcome'>) => (outcome: NestedCall['outcome']) => void
 }
 
 export type PerformEffect = (effect: Effect, call: EffectCall) => EffectOutcome | Promise<EffectOutcome>

@@ -2,7 +2,7 @@
 // `host/NAME` that scripts import: each is a short script made here, whose functions call the tool or the builtin behind them.
 
 import { HarnFloat, builtin, fromPlain, toPlain, typeName } from '@bridle/vm'
-import type { BuiltinDef, BuiltinFamily, Context, Plain, Result, Value } from '@bridle/vm'
+import type { BuiltinDef, BuiltinFamily, Context, HostNames, Plain, Result, Value } from '@bridle/vm'
 import { DefinitionError } from './define.js'
 import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, RetryDefinition, Tool } from './define.js'
 import { NotDataError, plainFromHost } from './edge.js'
@@ -19,6 +19,7 @@ export interface HostParts {
 export class Host {
   readonly tools: ReadonlyMap<string, Tool>
   private readonly byAlias = new Map<string, Tool>()
+  private known: HostNames | null = null
   readonly capabilities: Capabilities
   readonly functions: HostFunctions
   /** Its tools as registry entries, for the dispatch in the machine. */
@@ -45,6 +46,23 @@ export class Host {
         if (tools.has(`${module}.${name}`)) throw new DefinitionError(`"host/${module}" has both a tool and a function "${name}"`)
       }
     }
+  }
+
+  /** Whether it defines a tool, or a capability operation, of that name. */
+  serves(name: string): boolean {
+    return this.tool(name) !== null || this.names.hasOperation(name)
+  }
+
+  /** For the machine: further names of its tools, and which names are operations. */
+  get names(): HostNames {
+    this.known ??= {
+      aliases: new Map([...this.byAlias].map(([alias, { name }]) => [alias, name])),
+      hasOperation: (name) => {
+        const dot = name.indexOf('.')
+        return dot >= 0 && this.operation(name.slice(0, dot), name.slice(dot + 1)) !== null
+      },
+    }
+    return this.known
   }
 
   /** Whether there is a host at all, as far as `host_tool_call` is concerned. */

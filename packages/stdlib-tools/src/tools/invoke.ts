@@ -2,11 +2,12 @@
 // prepare step, the tool's own code (which may call other tools), the response format, the result against its schema. The
 // executor `host_bridge` and registries used without a run are both this. Time limits and cancellation are their caller's.
 
-import type { Plain } from '@bridle/vm'
+import type { NestedCall, Plain } from '@bridle/vm'
 import { timerMs } from '../clock.js'
 import { Finished, Pending } from './define.js'
 import type { Tool, ToolClient, ToolContext, ToolCalls } from './define.js'
-import { NotDataError } from './edge.js'
+import type { NestedGate } from '../providers/provider.js'
+import { NotDataError, plainFromHost } from './edge.js'
 import { ToolError, toolErrorData } from './errors.js'
 import type { ToolErrorData } from './errors.js'
 import { failureResponse, isStandardResponse, isThrownAlways, respond } from './response.js'
@@ -45,6 +46,8 @@ export interface Invocation {
   readonly progress: (data: unknown) => void
   /** Of a served tool; absent in runs. */
   readonly client?: ToolClient | null
+  /** Judges the calls that the tool makes itself; absent for tools that are called without a run. */
+  readonly nested?: NestedGate | null
   /** Made when it is looked at: most calls end before anyone could abort them. */
   readonly signal: AbortSignal
 }
@@ -291,6 +294,10 @@ export abstract class CallFacts implements Invocation {
   get client(): ToolClient | null {
     return this.facts.client ?? null
   }
+
+  get nested(): NestedGate | null {
+    return this.facts.nested ?? null
+  }
 }
 
 class CallContext extends CallFacts implements ToolContext {
@@ -299,7 +306,7 @@ class CallContext extends CallFacts implements ToolContext {
   private readonly depth: number
   /** Null for code of the host that is no tool. */
   private readonly tool: Tool | null
-  private nested: ToolCalls | null = null
+  private calls: ToolCalls | null = null
   payload: unknown = null
 
   constructor(call: Invocation, find: FindTool, depth: number, tool: Tool | null) {
@@ -325,8 +332,8 @@ class CallContext extends CallFacts implements ToolContext {
   }
 
   get tools(): ToolCalls {
-    this.nested ??= new NestedCalls(this.call, this.find, this.depth)
-    return this.nested
+    this.calls ??= new NestedCalls(this.call, this.find, this.depth)
+    return this.calls
   }
 }
 
@@ -350,17 +357,27 @@ class NestedCalls implements ToolCalls {
       throw new ToolError('tool_recursion_limit', `tools call each other more than ${MAX_NESTING} levels deep`)
     const tool = this.find(name)
     if (tool === null) throw new ToolError('not_registered', `Tool '${name}' not found`)
+    const id = `${outer.callId}/${number}`
+    const gate = outer.nested ?? null
+    const admitted = gate === null ? { args, settle: () => {} } : admit(gate, { tool, id, args })
     const inner: Invocation = {
       runId: outer.runId,
-      callId: `${outer.callId}/${number}`,
+      callId: id,
       attempt: 1,
       maxAttempts: 1,
       idempotencyKey: `${outer.idempotencyKey}/${number}`,
       progress: outer.progress,
       client: outer.client ?? null,
+      nested: gate,
       signal: outer.signal,
     }
-    return valueOf(await limited(invoke(tool, args, inner, this.find, null, depth + 1), tool, null))
+    const outcome = await limited(invoke(tool, admitted.args, inner, this.find, null, depth + 1), tool, null)
+    admitted.settle(
+      outcome.kind === 'failed'
+        ? { ok: false, code: outcome.error.code, message: outcome.error.message, denied: false }
+        : { ok: true },
+    )
+    return valueOf(outcome)
   }
 
   async batch(
@@ -368,6 +385,22 @@ class NestedCalls implements ToolCalls {
   ): Promise<readonly unknown[]> {
     return Promise.all(calls.map(({ tool, args }) => this.call(tool, args)))
   }
+}
+
+/** Through the gate of the run (vm: builtins/nested-calls.ts); throws ToolError for a call that it refuses. */
+function admit(
+  gate: NestedGate,
+  { tool, id, args }: { readonly tool: Tool; readonly id: string; readonly args: { readonly [key: string]: unknown } },
+): { readonly args: { readonly [key: string]: unknown }; readonly settle: (outcome: NestedCall['outcome']) => void } {
+  const given = plainFromHost(args)
+  const verdict = gate.judge(tool.name, given)
+  if (verdict === null) throw new ToolError('cancelled', `Tool '${tool.name}' was called for a call that nobody waits for`)
+  const grants = verdict.ok ? verdict.grants : []
+  const settle = gate.begin({ id, tool: tool.name, args: verdict.ok ? verdict.args : given, grants, startedMs: gate.now() })
+  if (verdict.ok) return { args: verdict.args === given ? args : (verdict.args as { readonly [key: string]: unknown }), settle }
+  const { code, message, details } = verdict
+  settle({ ok: false, code, message, denied: true })
+  throw ToolError.of({ code, message, details })
 }
 
 /** The value of an outcome; throws ToolError for a failure. */

@@ -1,7 +1,7 @@
 // One tool call of an agent loop (reference 04b §5.4): the gate, required arguments, loop detection, the backend, and the text
 // that the model gets. Whatever goes wrong becomes a text; only limits and cancelling end the loop.
 
-import { callServer } from './agent-servers.js'
+import { callServer, identityAtServer } from './agent-servers.js'
 import type { ConnectedServer } from './agent-servers.js'
 import { beginCall, callIdOf, endCall, traceRefusal } from './agent-call-trace.js'
 import { microCompact } from './micro-compact.js'
@@ -13,13 +13,17 @@ import { traceEvent, pause } from './llm-call.js'
 import { toolName } from './llm-tools.js'
 import { here, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
+import { reserveBudgets } from './grants.js'
 import { grantPass } from './policy-gate.js'
 import { normalizePlan, planEntries, renderPlan } from './plan.js'
 import { isInterruption } from './tool-errors.js'
 import { handlerArguments } from './tool-dispatch.js'
+import { admit, grantedArguments, identityOfEntry } from './tool-gate.js'
+import { calledByName, calledValue, insideIdentity } from './tool-identity.js'
+import type { CalledTool } from './tool-identity.js'
 import { sortedJson } from './tools-json.js'
 import { installedAnnotations } from './tools-policy.js'
-import { present, textAt } from './tools-registry.js'
+import { nameOf, present, textAt } from './tools-registry.js'
 import { isRequired } from './tools-validate.js'
 import { dictsOf, makeEvent } from './transcript-shape.js'
 import { Fault } from '../interpreter/fault.js'
@@ -122,11 +126,12 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     status: 'pending',
     raw_input: args,
   })
+  const called = yield* calledOf(call.name, tool, context)
   const verdict = (yield* callBuiltin(
     '__tool_gate',
     call.name,
     args,
-    HarnDict.of({ session_id: context.sessionId, call_id: call.id, entry: tool ?? null }),
+    HarnDict.of({ session_id: context.sessionId, call_id: call.id, entry: tool ?? null, called: calledValue(called) }),
   )) as HarnDict | Fault
   if (verdict instanceof Fault) throw verdict
   const events: HarnDict[] = []
@@ -183,7 +188,7 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
   })
   const durationMs = Math.trunc(endMs - startMs)
   let text = yield* capped(call.name, outcome.text, options)
-  text = yield* runPostToolUse(call.name, allowed, text)
+  text = yield* runPostToolUse(called, allowed, text)
   text = yield* withLoopDetection(call, key, text, context)
   const status = outcome.rejected ? 'rejected' : /^(?:Error:|ERROR:)/.test(text) ? 'error' : 'ok'
   // A handler may say in its text that it failed.
@@ -211,6 +216,22 @@ export function* dispatchCall(call: ToolCall, context: DispatchContext): Script<
     iteration: context.iteration,
   })
   return { name: call.name, status, text, attempted: true, skipped: false, events }
+}
+
+/** What a call comes down to, as `executeOnce` carries it out. */
+function* calledOf(name: string, tool: HarnDict | undefined, { servers }: DispatchContext): Script<CalledTool> {
+  if (tool === undefined) return calledByName(name)
+  return yield* here((ctx): CalledTool => {
+    const given = [name, nameOf(tool)]
+    if (!isElsewhere(tool) || textAt(tool, 'executor') === 'provider_native')
+      return { shown: name, identity: insideIdentity(RUNTIME_TOOLS.includes(name) ? 'builtin' : 'script', name, given) }
+    const served = identityAtServer(servers, tool)
+    if (served !== null) return { shown: name, identity: served }
+    return {
+      shown: name,
+      identity: isCallable(present(tool, 'handler')) ? insideIdentity('script', name, given) : identityOfEntry(ctx, tool, name),
+    }
+  })
 }
 
 /** Whether the loop carries a tool out, or refuses it, by itself; the others tell of themselves, as calls of the dispatch or as effects. */
@@ -379,12 +400,30 @@ function* executeOnce(call: ToolCall, tool: HarnDict | undefined, args: HarnDict
   return isCallable(handler) ? yield* handled(name, tool!, handler, args) : rejection(name, unavailable(name))
 }
 
+/** Lock file, grants and budgets, for a closure that the loop calls by itself: the arguments to call it with, or why it may not. */
+function* granted(name: string, tool: HarnDict, args: HarnDict): Script<HarnDict | { readonly refused: string }> {
+  return yield* here((ctx) => {
+    const identity = insideIdentity('script', name, [nameOf(tool)])
+    const facts = { tool: name, callId: null, attempt: 1 }
+    const refused = (error: HarnDict): { readonly refused: string } => ({ refused: display(error.get('message') ?? '') })
+    const applied = admit(ctx, { identity, entry: tool, binding: null, isOfScript: true, facts })
+    if (applied instanceof HarnDict) return refused(applied)
+    if (applied.length === 0) return args
+    const checked = grantedArguments(ctx, applied, args, { identity, entry: tool, facts })
+    if ('error' in checked) return refused(checked.error)
+    const exhausted = reserveBudgets(ctx, applied, facts)
+    return exhausted === null ? checked.args : refused(exhausted)
+  })
+}
+
 function unavailable(name: string): string {
   return `Tool '${name}' is not available in the current environment. Use only the tools listed in the tool-calling contract.`
 }
 
 function* handled(name: string, tool: HarnDict, handler: HarnClosure | HarnBuiltin, args: HarnDict): Script<Outcome> {
-  const value = yield* tryCallBack(handler, ...handlerArguments(tool, handler, args))
+  const allowed = yield* granted(name, tool, args)
+  if (!(allowed instanceof HarnDict)) return denialOf(name, allowed.refused)
+  const value = yield* tryCallBack(handler, ...handlerArguments(tool, handler, allowed))
   return value instanceof Fault ? faultOutcome(value, name) : good(display(value))
 }
 

@@ -8,7 +8,9 @@ import { loopState } from './agent-loop-state.js'
 import { builtin, frame } from './builtin.js'
 import type { Context, FrameState, Result } from './builtin.js'
 import { closeServers, connectServers, readServers, withServerTools } from './agent-servers.js'
+import type { ConnectedServer } from './agent-servers.js'
 import { llmState } from './llm-state.js'
+import { withJudgedNames } from './loop-names.js'
 import { closeScopes, openScopes } from './policy.js'
 import { pushScope } from './policy-scopes.js'
 import type { ScopeKind } from './policy-scopes.js'
@@ -63,13 +65,19 @@ interface ScopeState extends FrameState {
   session: string | null
 }
 
+function connected(servers: ScopeState['servers']): readonly ConnectedServer[] {
+  if (servers === null) return []
+  const [names, clients] = servers
+  return names.view().map((name, at) => ({ name: display(name), client: clients.at(at) ?? null }))
+}
+
 /** Holds what the loop installs: policies, the bound registry, the current session. */
 const scopeFrame = frame<ScopeState>({
   kind: 'agent_loop.scope',
   output: 'drop',
   step: (ctx, state) => {
     if (state.stage === 'body') return ctx.result
-    const opened = openScopes(ctx, state.options, 'agent_loop')
+    const opened = openScopes(ctx, withJudgedNames(ctx, state.options, connected(state.servers)), 'agent_loop')
     if (!Array.isArray(opened)) return opened
     // Tools of a loop work for the module that began it.
     const caller = ctx.machine.narrowedCaller

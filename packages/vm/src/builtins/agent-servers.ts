@@ -2,13 +2,18 @@
 // loop's registry as SERVER__TOOL, and closed when the loop ends.
 
 import { disownClient, ownClient } from './loop-clients.js'
+import { grantPass } from './policy-gate.js'
 import { failRuntime, here, tryCallBack } from './scripted.js'
 import type { Script } from './scripted.js'
+import { mcpIdentity, serverOfSpec } from './tool-identity.js'
+import type { ToolIdentity } from './tool-identity.js'
 import { entriesOf, isRegistry, nameOf, withTools } from './tools-registry.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { HarnHandle } from '../values/handles.js'
 import { HarnList } from '../values/list.js'
+import { toPlain } from '../values/plain.js'
 import type { Value } from '../values/value.js'
 
 /** A connected server: what `mcp_call` takes. */
@@ -134,13 +139,34 @@ function flatParameters(schema: Value): HarnDict {
   return flat
 }
 
+function serverOf(servers: readonly ConnectedServer[], tool: HarnDict): ConnectedServer | undefined {
+  return servers.find((each) => each.name === tool.get('mcp_server'))
+}
+
+function toolOfServer(tool: HarnDict): Value {
+  return tool.get('mcp_tool') ?? tool.get('name') ?? ''
+}
+
+/** What a call of the tool comes down to when a server of the loop answers it; null when none does. */
+export function identityAtServer(servers: readonly ConnectedServer[], tool: HarnDict): ToolIdentity | null {
+  const server = serverOf(servers, tool)
+  if (server === undefined) return null
+  const { client, name } = server
+  const descriptor = client instanceof HarnHandle ? client.descriptor : null
+  const spec = descriptor instanceof HarnDict ? toPlain(descriptor.get('spec') ?? null) : null
+  const called = display(toolOfServer(tool))
+  return mcpIdentity(serverOfSpec(spec, name), called, [nameOf(tool), `mcp.${name}.${called}`, `${name}__${called}`, called])
+}
+
 /** What the server of a tool answers; undefined when the tool is of none of them. */
 export function* callServer(
   servers: readonly ConnectedServer[],
   tool: HarnDict,
   args: HarnDict,
 ): Script<Value | Fault | undefined> {
-  const server = servers.find((each) => each.name === tool.get('mcp_server'))
+  const server = serverOf(servers, tool)
   if (server === undefined) return undefined
-  return yield* call('mcp_call', server.client, tool.get('mcp_tool') ?? tool.get('name') ?? '', args)
+  // The gate has judged the tool of this very connection.
+  yield* here((ctx) => (grantPass(ctx, server.client, args), null))
+  return yield* call('mcp_call', server.client, toolOfServer(tool), args)
 }

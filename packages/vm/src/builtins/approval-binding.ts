@@ -5,6 +5,7 @@
 import { aliasGrants, grantsFor, recordOf, withPins } from './grants.js'
 import { knowsParameter, withDefaults } from './tool-arguments.js'
 import { factsOfEntry, serverOfEntry } from './tool-entry.js'
+import type { CalledTool } from './tool-identity.js'
 import { schemaHashOf } from './tool-pins.js'
 import { sortedJson } from './tools-json.js'
 import { textAt } from './tools-registry.js'
@@ -18,7 +19,8 @@ import type { Value } from '../values/value.js'
 export const APPROVAL_MS = 24 * 60 * 60 * 1000
 
 /** What will execute, in words that do not depend on the name by which the script calls it. */
-export function executionOf(tool: string, entry: Value): string {
+export function executionOf({ shown: tool, identity }: CalledTool, entry: Value): string {
+  if (identity.key !== undefined) return identity.key
   if (!(entry instanceof HarnDict)) return `tool:${tool}`
   const { executor } = factsOfEntry(entry)
   if (executor === 'host_bridge') return `host:${textAt(entry, 'host_capability') ?? tool}`
@@ -27,7 +29,7 @@ export function executionOf(tool: string, entry: Value): string {
 }
 
 /** SHA-256 over tool, version, schemas and arguments. */
-export function bindingOf(ctx: Context, tool: string, entry: Value, args: HarnDict): string {
+export function bindingOf(ctx: Context, tool: CalledTool, entry: Value, args: HarnDict): string {
   const version = entry instanceof HarnDict ? factsOfEntry(entry).version : null
   const schemas = entry instanceof HarnDict ? schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry) : null
   const text = sortedJson(new HarnList([executionOf(tool, entry), version, schemas, args]))
@@ -36,12 +38,12 @@ export function bindingOf(ctx: Context, tool: string, entry: Value, args: HarnDi
 }
 
 /** Arguments with what the dispatch adds to them: pins of the grants, and defaults. */
-export function finalArguments(ctx: Context, tool: string, entry: Value, args: HarnDict, alias: Value = null): HarnDict {
+export function finalArguments(ctx: Context, tool: CalledTool, entry: Value, args: HarnDict, alias: Value = null): HarnDict {
   if (!(entry instanceof HarnDict)) return args
   const { parameters, paths, urls, grants } = factsOfEntry(entry)
   const own: AppliedGrant[] = alias instanceof HarnDict ? [...aliasGrants(alias)] : []
-  if (grants instanceof HarnDict) own.push({ id: `tool:${tool}`, scope: 'tool', grant: recordOf(grants) })
-  const applied = grantsFor(ctx, { alias: alias instanceof HarnDict ? textAt(alias, 'alias') : null, tool, own })
+  if (grants instanceof HarnDict) own.push({ id: `tool:${tool.shown}`, scope: 'tool', grant: recordOf(grants) })
+  const applied = grantsFor(ctx, { named: tool.identity, own })
   // A call that no grant allows is refused by the dispatch.
   if (typeof applied === 'string') return args
   const pinned =

@@ -2,6 +2,8 @@
 // for the paths that writing tools may touch. Nested scopes combine into one policy that is never wider than the outer one.
 
 import { innermostScope, pushScope } from './policy-scopes.js'
+import { everyName } from './tool-identity.js'
+import type { CalledTool } from './tool-identity.js'
 import { globOne } from './tools-policy.js'
 import { isAbsolutePath, normalizePath } from './path-lexical.js'
 import { HarnDict } from '../values/dict.js'
@@ -140,14 +142,15 @@ function formsOf(path: string, workspace: string): string[] {
 export function decideApproval(
   policy: ApprovalPolicy,
   call: {
-    readonly tool: string
+    readonly tool: CalledTool
     readonly args: Value
     readonly annotations: ToolAnnotations | undefined
     readonly workspace: () => string
   },
 ): ApprovalDecision {
-  const { tool, annotations } = call
-  const denying = firstMatching(policy.autoDeny, tool)
+  const { annotations } = call
+  const { shown: tool, identity } = call.tool
+  const denying = firstMatching(policy.autoDeny, everyName(identity))
   if (denying !== undefined) return { kind: 'denied', reason: `tool '${tool}' matches deny pattern '${denying}'` }
   if (policy.writePaths.length > 0 && mutationOf(annotations) !== 'read_only') {
     for (const path of declaredPaths(annotations, call.args)) {
@@ -159,8 +162,9 @@ export function decideApproval(
       }
     }
   }
-  if (firstMatching(policy.autoApprove, tool) !== undefined) return APPROVED
-  return firstMatching(policy.requireApproval, tool) === undefined ? APPROVED : { kind: 'ask' }
+  // Nobody approves a tool by calling it like one that is approved.
+  if (firstMatching(policy.autoApprove, identity.names) !== undefined) return APPROVED
+  return firstMatching(policy.requireApproval, everyName(identity)) === undefined ? APPROVED : { kind: 'ask' }
 }
 
 /** Whether the decision depends on more than the name of the tool. */
@@ -170,7 +174,7 @@ export function looksAtPaths(policy: ApprovalPolicy): boolean {
 
 const APPROVED: ApprovalDecision = { kind: 'approved' }
 
-function firstMatching(patterns: readonly string[], tool: string): string | undefined {
-  for (const pattern of patterns) if (globOne(pattern, tool)) return pattern
+function firstMatching(patterns: readonly string[], names: readonly string[]): string | undefined {
+  for (const pattern of patterns) if (names.some((name) => globOne(pattern, name))) return pattern
   return undefined
 }

@@ -23,6 +23,7 @@ import type { ConstraintRules, ImportCeiling } from '@bridle/compiler/grants'
 import { display } from '../values/display.js'
 import type { GrantCeiling } from './grants.js'
 import type { DriftWatch } from './tool-drift.js'
+import type { HostNames } from './tool-identity.js'
 import type { DefinedTool } from './tool-pins.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
@@ -160,6 +161,8 @@ export interface MachineAccess {
   readonly requestDefaults: RequestDefaults
   /** Tools of the host by id, as registry entries; null when the machine was not told. */
   readonly hostTools: ReadonlyMap<string, Plain> | null
+  /** Further names of the host's tools, and which names are operations of it; null when the machine was not told. */
+  readonly hostNames: HostNames | null
   /** Whether a tool that is not among them may be one of the host all the same. */
   readonly hasOtherHostTools: boolean
   /** Whether a person may send messages to agent loops while they work. */

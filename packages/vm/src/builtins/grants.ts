@@ -14,7 +14,6 @@ import {
   addConstraint,
   checkGrant,
   constraintProblem,
-  effectsOfLevel,
   keyKind,
   leavesEffect,
   nameOfKind,
@@ -25,10 +24,11 @@ import type { GrantRecord, GrantValue, GrantViolation, GrantedTool, ImportCeilin
 import { builtin, family, frame } from './builtin.js'
 import { popScope, pushScope, scopesOf } from './policy-scopes.js'
 import { toolError } from './tool-errors.js'
+import { isMentionedBy, isNamedBy, namedOnly } from './tool-identity.js'
+import type { Named } from './tool-identity.js'
 import { UNTRACED } from './trace-log.js'
 import { thrown } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
-import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import { fromPlain, toPlain } from '../values/plain.js'
 import { isCallable, typeName } from '../values/value.js'
@@ -66,52 +66,56 @@ export interface AppliedGrant {
 }
 
 export interface GrantedCall {
-  /** Null for a call by tool id or entry name. */
-  readonly alias: string | null
-  readonly tool: string
+  /** What is called. */
+  readonly named: Named
   /** Grants of the alias and of the entry. */
   readonly own: readonly AppliedGrant[]
 }
 
 // ---------------------------------------------------------------------------------------------------------- what applies
 
-export function namesTool(key: string, call: { readonly alias: string | null; readonly tool: string }): boolean {
-  if (key === '*' || key === call.alias || key === call.tool) return true
-  if (key.endsWith('.*')) return call.tool.startsWith(key.slice(0, -1))
-  return call.tool.startsWith(`${key}.`)
+const NO_HOST_REASON = 'no grant of the host allows it'
+
+/** Why the host's grants allow no such call at all; null when they do. A name that only the script gave is no reason to allow it. */
+export function refusedByDefault(ceiling: GrantCeiling, named: Named, isEffect: boolean): string | null {
+  for (const { grants, defaultDeny } of ceiling) {
+    if (defaultDeny !== true && !(defaultDeny === 'effects' && isEffect)) continue
+    if (!Object.keys(grants).some((key) => isNamedBy(key, named))) return NO_HOST_REASON
+  }
+  return null
 }
 
 /** Outermost first; the text instead when the host allows no such call at all. */
 export function grantsFor(
   ctx: Context,
-  call: GrantedCall,
+  { named, own }: GrantedCall,
   /** Whether it is a call of a tool, or what an effect makes use of; `implied`: the host has allowed it with something else. */
   as: 'call' | 'effect' | 'implied' = 'call',
 ): readonly AppliedGrant[] | string {
   const { grantCeiling, importCeilings } = ctx.machine
   const scopes = scopesOf(ctx, 'grants')
-  if (grantCeiling === null && importCeilings === null && scopes.length === 0) return call.own
+  if (grantCeiling === null && importCeilings === null && scopes.length === 0) return own
   const found: AppliedGrant[] = []
-  for (const [at, { grants, defaultDeny }] of (grantCeiling ?? []).entries()) {
-    const named = Object.keys(grants).filter((key) => namesTool(key, call))
-    if (as !== 'implied' && (defaultDeny === true || (defaultDeny === 'effects' && as === 'effect')) && named.length === 0)
-      return 'no grant of the host allows it'
-    for (const key of named) found.push({ id: `host:${at}:${key}`, scope: 'host', grant: grants[key]! })
+  const denied = grantCeiling === null || as === 'implied' ? null : refusedByDefault(grantCeiling, named, as === 'effect')
+  if (denied !== null) return denied
+  for (const [at, { grants }] of (grantCeiling ?? []).entries()) {
+    for (const key of Object.keys(grants))
+      if (isMentionedBy(key, named)) found.push({ id: `host:${at}:${key}`, scope: 'host', grant: grants[key]! })
   }
   for (const { module, grants } of importCeilings ?? []) {
     for (const key of Object.keys(grants))
-      if (namesTool(key, call)) found.push({ id: `import:${module}:${key}`, scope: 'import', grant: grants[key]! })
+      if (isMentionedBy(key, named)) found.push({ id: `import:${module}:${key}`, scope: 'import', grant: grants[key]! })
   }
   for (const scope of scopes) {
     if (!(scope instanceof HarnDict)) continue
     const grants = scope.get('grants')
     if (!(grants instanceof HarnDict)) continue
     for (const key of grants.keys()) {
-      if (namesTool(key, call))
+      if (isMentionedBy(key, named))
         found.push({ id: `scope:${String(scope.get('id'))}:${key}`, scope: 'scope', grant: recordOf(grants.get(key)!) })
     }
   }
-  return [...found, ...call.own]
+  return [...found, ...own]
 }
 
 /** A dict as the record that the rules read. Values that are no constraint stay what they are, and are refused there. */
@@ -214,9 +218,41 @@ export function reserveBudgets(
   return null
 }
 
+/** The budgets among grants whose calls are counted. */
+export function grantIds(applied: readonly AppliedGrant[]): readonly string[] {
+  return applied.flatMap(({ id, grant }) => (grant['max_calls'] === undefined ? [] : [id]))
+}
+
+/** The error when a budget is used up by the calls that were counted, and those that are not counted yet; counts nothing. */
+export function budgetProblem(
+  ctx: Context,
+  applied: readonly AppliedGrant[],
+  facts: CallFacts,
+  made: readonly { readonly grants: readonly string[] }[],
+): HarnDict | null {
+  const { spent } = ctx.state(grantState)
+  const uncounted = (id: string): number => made.reduce((sum, { grants }) => sum + (grants.includes(id) ? 1 : 0), 0)
+  for (const { id, grant, scope } of applied) {
+    const calls = grant['max_calls']
+    if (calls === undefined || (spent.get(id) ?? 0) + uncounted(id) < Number(calls)) continue
+    return toolError(
+      'budget_exhausted',
+      `effect budget exceeded for '${facts.tool}': limit ${Number(calls)} reached`,
+      facts,
+      HarnDict.of({ effect: facts.tool, limit: fromPlain(Number(calls)), scope }),
+    )
+  }
+  return reserveBudgets(ctx, applied, facts, { counts: false })
+}
+
+export function countNested(ctx: Context, nested: readonly { readonly grants: readonly string[] }[]): void {
+  const { spent } = ctx.state(grantState)
+  for (const { grants } of nested) for (const id of grants) spent.set(id, (spent.get(id) ?? 0) + 1)
+}
+
 /** Books what a call has used, against every budget of the scopes around it. It is known afterwards, so the last call may go over. */
 export function settleBudgets(ctx: Context, tool: string, used: { readonly usd: number; readonly tokens: number }): void {
-  const applied = grantsFor(ctx, { alias: null, tool, own: [] })
+  const applied = grantsFor(ctx, { named: namedOnly(tool), own: [] })
   if (typeof applied === 'string') return
   settle(ctx, applied, used)
 }
@@ -269,6 +305,11 @@ export function effectAsCall(effect: Pick<Effect, 'kind' | 'args'>): EffectAsCal
 /** Field of a task: the standard tool that its builtin carries out at present. */
 export const STANDARD_CALL = 'tool.standard'
 
+/** Whether the gate in front of tools has judged the effect (tool-gate.ts); it says so by the key of what it judged. */
+function wasJudged({ args }: Effect): boolean {
+  return typeof args['identity'] === 'string'
+}
+
 /** Whether any grant could refuse an effect of the running task. */
 export function isGuarded(ctx: Context): boolean {
   const { grantCeiling, importCeilings } = ctx.machine
@@ -309,7 +350,7 @@ function beyondImport(ctx: Context, effect: Effect, call: EffectAsCall | null): 
   return null
 }
 
-function beyondCeiling({ module, effects }: ImportCeiling, name: string, facts: CallFacts): HarnDict {
+export function beyondCeiling({ module, effects }: ImportCeiling, name: string, facts: CallFacts): HarnDict {
   const details = HarnDict.of({
     alias: facts.alias ?? null,
     constraint: name,
@@ -322,25 +363,19 @@ function beyondCeiling({ module, effects }: ImportCeiling, name: string, facts: 
   return toolError('policy_violation', `policy violation for '${facts.alias ?? facts.tool}': ${reason}`, facts, details)
 }
 
-/** The same for a tool that something outside the machine carries out, by the effects that its entry names. */
-export function toolBeyondImport(ctx: Context, entry: HarnDict, executor: string, facts: CallFacts): HarnDict | null {
+/** The first of the named effects that an importer of the calling module does not leave to it, or null. */
+export function effectsBeyondImport(
+  ctx: Context,
+  effects: readonly string[],
+): { readonly ceiling: ImportCeiling; readonly name: string } | null {
   const { importCeilings } = ctx.machine
-  if (importCeilings === null || (executor !== 'host_bridge' && executor !== 'mcp_server')) return null
-  for (const written of effectsOfEntry(entry, executor)) {
+  if (importCeilings === null) return null
+  for (const written of effects) {
     const name = normalEffect(written)
     const ceiling = name === null ? undefined : importCeilings.find((each) => !leavesEffect(each, name, written))
-    if (ceiling !== undefined) return beyondCeiling(ceiling, name!, facts)
+    if (ceiling !== undefined) return { ceiling, name: name! }
   }
   return null
-}
-
-function effectsOfEntry(entry: HarnDict, executor: string): readonly string[] {
-  const declared = entry.get('effects')
-  if (declared instanceof HarnList) return declared.view().map((name) => display(name))
-  const annotations = entry.get('annotations')
-  const level = annotations instanceof HarnDict ? annotations.get('side_effect_level') : null
-  const known = typeof level === 'string' ? effectsOfLevel(level) : null
-  return known ?? [executor === 'mcp_server' ? 'mcp' : 'external']
 }
 
 /**
@@ -348,20 +383,22 @@ function effectsOfEntry(entry: HarnDict, executor: string): readonly string[] {
  * builtins that ask before they look at their mocks. With `count` only that, for what a mock answers.
  */
 export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judge' | 'count' = 'both'): Fault | null {
-  const call = effectAsCall(effect)
-  const beyond = mode === 'count' ? null : beyondImport(ctx, effect, call)
+  const isJudged = wasJudged(effect)
+  const call = isJudged ? null : effectAsCall(effect)
+  const beyond = mode === 'count' || isJudged ? null : beyondImport(ctx, effect, call)
   if (beyond !== null) return refused(ctx, call ?? { tool: effect.kind, args: {} }, beyond)
   if (mode !== 'count') {
     for (const [at, use] of usesOf(effect).entries()) {
+      if (isJudged && at === 0 && use.isCall !== false) continue
       const error = useRefused(ctx, use, at === 0)
       if (error !== null)
         return refused(ctx, { tool: use.tool ?? effect.kind, args: at === 0 && call !== null ? call.args : use.args }, error)
     }
   }
   if (call === null || mode === 'judge') return null
-  const applied = grantsFor(ctx, { alias: null, tool: call.tool, own: [] }, 'implied')
-  // Inside a tool call the call has been counted.
-  const counted = ctx.machine.task().fields.has('tool.call')
+  const applied = grantsFor(ctx, { named: namedOnly(call.tool), own: [] }, 'implied')
+  // What a standard tool asks for has been counted as a call of that tool.
+  const counted = ctx.machine.task().fields.has(STANDARD_CALL)
   const exhausted = typeof applied === 'string' ? null : reserveBudgets(ctx, applied, factsOfUse(call.tool), { counts: !counted })
   return exhausted === null ? null : refused(ctx, call, exhausted)
 }
@@ -375,7 +412,7 @@ function useRefused(ctx: Context, use: Use, isFirst: boolean): HarnDict | null {
   const { tool } = use
   if (tool === null) return null
   const facts = factsOfUse(tool)
-  const applied = grantsFor(ctx, { alias: null, tool, own: [] }, use.implied === true ? 'implied' : 'effect')
+  const applied = grantsFor(ctx, { named: namedOnly(tool), own: [] }, use.implied === true ? 'implied' : 'effect')
   if (typeof applied === 'string') return toolError('policy_violation', `policy violation for '${tool}': ${applied}`, facts)
   if (applied.length === 0) return null
   const { fields } = ctx.machine.task()
@@ -417,7 +454,7 @@ export function withEffectPins(ctx: Context, effect: Effect): Effect {
   let args: Effect['args'] = effect.args
   for (const use of usesOf(effect)) {
     if (use.tool === null || use.fills === undefined) continue
-    const applied = grantsFor(ctx, { alias: null, tool: use.tool, own: [] }, 'implied')
+    const applied = grantsFor(ctx, { named: namedOnly(use.tool), own: [] }, 'implied')
     if (typeof applied === 'string' || applied.length === 0) continue
     const given = filled(applied, use)
     for (const [name, path] of Object.entries(use.fills))
@@ -434,6 +471,24 @@ function putAt(args: Effect['args'], [key, ...rest]: readonly string[], value: P
 }
 
 function refused(ctx: Context, { tool, args }: EffectAsCall, error: HarnDict): Fault {
+  tellDenied(ctx, tool, args, error)
+  return thrown(error)
+}
+
+/** A call that was refused is in the trace as well. */
+export function traceDenied(ctx: Context, tool: string, args: Value, error: HarnDict): void {
+  if (ctx.machine.traced !== null) tellDenied(ctx, tool, plainArguments(args), error)
+}
+
+function plainArguments(args: Value): Plain {
+  try {
+    return toPlain(args)
+  } catch {
+    return '<nested too deeply>'
+  }
+}
+
+function tellDenied(ctx: Context, tool: string, args: Plain, error: HarnDict): void {
   const { traced } = ctx.machine
   const { fields } = ctx.machine.task()
   if (traced !== null && fields.get(UNTRACED) !== true) {
@@ -456,7 +511,6 @@ function refused(ctx: Context, { tool, args }: EffectAsCall, error: HarnDict): F
       outcome: { ok: false, code: String(error.get('code')), message: String(error.get('message')), denied: true },
     })
   }
-  return thrown(error)
 }
 
 const NO_SECRETS: ReadonlySet<string> = new Set()

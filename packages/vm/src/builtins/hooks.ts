@@ -7,6 +7,8 @@ import { compileRegex, testRegex } from './regex-engine.js'
 import { RegexSyntaxError } from './regex-syntax.js'
 import { callBack, failRuntime, here } from './scripted.js'
 import { sortedJson } from './tools-json.js'
+import { everyName } from './tool-identity.js'
+import type { CalledTool } from './tool-identity.js'
 import { globOne } from './tools-policy.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -47,18 +49,19 @@ export function hooksOf(ctx: Context): readonly unknown[] {
 }
 
 /** Whether a hook may have a say about calls of this tool. A handler decides by its pattern, which may look at the arguments. */
-export function judgesCallsOf(ctx: Context, tool: string): boolean {
+export function judgesCallsOf(ctx: Context, tool: CalledTool): boolean {
   return mayConcern(ctx, 'PreToolUse', tool)
 }
 
 /** The same for results. */
-export function seesResultsOf(ctx: Context, tool: string): boolean {
+export function seesResultsOf(ctx: Context, tool: CalledTool): boolean {
   return mayConcern(ctx, 'PostToolUse', tool)
 }
 
-function mayConcern(ctx: Context, event: string, tool: string): boolean {
+function mayConcern(ctx: Context, event: string, { identity }: CalledTool): boolean {
   for (const hook of ctx.state(hookState).hooks)
-    if (hook.event === event && (hook.handler !== null || globOne(hook.pattern, tool))) return true
+    if (hook.event === event && (hook.handler !== null || everyName(identity).some((name) => globOne(hook.pattern, name))))
+      return true
   return false
 }
 
@@ -127,6 +130,18 @@ export function hookPatternMatches(pattern: string, payload: Value): boolean {
   return globOne(wanted, textAt(payload, 'tool.name'))
 }
 
+/** The hooks that see a call of a tool under any of its names, in order. */
+function* hooksOfTool(event: string, called: CalledTool, payload: HarnDict): Script<readonly Hook[]> {
+  const others = everyName(called.identity).filter((name) => name !== called.shown)
+  const found = new Set(yield* hooksFor(event, payload))
+  for (const name of others) {
+    const tool = (payload.get('tool') as HarnDict).with('name', name)
+    for (const hook of yield* hooksFor(event, payload.with('tool', tool))) found.add(hook)
+  }
+  if (others.length === 0) return [...found]
+  return (yield* here((ctx) => [...ctx.state(hookState).hooks])).filter((hook) => found.has(hook))
+}
+
 /** The hooks that see an event, in order. */
 function* hooksFor(event: string, payload: HarnDict): Script<readonly Hook[]> {
   const hooks = yield* here((ctx) => ctx.state(hookState).hooks.filter((hook) => hook.event === event))
@@ -139,10 +154,11 @@ function* hooksFor(event: string, payload: HarnDict): Script<readonly Hook[]> {
 export type PreToolUse = { readonly kind: 'go'; readonly args: HarnDict } | { readonly kind: 'deny'; readonly reason: string }
 
 /** The first denial wins; replacements of the arguments chain. */
-export function* runPreToolUse(tool: string, given: HarnDict): Script<PreToolUse> {
+export function* runPreToolUse(called: CalledTool, given: HarnDict): Script<PreToolUse> {
+  const tool = called.shown
   let args = given
   const payload = (): HarnDict => HarnDict.of({ event: 'PreToolUse', tool: HarnDict.of({ name: tool, args }) })
-  const hooks = yield* hooksFor('PreToolUse', payload())
+  const hooks = yield* hooksOfTool('PreToolUse', called, payload())
   for (const hook of hooks) {
     if (hook.deny !== null) return { kind: 'deny', reason: hook.deny }
     const answer = yield* callBack(hook.handler, payload())
@@ -157,11 +173,12 @@ export function* runPreToolUse(tool: string, given: HarnDict): Script<PreToolUse
 }
 
 /** The text of a result after all hooks; texts chain. */
-export function* runPostToolUse(tool: string, args: Value, given: string): Script<string> {
+export function* runPostToolUse(called: CalledTool, args: Value, given: string): Script<string> {
+  const tool = called.shown
   let text = given
   const payload = (): HarnDict =>
     HarnDict.of({ event: 'PostToolUse', tool: HarnDict.of({ name: tool, args }), result: HarnDict.of({ text }) })
-  const hooks = yield* hooksFor('PostToolUse', payload())
+  const hooks = yield* hooksOfTool('PostToolUse', called, payload())
   for (const hook of hooks) {
     if (hook.maxOutput !== null) {
       text = microCompact(text, hook.maxOutput)

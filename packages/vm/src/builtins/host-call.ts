@@ -7,6 +7,11 @@ import { hasCommandPolicy, startAfterwards, startPreflight } from './command-pol
 import { matchHostMock } from './host-mocks.js'
 import { errorFromFault, isToolError } from './tool-errors.js'
 import { processFallback } from './host-process.js'
+import { enterGate, leaveGate } from './outside-calls.js'
+import type { AtGate, OutsideCall } from './outside-calls.js'
+import { hostNamesOf, isOfHost } from './tool-gate.js'
+import { bridgedIdentity } from './tool-identity.js'
+import type { ToolIdentity } from './tool-identity.js'
 import { refuseHostCall } from './tools-policy.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -20,7 +25,7 @@ import type { Fault } from '../interpreter/fault.js'
 import type { Value } from '../values/value.js'
 
 interface HostCallState extends FrameState {
-  stage: 'mocks' | 'preflight' | 'host' | 'fallback' | 'text' | 'done' | 'afterwards'
+  stage: 'mocks' | 'preflight' | 'gate' | 'host' | 'fallback' | 'text' | 'done' | 'afterwards'
   name: string
   capability: string
   operation: string
@@ -28,6 +33,8 @@ interface HostCallState extends FrameState {
   process: ProcessState | null
   /** What the command policy in force said before; null without one. */
   verdict: HarnDict | null
+  /** On its way through the gate; null for what no host carries out. */
+  call: OutsideCall | null
 }
 
 function callBuiltin(
@@ -88,12 +95,56 @@ function startFallback(ctx: Context, state: HostCallState): Result {
   }
 }
 
+/** What a host does passes the gate in front of tools; what a builtin does in its place is judged by its own effects. */
 function askHost(ctx: Context, state: HostCallState): Result {
+  const identity = bridgedIdentity(hostNamesOf(ctx), { tool: state.name, capability: state.name })
+  if (!isOfHost(ctx, identity) || (isOwnOperation(state.name) && !isDeclared(ctx, identity))) return sendHostCall(ctx, state)
+  return throughGate(ctx, state, enterGate(ctx, identity, state.params))
+}
+
+/** Operations that every run has, whoever its host is. */
+const OWN_OPERATIONS: ReadonlySet<string> = new Set([
+  'process.exec',
+  'process.list_shells',
+  'process.get_default_shell',
+  'process.set_default_shell',
+  'process.shell_invocation',
+  'template.render',
+  'interaction.ask',
+  'runtime.task',
+  'runtime.set_result',
+  'runtime.pipeline_input',
+  'runtime.dry_run',
+  'workspace.project_root',
+  'workspace.cwd',
+])
+
+/** Whether the host said itself that it has it. */
+function isDeclared(ctx: Context, { id }: ToolIdentity): boolean {
+  return ctx.machine.hostTools?.has(id) === true || hostNamesOf(ctx).hasOperation(id)
+}
+
+/** Whether every run has the operation, so that a builtin does it when the host does not. */
+export function isOwnOperation(name: string): boolean {
+  return OWN_OPERATIONS.has(name)
+}
+
+function throughGate(ctx: Context, state: HostCallState, at: AtGate): Result {
+  if (at.kind === 'refused') return at.result
+  state.call = at.call
+  if (at.call.args instanceof HarnDict) state.params = at.call.args
+  if (at.kind === 'passed') return sendHostCall(ctx, state)
+  state.stage = 'gate'
+  return at.result
+}
+
+function sendHostCall(ctx: Context, state: HostCallState): Result {
   state.stage = 'host'
-  const { name, capability, operation } = state
+  const { name, capability, operation, call } = state
   const params = plainOf(state.params)
   if (params === undefined) return ctx.throw(`host_call: params of ${name} are nested too deeply`)
-  return ctx.request({ kind: 'host.call', args: { name, capability, operation, params } })
+  const args = { name, capability, operation, params }
+  return ctx.request({ kind: 'host.call', args: call === null ? args : { ...args, identity: call.identity.key } })
 }
 
 /** The result of an operation that was carried out, after the command policy had its say. */
@@ -120,6 +171,8 @@ function step(ctx: Context, state: HostCallState): Result {
       state.params = verdict.get('params') as HarnDict
       return askHost(ctx, state)
     }
+    case 'gate':
+      return throughGate(ctx, state, leaveGate(ctx, state.call!, ctx.result as HarnDict))
     case 'host': {
       const answer = ctx.result
       if (answer instanceof HarnDict && answer.get('handled') === true) return finish(ctx, state, answer.get('value') ?? null)
@@ -151,6 +204,7 @@ function hostCall(ctx: Context, nameValue: Value, params: Value): Result {
     params: params instanceof HarnDict ? params : new HarnDict(),
     process: null,
     verdict: null,
+    call: null,
   } satisfies HostCallState)
 }
 
@@ -169,7 +223,8 @@ function hostCallError(ctx: Context, state: HostCallState, fault: Fault): Result
 }
 
 interface HostToolState extends FrameState {
-  asked: boolean
+  stage: 'start' | 'gate' | 'asked'
+  call: OutsideCall | null
   /** Null lists the tools. */
   name: string | null
   args: Value
@@ -177,17 +232,38 @@ interface HostToolState extends FrameState {
 
 function hostToolStep(ctx: Context, state: HostToolState): Result {
   const { name } = state
-  if (!state.asked) {
-    state.asked = true
-    if (name === null) return ctx.request({ kind: 'host.tool', args: { op: 'list' } })
-    const args = plainOf(state.args)
-    if (args === undefined) return ctx.throw(`host_tool_call: arguments of ${name} are nested too deeply`)
-    return ctx.request({ kind: 'host.tool', args: { op: 'call', name, args } })
+  switch (state.stage) {
+    case 'start': {
+      if (name === null) {
+        state.stage = 'asked'
+        return ctx.request({ kind: 'host.tool', args: { op: 'list' } })
+      }
+      const identity = bridgedIdentity(hostNamesOf(ctx), { tool: name, capability: name.includes('.') ? name : null })
+      return hostToolAtGate(ctx, state, name, enterGate(ctx, identity, state.args))
+    }
+    case 'gate':
+      return hostToolAtGate(ctx, state, name!, leaveGate(ctx, state.call!, ctx.result as HarnDict))
+    case 'asked':
+      break
   }
   const answer = ctx.result
   const attached = answer instanceof HarnDict && answer.get('attached') === true
   if (name !== null) return attached ? (answer.get('value') ?? null) : ctx.throw('host_tool_call: no host bridge is attached')
   return attached ? normalizeTools(ctx, answer.get('value') ?? null) : new HarnList([])
+}
+
+function hostToolAtGate(ctx: Context, state: HostToolState, name: string, at: AtGate): Result {
+  if (at.kind === 'refused') return at.result
+  state.call = at.call
+  state.args = at.call.args
+  if (at.kind === 'asking') {
+    state.stage = 'gate'
+    return at.result
+  }
+  state.stage = 'asked'
+  const args = plainOf(state.args)
+  if (args === undefined) return ctx.throw(`host_tool_call: arguments of ${name} are nested too deeply`)
+  return ctx.request({ kind: 'host.tool', args: { op: 'call', name, args, identity: at.call.identity.key } })
 }
 
 /** The host's list in the one shape that scripts see. */
@@ -219,11 +295,11 @@ function normalizeTools(ctx: Context, answer: Value): Result {
 function hostToolCall(ctx: Context, nameValue: Value, args: Value): Result {
   const name = ctx.argc === 0 ? '' : display(nameValue)
   if (name === '') return ctx.throw('host_tool_call: tool name is required')
-  return ctx.frame('host.tool', { asked: false, name, args } satisfies HostToolState)
+  return ctx.frame('host.tool', { stage: 'start', call: null, name, args } satisfies HostToolState)
 }
 
 function hostToolList(ctx: Context): Result {
-  return ctx.frame('host.tool', { asked: false, name: null, args: null } satisfies HostToolState)
+  return ctx.frame('host.tool', { stage: 'start', call: null, name: null, args: null } satisfies HostToolState)
 }
 
 export const hostCallFamily: BuiltinFamily = {

@@ -9,6 +9,8 @@ import { family } from './builtin.js'
 import { popScope, pushScope, scopesOf } from './policy-scopes.js'
 import { callBack, failRuntime, here } from './scripted.js'
 import { sortedJson } from './tools-json.js'
+import { everyName } from './tool-identity.js'
+import type { CalledTool } from './tool-identity.js'
 import { globOne } from './tools-policy.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -128,11 +130,11 @@ function* matches(matcher: Value, args: Value): Script<boolean> {
 }
 
 /** The pattern of the first rule that matches the call, or null. */
-function* firstMatch(rules: Value | undefined, tool: string, args: Value): Script<string | null> {
+function* firstMatch(rules: Value | undefined, names: readonly string[], args: Value): Script<string | null> {
   for (const each of rules instanceof HarnList ? rules.view() : []) {
     if (!(each instanceof HarnDict)) continue
     const pattern = each.get('pattern') as string
-    if (globOne(pattern, tool) && (yield* matches(each.get('matcher') ?? null, args))) return pattern
+    if (names.some((name) => globOne(pattern, name)) && (yield* matches(each.get('matcher') ?? null, args))) return pattern
   }
   return null
 }
@@ -179,20 +181,21 @@ function readEscalation(answer: Value): Escalated {
 }
 
 /** Asks every scope, outermost first; the first denial that no escalation lifts ends it. */
-export function* evaluatePermissions(tool: string, args: Value, sessionId: Value): Script<PermissionVerdict> {
+export function* evaluatePermissions(called: CalledTool, args: Value, sessionId: Value): Script<PermissionVerdict> {
+  const tool = called.shown
   const scopes = yield* here((ctx) =>
     scopesOf(ctx, 'permissions').filter((scope): scope is HarnDict => scope instanceof HarnDict),
   )
   const events: PermissionEvent[] = []
   let reason = 'no permission scope is installed'
-  const call = `${tool}\u0000${sortedJson(args)}`
+  const call = `${everyName(called.identity).join(' ')}\u0000${sortedJson(args)}`
   for (const scope of scopes) {
     const id = Number(scope.get('id'))
     if (yield* here((ctx) => ctx.state(sessionGrants).granted.get(id)?.includes(call) ?? false)) {
       reason = 'session grant'
       continue
     }
-    const denial = yield* denialBy(scope, tool, args)
+    const denial = yield* denialBy(scope, called, args)
     if (denial === null) {
       reason = 'permission allow rule matched'
       continue
@@ -223,10 +226,11 @@ export function* evaluatePermissions(tool: string, args: Value, sessionId: Value
   return { granted: true, reason, events }
 }
 
-function* denialBy(scope: HarnDict, tool: string, args: Value): Script<string | null> {
-  const denied = yield* firstMatch(scope.get('deny'), tool, args)
+/** Any name can deny; a name that only the script gave allows nothing. */
+function* denialBy(scope: HarnDict, { shown: tool, identity }: CalledTool, args: Value): Script<string | null> {
+  const denied = yield* firstMatch(scope.get('deny'), everyName(identity), args)
   if (denied !== null) return `permission denied by deny rule: ${denied}`
   const allow = scope.get('allow')
-  if (!(allow instanceof HarnList) || allow.length === 0 || (yield* firstMatch(allow, tool, args)) !== null) return null
+  if (!(allow instanceof HarnList) || allow.length === 0 || (yield* firstMatch(allow, identity.names, args)) !== null) return null
   return `permission denied: tool '${display(tool)}' is not allowed by this agent's permissions`
 }

@@ -25,7 +25,9 @@ import { innermostIn } from './policy-scopes.js'
 import { here, scripts, tryAsk } from './scripted.js'
 import { isoNow } from './time-dates.js'
 import { factsOfEntry } from './tool-entry.js'
-import { installedAnnotations, looksAtArguments, refusalOfTool, refusalUnder } from './tools-policy.js'
+import { calledByName, calledValue, everyName, readCalled } from './tool-identity.js'
+import type { CalledTool } from './tool-identity.js'
+import { annotationsOf, looksAtArguments, refusalOfCall, refusalUnder } from './tools-policy.js'
 import { Fault } from '../interpreter/fault.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
@@ -49,13 +51,14 @@ function refused(stage: string, reason: string, args: Value, events: Value): Har
 }
 
 function* gate(toolValue: Value, argsValue: Value, options: Value): Script {
-  const tool = display(toolValue)
+  const called = readCalled(toolValue)
+  const tool = called.shown
   let args = argsValue as HarnDict
   const option = (key: string): Value => (options instanceof HarnDict ? (options.get(key) ?? null) : null)
-  let refusal = yield* here((ctx) => refusalOfTool(ctx, tool, args))
+  let refusal = yield* here((ctx) => refusalOfCall(ctx, called, args))
   if (refusal !== null) return refused('policy', refusal, args, new HarnList([]))
 
-  const permission = yield* evaluatePermissions(tool, args, option('session_id'))
+  const permission = yield* evaluatePermissions(called, args, option('session_id'))
   const events = new HarnList(
     permission.events.map(({ kind, reason, escalated }) =>
       HarnDict.of({
@@ -71,31 +74,31 @@ function* gate(toolValue: Value, argsValue: Value, options: Value): Script {
 
   const call = { callId: option('call_id'), sessionId: option('session_id'), entry: option('entry'), alias: option('alias') }
   let approved: Approval | null = null
-  const first = yield* here((ctx) => decide(ctx, tool, args))
+  const first = yield* here((ctx) => decide(ctx, called, args))
   if (first.kind === 'denied') return refused('approval', first.reason, args, events)
   if (first.kind === 'ask' && (yield* here((ctx) => ctx.machine.standIns !== 'none'))) {
-    approved = yield* askPerson(tool, args, call)
+    approved = yield* askPerson(called, args, call)
     if (approved.reason !== null) return refused('approval', approved.reason, args, events)
     args = approved.args
   }
 
   if (option('after_hooks') !== true) {
-    const hooked = yield* runPreToolUse(tool, args)
+    const hooked = yield* runPreToolUse(called, args)
     if (hooked.kind === 'deny') return refused('hook', hooked.reason, args, events)
     args = hooked.args
   }
-  const last = yield* here((ctx) => decide(ctx, tool, args))
+  const last = yield* here((ctx) => decide(ctx, called, args))
   if (last.kind === 'denied') return refused('approval', last.reason, args, events)
   if (last.kind === 'ask' && (approved === null || args !== approved.args)) {
-    approved = yield* askPerson(tool, args, call)
+    approved = yield* askPerson(called, args, call)
     if (approved.reason !== null) return refused('approval', approved.reason, args, events)
     args = approved.args
   }
   if (args !== argsValue) {
     // Arguments that were not seen by the policy before must not pass because others did.
-    refusal = yield* here((ctx) => refusalOfTool(ctx, tool, args))
+    refusal = yield* here((ctx) => refusalOfCall(ctx, called, args))
     if (refusal !== null) return refused('policy', refusal, args, events)
-    const changed = yield* here((ctx) => decide(ctx, tool, args))
+    const changed = yield* here((ctx) => decide(ctx, called, args))
     if (changed.kind === 'denied') return refused('approval', changed.reason, args, events)
   }
   return HarnDict.of({ allowed: true, args, events, approved: approved?.binding ?? null })
@@ -109,10 +112,10 @@ interface Approval {
   readonly binding: string | null
 }
 
-function decide(ctx: Context, tool: string, args: HarnDict): ApprovalDecision {
+function decide(ctx: Context, tool: CalledTool, args: HarnDict): ApprovalDecision {
   const policy = currentApprovalPolicy(ctx)
   if (policy === null) return { kind: 'approved' }
-  const annotations = installedAnnotations(ctx, tool)
+  const annotations = annotationsOf(ctx, tool)
   return decideApproval(policy, { tool, args, annotations, workspace: () => ctx.source.directory })
 }
 
@@ -126,7 +129,7 @@ interface AskedCall {
 }
 
 /** Asks about exactly the arguments that it gives back. */
-function* askPerson(tool: string, given: HarnDict, call: AskedCall): Script<Approval> {
+function* askPerson(tool: CalledTool, given: HarnDict, call: AskedCall): Script<Approval> {
   const { args, binding } = yield* here((ctx) => {
     const final = finalArguments(ctx, tool, call.entry, given, call.alias)
     return { args: final, binding: bindingOf(ctx, tool, call.entry, final) }
@@ -154,13 +157,14 @@ function* askPerson(tool: string, given: HarnDict, call: AskedCall): Script<Appr
 
 /** The params of `session/request_permission` (04a §4.5). */
 function* permissionRequest(
-  tool: string,
+  called: CalledTool,
   args: HarnDict,
   call: AskedCall,
   { askedMs, binding }: { readonly askedMs: number; readonly binding: string },
 ): Script<HarnDict> {
+  const tool = called.shown
   const requestedAt = isoNow(askedMs)
-  const annotations = yield* here((ctx) => installedAnnotations(ctx, tool))
+  const annotations = yield* here((ctx) => annotationsOf(ctx, called))
   const paths = new HarnList(declaredPaths(annotations, args))
   const id = call.callId === null ? `approval_${tool}` : `approval_${display(call.callId)}`
   return HarnDict.of({
@@ -179,7 +183,7 @@ function* permissionRequest(
     }),
     toolCall: HarnDict.of({ toolCallId: call.callId, toolName: tool, rawInput: args }),
     tool: HarnDict.of({
-      identity: executionOf(tool, call.entry),
+      identity: executionOf(called, call.entry),
       version: call.entry instanceof HarnDict ? factsOfEntry(call.entry).version : null,
     }),
     binding,
@@ -192,7 +196,7 @@ function* permissionRequest(
 const machine = scripts('policy.gate', {
   gate,
   *after(tool, args, text) {
-    return yield* runPostToolUse(display(tool ?? null), args ?? null, text as string)
+    return yield* runPostToolUse(readCalled(tool ?? null), args ?? null, text as string)
   },
 })
 
@@ -219,7 +223,7 @@ const MOST_PASSING = 1000
  */
 export function quickVerdict(
   ctx: Context,
-  tool: string,
+  tool: CalledTool,
   args: HarnDict,
 ): 'pass' | 'ask' | { readonly stage: string; readonly reason: string } {
   const { fields } = ctx.machine.task()
@@ -234,19 +238,25 @@ export function quickVerdict(
   const key = (ceiling ?? approval) as HarnDict // scopes are dicts
   const known = passing.get(key)
   const holds = known !== undefined && known.approval === approval && known.hooks === hooks && known.hookCount === hooks.length
-  if (holds && known.tools.has(tool)) return 'pass'
+  const name = passingName(tool)
+  if (holds && known.tools.has(name)) return 'pass'
   const verdict = verdictUnder(ctx, tool, args)
   if (verdict !== 'pass' || (ceiling !== null && looksAtArguments(ceiling, tool))) return verdict
   const policy = approvalPolicyOf(approval)
   if (policy !== null && looksAtPaths(policy)) return verdict
-  if (holds && known.tools.size < MOST_PASSING) known.tools.add(tool)
-  else passing.set(key, { approval, hooks, hookCount: hooks.length, tools: new Set([tool]) })
+  if (holds && known.tools.size < MOST_PASSING) known.tools.add(name)
+  else passing.set(key, { approval, hooks, hookCount: hooks.length, tools: new Set([name]) })
   return verdict
+}
+
+/** Calls under the same names are judged alike. */
+function passingName({ shown, identity }: CalledTool): string {
+  return identity.names[0] === shown && identity.given.length === 0 ? shown : JSON.stringify([shown, everyName(identity)])
 }
 
 function verdictUnder(
   ctx: Context,
-  tool: string,
+  tool: CalledTool,
   args: HarnDict,
 ): 'pass' | 'ask' | { readonly stage: string; readonly reason: string } {
   const { fields } = ctx.machine.task()
@@ -259,7 +269,7 @@ function verdictUnder(
   const approval = innermostIn(fields, 'approvals')
   const policy = approval === null ? null : approvalPolicyOf(approval)
   if (policy !== null) {
-    const annotations = installedAnnotations(ctx, tool)
+    const annotations = annotationsOf(ctx, tool)
     const decision = decideApproval(policy, { tool, args, annotations, workspace: () => ctx.source.directory })
     if (decision.kind === 'denied') return { stage: 'approval', reason: decision.reason }
     if (decision.kind === 'ask') return 'ask'
@@ -287,8 +297,8 @@ export function takePass(ctx: Context, tool: Value, args: Value): boolean {
 }
 
 /** What the dispatch added to arguments that were judged (pins, defaults) is judged too; hooks and permissions had their say. */
-export function judgeAdded(ctx: Context, tool: string, args: HarnDict): ReturnType<typeof quickVerdict> {
-  const refusal = refusalOfTool(ctx, tool, args)
+export function judgeAdded(ctx: Context, tool: CalledTool, args: HarnDict): ReturnType<typeof quickVerdict> {
+  const refusal = refusalOfCall(ctx, tool, args)
   if (refusal !== null) return { stage: 'policy', reason: refusal }
   const decision = decide(ctx, tool, args)
   if (decision.kind === 'denied') return { stage: 'approval', reason: decision.reason }
@@ -296,13 +306,19 @@ export function judgeAdded(ctx: Context, tool: string, args: HarnDict): ReturnTy
 }
 
 /** Goes on as the gate; the frame's result is the verdict. `options`: `call_id`, `session_id`, `entry`, `alias`, `after_hooks`. */
-export function startGate(ctx: Context, tool: string, args: HarnDict, options: HarnDict): Control {
-  return machine.start(ctx, 'gate', tool, args, options) as Control
+export function startGate(ctx: Context, tool: CalledTool, args: HarnDict, options: HarnDict): Control {
+  return machine.start(ctx, 'gate', calledValue(tool), args, options) as Control
 }
 
 /** Goes on as the post hooks; the frame's result is the text that the caller gets. */
-export function startPostHooks(ctx: Context, tool: string, args: Value, text: string): Control {
-  return machine.start(ctx, 'after', tool, args, text) as Control
+export function startPostHooks(ctx: Context, tool: CalledTool, args: Value, text: string): Control {
+  return machine.start(ctx, 'after', calledValue(tool), args, text) as Control
+}
+
+/** What the builtin is asked about: what its options say that the call comes down to, else a tool by its name. */
+function calledHere(tool: Value, options: Value): Value {
+  const called = options instanceof HarnDict ? options.get('called') : null
+  return called instanceof HarnDict ? called : calledValue(calledByName(display(tool)))
 }
 
 export const policyGateFamily: BuiltinFamily = {
@@ -313,7 +329,13 @@ export const policyGateFamily: BuiltinFamily = {
       '__tool_gate(tool: string, args?: dict, options?: dict) -> dict',
       { doc: 'The verdict of all installed policies on one tool call.', effects: ['approval.ask', 'clock.now', 'callback'] },
       (ctx, tool, args, options): Result =>
-        machine.start(ctx, 'gate', tool ?? null, args instanceof HarnDict ? args : new HarnDict(), options ?? null),
+        machine.start(
+          ctx,
+          'gate',
+          calledHere(tool ?? null, options ?? null),
+          args instanceof HarnDict ? args : new HarnDict(),
+          options ?? null,
+        ),
     ),
   ],
 }

@@ -128,6 +128,7 @@ test('unknown names: refused in a given registry, asked of the host otherwise', 
   expect(callBuiltin(m, '__tool_call', null, 'zz', v('{"q": 1}'), null)).toBe('from host')
   expect(m.effects[0]!.args).toEqual({
     executor: 'host_bridge',
+    identity: 'host:zz',
     tool: 'zz',
     host_capability: null,
     mcp_server: null,

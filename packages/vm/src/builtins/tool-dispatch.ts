@@ -3,31 +3,17 @@
 // journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (effects/tool-records.ts).
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
-import { satisfiesVersion } from '@bridle/compiler/grants'
-import type { GrantedTool } from '@bridle/compiler/grants'
 import { builtin, family, frame } from './builtin.js'
 import { chargeArguments } from './charging.js'
 import { admitByCircuit, reportToCircuit } from './circuit.js'
-import {
-  aliasGrants,
-  grantProblem,
-  grantsFor,
-  recordOf,
-  refusalByGrants,
-  reserveBudgets,
-  STANDARD_CALL,
-  settle,
-  smallestLimit,
-  toolBeyondImport,
-  withPins,
-} from './grants.js'
+import { STANDARD_CALL, reserveBudgets, settle, smallestLimit } from './grants.js'
 import { UNTRACED } from './trace-log.js'
 import type { AppliedGrant } from './grants.js'
 import { egressRefusal } from './http-egress.js'
 import { popScope, pushScope } from './policy-scopes.js'
 import { closestOf } from '@bridle/compiler/signatures'
 import { standardAnswer, standardCall, standardEntry, standardProblem, STANDARD_TOOLS } from './standard-tools.js'
-import { checkArguments, knowsParameter, parametersOf, pathOfLiveValue, withDefaults } from './tool-arguments.js'
+import { checkArguments, parametersOf, pathOfLiveValue } from './tool-arguments.js'
 import { cacheKey, forgetResults, keepResult, keptResult, ruleUnder } from './tool-cache.js'
 import { factsOfEntry, hostEntry, serverOfEntry } from './tool-entry.js'
 import { driftOfResult, quarantineOf } from './tool-drift.js'
@@ -35,6 +21,10 @@ import { openedStream } from './tool-streams.js'
 import { parseErrorOf } from './model-arguments.js'
 import { normalizePlan } from './plan.js'
 import { judgeAdded, quickVerdict, startGate, startPostHooks, takePass } from './policy-gate.js'
+import type { CalledTool } from './tool-identity.js'
+import { admit, admitArguments, brokenGrant, entryOfHost, identityOfEntry, pinOf } from './tool-gate.js'
+import type { GateCall } from './tool-gate.js'
+import type { ToolIdentity } from './tool-identity.js'
 import { codeRow, errorFromFault, isInterruption, toolError } from './tool-errors.js'
 import { definedTools } from './tools-define.js'
 import { schemaHashOf } from './tool-pins.js'
@@ -90,6 +80,8 @@ interface DispatchState extends FrameState {
   /** Set for tool_stream: the result comes in chunks (tool-streams.ts). */
   stream?: boolean
   entry: HarnDict | null
+  /** What is carried out; null until the call is resolved. */
+  identity: ToolIdentity | null
   name: string
   callId: string
   argHash: string
@@ -331,6 +323,7 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
     kind: 'tool.call',
     args: {
       executor,
+      identity: state.identity!.key,
       tool: state.name,
       host_capability: executor === 'host_bridge' ? textAt(entry, 'host_capability') : null,
       mcp_server: executor === 'mcp_server' ? serverOfEntry(entry) : null,
@@ -472,10 +465,10 @@ function outputMode(entry: HarnDict): string {
 }
 
 function afterHooks(ctx: Context, state: DispatchState, value: Value): Result {
-  if (!seesResultsOf(ctx, state.name)) return finish(ctx, state, value)
+  if (!seesResultsOf(ctx, judgedName(state))) return finish(ctx, state, value)
   state.stage = 'after'
   state.value = value
-  return startPostHooks(ctx, state.name, state.args, resultText(value))
+  return startPostHooks(ctx, judgedName(state), state.args, resultText(value))
 }
 
 function accept(ctx: Context, state: DispatchState, given: Value): Result {
@@ -504,7 +497,8 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
         : decode(raw, schema)
   const { drift: reaction } = factsOfEntry(entry)
   if (reaction !== null || ctx.machine.driftWatch !== null) {
-    const drift = driftOfResult(ctx, { tool: state.name, reaction, key: () => pinOf(state, entry), schema }, value)
+    const key = (): string => pinOf({ identity: state.identity!, entry, isOfScript: isOfScript(state) })
+    const drift = driftOfResult(ctx, { tool: state.identity!.id, reaction, key, schema }, value)
     const message = `Tool '${state.name}' gave another shape than expected: ${drift?.line ?? ''}`
     if (drift !== null) return refuseWith(ctx, state, 'schema_drift', message, drift.report)
   }
@@ -533,9 +527,6 @@ function begin(ctx: Context, state: DispatchState): Result {
     return refuseWith(ctx, state, 'not_registered', entry)
   }
   state.entry = entry
-  // Modules `host/…` hand over the entry that the host gave them.
-  if (state.origin === 'script' && executorOf(entry) === 'host_bridge' && ctx.machine.hostTools?.has(nameOf(entry)) === true)
-    state.origin = 'host'
   state.name = nameOf(entry)
   state.startedMs = ctx.now
   const calls = ctx.state(toolCalls)
@@ -557,101 +548,61 @@ function begin(ctx: Context, state: DispatchState): Result {
     state.outerAttempts = attempts
     fields.delete(ATTEMPTS)
   }
-  const changed = refusalByPins(ctx, state, entry)
-  if (changed !== null) return changed
-  const refused = applyGrants(ctx, state, entry)
-  if (refused !== null) return refused
+  const identity = identityOfEntry(ctx, entry, state.alias)
+  state.identity = identity
+  // Modules `host/…` hand over the entry that the host gave them.
+  if (
+    state.origin === 'script' &&
+    identity.kind === 'host' &&
+    identity.names.includes(state.name) &&
+    ctx.machine.hostTools?.has(state.name) === true
+  )
+    state.origin = 'host'
+  const isWatched = factsOfEntry(entry).drift !== null || ctx.machine.driftWatch !== null
+  const quarantine = isWatched ? quarantineOf(ctx, identity.id) : null
+  if (quarantine !== null) return refuseWith(ctx, state, 'schema_drift', quarantine)
+  const isCarriedOut = executorFor(state, entry) !== 'dry_run'
+  if (identity.kind === 'none' && isCarriedOut)
+    return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' ${unknownExecutor(factsOfEntry(entry).executor)}`)
+  const grants = admit(ctx, gateCall(state), isCarriedOut)
+  if (grants instanceof HarnDict) return refuse(ctx, state, grants)
+  state.applied = grants
   const given = positional(state, factsOfEntry(entry).parameters) ?? state.args ?? new HarnDict()
   if (!(given instanceof HarnDict))
     return refuseWith(ctx, state, 'invalid_args', `Parameters must be an object, got ${typeName(given)}`)
   const unreadable = parseErrorOf(given)
   if (unreadable !== null) return refuseWith(ctx, state, 'invalid_args', unreadable)
-  const { parameters } = factsOfEntry(entry)
-  const args = withDefaults(
-    parameters,
-    state.applied.length === 0 ? given : withPins(ctx, state.applied, given, grantedTool(entry)),
-  )
-  const wrong = checkArguments(parameters, args)
-  if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
+  const call = gateCall(state)
+  const checked = admitArguments(ctx, grants, given, call)
+  const { args } = checked
   state.args = args
-  const broken = brokenGrant(ctx, state, entry, args)
-  if (broken !== null) return refuse(ctx, state, broken)
-  const verdict = !judged ? quickVerdict(ctx, state.name, args) : args === given ? 'pass' : judgeAdded(ctx, state.name, args)
+  if ('error' in checked) return refuse(ctx, state, checked.error)
+  const called = judgedName(state)
+  const verdict = !judged ? quickVerdict(ctx, called, args) : args === given ? 'pass' : judgeAdded(ctx, called, args)
   if (verdict === 'pass') return firstAttempt(ctx, state)
   if (verdict !== 'ask') return refusedByGate(ctx, state, verdict.stage, verdict.reason)
   state.stage = 'gate'
-  const alias = state.alias !== null && state.tool instanceof HarnDict ? state.tool : null
-  return startGate(ctx, state.name, args, HarnDict.of({ call_id: state.callId, entry, alias, after_hooks: judged }))
+  const asked = HarnDict.of({ call_id: state.callId, entry, alias: call.binding, after_hooks: judged })
+  return startGate(ctx, called, args, asked)
 }
 
-function isToolOfServer(state: DispatchState, entry: HarnDict): boolean {
-  return textAt(entry, 'executor') === 'mcp_server' && state.origin !== 'script'
+function unknownExecutor(executor: string): string {
+  return executor === 'builtin' ? 'is no tool that every run has' : `declares unknown executor ${debugQuoted(executor)}`
 }
 
-/** How lock files name the tool. */
-function pinOf(state: DispatchState, entry: HarnDict): string {
-  return isToolOfServer(state, entry) ? `mcp:${serverOfEntry(entry) ?? ''}.${state.name}` : `${state.origin}:${state.name}`
+/** Whether the program made the entry itself. */
+function isOfScript(state: DispatchState): boolean {
+  return state.origin === 'script'
 }
 
-/** A locked run calls what was locked, as it was then. */
-function refusalByPins(ctx: Context, state: DispatchState, entry: HarnDict): Result | null {
-  const isWatched = factsOfEntry(entry).drift !== null || ctx.machine.driftWatch !== null
-  const quarantine = isWatched ? quarantineOf(ctx, state.name) : null
-  if (quarantine !== null) return refuseWith(ctx, state, 'schema_drift', quarantine)
-  const { pins } = ctx.machine
-  if (pins === null) return null
-  const isServer = isToolOfServer(state, entry)
-  const key = pinOf(state, entry)
-  const pinned = pins.get(key)
-  const hash = (): string => schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)
-  if (pinned === undefined) {
-    const message = `Tool '${state.name}' (${key}) is not in the lock file`
-    return refuseWith(ctx, state, 'schema_drift', message, HarnDict.of({ key, pinned: null, found: isServer ? null : hash() }))
+function gateCall(state: DispatchState): GateCall {
+  return {
+    identity: state.identity!,
+    entry: state.entry,
+    binding: state.alias !== null && state.tool instanceof HarnDict ? state.tool : null,
+    isOfScript: isOfScript(state),
+    facts: factsOf(state),
   }
-  // The schemas of servers are compared before the run; here there is nothing to compare.
-  const found = isServer ? pinned : hash()
-  if (found === pinned) return null
-  const message = `Tool '${state.name}' (${key}) has changed since it was locked`
-  return refuseWith(ctx, state, 'schema_drift', message, HarnDict.of({ key, pinned, found }))
-}
-
-/** Collects the grants of the call and checks the version that its alias asks for; null when all is well. */
-function applyGrants(ctx: Context, state: DispatchState, entry: HarnDict): Result | null {
-  const binding = state.alias !== null && state.tool instanceof HarnDict ? state.tool : null
-  const own = binding === null ? [] : [...aliasGrants(binding)]
-  const declared = factsOfEntry(entry).grants
-  if (declared instanceof HarnDict) {
-    const problem = grantProblem(ctx, state.name, declared)
-    if (problem !== null) return refuseWith(ctx, state, 'grant_invalid', problem)
-    own.push({ id: `tool:${state.name}`, scope: 'tool', grant: recordOf(declared) })
-  }
-  const applied = grantsFor(ctx, { alias: state.alias, tool: state.name, own })
-  if (typeof applied === 'string')
-    return refuseWith(ctx, state, 'policy_violation', `policy violation for '${state.alias ?? state.name}': ${applied}`)
-  const beyond = toolBeyondImport(ctx, entry, executorFor(state, entry), factsOf(state))
-  if (beyond !== null) return refuse(ctx, state, beyond)
-  state.applied = applied
-  if (applied.length === 0 && binding === null) return null
-  const found = factsOfEntry(entry).version
-  const required = [binding === null ? null : textAt(binding, 'version'), ...applied.map(({ grant }) => grant['version'] ?? null)]
-  for (const version of required) {
-    if (typeof version !== 'string' || (found !== null && satisfiesVersion(found, version))) continue
-    const message = `Tool '${state.name}' has version ${found ?? '(unknown)'}, and ${version} is required`
-    return refuseWith(ctx, state, 'version_mismatch', message, HarnDict.of({ tool: state.name, required: version, found }))
-  }
-  return null
-}
-
-function grantedTool(entry: HarnDict): GrantedTool {
-  const { parameters, paths, urls } = factsOfEntry(entry)
-  return { knows: (name) => knowsParameter(parameters, name), pathArguments: paths, urlArguments: urls, base: null }
-}
-
-/** The error for arguments that a grant does not allow, or null. */
-function brokenGrant(ctx: Context, state: DispatchState, entry: HarnDict, args: HarnDict): HarnDict | null {
-  if (state.applied.length === 0) return null
-  const secret = new Set(factsOfEntry(entry).secrets)
-  return refusalByGrants(ctx, state.applied, args, grantedTool(entry), { ...factsOf(state), alias: state.alias, secret })
 }
 
 /** An alias may be given its first parameter instead of a dict. */
@@ -676,7 +627,13 @@ function firstAttempt(ctx: Context, state: DispatchState): Result {
   ) {
     identify(ctx, state, state.args as HarnDict)
     const schemas = schemaTextHash(ctx, state.entry!)
-    state.cacheKey = cacheKey(ctx, { tool: state.name, version, schemas, applied: state.applied, argHash: state.argHash })
+    state.cacheKey = cacheKey(ctx, {
+      tool: `${state.identity!.key} ${state.name}`,
+      version,
+      schemas,
+      applied: state.applied,
+      argHash: state.argHash,
+    })
     const kept = keptResult(ctx, state.cacheKey, present(state.entry!, 'handler'))
     if (kept !== null) {
       state.cached = true
@@ -684,11 +641,22 @@ function firstAttempt(ctx: Context, state: DispatchState): Result {
     }
   }
   if (state.applied.length === 0) return attempt(ctx, state)
-  const usd = factsOfEntry(state.entry!).costUsd
+  const usd = costOf(ctx, state)
   const exhausted = reserveBudgets(ctx, state.applied, factsOf(state), { usd })
   if (exhausted !== null) return refuse(ctx, state, exhausted)
   if (usd > 0) settle(ctx, state.applied, { usd, tokens: 0 })
   return attempt(ctx, state)
+}
+
+/** What a call costs: what the entry says, and no less than what the host says about its tool. */
+function costOf(ctx: Context, state: DispatchState): number {
+  const own = entryOfHost(ctx, state.identity!)
+  return Math.max(factsOfEntry(state.entry!).costUsd, own === null ? 0 : factsOfEntry(own).costUsd)
+}
+
+/** What policies and hooks are asked about. */
+function judgedName(state: DispatchState): CalledTool {
+  return { shown: state.name, identity: state.identity! }
 }
 
 const schemaHashes = new WeakMap<HarnDict, string>()
@@ -721,7 +689,7 @@ function admitted(ctx: Context, state: DispatchState, verdict: HarnDict): Result
     const wrong = checkArguments(factsOfEntry(state.entry!).parameters, args)
     if (wrong !== null) return refuseWith(ctx, state, 'invalid_args', wrong.message, wrong.details)
     state.args = args
-    const broken = brokenGrant(ctx, state, state.entry!, args)
+    const broken = brokenGrant(ctx, state.applied, args, gateCall(state))
     if (broken !== null) return refuse(ctx, state, broken)
   }
   return firstAttempt(ctx, state)
@@ -828,6 +796,7 @@ function start(
     alias: call.alias,
     stage: 'start',
     entry: null,
+    identity: null,
     name: '',
     callId: '',
     origin: 'script',

@@ -6,6 +6,8 @@
 import { isLoopClient } from './loop-clients.js'
 import { needsOf } from './policy-builtins.js'
 import { innermostScope } from './policy-scopes.js'
+import { calledByName, everyName } from './tool-identity.js'
+import type { CalledTool } from './tool-identity.js'
 import { debugQuoted } from './tools-json.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
@@ -178,50 +180,76 @@ export function installedAnnotations(ctx: Context, tool: string): ToolAnnotation
   return topPolicy(ctx)?.annotations.get(tool)
 }
 
-/** Why the installed policy refuses this call, or null. The text is the message of a `tool_rejected` error. */
-export function refusalOfTool(ctx: Context, tool: string, args: Value): string | null {
-  const installed = innermostScope(ctx, 'ceilings')
-  return installed === null ? null : refusalUnder(installed, tool, args)
+/** The same for a call under any of its names; the first one that the policy annotates. */
+export function annotationsOf(ctx: Context, { identity }: CalledTool): ToolAnnotations | undefined {
+  const policy = topPolicy(ctx)
+  if (policy === null) return undefined
+  for (const name of everyName(identity)) {
+    const found = policy.annotations.get(name)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
-/** The same by an installed policy. */
-export function refusalUnder(installed: Value, tool: string, args: Value): string | null {
+/** Why the installed policy refuses this call, or null. The text is the message of a `tool_rejected` error. */
+export function refusalOfCall(ctx: Context, call: CalledTool, args: Value): string | null {
+  const installed = innermostScope(ctx, 'ceilings')
+  return installed === null ? null : refusalUnder(installed, call, args)
+}
+
+/** For a tool of which only the name is known. */
+export function refusalOfTool(ctx: Context, tool: string, args: Value): string | null {
+  return refusalOfCall(ctx, calledByName(tool), args)
+}
+
+/** The same by an installed policy. It allows what it lists by a name that the tool really has, and refuses by any. */
+export function refusalUnder(installed: Value, { shown, identity }: CalledTool, args: Value): string | null {
   const policy = policyOf(installed)
-  if (policy.tools.length > 0 && !policy.tools.includes(tool)) return `tool '${tool}' exceeds tool ceiling`
-  const annotations = policy.annotations.get(tool)
-  if (annotations !== undefined) {
-    for (const [capability, operations] of annotations.capabilities) {
-      for (const operation of operations) {
-        if (!allowsCapability(policy, capability, operation))
-          return `tool '${tool}' exceeds capability ceiling: ${capability}.${operation}`
-      }
-    }
-    if (annotations.level !== 'none' && exceedsLevel(policy, annotations.level)) {
-      return `tool '${tool}' exceeds side-effect ceiling: ${annotations.level}`
+  if (policy.tools.length > 0 && !identity.names.some((name) => policy.tools.includes(name)))
+    return `tool '${shown}' exceeds tool ceiling`
+  for (const name of everyName(identity)) {
+    const annotations = policy.annotations.get(name)
+    const refusal =
+      (annotations === undefined ? null : refusalOfAnnotations(policy, shown, annotations)) ??
+      refusalOfArgs(policy, { name, shown }, annotations, args)
+    if (refusal !== null) return refusal
+  }
+  return null
+}
+
+function refusalOfAnnotations(policy: CapabilityPolicy, shown: string, annotations: ToolAnnotations): string | null {
+  for (const [capability, operations] of annotations.capabilities) {
+    for (const operation of operations) {
+      if (!allowsCapability(policy, capability, operation))
+        return `tool '${shown}' exceeds capability ceiling: ${capability}.${operation}`
     }
   }
-  return refusalOfArgs(policy, tool, annotations, args)
+  return annotations.level !== 'none' && exceedsLevel(policy, annotations.level)
+    ? `tool '${shown}' exceeds side-effect ceiling: ${annotations.level}`
+    : null
 }
 
 /** Whether the policy looks at the arguments of this tool. */
-export function looksAtArguments(installed: Value, tool: string): boolean {
-  return policyOf(installed).constraints.some(({ tool: pattern, patterns }) => patterns.length > 0 && globOne(pattern, tool))
+export function looksAtArguments(installed: Value, { identity }: CalledTool): boolean {
+  return policyOf(installed).constraints.some(
+    ({ tool: pattern, patterns }) => patterns.length > 0 && everyName(identity).some((name) => globOne(pattern, name)),
+  )
 }
 
 function refusalOfArgs(
   policy: CapabilityPolicy,
-  tool: string,
+  tool: { readonly name: string; readonly shown: string },
   annotations: ToolAnnotations | undefined,
   args: Value,
 ): string | null {
   for (const constraint of policy.constraints) {
-    if (!globOne(constraint.tool, tool) || constraint.patterns.length === 0) continue
+    if (!globOne(constraint.tool, tool.name) || constraint.patterns.length === 0) continue
     const keys = constraint.argKey === null ? (annotations?.pathParams ?? []) : [constraint.argKey]
     const found = candidate(keys, args)
     if (found === null || constraint.patterns.some((pattern) => globOne(pattern, found.text))) continue
     const patterns = `[${constraint.patterns.map((pattern) => debugQuoted(pattern)).join(', ')}]`
     return (
-      `tool '${tool}' ${found.key} '${found.text}' does not match allowed patterns: ${patterns}. ` +
+      `tool '${tool.shown}' ${found.key} '${found.text}' does not match allowed patterns: ${patterns}. ` +
       `Only the ${found.key} argument is checked against this allow-list — other argument values are not.`
     )
   }

@@ -326,7 +326,7 @@ test('a synthesized host tool is dispatched like host_tool_call', () => {
   ) as HarnBuiltin
   m.perform = () => ({ ok: true, value: { attached: true, value: 'saved' } })
   expect(m.functions.get(tool.name)!(v('{"x": 1}'))).toBe('saved')
-  expect(m.effects[0]).toEqual({ kind: 'host.tool', args: { op: 'call', name: 'save', args: { x: 1 } } })
+  expect(m.effects[0]).toEqual({ kind: 'host.tool', args: { op: 'call', name: 'save', args: { x: 1 }, identity: 'host:save' } })
   m.perform = () => ({ ok: true, value: { attached: false } })
   expect(faultText(() => m.functions.get(tool.name)!(null))).toBe('host_tool_call: no host bridge is attached')
   const remote = callBuiltin(m, 'tool_synthesize', v('{"description": "R", "executor": "mcp_server"}')) as HarnBuiltin

@@ -12,6 +12,8 @@ import type { Plain } from './effect.js'
 export interface ToolCallArgs {
   readonly executor: 'host_bridge' | 'mcp_server'
   readonly tool: string
+  /** Key of what the call comes down to, as it was judged (builtins/tool-identity.ts). */
+  readonly identity: string
   /** Bridge identifier such as `interaction.ask`; null for a tool that the embedding program knows by its name. */
   readonly host_capability: string | null
   /** Configured server name, for `mcp_server`. */
@@ -30,6 +32,22 @@ export interface ToolCallArgs {
   readonly timeout_ms: number | null
   /** Grants that the call passed, outermost first; for executors that go on to other addresses or paths. Absent without any. */
   readonly grants?: Plain
+}
+
+/** A call that a tool of the host made of another one, under the gate of the machine (builtins/nested-calls.ts). */
+export interface NestedCall {
+  /** `call_1/2`: the second one within `call_1`. */
+  readonly id: string
+  /** Id of the tool that was called, whatever name was used. */
+  readonly tool: string
+  readonly args: Plain
+  /** Counters that it uses up, by id of the grant. */
+  readonly grants: readonly string[]
+  readonly startedMs: number
+  readonly endedMs: number
+  readonly outcome:
+    | { readonly ok: true }
+    | { readonly ok: false; readonly code: string; readonly message: string; readonly denied: boolean }
 }
 
 /** `code` is one of 05 §7; unknown ones are kept as they are and have category `generic`. */

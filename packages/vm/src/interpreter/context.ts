@@ -10,7 +10,7 @@ import { effectFault } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
 import { beginEffect, traceEffect } from '../scheduler/trace.js'
-import { requestCancel, wake } from '../scheduler/transitions.js'
+import { bookCalls, requestCancel, wake } from '../scheduler/transitions.js'
 import { HarnBuiltin, HarnClosure } from '../values/callable.js'
 import { HarnGenerator, HarnPermit } from '../values/handles.js'
 import { payBy } from '../values/meter.js'
@@ -37,6 +37,7 @@ import type { GrantCeiling } from '../builtins/grants.js'
 import type { RequestDefaults } from '../builtins/request-defaults.js'
 import type { ResultCache } from '../builtins/tool-cache.js'
 import type { DriftWatch } from '../builtins/tool-drift.js'
+import type { HostNames } from '../builtins/tool-identity.js'
 import type { DefinedTool } from '../builtins/tool-pins.js'
 import type { Effect, EffectOutcome, PendingEffect, Plain } from '../effects/effect.js'
 import type { HostCapabilities } from '../effects/tool-records.js'
@@ -68,6 +69,9 @@ const WALK_UNITS = 100
 
 export class MachineContext implements Context, MachineAccess {
   private readonly m: Machine
+
+  /** The effect that the host is asked for right now; 0 for none. */
+  performing = 0
 
   // ---- registers of a builtin call
   argc = 0
@@ -147,6 +151,7 @@ export class MachineContext implements Context, MachineAccess {
       if (this.m.isTraced) this.m.effectStarts.set(id, this.m.now)
       return this.ask({ kind: 'effect', id })
     }
+    bookCalls(this.m, this.m.running, outcome)
     if (this.m.isTraced) traceEffect(this.m, this.m.running, id, effect, outcome)
     return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
   }
@@ -156,9 +161,11 @@ export class MachineContext implements Context, MachineAccess {
     const { perform } = this.m.options
     if (perform === undefined) return null
     const payer = payBy(null)
+    this.performing = id
     try {
       return perform(effect, id)
     } finally {
+      this.performing = 0
       payBy(payer)
     }
   }
@@ -285,6 +292,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get hostTools(): ReadonlyMap<string, Plain> | null {
     return this.m.options.hostTools ?? null
+  }
+
+  get hostNames(): HostNames | null {
+    return this.m.options.hostNames ?? null
   }
 
   get hasInbox(): boolean {

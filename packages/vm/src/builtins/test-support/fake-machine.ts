@@ -240,6 +240,7 @@ function makeContext(
       importCeilings: null,
       narrowedCaller: null,
       hostTools: null,
+      hostNames: null,
       onTool: null,
       pins: null,
       hasOtherHostTools: true,

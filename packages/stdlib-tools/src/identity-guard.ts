@@ -1,0 +1,38 @@
+// The gate in front of tools is in the machine, where the policies are (packages/vm/src/builtins/tool-gate.ts). This is the same question
+// asked once more where a tool is reached: does the effect lead to what was judged, and does the host allow that at all? It relies on
+// nothing that the script or an entry says, only on the definitions of the host. A refusal means a way around the gate: a bug of ours, or
+// a snapshot of a version without it.
+
+import { identityOfEffect, isOwnOperation, refusedByDefault } from '@bridle/vm'
+import type { Effect, EffectOutcome, GrantCeiling, HostNames } from '@bridle/vm'
+import { categorizedError } from './providers/provider.js'
+import type { PerformEffect } from './providers/provider.js'
+
+export interface IdentityGuard {
+  readonly names: HostNames
+  /** Whether this host defines a tool or operation of the name. */
+  readonly serves: (name: string) => boolean
+  /** Whether a host in another process is asked for the rest. */
+  readonly hasBridge: boolean
+  readonly ceiling: GrantCeiling
+}
+
+export function withinIdentity(guard: IdentityGuard, perform: PerformEffect): PerformEffect {
+  return (effect, call) => refusalOf(guard, effect) ?? perform(effect, call)
+}
+
+function refusalOf(guard: IdentityGuard, effect: Effect): EffectOutcome | null {
+  const identity = identityOfEffect(effect, guard.names)
+  if (identity === null || isAnsweredByTheRun(guard, effect)) return null
+  if (effect.args['identity'] !== identity.key)
+    return categorizedError('tool_rejected', `${effect.kind} of '${identity.id}' was not judged: it leads to ${identity.key}`)
+  const denied = refusedByDefault(guard.ceiling, identity, false)
+  return denied === null ? null : categorizedError('tool_rejected', `policy violation for '${identity.id}': ${denied}`)
+}
+
+/** Operations of which the host says that it does not have them, or that are facts of the run; builtins take over then. */
+function isAnsweredByTheRun({ serves, hasBridge }: IdentityGuard, { kind, args }: Effect): boolean {
+  if (kind !== 'host.call') return false
+  const name = String(args['name'] ?? '')
+  return !serves(name) && (!hasBridge || isOwnOperation(name))
+}
