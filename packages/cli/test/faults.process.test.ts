@@ -42,6 +42,9 @@ function bridle(words: readonly string[], limit = '-n', output?: string): Ended 
 
 const fails = (stderr: string): Ended => ({ code: 1, stdout: '', stderr: `error: ${stderr}\n` })
 
+/** A file of the command line that cannot be read is a wrong call. */
+const misses = (stderr: string): Ended => ({ ...fails(stderr), code: 2 })
+
 const onLinux = test.skipIf(process.platform !== 'linux')
 
 onLinux.each<readonly [words: string, ended: Ended]>([
@@ -63,9 +66,9 @@ onLinux.each<readonly [words: string, ended: Ended]>([
       stderr: 'bridle: cannot write loop: too many symbolic links encountered; the trace ends there\n',
     },
   ],
-  ['run dir', fails('cannot read dir: it is a folder')],
-  ['run file/x', fails('cannot read file/x: not a directory')],
-  ['run loop', fails('cannot read loop: too many symbolic links encountered')],
+  ['run dir', misses('cannot read dir: it is a folder')],
+  ['run file/x', misses('cannot read file/x: not a directory')],
+  ['run loop', misses('cannot read loop: too many symbolic links encountered')],
   ['tools lock --no-servers --lock-file dir main.harn', fails('cannot write dir: it is a folder')],
   ['tools lock --no-servers --lock-file /dev/full main.harn', fails('cannot write /dev/full: no space left on device')],
   ['tools lock --no-servers --lock-file file/x main.harn', fails('cannot write file/x: not a directory')],

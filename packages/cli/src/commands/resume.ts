@@ -48,7 +48,8 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
   const entries = readRecording(file)
   const [head] = entries
   const last = entries.at(-1)
-  if (head?.type !== 'run') throw new CommandError(`${file} is neither a snapshot nor the journal of a run`, { file })
+  if (head?.type !== 'run')
+    throw new CommandError(`${file} is refused (format): it is neither a snapshot nor the journal of a run`, { file })
   if (last?.type === 'end')
     throw new CommandError(`the run of ${file} has ended (${last.kind}); there is nothing to go on with`, { file })
   if (head.sources === undefined)
