@@ -2,17 +2,20 @@
 // do. Flags only take away:
 //
 //   --allow, --deny   builtins that may, or may not, be called
-//   --root DIR        files below these folders only; no programs, no private addresses, no variables that look like secrets
+//   --root DIR        files below these folders only; no programs, no private addresses, of the environment a short list of plain variables
+//   --env NAME        this variable as well, for a run that is confined
+//   --secret NAME     this variable as a secret: used by name, seen by no script; NAME@ORIGIN says where it may be sent
 //   --grant SPEC      these powers only: an area (`fs`), a tool id (`http.get`), with constraints behind a colon
 //   --sandbox         no power at all, but those of --grant
 
 import { realpathSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { parseUrl } from '@bridle/compiler/grants'
 import { GrantError, grantScope, grantsOf } from '@bridle/stdlib-tools'
 import type { Grant, RunAuthority, RuntimeOptions, ToolGrant } from '@bridle/stdlib-tools'
 import type { NetworkPolicy, NodeProviderOptions } from '@bridle/stdlib-tools/node'
 import { closestOf } from '@bridle/parser'
-import { EFFECTS, STANDARD_TOOLS, isSecretVariable } from '@bridle/vm'
+import { EFFECTS, STANDARD_TOOLS } from '@bridle/vm'
 import type { EffectKind, Plain } from '@bridle/vm'
 import { UsageError } from './errors.js'
 
@@ -24,6 +27,10 @@ export interface AuthorityFlags {
   readonly sandbox?: boolean
   /** Where skills are looked for first. */
   readonly skillDir?: readonly string[]
+  /** Variables that a confined run sees beside the plain ones. */
+  readonly env?: readonly string[]
+  /** Variables that are lent by name: `NAME`, or `NAME@ORIGIN`. */
+  readonly secret?: readonly string[]
   /** Tools must be as the lock file has them. */
   readonly locked?: boolean
   readonly lockFile?: string
@@ -31,7 +38,7 @@ export interface AuthorityFlags {
 
 export interface Authority {
   readonly runtime: Pick<RuntimeOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'builtins' | 'pins' | 'confinement'>
-  readonly providers: Pick<NodeProviderOptions, 'root' | 'sandbox' | 'env' | 'http'>
+  readonly providers: Pick<NodeProviderOptions, 'root' | 'sandbox' | 'env' | 'http' | 'secrets'>
   /** Where MCP servers, and the authorization servers they name, may be; null: anywhere. */
   readonly mcpNetwork: NetworkPolicy | null
   /** Folders of skills that whoever started the run named; they shadow all others. */
@@ -87,7 +94,7 @@ export function authorityOf(
     providers: {
       root,
       sandbox: roots === null ? 'none' : { roots: [...asWritten(flags, roots), ...roots] },
-      env: roots === null ? env : plainVariables(env),
+      ...variablesOf(flags, env, roots !== null),
       http: { policy: { denyPrivate: roots !== null, privateHosts } },
     },
     mcpNetwork:
@@ -404,7 +411,47 @@ function valueOf(key: string, text: string): readonly (string | number | boolean
 
 // ---- environment ---------------------------------------------------------------------------------------------------------
 
-/** Variables that a confined run may see: all that do not look like secrets (05 §3.12). */
-function plainVariables(env: NodeJS.ProcessEnv): { readonly [name: string]: string | undefined } {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretVariable(name)))
+/** What a program needs to find its way, and says nothing of its user's affairs. */
+const PLAIN_VARIABLES: ReadonlySet<string> = new Set([
+  ...['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'],
+  ...['COLORTERM', 'COLUMNS', 'FORCE_COLOR', 'LINES', 'NO_COLOR'],
+  // How this command is set up; none of them is a secret.
+  ...['HARN_EGRESS_ALLOW', 'HARN_EGRESS_DENY', 'HARN_EGRESS_DEFAULT', 'HARN_STATE_DIR', 'HARN_RUN_DIR', 'HARN_WORKTREE_DIR'],
+  ...['HARN_LLM_PROVIDER', 'HARN_LLM_MODEL', 'HARN_DEFAULT_PROVIDER', 'HARN_LLM_CALLS_DISABLED', 'HARN_STRUCTURAL_EXPERIMENT'],
+  ...['HARN_REQUIRE_SIGNED_SKILLS', 'HARN_DEFAULT_SHELL'],
+])
+
+function isPlainVariable(name: string): boolean {
+  return PLAIN_VARIABLES.has(name) || name.startsWith('LC_')
+}
+
+/**
+ * The environment of a run and the secrets that it is lent. Confined, it has the plain variables and those of --env: which of the
+ * others are secrets, no name tells. What --secret names is no variable of the run, confined or not.
+ */
+function variablesOf(
+  flags: AuthorityFlags,
+  env: NodeJS.ProcessEnv,
+  confined: boolean,
+): Pick<NodeProviderOptions, 'env' | 'secrets'> {
+  const named = new Set(flags.env)
+  for (const name of named)
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new UsageError(`--env ${name}: write the name of a variable`)
+  const secrets: { [name: string]: { readonly value: string; readonly origins: readonly string[] } } = {}
+  for (const spec of flags.secret ?? []) {
+    const at = spec.indexOf('@')
+    const name = at < 0 ? spec : spec.slice(0, at)
+    const origin = at < 0 ? null : spec.slice(at + 1)
+    const value = env[name]
+    if (value === undefined || value === '') throw new UsageError(`--secret ${spec}: the variable ${name} is not set`)
+    if (origin !== null && !/^https?:$/.test(parseUrl(origin)?.protocol ?? ''))
+      throw new UsageError(`--secret ${spec}: write NAME or NAME@ORIGIN, with an origin such as https://api.example.com`)
+    secrets[name] = { value, origins: [...(secrets[name]?.origins ?? []), ...(origin === null ? [] : [origin])] }
+  }
+  const isSeen = (name: string): boolean =>
+    !Object.hasOwn(secrets, name) && (!confined || isPlainVariable(name) || named.has(name))
+  return {
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => isSeen(name))),
+    ...(Object.keys(secrets).length === 0 ? {} : { secrets }),
+  }
 }

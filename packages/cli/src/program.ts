@@ -73,6 +73,12 @@ function authorityFlags(command: Command, { locks = true }: { readonly locks?: b
     )
     .option('--root <dir>', 'touch files below this folder only', collect)
     .option('--sandbox', 'have no powers but those of --grant')
+    .option('--env <name>', 'with --root or --sandbox: see this variable of the environment too', collect)
+    .option(
+      '--secret <name>',
+      'lend this variable as a secret: scripts use it by name; NAME@ORIGIN says where it may be sent',
+      collect,
+    )
     .option('--skill-dir <dir>', 'look for skills here first: a folder of NAME/SKILL.md, or one skill', collect)
   if (!locks) return command
   return command

@@ -87,6 +87,41 @@ describe('authority', () => {
     expect(out + err).toMatch(expected)
   })
 
+  test.each([
+    ...['DATABASE_URL', 'PGPASS', 'STRIPE_SK', 'SENTRY_DSN', 'NPM_CONFIG__AUTH', 'GITHUB_PAT', 'SLACK_WEBHOOK', 'REDIS_URL'],
+    ...[
+      'ANTHROPIC_API_KEY',
+      'AWS_SESSION',
+      'TWILIO_SID',
+      'MONGO_URI',
+      'KUBECONFIG',
+      'HARN_SECRET_A_B',
+      'lower_case',
+      'A_NEW_ONE',
+    ],
+  ])('under a root %s is no variable of the run, whatever its name says', (name) => {
+    for (const flags of [{ root: [folder] }, { sandbox: true }, { root: [folder], grant: ['*'] }])
+      expect(authorityOf(flags, { [name]: 'x', PATH: '/bin', PWD: '/', LC_ALL: 'C' }).providers.env).toEqual({
+        PATH: '/bin',
+        PWD: '/',
+        LC_ALL: 'C',
+      })
+  })
+
+  test('variables and secrets that are named', () => {
+    const env = { A: '1', KEY: 'k', PATH: '/bin' }
+    expect(authorityOf({ sandbox: true, env: ['A'] }, env).providers.env).toEqual({ A: '1', PATH: '/bin' })
+    for (const flags of [{}, { sandbox: true }]) {
+      const { providers } = authorityOf({ ...flags, secret: ['KEY@https://api.test'] }, env)
+      expect(providers.secrets).toEqual({ KEY: { value: 'k', origins: ['https://api.test'] } })
+      expect(providers.env).not.toHaveProperty('KEY')
+    }
+    expect(authorityOf({ secret: ['KEY'] }, env).providers.secrets).toEqual({ KEY: { value: 'k', origins: [] } })
+    expect(() => authorityOf({ secret: ['NONE'] }, env)).toThrow('the variable NONE is not set')
+    expect(() => authorityOf({ secret: ['KEY@api'] }, env)).toThrow('write NAME or NAME@ORIGIN')
+    expect(() => authorityOf({ env: ['A=1'] }, env)).toThrow('write the name of a variable')
+  })
+
   test.each<[AuthorityFlags, RegExp]>([
     [{ allow: ['a'], deny: ['b'] }, /either --allow or --deny/],
     [{ grant: ['warp'] }, /unknown power/],

@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Journal, TraceOptions, TraceSink } from '@bridle/stdlib-tools'
-import { Redactor, ToolError } from '@bridle/stdlib-tools'
+import { ToolError } from '@bridle/stdlib-tools'
 import { continuedJournal, fileJournal, fileTrace } from '@bridle/stdlib-tools/node'
-import { modelFixtures, parseJson, toPlain } from '@bridle/vm'
+import { isSecretVariable, modelFixtures, parseJson, toPlain } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { CommandError, UsageError, reasonOf, unreadable } from '../errors.js'
 import { complain } from '../printable.js'
@@ -23,7 +23,8 @@ export function extensionsOf(names: readonly string[] | undefined): readonly 'gr
 /** A trace in a file; a path that is a folder, or ends like one, gets a file named by the run. */
 export function tracingOf(path: string): { readonly tracing: TraceOptions; readonly runId?: string } {
   const secrets = Object.entries(process.env).flatMap(([name, value]) =>
-    new Redactor().isSecretName(name) && value !== undefined ? [value] : [],
+    // A path is no key: without it, traces of one run in two places would differ.
+    isSecretVariable(name) && value !== undefined && !value.startsWith('/') ? [value] : [],
   )
   const isFolder = path.endsWith('/') || (existsSync(path) && statSync(path).isDirectory())
   const runId = uuidv7()

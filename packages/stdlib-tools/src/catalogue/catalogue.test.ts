@@ -47,6 +47,7 @@ const made = (grants: readonly '*'[]) =>
       tools: [search],
       providers: world(),
       grants,
+      programs: ['true'],
       clock: new VirtualClock(1_700_000_000_000),
       random: seededRandom(1),
     }),
@@ -284,3 +285,21 @@ function tarOf(path: string, content: string): Uint8Array {
   put(512, content)
   return bytes
 }
+
+describe('programs of process_executor', () => {
+  const call = (executable: string, options: Parameters<typeof stdTools>[0]) =>
+    createRegistry(stdTools({ providers: world(), grants: ['*'], ...options })).call('process_executor', { executable })
+
+  test('none without a list', async () => {
+    await expect(call('true', {})).rejects.toMatchObject({ code: 'policy_violation' })
+  })
+
+  test('those of the list, and of the grants beside it', async () => {
+    expect(await call('git', { programs: ['git', 'ls'] })).toMatchObject({ result: { exit_code: 0 } })
+    for (const options of [
+      { programs: ['git'] },
+      { programs: ['git', 'sh'], toolGrants: { 'process.exec': { program: ['git'] } } },
+    ])
+      await expect(call('sh', options)).rejects.toMatchObject({ code: 'policy_violation' })
+  })
+})

@@ -19,8 +19,10 @@ export type { PostgresClient, RedisClient } from './databases.js'
 /** `tools` are what the catalogue's own tools ask: `web_search.PROVIDER` for web_searcher. */
 export interface StdToolsOptions extends Pick<
   RuntimeOptions,
-  'providers' | 'grants' | 'limits' | 'clock' | 'random' | 'hashHex' | 'tools'
+  'providers' | 'grants' | 'toolGrants' | 'defaultDeny' | 'limits' | 'clock' | 'random' | 'hashHex' | 'tools'
 > {
+  /** What process_executor may run, as its argument `executable` says it; nothing without this list, whatever the grants. */
+  readonly programs?: readonly string[]
   /** Only these. */
   readonly only?: readonly string[]
 }
@@ -44,7 +46,9 @@ const EFFECTS: { readonly [category: string]: readonly string[] } = lookup({
 
 /** The tools of the catalogue, or those that are named. Nothing is compiled before the first call. */
 export function stdTools(options: StdToolsOptions = {}): readonly Tool[] {
-  const { only, ...own } = options
+  const { only, programs, ...rest } = options
+  // The tool has no shell and no environment of its own, so the list is the whole of what it starts.
+  const own = programs === undefined ? rest : { ...rest, toolGrants: withPrograms(rest.toolGrants, programs) }
   let prepared: Prepared | null = null
   const prepare = (): Prepared => {
     if (prepared === null) {
@@ -55,7 +59,18 @@ export function stdTools(options: StdToolsOptions = {}): readonly Tool[] {
   }
   return (JSON.parse(LISTING) as readonly Listed[])
     .filter((entry) => only === undefined || only.includes(entry.name))
-    .map((entry) => toolOf(prepare, entry))
+    .map((entry) => toolOf(prepare, entry, programs !== undefined || entry.annotations.side_effect_level !== 'process_exec'))
+}
+
+/** The list beside what the host's grants say of programs: both bind. */
+function withPrograms(
+  grants: RuntimeOptions['toolGrants'] = {},
+  programs: readonly string[],
+): NonNullable<RuntimeOptions['toolGrants']> {
+  const before = grants['process.exec'] ?? {}
+  const known = before['program']
+  const both = known === undefined ? programs : programs.filter((name) => [known].flat().includes(name))
+  return { ...grants, 'process.exec': { ...before, program: [...both] } }
 }
 
 interface Prepared {
@@ -70,7 +85,7 @@ let input = runtime_pipeline_input()
 return std_call(input.name, input.args)
 `
 
-function toolOf(prepare: () => Prepared, entry: Listed): Tool {
+function toolOf(prepare: () => Prepared, entry: Listed, isListed: boolean): Tool {
   const { name, annotations } = entry
   return defineTool({
     name,
@@ -87,6 +102,11 @@ function toolOf(prepare: () => Prepared, entry: Listed): Tool {
     examples: entry.examples,
     input: schemaOf(entry.parameters),
     async execute(args, { signal, callId }) {
+      if (!isListed)
+        throw new ToolError(
+          'policy_violation',
+          `${name} starts no program: name those that it may start, stdTools({ programs: ['git'] })`,
+        )
       const { runtime, calls } = prepare()
       try {
         return await runtime.run(calls, { input: { name, args: withDefaults(entry.parameters, args) }, signal, runId: callId })

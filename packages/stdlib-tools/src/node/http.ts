@@ -15,6 +15,8 @@ import { readFileIn, writeFileIn } from './fs.js'
 import { RateWindow, blockedBy, checkUrl, guardedLookup, judgesAddresses } from './network-policy.js'
 import type { NetworkPolicy } from './network-policy.js'
 import { SandboxViolation } from './sandbox.js'
+import { SecretKeeper } from '../secrets.js'
+import type { Secrets } from '../secrets.js'
 import { WebSockets } from './websocket.js'
 import { violation } from './workspace.js'
 import type { Workspace } from './workspace.js'
@@ -28,6 +30,8 @@ export interface HttpOptions {
   readonly timeoutMs?: number
   /** Of requests that name none. */
   readonly userAgent?: string
+  /** What scripts may have sent by name (`auth: {secret: "NAME"}`), to the origins that it is bound to. */
+  readonly secrets?: Secrets
 }
 
 export function httpProvider(workspace: Workspace, options: HttpOptions = {}): Provider {
@@ -38,6 +42,8 @@ export function httpProvider(workspace: Workspace, options: HttpOptions = {}): P
     close: () => client.close(),
   }
 }
+
+class SecretRefused extends Error {}
 
 /** What the files of the `tls` option are, for errors. */
 const TLS_FILES = {
@@ -73,12 +79,14 @@ class HttpClient {
   private readonly streams = new Map<string, OpenStream>()
   private readonly sockets: WebSockets
   private readonly rates: RateWindow
+  private readonly secrets: SecretKeeper
 
   constructor(workspace: Workspace, options: HttpOptions) {
     this.workspace = workspace
     this.options = options
     this.sockets = new WebSockets(options.policy ?? {})
     this.rates = new RateWindow(options.policy?.perHost)
+    this.secrets = new SecretKeeper(options.secrets)
   }
 
   perform(effect: Effect, call: EffectCall): EffectOutcome | Promise<EffectOutcome> {
@@ -121,7 +129,19 @@ class HttpClient {
       authorization: url.username === '' && url.password === '' ? undefined : basicOf(url),
     }
     for (const name of Object.keys(given)) delete usual[name.toLowerCase()]
-    return { ...(usual as { [name: string]: string }), ...given }
+    return { ...(usual as { [name: string]: string }), ...given, ...this.secretHeaders(args, url) }
+  }
+
+  /** The headers that carry secrets; throws for one that may not go to this origin. */
+  private secretHeaders(args: Effect['args'], url: URL): { readonly [name: string]: string } {
+    const headers: { [name: string]: string } = {}
+    for (const [header, ref] of Object.entries(record(args['secrets'] ?? null))) {
+      const { secret, prefix } = record(ref)
+      const found = this.secrets.valueFor(String(secret), url)
+      if (typeof found === 'string') throw new SecretRefused(found)
+      headers[header] = `${typeof prefix === 'string' ? prefix : ''}${found.value}`
+    }
+    return headers
   }
 
   private async attempt(call: EffectCall, work: () => Promise<EffectOutcome>): Promise<EffectOutcome> {
@@ -132,6 +152,7 @@ class HttpClient {
       const blocked = blockedBy(cause)
       if (blocked !== null) return categorizedError('egress_blocked', blocked.message)
       if (cause instanceof SandboxViolation) return violation(cause)
+      if (cause instanceof SecretRefused) return categorizedError('tool_rejected', cause.message)
       if (call.signal.aborted) return runtimeError('http: the run was cancelled')
       return refused(httpCode(cause), httpDetail(cause), failure instanceof BodyFailure ? { stage: 'body' } : {})
     }

@@ -21,6 +21,8 @@ export interface ProcessOptions {
   readonly args?: readonly string[]
   /** The whole of a skill by id or name: null when there is none, `{ambiguous: true}` when several have the name. */
   readonly findSkill?: (wanted: string) => Plain
+  /** Secrets that the host lends by name: scripts are told that they are there. */
+  readonly secretNames?: readonly string[]
   /** Bytes of standard output and of standard error that are kept; the rest is dropped with a note. 64 MiB by default. */
   readonly maxOutputBytes?: number
   /** Says no to a program: false, or the reason. Asked with the program's name and arguments (or the shell text). */
@@ -248,7 +250,10 @@ function info(workspace: Workspace, options: ProcessOptions, effect: Effect): Ef
       return answered(Object.fromEntries([...workspace.env].filter(([name]) => !isSecretVariable(name))))
     // Whether a variable has a value: for secrets, which must not enter a journal.
     case 'env_set':
-      return answered((workspace.env.get(String(effect.args['name'])) ?? '') !== '')
+      return answered(
+        (workspace.env.get(String(effect.args['name'])) ?? '') !== '' ||
+          options.secretNames?.includes(String(effect.args['name'])) === true,
+      )
     case 'cwd':
       return answered(workspace.cwd)
     case 'platform':

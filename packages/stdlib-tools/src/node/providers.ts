@@ -2,18 +2,21 @@
 
 import { llmProvider } from '../providers/llm.js'
 import type { LlmProviderOptions } from '../providers/llm.js'
-import type { ProviderSource } from '../providers/provider.js'
+import type { Provider, ProviderSource } from '../providers/provider.js'
 import { fsProvider } from './fs.js'
 import { guardedFetch } from './guarded-fetch.js'
 import { httpProvider } from './http.js'
 import type { HttpOptions } from './http.js'
 import { compressProvider } from './libraries.js'
 import { environmentRules } from './network-policy.js'
+import type { NetworkPolicy } from './network-policy.js'
 import { processProvider } from './process.js'
 import type { ProcessOptions } from './process.js'
 import { FileSandbox } from './sandbox.js'
 import type { SandboxOptions } from './sandbox.js'
 import { fileStore } from './store.js'
+import { SecretKeeper, originOf } from '../secrets.js'
+import type { Secrets } from '../secrets.js'
 import { terminalProvider } from './terminal.js'
 import { Workspace } from './workspace.js'
 
@@ -27,6 +30,11 @@ export interface NodeProviderOptions {
   readonly sandbox?: 'root' | 'none' | SandboxOptions
   /** Environment that scripts see; empty by default. HARN_EGRESS_ALLOW, _DENY and _DEFAULT in it narrow what the run may reach. */
   readonly env?: { readonly [name: string]: string | undefined }
+  /**
+   * Keys of services, by name. Scripts use them by name (`auth: {secret: "NAME"}`) and never see them; model services find theirs among
+   * them. A key goes to the origins that it is bound to, one of a model service to that service as well.
+   */
+  readonly secrets?: Secrets
   readonly process?: ProcessOptions
   readonly http?: HttpOptions
   /** Model services; keys are looked up in `env`. */
@@ -36,6 +44,39 @@ export interface NodeProviderOptions {
   /** Standard input and error of this process for the script; false by default. */
   readonly terminal?: boolean
 }
+
+/** Models are reached as any other address is, but where the host itself has put one. */
+function modelFetch({ env = {}, llm = {} }: NodeProviderOptions, policy: NetworkPolicy): typeof fetch {
+  const guarded = guardedFetch(policy)
+  const { alsoWithin } = policy
+  // Keys and prompts are not to leave for a host that the rules of the environment refuse, wherever the host has put a model.
+  const placed: typeof fetch =
+    alsoWithin === undefined ? (input, init) => fetch(input, init) : guardedFetch({ denyPrivate: false, alsoWithin })
+  const places = [
+    ...Object.values(llm.services ?? {}).map(({ baseUrl }) => baseUrl),
+    ...MODEL_PLACES.map((name) => (llm.env ?? env)[name]),
+  ]
+  const origins = new Set(places.flatMap((place) => (place === undefined ? [] : (originOf(place) ?? []))))
+  return (input, init) => (origins.has(originOf(String(input)) ?? '') ? placed(input, init) : guarded(input, init))
+}
+
+/** Variables by which a host says where a model is. KEEP WITH: PROVIDERS of the vm (a test compares them). */
+export const MODEL_PLACES: readonly string[] = [
+  'AZURE_OPENAI_ENDPOINT',
+  'BEDROCK_BASE_URL',
+  'DASHSCOPE_BASE_URL',
+  'DEEPSEEK_BASE_URL',
+  'FIREWORKS_BASE_URL',
+  'GEMINI_BASE_URL',
+  'GROQ_BASE_URL',
+  'LOCAL_LLM_BASE_URL',
+  'MLX_BASE_URL',
+  'OLLAMA_HOST',
+  'TGI_BASE_URL',
+  'TOGETHER_AI_BASE_URL',
+  'VERTEX_AI_BASE_URL',
+  'VLLM_BASE_URL',
+]
 
 /** One set for each run: runs share the disk, not their folder, environment or connections. */
 export function nodeProviders(options: NodeProviderOptions = {}): readonly ProviderSource[] {
@@ -58,16 +99,34 @@ export function nodeProviders(options: NodeProviderOptions = {}): readonly Provi
   }
   const rules = environmentRules(options.env ?? {})
   const http = rules === null ? options.http : { ...options.http, policy: { ...options.http?.policy, alsoWithin: rules } }
-  // A model's address may be a private one; keys and prompts are not to leave for a host that the rules refuse.
-  const models = rules === null ? {} : { fetch: guardedFetch({ denyPrivate: false, alsoWithin: rules }) }
+  const secrets = options.secrets === undefined ? {} : { secrets: options.secrets }
+  const keeper = new SecretKeeper(options.secrets)
   const sources: ProviderSource[] = [
     (run) => fsProvider(workspaceOf(run)),
-    (run) => processProvider(workspaceOf(run), options.process),
-    (run) => httpProvider(workspaceOf(run), http),
+    (run) =>
+      processProvider(workspaceOf(run), {
+        ...options.process,
+        ...(options.secrets === undefined ? {} : { secretNames: Object.keys(options.secrets) }),
+      }),
+    (run) => httpProvider(workspaceOf(run), { ...http, ...secrets }),
     compressProvider(),
-    llmProvider({ env: options.env ?? {}, ...models, ...options.llm }),
+    llmProvider({ env: options.env ?? {}, ...secrets, fetch: modelFetch(options, http?.policy ?? {}), ...options.llm }),
   ]
   if (options.storeFile !== undefined) sources.push(fileStore(options.storeFile))
   if (options.terminal === true) sources.push(() => terminalProvider())
-  return sources
+  return options.secrets === undefined ? sources : sources.map((source) => hiding(source, keeper))
+}
+
+/** A provider whose answers do not tell what the host keeps secret. */
+function hiding(source: ProviderSource, keeper: SecretKeeper): ProviderSource {
+  const wrap = (provider: Provider): Provider => ({
+    kinds: provider.kinds,
+    perform: (effect, call) => {
+      const outcome = provider.perform(effect, call)
+      return outcome instanceof Promise ? outcome.then((each) => keeper.hide(each)) : keeper.hide(outcome)
+    },
+    ...(provider.isReadOnly === undefined ? {} : { isReadOnly: (effect, call) => provider.isReadOnly!(effect, call) }),
+    ...(provider.close === undefined ? {} : { close: () => provider.close!() }),
+  })
+  return typeof source === 'function' ? (run) => wrap(source(run)) : wrap(source)
 }

@@ -3,9 +3,10 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryJournal, encodeEntry } from '../journal.js'
 import { createRuntime } from '../runtime.js'
+import type { Secrets } from '../secrets.js'
 import { llmProvider } from './llm.js'
 import { memoryProcess } from './memory.js'
 
@@ -37,12 +38,17 @@ beforeAll(async () => {
 
 afterAll(() => new Promise((done) => server.close(done)))
 
-async function run(source: string, env: Record<string, string> = {}, given: typeof answers = []): Promise<string> {
+async function run(
+  source: string,
+  env: Record<string, string> = {},
+  given: typeof answers = [],
+  secrets: Secrets = {},
+): Promise<string> {
   seen = []
   answers = [...given]
   const toServer: typeof fetch = (input, init) => fetch(String(input).replace(/^https:\/\/[^/]+/, base), init)
   const runtime = createRuntime({
-    providers: [llmProvider({ env, fetch: toServer }), memoryProcess({ env })],
+    providers: [llmProvider({ env, secrets, fetch: toServer }), memoryProcess({ env })],
     grants: ['*'],
   })
   const result = await runtime.start(runtime.compile(source)).result
@@ -145,9 +151,11 @@ test('OpenAI and what speaks it', async () => {
   await run(
     `provider_register("mine", {base_url: "${base}/own", auth_style: "bearer", auth_envs: ["MY_KEY"], chat_endpoint: "/chat"})
 println(llm_call("hi", nil, {provider: "mine", model: "m", response_format: "json"}).text)`,
-    { MY_KEY: 'k3' },
+    {},
     [answer],
+    { MY_KEY: { value: 'k3', origins: [base] } },
   )
+  expect(seen[0]!.headers.authorization).toBe('Bearer k3')
   expect(seen[0]!.url).toBe('/own/chat')
   expect(seen[0]!.body).toMatchObject({ model: 'm', response_format: { type: 'json_object' } })
 })
@@ -241,10 +249,115 @@ test('a key is in no journal', async () => {
   answers = [{ status: 200, body: { choices: [{ message: { content: 'x' } }] } }]
   const env = { OPENAI_API_KEY: 'very-secret' }
   const toServer: typeof fetch = (input, init) => fetch(String(input).replace(/^https:\/\/[^/]+/, base), init)
-  const runtime = createRuntime({ providers: [llmProvider({ env, fetch: toServer }), memoryProcess({ env })], grants: ['*'] })
+  const runtime = createRuntime({
+    providers: [llmProvider({ env, fetch: toServer }), memoryProcess({ env })],
+    grants: ['*'],
+  })
   const result = await runtime.start(runtime.compile(`println(${CALL}.text)`), { journal }).result
   expect(result.output).toBe('x\n')
   const written = journal.entries.map(encodeEntry).join('\n')
   expect(written).toContain('llm.call')
   expect(written).not.toContain('very-secret')
+})
+
+describe('a key goes where the host has bound it', () => {
+  const KEYS = { ANTHROPIC_API_KEY: 'sk-anthropic', OPENAI_API_KEY: 'sk-openai', DATABASE_URL: 'postgres://u:p@db/x' }
+  const ok = { status: 200, body: { choices: [{ message: { content: 'done' } }], content: [{ type: 'text', text: 'done' }] } }
+  const ask = (provider: string, more = ''): string =>
+    `println(try { llm_call("hi", nil, {provider: "${provider}", model: "m"${more}}).text } catch (e) { e?.message ?? e })`
+  const all = (): string => JSON.stringify(seen)
+
+  test.each([
+    ['anthropic', () => `{base_url: "${base}"}`],
+    ['openai', () => `{base_url: "${base}/v1"}`],
+    ['mine', () => `{base_url: "${base}", auth_env: "DATABASE_URL"}`],
+    ['mine', () => `{base_url: "${base}", auth_envs: ["OPENAI_API_KEY"]}`],
+    ['openai', () => `{base_url: "${base}", auth_style: "header", auth_header: "x-key", auth_envs: ["ANTHROPIC_API_KEY"]}`],
+  ])('%s elsewhere gets none of the keys', async (provider, config) => {
+    const output = await run(`provider_register("${provider}", ${config()})\n${ask(provider)}`, KEYS, [ok])
+    for (const key of Object.values(KEYS)) expect(all() + output).not.toContain(key)
+    // A prompt goes where the script says, or the script is told why it goes nowhere.
+    if (seen.length === 0) expect(output).toContain('did not bind the key')
+    else expect(output).toBe('done\n')
+  })
+
+  test('an endpoint cannot lead to another host', async () => {
+    const output = await run(
+      `provider_register("gemini", {chat_endpoint: ".evil.test/x"})\n${ask('gemini')}`,
+      { GEMINI_API_KEY: 'g' },
+      [ok],
+    )
+    expect(output).toContain('leads away from https://generativelanguage.googleapis.com')
+    expect(seen).toEqual([])
+  })
+
+  test('redirects are not followed', async () => {
+    const output = await run(ask('openai'), KEYS, [{ status: 307, headers: { location: `${base}/elsewhere` }, body: {} }, ok])
+    expect(seen.length).toBe(1)
+    expect(output).toContain('HTTP 307')
+  })
+
+  test('the key of a provider at its usual place, and one of another name there', async () => {
+    await run(ask('openai'), KEYS, [ok])
+    expect(seen[0]!.headers.authorization).toBe('Bearer sk-openai')
+    await run(
+      `provider_register("mine", {base_url: "https://api.openai.com/v1", auth_env: "OPENAI_API_KEY"})\n${ask('mine')}`,
+      KEYS,
+      [ok],
+    )
+    expect(seen[0]!.headers.authorization).toBe('Bearer sk-openai')
+  })
+
+  test('where the host has put a provider, its key goes there and nowhere else', async () => {
+    await run(ask('groq'), { GROQ_API_KEY: 'sk-groq', GROQ_BASE_URL: base }, [ok])
+    expect(seen[0]!.headers.authorization).toBe('Bearer sk-groq')
+  })
+
+  test('the option base_url is where the prompt goes', async () => {
+    const output = await run(ask('openai', `, base_url: "${base}/own"`), KEYS, [ok])
+    expect([output, seen[0]!.url, seen[0]!.headers.authorization]).toEqual(['done\n', '/own/chat/completions', undefined])
+  })
+
+  test('error bodies are cut', async () => {
+    const output = await run(ask('openai'), KEYS, [{ status: 400, body: { error: { message: 'x'.repeat(100_000) } } }])
+    expect(output.length).toBeLessThan(3000)
+  })
+
+  test('options that a provider takes as they are do not change the model', async () => {
+    await run(ask('openai', ', openai: {model: "dear", seed: 4}'), KEYS, [ok])
+    expect(seen[0]!.body).toMatchObject({ model: 'm', seed: 4 })
+  })
+})
+
+describe('a prompt goes where the script says or nowhere', () => {
+  const KEYS = { OPENAI_API_KEY: 'o', OPENROUTER_API_KEY: 'r', ANTHROPIC_API_KEY: 'a' }
+  const asked = async (model: string): Promise<string> => {
+    const urls: string[] = []
+    const fetch_: typeof fetch = (input, init) => {
+      urls.push(`${String(input)} ${(JSON.parse(String(init?.body)) as { model: string }).model}`)
+      return Promise.resolve(new Response('{"choices":[{"message":{"content":"ok"}}]}'))
+    }
+    const runtime = createRuntime({
+      providers: [llmProvider({ env: KEYS, fetch: fetch_ }), memoryProcess({ env: KEYS })],
+      grants: ['*'],
+    })
+    const value = await runtime.run(`return try { llm_call("hi", nil, ${model}).text } catch (e) { e?.message ?? e }`)
+    return urls[0] ?? String(value)
+  }
+
+  test.each([
+    ['{model: "openai/gpt-4"}', 'https://api.openai.com/v1/chat/completions gpt-4'],
+    ['{model: "openrouter/deepseek/chat"}', 'https://openrouter.ai/api/v1/chat/completions deepseek/chat'],
+    ['{model: "openrouter/auto"}', 'https://openrouter.ai/api/v1/chat/completions openrouter/auto'],
+    ['{model: "Qwen/Qwen3.5-9B"}', 'https://openrouter.ai/api/v1/chat/completions Qwen/Qwen3.5-9B'],
+    ['{provider: "openrouter", model: "openai/gpt-4"}', 'https://openrouter.ai/api/v1/chat/completions openai/gpt-4'],
+    ['{provider: "openai", model: "openai/gpt-4"}', 'https://api.openai.com/v1/chat/completions gpt-4'],
+    [
+      '{model: "a/b/c"}',
+      "model 'a/b/c' names no provider; give the option provider, or write PROVIDER/MODEL with one of anthropic, ",
+    ],
+    ['{provider: "opneai", model: "gpt-4"}', "there is no provider 'opneai'; known are anthropic, "],
+  ])('%s', async (options, expected) => {
+    expect(await asked(options)).toContain(expected)
+  })
 })

@@ -3,7 +3,9 @@
 // (packages/vm/src/builtins/llm-call.ts); each wire format here turns that into a request and an answer back into one record:
 //   {text, tool_calls: [{id, type, name, arguments}], model, input_tokens, output_tokens, cache_read_tokens,
 //    cache_write_tokens, thinking, stop_reason}
-// Keys come from the environment that the host gives, by the names in the effect; they are in no effect, journal or message.
+// Keys come from the host's environment, its services and its secrets; they are in no effect, journal or message. A key is bound to the
+// origin that the host set for it: that of the provider it belongs to, or the one that the host configured. A script may say where a
+// provider is (`provider_register`, `base_url`), and then its prompt goes there, and no key goes with it that is not bound to that origin.
 //
 // Formats: docs.anthropic.com/en/api/messages, platform.openai.com/docs/api-reference/chat,
 // github.com/ollama/ollama/blob/main/docs/api.md, ai.google.dev/api/generate-content.
@@ -12,6 +14,8 @@ import { lookup } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../clock.js'
 import { answered, messageOf, thrownError } from './provider.js'
+import { originOf, SecretKeeper } from '../secrets.js'
+import type { Secrets } from '../secrets.js'
 import type { EffectCall, Provider } from './provider.js'
 
 export interface LlmProviderOptions {
@@ -21,6 +25,8 @@ export interface LlmProviderOptions {
   readonly fetch?: typeof fetch
   /** Limit of a call that names none, in milliseconds; two minutes by default. */
   readonly timeoutMs?: number
+  /** Keys by the names of their variables; each goes where the provider of that name is, and to the origins that it is bound to. */
+  readonly secrets?: Secrets
   /** By name of the provider; wins over the environment. */
   readonly services?: { readonly [provider: string]: LlmService }
 }
@@ -79,34 +85,105 @@ interface Wire {
 async function perform(options: LlmProviderOptions, effect: Effect, call: EffectCall): Promise<EffectOutcome> {
   const args = plainJson(effect.args as Plain) as Json
   const config = record(args['config'])
-  const env = options.env ?? {}
   const provider = String(args['provider'] ?? '')
   const style = String(config['auth_style'] ?? args['auth_style'] ?? 'bearer')
   if (style === 'aws_sigv4') return thrownError(`provider '${provider}' needs signed requests, which this host does not make`)
-  const names = texts(config['auth_envs'] ?? config['auth_env'] ?? args['auth_envs'])
   const service = options.services?.[provider] ?? {}
-  const key = service.apiKey?.() ?? names.map((name) => env[name]).find((value) => value !== undefined && value !== '')
-  if (key === undefined && style !== 'none' && names.length > 0) return answered({ missing_key: names.join(' or ') })
-  const baseEnv = text(args['base_url_env'])
-  const base =
-    service.baseUrl ?? (baseEnv === null ? undefined : env[baseEnv]) ?? text(config['base_url']) ?? text(args['base_url']) ?? ''
-  if (base === '') return thrownError(`provider '${provider}' has no base URL`)
+  const place = placeOf(options, args)
+  if (typeof place === 'string') return thrownError(place)
+  const key = keyFor(options, args, place)
+  if (key.kind === 'refused') return thrownError(key.reason)
+  if (key.kind === 'missing' && style !== 'none' && !place.isOwn) return answered({ missing_key: key.names.join(' or ') })
   const wire = wireOf(provider)
   const headers: Record<string, string> = { 'content-type': 'application/json', ...strings(args['extra_headers']) }
-  Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args['auth_header']), key))
-  if (service.organization !== undefined) headers['openai-organization'] = service.organization
-  const send = sender(options, call, headers)
+  const value = key.kind === 'value' ? key.value : undefined
+  Object.assign(headers, authorization(style, text(config['auth_header']) ?? text(args['auth_header']), value))
+  if (service.organization !== undefined && !place.isOwn) headers['openai-organization'] = service.organization
+  const { base } = place
+  const send = sender(options, call, headers, place.origin)
   if (args['op'] === 'healthcheck') return await healthcheck(send, `${base}${wire.modelsPath}`, provider)
   if (args['op'] === 'embed') return await embed(send, wire, base, args)
   const asked = askedOf(args)
   const endpoint = text(config['chat_endpoint']) ?? text(args['chat_endpoint']) ?? ''
   const url = `${base.replace(/\/$/, '')}${wire.path(asked, endpoint)}`
+  const body = wire.body(asked)
   return await send(
     url,
-    { ...wire.body(asked), ...record(asked.settings['overrides']) },
+    // Which model answers was judged; options that a provider takes as they are do not change it.
+    { ...body, ...record(asked.settings['overrides']), ...('model' in body ? { model: body['model'] } : {}) },
     timeoutOf(service.timeoutMs ?? options.timeoutMs, asked),
-    (body) => answered(wire.answer(body) as Plain),
+    (answer) => answered(wire.answer(answer) as Plain),
   )
+}
+
+interface Place {
+  readonly base: string
+  readonly origin: string
+  /** The script's own address, not one of the host's or of the table of providers. */
+  readonly isOwn: boolean
+}
+
+/** Where the host has the provider; null when it leaves that to the table. */
+function hostBase(options: LlmProviderOptions, args: Json): string | null {
+  const variable = text(args['base_url_env'])
+  const found =
+    options.services?.[String(args['provider'] ?? '')]?.baseUrl ?? (variable === null ? undefined : options.env?.[variable])
+  return found === undefined || found === '' ? null : found
+}
+
+/** Where a request goes; the text says why nowhere. */
+function placeOf(options: LlmProviderOptions, args: Json): Place | string {
+  const provider = String(args['provider'] ?? '')
+  const usual = hostBase(options, args) ?? text(args['base_url']) ?? ''
+  const own = text(record(args['config'])['base_url'])
+  const base = own ?? usual
+  if (base === '') {
+    const known = texts(args['known_providers'])
+    return text(args['base_url']) === null && !known.includes(provider)
+      ? `there is no provider '${provider}'; known are ${[...known, ...Object.keys(options.services ?? {})].join(', ')}`
+      : `provider '${provider}' has no base URL`
+  }
+  const origin = originOf(base)
+  if (origin === null) return `provider '${provider}' has the base URL '${base}', which is no http or https address`
+  const configured = options.services?.[provider]?.baseUrl
+  if (own !== null && configured !== undefined && originOf(configured) !== origin)
+    return `provider '${provider}' is at ${originOf(configured) ?? configured} by the host's word; the script asks for ${origin}`
+  return { base, origin, isOwn: own !== null && origin !== originOf(usual) }
+}
+
+type Key =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'missing'; readonly names: readonly string[] }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** The key for a request to this origin, of those that are bound to it. */
+function keyFor(options: LlmProviderOptions, args: Json, { origin, base }: Place): Key {
+  const config = record(args['config'])
+  const service = options.services?.[String(args['provider'] ?? '')] ?? {}
+  const keeper = new SecretKeeper(options.secrets)
+  const url = new URL(base)
+  const configured = hostBase(options, args)
+  const official = text(args['base_url'])
+  const isHere = (place: string | null): boolean => place !== null && originOf(place) === origin
+  if (service.apiKey !== undefined && isHere(configured ?? official)) return { kind: 'value', value: service.apiKey() }
+  const own = texts(config['auth_envs'] ?? config['auth_env'])
+  const usual = texts(args['auth_envs'])
+  const elsewhere = record(args['key_origins'])
+  const isBound = (name: string): boolean =>
+    keeper.isBound(name, url) ||
+    // Where the host has put a provider, its key goes there and no longer to the usual place.
+    (usual.includes(name) && isHere(configured ?? official)) ||
+    texts(elsewhere[name]).some(isHere)
+  const names = own.length > 0 ? own : usual
+  for (const name of names) {
+    const value = keeper.value(name) ?? options.env?.[name]
+    if (value !== undefined && value !== '' && isBound(name)) return { kind: 'value', value }
+  }
+  const unbound = own.find((name) => !isBound(name))
+  if (unbound !== undefined)
+    return { kind: 'refused', reason: `the host did not bind the key ${unbound} to ${origin}, so it is not sent there` }
+  return names.length === 0 ? { kind: 'none' } : { kind: 'missing', names }
 }
 
 async function embed(send: Send, wire: Wire, base: string, args: Json): Promise<EffectOutcome> {
@@ -126,25 +203,47 @@ async function embed(send: Send, wire: Wire, base: string, args: Json): Promise<
 
 type Send = (url: string, body: Json | null, timeoutMs: number, finish: (body: Json) => EffectOutcome) => Promise<EffectOutcome>
 
-function sender(options: LlmProviderOptions, call: EffectCall, headers: Record<string, string>): Send {
+/** Requests stay at `origin`: a path cannot change the host, and no redirect is followed, for it would carry prompt and key along. */
+function sender(options: LlmProviderOptions, call: EffectCall, headers: Record<string, string>, origin: string): Send {
   const ask = options.fetch ?? fetch
   return async (url, body, timeoutMs, finish) => {
+    if (originOf(url) !== origin) return thrownError(`the endpoint leads away from ${origin}: ${url}`)
     const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timerMs(timeoutMs))])
     try {
       const response = await ask(url, {
         method: body === null ? 'GET' : 'POST',
         headers,
         signal,
+        redirect: 'manual',
         ...(body === null ? {} : { body: JSON.stringify(body) }),
       })
-      const raw = await response.text()
-      if (!response.ok) return httpFailure(response, raw)
+      if (!response.ok) return httpFailure(response, await textOf(response, MOST_ERROR_BYTES))
+      const raw = await textOf(response, MOST_ANSWER_BYTES)
       const parsed: unknown = JSON.parse(raw)
       return finish(record(parsed))
     } catch (cause) {
       return transportFailure(cause, timeoutMs, call.signal.aborted)
     }
   }
+}
+
+const MOST_ERROR_BYTES = 64 << 10
+const MOST_ANSWER_BYTES = 64 << 20
+
+/** The beginning of a body. */
+async function textOf(response: Response, most: number): Promise<string> {
+  if (response.body === null) return ''
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const decoder = new TextDecoder()
+  let [out, size] = ['', 0]
+  while (size < most) {
+    const { done, value } = await reader.read()
+    if (done) return out + decoder.decode()
+    out += decoder.decode(value.subarray(0, most - size), { stream: true })
+    size += value.length
+  }
+  await reader.cancel()
+  return out
 }
 
 function timeoutOf(usual: number | undefined, { settings }: Asked): number {
@@ -184,7 +283,7 @@ function errorText(raw: string): string {
     const error = record(body['error'])
     const message = text(error['message']) ?? text(body['error']) ?? text(body['message'])
     const type = text(error['type']) ?? text(error['code'])
-    if (message !== null) return type === null ? message : `${type}: ${message}`
+    if (message !== null) return (type === null ? message : `${type}: ${message}`).slice(0, MOST_ERROR_TEXT)
   } catch {
     // Not JSON: the text says it.
   }
@@ -193,6 +292,11 @@ function errorText(raw: string): string {
 
 function transportFailure(cause: unknown, timeoutMs: number, cancelled: boolean): EffectOutcome {
   if (cancelled) return failure('cancelled', 'the request was cancelled')
+  // The refusal of a network policy (node/network-policy.ts).
+  const blocked = [cause, cause instanceof Error ? cause.cause : null].find(
+    (each) => each instanceof Error && each.name === 'EgressBlocked',
+  )
+  if (blocked !== undefined) return failure('egress_blocked', messageOf(blocked))
   if (cause instanceof DOMException && cause.name === 'TimeoutError') {
     return failure('timeout', `request timed out after ${timeoutMs} ms`)
   }

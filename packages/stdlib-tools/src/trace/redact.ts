@@ -5,6 +5,9 @@ import type { TraceJson } from './event.js'
 
 export const REDACTED = '[redacted]'
 
+// `PWD` is the folder of a shell; in lower case, or behind another word, it is a password.
+const FOLDER_VARIABLE = 'PWD'
+
 const SECRET_NAME =
   /pass(word|wd|phrase)|secret|token|api[_-]?key|private[_-]?key|authorization|credential|cookie|(^|[_-])(pwd|auth)([_-]|$)/i
 
@@ -68,7 +71,7 @@ export class Redactor {
   isSecretName(name: string): boolean {
     const before = this.judged.get(name)
     if (before !== undefined) return before
-    const verdict = this.names.has(name) || (SECRET_NAME.test(name) && !HARMLESS_NAME.test(name))
+    const verdict = this.names.has(name) || (name !== FOLDER_VARIABLE && SECRET_NAME.test(name) && !HARMLESS_NAME.test(name))
     if (this.judged.size < MAX_JUDGED) this.judged.set(name, verdict)
     return verdict
   }

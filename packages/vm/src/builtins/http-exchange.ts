@@ -142,12 +142,14 @@ function fileRead(ctx: Context, state: ExchangeState, answer: Value): Result {
 
 function callRecord(plan: RequestPlan): HttpCall {
   const headers = new Map(Object.entries(plan.headers).map(([name, value]) => [name.toLowerCase(), value]))
+  for (const [name, { secret, prefix }] of Object.entries(plan.secrets ?? {}))
+    headers.set(name.toLowerCase(), `${prefix}[secret ${secret}]`)
   const body = plan.body === null || typeof plan.body === 'string' ? plan.body : new TextDecoder().decode(plan.body)
   return { method: plan.method, url: plan.url, headers, body }
 }
 
 function requestArgs(plan: RequestPlan, saveTo: string | null): Effect['args'] {
-  const { method, url, headers, body, timeoutMs, connectTimeoutMs, readTimeoutMs, proxy, tls, decompress } = plan
+  const { method, url, headers, body, timeoutMs, connectTimeoutMs, readTimeoutMs, proxy, tls, decompress, secrets } = plan
   return {
     method,
     url,
@@ -160,6 +162,7 @@ function requestArgs(plan: RequestPlan, saveTo: string | null): Effect['args'] {
     tls: tls as Plain,
     decompress,
     saveTo,
+    ...(secrets === null ? {} : { secrets: secrets as unknown as Plain }),
   }
 }
 
@@ -379,6 +382,7 @@ export function redirected(plan: RequestPlan, status: number, target: URL): Requ
     ...plan,
     url: target.toString(),
     headers: Object.fromEntries(headers),
+    ...(elsewhere ? { secrets: null } : {}),
     ...(toGet ? { method: 'GET', body: null } : {}),
   }
 }

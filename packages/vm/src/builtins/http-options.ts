@@ -30,6 +30,13 @@ export interface RequestPlan {
   readonly proxy: HttpOptions['proxy']
   readonly tls: HttpOptions['tls']
   readonly decompress: boolean
+  /** Headers that the host fills in, by name: a secret of its own, and what stands in front of it. */
+  readonly secrets: { readonly [header: string]: SecretRef } | null
+}
+
+export interface SecretRef {
+  readonly secret: string
+  readonly prefix: string
 }
 
 export interface PlannedPart {
@@ -121,6 +128,7 @@ export function planRequest(
     proxy,
     tls: tlsOf(options.get('tls')),
     decompress: flag(options, 'decompress', true),
+    secrets: secretHeaders(options),
   }
 }
 
@@ -131,6 +139,7 @@ function requestHeaders(options: HarnDict): [string, string][] | string {
   const given = options.get('headers')
   if (given instanceof HarnDict) {
     for (const name of given.keys()) {
+      if (secretOf(given.get(name)!) !== null && HEADER_NAME.test(name)) continue
       const value = display(given.get(name)!)
       if (!HEADER_NAME.test(name)) return `http: invalid header name '${name}': invalid HTTP header name`
       // eslint-disable-next-line no-control-regex -- control characters would end the header
@@ -145,8 +154,30 @@ function requestHeaders(options: HarnDict): [string, string][] | string {
   return headers
 }
 
+/** `{secret: "NAME"}`, with `prefix` or without: a secret that the host holds, which no script sees. */
+function secretOf(value: Value, prefix = ''): SecretRef | null {
+  if (!(value instanceof HarnDict)) return null
+  const name = value.get('secret')
+  return typeof name === 'string' ? { secret: name, prefix: text(value, 'prefix') ?? prefix } : null
+}
+
+function secretHeaders(options: HarnDict): RequestPlan['secrets'] {
+  const found: { [header: string]: SecretRef } = {}
+  const given = options.get('headers')
+  if (given instanceof HarnDict)
+    for (const name of given.keys()) {
+      const ref = secretOf(given.get(name)!)
+      if (ref !== null) found[name] = ref
+    }
+  const auth = options.get('auth') ?? null
+  const ref = secretOf(auth, 'Bearer ') ?? (auth instanceof HarnDict ? secretOf(auth.get('bearer') ?? null, 'Bearer ') : null)
+  if (ref !== null) found['Authorization'] = ref
+  return Object.keys(found).length === 0 ? null : found
+}
+
 function authorizationOf(auth: Value): string | null {
   if (!(auth instanceof HarnDict)) return auth === null ? null : display(auth)
+  if (secretOf(auth) !== null || secretOf(auth.get('bearer') ?? null) !== null) return null
   const bearer = auth.get('bearer') ?? null
   if (bearer !== null) return `Bearer ${display(bearer)}`
   const basic = auth.get('basic')

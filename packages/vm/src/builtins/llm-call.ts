@@ -46,6 +46,11 @@ export function* optionalEnvironment(name: string): Script<string | null> {
   return answer instanceof Fault || answer === null ? null : display(answer)
 }
 
+/** Whether there is a variable or a secret of this name: its value has no place in the machine, nor in a journal. */
+function* isVariableSet(name: string): Script<boolean> {
+  return (yield* tryAsk({ kind: 'process.info', args: { op: 'env_set', name }, own: true })) === true
+}
+
 function isSet(options: HarnDict, key: string): boolean {
   const value = options.get(key) ?? null
   return value !== null && display(value) !== ''
@@ -60,7 +65,7 @@ export function* readEnvironment(options: HarnDict): Script<LlmEnvironment> {
     model: modelOpen ? yield* optionalEnvironment('HARN_LLM_MODEL') : null,
     fallbackProvider: (providerOpen ? yield* optionalEnvironment('HARN_DEFAULT_PROVIDER') : null) ?? 'anthropic',
     localBaseUrl: providerOpen ? yield* optionalEnvironment('LOCAL_LLM_BASE_URL') : null,
-    anthropicKey: providerOpen && modelOpen ? (yield* optionalEnvironment('ANTHROPIC_API_KEY')) !== null : false,
+    anthropicKey: providerOpen && modelOpen ? yield* isVariableSet('ANTHROPIC_API_KEY') : false,
     experiment: options.has('structural_experiment') ? null : yield* optionalEnvironment('HARN_STRUCTURAL_EXPERIMENT'),
     retries: yield* here((ctx) => ctx.machine.requestDefaults.modelRetries ?? {}),
   }
@@ -153,7 +158,7 @@ function* attempt(request: LlmRequest): Script<MockOutcome> {
   const mocked = yield* here((ctx) => {
     const answers = isMocked(ctx.state(llmState), request.provider)
     // A call that leaves the machine is counted there.
-    const refused = isGuarded(ctx) ? faultOfEffect(ctx, effectOf(request), answers ? 'both' : 'judge') : null
+    const refused = isGuarded(ctx) ? faultOfEffect(ctx, effectOf(request, ctx), answers ? 'both' : 'judge') : null
     if (refused !== null) return refused
     if (!answers) return null
     const outcome = answerMocked(ctx, request)
@@ -164,12 +169,13 @@ function* attempt(request: LlmRequest): Script<MockOutcome> {
   return mocked ?? (yield* askProvider(request))
 }
 
-/** The call as grants and traces see it. */
-function effectOf({ provider, model, maxTokens, settings }: LlmRequest): Effect {
+/** The call as grants and traces see it; what traces show of it does not say how the provider is reached. */
+function effectOf({ provider, model, maxTokens, settings, baseUrl }: LlmRequest, ctx: Context | null = null): Effect {
   const temperature = settings.get('temperature')
   return {
     kind: 'llm.call',
     args: {
+      ...(ctx === null ? {} : wayTo(ctx, provider, baseUrl)),
       provider,
       model,
       ...(maxTokens === null ? {} : { max_tokens: maxTokens }),
@@ -232,9 +238,9 @@ export function* askOutside(
       'LLM calls are disabled by HARN_LLM_CALLS_DISABLED; ' + `provider \`${provider}\` would make a real LLM request`
     return { kind: 'failure', failure: { category: 'generic', message, isRuntime: true } }
   }
-  const registered = yield* here((ctx) => ctx.state(llmState).registered.get(provider) ?? null)
-  const config = registered === null ? null : toPlain(registered)
-  const answer = yield* tryAsk({ kind: 'llm.call', args: { provider, ...reach(PROVIDERS[provider]), config, ...args } })
+  const place = yield* here((ctx) => wayTo(ctx, provider, args['base_url_option'] ?? null))
+  const { base_url_option: _read, ...rest } = args
+  const answer = yield* tryAsk({ kind: 'llm.call', args: { provider, ...place, ...rest } })
   if (answer instanceof Fault) return { kind: 'failure', failure: failureOfFault(answer) }
   const missing = answer instanceof HarnDict ? (answer.get('missing_key') ?? null) : null
   if (missing !== null) return failWith(`Missing API key: set ${display(missing)} environment variable (provider '${provider}')`)
@@ -264,7 +270,28 @@ function providerRequest(request: LlmRequest): { [key: string]: Plain } {
     thinking: toPlain(request.thinking),
     cache: request.cache,
     output: { kind: request.outputKind, schema: request.schema === null ? null : toPlain(request.schema) },
+    base_url_option: request.baseUrl,
   }
+}
+
+/** How a provider is reached, with what the script says about it: its registration, and the address that a call names. */
+export function wayTo(ctx: Context, provider: string, address: Plain = null): { [key: string]: Plain } {
+  const registered = ctx.state(llmState).registered.get(provider) ?? null
+  const row = PROVIDERS[provider]
+  const said = registered === null ? {} : (toPlain(registered) as { readonly [key: string]: Plain })
+  const config = address === null ? said : { ...said, base_url: address }
+  const names = [config['auth_envs'], config['auth_env']].flat().filter((name) => typeof name === 'string')
+  return {
+    ...reach(row),
+    config: registered === null && address === null ? null : config,
+    ...(names.length === 0 ? {} : { key_origins: Object.fromEntries(names.map((name) => [name, placesOfKey(name)])) }),
+    ...(row === undefined && config['base_url'] === undefined ? { known_providers: Object.keys(PROVIDERS) } : {}),
+  }
+}
+
+/** Where providers are that have their key in a variable of this name. */
+function placesOfKey(name: string): readonly string[] {
+  return Object.values(PROVIDERS).flatMap(({ authEnvs, baseUrl }) => (authEnvs.includes(name) && baseUrl !== '' ? [baseUrl] : []))
 }
 
 /** How a provider is reached, as the outside needs it. */

@@ -1,6 +1,6 @@
 // What scripts are told of providers and models (reference 04b §3.2), with what the environment makes available.
 
-import { placeOf, reach } from './llm-call.js'
+import { placeOf, wayTo } from './llm-call.js'
 import { capabilitiesOf, capabilityDict } from './llm-capabilities.js'
 import { isKnownProvider } from './llm-options.js'
 import { ALIASES, PROVIDERS, modelDict, modelIds, modelTier, providerDict, resolveModel, toolFormatOf } from './llm-providers.js'
@@ -99,14 +99,14 @@ export function* healthcheck(target: Value, options: Value): Script<HarnDict> {
   if (provider === 'ollama' && given.get('warm') === true && model === null) {
     return HarnDict.of({ valid: false, status: 'invalid_request', message: 'Ollama warmup requires options.model' })
   }
-  const row = PROVIDERS[provider]
+  const way = yield* here((ctx) => wayTo(ctx, provider))
   const answer = yield* tryAsk({
     kind: 'llm.call',
     args: {
       op: 'healthcheck',
       provider,
       model: model === null ? null : display(model),
-      ...reach(row),
+      ...way,
       warm: given.get('warm') === true,
     },
   })

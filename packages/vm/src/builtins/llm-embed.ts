@@ -3,7 +3,8 @@
 // each word counts at the place that its hash gives, so that texts that share words lie near each other.
 
 import { failureDict, failureOf } from './llm-errors.js'
-import { askOutside, placeOf } from './llm-call.js'
+import { askOutside, placeOf, wayTo } from './llm-call.js'
+import { baseUrlOption } from './llm-options.js'
 import { isMocked, nextMockedText } from './llm-mock.js'
 import { llmState } from './llm-state.js'
 import { faultOfEffect, isGuarded } from './grants.js'
@@ -25,10 +26,11 @@ const MOCK_SIZE = 32
 export function* embed(given: Value, options: HarnDict): Script<HarnList> {
   const text = display(given)
   const { provider, model } = yield* placeOf(options)
+  const address = baseUrlOption(options)
   const mocked = yield* here((ctx): Value | Fault => {
     const state = ctx.state(llmState)
     const isMade = isMocked(state, provider)
-    const effect = { kind: 'llm.call' as const, args: { op: 'embed', provider, model } }
+    const effect = { kind: 'llm.call' as const, args: { op: 'embed', provider, model, ...wayTo(ctx, provider, address) } }
     const refused = isGuarded(ctx) ? faultOfEffect(ctx, effect, isMade ? 'both' : 'judge') : null
     if (refused !== null) return refused
     if (!isMade) return null
@@ -38,7 +40,7 @@ export function* embed(given: Value, options: HarnDict): Script<HarnList> {
   })
   if (mocked instanceof Fault) throw mocked
   if (mocked instanceof HarnList) return mocked
-  const answer = yield* askOutside(provider, { op: 'embed', model, input: text })
+  const answer = yield* askOutside(provider, { op: 'embed', model, input: text, base_url_option: address })
   const vector = answer.kind === 'value' && answer.value instanceof HarnDict ? answer.value.get('vector') : null
   if (vector instanceof HarnList) return vectorOf(vector)
   const failure = answer.kind === 'failure' ? answer.failure : failureOf(`provider '${provider}' gave no vector`)

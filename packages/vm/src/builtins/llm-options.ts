@@ -10,6 +10,8 @@ import {
   PROVIDERS,
   defaultModelOf,
   inferProvider,
+  namedPlace,
+  namesNobody,
   resolveModel,
   stripProviderPrefix,
   toolFormatOf,
@@ -37,6 +39,8 @@ export interface LlmRequest {
   readonly model: string
   readonly messages: readonly HarnDict[]
   readonly system: string | null
+  /** The address that the call names for its provider; null for that of the provider. */
+  readonly baseUrl: string | null
   /** Native JSON of the tools that go with the request. */
   readonly tools: readonly HarnDict[]
   /** Names that a text may call. */
@@ -104,7 +108,11 @@ export function resolvePlace(options: HarnDict, env: LlmEnvironment): Place {
   const tierOption = option(options, 'model_tier')
   const tier = tierOption === null ? null : display(tierOption)
   const provider = resolveProvider(options, selector, tier, env)
-  if (selector !== null) return { provider, model: resolveModel(selector).id }
+  if (selector !== null) {
+    const named = namedPlace(selector)
+    // Another provider may have a model of that whole name, as routers do.
+    return { provider, model: named === null || named.provider === provider ? resolveModel(selector).id : selector }
+  }
   const byTier = tier === null ? undefined : ALIASES[tier]
   return { provider, model: byTier?.id ?? (env.model === null ? defaultModelOf(provider) : stripProviderPrefix(env.model)) }
 }
@@ -113,7 +121,13 @@ function resolveProvider(options: HarnDict, selector: string | null, tier: strin
   const given = option(options, 'provider')
   const provider = given === null ? '' : display(given)
   if (provider !== '' && provider !== 'auto') return provider
+  const named = selector === null ? null : namedPlace(selector)
+  if (named !== null && env.provider !== 'mock') return named.provider
   if (env.provider !== null && env.provider !== '' && env.provider !== 'auto') return env.provider
+  if (selector !== null && namesNobody(selector))
+    failWith(
+      `model '${selector}' names no provider; give the option provider, or write PROVIDER/MODEL with one of ${Object.keys(PROVIDERS).join(', ')}`,
+    )
   if (env.localBaseUrl !== null && (selector ?? env.model) !== null) return 'local'
   if (selector !== null) return resolveModel(selector, env.fallbackProvider).provider
   const byTier = tier === null ? undefined : ALIASES[tier]
@@ -419,6 +433,7 @@ export function readRequest(
   readRoutePolicy(option(options, 'route_policy'))
   const request: LlmRequest = {
     ...place,
+    baseUrl: baseUrlOption(options),
     messages: readMessages(prompt, options),
     system: system === null ? null : display(system),
     tools,
@@ -443,6 +458,11 @@ export function readRequest(
   }
   if (state.queue.length === 0 && state.fixtures === null) checkGates(options, request, capabilities)
   return request
+}
+
+export function baseUrlOption(options: HarnDict): string | null {
+  const value = option(options, 'base_url')
+  return value === null ? null : display(value)
 }
 
 const ROUTE_POLICY = /^(?:manual|(?:always|cheapest_over_quality|fastest_over_quality)\((.*)\))?$/i

@@ -239,6 +239,26 @@ export function inferProvider(model: string, fallback = 'anthropic'): string {
   return fallback
 }
 
+/**
+ * What `PROVIDER/MODEL` says: a prompt goes to the provider that the script names and not to a router that knows models by such names.
+ * Null when the part in front of the slash is no provider. Models of openrouter keep their two parts.
+ */
+export function namedPlace(model: string): { readonly provider: string; readonly id: string } | null {
+  const at = model.indexOf('/')
+  const provider = model.slice(0, Math.max(0, at))
+  if (!Object.hasOwn(PROVIDERS, provider)) return null
+  const id = model.slice(at + 1)
+  if (id === '') return null
+  return { provider, id: provider === 'openrouter' && !id.includes('/') ? model : id }
+}
+
+/** Whether a name has parts like an address and none of them says whose it is. */
+export function namesNobody(model: string): boolean {
+  return (
+    ALIASES[model] === undefined && namedPlace(model) === null && model.split('/').length > 2 && inferProvider(model, '') === ''
+  )
+}
+
 export function stripProviderPrefix(model: string): string {
   const prefix = PROVIDER_PREFIXES.find(([text]) => model.startsWith(text))?.[0] ?? ''
   return model.slice(prefix.length)
@@ -271,6 +291,8 @@ export interface ResolvedModel {
 export function resolveModel(selector: string, fallback?: string): ResolvedModel {
   const alias = ALIASES[selector]
   if (alias !== undefined) return { ...alias, alias: selector }
+  const named = namedPlace(selector)
+  if (named !== null) return { ...named, alias: null }
   return { id: stripProviderPrefix(selector), provider: inferProvider(selector, fallback), alias: null }
 }
 

@@ -19,6 +19,7 @@ import { millisOf } from './time-amounts.js'
 import { utf8 } from './tools-json.js'
 import type { BuiltinFamily } from './registry.js'
 import { Fault } from '../interpreter/fault.js'
+import type { Plain } from '../effects/effect.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnBytes } from '../values/scalars.js'
@@ -162,6 +163,7 @@ function* openOnce(id: string, plan: RequestPlan): Script<{ readonly status: num
       proxy: plan.proxy,
       tls: plan.tls,
       decompress: plan.decompress,
+      ...(plan.secrets === null ? {} : { secrets: plan.secrets as unknown as Plain }),
     },
   })
   if (answer instanceof Fault) throw answer

@@ -89,6 +89,10 @@ function alongRequest(tool: string, args: Args): readonly Use[] {
   if (typeof proxy === 'object' && proxy !== null && 'url' in proxy)
     also.push({ tool, args: { url: String((proxy as Args)['url']) }, isCall: false })
   if (typeof args['saveTo'] === 'string') also.push({ power: 'fs.write', tool: 'fs.write', args: { path: args['saveTo'] } })
+  // Which origin a secret may go to is the host's word, and its provider keeps it; grants say which secrets.
+  const url = typeof args['url'] === 'string' ? { url: args['url'] } : {}
+  for (const ref of Object.values(record(args['secrets'])))
+    also.push({ tool: 'secret.use', args: { name: record(ref)['secret'] ?? '', ...url }, implied: true, isCall: false })
   const tls = record(args['tls'])
   for (const name of TLS_FILES) if (typeof tls[name] === 'string') also.push(readsPath(tls[name]))
   return also
