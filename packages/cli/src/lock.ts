@@ -74,7 +74,7 @@ async function scriptTools(script: Script, problems: string[]): Promise<KnownToo
     runtime: { onTool: (tool) => found.set(tool.name, tool) },
   })
   const module = runtime.compile(script.text, { file: script.key })
-  const result = await runtime.start(module).result
+  const result = await runtime.start(module, { rawResult: true }).result
   if (result.status === 'failed')
     problems.push(`${script.shown} failed without powers, after defining ${found.size} tools: ${result.error.message}`)
   else if (result.status !== 'done') problems.push(`${script.shown} did not end without powers; ${found.size} tools were defined`)

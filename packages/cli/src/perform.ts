@@ -103,6 +103,7 @@ export async function performUntil(
 function start({ launch, json, dryRun, print }: Performance, stop: Stop, more: Partial<StartOptions>): Run {
   const run = launch({
     ...more,
+    rawResult: !json,
     onYield: () => stop.listen(),
     dryRun,
     onEvent: (event) => {

@@ -6,7 +6,7 @@
 // journal before the machine sees it. When the loop ends, for whatever reason, the signal that every effect was given aborts
 // and the loop waits until all of them have settled: nothing outlives its run.
 
-import { fromPlain, runtimeFault } from '@bridle/vm'
+import { DEFAULT_LIMITS, fromPlain, outcomeProblem, runtimeFault } from '@bridle/vm'
 import type {
   Effect,
   EffectOutcome,
@@ -101,6 +101,8 @@ export interface DriveOptions {
   readonly signal?: CancelSignal | undefined
   /** Calls from this number on are asked for and not performed: the run waits in front of them, for a snapshot. */
   readonly holdFrom?: number | undefined
+  /** Heap units that an answer may have; those of the default limits when absent. */
+  readonly heapLimit?: number | undefined
   /** What the answer of a call waits for before it is delivered: for simulations of slow and fast services. */
   readonly latency?: ((id: number) => Promise<void>) | undefined
   readonly observer?: DriveObserver | undefined
@@ -315,7 +317,7 @@ export class Driver {
         ),
       )
       if (!(result instanceof Promise)) this.aborts.delete(id)
-      return result
+      return result instanceof Promise ? result : this.sound(effect, result)
     } catch (cause) {
       this.aborts.delete(id)
       return failure(effect, cause)
@@ -350,6 +352,16 @@ export class Driver {
     return { ...outcome, nested: [...(outcome.nested ?? []), ...calls] }
   }
 
+  /** What a provider answered, if the journal and the machine can take it in; an error that says why not, otherwise. */
+  private sound(effect: Effect, outcome: EffectOutcome): EffectOutcome {
+    try {
+      const problem = outcomeProblem(outcome, this.options.heapLimit ?? DEFAULT_LIMITS.heap)
+      return problem === null ? outcome : categorizedError('generic', `${effect.kind} failed: ${problem}`)
+    } catch (cause) {
+      return failure(effect, cause)
+    }
+  }
+
   /** Lets go of effects whose task no longer waits: their providers are told to stop, their answers are dropped. */
   private dropAbandoned(): void {
     if (this.pending.size === 0 || this.machine.pendingIds === undefined) return
@@ -368,7 +380,10 @@ export class Driver {
   private keepPending(id: number, effect: Effect, result: Promise<EffectOutcome>): void {
     this.pending.set(id, null)
     const { latency } = this.options
-    const answered = result.catch((cause: unknown) => failure(effect, cause))
+    const answered = result.then(
+      (outcome) => this.sound(effect, outcome),
+      (cause: unknown) => failure(effect, cause),
+    )
     const settled = (latency === undefined ? answered : answered.then((outcome) => latency(id).then(() => outcome))).then(
       (outcome) => {
         this.underWay.delete(settled)

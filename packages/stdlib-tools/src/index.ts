@@ -160,7 +160,15 @@ export { llmProvider } from './providers/llm.js'
 export { SecretError, SecretKeeper } from './secrets.js'
 export type { Secret, Secrets } from './secrets.js'
 export type { LlmProviderOptions, LlmService } from './providers/llm.js'
-export { MemoryFs, MemoryStore, MemoryTerminal, memoryProcess, scriptedHttp } from './providers/memory.js'
+export {
+  MEMORY_WORLD_BYTES,
+  MemoryFs,
+  MemoryStore,
+  MemoryTerminal,
+  MemoryTree,
+  memoryProcess,
+  scriptedHttp,
+} from './providers/memory.js'
 export type { FileNode, FileTree } from './providers/memory.js'
 export { answered, categorizedError, refused, runtimeError, thrownError } from './providers/provider.js'
 export type { EffectCall, PerformEffect, Provider, ProviderSource, RunInfo } from './providers/provider.js'

@@ -6,7 +6,7 @@
 // answer of a pending effect, in order of delivery, or with none for a timer or the next slice. `now` is what the machine
 // was told, because timers fire by it.
 
-import { DEFAULT_LIMITS } from '@bridle/vm'
+import { DEFAULT_LIMITS, outcomeUnits, plainUnits } from '@bridle/vm'
 import type { EffectOutcome, Limits, NestedCall, Plain } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
@@ -55,11 +55,41 @@ export interface Journal {
   close?(): void
 }
 
+/** Heap units of a journal in memory, when its host says nothing else. */
+const MOST_UNITS = 1 << 28
+
+const ENTRY_UNITS = 256
+
+/** What it keeps is bounded: beyond `mostUnits` heap units the run ends with ToolError `store_unavailable`. Longer runs keep a file. */
 export class MemoryJournal implements Journal {
   readonly entries: JournalEntry[] = []
+  private readonly most: number
+  private units = 0
+
+  constructor(mostUnits: number = MOST_UNITS) {
+    this.most = mostUnits
+  }
 
   append(entry: JournalEntry): void {
+    this.units += ENTRY_UNITS + unitsOfEntry(entry, this.most)
+    if (this.units > this.most)
+      throw new Error(`a journal in memory keeps ${this.most} heap units; keep the journal of a longer run in a file`)
     this.entries.push(entry)
+  }
+}
+
+function unitsOfEntry(entry: JournalEntry, most: number): number {
+  switch (entry.type) {
+    case 'start':
+      return plainUnits(entry.input, most)
+    case 'effect':
+      return plainUnits(entry.args, most)
+    case 'answer':
+      return outcomeUnits(entry.outcome, most)
+    case 'resume':
+      return entry.outcome === null ? 0 : outcomeUnits(entry.outcome, most)
+    default:
+      return 0
   }
 }
 

@@ -1,15 +1,16 @@
 // One run as its host holds it: events while it goes on, a result that always resolves, snapshots, cancellation. The work is
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
-import { toPlain } from '@bridle/vm'
+import { DEFAULT_LIMITS, EdgeError, PlainWalk, TooDeepError, runtimeFault } from '@bridle/vm'
 import type { Effect, Fault, GrantCeiling, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
 import type { HostBridge } from './bridge/host-bridge.js'
 import { Cancellation } from './cancellation.js'
-import { systemClock } from './clock.js'
+import { nextTurn, systemClock } from './clock.js'
 import type { Clock } from './clock.js'
 import { Driver, appendTo } from './driver.js'
 import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine, StartFacts } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
+import { isToolError } from './tools/errors.js'
 import { EventStream } from './events.js'
 import type { RunEvent } from './events.js'
 import { BudgetMeter } from './policy/budgets.js'
@@ -30,6 +31,7 @@ import type { ProviderSources } from './providers/provider.js'
 import type { Host } from './tools/host.js'
 import { TraceRecorder } from './trace/recorder.js'
 import type { TraceOptions } from './trace/recorder.js'
+import { messageOf } from './providers/provider.js'
 
 /** A script-level error that ended a run. */
 export class ScriptError extends Error {
@@ -40,8 +42,9 @@ export class ScriptError extends Error {
   readonly trace: readonly TraceEntry[]
   readonly fault: Fault
 
-  constructor(fault: Fault) {
-    super(fault.text)
+  /** `cause`: what was thrown in JavaScript, where the host or Bridle failed and not the script. */
+  constructor(fault: Fault, cause?: unknown) {
+    super(fault.text, cause === undefined ? undefined : { cause })
     this.fault = fault
     this.value = plainOf(fault.caught)
     this.trace = fault.trace ?? []
@@ -100,6 +103,10 @@ export interface RunParts {
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   readonly onWaiting?: ((wait: Wait) => void) | undefined
   readonly onYield?: (() => void) | undefined
+  /** Only `raw` is asked of the result: `value` is null, and nothing is converted. */
+  readonly rawResult?: boolean | undefined
+  /** Heap units of a run: what leaves and enters it at once is held to them, too. */
+  readonly heapLimit?: number | undefined
   readonly holdFrom?: number | undefined
   readonly latency?: ((id: number) => Promise<void>) | undefined
   /** Output before the snapshot that the run goes on from. */
@@ -135,7 +142,10 @@ export interface RunState {
 
 export class Run {
   readonly id: string
-  /** Resolves when the run has ended and everything it kept open is closed. Rejects only for bugs of the host or of Bridle. */
+  /**
+   * Resolves when the run has ended and everything it kept open is closed. What is thrown in JavaScript (a listener of the host, a bug)
+   * is a failed run, whose error has it as its `cause`. Rejects only with a ToolError of the journal: `store_unavailable`, `journal_lease_lost`.
+   */
   readonly result: Promise<RunResult>
   private readonly parts: RunParts
   private readonly stream = new EventStream()
@@ -195,6 +205,7 @@ export class Run {
       signal: this.abort,
       holdFrom: parts.holdFrom,
       latency: parts.latency,
+      heapLimit: parts.heapLimit,
       observer: {
         yielded: () => parts.onYield?.(),
         waiting: (pending, wakeAt) => parts.onWaiting?.({ pending, wakeAt }),
@@ -274,10 +285,14 @@ export class Run {
         const more = { sources: withoutStd(program.sources), authority, ...(dryRun ? { dryRun } : {}) }
         appendTo(journal, { type: 'run', ...head, ...more })
       }
-      const result = this.resultOf(await this.driver.run())
+      const result = await this.resultOf(await this.driver.run())
       this.recorder?.end(result.status, complaintOf(result))
       this.emit({ type: 'end', status: result.status })
       return result
+    } catch (cause) {
+      if (isToolError(cause)) throw cause
+      const fault = runtimeFault(`internal error: ${messageOf(cause)}`)
+      return { ...this.ended(), status: 'failed', error: new ScriptError(fault, cause) }
     } finally {
       signal?.removeEventListener('abort', onAbort)
       await this.services?.close()
@@ -291,11 +306,15 @@ export class Run {
     return openServices(this.parts, { recorder, entries, clock, startedAt, emit: (event) => this.emit(event) })
   }
 
-  private resultOf(end: DriveEnd): RunResult {
-    const ended: Ended = { output: this.text, wouldHaveDone: this.entries }
+  private ended(): Ended {
+    return { output: this.text, wouldHaveDone: this.entries }
+  }
+
+  private async resultOf(end: DriveEnd): Promise<RunResult> {
+    const ended = this.ended()
     switch (end.kind) {
       case 'done':
-        return { ...ended, status: 'done', value: plainOf(end.value), raw: end.value }
+        return this.done(end.value)
       case 'failed':
         return { ...ended, status: 'failed', error: new ScriptError(end.fault) }
       case 'limit':
@@ -304,6 +323,25 @@ export class Run {
         return { ...ended, status: 'exit', code: end.code }
       case 'cancelled':
         return { ...ended, status: 'cancelled', reason: end.reason }
+    }
+  }
+
+  /** The value as the host's data, in pieces: it may be as large as the heap, and what is shared in it is copied each time. */
+  private async done(raw: Value): Promise<RunResult> {
+    const ended = this.ended()
+    if (this.parts.rawResult === true) return { ...ended, status: 'done', value: null, raw }
+    try {
+      const walk = new PlainWalk(raw, this.parts.heapLimit ?? DEFAULT_LIMITS.heap)
+      while (!walk.step()) {
+        await nextTurn()
+        if (this.abort.aborted) return { ...ended, status: 'cancelled', reason: messageOf(this.abort.reason) }
+      }
+      return { ...ended, status: 'done', value: walk.plain, raw }
+    } catch (cause) {
+      if (cause instanceof TooDeepError)
+        return { ...ended, status: 'failed', error: new ScriptError(runtimeFault(`the result is ${cause.message}`)) }
+      if (!(cause instanceof EdgeError)) throw cause
+      return { ...ended, status: 'limit', limit: 'heap', message: `out of memory: the result is ${cause.message}` }
     }
   }
 }
@@ -322,11 +360,16 @@ export function complaintOf(result: RunResult): string | null {
   }
 }
 
-/** Host data of a script value; data that is too deep to cross is told as such. */
+/** Host data of what was thrown; data that cannot cross is told as such. */
 function plainOf(value: Value): Plain {
   try {
-    return toPlain(value)
+    const walk = new PlainWalk(value, MOST_THROWN)
+    walk.step(Infinity)
+    return walk.plain
   } catch (cause) {
-    return `<${cause instanceof Error ? cause.message : String(cause)}>`
+    return `<${messageOf(cause)}>`
   }
 }
+
+/** Heap units of an error's value that a host is given; converting it holds the thread. */
+const MOST_THROWN = 1 << 22

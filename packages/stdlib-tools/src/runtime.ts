@@ -248,6 +248,8 @@ export interface StartOptions {
   readonly onWaiting?: (wait: Wait) => void
   /** Called whenever the machine stops and the run is not over, before what it printed is handed on. */
   readonly onYield?: () => void
+  /** The host reads only `raw` of the result: `value` is null then, and a value that cannot leave the machine is no failure. */
+  readonly rawResult?: boolean
   /** Calls from this number on are not performed: the run waits in front of them, for a snapshot to be taken. */
   readonly holdFrom?: number
   /** What the answer of a call waits for before it is delivered; for simulations of slow and fast services. */
@@ -759,6 +761,8 @@ export class Runtime {
       onEvent: options.onEvent,
       onWaiting: options.onWaiting,
       onYield: options.onYield,
+      rawResult: options.rawResult,
+      heapLimit: options.limits?.heap ?? own.limits?.heap,
       holdFrom: options.holdFrom,
       latency: options.latency,
       outputBefore: from.output,

@@ -12,6 +12,7 @@ import { HarnClosure, HarnStruct } from './values/callable.js'
 import { scriptPlace } from './interpreter/place.js'
 import { HarnDict } from './values/dict.js'
 import { payBy } from './values/meter.js'
+import { EdgeError } from './values/plain.js'
 import { typeName } from './values/value.js'
 import { control } from './interpreter/activations.js'
 import { MachineContext } from './interpreter/context.js'
@@ -119,6 +120,10 @@ interface ModuleState {
 
 /** What JavaScript engines say of texts, arrays and buffers that cannot be. */
 const TOO_LONG = /invalid (?:string|array|typed array|array buffer) length|allocation (?:failed|size)|too large/i
+
+function isStackOverflow(cause: unknown): boolean {
+  return cause instanceof RangeError && /call stack|too much recursion/i.test(cause.message)
+}
 
 /** Where nothing is held yet. */
 const NONE: never[] = []
@@ -435,6 +440,12 @@ export class Machine {
       if (deliver(this, task)) execute(this, task)
     } catch (cause) {
       if (cause instanceof LimitReached) return
+      if (cause instanceof EdgeError || isStackOverflow(cause)) {
+        // No builtin that foresees it answers with an error of its own instead.
+        const reason = cause instanceof EdgeError ? cause.message : 'data nested too deeply'
+        this.hitLimit('work', `too much work at once: an operation on ${reason}`)
+        return
+      }
       if (!(cause instanceof RangeError) || !TOO_LONG.test(cause.message)) throw cause
       // Nothing foresaw how long the result of an operation would be.
       this.hitLimit('heap', `out of memory: a text or list is too long: ${cause.message}`)
@@ -569,6 +580,11 @@ export class Machine {
     if (total > this.limits.work)
       this.stop('work', `too much work at once: an operation on ${total} values, the limit is ${this.limits.work}`)
     this.charge(more)
+  }
+
+  /** What a walk made (values/meter.ts). */
+  keep(heap: number): void {
+    this.chargeHeap(heap)
   }
 
   /** Ends the run in the middle of an operation. */

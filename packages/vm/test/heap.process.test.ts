@@ -35,3 +35,41 @@ test.each([
   expect(ratio).toBeGreaterThan(0.5)
   expect(ratio).toBeLessThan(2)
 })
+
+// What is counted is the part, so the part must not keep the text that it was cut from: a hundred texts of a million characters.
+test.each([
+  ['split', 's.split("|")[1]'],
+  ['split function', 'split(s, "|")[1]'],
+  ['lines', 's.replace("|", "\\n").lines()[1]'],
+  ['substring', 's.substring(3, 40)'],
+  ['substring function', 'substring(s, 3, 40)'],
+  ['a slice', 's[3:40]'],
+  [
+    'slices in steps',
+    's[0:600000][0:310000][0:160000][0:90000][0:50000][0:30000][0:18000][0:10000][0:6000][0:3000][0:1800][0:900][0:500][0:260][0:200]',
+  ],
+  ['trim', 's.replace("filler filler", " ").replace("r filler", " ").trim().substring(3, 40)'],
+  ['regex_match', 'regex_match("[a-z]+ of [a-z ]+ long", s)[0]'],
+  ['regex_captures', 'regex_captures("([a-z]+ of [a-z ]+ long)", s)[0].groups[0]'],
+  ['regex_split', 'regex_split(s, "[|]")[1]'],
+  ['json_parse', 'json_parse("[\\"" + s.replace("|", "\\",\\"") + "\\"]")[1]'],
+  ['csv_parse', 'csv_parse(s.replace("|", ",") + "\\n")[0][1]'],
+  ['extract_json', 'json_extract(s.replace("|", "\\n```\\n"))'],
+  ['jq', 'jq(json_parse("[\\"" + s.replace("|", "\\",\\"") + "\\"]"), ".[1]")'],
+])('%s of a long text', (_, part) => {
+  const text = `var xs: any = []
+for i in 0 to 60 exclusive {
+  let s = "\${i}|part of a text that is quite long|" + "filler " * 150000
+  let n = len(s.split("|"))
+  try { xs = xs.push(${part}) } catch (e) { if !to_string(e).contains("json") { println(e) } }
+}
+sleep(5)
+println(len(xs))`
+  const program = link(text)
+  const before = heapUsed()
+  const machine = new Machine(program, { ...options, limits: { heap: 2 ** 31 } })
+  let exit = machine.start(null, 0)
+  while (exit.kind === 'yielded') exit = machine.resume(null, 0)
+  expect(exit).toMatchObject({ kind: 'suspended', output: '' })
+  expect(heapUsed() - before).toBeLessThan(8_000_000)
+})

@@ -155,7 +155,7 @@ interface PerformOptions {
 }
 
 async function perform(script: Script, options: PerformOptions = {}): Promise<Outcome> {
-  const result = await script.runtime.start(script.module, { ...options, signal: script.signal }).result
+  const result = await script.runtime.start(script.module, { ...options, rawResult: true, signal: script.signal }).result
   return outcomeOf(endOf(result), script.warnings + result.output)
 }
 

@@ -70,6 +70,7 @@ export class Session {
     memory.begin()
     let seen = 0
     const run = runtime.start(module, {
+      rawResult: true,
       ...(signal === undefined ? {} : { signal }),
       onEvent: (event) => {
         if (event.type === 'stderr') complain(event.text)

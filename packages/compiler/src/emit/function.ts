@@ -373,21 +373,26 @@ export class FunctionEmitter {
 
   /** Names that a misspelt one may have meant. */
   suggestion(name: string): number {
+    const budget = this.module.suggestions
+    if (budget.isSpent) return this.module.constant(null)
     const candidates = new Set<string>(this.module.options.signatures.names)
     for (const constant of this.module.options.signatures.constants) candidates.add(constant)
     for (let fn: FunctionEmitter | null = this; fn !== null; fn = fn.parent) {
       for (const scope of fn.scopes) for (const known of scope.variables.keys()) candidates.add(known)
     }
     candidates.delete(name)
-    return this.module.constant(suggest(name, candidates))
+    return this.module.constant(suggest(name, candidates, budget))
   }
 
   /** Builtin functions that a misspelt call may have meant: a call looks for nothing else by a name that is not bound. */
   callSuggestion(name: string): number {
+    const budget = this.module.suggestions
+    if (budget.isSpent) return this.module.constant(null)
     return this.module.constant(
       suggest(
         name,
         this.module.options.signatures.names.filter((known) => known !== name),
+        budget,
       ),
     )
   }

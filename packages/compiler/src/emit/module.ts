@@ -1,6 +1,7 @@
 // Tables of one module under construction, and what is known about the whole file: enum and struct names, type aliases, imports.
 
 import type { ImportCeiling } from '../grants/ceilings.js'
+import { SuggestionBudget } from '@bridle/parser'
 import type { Program, SourceFile, Span, Stmt, TypeExpr } from '@bridle/parser'
 import type { Constant, FunctionChunk, ModuleChunk } from '../bytecode/chunk.js'
 import type { Signatures } from '../signatures.js'
@@ -54,6 +55,8 @@ export class ModuleEmitter {
   readonly structFields: ReadonlyMap<string, readonly string[]>
   /** Aliases declared at top level. */
   readonly aliases: ReadonlyMap<string, TypeExpr>
+  /** For the suggestions that run-time errors carry. */
+  readonly suggestions = new SuggestionBudget()
   private readonly constantIndex = new Map<string, number>()
   private readonly constants: Constant[] = []
   private readonly nameIndex = new Map<string, number>()

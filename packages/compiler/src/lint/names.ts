@@ -16,6 +16,7 @@ import {
   type Span,
   type Stmt,
   type TypeExpr,
+  SuggestionBudget,
 } from '@bridle/parser'
 import { type BuiltinSignatures, isReservedCallName } from '../types/builtins.js'
 import type { Imports } from '../types/module-interface.js'
@@ -117,10 +118,11 @@ function reportUndefined(program: Program, names: Names, context: LintContext, o
     }
   }
   const candidates = [...[...options.signatures.keys()].filter((name) => !name.includes('.')), ...[...known].sort()]
+  const suggestions = new SuggestionBudget()
   for (const { name, span } of names.calls) {
     const { text } = name
     if (options.signatures.has(text) || known.has(text) || isReservedCallName(text)) continue
-    context.report('L057', span, { name: text, suggestion: closest(text, candidates) })
+    context.report('L057', span, { name: text, suggestion: closest(text, candidates, suggestions) })
   }
 }
 

@@ -1,5 +1,6 @@
 // The static table itself: readable, sorted, and joined with the generic signatures.
 
+import { SuggestionBudget } from '@bridle/parser'
 import { describe, expect, test } from 'vitest'
 import { BUILTIN_ROWS } from './builtin-signatures.js'
 import { BUILTINS, isReservedCallName, paramsOf, withBuiltins } from './builtins.js'
@@ -59,12 +60,20 @@ describe('suggestions', () => {
     ['to_sting', 'to_string'],
   ])('%s', (name, expected) => {
     const candidates = name === 'println' ? ['println'] : BUILTINS.keys()
-    expect(closest(name, candidates)).toBe(expected)
+    expect(closest(name, candidates, new SuggestionBudget())).toBe(expected)
   })
 
   test('the first of equally close names wins, and bytes are counted', () => {
-    expect(closest('ab', ['ac', 'ad'])).toBe('ac')
-    expect(closest('a', ['ééé'])).toBe(null)
+    expect(closest('ab', ['ac', 'ad'], new SuggestionBudget())).toBe('ac')
+    expect(closest('a', ['ééé'], new SuggestionBudget())).toBe(null)
+  })
+
+  test('comparisons are bounded for all suggestions of a file', () => {
+    const budget = new SuggestionBudget()
+    const candidates = Array.from({ length: 1000 }, (_, at) => `name_${at}`)
+    expect(closest('nam_1', candidates, budget)).toBe('name_1')
+    while (!budget.isSpent) closest('nam_1', candidates, budget)
+    expect(closest('nam_1', candidates, budget)).toBe(null)
   })
 })
 

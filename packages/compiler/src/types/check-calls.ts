@@ -47,7 +47,9 @@ function checkArgs(call: ExprOf<'Call'>, scope: Scope, context: CheckContext): v
 function checkTarget(call: ExprOf<'Call'>, scope: Scope, context: CheckContext): void {
   const name = call.callee.text
   if (context.importedNames === null || isKnownTarget(name, scope, context)) return
-  context.report('N001', call.callee.span, { name, suggestion: closest(name, callCandidates(scope, context.importedNames)) })
+  const budget = context.suggestions
+  const suggestion = budget.isSpent ? null : closest(name, callCandidates(scope, context.importedNames), budget)
+  context.report('N001', call.callee.span, { name, suggestion })
 }
 
 function isKnownTarget(name: string, scope: Scope, context: CheckContext): boolean {

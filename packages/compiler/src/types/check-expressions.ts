@@ -218,7 +218,10 @@ function checkStruct(expr: ExprOf<'StructLiteral'>, scope: Scope, context: Check
   const info = scope.struct(struct)
   if (info === undefined) {
     if (context.importedNames === null || context.otherNames.has(struct)) return
-    context.report('N002', expr.name.span, { name: struct, suggestion: closest(struct, scope.namesOf('structs')) })
+    context.report('N002', expr.name.span, {
+      name: struct,
+      suggestion: closest(struct, scope.namesOf('structs'), context.suggestions),
+    })
     return
   }
   const given = new Set<string>()

@@ -5,6 +5,7 @@
 // Four passes: register declarations of types, register callables (so that functions may be used before they are declared), warn
 // about calls of deprecated functions, check the top level in source order.
 
+import { SuggestionBudget } from '@bridle/parser'
 import type { Declaration, Diagnostic, Program, SourceFile, Span, Stmt } from '@bridle/parser'
 import { deprecations } from './attributes.js'
 import { BUILTINS, type BuiltinSignatures } from './builtins.js'
@@ -85,6 +86,7 @@ function runPasses(program: Program, options: CheckOptions, root: Scope, diagnos
     otherNames,
     deprecated: deprecations(program),
     strict: options.strict ?? false,
+    suggestions: new SuggestionBudget(),
     observe: options.observe ?? null,
     probe: options.probe ?? null,
     signature,

@@ -1,7 +1,7 @@
 // What the checking functions share: where to report, what the file is, and how expressions, statements and declarations reach
 // each other. One context is made for one file.
 
-import type { Block, CatalogRow, Diagnostic, Expr, FnDecl, SourceFile, Span, Stmt } from '@bridle/parser'
+import type { Block, CatalogRow, Diagnostic, Expr, FnDecl, SourceFile, Span, Stmt, SuggestionBudget } from '@bridle/parser'
 import { type ArgsOf, type CheckCode, CHECK_CATALOG } from './catalog.js'
 import { type FnSignature, signatureOf } from './declarations.js'
 import type { Scope } from './scope.js'
@@ -23,6 +23,8 @@ export interface CheckContext {
   readonly otherNames: ReadonlySet<string>
   readonly deprecated: ReadonlyMap<string, Deprecation>
   readonly strict: boolean
+  /** Of the file. */
+  readonly suggestions: SuggestionBudget
   readonly observe: ((span: Span, type: string) => void) | null
   readonly probe: { readonly stmt: Stmt; readonly found: (type: string | null) => void } | null
   readonly signature: (decl: FnDecl) => FnSignature

@@ -2,17 +2,23 @@
 // within two edits is offered, and the order of the candidates breaks ties.
 
 import { editDistance } from '@bridle/parser'
+import type { SuggestionBudget } from '@bridle/parser'
 
 const MAX_DISTANCE = 2
+
+/** Comparing takes the product of the lengths. */
+const LONGEST_NAME = 256
 
 const encoder = new TextEncoder()
 
 /** The first of the closest candidates within two edits; a candidate equal to `name` is none. */
-export function closest(name: string, candidates: Iterable<string>): string | null {
+export function closest(name: string, candidates: Iterable<string>, budget: SuggestionBudget): string | null {
+  if (budget.isSpent || name.length > LONGEST_NAME) return null
   const size = encoder.encode(name).length
   let best: string | null = null
   let bestDistance = MAX_DISTANCE + 1
   for (const candidate of candidates) {
+    if (--budget.left <= 0) break
     // No text is longer in UTF-8 than three times its UTF-16 length, so most candidates need no encoding.
     if (candidate === name || candidate.length > size + MAX_DISTANCE || candidate.length * 3 < size - MAX_DISTANCE) continue
     if (Math.abs(encoder.encode(candidate).length - size) > MAX_DISTANCE) continue

@@ -1,9 +1,21 @@
 // Did-you-mean: the one edit distance of the product, and the ranking that faults and most diagnostics use. The distances allowed
 // grow with the name (reference 01 §10.2, 02 §12.4). An entry of its own, so that running needs nothing else of the parser.
 
+/**
+ * How many comparisons the suggestions of one piece of work may make. A text with thousands of misspelt names beside thousands of right
+ * ones would compare each with each; those behind the bound are reported without a suggestion.
+ */
+export class SuggestionBudget {
+  left = 200_000
+
+  get isSpent(): boolean {
+    return this.left <= 0
+  }
+}
+
 /** The candidate that `name` was most likely meant to be, or null. Names beginning with `__` are never suggested. */
-export function suggest(name: string, candidates: Iterable<string>): string | null {
-  return closestOf(name, candidates, (candidate) => !candidate.startsWith('__'))
+export function suggest(name: string, candidates: Iterable<string>, budget: SuggestionBudget | null = null): string | null {
+  return closestOf(name, candidates, (candidate) => !candidate.startsWith('__'), budget)
 }
 
 /** The closest of the candidates that are `usable`: by edits, then by closeness of length, then by the alphabet. */
@@ -11,12 +23,15 @@ export function closestOf(
   name: string,
   candidates: Iterable<string>,
   usable: (candidate: string) => boolean = () => true,
+  budget: SuggestionBudget | null = null,
 ): string | null {
+  if (name.length > LONGEST_NAME) return null
   const letters = [...name]
   const { length } = letters
   const limit = length <= 2 ? 1 : length <= 5 ? 2 : 3
   let best: Ranked | null = null
   for (const text of candidates) {
+    if (budget !== null && --budget.left <= 0) break
     const lengthGap = Math.abs(characters(text) - length)
     if (lengthGap > limit || text === name || !usable(text)) continue
     const distance = distanceOf(letters, [...text], limit)
@@ -26,6 +41,9 @@ export function closestOf(
   }
   return best?.text ?? null
 }
+
+/** A longer name is not typed by hand, and comparing takes the product of the lengths. */
+const LONGEST_NAME = 256
 
 interface Ranked {
   readonly text: string

@@ -8,6 +8,7 @@ import { answered, categorizedError, runtimeError } from '../providers/provider.
 import { plainFromHost } from '../tools/edge.js'
 import { BridgeError, isRecord } from './jsonrpc.js'
 import type { JsonRpcPeer, Params } from './jsonrpc.js'
+import { messageOf } from '../providers/provider.js'
 
 /** A host beyond the definitions of this process; its own tools and operations go first. */
 export interface HostBridge {
@@ -114,7 +115,7 @@ export function readCapabilities(answer: unknown): HostCapabilities {
 }
 
 function failureOf(cause: unknown): EffectOutcome {
-  if (!(cause instanceof BridgeError)) return runtimeError(`Bridge: ${cause instanceof Error ? cause.message : String(cause)}`)
+  if (!(cause instanceof BridgeError)) return runtimeError(`Bridge: ${messageOf(cause)}`)
   const { fault } = cause
   if (fault.kind !== 'answered') return runtimeError(fault.message)
   return fault.code === REJECTED

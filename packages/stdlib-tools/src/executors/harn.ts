@@ -6,6 +6,7 @@ import type { Plain } from '@bridle/vm'
 import { plainFromHost } from '../tools/edge.js'
 import { failed, result } from './executor.js'
 import type { Executor } from './executor.js'
+import { messageOf } from '../providers/provider.js'
 
 /** Runs a tool's script with its arguments; rejects with the error that ended it. */
 export type RunScriptTool = (args: { readonly [key: string]: Plain }, signal: AbortSignal) => Promise<unknown>
@@ -26,7 +27,7 @@ export function harnExecutor(tools: { readonly [name: string]: ScriptTool }): Ex
         return result(plainFromHost(await tool.run(call.args, signal)))
       } catch (cause) {
         if (signal.aborted) return failed('cancelled', `Tool '${call.tool}' was cancelled`)
-        return failed('execution_failed', cause instanceof Error ? cause.message : String(cause))
+        return failed('execution_failed', messageOf(cause))
       }
     },
     isReadOnly: (call) => find(call.tool)?.readOnly ?? false,

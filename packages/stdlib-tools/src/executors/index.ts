@@ -19,6 +19,7 @@ import type { McpToolCaller } from './mcp.js'
 import type { PendingResults } from './pending.js'
 import { providerNativeExecutor } from './provider-native.js'
 import { streamRequest } from './streams.js'
+import { messageOf } from '../providers/provider.js'
 
 export interface ExecutorParts {
   readonly host: Host
@@ -185,7 +186,7 @@ async function waitFor(
 }
 
 function bugOf(cause: unknown): ToolOutcome {
-  return { kind: 'failed', error: { code: 'execution_failed', message: cause instanceof Error ? cause.message : String(cause) } }
+  return { kind: 'failed', error: { code: 'execution_failed', message: messageOf(cause) } }
 }
 
 function translate(outcome: ToolOutcome): EffectOutcome {

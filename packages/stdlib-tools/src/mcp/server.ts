@@ -31,6 +31,7 @@ import type {
   ServerIdentity,
 } from './server-protocol.js'
 import type { ApprovalRequest } from '../policy/approval.js'
+import { messageOf } from '../providers/provider.js'
 
 const PAGE_SIZE = 50
 
@@ -334,5 +335,5 @@ export class McpServerConnection {
 function errorOf(cause: unknown): JsonObject {
   if (cause instanceof RpcError)
     return { code: cause.code, message: cause.message, ...(cause.data === undefined ? {} : { data: cause.data }) }
-  return { code: INTERNAL, message: cause instanceof Error ? cause.message : String(cause) }
+  return { code: INTERNAL, message: messageOf(cause) }
 }

@@ -9,6 +9,7 @@ import { answered, thrownError } from '../providers/provider.js'
 import type { Provider } from '../providers/provider.js'
 import { RpcError, isObject, json } from './server-protocol.js'
 import type { Json, JsonObject, RequestScope } from './server-protocol.js'
+import { messageOf } from '../providers/provider.js'
 
 /** Answers `mcp.client` for a run; `scopeOf` finds the request of the client that a task works for, null for none. */
 export class McpServing implements Provider {
@@ -37,7 +38,7 @@ export class McpServing implements Provider {
 
 function complaint(cause: unknown): string {
   if (cause instanceof RpcError) return `MCP client error (${cause.code}): ${cause.message}`
-  return `MCP client: ${cause instanceof Error ? cause.message : String(cause)}`
+  return `MCP client: ${messageOf(cause)}`
 }
 
 /** Progress and log lines of a script, as notifications to the client whose request it works for. */

@@ -9,6 +9,7 @@ import type { ConstrainedCall, ConstraintRule, ConstraintRules, GrantValue } fro
 import { GrantError } from '../authority.js'
 import { compileSchema } from '../tools/schema.js'
 import type { AnySchema, OutputOf } from '../tools/schema.js'
+import { messageOf } from '../providers/provider.js'
 
 export interface ConstraintDefinition<S extends AnySchema = AnySchema> {
   /** What the value of the constraint looks like; a grant with another one is refused when it is written, not when it is used. */
@@ -60,7 +61,7 @@ export function defineConstraint<S extends AnySchema>(name: string, definition: 
         try {
           answer = definition.check(checked.value, args, call)
         } catch (cause) {
-          return `${key} could not be checked: ${cause instanceof Error ? cause.message : String(cause)}`
+          return `${key} could not be checked: ${messageOf(cause)}`
         }
         if (answer === false) return `${key} ${JSON.stringify(value)} does not allow the call`
         return typeof answer === 'string' ? answer : null

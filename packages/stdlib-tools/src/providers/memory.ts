@@ -1,7 +1,7 @@
 // Worlds in memory: a file system, a terminal, a key-value store, an HTTP counterpart and process facts. For tests, browsers
 // and hosts that want to give a script a playground. They answer with the same records as the real ones.
 
-import { isSecretVariable } from '@bridle/vm'
+import { isSecretVariable, plainUnits } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { sha256OfBytes } from '../hash.js'
 import { CHANGED_SINCE_READ, NO_FILE_TO_COPY, osErrorText } from '../os-errors.js'
@@ -35,31 +35,72 @@ export function memoryNode(data: Uint8Array | null, modifiedMs: number): FileNod
   return { isDir: data === null, size: data?.length ?? 0, modifiedMs, read: () => data ?? new Uint8Array(0) }
 }
 
-class MemoryTree implements FileTree {
+/** Bytes that a world in memory keeps, of files, records and texts each, when its host says nothing else. */
+export const MEMORY_WORLD_BYTES = 64 << 20
+
+/** Bytes of a file or record beside its content, about. */
+const NODE_BYTES = 128
+
+/** Longer paths have no place in operating systems either. */
+const LONGEST_PATH = 4096
+
+/** What a world in memory says instead of growing. */
+class NoSpace extends Error {}
+
+export class MemoryTree implements FileTree {
   private readonly nodes = new Map<string, FileNode>([['/', memoryNode(null, 0)]])
+  private readonly folders = new Map<string, Set<string>>([['/', new Set()]])
+  private readonly most: number
+  private bytes = 0
+
+  /** `mostBytes`: what lies in it, with the paths; more is refused like a full disk (ENOSPC). */
+  constructor(mostBytes: number = MEMORY_WORLD_BYTES) {
+    this.most = mostBytes
+  }
 
   get(path: string): FileNode | undefined {
     return this.nodes.get(path)
   }
 
   names(path: string): readonly string[] {
-    const prefix = path === '/' ? '/' : `${path}/`
-    const names: string[] = []
-    for (const each of this.nodes.keys()) {
-      if (each.startsWith(prefix) && each !== path && !each.slice(prefix.length).includes('/'))
-        names.push(each.slice(prefix.length))
-    }
-    return names.sort()
+    return [...(this.folders.get(path) ?? [])].sort()
   }
 
   put(path: string, data: Uint8Array | null, modifiedMs: number): void {
-    this.nodes.set(path, memoryNode(data, modifiedMs))
+    const node = memoryNode(data, modifiedMs)
+    const before = this.nodes.get(path)
+    const bytes = this.bytes + bytesOfNode(path, node) - (before === undefined ? 0 : bytesOfNode(path, before))
+    if (bytes > this.most) throw new NoSpace()
+    this.bytes = bytes
+    this.nodes.set(path, node)
+    if (path !== '/') this.folder(parentOf(path)).add(nameOf(path))
   }
 
   delete(path: string): void {
-    const prefix = path === '/' ? '/' : `${path}/`
-    for (const each of [...this.nodes.keys()]) if (each === path || each.startsWith(prefix)) this.nodes.delete(each)
+    const pending = [path]
+    for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
+      for (const name of this.folders.get(each) ?? []) pending.push(each === '/' ? `/${name}` : `${each}/${name}`)
+      const node = this.nodes.get(each)
+      if (node !== undefined) this.bytes -= bytesOfNode(each, node)
+      this.nodes.delete(each)
+      this.folders.delete(each)
+    }
+    if (path !== '/') this.folders.get(parentOf(path))?.delete(nameOf(path))
   }
+
+  private folder(path: string): Set<string> {
+    const names = this.folders.get(path) ?? new Set<string>()
+    this.folders.set(path, names)
+    return names
+  }
+}
+
+function bytesOfNode(path: string, node: FileNode): number {
+  return NODE_BYTES + 2 * path.length + node.size
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 /** A tree of files below `/`; folders exist when made or when something lies in them. */
@@ -91,8 +132,19 @@ export class MemoryFs implements Provider {
   }
 
   readonly perform = (effect: Effect, call: { readonly now: number }): EffectOutcome => {
+    const given = String(effect.args['path'] ?? '')
+    const to = String(effect.args['to'] ?? '')
+    if (given.length > LONGEST_PATH || to.length > LONGEST_PATH) return no('ENAMETOOLONG', given)
+    try {
+      return this.operate(effect, call, this.absolute(given))
+    } catch (cause) {
+      if (!(cause instanceof NoSpace)) throw cause
+      return no('ENOSPC', this.absolute(given))
+    }
+  }
+
+  private operate(effect: Effect, call: { readonly now: number }, path: string): EffectOutcome {
     const { args } = effect
-    const path = this.absolute(String(args['path'] ?? ''))
     const node = this.tree.get(path)
     if (effect.kind === 'fs.read') {
       if (node === undefined) return this.missing(path)
@@ -279,7 +331,10 @@ export class MemoryTerminal implements Provider {
 
   readonly perform = (effect: Effect): EffectOutcome => {
     if (effect.kind === 'terminal.write') {
-      this.written += String(effect.args['text'] ?? '')
+      const text = String(effect.args['text'] ?? '')
+      if (this.written.length + text.length > MEMORY_WORLD_BYTES)
+        return runtimeError(`terminal.write: a terminal in memory keeps ${MEMORY_WORLD_BYTES} characters, and no more`)
+      this.written += text
       return answered(null)
     }
     switch (effect.args['op']) {
@@ -305,11 +360,40 @@ export class MemoryTerminal implements Provider {
 export class MemoryStore implements Provider {
   readonly kinds = ['store.op'] as const
   private readonly records = new Map<string, Map<string, Plain>>()
+  private readonly most: number
+  private units = 0
+
+  /** `mostUnits`: heap units of its records with their keys. */
+  constructor(mostUnits: number = MEMORY_WORLD_BYTES) {
+    this.most = mostUnits
+  }
 
   readonly perform = (effect: Effect): EffectOutcome => {
     const { op, namespace, key, value } = effect.args
-    return storeOperation(this.records, String(op), String(namespace ?? ''), String(key ?? ''), value ?? null)
+    const space = String(namespace ?? '')
+    if (op === 'set' || op === 'delete' || op === 'clear') {
+      const added = op === 'set' ? unitsOfRecord(space, String(key ?? ''), value ?? null) : 0
+      const units = this.units + added - this.unitsOf(space, op === 'clear' ? null : String(key ?? ''))
+      if (op === 'set' && units > this.most)
+        return runtimeError(`store.op: the store in memory is full: it keeps ${this.most} heap units, and this makes ${units}`)
+      this.units = units
+    }
+    return storeOperation(this.records, String(op), space, String(key ?? ''), value ?? null)
   }
+
+  /** Of one record, or of all in the namespace. */
+  private unitsOf(namespace: string, key: string | null): number {
+    const space = this.records.get(namespace)
+    if (space === undefined) return 0
+    if (key !== null) return space.has(key) ? unitsOfRecord(namespace, key, space.get(key)!) : 0
+    let units = 0
+    for (const [each, value] of space) units += unitsOfRecord(namespace, each, value)
+    return units
+  }
+}
+
+function unitsOfRecord(namespace: string, key: string, value: Plain): number {
+  return NODE_BYTES + namespace.length + key.length + plainUnits(value, Infinity)
 }
 
 /** One store operation on maps; shared with the store that keeps them in a file. */
@@ -371,6 +455,10 @@ export function scriptedHttp(
   }
 }
 
+/** Characters of a variable with its name, and number of variables, of an environment in memory. */
+const LONGEST_VARIABLE = 1 << 17
+const MOST_VARIABLES = 1 << 10
+
 /** Facts of a process that does not exist: environment and arguments are given, nothing can be started. */
 export function memoryProcess(
   options: { readonly env?: { readonly [name: string]: string }; readonly args?: readonly string[]; readonly cwd?: string } = {},
@@ -398,6 +486,13 @@ export function memoryProcess(
       if (op === 'env_all') return answered(Object.fromEntries([...env].filter(([each]) => !isSecretVariable(each))))
       if (op === 'env_set') return answered((env.get(String(name)) ?? '') !== '')
       if (op === 'setenv') {
+        if (
+          String(name).length + String(value ?? '').length > LONGEST_VARIABLE ||
+          (env.size >= MOST_VARIABLES && !env.has(String(name)))
+        )
+          return runtimeError(
+            'process.set: the environment in memory takes no more: it has too many variables, or this one is too long',
+          )
         if (value === null || value === undefined) env.delete(String(name))
         else env.set(String(name), String(value))
         return answered(null)

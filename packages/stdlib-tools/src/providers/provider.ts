@@ -93,6 +93,11 @@ export function refused(code: string, detail: string, more: { readonly [key: str
   return { ok: true, value: { refused: true, code, detail, ...more } }
 }
 
+/** What something that was thrown says. Code of a host may throw anything: what cannot be asked has no message. */
 export function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
+  try {
+    return String(cause instanceof Error ? cause.message : cause)
+  } catch {
+    return 'something was thrown that cannot be shown'
+  }
 }

@@ -1,11 +1,13 @@
 // Host data → script data (design §8.5). What a host function returns is taken apart once: it must be data, and its numbers
 // become ints or floats by its schema. Script data → host data is `toPlain` of the machine.
 
-import { HarnFloat } from '@bridle/vm'
+import { DEFAULT_LIMITS, HarnFloat, MAX_EDGE_DEPTH } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
+import { messageOf } from '../providers/provider.js'
 import type { JsonSchema } from './schema.js'
 
-const MAX_DEPTH = 500
+/** Heap units of an object and of a slot. */
+const UNITS = 16
 /** An array of two values can say that it has four thousand million; what stands between takes as long to go through as if it were there. */
 const MAX_HOLES = 10_000
 /** Values that are copied once more, because what they are in is there several times: a few objects can stand for more than fits into any memory. */
@@ -18,10 +20,16 @@ export class NotDataError extends Error {
 
 /**
  * Copies host data into plain data. undefined is nil, a Date its ISO text, a Map a dict, a Set or a typed array a list (a Uint8Array and
- * an ArrayBuffer are bytes), an object with toJSON what that says. By schema, a `number` is a float even when it is integral; without one an integral number is an int.
+ * an ArrayBuffer are bytes), an object with toJSON what that says. Raises NotDataError, also beyond `most` heap units. By schema, a `number` is a float even when it is integral; without one an integral number is an int.
  */
-export function plainFromHost(value: unknown, schema?: JsonSchema): Plain {
-  return convert(value, schema, { schema, seen: new Set(), repeated: 0 }, 0)
+export function plainFromHost(value: unknown, schema?: JsonSchema, most: number = DEFAULT_LIMITS.heap): Plain {
+  try {
+    return convert(value, schema, { schema, seen: new Set(), repeated: 0, most, units: 0 }, 0)
+  } catch (cause) {
+    if (cause instanceof NotDataError) throw cause
+    // Getters, proxies and toJSON are code of the host, and the copy runs it.
+    throw new NotDataError(`it cannot be read: ${messageOf(cause)}`, { cause })
+  }
 }
 
 interface Whole {
@@ -31,6 +39,14 @@ interface Whole {
   readonly seen: Set<unknown>
   /** Values of those that were copied again. */
   repeated: number
+  /** Heap units that were copied, and may be. */
+  units: number
+  readonly most: number
+}
+
+function count(root: Whole, units: number): void {
+  if ((root.units += units) > root.most)
+    throw new NotDataError(`data of more than ${root.most} heap units is too large for a run`)
 }
 
 function visit(root: Whole, value: unknown, size: number): void {
@@ -42,6 +58,8 @@ function visit(root: Whole, value: unknown, size: number): void {
 function convert(value: unknown, schema: JsonSchema | undefined, root: Whole, depth: number): Plain {
   switch (typeof value) {
     case 'string':
+      count(root, value.length)
+      return value
     case 'boolean':
       return value
     case 'bigint':
@@ -57,11 +75,16 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: Whole, de
   }
   if (value === null) return null
   if (value instanceof HarnFloat) return value
-  if (value instanceof Uint8Array) return value
-  if (value instanceof ArrayBuffer) return new Uint8Array(value)
-  if (depth > MAX_DEPTH) throw new NotDataError(`data is nested deeper than ${MAX_DEPTH}, or contains itself`)
+  if (value instanceof Uint8Array || value instanceof ArrayBuffer) {
+    count(root, value.byteLength)
+    return value instanceof Uint8Array ? value : new Uint8Array(value)
+  }
+  if (depth >= MAX_EDGE_DEPTH) throw new NotDataError(`data is nested deeper than ${MAX_EDGE_DEPTH}, or contains itself`)
   if (Array.isArray(value)) return list(value, value, schema, root, depth)
-  if (isNumbers(value)) return list(value, [...value], schema, root, depth)
+  if (isNumbers(value)) {
+    if (value.length * UNITS > root.most) count(root, value.length * UNITS)
+    return list(value, [...value], schema, root, depth)
+  }
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
   if (value instanceof Set) return list(value, [...value], schema, root, depth)
   if (value instanceof Map)
@@ -78,7 +101,7 @@ function convert(value: unknown, schema: JsonSchema | undefined, root: Whole, de
   }
   const { toJSON } = value as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') return convert((toJSON as () => unknown).call(value), schema, root, depth + 1)
-  if (value instanceof Error) return { name: value.name, message: value.message }
+  if (value instanceof Error) return { name: String(value.name), message: String(value.message) }
   const entries = Object.entries(value as object)
   visit(root, value, entries.length)
   return record(entries, schema, root, depth)
@@ -96,6 +119,7 @@ function list(value: unknown, items: readonly unknown[], schema: JsonSchema | un
     const item = items[at]
     if (item === undefined && !(at in items) && ++holes > MAX_HOLES)
       throw new NotDataError(`an array of ${items.length} with more than ${MAX_HOLES} holes is not data`)
+    count(root, UNITS)
     out.push(convert(item, itemSchema(schema, root.schema, at), root, depth + 1))
   }
   return out
@@ -109,7 +133,9 @@ function record(
 ): Plain {
   const out = Object.create(null) as { [key: string]: Plain }
   for (const [key, item] of entries) {
-    if (item !== undefined) out[key] = convert(item, propertySchema(schema, root.schema, key), root, depth + 1)
+    if (item === undefined) continue
+    count(root, UNITS + key.length)
+    out[key] = convert(item, propertySchema(schema, root.schema, key), root, depth + 1)
   }
   return out
 }

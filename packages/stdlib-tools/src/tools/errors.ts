@@ -3,6 +3,7 @@
 
 import { TOOL_ERROR_CODES, isToolErrorCode } from '@bridle/vm'
 import type { EffectOutcome, Plain, ToolErrorCode } from '@bridle/vm'
+import { messageOf } from '../providers/provider.js'
 
 export interface ToolErrorData {
   readonly code: string
@@ -78,7 +79,7 @@ export function toolErrorData(cause: unknown): ToolErrorData {
       ...(cause.details === null ? {} : { details: cause.details }),
     }
   }
-  return { code: 'execution_failed', message: cause instanceof Error ? cause.message : String(cause) }
+  return { code: 'execution_failed', message: messageOf(cause) }
 }
 
 /** The outcome that the dispatch in the machine turns into the dict a script catches (packages/vm/src/effects/tool-records.ts). */

@@ -8,6 +8,7 @@ import type { Capabilities, CapabilityOperation, HostFunctions, PureFunction, Re
 import { NotDataError, plainFromHost } from './edge.js'
 import { harnType, isName } from './harn-types.js'
 import type { JsonSchema } from './schema.js'
+import { messageOf } from '../providers/provider.js'
 
 export interface HostParts {
   /** Tools, or a registry of them. */
@@ -214,7 +215,7 @@ function pureBuiltin(name: string, shown: string, fn: PureFunction): BuiltinDef 
 
 /** Thrown as the dict that failed tools are thrown as, so that scripts handle both alike. */
 function failed(ctx: Context, shown: string, cause: unknown): Result {
-  const message = cause instanceof Error ? cause.message : String(cause)
+  const message = messageOf(cause)
   const code =
     (cause as { readonly name?: unknown; readonly code?: unknown } | null)?.name === 'ToolError'
       ? String((cause as { readonly code: unknown }).code)

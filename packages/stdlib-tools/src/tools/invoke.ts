@@ -13,6 +13,7 @@ import type { ToolErrorData } from './errors.js'
 import { failureResponse, isStandardResponse, isThrownAlways, respond } from './response.js'
 import type { StandardResponse } from './response.js'
 import type { JsonSchema } from './schema.js'
+import { messageOf } from '../providers/provider.js'
 
 /** Calls of tools by tools, counted from the one that a script or a host made. */
 export const MAX_NESTING = 16
@@ -156,9 +157,7 @@ function prepareAndRun(tool: Tool, args: unknown, context: CallContext, calls: P
 
 function preparing<T>(prepare: () => Ready<T>): Ready<T | ToolError> {
   const failed = (cause: unknown): ToolError =>
-    cause instanceof ToolError
-      ? cause
-      : new ToolError('prepare_failed', cause instanceof Error ? cause.message : String(cause), { cause })
+    cause instanceof ToolError ? cause : new ToolError('prepare_failed', messageOf(cause), { cause })
   try {
     const answer = prepare()
     return answer instanceof Promise ? answer.catch(failed) : answer

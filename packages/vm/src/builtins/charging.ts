@@ -9,6 +9,7 @@ import { Keyed } from '../values/keyed.js'
 import { visit } from '../values/meter.js'
 import { HarnBytes, HarnEnum, HarnPair } from '../values/scalars.js'
 import { HarnSet } from '../values/set.js'
+import { keepsWhole, ownPart } from '../values/text-parts.js'
 import type { Value } from '../values/value.js'
 
 const TEXT_BITS = 4
@@ -20,8 +21,48 @@ export function charging(def: BuiltinDef): BuiltinDef {
   return withRun(def, (ctx, ...args) => {
     ctx.charge(UNITS_A_CALL)
     if (!def.pays) chargeArguments(ctx, args)
-    return def.run(ctx, ...args)
+    const result = def.run(ctx, ...args)
+    if (typeof result !== 'string' && !(result instanceof HarnList) && !(result instanceof Keyed)) return result
+    const longest = longestText(args)
+    return longest < LONG ? result : ownTexts(result, longest)
   })
+}
+
+/** Length of texts whose parts are looked for in results. */
+const LONG = 256
+
+function longestText(args: readonly Value[]): number {
+  let longest = 0
+  for (const arg of args) if (typeof arg === 'string' && arg.length > longest) longest = arg.length
+  return longest
+}
+
+/** The result, whose texts may be parts of an argument, such that they do not keep that (values/text-parts.ts). */
+function ownTexts(result: Value, whole: number): Value {
+  if (typeof result === 'string') return ownPart(result, whole)
+  const pending: Value[] = [result]
+  let visited = 0
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+    if (value instanceof HarnList && value.raw === null) {
+      visited = visit(visited, value.length)
+      const members = value.view() as Value[]
+      for (let at = 0; at < members.length; at++) {
+        const member = members[at]!
+        if (typeof member === 'string') members[at] = ownPart(member, whole)
+        else if (typeof member === 'object' && member !== null) pending.push(member)
+      }
+    } else if (value instanceof Keyed) {
+      const keys = value.keys()
+      visited = visit(visited, keys.length)
+      for (const key of keys) {
+        const member = value.get(key)!
+        if (typeof member === 'string') {
+          if (keepsWhole(member.length, whole)) value.set(key, ownPart(member, whole))
+        } else if (typeof member === 'object' && member !== null) pending.push(member)
+      }
+    }
+  }
+  return result
 }
 
 export function chargeArguments(ctx: Context, args: readonly Value[]): void {

@@ -1,5 +1,6 @@
 // CSV texts (RFC 4180, read leniently): rows of cells in, text out, and back (reference 03a §10.3).
 
+import { ownPart } from '../values/text-parts.js'
 import type { Cost } from './pieces.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
@@ -97,7 +98,7 @@ export class CsvReading {
     this.units += CELL.units + ((end - from) >> PLAIN_BITS)
     this.heap += CELL.heap + end - from
     this.at = isQuoted ? end + 1 : end
-    return text.slice(from, end)
+    return ownPart(text.slice(from, end), text.length)
   }
 
   /** Whether that is enough for a step. */
@@ -124,7 +125,7 @@ export class CsvReading {
         const quote = text.indexOf('"', this.at)
         const end = quote < 0 ? text.length : quote
         if (this.spend(1 + ((end - this.at) >> QUOTED_BITS), end - this.at)) yield this.spent()
-        quoted.add(text.slice(this.at, end))
+        quoted.add(ownPart(text.slice(this.at, end), text.length))
         this.at = end
         if (quote < 0) return quoted.toString()
         this.at++
@@ -147,7 +148,7 @@ export class CsvReading {
     }
     this.spend((this.at - paid) >> PLAIN_BITS, this.at - paid)
     this.spend(CELL.units, CELL.heap)
-    const plain = text.slice(from, this.at)
+    const plain = ownPart(text.slice(from, this.at), text.length)
     return quoted === null ? plain : quoted.toString() + plain
   }
 }

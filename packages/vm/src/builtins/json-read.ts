@@ -3,6 +3,7 @@
 
 import { PIECE } from './pieces.js'
 import { EMPTY } from '../values/shape.js'
+import { ownPart } from '../values/text-parts.js'
 import type { Shape } from '../values/shape.js'
 import { HarnDict } from '../values/dict.js'
 import { HarnList } from '../values/list.js'
@@ -165,14 +166,14 @@ class Reader {
       const char = text[end]
       if (char === '"') {
         this.at++
-        return out + run
+        return out + ownPart(run, text.length)
       }
       if (char === undefined) return this.fail('EOF while parsing a string')
       if (char !== '\\') return this.fail('control character (\\u0000-\\u001F) found while parsing a string')
       this.at++
       const escaped = this.escape()
       if (escaped === null) return null
-      out += run + escaped
+      out += ownPart(run, text.length) + escaped
     }
   }
 

@@ -1,6 +1,7 @@
 // Regular expression builtins (reference 03a §12). Argument order differs between them; that is the language's.
 
 import { Control, builtin, family } from './builtin.js'
+import { ownPart } from '../values/text-parts.js'
 import type { Context, Result } from './builtin.js'
 import { MAX_TEXT, textArg } from './core-values.js'
 import {
@@ -140,7 +141,7 @@ class Matching extends Gathering {
 
   protected take(): number {
     const { start, end } = this.search
-    const match = this.text.slice(start, end)
+    const match = ownPart(this.text.slice(start, end), this.text.length)
     if (this.found === null) this.found = [match]
     else this.found.push(match)
     return 0
@@ -194,7 +195,7 @@ class Capturing extends Gathering {
     const { groupNames } = search.regex
     const groups: Value[] = blankSlots(groupNames.length)
     for (let at = 0; at < groups.length; at++) groups[at] = search.group(at + 1)
-    const record = recordOf(text.slice(search.start, search.end), new HarnList(groups))
+    const record = recordOf(ownPart(text.slice(search.start, search.end), text.length), new HarnList(groups))
     for (let at = 0; at < groups.length; at++) {
       const name = groupNames[at]!
       const value = groups[at]!
@@ -229,13 +230,13 @@ class Splitting extends Gathering {
   }
 
   protected take(): number {
-    this.pieces.push(this.text.slice(this.from, this.search.start))
+    this.pieces.push(ownPart(this.text.slice(this.from, this.search.start), this.text.length))
     this.from = this.search.end
     return 0
   }
 
   protected finish(): Result {
-    this.pieces.push(this.text.slice(this.from))
+    this.pieces.push(ownPart(this.text.slice(this.from), this.text.length))
     return new HarnList(this.pieces)
   }
 }

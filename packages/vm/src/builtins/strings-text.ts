@@ -1,5 +1,6 @@
 // Text operations that methods and functions of strings share.
 
+import { ownPart, ownParts } from '../values/text-parts.js'
 import type { Context, Control } from './builtin.js'
 import { refuseText } from './core-values.js'
 import { SCANNED_BITS, work } from '../values/meter.js'
@@ -11,14 +12,14 @@ const IS_SPACE = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u30
 export function trimStart(text: string): string {
   let start = 0
   while (start < text.length && isSpace(text.charCodeAt(start))) start++
-  return text.slice(start)
+  return ownPart(text.slice(start), text.length)
 }
 
 export function trimEnd(text: string): string {
   // By hand: a regex anchored at the end is quadratic on long runs of spaces inside the text.
   let end = text.length
   while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--
-  return text.slice(0, end)
+  return ownPart(text.slice(0, end), text.length)
 }
 
 function isSpace(code: number): boolean {
@@ -31,12 +32,18 @@ export function trim(text: string): string {
 
 /** Every occurrence; an empty `old` stands between all characters and at both ends. */
 export function replaceAll(ctx: Context, text: string, old: string, replacement: string): string | Control {
-  const parts = splitText(text, old, ctx.mostWork + 1)
+  const parts = cut(text, old, ctx.mostWork + 1)
   return refuseText(ctx, text.length + (parts.length - 1) * (replacement.length - old.length)) ?? parts.join(replacement)
 }
 
 /** Parts between separators; an empty separator gives the characters with an empty text at each end. */
 export function splitText(text: string, separator: string, most = MOST_PARTS): string[] {
+  const parts = cut(text, separator, most)
+  return separator === '' ? parts : ownParts(text, parts, separator.length)
+}
+
+/** The same, of parts that are not kept. */
+function cut(text: string, separator: string, most: number): string[] {
   if (separator === '') {
     work(text.length >> 1)
     return ['', ...text, '']

@@ -360,6 +360,13 @@ function attempt(ctx: Context, state: DispatchState): Result {
     case 'harn':
       return runHarn(ctx, state, entry, args)
     case 'builtin':
+      if (standardCall(state.name, args) === null)
+        return refuseWith(
+          ctx,
+          state,
+          'not_registered',
+          `Tool '${state.name}' says executor: "builtin", and is none of the tools that come with the language`,
+        )
       return runStandard(ctx, state, args)
     case 'dry_run':
       return finish(ctx, state, dryRunResult(state, entry))

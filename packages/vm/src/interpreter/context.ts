@@ -6,7 +6,7 @@ import { CONTROL } from '../builtins/builtin.js'
 import { faultOfEffect, withEffectPins } from '../builtins/grants.js'
 import { bytesToHex, utf8 } from '../builtins/tools-json.js'
 import { listenerOf } from '../builtins/trace-log.js'
-import { effectFault } from '../effects/outcome.js'
+import { effectFault, outcomeUnits } from '../effects/outcome.js'
 import { abortTask, spawnTask, taskFacts, taskOutcome } from '../scheduler/spawn.js'
 import { Coroutine } from '../scheduler/task.js'
 import { beginEffect, traceEffect } from '../scheduler/trace.js'
@@ -63,6 +63,9 @@ export type Action =
 const NO_DEFAULTS: RequestDefaults = {}
 const CALL: Action = { kind: 'call' }
 const AGAIN: Action = { kind: 'again' }
+
+/** Heap units of an answer that are taken in for a unit of fuel, as a power of two. */
+const ANSWER_BITS = 8
 
 /** Units of a walk of the whole machine, beside those for what it holds. */
 const WALK_UNITS = 100
@@ -152,6 +155,8 @@ export class MachineContext implements Context, MachineAccess {
       return this.ask({ kind: 'effect', id })
     }
     bookCalls(this.m, this.m.running, outcome)
+    const units = outcomeUnits(outcome, this.m.limits.heap)
+    this.m.charge(Math.min(units >> ANSWER_BITS, this.m.limits.work), units)
     if (this.m.isTraced) traceEffect(this.m, this.m.running, id, effect, outcome)
     return outcome.ok ? fromPlain(outcome.value) : this.ask({ kind: 'fault', fault: effectFault(outcome) })
   }

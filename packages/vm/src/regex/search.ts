@@ -2,6 +2,7 @@
 // backwards where it begins, and only then, and only if somebody asks, groups are looked for inside. Plain text is found by indexOf.
 // All of it takes time in proportion to the text (and program), whatever the pattern.
 
+import { ownPart } from '../values/text-parts.js'
 import type { RE2JS } from 're2js'
 import { Captures } from './captures.js'
 import { CharClasses } from './classes.js'
@@ -233,7 +234,7 @@ export class Search {
   /** The text of a group of the match; null for one that took no part. */
   group(number: number): string | null {
     const start = this.slots[2 * number]!
-    return start < 0 ? null : this.text.slice(start, this.slots[2 * number + 1])
+    return start < 0 ? null : ownPart(this.text.slice(start, this.slots[2 * number + 1]), this.text.length)
   }
 
   private find(from: number): number {

@@ -8,7 +8,7 @@ import { CANCELLED_TEXT, thrown } from '../interpreter/fault.js'
 import { placeArguments } from '../interpreter/frames.js'
 import { NATIVE_STEP } from '../interpreter/linked.js'
 import { bookNested } from '../builtins/nested-calls.js'
-import { outcomeDelivery } from '../effects/outcome.js'
+import { outcomeDelivery, outcomeUnits } from '../effects/outcome.js'
 import { traceEffect } from './trace.js'
 import { Coroutine, NativeActivation } from './task.js'
 import { dueEvents } from './timers.js'
@@ -84,6 +84,8 @@ export function deliverAnswer(m: Machine, answer: Answer): boolean {
   if (task?.status !== 'waiting' || task.effectId !== answer.id) return false
   task.effectId = 0
   if (m.isTraced && asked !== undefined) traceEffect(m, task, answer.id, asked.effect, answer.outcome)
+  // Nobody can be stopped here: the next look at the heap counts it.
+  m.heapCharged += outcomeUnits(answer.outcome, Infinity)
   makeReady(m, task, outcomeDelivery(answer.outcome))
   return true
 }

@@ -8,6 +8,8 @@ export interface Meter {
   walked(more: number, total: number): void
   /** So many units of work are about to be done. May throw. */
   charge(units: number): void
+  /** So many heap units were made by a walk. May throw. */
+  keep(heap: number): void
 }
 
 let paying: Meter | null = null
@@ -72,6 +74,11 @@ export function scan(length: number): void {
 
 /** Units of an Error that is thrown and caught: JavaScript writes its trace down, which takes some tens of microseconds. */
 export const UNITS_A_THROW = 100
+
+/** To be called for what a walk makes outside the machine's own count, in heap units: copies, texts. */
+export function keep(heap: number): void {
+  if (heap > 0) paying?.keep(heap)
+}
 
 /** To be called before work that is neither a walk nor a scan. */
 export function work(units: number): void {

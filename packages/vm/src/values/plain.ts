@@ -1,5 +1,8 @@
 // Value ⇄ plain data at the edge of the machine (design §8.5): float → number, dict → null-prototype object, list → array;
 // back: an integral number is an int, another number a float. HarnFloat passes through where the difference matters.
+//
+// What is shared inside the machine is not shared outside: a copy, a line of JSON and a message hold it once for each way that leads
+// to it. So what crosses the edge is counted at its expanded size, in heap units, and whoever pays for the walk pays for that.
 
 import type { Plain } from '../effects/effect.js'
 import { HarnDict } from './dict.js'
@@ -8,46 +11,156 @@ import { HarnHandle } from './handles.js'
 import { HarnList } from './list.js'
 import { Keyed } from './keyed.js'
 import { HarnBytes, HarnFloat, HarnPair } from './scalars.js'
-import { visit } from './meter.js'
+import { keep, visit } from './meter.js'
 import { HarnSet } from './set.js'
 import { wrapInt } from './value.js'
 import type { Value } from './value.js'
 
-/** Nesting that toPlain and fromPlain follow before they refuse; deeper data is never legitimate at an edge. */
-const MAX_DEPTH = 2000
+/**
+ * Nesting of data that crosses the edge, in both directions. Whoever takes it in on the other side walks it by recursion, JSON.stringify
+ * among them, so the bound leaves room on a JavaScript stack of the usual size.
+ */
+export const MAX_EDGE_DEPTH = 500
 
-export class TooDeepError extends Error {}
+/** Heap units of an object and of a slot (interpreter/heap.ts). */
+const UNITS = 16
+
+/** Data that cannot cross the edge: nested too deeply, too large when it is expanded, or no data at all. */
+export class EdgeError extends Error {
+  override readonly name: string = 'EdgeError'
+}
+
+export class TooDeepError extends EdgeError {
+  override readonly name = 'TooDeepError'
+  constructor() {
+    super(`data nested deeper than ${MAX_EDGE_DEPTH}`)
+  }
+}
+
+export class TooLargeError extends EdgeError {
+  override readonly name = 'TooLargeError'
+  constructor(most: number) {
+    super(`data of more than ${most} heap units, with what is shared counted once for each way that leads to it`)
+  }
+}
 
 /** Values without a plain form (closures, durations, handles …) become their display text, as in 04a §0. */
 export function toPlain(value: Value): Plain {
-  return plainOf(value, 0, { visited: 0 })
-}
-
-function plainOf(value: Value, depth: number, walk: { visited: number }): Plain {
   if (value === null || typeof value !== 'object') return value
   if (value instanceof HarnFloat) return value.v
-  if (value instanceof HarnBytes) return value.data
-  if (depth > MAX_DEPTH) throw new TooDeepError(`data nested deeper than ${MAX_DEPTH}`)
-  if (value instanceof HarnList) return listToPlain(value.view(), depth, walk)
-  if (value instanceof Keyed) return keyedToPlain(value, depth, walk)
-  if (value instanceof HarnSet) return listToPlain(value.values(), depth, walk)
-  if (value instanceof HarnPair) return listToPlain([value.first, value.second], depth, walk)
-  if (value instanceof HarnHandle) return { $handle: value.kind, id: value.id }
-  return display(value)
+  const walk = new PlainWalk(value, Infinity)
+  walk.step(Infinity)
+  return walk.plain
 }
 
-function listToPlain(items: readonly Value[], depth: number, walk: { visited: number }): Plain[] {
-  walk.visited = visit(walk.visited, items.length)
-  return items.map((item) => plainOf(item, depth + 1, walk))
+interface Open {
+  readonly members: readonly Value[]
+  /** Of a record; null for a list. */
+  readonly keys: readonly string[] | null
+  readonly list: Plain[]
+  readonly record: Record<string, Plain>
+  at: number
 }
 
-function keyedToPlain(object: Keyed, depth: number, walk: { visited: number }): Plain {
-  const keys = object.keys()
-  walk.visited = visit(walk.visited, keys.length)
-  const out = Object.create(null) as Record<string, Plain>
-  for (const key of keys) out[key] = plainOf(object.get(key)!, depth + 1, walk)
-  return out
+const NO_LIST: Plain[] = []
+const NO_RECORD: Record<string, Plain> = Object.freeze({})
+
+/** Members that are converted between two chances to give the host its thread. */
+const PIECE = 1 << 14
+
+/**
+ * `toPlain` in pieces, for what may be as large as the heap. Raises TooDeepError, and TooLargeError beyond `most` heap units. Nothing
+ * of the value may change between two pieces.
+ */
+export class PlainWalk {
+  plain: Plain = null
+  private units = 0
+  private kept = 0
+  private visited = 0
+  private readonly most: number
+  private readonly open: Open[] = []
+
+  constructor(value: Value, most: number) {
+    this.most = most
+    this.plain = this.begin(value)
+  }
+
+  /** Does a piece; whether all is done. */
+  step(piece = PIECE): boolean {
+    const { open } = this
+    let left = piece
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const { members, keys, list, record } = top
+      if (top.at === members.length) {
+        open.pop()
+        continue
+      }
+      if (left-- <= 0) return false
+      const at = top.at++
+      const plain = this.begin(members[at]!)
+      if (keys === null) list[at] = plain
+      else record[keys[at]!] = plain
+    }
+    this.pay()
+    return true
+  }
+
+  private begin(value: Value): Plain {
+    if (typeof value === 'string') {
+      if (value.length > 0) this.count(value.length)
+      return value
+    }
+    if (value === null || typeof value !== 'object') return value
+    if (value instanceof HarnFloat) return value.v
+    if (value instanceof HarnBytes) {
+      this.count(value.data.length)
+      return value.data
+    }
+    if (value instanceof HarnList) return this.list(value.view())
+    if (value instanceof Keyed) return this.record(value)
+    if (value instanceof HarnSet) return this.list(value.values())
+    if (value instanceof HarnPair) return this.list([value.first, value.second])
+    if (value instanceof HarnHandle) return { $handle: value.kind, id: value.id }
+    const text = display(value)
+    this.count(text.length)
+    return text
+  }
+
+  private list(members: readonly Value[]): Plain[] {
+    this.enter(members.length)
+    const list: Plain[] = []
+    this.open.push({ members, keys: null, list, record: NO_RECORD, at: 0 })
+    return list
+  }
+
+  private record(object: Keyed): Plain {
+    const keys = object.keys()
+    this.enter(keys.length)
+    const record = Object.create(null) as Record<string, Plain>
+    this.open.push({ members: keys.map((key) => object.get(key)!), keys, list: NO_LIST, record, at: 0 })
+    return record
+  }
+
+  private enter(slots: number): void {
+    if (this.open.length >= MAX_EDGE_DEPTH) throw new TooDeepError()
+    this.visited = visit(this.visited, slots)
+    this.count(UNITS * (1 + slots))
+  }
+
+  private count(units: number): void {
+    this.units += units
+    if (this.units > this.most) throw new TooLargeError(this.most)
+    if (this.units - this.kept > PAID_AT_ONCE) this.pay()
+  }
+
+  private pay(): void {
+    keep(this.units - this.kept)
+    this.kept = this.units
+  }
 }
+
+/** Heap units that are paid together: what comes to less is part of the operation. */
+const PAID_AT_ONCE = 1 << 12
 
 export function fromPlain(plain: Plain | undefined, depth = 0): Value {
   if (plain === null || plain === undefined) return null
@@ -62,9 +175,71 @@ export function fromPlain(plain: Plain | undefined, depth = 0): Value {
   }
   if (plain instanceof HarnFloat) return plain
   if (plain instanceof Uint8Array) return new HarnBytes(plain)
-  if (depth > MAX_DEPTH) throw new TooDeepError(`data nested deeper than ${MAX_DEPTH}`)
+  if (depth >= MAX_EDGE_DEPTH) throw new TooDeepError()
   if (Array.isArray(plain)) return new HarnList(plain.map((item: Plain) => fromPlain(item, depth + 1)))
   const dict = new HarnDict()
   for (const [key, item] of Object.entries(plain as Record<string, Plain>)) dict.set(key, fromPlain(item, depth + 1))
   return dict
+}
+
+/**
+ * Heap units of plain data as it would be in the machine, what is shared counted once for each way that leads to it. Raises EdgeError
+ * for what is no plain data, or crosses no edge for its depth or its size beyond `most`.
+ */
+export function plainUnits(data: unknown, most: number): number {
+  let units = leafUnits(data)
+  if (units >= 0) return units
+  units = 0
+  const open: { readonly members: readonly unknown[]; at: number }[] = []
+  const enter = (container: object): void => {
+    if (open.length >= MAX_EDGE_DEPTH) throw new TooDeepError()
+    const members = membersOf(container)
+    units += UNITS * (1 + members.length)
+    open.push({ members, at: 0 })
+  }
+  enter(data as object)
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    if (top.at === top.members.length) {
+      open.pop()
+      continue
+    }
+    const member = top.members[top.at++]
+    const leaf = leafUnits(member)
+    if (leaf < 0) enter(member as object)
+    else units += leaf
+    if (units > most) throw new TooLargeError(most)
+  }
+  return units
+}
+
+/** -1 for what has members. */
+function leafUnits(data: unknown): number {
+  switch (typeof data) {
+    case 'string':
+      return data.length
+    case 'boolean':
+    case 'number':
+    case 'bigint':
+    case 'undefined':
+      return 0
+    case 'function':
+    case 'symbol':
+      throw new EdgeError(`a ${typeof data} is not data`)
+  }
+  if (data === null || data instanceof HarnFloat) return 0
+  return data instanceof Uint8Array ? data.length : -1
+}
+
+function membersOf(container: object): readonly unknown[] {
+  if (Array.isArray(container)) return container
+  const proto: unknown = Object.getPrototypeOf(container)
+  // Data that was made in another realm has another Object.prototype, which is the end of its chain too.
+  if (proto !== null && Object.getPrototypeOf(proto) !== null)
+    throw new EdgeError(`an object of class ${className(container)} is not data`)
+  return Object.values(container)
+}
+
+function className(object: object): string {
+  const { constructor } = object as { readonly constructor?: { readonly name?: unknown } }
+  return typeof constructor?.name === 'string' ? constructor.name : '(none)'
 }

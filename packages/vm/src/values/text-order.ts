@@ -1,6 +1,7 @@
 // Order of strings by Unicode code point, which is the order of their UTF-8 bytes and the one scripts see (reference 01 §6).
 // JavaScript's `<` orders by UTF-16 unit; the two differ only where a surrogate pair meets U+E000…U+FFFF.
 
+import { ownPart } from './text-parts.js'
 import { scan, SHORT_TEXT, work } from './meter.js'
 
 /** Characters that are counted one by one for a unit, as a power of two. */
@@ -109,7 +110,7 @@ export function characterAt(text: string, index: number): string | null {
 
 /** Characters start ≤ i < end, counted in code points; bounds must already be clamped. */
 export function sliceText(text: string, start: number, end: number): string {
-  if (!hasSurrogates(text)) return text.slice(start, end)
+  if (!hasSurrogates(text)) return ownPart(text.slice(start, end), text.length)
   const rest = text.slice(unitsBefore(text, start))
-  return rest.slice(0, unitsBefore(rest, end - start))
+  return ownPart(rest.slice(0, unitsBefore(rest, end - start)), text.length)
 }

@@ -1,0 +1,24 @@
+// Parts are the same texts, and do not keep what they were cut from.
+
+import { expect, test } from 'vitest'
+import { ownPart, ownParts } from './text-parts.js'
+
+const LINES = Array.from({ length: 400 }, (_, at) => 'line '.repeat(at % 90) + String(at))
+
+test.each(['\n', '', '--'])('parts between %j are what they were', (between) => {
+  const text = LINES.join(between)
+  const starts: string[] = []
+  let from = 0
+  for (const line of LINES) {
+    starts.push(text.slice(from, from + line.length))
+    from += line.length + between.length
+  }
+  expect(ownParts(text, starts, between.length)).toEqual(LINES)
+  for (const line of LINES) expect(ownPart(line, text.length)).toBe(line)
+})
+
+test('short texts, empty parts and no parts', () => {
+  expect(ownParts('a,b', ['a', 'b'], 1)).toEqual(['a', 'b'])
+  expect(ownParts(','.repeat(300), ','.repeat(300).split(','), 1)).toEqual(Array.from({ length: 301 }, () => ''))
+  expect(ownParts('x'.repeat(300), [], 1)).toEqual([])
+})
