@@ -22,7 +22,10 @@ export async function runThroughRuntime(one: ScriptCase, settings: RuntimeCase, 
   const { start, world: kind, allowEffects, imports, strict, modules, ...options } = settings
   const runtime = createRuntime({
     ...(options as RuntimeOptions),
-    providers: kind === 'node' ? nodeProviders({ root: world.root }) : world.providers,
+    providers:
+      kind === undefined || kind === 'canary'
+        ? world.providers
+        : nodeProviders({ root: world.root, ...(kind === 'private' ? { http: { policy: { denyPrivate: true } } } : {}) }),
     tools: world.tools,
     capabilities: world.capabilities,
     ...(modules === undefined ? {} : { resolve: memoryModules(modules) }),
@@ -39,7 +42,9 @@ export async function runThroughRuntime(one: ScriptCase, settings: RuntimeCase, 
     if (!(cause instanceof CompileError || cause instanceof EffectCeilingError)) throw cause
     return { verdict: 'refused', detail: null, output: '', message: cause.message }
   }
-  const result = await runtime.start(module, start as StartOptions | undefined).result
+  const { deadlineMs, ...starting } = start ?? {}
+  const signal = deadlineMs === undefined ? {} : { signal: AbortSignal.timeout(deadlineMs) }
+  const result = await runtime.start(module, { ...(starting as StartOptions), ...signal }).result
   const { output } = result
   switch (result.status) {
     case 'done':

@@ -28,10 +28,10 @@ export interface RuntimeCase {
   readonly allowEffects?: readonly string[]
   readonly imports?: unknown
   readonly strict?: boolean
-  /** As in StartOptions. */
-  readonly start?: Readonly<Record<string, unknown>>
-  /** `canary` (default): providers that only record; `node`: those of Node, confined to the root of the world. */
-  readonly world?: 'canary' | 'node'
+  /** As in StartOptions; `deadlineMs` is a signal that aborts then. */
+  readonly start?: { readonly deadlineMs?: number } & Readonly<Record<string, unknown>>
+  /** `canary` (default): providers that only record; `node`: those of Node, confined to the root; `private`: no private address either. */
+  readonly world?: 'canary' | 'node' | 'private'
   /** Modules by the path that imports say. */
   readonly modules?: Readonly<Record<string, string>>
 }

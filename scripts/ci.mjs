@@ -3,12 +3,32 @@
 // sum of all that was counted, and the exit code is 0 only if nothing failed.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { countsLine, forgetCounts, readCounts, sumCounts } from './counts.mjs'
 import { root } from './workspace.mjs'
 
 const NEWER_NODE = '24.21.0'
+
+/** Unit tests of what meets the machine; the whole suite of scripts goes with them. */
+const MOVED = [
+  '--conformance',
+  '--unit',
+  'packages/stdlib-tools/src/node',
+  'packages/stdlib-tools/src/mcp',
+  'packages/cli/src',
+  'hostile',
+]
+
+/** Steps that install: they may use the caches of the user. */
+const INSTALLS = ['setup.mjs', 'pack-test.mjs']
+
+// What earlier runs have left, here or in a home, must not decide how this one ends. Only installing uses the caches of the user.
+const own = mkdtempSync(join(tmpdir(), 'bridle-ci-'))
+const places = { TMPDIR: join(own, 'tmp'), HOME: join(own, 'home') }
+for (const place of Object.values(places)) mkdirSync(place)
+process.once('exit', () => rmSync(own, { recursive: true, force: true }))
 
 forgetCounts()
 const all = [step('setup', [join('scripts', 'setup.mjs')])]
@@ -26,6 +46,8 @@ if (all[0]?.failed === 0) {
   all.push(readCounts('mcp'))
   all.push(mainJob())
   all.push(withoutCodeGeneration())
+  run('the tests on another machine', [join('scripts', 'other-machine.mjs'), ...MOVED])
+  all.push(readCounts('other'))
   all.push(onNewerNode())
   const sample = ['--import', 'tsx', join('fuzz', 'elsewhere.ts'), '--sample', '60']
   all.push(step('snapshots restored in another process', sample))
@@ -86,13 +108,17 @@ function step(name, args, accept = () => true, node = process.execPath) {
 /** Runs Node and passes on what it prints. @param {string} name @param {string[]} args @param {string} [node] */
 function run(name, args, node = process.execPath) {
   process.stdout.write(`ci: ${name}\n`)
+  const began = performance.now()
+  const installs = args.some((arg) => INSTALLS.some((script) => arg.endsWith(script)))
   const result = spawnSync(node, args, {
     cwd: root,
+    env: installs ? process.env : { ...process.env, ...places },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     maxBuffer: 2 ** 28,
   })
   const output = `${result.stderr ?? ''}${result.stdout ?? ''}`
   process.stdout.write(output)
+  process.stdout.write(`ci: ${name}: ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
   return { status: result.status, output }
 }

@@ -1,7 +1,9 @@
 // `bridle conformance PATH…`: exit 0 when every test passed or is excused, 1 when one failed, 2 when nothing could be judged,
 // 130 when it was interrupted.
 
-import { availableParallelism } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { EXIT_FAILURE, EXIT_INTERRUPTED, UsageError } from '../errors.js'
 import { parseFilter } from '../conformance/filter.js'
 import type { Filter } from '../conformance/filter.js'
@@ -20,6 +22,10 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
   const stop = new AbortController()
   const onInterrupt = (): void => stop.abort()
   process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt)
+  // Agents that scripts start write down what they do; that is no part of the folder the suite is run from.
+  const state = mkdtempSync(join(tmpdir(), 'bridle-conformance-'))
+  const { HARN_WORKER_STATE_DIR: before } = process.env
+  process.env['HARN_WORKER_STATE_DIR'] = before ?? state
   try {
     const report = await runSuite({
       paths,
@@ -43,6 +49,8 @@ export async function conformanceCommand(paths: readonly string[], options: Conf
     if (!(cause instanceof SuiteError)) throw cause
     throw new UsageError(cause.message)
   } finally {
+    rmSync(state, { recursive: true, force: true })
+    if (before === undefined) delete process.env['HARN_WORKER_STATE_DIR']
     process.off('SIGINT', onInterrupt).off('SIGTERM', onInterrupt)
   }
 }

@@ -3,6 +3,7 @@
 
 import { URL } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import type { WorkerOptions } from 'node:worker_threads'
 import type { ConformanceTest } from './discover.js'
 import type { Mode } from './modes.js'
 import type { TestResult } from './report.js'
@@ -130,20 +131,22 @@ class Thread {
   }
 }
 
-const WORKER_OPTIONS = {
-  env: { ...process.env, HARN_LLM_CALLS_DISABLED: '1' },
-  // The parser may need a deep stack for what scripts nest; the default of a thread is small.
-  resourceLimits: { stackSizeMb: 8 },
+function workerOptions(): WorkerOptions {
+  return {
+    env: { ...process.env, HARN_LLM_CALLS_DISABLED: '1' },
+    // The parser may need a deep stack for what scripts nest; the default of a thread is small.
+    resourceLimits: { stackSizeMb: 8 },
+  }
 }
 
 /** Built, this code lies in `dist` beside `conformance-worker.js`; from source, beside `worker.ts`, which needs tsx to load. */
 function startWorker(): Worker {
-  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./conformance-worker.js', import.meta.url), WORKER_OPTIONS)
+  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./conformance-worker.js', import.meta.url), workerOptions())
   const [tsx, worker] = [import.meta.resolve('tsx/esm/api'), new URL('./worker.ts', import.meta.url).href].map((url) =>
     JSON.stringify(url),
   )
   return new Worker(`import(${tsx}).then(({ register }) => { register(); return import(${worker}) })`, {
-    ...WORKER_OPTIONS,
+    ...workerOptions(),
     eval: true,
   })
 }

@@ -4,6 +4,8 @@
 
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 
 const running = new Set<ChildProcess>()
 let exitHandler: (() => void) | null = null
@@ -17,6 +19,26 @@ export interface SpawnOptions {
   readonly stderr: 'inherit' | 'ignore'
 }
 
+/**
+ * Why a program could not be started. The system says EACCES for a name that is nowhere when it may not look into some folder of PATH,
+ * which depends on the user; a name that no folder shows is not there.
+ */
+export function spawnFailure(cause: unknown, command: string, env: NodeJS.ProcessEnv): unknown {
+  const { code } = (cause ?? {}) as { readonly code?: unknown }
+  if (code !== 'EACCES' || command === '' || command.includes('/')) return cause
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
+  if (folders.some((folder) => isThere(join(folder, command)))) return cause
+  return Object.assign(new Error(`spawn ${command} ENOENT`, { cause }), { code: 'ENOENT' })
+}
+
+function isThere(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
 /** Resolves when the program runs; rejects with the operating system's error when it could not be started. */
 export function spawnGroup(options: SpawnOptions): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
@@ -28,9 +50,10 @@ export function spawnGroup(options: SpawnOptions): Promise<ChildProcess> {
       detached: process.platform !== 'win32',
       windowsHide: true,
     })
-    child.once('error', reject)
+    const onError = (cause: Error): void => reject(spawnFailure(cause, options.command, options.env) as Error)
+    child.once('error', onError)
     child.once('spawn', () => {
-      child.off('error', reject)
+      child.off('error', onError)
       // Without a listener a late error would end the host.
       child.on('error', () => {})
       track(child)

@@ -14,7 +14,7 @@ import type { EffectCall, Provider } from '../providers/provider.js'
 import { SandboxViolation } from './sandbox.js'
 import { guarded, violation } from './workspace.js'
 import type { Workspace } from './workspace.js'
-import { killGroup } from './process-group.js'
+import { killGroup, spawnFailure } from './process-group.js'
 
 export interface ProcessOptions {
   /** Arguments of the script. */
@@ -140,7 +140,10 @@ function run(options: Execution): Promise<EffectOutcome> {
       options.signal.removeEventListener('abort', onAbort)
       resolve(outcome)
     }
-    child.once('error', (cause) => finish(refused(osErrorCode(cause), osErrorText(cause))))
+    child.once('error', (cause) => {
+      const failure = spawnFailure(cause, options.command, options.env)
+      finish(refused(osErrorCode(failure), osErrorText(failure)))
+    })
     // `close` comes when its output is closed too, so nothing it printed is lost.
     child.once('close', (code) => {
       if (options.signal.aborted) finish(runtimeError('process: the run was cancelled'))

@@ -48,6 +48,7 @@ import { toPlain } from '../values/plain.js'
 import { sortTexts } from '../values/text-order.js'
 import { timeOrderedId } from './identity.js'
 import type { Plain } from '../effects/effect.js'
+import { Problem } from './problem.js'
 import { isInt, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
 import {
@@ -643,7 +644,8 @@ export const llmFamily: BuiltinFamily = {
         try {
           rules = readRules(parseTomlText(source))
         } catch (error) {
-          rules = error instanceof Error ? error.message : String(error)
+          // What formats refuse is a problem with a message, and no Error.
+          rules = error instanceof Error || error instanceof Problem ? error.message : String(error)
         }
         if (typeof rules === 'string') return ctx.runtime(`provider_capabilities_install: parse error: ${rules}`)
         ctx.state(llmState).rules = rules

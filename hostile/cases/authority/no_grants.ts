@@ -1,0 +1,55 @@
+// Every builtin whose definition names an effect, called with arguments of its kinds by a run that was granted nothing.
+
+import { EFFECTS } from '@bridle/vm'
+import { createRuntime } from '@bridle/stdlib-tools'
+import { rows } from '../../rows.js'
+
+/** A run has these by itself, or they belong to the host's own definitions. */
+const FREE = /^(?:tool|host|clock|random|trace|compress|data)\.|^terminal\.write$/
+
+const VALUES: Readonly<Record<string, string>> = {
+  string: '"x"',
+  int: '1',
+  float: '1.0',
+  bool: 'true',
+  list: '["x"]',
+  dict: '{name: "x", url: "http://example.invalid/", path: "x", command: "true", model: "m", prompt: "p"}',
+  fn: '{ x -> x }',
+  bytes: 'bytes_from_string("x")',
+  duration: '1ms',
+}
+
+const SPECIAL: Readonly<Record<string, string>> = {
+  url: '"http://example.invalid/"',
+  path: '"x"',
+}
+
+/** These ask the host about the servers that it declared itself, and connect to none. */
+const OWN_SERVERS = new Set(['mcp_registry_status', 'mcp_server_card'])
+
+const { registry } = createRuntime()
+const callable = [...registry.builtins.values()].filter(
+  ({ name, effects }) =>
+    !name.startsWith('__') &&
+    !OWN_SERVERS.has(name) &&
+    effects !== 'pure' &&
+    effects.some((kind) => kind in EFFECTS && !FREE.test(kind)),
+)
+
+function argumentsOf(signature: string, arity: number): string {
+  const inside = signature.slice(signature.indexOf('(') + 1)
+  const parts = inside.split(/,\s*(?=\.{0,3}[a-z_]+\??:)/)
+  return Array.from({ length: arity }, (_, at) => {
+    const [, name = '', type = ''] = /([a-z_]+)\??:\s*([a-z]+)/.exec(parts[at] ?? '') ?? []
+    return SPECIAL[name] ?? VALUES[type] ?? VALUES['string']!
+  }).join(', ')
+}
+
+export const cases = rows(
+  'nothing-without-grant',
+  callable.map(({ name, signature, arity }) => ({
+    name,
+    source: `try {\n  ${name}(${argumentsOf(signature, arity)})\n} catch (e) {\n  println("refused")\n}\n`,
+    runtime: { enforceManifest: false, start: { deadlineMs: 200 } },
+  })),
+)
