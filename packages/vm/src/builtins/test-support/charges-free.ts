@@ -60,7 +60,6 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'dict.get key',
     'dict.has key',
     'dict.remove key',
-    'json_extract key',
     'json_pointer ptr',
     'json_pointer_delete ptr',
     'json_pointer_set ptr',
