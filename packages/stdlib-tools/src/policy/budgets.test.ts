@@ -1,6 +1,9 @@
 // Budgets of a run: what is left of them, over parallel branches and over a restore; and results that are kept, which use none up.
 
 import { expect, test } from 'vitest'
+import type { RequestDefaults } from '@bridle/vm'
+import { answered } from '../providers/provider.js'
+import type { Provider } from '../providers/provider.js'
 import { createRuntime } from '../runtime.js'
 import { defineTool } from '../tools/define.js'
 import { MemoryTrace } from '../trace/index.js'
@@ -92,4 +95,99 @@ test('a kept result is traced as such, and the host is asked once', async () => 
     [true, 0],
     [false, 1],
   ])
+})
+
+/** A model that answers when it is let to, and says what it used. */
+function slowModel(usage: object = { input_tokens: 10, output_tokens: 10 }) {
+  const seen: { readonly [key: string]: unknown }[] = []
+  const provider: Provider = {
+    kinds: ['llm.call'],
+    perform: async ({ args }) => {
+      seen.push(args)
+      await new Promise((resolve) => setImmediate(resolve))
+      return answered(args['op'] === 'embed' ? { vector: [1] } : { text: 'yes', model: args['model'] ?? '', ...usage })
+    },
+  }
+  return { provider, seen }
+}
+
+const FORTY = (options: string): string =>
+  `let oks = parallel each range(40).to_list() { n -> is_ok(try { llm_call("hi", nil, ${options}) }) }\nreturn len(oks.filter({ ok -> ok }))`
+
+test('parallel model calls put aside what they may use, and do not pass a budget together', async () => {
+  for (const budgets of [{ llm: { tokens: 100 } }, { llm: { usd: 0.001 } }]) {
+    const { provider, seen } = slowModel()
+    const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
+    const run = runtime.start(runtime.compile(FORTY('{provider: "openai", model: "gpt-4o", max_tokens: 50}')), { budgets })
+    expect(await run.result).toMatchObject({ status: 'done', value: seen.length })
+    expect(seen.length).toBeLessThan(3)
+    expect(seen.length).toBeGreaterThan(0)
+  }
+})
+
+test('a budget that the script sets holds for parallel calls', async () => {
+  const { provider, seen } = slowModel()
+  const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
+  const source = `llm_budget(0.001)\n${FORTY('{provider: "openai", model: "gpt-4o", max_tokens: 50}')}`
+  expect(await runtime.start(runtime.compile(source)).result).toMatchObject({ status: 'done', value: seen.length })
+  expect(seen.length).toBe(1)
+})
+
+test('a call is given no more to answer than the budget leaves, and the rest is free again when it used less', async () => {
+  const { provider, seen } = slowModel()
+  const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
+  const source = 'return [1, 2, 3].map({ n -> is_ok(try { llm_call("hi", nil, {provider: "openai", model: "gpt-4o"}) }) })'
+  const run = runtime.start(runtime.compile(source), { budgets: { llm: { tokens: 45 } } })
+  expect(await run.result).toMatchObject({ value: [true, true, false] })
+  expect(seen.map((args) => args['max_tokens'])).toEqual([40, 20])
+  expect(run.budgets.remaining('llm')).toEqual({ tokens: 5 })
+})
+
+test.each<[string, object, number]>([
+  ['says nothing of what it used', {}, 0],
+  ['says that it used nothing', { input_tokens: 0, output_tokens: 0 }, 0],
+  ['says that it used less than nothing', { input_tokens: -50, output_tokens: -50 }, 0],
+  ['says what it used', { input_tokens: 5, output_tokens: 5 }, 45],
+])('a model that %s', async (_what, usage, left) => {
+  const { provider } = slowModel(usage)
+  const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
+  const source = 'llm_call("hi", nil, {provider: "openai", model: "gpt-4o", max_tokens: 50})'
+  const run = runtime.start(runtime.compile(source), { budgets: { llm: { tokens: 55 } } })
+  expect(await run.result).toMatchObject({ status: 'done' })
+  expect(run.budgets.remaining('llm')).toEqual({ tokens: left })
+})
+
+test('a model without a price costs what the host says, and much when it says nothing', async () => {
+  const source = 'return is_ok(try { llm_call("hi", nil, {provider: "ollama", model: "unheard-of", max_tokens: 100}) })'
+  const remaining = async (requestDefaults: RequestDefaults): Promise<unknown> => {
+    const { provider } = slowModel({ input_tokens: 100, output_tokens: 100 })
+    const runtime = createRuntime({ providers: [provider], grants: ['llm'], requestDefaults })
+    const run = runtime.start(runtime.compile(source), { budgets: { llm: { usd: 1 } } })
+    expect(await run.result).toMatchObject({ value: true })
+    return run.budgets.remaining('llm')?.usd
+  }
+  expect(await remaining({})).toBeCloseTo(1 - (100 * 30 + 100 * 150) / 1e6)
+  expect(await remaining({ unknownPrice: { input: 1000, output: 2000 } })).toBeCloseTo(1 - 0.3)
+  expect(await remaining({ unknownPrice: { input: 0, output: 0 } })).toBe(1)
+})
+
+test('vectors use up budgets too', async () => {
+  const { provider, seen } = slowModel()
+  const runtime = createRuntime({ providers: [provider], grants: ['llm'] })
+  const source = `import { tool_try } from "std/tools"
+let oks = parallel each range(40).to_list() { n -> is_ok(tool_try("llm.embed", {text: "0123456789", provider: "openai", model: "m"})) }
+return len(oks.filter({ ok -> ok }))`
+  const run = runtime.start(runtime.compile(source), { budgets: { llm: { tokens: 8 } } })
+  expect(await run.result).toMatchObject({ value: 2 })
+  expect(seen).toHaveLength(2)
+})
+
+test('a call whose task is stopped stays spent', async () => {
+  const { provider } = slowModel()
+  const never: Provider = { kinds: ['llm.call'], perform: () => new Promise(() => {}) }
+  const runtime = createRuntime({ providers: [provider, never], grants: ['llm'] })
+  const source = `try { deadline 5ms { llm_call("hi", nil, {provider: "openai", model: "gpt-4o", max_tokens: 50}) } } catch (e) { nil }\nreturn 1`
+  const run = runtime.start(runtime.compile(source), { budgets: { llm: { tokens: 60 } } })
+  expect(await run.result).toMatchObject({ status: 'done' })
+  expect(run.budgets.remaining('llm')).toEqual({ tokens: 5 })
 })

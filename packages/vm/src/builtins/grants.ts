@@ -184,6 +184,86 @@ const SETTLED = [
   { key: 'max_total_tokens', counter: '#tokens', unit: ' tokens' },
 ] as const
 
+function exhaustedError(facts: CallFacts, limit: number, scope: string, unit: string): HarnDict {
+  const shown = facts.alias ?? facts.tool
+  return toolError(
+    'budget_exhausted',
+    `effect budget exceeded for '${shown}': limit ${limit}${unit} reached`,
+    facts,
+    HarnDict.of({ effect: shown, limit: fromPlain(limit), scope }),
+  )
+}
+
+/** What a model call may use at most. */
+export interface ModelEstimate {
+  readonly inputTokens: number
+  /** What it may answer; the budgets may leave less. */
+  readonly outputTokens: number
+  /** Dollars for one token. */
+  readonly inputUsd: number
+  readonly outputUsd: number
+}
+
+/** What was put aside for a call that is under way: plain data. */
+export interface Reservation {
+  readonly tokens: number
+  readonly usd: number
+  /** What the call may answer, so that it stays within all budgets. */
+  readonly outputTokens: number
+  /** Counters that the amounts were added to. */
+  readonly counters: readonly { readonly name: string; readonly isUsd: boolean }[]
+}
+
+/**
+ * Puts aside what a model call may use, against every budget of tokens and money, before the call is made: calls that run side by side
+ * cannot spend the same rest. A call that would not fit is given less to answer; the fault when nothing is left for that. What is never
+ * settled, because its task was stopped, stays spent.
+ */
+export function reserveModelCall(ctx: Context, effect: Effect, estimate: ModelEstimate): Reservation | Fault {
+  const call = effectAsCall(effect)
+  const applied = call === null ? [] : grantsFor(ctx, { named: namedOnly(call.tool), own: [] }, 'implied')
+  const nothing: Reservation = { tokens: 0, usd: 0, outputTokens: estimate.outputTokens, counters: [] }
+  if (call === null || typeof applied === 'string') return nothing
+  const { spent } = ctx.state(grantState)
+  const { inputTokens, inputUsd, outputUsd } = estimate
+  const counters: { name: string; isUsd: boolean }[] = []
+  let { outputTokens } = estimate
+  for (const { id, grant, scope } of applied) {
+    for (const { key, counter, unit } of SETTLED) {
+      if (grant[key] === undefined) continue
+      const isUsd = key === 'max_cost_usd'
+      const limit = Number(grant[key])
+      const left = limit - (spent.get(`${id}${counter}`) ?? 0)
+      const rest = left - inputTokens * (isUsd ? inputUsd : 1)
+      const each = isUsd ? outputUsd : 1
+      const allowed = each > 0 ? Math.floor(rest / each + 1e-9) : rest >= -1e-9 ? Infinity : 0
+      if (!(left > 0) || !(allowed >= Math.min(1, estimate.outputTokens))) {
+        const facts = { tool: call.tool, callId: null, attempt: 1, alias: null }
+        return refused(ctx, call, exhaustedError(facts, limit, scope, unit))
+      }
+      outputTokens = Math.min(outputTokens, allowed)
+      counters.push({ name: `${id}${counter}`, isUsd })
+    }
+  }
+  const tokens = inputTokens + outputTokens
+  const usd = inputTokens * inputUsd + outputTokens * outputUsd
+  for (const { name, isUsd } of counters) spent.set(name, (spent.get(name) ?? 0) + (isUsd ? usd : tokens))
+  return { tokens, usd, outputTokens, counters }
+}
+
+/** Books what a call has really used in place of what was put aside for it. It may be more, when the other side does not keep to limits. */
+export function settleModelCall(
+  ctx: Context,
+  reservation: Reservation,
+  used: { readonly usd: number; readonly tokens: number },
+): void {
+  const { spent } = ctx.state(grantState)
+  for (const { name, isUsd } of reservation.counters) {
+    const change = isUsd ? used.usd - reservation.usd : used.tokens - reservation.tokens
+    spent.set(name, Math.max(0, (spent.get(name) ?? 0) + change))
+  }
+}
+
 /**
  * Counts one call against every budget that applies; the error when one is used up, and then nothing is counted. With `counts` false the
  * call was counted before, and only what calls have used since is looked at.
@@ -192,19 +272,22 @@ export function reserveBudgets(
   ctx: Context,
   applied: readonly AppliedGrant[],
   facts: CallFacts,
-  { counts = true, usd = 0 }: { readonly counts?: boolean; /** What the call is known to cost. */ readonly usd?: number } = {},
+  {
+    counts = true,
+    usd = 0,
+    isReserved = false,
+  }: {
+    readonly counts?: boolean
+    /** What the call is known to cost. */
+    readonly usd?: number
+    /** Tokens and money were put aside for it (reserveModelCall). */
+    readonly isReserved?: boolean
+  } = {},
 ): HarnDict | null {
   const { spent } = ctx.state(grantState)
-  const shown = facts.alias ?? facts.tool
-  const exhausted = (limit: number, scope: string, unit: string): HarnDict =>
-    toolError(
-      'budget_exhausted',
-      `effect budget exceeded for '${shown}': limit ${limit}${unit} reached`,
-      facts,
-      HarnDict.of({ effect: shown, limit: fromPlain(limit), scope }),
-    )
+  const exhausted = (limit: number, scope: string, unit: string): HarnDict => exhaustedError(facts, limit, scope, unit)
   for (const { id, grant, scope } of applied) {
-    for (const { key, counter, unit } of SETTLED) {
+    for (const { key, counter, unit } of isReserved ? [] : SETTLED) {
       const limit = grant[key]
       if (limit === undefined) continue
       const used = spent.get(`${id}${counter}`) ?? 0
@@ -250,14 +333,7 @@ export function countNested(ctx: Context, nested: readonly { readonly grants: re
   for (const { grants } of nested) for (const id of grants) spent.set(id, (spent.get(id) ?? 0) + 1)
 }
 
-/** Books what a call has used, against every budget of the scopes around it. It is known afterwards, so the last call may go over. */
-export function settleBudgets(ctx: Context, tool: string, used: { readonly usd: number; readonly tokens: number }): void {
-  const applied = grantsFor(ctx, { named: namedOnly(tool), own: [] })
-  if (typeof applied === 'string') return
-  settle(ctx, applied, used)
-}
-
-/** The same for a call whose grants are known. */
+/** Books what a call costs that is about to be made, against the grants that apply to it. */
 export function settle(
   ctx: Context,
   applied: readonly AppliedGrant[],
@@ -399,7 +475,8 @@ export function faultOfEffect(ctx: Context, effect: Effect, mode: 'both' | 'judg
   const applied = grantsFor(ctx, { named: namedOnly(call.tool), own: [] }, 'implied')
   // What a standard tool asks for has been counted as a call of that tool.
   const counted = ctx.machine.task().fields.has(STANDARD_CALL)
-  const exhausted = typeof applied === 'string' ? null : reserveBudgets(ctx, applied, factsOfUse(call.tool), { counts: !counted })
+  const settings = { counts: !counted, isReserved: effect.kind === 'llm.call' }
+  const exhausted = typeof applied === 'string' ? null : reserveBudgets(ctx, applied, factsOfUse(call.tool), settings)
   return exhausted === null ? null : refused(ctx, call, exhausted)
 }
 

@@ -19,8 +19,9 @@ import { answerMocked, blocksOf, isMocked } from './llm-mock.js'
 import type { MockOutcome } from './llm-mock.js'
 import { CALL_DEFAULTS, readRequest, resolvePlace } from './llm-options.js'
 import type { Defaults, LlmEnvironment, LlmRequest } from './llm-options.js'
-import { faultOfEffect, isGuarded, settleBudgets } from './grants.js'
-import { PROVIDERS, cacheSavings, costOf, projectedCost } from './llm-providers.js'
+import { faultOfEffect, isGuarded, reserveModelCall, settleModelCall } from './grants.js'
+import type { Reservation } from './grants.js'
+import { PROVIDERS, cacheSavings, costOf, projectedCost, tokenPrices } from './llm-providers.js'
 import type { ProviderRow } from './llm-providers.js'
 import { llmState } from './llm-state.js'
 import type { LlmResponse } from './llm-state.js'
@@ -97,7 +98,7 @@ export function* placeOf(options: HarnDict): Script<{ readonly provider: string;
 
 const BYTES_PER_TOKEN = 4
 
-function tokensOfText(text: string): number {
+export function tokensOfText(text: string): number {
   return Math.ceil(utf8(text).length / BYTES_PER_TOKEN)
 }
 
@@ -160,13 +161,81 @@ function* attempt(request: LlmRequest): Script<MockOutcome> {
     // A call that leaves the machine is counted there.
     const refused = isGuarded(ctx) ? faultOfEffect(ctx, effectOf(request, ctx), answers ? 'both' : 'judge') : null
     if (refused !== null) return refused
-    if (!answers) return null
+    const reserved = reserve(ctx, request, answers)
+    if (reserved instanceof Fault) return reserved
+    if ('failure' in reserved || !answers) return reserved
     const outcome = answerMocked(ctx, request)
     traceMocked(ctx, request, outcome)
-    return outcome
+    return { ...reserved, outcome }
   })
   if (mocked instanceof Fault) return { kind: 'failure', failure: failureOfFault(mocked) }
-  return mocked ?? (yield* askProvider(request))
+  if ('failure' in mocked) return { kind: 'failure', failure: mocked.failure }
+  const outcome = mocked.outcome ?? (yield* askProvider({ ...request, maxTokens: mocked.reservation.outputTokens }))
+  yield* here((ctx) => settle(ctx, request, mocked, outcome))
+  return outcome
+}
+
+/** What was put aside for one attempt: plain data. */
+interface Reserved {
+  readonly reservation: Reservation
+  readonly inputTokens: number
+  /** Dollars for one token. */
+  readonly prices: { readonly input: number; readonly output: number }
+  /** Of the budget that the script set itself (`llm_budget`). */
+  readonly sessionUsd: number
+  readonly outcome?: MockOutcome
+}
+
+/** More than any service asked when this was written, for a million tokens. */
+export const UNKNOWN_PRICE = { input: 30, output: 150 }
+
+/** Puts aside what an attempt may use; a failure when budgets leave nothing. */
+function reserve(ctx: Context, request: LlmRequest, isMade: boolean): Reserved | Fault | { readonly failure: LlmFailure } {
+  const state = ctx.state(llmState)
+  // Alone a call was judged before (`complete`); beside others it must fit with all of them.
+  const beyond = state.reserved > 0 ? budgetProblem(request, state.cost + state.reserved, state.ceiling) : null
+  if (beyond !== null) return { failure: beyond }
+  const unknown = ctx.machine.requestDefaults.unknownPrice ?? UNKNOWN_PRICE
+  const prices =
+    tokenPrices(request.provider, request.model) ??
+    (isMade ? { input: 0, output: 0 } : { input: unknown.input / 1e6, output: unknown.output / 1e6 })
+  const limited = isGuarded(ctx)
+  const inputTokens = limited ? estimateInput(request) : 0
+  const estimate = { inputTokens, outputTokens: request.maxTokens, inputUsd: prices.input, outputUsd: prices.output }
+  const reservation = limited
+    ? reserveModelCall(ctx, effectOf(request), estimate)
+    : { tokens: 0, usd: 0, outputTokens: request.maxTokens, counters: [] }
+  if (reservation instanceof Fault) return reservation
+  const isBounded = state.ceiling !== null || request.budget !== null
+  const sessionUsd = isBounded
+    ? projectedCost(request.provider, request.model, estimateInput(request), request.maxTokens)
+    : 0
+  state.reserved += sessionUsd
+  return { reservation, inputTokens, prices, sessionUsd }
+}
+
+/** Failures after which the service may have worked, and be paid, all the same. */
+const MAY_HAVE_WORKED: ReadonlySet<string> = new Set(['timeout', 'cancelled', 'transient_network'])
+
+/** Books what the attempt has used. A side that does not say what it used is taken to have used all that it might. */
+function settle(ctx: Context, request: LlmRequest, reserved: Reserved, outcome: MockOutcome): null {
+  const state = ctx.state(llmState)
+  state.reserved = Math.max(0, state.reserved - reserved.sessionUsd)
+  const { reservation, inputTokens, prices } = reserved
+  if (reservation.counters.length === 0) return null
+  if (outcome.kind === 'failure') {
+    if (!MAY_HAVE_WORKED.has(outcome.failure.category)) settleModelCall(ctx, reservation, { tokens: 0, usd: 0 })
+    return null
+  }
+  const { response } = outcome
+  const said = response.text !== '' || response.toolCalls.length > 0 || response.thinking !== null
+  const input = response.inputTokens > 0 ? response.inputTokens : inputTokens
+  const output = response.outputTokens > 0 ? response.outputTokens : said ? reservation.outputTokens : 0
+  const isMade = reserved.outcome !== undefined
+  const own = tokenPrices(request.provider, response.model)
+  const dearer = own === null || isMade ? prices : { input: Math.max(own.input, 0), output: Math.max(own.output, 0) }
+  settleModelCall(ctx, reservation, { tokens: input + output, usd: input * dearer.input + output * dearer.output })
+  return null
 }
 
 /** The call as grants and traces see it; what traces show of it does not say how the provider is reached. */
@@ -448,7 +517,6 @@ export function* account(response: LlmResponse, iteration: number): Script<null>
     const state = ctx.state(llmState)
     const usd = costOf(response.model, response.inputTokens, response.outputTokens)
     state.cost += usd
-    settleBudgets(ctx, 'llm.chat', { usd, tokens: response.inputTokens + response.outputTokens })
     if (ctx.state(tracingState).enabled) {
       const usage = ctx.state(usageState)
       usage.input_tokens += response.inputTokens

@@ -3,11 +3,12 @@
 // each word counts at the place that its hash gives, so that texts that share words lie near each other.
 
 import { failureDict, failureOf } from './llm-errors.js'
-import { askOutside, placeOf, wayTo } from './llm-call.js'
+import { askOutside, placeOf, tokensOfText, UNKNOWN_PRICE, wayTo } from './llm-call.js'
 import { baseUrlOption } from './llm-options.js'
+import { tokenPrices } from './llm-providers.js'
 import { isMocked, nextMockedText } from './llm-mock.js'
 import { llmState } from './llm-state.js'
-import { faultOfEffect, isGuarded } from './grants.js'
+import { faultOfEffect, isGuarded, reserveModelCall } from './grants.js'
 import { parseJson } from './json-read.js'
 import { failWith, here } from './scripted.js'
 import type { Script } from './scripted.js'
@@ -33,6 +34,12 @@ export function* embed(given: Value, options: HarnDict): Script<HarnList> {
     const effect = { kind: 'llm.call' as const, args: { op: 'embed', provider, model, ...wayTo(ctx, provider, address) } }
     const refused = isGuarded(ctx) ? faultOfEffect(ctx, effect, isMade ? 'both' : 'judge') : null
     if (refused !== null) return refused
+    const unknown = ctx.machine.requestDefaults.unknownPrice ?? UNKNOWN_PRICE
+    const inputUsd = tokenPrices(provider, model)?.input ?? (isMade ? 0 : unknown.input / 1e6)
+    // A vector has no tokens, and nobody says what was used: what is put aside is what counts.
+    const estimate = { inputTokens: tokensOfText(text), outputTokens: 0, inputUsd, outputUsd: 0 }
+    const reserved = isGuarded(ctx) ? reserveModelCall(ctx, effect, estimate) : null
+    if (reserved instanceof Fault) return reserved
     if (!isMade) return null
     ctx.charge(text.length >> 4, MOCK_SIZE * 16)
     const queued = parseJson(nextMockedText(state, text) ?? '')

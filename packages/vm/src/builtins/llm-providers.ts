@@ -364,6 +364,12 @@ export function projectedCost(provider: string, model: string, inputTokens: numb
   return costAt(priceOf(model) ?? PROVIDER_PRICES[provider] ?? null, inputTokens, outputTokens)
 }
 
+/** Of one token in and out; null when nobody knows. */
+export function tokenPrices(provider: string, model: string): { readonly input: number; readonly output: number } | null {
+  const found = priceOf(model) ?? PROVIDER_PRICES[provider] ?? null
+  return found === null ? null : { input: costAt(found, 1, 0), output: costAt(found, 0, 1) }
+}
+
 /** What reading cached tokens saved less what writing them cost, in dollars; 0 where the service has no prices for them. */
 export function cacheSavings(model: string, readTokens: number, writeTokens: number): number {
   const found = priceOf(model)

@@ -67,6 +67,8 @@ export interface LlmState {
   ceiling: number | null
   /** Dollars spent in this run. */
   cost: number
+  /** Dollars that calls under way may cost. */
+  reserved: number
   /** Calls that mocks answered, for their ids in traces. */
   mocked: number
   /** Events of the agent trace (04b §5.7), oldest first. */
@@ -84,6 +86,7 @@ export const llmState = family<LlmState>('llm', () => ({
   rateLimits: new Map(),
   ceiling: null,
   cost: 0,
+  reserved: 0,
   mocked: 0,
   trace: [],
 }))

@@ -403,6 +403,9 @@ function policyUnderGrants(state: DispatchState, policy: RetryPolicy): RetryPoli
   return state.applied.length === 0 ? policy : cappedPolicy(policy, smallestLimit(state.applied, 'max_retries'))
 }
 
+/** Constraints of an alias or an entry that hold for what the builtin behind a standard tool does. */
+const WITHIN: ReadonlySet<string> = new Set(['domain', 'path', 'paths', 'max_cost_usd', 'max_total_tokens'])
+
 /** Through the builtin, with the grants of the call around it: a redirect is a request of its own, and must fit them too. */
 function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result {
   const problem = standardProblem(state.name, args)
@@ -414,13 +417,14 @@ function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result
   }
   const call = standardCall(state.name, args)!
   const area = `${state.name.split('.')[0]!}.*`
-  for (const { scope, grant } of state.applied) {
+  for (const { scope, grant, id } of state.applied) {
     if (scope !== 'alias' && scope !== 'tool') continue
     const kept = Object.fromEntries(
-      Object.entries(grant).filter(([key]) => key === 'domain' || key === 'path' || key === 'paths'),
+      Object.entries(grant).filter(([key]) => WITHIN.has(key)),
     )
     if (Object.keys(kept).length === 0) continue
-    pushScope(ctx, 'grants', HarnDict.of({ id: state.callId, grants: HarnDict.of({ [area]: fromPlain(kept as Plain) }) }))
+    // Budgets count by the grant that they are of, over all calls of the alias.
+    pushScope(ctx, 'grants', HarnDict.of({ id, grants: HarnDict.of({ [area]: fromPlain(kept as Plain) }) }))
     state.pushed++
   }
   ctx.machine.task().fields.set(UNTRACED, true)
