@@ -132,6 +132,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     .option('--record <file>', 'write the journal of the run, for `bridle replay`')
     .option('--snapshot <file>', 'write the run down when it is interrupted, for `bridle resume`')
     .option('--trace <file>', 'write the trace of the run; in a folder, a file named by the run')
+    .option('--trace-required', 'do nothing that the trace cannot keep: the run ends when it cannot be written')
     .option('--extension <name>', 'an extension of the language that files need not ask for: grants', collect)
     .addHelpText('after', '\nWords after -- are the list `argv` of the script.\n')
     .action(async (file: string | undefined, options: RunFlags) => {
@@ -488,6 +489,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
 
 export interface RunFlags extends AuthorityFlags {
   readonly trace?: string
+  readonly traceRequired?: boolean
   readonly extension?: readonly string[]
   readonly eval?: string
   readonly input?: string

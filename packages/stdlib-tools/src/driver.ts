@@ -16,6 +16,7 @@ import type {
   NestedCall,
   NestedVerdict,
   Plain,
+  RunBranch,
   RunExit,
   ScriptPlace,
   Value,
@@ -46,8 +47,18 @@ export interface DrivenMachine {
   budgetCounters?(): ReadonlyMap<string, number>
   /** Judges a call that a tool makes while it answers an effect (vm.ts); without it such calls are refused. */
   judgeNested?(effect: number, name: string, args: Plain, made: readonly NestedCall[]): NestedVerdict | null
+  /** Numbers of the next effect and the next tool call. */
+  nextNumbers?(): { readonly effect: number; readonly call: number }
   /** Ends the run from outside; what it still had to print leaves with the exit. */
   cancel?(reason: string): RunExit
+}
+
+/** Numbers of the next effect and the next tool call of a machine. */
+export type NextNumbers = Pick<RunBranch, 'effect' | 'call'>
+
+/** Of a machine that does not tell them: everything that comes belongs to whoever goes on. */
+export function nextNumbersOf(machine: DrivenMachine): NextNumbers {
+  return machine.nextNumbers?.() ?? { effect: 1, call: 1 }
 }
 
 /** How the machine asks: null means "pending, the answer comes by resume". */
@@ -95,6 +106,8 @@ export interface DriveOptions {
   readonly authority?: RunAuthority | undefined
   readonly clock: Clock
   readonly runId: string
+  /** Where the run was gone on with from a snapshot, oldest first. */
+  readonly branches?: readonly RunBranch[] | undefined
   readonly journal?: Journal | undefined
   /** For the trace hash at the end of a journal; none is written without it. */
   readonly hashHex?: HashHex | undefined
@@ -179,13 +192,16 @@ export class Driver {
    * The machine and what is under way, at its present or next suspension. Rejects with NotSuspendedError when the run ended
    * before that.
    */
-  async snapshot<T>(
-    also: () => T,
-  ): Promise<{ readonly machine: Uint8Array; readonly arrived: readonly ArrivedAnswer[]; readonly also: T }> {
+  async snapshot<T>(also: () => T): Promise<{
+    readonly machine: Uint8Array
+    readonly next: NextNumbers
+    readonly arrived: readonly ArrivedAnswer[]
+    readonly also: T
+  }> {
     while (this.phase === 'new' || this.inMachine) await new Promise<void>((resolve) => this.snapshotWaiters.push(resolve))
     if (this.phase === 'ended') throw new NotSuspendedError('the run has ended; only a waiting run has a snapshot')
     const arrived = this.arrived.map((id) => ({ id, outcome: this.pending.get(id)! }))
-    return { machine: this.machine.snapshot(), arrived, also: also() }
+    return { machine: this.machine.snapshot(), next: nextNumbersOf(this.machine), arrived, also: also() }
   }
 
   pendingCalls(): readonly { readonly id: number; readonly effect: Effect }[] {
@@ -249,7 +265,7 @@ export class Driver {
     for (const { id, effect } of this.machine.pendingEffects?.() ?? []) {
       if (this.pending.has(id) || this.isHeld(id)) continue
       this.log({ type: 'effect', id, kind: effect.kind, args: effect.args })
-      const result = this.perform(effect, id)
+      const result = this.perform(effect, id, true)
       if (result instanceof Promise) this.keepPending(id, effect, result)
       else {
         this.pending.set(id, result)
@@ -299,14 +315,13 @@ export class Driver {
     return true
   }
 
-  private perform(effect: Effect, id: number): EffectOutcome | Promise<EffectOutcome> {
-    const { runId, clock, perform } = this.options
+  private perform(effect: Effect, id: number, isAgain = false): EffectOutcome | Promise<EffectOutcome> {
+    const { runId, branches = [], clock, perform } = this.options
     try {
       const result = perform(
         effect,
         new Call(
-          id,
-          runId,
+          { id, runId, keyedBy: keyedBy(runId, branches, id), isAgain },
           clock.now(),
           this.aborts,
           (code) => {
@@ -455,14 +470,15 @@ class Call implements EffectCall {
   private gate: NestedGate | null = null
   readonly id: number
   readonly runId: string
+  readonly isAgain: boolean
   readonly now: number
   readonly exit: (code: number) => void
+  private readonly keyedBy: string
   private readonly aborts: Map<number, AbortController>
   private abort: AbortController | null = null
 
   constructor(
-    id: number,
-    runId: string,
+    { id, runId, keyedBy: own, isAgain }: { id: number; runId: string; keyedBy: string; isAgain: boolean },
     now: number,
     aborts: Map<number, AbortController>,
     exit: (code: number) => void,
@@ -471,13 +487,15 @@ class Call implements EffectCall {
     this.driver = driver
     this.id = id
     this.runId = runId
+    this.keyedBy = own
+    this.isAgain = isAgain
     this.now = now
     this.aborts = aborts
     this.exit = exit
   }
 
   get idempotencyKey(): string {
-    return `${this.runId}:${this.id}`
+    return `${this.keyedBy}:${this.id}`
   }
 
   get nested(): NestedGate {
@@ -491,6 +509,12 @@ class Call implements EffectCall {
     }
     return this.abort.signal
   }
+}
+
+/** What the key of an effect begins with: the run, and the branch that asked for it first. */
+export function keyedBy(runId: string, branches: readonly RunBranch[], id: number): string {
+  const branch = branches.findLast(({ effect }) => effect <= id)
+  return branch === undefined ? runId : `${runId}~${branch.name}`
 }
 
 /** What a provider threw instead of answering. It is a bug of the provider or of the host's own code, told to the script. */

@@ -7,7 +7,7 @@
 // was told, because timers fire by it.
 
 import { DEFAULT_LIMITS, outcomeUnits, plainUnits } from '@bridle/vm'
-import type { EffectOutcome, Limits, NestedCall, Plain } from '@bridle/vm'
+import type { EffectOutcome, Limits, NestedCall, Plain, RunBranch } from '@bridle/vm'
 import { JOURNAL_FORMAT } from './journal-format.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
 import { parseSources } from './modules.js'
@@ -24,6 +24,8 @@ export type JournalEntry =
       readonly program: string
       readonly label: string
       readonly sources?: ProgramSources
+      /** Where the run was gone on with from a snapshot, when it was: part of the keys of its calls. */
+      readonly branches?: readonly RunBranch[]
       /** What the run may do; absent in journals of versions that did not say. */
       readonly authority?: RunAuthority
       /** Nothing was changed, and nothing is to be where it goes on. */
@@ -151,6 +153,7 @@ export function decodeEntry(line: string): JournalEntry {
         format: JOURNAL_FORMAT,
         ...known,
         ...(sources === null ? {} : { sources }),
+        ...(Array.isArray(raw['branches']) ? { branches: (raw['branches'] as unknown[]).map(branchOf) } : {}),
         ...authorityIn(raw),
         ...(raw['dryRun'] === true ? { dryRun: true } : {}),
       }
@@ -270,4 +273,11 @@ function nestedFromJson(json: unknown): readonly NestedCall[] {
 
 function isErrorKind(kind: unknown): kind is 'thrown' | 'runtime' | 'type' | 'categorized' {
   return kind === 'thrown' || kind === 'runtime' || kind === 'type' || kind === 'categorized'
+}
+
+function branchOf(raw: unknown): RunBranch {
+  const { name, effect, call } = (raw ?? {}) as { readonly [key: string]: unknown }
+  if (typeof name !== 'string' || typeof effect !== 'number' || typeof call !== 'number')
+    throw new JournalFormatError('journal entry "run" has a branch without its name or numbers')
+  return { name, effect, call }
 }

@@ -12,7 +12,7 @@ import { hostProvider } from './host-provider.js'
 import { withinIdentity } from './identity-guard.js'
 import { withinManifest } from './manifest-guard.js'
 import { clockProvider, randomProvider, traceProvider } from './providers/basics.js'
-import { answered, thrownError } from './providers/provider.js'
+import { answered, categorizedError, thrownError } from './providers/provider.js'
 import type { PerformEffect, Provider } from './providers/provider.js'
 import type { RunParts } from './run.js'
 import { grantsOf } from './run-authority.js'
@@ -95,7 +95,7 @@ function performer(
   const serves = (name: string): boolean => host.serves(name)
   const judged = withinIdentity({ names: host.names, serves, hasBridge: bridge !== undefined, ceiling }, allowed)
   const held = guard === null ? judged : withinManifest(guard, judged)
-  const perform = recorder === null ? held : propagating(recorder, held)
+  const perform = recorder === null ? held : kept(recorder, propagating(recorder, held))
   if (!dryRun) return perform
   return dryRunning(
     perform,
@@ -107,6 +107,15 @@ function performer(
       emit({ type: 'dry_run', entry })
     },
   )
+}
+
+/** Where the trace is required nothing happens before it is written down. */
+function kept(recorder: TraceRecorder, perform: PerformEffect): PerformEffect {
+  if (!recorder.isRequired) return perform
+  return (effect, call) =>
+    recorder.intend(effect, call.id)
+      ? perform(effect, call)
+      : categorizedError('tool_rejected', `${effect.kind} is not made: the trace of this run is required and cannot be written`)
 }
 
 function isMcpCaller(provider: Provider): provider is Provider & McpToolCaller {

@@ -2,13 +2,15 @@
 // the driver's; this puts the providers of the run together and tells the host about it in the host's own data.
 
 import { DEFAULT_LIMITS, EdgeError, PlainWalk, TooDeepError, runtimeFault } from '@bridle/vm'
-import type { Effect, Fault, GrantCeiling, Limits, MachineOptions, Plain, TraceEntry, Value } from '@bridle/vm'
+import type { Effect, Fault, GrantCeiling, Limits, MachineOptions, Plain, RunBranch, TraceEntry, Value } from '@bridle/vm'
 import type { HostBridge } from './bridge/host-bridge.js'
 import { Cancellation } from './cancellation.js'
 import { nextTurn, systemClock } from './clock.js'
 import type { Clock } from './clock.js'
 import { Driver, appendTo } from './driver.js'
-import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine, StartFacts } from './driver.js'
+import { messageOf } from './providers/provider.js'
+import { ToolError } from './tools/errors.js'
+import type { AnswerEffect, ArrivedAnswer, DriveEnd, DrivenMachine, StartFacts, NextNumbers } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import { isToolError } from './tools/errors.js'
 import { EventStream } from './events.js'
@@ -80,6 +82,8 @@ export interface RunParts {
     | ({ readonly kind: 'start'; readonly input: Plain } & StartFacts)
     | { readonly kind: 'restored'; readonly arrived: readonly ArrivedAnswer[] }
   readonly input: Plain
+  /** Where the run was gone on with from a snapshot, oldest first. */
+  readonly branches: readonly RunBranch[]
   readonly host: Host
   readonly bridge?: HostBridge | undefined
   /** A function: they are made with the first effect. */
@@ -134,11 +138,14 @@ export interface SnapshotOptions {
 /** What a snapshot is made of, beside the program. */
 export interface RunState {
   readonly machine: Uint8Array
+  readonly next: NextNumbers
   readonly arrived: readonly ArrivedAnswer[]
   readonly startedAt: number
   readonly output: string
   readonly dryRun: readonly DryRunEntry[]
 }
+
+const TRACE_LOST = 'the trace of this run is required and cannot be written'
 
 export class Run {
   readonly id: string
@@ -186,6 +193,7 @@ export class Run {
             },
           )
     const { recorder } = this
+    if (recorder !== null) recorder.onLost = () => this.abort.abort(new Error(TRACE_LOST))
     this.services = typeof parts.providers === 'function' ? null : this.openServices()
     this.driver = new Driver({
       machine: (answer) =>
@@ -200,6 +208,7 @@ export class Run {
       perform: (effect, call) => (this.services ??= this.openServices()).perform(effect, call),
       clock,
       runId: parts.runId,
+      branches: parts.branches,
       journal: parts.journal,
       hashHex: parts.hashHex,
       signal: this.abort,
@@ -259,8 +268,8 @@ export class Run {
   /** The whole run as bytes, at its present or next suspension; `runtime.resume` goes on from them. The run itself goes on too. */
   async snapshot(options: SnapshotOptions = {}): Promise<Uint8Array> {
     // At the same moment: until this function goes on, the machine may have printed more.
-    const { machine, arrived, also } = await this.driver.snapshot(() => ({ output: this.text, dryRun: [...this.entries] }))
-    return this.parts.pack({ machine, arrived, startedAt: this.startedAt, ...also }, options)
+    const { machine, next, arrived, also } = await this.driver.snapshot(() => ({ output: this.text, dryRun: [...this.entries] }))
+    return this.parts.pack({ machine, next, arrived, startedAt: this.startedAt, ...also }, options)
   }
 
   private get isWatched(): boolean {
@@ -273,20 +282,26 @@ export class Run {
   }
 
   private async execute(): Promise<RunResult> {
-    const { signal, journal, runId, program } = this.parts
+    const { signal, journal, runId, program, authority, branches } = this.parts
     const onAbort = (): void => this.abort.abort(signal?.reason)
     if (signal?.aborted === true) onAbort()
     else signal?.addEventListener('abort', onAbort, { once: true })
     try {
+      if (this.recorder?.isLost === true) this.abort.abort(new Error(TRACE_LOST))
       if (journal !== undefined) {
         // The hash is asked for only here: making it loads a library, which a plain run has no use for.
         const head = { format: JOURNAL_FORMAT, runId, program: program.hash(), label: program.label }
-        const { authority, dryRun } = this.parts
-        const more = { sources: withoutStd(program.sources), authority, ...(dryRun ? { dryRun } : {}) }
+        const { dryRun } = this.parts
+        const sources = withoutStd(program.sources)
+        const more = { sources, authority, ...(branches.length === 0 ? {} : { branches }), ...(dryRun ? { dryRun } : {}) }
         appendTo(journal, { type: 'run', ...head, ...more })
       }
       const result = await this.resultOf(await this.driver.run())
       this.recorder?.end(result.status, complaintOf(result))
+      if (this.recorder?.isLost === true)
+        throw new ToolError('store_unavailable', `${TRACE_LOST}: ${messageOf(this.recorder.failure)}`, {
+          cause: this.recorder.failure,
+        })
       this.emit({ type: 'end', status: result.status })
       return result
     } catch (cause) {

@@ -34,6 +34,7 @@ import type {
   Registry,
   RequestDefaults,
   ResultCache,
+  RunBranch,
   StandIns,
   TierOptions,
   Value,
@@ -43,6 +44,7 @@ import type { Grant } from './authority.js'
 import { coreFamilies, laterFamilies } from './builtins/families.js'
 import type { HostBridge } from './bridge/host-bridge.js'
 import type { Clock } from './clock.js'
+import { nextNumbersOf } from './driver.js'
 import type { DrivenMachine } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import type { RunEvent } from './events.js'
@@ -528,7 +530,8 @@ export class Runtime {
     const module = options.module ?? this.moduleOf(snapshot.sources)
     const { dryRun, globals, epilogue } = snapshot
     const merged: StartOptions = { globals, ...(epilogue === null ? {} : { epilogue }), dryRun, ...options }
-    return this.launch(module, { kind: 'restored', arrived: snapshot.arrived }, { ...snapshot, authority }, merged)
+    const branches = [...snapshot.branches, { ...snapshot.next, name: this.makeName() }]
+    return this.launch(module, { kind: 'restored', arrived: snapshot.arrived }, { ...snapshot, branches, authority }, merged)
   }
 
   /** What `resume` would let a run do that it was not allowed when it was written down, in words; only `widen` lets it. */
@@ -557,8 +560,10 @@ export class Runtime {
     const began = run?.type === 'run' ? (run.authority ?? null) : null
     const own = this.authorityOf(options)
     const authority = began ?? own
+    const branches = run?.type === 'run' ? (run.branches ?? []) : []
     const settings: MachineSettings = {
       authority,
+      branches,
       ...(run?.type === 'run' ? { runId: run.runId } : {}),
       ...(options.tier === undefined ? {} : { tier: options.tier }),
       globals: options.globals ?? mapValues(recorded?.globals ?? {}, fromPlain),
@@ -589,11 +594,19 @@ export class Runtime {
     const state = { arrived: [], startedAt: recorded?.now ?? 0, output: end.output, dryRun: [] }
     const before = lastAuthority(entries)
     const resumed = options.widen === true ? own : before === null ? null : joinedAuthority(before, own)
-    const from = { runId: run?.type === 'run' ? run.runId : this.makeRunId(), input: recorded?.input ?? null, authority: resumed }
+    const from = {
+      runId: run?.type === 'run' ? run.runId : this.makeRunId(),
+      input: recorded?.input ?? null,
+      branches,
+      authority: resumed,
+    }
     const whole = { ...settings, dryRun: run?.type === 'run' && run.dryRun === true }
     return {
       ...stopped,
-      snapshot: machine === null ? null : () => this.pack(module, from, whole, { ...state, machine: machine.snapshot() }),
+      snapshot:
+        machine === null
+          ? null
+          : () => this.pack(module, from, whole, { ...state, machine: machine.snapshot(), next: nextNumbersOf(machine) }),
     }
   }
 
@@ -724,7 +737,7 @@ export class Runtime {
 
   private launch(given: Module, begin: RunParts['begin'], from: Origin, options: StartOptions): Run {
     const { options: own } = this
-    const { input, runId, authority } = from
+    const { input, runId, authority, branches = [] } = from
     const dryRun = options.dryRun ?? false
     const module = this.narrowed(given, authority)
     const budgets = options.budgets === undefined ? null : budgetScope(options.budgets)
@@ -732,12 +745,13 @@ export class Runtime {
       runId,
       program: { hash: () => module.hash, label: module.file, sources: module.sources },
       machine: (answer, listeners) => {
-        const makers = this.makers(module, { ...options, runId, authority }, answer, listeners)
+        const makers = this.makers(module, { ...options, runId, branches, authority }, answer, listeners)
         if (options.machine !== undefined) return options.machine(makers)
         return from.machine === null ? makers.fresh() : makers.restored(from.machine)
       },
       begin,
       input,
+      branches,
       tracing: options.tracing ?? own.tracing?.(runId),
       host: this.host,
       bridge: options.bridge,
@@ -768,18 +782,19 @@ export class Runtime {
       outputBefore: from.output,
       dryRunBefore: from.entries,
       startedAt: from.startedAt,
-      pack: (state, wanted) => this.pack(module, { runId, input, authority }, options, state, wanted),
+      pack: (state, wanted) => this.pack(module, { runId, input, branches, authority }, options, state, wanted),
     })
   }
 
   private pack(
     module: Module,
-    { runId, input, authority }: { readonly runId: string; readonly input: Plain; readonly authority: RunAuthority | null },
+    from: Pick<Origin, 'runId' | 'input' | 'branches'> & { readonly authority: RunAuthority | null },
     { globals = {}, epilogue, dryRun = false }: Pick<StartOptions, 'globals' | 'epilogue' | 'dryRun'>,
-    { machine, arrived, startedAt, output, dryRun: entries }: RunState,
+    { machine, next, arrived, startedAt, output, dryRun: entries }: RunState,
     { sources = 'embed' }: SnapshotOptions = {},
   ): Uint8Array {
     const embedded = sources === 'embed' ? withoutStd(module.sources) : null
+    const { runId, input, authority, branches = [] } = from
     return packSnapshot({
       runId,
       sources: embedded,
@@ -793,6 +808,8 @@ export class Runtime {
       globals,
       epilogue: epilogue ?? null,
       authority,
+      branches,
+      next,
     })
   }
 
@@ -824,6 +841,7 @@ export class Runtime {
       ...listeners,
       ...(options.reportsOnly === undefined ? {} : { reportsOnly: options.reportsOnly }),
       ...(options.hasInbox === undefined ? {} : { hasInbox: options.hasInbox }),
+      ...(options.branches === undefined ? {} : { branches: options.branches }),
       ...(this.options.standIns === undefined ? {} : { standIns: this.options.standIns }),
       ...(this.options.resultCache === undefined ? {} : { resultCache: this.options.resultCache }),
       ...(this.options.requestDefaults === undefined ? {} : { requestDefaults: this.options.requestDefaults }),
@@ -896,8 +914,12 @@ export class Runtime {
 
   /** A name that no other run has, and no secret: asking the system for its randomness loads 3 ms of Node at every start. */
   private makeRunId(): string {
+    return `run_${this.makeName()}`
+  }
+
+  private makeName(): string {
     const bytes = this.options.random?.(8) ?? Uint8Array.from({ length: 8 }, () => Math.random() * 256)
-    return `run_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
   }
 }
 
@@ -916,7 +938,7 @@ interface Keeping {
 type MachineSettings = Pick<
   StartOptions,
   'reportsOnly' | 'hasInbox' | 'runId' | 'limits' | 'globals' | 'epilogue' | 'bridge' | 'tier'
-> & { readonly authority: RunAuthority }
+> & { readonly authority: RunAuthority; readonly branches?: readonly RunBranch[] }
 
 function mapValues<Old, New>(record: { readonly [name: string]: Old }, change: (value: Old) => New): { [name: string]: New } {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
@@ -932,6 +954,8 @@ interface Origin {
   readonly entries: readonly DryRunEntry[]
   readonly startedAt: number | null
   readonly machine: Uint8Array | null
+  /** Where it was gone on with before, and now; none for a run that begins. */
+  readonly branches?: readonly RunBranch[]
   readonly authority: RunAuthority
 }
 

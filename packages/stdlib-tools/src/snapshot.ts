@@ -6,8 +6,8 @@
 // because the seal shows damage and no intent.
 
 import { documentVersion, readDocument, SnapshotError, writeDocument } from '@bridle/vm'
-import type { EffectOutcome, Plain, Value } from '@bridle/vm'
-import type { ArrivedAnswer } from './driver.js'
+import type { EffectOutcome, Plain, RunBranch, Value } from '@bridle/vm'
+import type { ArrivedAnswer, NextNumbers } from './driver.js'
 import type { DryRunEntry } from './dry-run.js'
 import { parseSources } from './modules.js'
 import type { ProgramSources } from './modules.js'
@@ -36,10 +36,14 @@ export interface RunSnapshot {
   readonly epilogue: string | null
   /** What the run may do; null: written down by a version that did not say. */
   readonly authority: RunAuthority | null
+  /** Earlier resumes, and the numbers that the next one begins with. */
+  readonly branches: readonly RunBranch[]
+  readonly next: NextNumbers
 }
 
 export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
   const { runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue, authority } = snapshot
+  const { branches, next } = snapshot
   return writeDocument(
     [
       runId,
@@ -54,6 +58,8 @@ export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
       globals,
       epilogue,
       authority === null ? null : authorityToPlain(authority),
+      branches.map(({ name, effect, call }) => [name, effect, call]),
+      [next.effect, next.call],
     ],
     RUN_SNAPSHOT_VERSION,
   )
@@ -62,9 +68,22 @@ export function packSnapshot(snapshot: RunSnapshot): Uint8Array {
 /** Raises SnapshotError with the reason of a refusal. */
 export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
   const version = documentVersion(bytes) === WITHOUT_AUTHORITY ? WITHOUT_AUTHORITY : RUN_SNAPSHOT_VERSION
-  const [runId, sources, input, startedAt, machine, arrived, output, dryRun, entries, globals, epilogue, authority] = list(
-    readDocument(bytes, version),
-  )
+  const [
+    runId,
+    sources,
+    input,
+    startedAt,
+    machine,
+    arrived,
+    output,
+    dryRun,
+    entries,
+    globals,
+    epilogue,
+    authority,
+    branches,
+    next,
+  ] = list(readDocument(bytes, version))
   if (!(machine instanceof Uint8Array)) throw missing('the machine')
   return {
     runId: text(runId),
@@ -79,7 +98,20 @@ export function unpackSnapshot(bytes: Uint8Array): RunSnapshot {
     globals: object(globals) as { readonly [name: string]: Value },
     epilogue: epilogue === null ? null : text(epilogue),
     authority: version === WITHOUT_AUTHORITY || authority === null ? null : authorityFromPlain(authority),
+    // Written before there were branches: everything that comes belongs to whoever goes on.
+    branches: branches === undefined ? [] : list(branches).map(branchOf),
+    next: next === undefined ? { effect: 1, call: 1 } : numbersOf(next),
   }
+}
+
+function branchOf(raw: unknown): RunBranch {
+  const [name, effect, call] = list(raw)
+  return { name: text(name), effect: number(effect), call: number(call) }
+}
+
+function numbersOf(raw: unknown): NextNumbers {
+  const [effect, call] = list(raw)
+  return { effect: number(effect), call: number(call) }
 }
 
 /** What a snapshot is of, for who keeps many. */

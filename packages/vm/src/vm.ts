@@ -7,6 +7,8 @@
 
 import { FewMap } from './few-map.js'
 import { CONTROL } from './builtins/builtin.js'
+import { TOOL_CALLS } from './builtins/branches.js'
+import type { RunBranch } from './builtins/branches.js'
 import { HarnGenerator } from './values/handles.js'
 import { HarnClosure, HarnStruct } from './values/callable.js'
 import { scriptPlace } from './interpreter/place.js'
@@ -69,6 +71,8 @@ export interface MachineOptions {
   readonly sha256Hex?: (text: string) => string
   /** What the run is called outside; part of the keys by which services recognise a repeated call. Given again with a restore. */
   readonly runId?: string
+  /** Where the run was gone on with from a snapshot, oldest first. Given again with a restore and a replay. */
+  readonly branches?: readonly RunBranch[]
   /** Constants beside those of the registry, such as `argv`. */
   readonly globals?: ReadonlyMap<string, Value>
   /** State that builtin families begin with, by name of the family; others begin with their own. */
@@ -336,6 +340,12 @@ export class Machine {
     } finally {
       this.running = running
     }
+  }
+
+  /** Of the next effect and the next tool call. */
+  nextNumbers(): { readonly effect: number; readonly call: number } {
+    const calls = this.families.get(TOOL_CALLS) as { readonly made: number } | undefined
+    return { effect: this.nextEffect, call: (calls?.made ?? 0) + 1 }
   }
 
   /** Runnable tasks, as snapshots have them. */

@@ -21,7 +21,7 @@ export function extensionsOf(names: readonly string[] | undefined): readonly 'gr
 }
 
 /** A trace in a file; a path that is a folder, or ends like one, gets a file named by the run. */
-export function tracingOf(path: string): { readonly tracing: TraceOptions; readonly runId?: string } {
+export function tracingOf(path: string, isRequired = false): { readonly tracing: TraceOptions; readonly runId?: string } {
   const secrets = Object.entries(process.env).flatMap(([name, value]) =>
     // A path is no key: without it, traces of one run in two places would differ.
     isSecretVariable(name) && value !== undefined && !value.startsWith('/') ? [value] : [],
@@ -31,7 +31,10 @@ export function tracingOf(path: string): { readonly tracing: TraceOptions; reado
   const file = isFolder ? join(path, `${runId}.jsonl`) : path
   try {
     if (isFolder) complain(`trace: ${runId}\n`)
-    return { runId, tracing: { sinks: [outspoken(fileTrace(file), file)], redact: { secrets } } }
+    return {
+      runId,
+      tracing: { sinks: [outspoken(fileTrace(file), file)], redact: { secrets }, ...(isRequired ? { required: true } : {}) },
+    }
   } catch (cause) {
     throw new CommandError(`cannot write ${file}: ${reasonOf(cause)}`)
   }

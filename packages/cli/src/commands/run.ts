@@ -3,7 +3,7 @@
 
 import { fromPlain } from '@bridle/vm'
 import type { Limits } from '@bridle/vm'
-import { EXIT_FAILURE } from '../errors.js'
+import { EXIT_FAILURE, UsageError } from '../errors.js'
 import { authorityOf, withLock } from '../authority.js'
 import { commandRuntime } from '../host.js'
 import { compileScript, readScript } from '../load.js'
@@ -21,6 +21,7 @@ export interface RunCommandOptions extends RunFlags {
 
 export async function runCommand(file: string | undefined, options: RunCommandOptions): Promise<number> {
   const input = options.input === undefined ? null : readInput(options.input)
+  if (options.traceRequired === true && options.trace === undefined) throw new UsageError('--trace-required needs --trace FILE')
   const script = await readScript(file, options.eval)
   const runtime = commandRuntime({
     script: script.key,
@@ -47,7 +48,7 @@ export async function runCommand(file: string | undefined, options: RunCommandOp
         ...start,
         input,
         globals: { argv: fromPlain([...options.scriptArguments]) },
-        ...(options.trace === undefined ? {} : tracingOf(options.trace)),
+        ...(options.trace === undefined ? {} : tracingOf(options.trace, options.traceRequired)),
         ...(options.record === undefined ? {} : { journal: openJournal(options.record) }),
       }),
     json: options.json === true,

@@ -204,6 +204,8 @@ function prettyLine(path: string, event: TraceEvent): string {
       const indent = typeof details['parent'] === 'string' ? '  ' : ''
       return `${number} ${time} ${indent}${name} ${shown(unblobbed(path, details['args']))} → ${outcome} (${event.latency_ms ?? 0} ms)`
     }
+    case 'call_intent':
+      return `${number} ${time} intent ${String(details['kind'])} ${shown(unblobbed(path, details['args']))}`
     case 'run_start':
       return `${number} ${time} run ${event.run_id ?? ''} of ${String(details['file'] ?? '')}`
     case 'run_end':

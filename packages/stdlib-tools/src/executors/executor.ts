@@ -24,6 +24,8 @@ export interface ToolCall {
   readonly attempt: number
   readonly maxAttempts: number
   readonly idempotencyKey: string
+  /** The call was begun before the run was restored, and may have been carried out. */
+  readonly isAgain?: boolean
   readonly timeoutMs: number | null
   /** For calls of `tool_stream`: what of the stream is asked for (executors/streams.ts). */
   readonly stream?: StreamRequest

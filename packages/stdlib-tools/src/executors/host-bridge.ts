@@ -2,7 +2,8 @@
 // operation of that name or, failing that, by the tool of that name; one without by the tool of its own name.
 
 import type { HostBridge } from '../bridge/host-bridge.js'
-import type { Tool } from '../tools/define.js'
+import { messageOf } from '../providers/provider.js'
+import type { Tool, VerifyCall } from '../tools/define.js'
 import { NotDataError, plainFromHost } from '../tools/edge.js'
 import { toolErrorData } from '../tools/errors.js'
 import type { Host } from '../tools/host.js'
@@ -30,6 +31,10 @@ export function hostBridgeExecutor(host: Host, bridge: HostBridge | null = null)
         return streams.serve(call, scope, target, (opened, signal) =>
           openStream(target, opened.args, streamInvocation(opened, signal), findTool),
         )
+      if (call.isAgain === true && target !== null && typeof target !== 'function' && typeof target.recovery === 'object') {
+        const { verify } = target.recovery
+        return verified(call, verify, () => this.call({ ...call, isAgain: false }, scope))
+      }
       if (target === null && bridge !== null) return askBridge(bridge, call, scope)
       if (target === null) return failed('not_registered', `Tool '${call.hostCapability ?? call.tool}' not found`)
       const invocation = new HostInvocation(call, scope)
@@ -59,6 +64,23 @@ async function askBridge(bridge: HostBridge, call: ToolCall, scope: CallScope): 
   if (/^Bridge: operation cancelled/.test(message)) return failed('cancelled', message)
   if (/^Bridge: host did not respond/.test(message)) return failed('timeout', message)
   return failed(/^Bridge: /.test(message) ? 'connection' : 'execution_failed', message)
+}
+
+/** What the tool says became of a call whose process ended in the middle. Whatever is no clear answer makes no call. */
+async function verified(
+  call: ToolCall,
+  verify: VerifyCall,
+  make: () => ToolOutcome | Promise<ToolOutcome>,
+): Promise<ToolOutcome> {
+  let found: unknown
+  try {
+    found = await verify(call.idempotencyKey, call.args)
+    if (typeof found === 'object' && found !== null && 'done' in found) return result(plainFromHost(found.done))
+  } catch (cause) {
+    return failed('unknown_outcome', `what became of the call of ${call.tool} cannot be found out: ${messageOf(cause)}`)
+  }
+  if (found === 'not_done') return make()
+  return failed('unknown_outcome', `the outcome of ${call.tool} is unknown: its process ended after the call was begun`)
 }
 
 function find(host: Host, call: ToolCall): Tool | ReturnType<Host['operation']> {

@@ -91,6 +91,7 @@ function readCall(parts: ToolProviderParts, args: { readonly [key: string]: Plai
     attempt: typeof args['attempt'] === 'number' ? args['attempt'] : 1,
     maxAttempts: typeof args['max_attempts'] === 'number' ? args['max_attempts'] : 1,
     idempotencyKey: `${call.runId}:${text('idempotency_key') ?? callId}`,
+    ...(call.isAgain === true ? { isAgain: true } : {}),
     timeoutMs:
       typeof args['timeout_ms'] === 'number' ? args['timeout_ms'] : (parts.timeoutOf?.(text('host_capability') ?? tool) ?? null),
     progress: (data) => parts.progress?.(callId, tool, data),

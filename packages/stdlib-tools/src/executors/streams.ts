@@ -4,6 +4,7 @@
 
 import type { Plain } from '@bridle/vm'
 import type { NestedGate } from '../providers/provider.js'
+import { isRepeatable } from '../tools/define.js'
 import type { Tool } from '../tools/define.js'
 import { NotDataError, plainFromHost } from '../tools/edge.js'
 import { toolErrorData } from '../tools/errors.js'
@@ -122,7 +123,7 @@ export class OpenStreams {
   }
 
   private async again(call: ToolCall, tool: Tool, begin: BeginStream): Promise<Open | ToolOutcome> {
-    if (tool.recovery === 'once')
+    if (!isRepeatable(tool.recovery))
       return failed(
         'unknown_outcome',
         `the stream of tool '${call.tool}' was lost, and the tool does not allow that it is begun again`,

@@ -4,6 +4,7 @@
 import { ToolError } from '../tools/errors.js'
 import { plainFromHost } from '../tools/edge.js'
 import { ToolRegistry, createRegistry } from '../tools/registry.js'
+import { isRepeatable } from '../tools/define.js'
 import type { Tool, ToolClient } from '../tools/define.js'
 import { completion, matchTemplate } from './server-offers.js'
 import { INVALID_PARAMS, NOT_FOUND, RpcError, isObject, json } from './server-protocol.js'
@@ -219,7 +220,7 @@ function toolOffer(tool: Tool): JsonObject {
     ...(tool.output !== null && tool.output.json['type'] === 'object' ? { outputSchema: tool.output.json as JsonObject } : {}),
     annotations: {
       readOnlyHint: tool.sideEffect === 'none' || tool.sideEffect === 'read_only',
-      idempotentHint: tool.recovery !== 'once',
+      idempotentHint: isRepeatable(tool.recovery),
     },
   }
 }

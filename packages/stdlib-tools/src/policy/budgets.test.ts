@@ -184,7 +184,11 @@ return len(oks.filter({ ok -> ok }))`
 
 test('a call whose task is stopped stays spent', async () => {
   const { provider } = slowModel()
-  const never: Provider = { kinds: ['llm.call'], perform: () => new Promise(() => {}) }
+  const never: Provider = {
+    kinds: ['llm.call'],
+    perform: (_effect, { signal }) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve(answered(null)), { once: true })),
+  }
   const runtime = createRuntime({ providers: [provider, never], grants: ['llm'] })
   const source = `try { deadline 5ms { llm_call("hi", nil, {provider: "openai", model: "gpt-4o", max_tokens: 50}) } } catch (e) { nil }\nreturn 1`
   const run = runtime.start(runtime.compile(source), { budgets: { llm: { tokens: 60 } } })

@@ -14,6 +14,8 @@ export interface EffectCall {
   readonly runId: string
   /** Equal when the same effect is asked for again after a restore, so that a service can recognise a repeat. */
   readonly idempotencyKey: string
+  /** Asked for before the run was restored: it may have been carried out then. */
+  readonly isAgain?: boolean
   /** Aborts when the run is cancelled or ends; whatever is under way must then be given up and cleaned away. */
   readonly signal: AbortSignal
   /** Milliseconds since 1970 by the run's clock. */

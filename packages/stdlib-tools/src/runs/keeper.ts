@@ -23,6 +23,8 @@ import type { RunKeeping, UnknownCall, UnknownDecision } from './worker.js'
 /** What became of a run that `recover` found. */
 export type Recovered =
   | { readonly kind: 'resumed'; readonly runId: string; readonly run: Run }
+  /** The host left it for later (`hold`), because of this call; it is free for any worker. */
+  | { readonly kind: 'held'; readonly runId: string; readonly call: UnknownCall }
   /** It had ended, and only that was not written down. */
   | { readonly kind: 'ended'; readonly runId: string; readonly status: DriveEnd['kind'] }
   /** It cannot be gone on with: it never began, its sources no longer compile, or the program does something else now. */
@@ -84,9 +86,13 @@ export class RunKeeper {
 
   /** The journal of a new run. Raises ToolError `store_unavailable` when the store has a run of that name. */
   begin(runId: string, and: Journal | undefined): Journal {
-    const isKnown = this.keeping.store.read(runId).length > 0
-    const lease = isKnown ? null : this.claim(runId)
-    if (lease === null) throw new ToolError('store_unavailable', `the store has a run ${runId} already`)
+    const { store } = this.keeping
+    const isKnown = (): boolean => store.read(runId).length > 0
+    const lease = isKnown() ? null : this.claim(runId)
+    // Another worker may have begun it, and given it back, between the look and the claim.
+    const isTaken = lease !== null && isKnown()
+    if (isTaken) store.release(lease)
+    if (lease === null || isTaken) throw new ToolError('store_unavailable', `the store has a run ${runId} already`)
     return this.journalOf(lease, { and })
   }
 
@@ -134,6 +140,7 @@ export class RunKeeper {
     }
     const found = continueFrom(parts, entries, { runId, decide, journal: () => this.journalOf(lease, { isContinued: true }) })
     if (found.kind === 'failed') store.release(lease, 'lost')
+    if (found.kind === 'held') store.release(lease)
     if (found.kind === 'ended') {
       if (entries.at(-1)?.type !== 'end') store.append(lease, encodeEntry({ type: 'end', kind: found.status }))
       store.release(lease, found.status)
@@ -183,7 +190,9 @@ export function continueFrom<M>(
   for (const { id, effect } of machine.pendingEffects?.() ?? []) {
     if (!started.has(id) || mayRepeat(effect, parts.host)) continue
     const call = unknownCall(runId, id, effect)
-    const outcome = outcomeOf(call, decide(call))
+    const decision = decide(call)
+    if (decision === 'hold') return { kind: 'held', runId, call }
+    const outcome = outcomeOf(call, decision)
     if (outcome !== null) arrived.push({ id, outcome })
   }
   const state = { machine: machine.snapshot(), output, arrived, journal: journal() }

@@ -272,7 +272,7 @@ async function liveThrough(
     } else if (found.kind === 'unavailable') {
       throw found.error
     } else {
-      stuck = `it could not be recovered: ${found.reason}`
+      stuck = `it could not be recovered: ${found.kind === 'held' ? `it was held for the call of ${found.call.name}` : found.reason}`
       break
     }
   }

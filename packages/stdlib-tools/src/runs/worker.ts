@@ -37,8 +37,8 @@ export interface UnknownCall {
   readonly idempotencyKey: string
 }
 
-/** Make the call (again), give the script the error `unknown_outcome`, or the value that the call had. */
-export type UnknownDecision = 'retry' | 'fail' | { readonly done: unknown }
+/** Make the call (again), give the script the error `unknown_outcome`, the value that the call had, or leave the run for a later `recover`. */
+export type UnknownDecision = 'retry' | 'fail' | 'hold' | { readonly done: unknown }
 
 export const DEFAULT_LEASE_MS = 30_000
 
@@ -101,6 +101,7 @@ export function mayRepeat({ kind, args }: Effect, host: Host): boolean {
   if (kind === 'tool.call') {
     const name = args['host_capability'] ?? args['tool']
     const tool = typeof name === 'string' ? host.tool(name) : null
+    // With `verify` the executor asks the tool what became of the call.
     return tool !== null && tool.recovery !== 'once'
   }
   if (REPEATED.has(kind)) return true
@@ -118,14 +119,19 @@ export function unknownCall(runId: string, id: number, effect: Effect): UnknownC
     kind: effect.kind,
     name,
     args: effect.args,
-    idempotencyKey: typeof key === 'string' ? key : `${runId}:${id}`,
+    idempotencyKey: `${runId}:${typeof key === 'string' ? key : id}`,
   }
 }
 
 /** What a call is answered without being made; null when it is to be made. */
-export function outcomeOf(call: UnknownCall, decision: UnknownDecision): EffectOutcome | null {
+export function outcomeOf(call: UnknownCall, decision: Exclude<UnknownDecision, 'hold'>): EffectOutcome | null {
   if (decision === 'retry') return null
-  if (decision !== 'fail') return { ok: true, value: plainFromHost(decision.done) }
+  if (decision !== 'fail') {
+    // What is no decision must not become a call that was made.
+    if (typeof decision !== 'object' || decision === null || !('done' in decision))
+      throw new Error(`onUnknownOutcome gave ${JSON.stringify(decision)}; expected "retry", "fail", "hold" or { done: value }`)
+    return { ok: true, value: plainFromHost(decision.done) }
+  }
   const message = `the outcome of ${call.name} is unknown: its process ended after the call was begun`
   if (call.kind !== 'tool.call') return categorizedError('tool_error', message, 'unknown_outcome')
   return { ok: false, error: { kind: 'thrown', message, value: { name: 'ToolError', code: 'unknown_outcome', message } } }

@@ -2,7 +2,7 @@
 // limits and response formats of the parts stay theirs; whoever calls sees one tool that is at least as dangerous as each part.
 
 import type { SideEffect } from '@bridle/vm'
-import { DefinitionError, defineTool } from './define.js'
+import { DefinitionError, defineTool, isRepeatable } from './define.js'
 import type { Tool, ToolContext } from './define.js'
 import { invoke, limited, valueOf } from './invoke.js'
 import type { FindTool, Invocation } from './invoke.js'
@@ -51,7 +51,7 @@ export function composeTools(
 ): Tool {
   const [first] = parts
   const last = parts.at(-1)!
-  const repeatable = parts.every(({ recovery }) => recovery !== 'once')
+  const repeatable = parts.every(({ recovery }) => isRepeatable(recovery))
   return {
     ...copyOf(first, name, options.description ?? parts.map((part) => part.name).join(', then ')),
     output: last.output,

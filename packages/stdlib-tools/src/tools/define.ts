@@ -93,6 +93,19 @@ export function finish(value: unknown): Finished {
   return new Finished(value)
 }
 
+/**
+ * What became of a call whose process ended in the middle: `{ done: value }` with the value that it had, `not_done` to make it now, or
+ * `unknown`, and the script gets the error `unknown_outcome`.
+ */
+export type VerifyCall = (
+  idempotencyKey: string,
+  args: { readonly [key: string]: unknown },
+) => VerifiedCall | Promise<VerifiedCall>
+export type VerifiedCall = { readonly done: unknown } | 'not_done' | 'unknown'
+
+/** Whether a call that was begun and has no outcome may be made again: never by itself, without harm, or as `verify` finds. */
+export type Recovery = 'once' | 'safe' | 'idempotent' | { readonly verify: VerifyCall }
+
 /** What may be tried again, and when (05 §2.7); only failures that are worth it are, and only where that does no harm. */
 export interface RetryDefinition {
   readonly maxRetries?: number
@@ -137,7 +150,7 @@ export interface ToolDefinition<Input extends AnySchema = AnySchema, Output exte
   /** At least what the side effect implies; a tool can only call itself more dangerous. */
   readonly level?: SecurityLevel
   /** Whether doing the work twice does harm: `once` by default, `safe` for tools that only read. */
-  readonly recovery?: 'once' | 'safe' | 'idempotent'
+  readonly recovery?: Recovery
   readonly retry?: RetryDefinition
   /** Whether equal calls of a run may share a result, and how long. */
   readonly cacheable?: boolean | { readonly ttlMs: number }
@@ -174,7 +187,7 @@ export interface Tool {
   readonly aliases: readonly string[]
   readonly effects: readonly string[]
   readonly level: SecurityLevel
-  readonly recovery: 'once' | 'safe' | 'idempotent'
+  readonly recovery: Recovery
   readonly retry: RetryDefinition | null
   readonly cacheable: boolean | { readonly ttlMs: number }
   readonly drift: DriftReaction | null
@@ -231,7 +244,7 @@ export function defineTool<Input extends AnySchema = AnySchema, Output extends A
     aliases: definition.aliases ?? [],
     effects: definition.effects ?? [],
     level: levelOf(name, sideEffect, definition.level),
-    recovery: definition.recovery ?? (reads ? 'safe' : 'once'),
+    recovery: recoveryOf(name, definition.recovery) ?? (reads ? 'safe' : 'once'),
     retry: definition.retry ?? null,
     cacheable: definition.cacheable ?? false,
     drift: definition.drift ?? null,
@@ -240,6 +253,20 @@ export function defineTool<Input extends AnySchema = AnySchema, Output extends A
     prepare: (definition.prepare as Tool['prepare'] | undefined) ?? null,
     execute: definition.execute as (input: unknown, context: ToolContext) => unknown,
   }
+}
+
+/** Raises DefinitionError: a recovery that nobody understands must not be taken for one that allows a repetition. */
+function recoveryOf(name: string, given: unknown): Recovery | null {
+  if (given === undefined) return null
+  if (given === 'once' || given === 'safe' || given === 'idempotent') return given
+  const verify = typeof given === 'object' && given !== null ? (given as { readonly verify?: unknown }).verify : undefined
+  if (typeof verify === 'function') return { verify: verify as VerifyCall }
+  throw new DefinitionError(`the recovery of tool "${name}" is none of "once", "safe", "idempotent", { verify }`)
+}
+
+/** Whether a call may be made again without asking anybody. */
+export function isRepeatable(recovery: Recovery): boolean {
+  return recovery === 'safe' || recovery === 'idempotent'
 }
 
 function levelOf(name: string, sideEffect: SideEffect, given: SecurityLevel | undefined): SecurityLevel {

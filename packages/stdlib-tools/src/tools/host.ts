@@ -128,7 +128,8 @@ function entryOf(tool: Tool): Plain {
     executor: 'host_bridge',
     // Without `properties` a registry takes it for a dict of parameters, one of which is called `type`.
     parameters: (tool.input === null ? {} : { properties: {}, ...tool.input.json }) as Plain,
-    recovery: tool.recovery,
+    // A function stays with the host.
+    recovery: typeof tool.recovery === 'string' ? tool.recovery : 'once',
     // What is not said is `external`; only a tool without side effects is certain to have none.
     ...(tool.effects.length > 0 || tool.sideEffect === 'none' ? { effects: tool.effects } : {}),
     ...(tool.cacheable === false ? {} : { cacheable: tool.cacheable === true ? true : { ttl_ms: tool.cacheable.ttlMs } }),

@@ -4,7 +4,16 @@
 
 import type { SideEffect } from '@bridle/vm'
 import { defineTool } from './define.js'
-import type { CallToPrepare, Finished, PreparedCall, RetryDefinition, Tool, ToolContext, ToolExample } from './define.js'
+import type {
+  CallToPrepare,
+  Finished,
+  PreparedCall,
+  Recovery,
+  RetryDefinition,
+  Tool,
+  ToolContext,
+  ToolExample,
+} from './define.js'
 import { ToolError } from './errors.js'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, JsonSchema } from './schema.js'
@@ -18,7 +27,7 @@ export interface ToolManifest {
   readonly aliases?: readonly string[]
   readonly effects?: readonly string[]
   readonly sideEffect?: SideEffect
-  readonly recovery?: 'once' | 'safe' | 'idempotent'
+  readonly recovery?: Recovery
   readonly retry?: RetryDefinition
   readonly timeoutMs?: number
 }

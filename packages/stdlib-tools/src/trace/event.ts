@@ -12,7 +12,8 @@ import { sha256Hex } from '../hash.js'
 export const GENESIS = 'sha256:genesis'
 export const TRACE_FORMAT = 1
 
-export type TraceKind = 'run_start' | 'tool_call' | 'error' | 'run_end'
+/** `call_intent` comes before the effect of that number, where the trace is required. */
+export type TraceKind = 'run_start' | 'call_intent' | 'tool_call' | 'error' | 'run_end'
 
 /** JSON data, as it is in the file. */
 export type TraceJson = null | boolean | string | number | readonly TraceJson[] | { readonly [key: string]: TraceJson }

@@ -1,7 +1,8 @@
 // Turns what a machine tells (TraceRecord) into the events of one trace: redacted, large texts set aside, numbered, chained.
-// Recording never fails a call: a sink that throws is let go of, and the run is told once.
+// Recording never fails a call: a sink that throws is let go of, and the run is told once. Where the trace is required it is the other way
+// round: an effect is written down before it is performed (`call_intent`), and what cannot be written down does not happen.
 
-import type { MachineOptions, Plain, SpanMark, TraceRecord } from '@bridle/vm'
+import type { Effect, MachineOptions, Plain, SpanMark, TraceRecord } from '@bridle/vm'
 import { plainToJson } from '../journal-codec.js'
 import { GENESIS, TRACE_FORMAT, canonicalJson, hashOfEvent, sha256Text } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
@@ -25,6 +26,8 @@ export interface TraceSink {
 export interface TraceOptions {
   readonly sinks: readonly TraceSink[]
   readonly redact?: RedactOptions
+  /** Nothing happens that the sinks do not keep: the run ends with `store_unavailable` when one of them fails. */
+  readonly required?: boolean
 }
 
 export interface TracedRun {
@@ -53,6 +56,9 @@ export class TraceRecorder {
   private readonly texts = new Map<unknown, string>()
   private timestamp = { ms: NaN, text: '' }
   private policy = { text: '', hash: '' }
+  readonly isRequired: boolean
+  /** Called once, when a required trace can no longer be kept. */
+  onLost: () => void = () => {}
   /** What the first failing sink threw. */
   failure: unknown = null
 
@@ -62,6 +68,7 @@ export class TraceRecorder {
     this.run = run
     this.docHash = sha256Text(run.source)
     this.sinks = options.sinks
+    this.isRequired = options.required === true
     const last = run.resumed ? (options.sinks.map((sink) => sink.last?.() ?? null).find((each) => each !== null) ?? null) : null
     if (last !== null) {
       this.seq = last.seq
@@ -89,6 +96,19 @@ export class TraceRecorder {
       if (headers !== null) return headers
     }
     return null
+  }
+
+  /** Whether a required trace has kept everything so far. */
+  get isLost(): boolean {
+    return this.isRequired && this.failure !== null
+  }
+
+  /** Writes down what is about to happen; false when that cannot be kept. */
+  intend(effect: Effect, id: number): boolean {
+    if (this.isLost) return false
+    const args = this.part(this.redactor.clean(jsonOf(effect.args), []))
+    this.append('call_intent', { inputs_hash: args.hash, details: { args: this.inline(args), effect: id, kind: effect.kind } })
+    return !this.isLost
   }
 
   /** One call, at the moment the script learns its outcome. */
@@ -199,8 +219,10 @@ export class TraceRecorder {
       try {
         use(sink)
       } catch (cause) {
+        const isFirst = this.failure === null
         this.failure ??= cause
         this.sinks = this.sinks.filter((other) => other !== sink)
+        if (isFirst && this.isRequired) this.onLost()
       }
     }
   }

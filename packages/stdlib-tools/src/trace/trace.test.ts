@@ -15,6 +15,7 @@ import { GENESIS, canonicalJson, hashOfEvent, verifyTrace } from './event.js'
 import type { TraceEvent, TraceJson } from './event.js'
 import { buildGraph } from './graph.js'
 import { MemoryTrace } from './recorder.js'
+import type { TraceSink } from './recorder.js'
 import { approvalProvider } from '../policy/approval.js'
 import { Redactor } from './redact.js'
 
@@ -572,4 +573,55 @@ test('without tracing nothing is told', async () => {
   const runtime = createRuntime({ providers: [{ kinds: ['store.op'], perform: () => answered(null) }] })
   const result = await runtime.start(runtime.compile('println(sha256("a") != "")')).result
   expect(result.output).toBe('true\n')
+})
+
+describe('a trace that is required', () => {
+  /** Keeps so many events, and then nothing. */
+  function failingAfter(events: number) {
+    const kept: TraceEvent[] = []
+    const sink: TraceSink = {
+      append(event) {
+        if (kept.length >= events) throw new Error('the disk is full')
+        kept.push(event)
+      },
+    }
+    return { sink, kept }
+  }
+  const source =
+    'import { tool_call } from "std/tools"\ntool_call("pay", {n: 1})\ntry { tool_call("pay", {n: 2}) } catch (e) { println(e) }\nprintln("on")'
+
+  test('comes before what happens, and its chain verifies', async () => {
+    const trace = new MemoryTrace()
+    const pay = defineTool({ name: 'pay', execute: () => void trace.events.at(-1)!.kind })
+    const runtime = createRuntime({ tools: [pay] })
+    await runtime.start(runtime.compile(source), { tracing: { sinks: [trace], required: true } }).result
+    expect(trace.events.map(({ kind }) => kind)).toEqual([
+      'run_start',
+      'call_intent',
+      'tool_call',
+      'call_intent',
+      'tool_call',
+      'run_end',
+    ])
+    expect(verifyTrace(trace.events)).toMatchObject({ ok: true, complete: true })
+  })
+
+  // run_start, intent, call, intent, call, run_end: what cannot be kept does not happen.
+  test.each([
+    [0, 0],
+    [1, 0],
+    [2, 1],
+    [3, 1],
+    [4, 2],
+  ])('with room for %d events, %d calls are made and the run ends with an error', async (room, made) => {
+    let calls = 0
+    const { sink } = failingAfter(room)
+    const runtime = createRuntime({ tools: [defineTool({ name: 'pay', execute: () => void calls++ })] })
+    const run = runtime.start(runtime.compile(source), { tracing: { sinks: [sink], required: true } })
+    await expect(run.result).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('the disk is full'),
+    })
+    expect(calls).toBe(made)
+  })
 })

@@ -14,6 +14,7 @@
 //   ctx.throw / runtime / type …   raise a fault
 // A fault that leaves a called function unwinds through the frame, unless the frame has `onFault`.
 
+import type { RunBranch } from './branches.js'
 import type { RequestDefaults } from './request-defaults.js'
 import type { Loop } from './lists-callbacks.js'
 import type { ResultCache } from './tool-cache.js'
@@ -167,6 +168,8 @@ export interface MachineAccess {
   readonly hasOtherHostTools: boolean
   /** Whether a person may send messages to agent loops while they work. */
   readonly hasInbox: boolean
+  /** Where the run was gone on with from a snapshot, oldest first. */
+  readonly branches: readonly RunBranch[]
   /** What may answer in place of people. */
   readonly standIns: StandIns
   /** Who is told where pieces of work begin and end; null when nobody is. */

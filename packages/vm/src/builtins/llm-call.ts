@@ -25,7 +25,7 @@ import { PROVIDERS, cacheSavings, costOf, projectedCost, tokenPrices } from './l
 import type { ProviderRow } from './llm-providers.js'
 import { llmState } from './llm-state.js'
 import type { LlmResponse } from './llm-state.js'
-import { codeOfCategory } from './tool-errors.js'
+import { codeOfCategory, isInterruption } from './tool-errors.js'
 import { expectsData, extractData, judge, nudgeText } from './llm-structured.js'
 import type { Judged } from './llm-structured.js'
 import { readCallArguments } from './model-arguments.js'
@@ -207,9 +207,7 @@ function reserve(ctx: Context, request: LlmRequest, isMade: boolean): Reserved |
     : { tokens: 0, usd: 0, outputTokens: request.maxTokens, counters: [] }
   if (reservation instanceof Fault) return reservation
   const isBounded = state.ceiling !== null || request.budget !== null
-  const sessionUsd = isBounded
-    ? projectedCost(request.provider, request.model, estimateInput(request), request.maxTokens)
-    : 0
+  const sessionUsd = isBounded ? projectedCost(request.provider, request.model, estimateInput(request), request.maxTokens) : 0
   state.reserved += sessionUsd
   return { reservation, inputTokens, prices, sessionUsd }
 }
@@ -224,7 +222,8 @@ function settle(ctx: Context, request: LlmRequest, reserved: Reserved, outcome: 
   const { reservation, inputTokens, prices } = reserved
   if (reservation.counters.length === 0) return null
   if (outcome.kind === 'failure') {
-    if (!MAY_HAVE_WORKED.has(outcome.failure.category)) settleModelCall(ctx, reservation, { tokens: 0, usd: 0 })
+    const { category, wasStopped = false } = outcome.failure
+    if (!wasStopped && !MAY_HAVE_WORKED.has(category)) settleModelCall(ctx, reservation, { tokens: 0, usd: 0 })
     return null
   }
   const { response } = outcome
@@ -324,7 +323,8 @@ function failureOfFault(fault: Fault): LlmFailure {
     return failureOf(message === null ? display(value) : display(message), category === null ? undefined : display(category))
   }
   const message = value === null ? fault.message : display(value)
-  return { ...failureOf(message, fault.category ?? undefined), isRuntime: fault.kind === 'runtime' }
+  const failure = { ...failureOf(message, fault.category ?? undefined), isRuntime: fault.kind === 'runtime' }
+  return isInterruption(fault) ? { ...failure, wasStopped: true } : failure
 }
 
 function providerRequest(request: LlmRequest): { [key: string]: Plain } {

@@ -11,6 +11,8 @@ export interface LlmFailure {
   readonly message: string
   /** Raised by the runtime rather than by a service: scripts then read `Runtime error: ` before the message. */
   readonly isRuntime?: boolean
+  /** The caller stopped waiting; the service may have worked all the same. */
+  readonly wasStopped?: boolean
   /** Fields beyond the common ones (budget rejections). */
   readonly more?: Readonly<Record<string, Value>>
 }

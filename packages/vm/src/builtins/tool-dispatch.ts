@@ -3,6 +3,7 @@
 // journal, approval and the outside executors are the driver's, reached by the effect `tool.call` (effects/tool-records.ts).
 // Scripts reach it through `std/tools`: tool_call throws a ToolError dict, tool_try gives a Result.
 
+import { TOOL_CALLS, keyOfCall } from './branches.js'
 import { builtin, family, frame } from './builtin.js'
 import { chargeArguments } from './charging.js'
 import { admitByCircuit, reportToCircuit } from './circuit.js'
@@ -62,7 +63,7 @@ import type { Fault } from '../interpreter/fault.js'
 import type { Value } from '../values/value.js'
 
 /** Call ids count per machine, so that a replay gives the same ones. */
-const toolCalls = family<{ made: number }>('tool_calls', () => ({ made: 0 }))
+const toolCalls = family<{ made: number }>(TOOL_CALLS, () => ({ made: 0 }))
 
 /** Field of a task inside a call that may be tried again: [attempt, attempts at most]. */
 const ATTEMPTS = 'tool.attempts'
@@ -318,7 +319,13 @@ function attemptLimit(state: DispatchState, entry: HarnDict): number | null {
   return own === null || granted === null ? (own ?? granted) : Math.min(own, granted)
 }
 
-function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_bridge' | 'mcp_server', args: Plain): Effect {
+function outsideCall(
+  ctx: Context,
+  state: DispatchState,
+  entry: HarnDict,
+  executor: 'host_bridge' | 'mcp_server',
+  args: Plain,
+): Effect {
   return {
     kind: 'tool.call',
     args: {
@@ -332,7 +339,7 @@ function outsideCall(state: DispatchState, entry: HarnDict, executor: 'host_brid
       call_id: state.callId,
       attempt: state.attempt,
       max_attempts: policyUnderGrants(state, retryPolicy(entry, state.options)).maxRetries + 1,
-      idempotency_key: state.callId,
+      idempotency_key: keyOfCall(ctx, state.callId),
       arg_hash: state.argHash,
       timeout_ms: attemptLimit(state, entry),
       ...(state.stream === true ? { stream: { op: 'open' } } : {}),
@@ -392,7 +399,7 @@ function attempt(ctx: Context, state: DispatchState): Result {
       const blocked = server === null ? null : egressRefusal(ctx, 'mcp_connect', server)
       if (blocked !== null) return refuseWith(ctx, state, 'egress_blocked', display(blocked.get('message')!), blocked)
       identify(ctx, state, args)
-      return ctx.request(outsideCall(state, entry, executor, toPlain(args)))
+      return ctx.request(outsideCall(ctx, state, entry, executor, toPlain(args)))
     }
     default:
       return refuseWith(ctx, state, 'not_registered', `Tool '${state.name}' declares unknown executor ${debugQuoted(executor)}`)
@@ -419,9 +426,7 @@ function runStandard(ctx: Context, state: DispatchState, args: HarnDict): Result
   const area = `${state.name.split('.')[0]!}.*`
   for (const { scope, grant, id } of state.applied) {
     if (scope !== 'alias' && scope !== 'tool') continue
-    const kept = Object.fromEntries(
-      Object.entries(grant).filter(([key]) => WITHIN.has(key)),
-    )
+    const kept = Object.fromEntries(Object.entries(grant).filter(([key]) => WITHIN.has(key)))
     if (Object.keys(kept).length === 0) continue
     // Budgets count by the grant that they are of, over all calls of the alias.
     pushScope(ctx, 'grants', HarnDict.of({ id, grants: HarnDict.of({ [area]: fromPlain(kept as Plain) }) }))
@@ -488,7 +493,9 @@ function accept(ctx: Context, state: DispatchState, given: Value): Result {
   if (state.stream === true) {
     const executor = executorOf(entry)
     const opened = openedStream(ctx, state.callId, given, () =>
-      executor === 'host_bridge' || executor === 'mcp_server' ? outsideCall(state, entry, executor, toPlain(state.args)) : null,
+      executor === 'host_bridge' || executor === 'mcp_server'
+        ? outsideCall(ctx, state, entry, executor, toPlain(state.args))
+        : null,
     )
     if (opened.kind === 'chunks') {
       endAttempt(ctx, state)
@@ -901,7 +908,7 @@ export const toolDispatchFamily: BuiltinFamily = {
           call_id: callId,
           attempt,
           max_attempts: most,
-          idempotency_key: `${ctx.machine.runId ?? 'run'}:${callId}`,
+          idempotency_key: `${ctx.machine.runId ?? 'run'}:${keyOfCall(ctx, callId)}`,
           session_id: fields.get('agent_session_id') ?? null,
           process_id: fields.get('worker_id') ?? null,
           payload: null,

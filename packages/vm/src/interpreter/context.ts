@@ -33,6 +33,7 @@ import type {
   TaskFacts,
   TaskOutcome,
 } from '../builtins/builtin.js'
+import type { RunBranch } from '../builtins/branches.js'
 import type { GrantCeiling } from '../builtins/grants.js'
 import type { RequestDefaults } from '../builtins/request-defaults.js'
 import type { ResultCache } from '../builtins/tool-cache.js'
@@ -61,6 +62,7 @@ export type Action =
   | { readonly kind: 'pull'; readonly source: HarnIter | HarnGenerator }
 
 const NO_DEFAULTS: RequestDefaults = {}
+const NO_BRANCHES: readonly RunBranch[] = []
 const CALL: Action = { kind: 'call' }
 const AGAIN: Action = { kind: 'again' }
 
@@ -305,6 +307,10 @@ export class MachineContext implements Context, MachineAccess {
 
   get hasInbox(): boolean {
     return this.m.options.hasInbox === true
+  }
+
+  get branches(): readonly RunBranch[] {
+    return this.m.options.branches ?? NO_BRANCHES
   }
 
   get standIns(): StandIns {

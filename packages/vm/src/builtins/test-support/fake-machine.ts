@@ -246,6 +246,7 @@ function makeContext(
       hasOtherHostTools: true,
       hasInbox: false,
       standIns: 'none',
+      branches: [],
       traced: null,
       spans: null,
       reported: null,
