@@ -74,6 +74,7 @@ async function resumeRecording(file: string, options: ResumeFlags): Promise<numb
       )
       if (found.kind === 'resumed') return found.run
       if (found.kind === 'failed') throw new CommandError(`${file} cannot be gone on with: ${found.reason}`, { file })
+      if (found.kind === 'held') throw new CommandError(`the run of ${file} is held for the call of ${found.call.name}`, { file })
       throw new CommandError(`the run of ${file} has ended (${found.status}); there is nothing to go on with`, { file })
     },
     json: options.json === true,
