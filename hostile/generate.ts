@@ -46,7 +46,7 @@ export class Generator {
     const values = Array.from({ length: count }, (_, at) => maker.value(parameterType(def, at)))
     const receiver = def.receiver === null ? '' : `(${maker.value(def.receiver)}).`
     const call = `${receiver}${def.name}(${values.join(', ')})`
-    const source = `${maker.prelude}let r = try { ${call} } catch (e) { "caught \${e}" }\nprintln(type_of(r))\nreturn type_of(r) == "string" ? r : nil\n`
+    const source = `${maker.prelude}let r = try { ${call} } catch (e) { "caught \${e}" }\nprintln(type_of(r))\nreturn r\n`
     return { index, name: def.receiver === null ? def.name : `${def.receiver}.${def.name}`, source }
   }
 

@@ -24,16 +24,10 @@ const SPECIAL: Readonly<Record<string, string>> = {
   path: '"x"',
 }
 
-/** These ask the host about the servers that it declared itself, and connect to none. */
-const OWN_SERVERS = new Set(['mcp_registry_status', 'mcp_server_card'])
-
 const { registry } = createRuntime()
 const callable = [...registry.builtins.values()].filter(
   ({ name, effects }) =>
-    !name.startsWith('__') &&
-    !OWN_SERVERS.has(name) &&
-    effects !== 'pure' &&
-    effects.some((kind) => kind in EFFECTS && !FREE.test(kind)),
+    !name.startsWith('__') && effects !== 'pure' && effects.some((kind) => kind in EFFECTS && !FREE.test(kind)),
 )
 
 function argumentsOf(signature: string, arity: number): string {

@@ -499,8 +499,6 @@ const statusFrame = frame<StatusState>({
       }),
     )
   },
-  // A host that declares no servers (or none at all) has an empty registry.
-  onFault: () => new HarnList([]),
 })
 
 const mcpRegistryStatus = builtin(
@@ -560,7 +558,6 @@ const cardFrame = frame<CardState>({
       }
     }
   },
-  onFault: (ctx, state, fault) => (state.stage === 'name' ? unknownServer(ctx, state.target) : ctx.fail(fault)),
 })
 
 function unknownServer(ctx: Context, name: string): Result {

@@ -36,6 +36,7 @@ const SAMPLES: { readonly [Kind in EffectKind]: readonly Sample[] } = {
     { args: { op: 'open', name: 'a', spec: STDIO }, powers: ['process.exec'] },
     { args: { op: 'open', name: 'a', spec: { transport: 'http', url: at('mcp') } }, powers: ['http.request'] },
     { args: { op: 'close', client: 1 } },
+    { args: { op: 'status' } },
   ],
   'mcp.request': [
     {

@@ -287,7 +287,11 @@ function ofServer(args: Args, what: string, given: Args, isCall: boolean): reado
   return [named, asked, connected, ...behindSpec(args['spec'])]
 }
 
-export const connectsServer: UsesOf = (args) => (args['op'] === 'open' ? ofServer(args, 'connect', {}, false) : [])
+/** Ending or asking about a connection takes nothing more than opening it did; the list of servers tells what the host declared. */
+export const connectsServer: UsesOf = (args) => {
+  if (args['op'] === 'status') return [{ tool: 'mcp.status', args: {}, isCall: false }]
+  return args['op'] === 'open' ? ofServer(args, 'connect', {}, false) : []
+}
 
 /** Requests that list what there is; they carry nothing of a script's and say nothing that a call would not. */
 const LISTS: ReadonlySet<string> = new Set(['ping', 'tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
