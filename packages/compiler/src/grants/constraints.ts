@@ -289,6 +289,8 @@ function checkConstraint(key: string, allowed: GrantValue, args: GrantArguments,
     }
     case 'limit': {
       const value = args[key]
+      const why = tool.unknown?.[key]
+      if (why !== undefined) return broken(undefined, `argument '${key}' cannot be judged: ${why}`)
       if (value === undefined || value === null) return null
       if (typeof value !== 'number' && typeof value !== 'bigint') return broken(value, `${key} ${shown(value)} is not a number`)
       return value > (allowed as number) ? broken(value, `${key} ${String(value)} exceeds allowed ${String(allowed)}`) : null

@@ -60,7 +60,7 @@ function modelFetch({ env = {}, llm = {} }: NodeProviderOptions, policy: Network
   return (input, init) => (origins.has(originOf(String(input)) ?? '') ? placed(input, init) : guarded(input, init))
 }
 
-/** Variables by which a host says where a model is. KEEP WITH: PROVIDERS of the vm (a test compares them). */
+/** Variables by which a host says where a model is. KEEP WITH: PROVIDERS of the vm (providers.test.ts compares them). */
 export const MODEL_PLACES: readonly string[] = [
   'AZURE_OPENAI_ENDPOINT',
   'BEDROCK_BASE_URL',

@@ -275,4 +275,25 @@ describe('from a script', () => {
     await runtime.run('exec("sleep", "9")', { effects: 'off' })
     expect(asked).toEqual([500])
   })
+
+  test.each([
+    ['http_get("https://a.test/")', 'http.request'],
+    ['http_request("POST", "https://a.test/", {body: "x"})', 'http.request'],
+    ['http_download("https://a.test/", "f")', 'http.request'],
+    ['http_stream_open("https://a.test/")', 'net.stream'],
+    ['websocket_connect("wss://a.test/")', 'net.stream'],
+  ])('%s takes the least limit of time where the script says none', async (call, kind) => {
+    const asked: Plain[] = []
+    const provider: Provider = {
+      kinds: ['http.request', 'net.stream', 'fs.write', 'process.info'],
+      perform: (effect) => {
+        if (effect.kind === kind) asked.push(effect.args['timeoutMs'] ?? null)
+        return { ok: true, value: null }
+      },
+    }
+    const toolGrants = { http: { timeout_ms: 500 }, '*': { timeout_ms: 700 } }
+    const runtime = createRuntime({ grants: ['*'], toolGrants, providers: [provider] })
+    const value = await runtime.run(`return try { ${call} } catch (e) { e?.message ?? e }`, { effects: 'off' })
+    expect([value, asked[0]]).toEqual([value, 500])
+  })
 })

@@ -322,11 +322,6 @@ describe('a key goes where the host has bound it', () => {
     const output = await run(ask('openai'), KEYS, [{ status: 400, body: { error: { message: 'x'.repeat(100_000) } } }])
     expect(output.length).toBeLessThan(3000)
   })
-
-  test('options that a provider takes as they are do not change the model', async () => {
-    await run(ask('openai', ', openai: {model: "dear", seed: 4}'), KEYS, [ok])
-    expect(seen[0]!.body).toMatchObject({ model: 'm', seed: 4 })
-  })
 })
 
 describe('a prompt goes where the script says or nowhere', () => {
@@ -360,4 +355,74 @@ describe('a prompt goes where the script says or nowhere', () => {
   ])('%s', async (options, expected) => {
     expect(await asked(options)).toContain(expected)
   })
+})
+
+describe('options of a provider', () => {
+  const ANSWER = { status: 200, body: { choices: [{ message: { content: 'ok' } }] } }
+  const ask = (more: string, provider = 'openai', model = 'gpt-4o'): string =>
+    `println(try { llm_call("hi", nil, {provider: "${provider}", model: "${model}", max_tokens: 5, ${more}}).text } catch (e) { e?.message ?? e })`
+
+  test.each([
+    ['openai', '{max_tokens: 99999}', 'openai.max_tokens'],
+    ['openai', '{max_completion_tokens: 99999}', 'openai.max_completion_tokens'],
+    ['openai', '{model: "gpt-dear"}', 'openai.model'],
+    ['openai', '{models: ["gpt-dear"]}', 'openai.models'],
+    ['openai', '{temperature: 2}', 'openai.temperature'],
+    ['openai', '{tools: []}', 'openai.tools'],
+    ['openai', '{messages: []}', 'openai.messages'],
+    ['openai', '{n: 100}', 'openai.n'],
+    ['ollama', '{options: {num_predict: 99999}}', 'ollama.options.num_predict'],
+    ['gemini', '{generationConfig: {maxOutputTokens: 99999}}', 'gemini.generationConfig.maxOutputTokens'],
+    ['gemini', '{generation_config: {max_output_tokens: 9}}', 'gemini.generation_config.max_output_tokens'],
+  ])('%s: %s replaces nothing that was judged', async (provider, own, path) => {
+    const output = await run(ask(`${provider}: ${own}`, provider, 'm'), { OPENAI_API_KEY: 'k', GEMINI_API_KEY: 'k' }, [ANSWER])
+    expect(output).toContain(`option ${path} `)
+    expect(seen).toEqual([])
+  })
+
+  test('others go along, also beside what the call says', async () => {
+    await run(ask('openai: {user: "ada", seed: 4}'), { OPENAI_API_KEY: 'k' }, [ANSWER])
+    expect(seen[0]!.body).toMatchObject({ user: 'ada', seed: 4, max_tokens: 5 })
+    await run(ask('ollama: {options: {num_ctx: 64}}', 'ollama', 'm'), { OLLAMA_HOST: base }, [ANSWER])
+    expect(seen[0]!.body).toMatchObject({ options: { num_ctx: 64, num_predict: 5 } })
+  })
+
+  test.each([
+    ['', 'openai: {odd_option: 1}', { model: 'gpt-4o' }, 'odd_option'],
+    ['', 'openai: {odd_option: 1}', { max_tokens: 9 }, 'odd_option'],
+    ['provider_register("openai", {chat_endpoint: "/v2/other"})\n', '', { model: 'gpt-4o' }, 'endpoint'],
+  ])('%s%s: what may change a judged value is refused where a grant constrains it', async (before, own, grant, reason) => {
+    seen = []
+    answers = [ANSWER]
+    const toServer: typeof fetch = (input, init) => fetch(String(input).replace(/^https:\/\/[^/]+/, base), init)
+    const env = { OPENAI_API_KEY: 'k' }
+    const providers = [llmProvider({ env, fetch: toServer }), memoryProcess({ env })]
+    const runtime = createRuntime({ providers, grants: ['*'], toolGrants: { 'llm.chat': grant } })
+    const { output } = await runtime.start(runtime.compile(before + ask(own))).result
+    expect(output).toContain(reason)
+    expect(seen).toEqual([])
+    expect((await runtime.start(runtime.compile(ask(''))).result).output).toBe('ok\n')
+  })
+
+  test('an address with a query takes no path of ours', async () => {
+    const source = `provider_register("openai", {base_url: "https://api.openai.com/v1/other?"})\n${ask('')}`
+    expect(await run(source, { OPENAI_API_KEY: 'k' }, [ANSWER])).toContain('base URL')
+    expect(seen).toEqual([])
+  })
+})
+
+test('the limit of a grant is the usual number of tokens', async () => {
+  seen = []
+  answers = [{ status: 200, body: { choices: [{ message: { content: 'ok' } }] } }]
+  const env = { OPENAI_API_KEY: 'k' }
+  const toServer: typeof fetch = (input, init) => fetch(String(input).replace(/^https:\/\/[^/]+/, base), init)
+  const providers = [llmProvider({ env, fetch: toServer }), memoryProcess({ env })]
+  const runtime = createRuntime({ providers, grants: ['*'], toolGrants: { llm: { max_tokens: 70 } } })
+  expect(await runtime.run('return llm_call("hi", nil, {provider: "openai", model: "gpt-4o"}).text', { effects: 'off' })).toBe(
+    'ok',
+  )
+  expect(seen[0]!.body).toMatchObject({ max_tokens: 70 })
+  const more =
+    'return try { llm_call("hi", nil, {provider: "openai", model: "gpt-4o", max_tokens: 71}) } catch (e) { e?.message ?? e }'
+  expect(await runtime.run(more, { effects: 'off' })).toContain('max_tokens 71 exceeds allowed 70')
 })

@@ -10,7 +10,7 @@
 // Formats: docs.anthropic.com/en/api/messages, platform.openai.com/docs/api-reference/chat,
 // github.com/ollama/ollama/blob/main/docs/api.md, ai.google.dev/api/generate-content.
 
-import { lookup } from '@bridle/vm'
+import { lookup, modelOptionsProblem, withModelOptions } from '@bridle/vm'
 import type { Effect, EffectOutcome, Plain } from '@bridle/vm'
 import { timerMs } from '../clock.js'
 import { answered, messageOf, thrownError } from './provider.js'
@@ -106,11 +106,12 @@ async function perform(options: LlmProviderOptions, effect: Effect, call: Effect
   const asked = askedOf(args)
   const endpoint = text(config['chat_endpoint']) ?? text(args['chat_endpoint']) ?? ''
   const url = `${base.replace(/\/$/, '')}${wire.path(asked, endpoint)}`
-  const body = wire.body(asked)
+  const own = record(asked.settings['overrides'])
+  const problem = modelOptionsProblem(provider, own)
+  if (problem !== null) return thrownError(problem)
   return await send(
     url,
-    // Which model answers was judged; options that a provider takes as they are do not change it.
-    { ...body, ...record(asked.settings['overrides']), ...('model' in body ? { model: body['model'] } : {}) },
+    withModelOptions(wire.body(asked), own),
     timeoutOf(service.timeoutMs ?? options.timeoutMs, asked),
     (answer) => answered(wire.answer(answer) as Plain),
   )
@@ -145,6 +146,7 @@ function placeOf(options: LlmProviderOptions, args: Json): Place | string {
   }
   const origin = originOf(base)
   if (origin === null) return `provider '${provider}' has the base URL '${base}', which is no http or https address`
+  if (/[?#]/.test(base)) return `provider '${provider}' has the base URL '${base}'; it must have no query and no fragment`
   const configured = options.services?.[provider]?.baseUrl
   if (own !== null && configured !== undefined && originOf(configured) !== origin)
     return `provider '${provider}' is at ${originOf(configured) ?? configured} by the host's word; the script asks for ${origin}`

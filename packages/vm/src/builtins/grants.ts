@@ -362,6 +362,13 @@ export function smallestLimit(applied: readonly AppliedGrant[], key: string): nu
   return limits.length === 0 ? null : Math.min(...limits)
 }
 
+/** What grants allow of an argument where the script says nothing about it: its usual value goes no higher. Infinite without a limit. */
+export function limitOfGrants(ctx: Context, tool: string, key: string): number {
+  if (!isGuarded(ctx)) return Infinity
+  const applied = grantsFor(ctx, { named: namedOnly(tool), own: [] }, 'implied')
+  return (typeof applied === 'string' ? null : smallestLimit(applied, key)) ?? Infinity
+}
+
 // ----------------------------------------------------------------------------------------------------- effects of builtins
 
 export interface EffectAsCall {

@@ -86,7 +86,8 @@ export function planRequest(
   method: string,
   url: string,
   options: HarnDict,
-  defaults: RequestDefaults['http'] = {},
+  /** `mostMs`: what grants allow. */
+  defaults: NonNullable<RequestDefaults['http']> & { readonly mostMs?: number } = {},
 ): RequestPlan | string {
   if (!METHOD.test(method)) return `http: invalid method '${method}': invalid HTTP method`
   if (!isHttpUrl(url)) return `http: URL must start with http:// or https://, got '${url}'`
@@ -106,7 +107,9 @@ export function planRequest(
     headers: Object.fromEntries(headers),
     body: body === null ? null : body instanceof HarnBytes ? body.data : display(body),
     parts,
-    timeoutMs: number(options, 'total_timeout_ms', 'timeout_ms', 'timeout') ?? defaults.timeoutMs ?? 30_000,
+    timeoutMs:
+      number(options, 'total_timeout_ms', 'timeout_ms', 'timeout') ??
+      Math.min(defaults.timeoutMs ?? 30_000, defaults.mostMs ?? Infinity),
     connectTimeoutMs: number(options, 'connect_timeout_ms'),
     readTimeoutMs: number(options, 'read_timeout_ms'),
     retries: Math.trunc(number(retries, 'max') ?? number(options, 'retries') ?? 0),

@@ -3,6 +3,7 @@
 import { builtin } from './builtin.js'
 import type { BuiltinDef, Context, Result } from './builtin.js'
 import { Again, asker, refusal } from './fs-ask.js'
+import { limitOfGrants } from './grants.js'
 import { policyFromConfig, policyFromEnvironment, policyValue } from './http-egress.js'
 import { exchange, exchangeFrame } from './http-exchange.js'
 import type { Purpose } from './http-exchange.js'
@@ -48,7 +49,10 @@ function request(
     // As a whole: headers of the call replace those of the session.
     merged = base.merged(options)
   }
-  const plan = planRequest(method, url, merged, ctx.machine.requestDefaults.http)
+  const plan = planRequest(method, url, merged, {
+    ...ctx.machine.requestDefaults.http,
+    mostMs: limitOfGrants(ctx, `http.${method.toLowerCase()}`, 'timeout_ms'),
+  })
   return typeof plan === 'string' ? ctx.throw(plan) : exchange(ctx, surface, plan, purpose)
 }
 

@@ -19,7 +19,7 @@ import { answerMocked, blocksOf, isMocked } from './llm-mock.js'
 import type { MockOutcome } from './llm-mock.js'
 import { CALL_DEFAULTS, readRequest, resolvePlace } from './llm-options.js'
 import type { Defaults, LlmEnvironment, LlmRequest } from './llm-options.js'
-import { faultOfEffect, isGuarded, reserveModelCall, settleModelCall } from './grants.js'
+import { faultOfEffect, isGuarded, limitOfGrants, reserveModelCall, settleModelCall } from './grants.js'
 import type { Reservation } from './grants.js'
 import { PROVIDERS, cacheSavings, costOf, projectedCost, tokenPrices } from './llm-providers.js'
 import type { ProviderRow } from './llm-providers.js'
@@ -68,6 +68,7 @@ export function* readEnvironment(options: HarnDict): Script<LlmEnvironment> {
     localBaseUrl: providerOpen ? yield* optionalEnvironment('LOCAL_LLM_BASE_URL') : null,
     anthropicKey: providerOpen && modelOpen ? yield* isVariableSet('ANTHROPIC_API_KEY') : false,
     experiment: options.has('structural_experiment') ? null : yield* optionalEnvironment('HARN_STRUCTURAL_EXPERIMENT'),
+    mostTokens: yield* here((ctx) => limitOfGrants(ctx, 'llm.chat', 'max_tokens')),
     retries: yield* here((ctx) => ctx.machine.requestDefaults.modelRetries ?? {}),
   }
 }

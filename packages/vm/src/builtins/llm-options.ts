@@ -20,9 +20,11 @@ import { applyToolSearch, readToolSearch, toolEntries, toolName } from './llm-to
 import { failRuntime, failWith } from './scripted.js'
 import type { LlmState } from './llm-state.js'
 import type { ToolSearch } from './llm-tools.js'
+import { modelOptionsProblem } from '../effects/model-options.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
+import { toPlain } from '../values/plain.js'
 import { HarnDuration, HarnFloat } from '../values/scalars.js'
 import { isInt, isTruthy, typeName } from '../values/value.js'
 import type { Value } from '../values/value.js'
@@ -76,6 +78,8 @@ export interface LlmEnvironment {
   readonly localBaseUrl: string | null
   readonly anthropicKey: boolean
   readonly experiment: string | null
+  /** What grants allow an answer; infinite without such a grant. */
+  readonly mostTokens: number
   /** How often the host says that calls are repeated, by provider. */
   readonly retries: { readonly [provider: string]: number }
 }
@@ -427,7 +431,11 @@ export function readRequest(
     if (value !== null) settings.set(key, value instanceof HarnDuration ? Math.trunc(Number(value.ms) / 1000) : value)
   }
   const own = option(options, place.provider)
-  if (own instanceof HarnDict) settings.set('overrides', own)
+  if (own instanceof HarnDict) {
+    const problem = modelOptionsProblem(place.provider, toPlain(own) as { readonly [name: string]: unknown })
+    if (problem !== null) failWith(problem)
+    settings.set('overrides', own)
+  }
   const nudge = option(options, 'schema_retry_nudge')
   const validation = option(options, 'output_validation')
   readRoutePolicy(option(options, 'route_policy'))
@@ -440,7 +448,7 @@ export function readRequest(
     toolNames: names,
     toolFormat,
     toolChoice: option(options, 'tool_choice'),
-    maxTokens: intOption(options, 'max_tokens', DEFAULT_MAX_TOKENS),
+    maxTokens: intOption(options, 'max_tokens', Math.min(DEFAULT_MAX_TOKENS, env.mostTokens)),
     settings,
     outputKind: output.kind,
     schema: output.schema,

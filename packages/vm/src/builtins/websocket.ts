@@ -7,6 +7,7 @@ import { builtin } from './builtin.js'
 import type { Context, Result } from './builtin.js'
 import { decodeBase64, encodeBase64 } from './codecs-alphabets.js'
 import { decodeUtf8 } from './bytes.js'
+import { limitOfGrants } from './grants.js'
 import { checkEgress } from './http-egress.js'
 import { dictOf } from './http-response.js'
 import { firstHandleProblem, handleId, handleProblem, nextHandle } from './http-state.js'
@@ -135,13 +136,14 @@ function limitsOf(options: HarnDict): { readonly maxMessages: number; readonly m
 function* connectRemote(address: string, options: HarnDict): Script {
   const limits = limitsOf(options)
   const wanted = options.get('timeout_ms') ?? options.get('timeout') ?? null
+  const most = yield* here((ctx) => limitOfGrants(ctx, 'http.stream', 'timeout_ms'))
   const answer = yield* ask({
     kind: 'net.stream',
     args: {
       op: 'ws_connect',
       url: address,
       headers: ownHeaders(options),
-      timeoutMs: millisOf(wanted) ?? DEFAULT_WAIT_MS,
+      timeoutMs: millisOf(wanted) ?? Math.min(DEFAULT_WAIT_MS, most),
       maxBytes: limits.maxBytes,
     },
   })

@@ -5,11 +5,12 @@
 // A resource is judged under the argument names of the tool that does the same: `url`, `path`, `to`, `program`, `name`. What a use
 // has, and nobody can tell from the effect, is named in `unknown`: a constraint on it refuses the effect.
 
+import { unknownModelOption } from './model-options.js'
 import type { Plain } from './effect.js'
 
 type Args = { readonly [key: string]: Plain }
 
-/** Powers of the host that an effect of another kind takes too. KEEP WITH: EFFECTS (a test compares them). */
+/** Powers of the host that an effect of another kind takes too. Whoever asks for them takes them as kinds, so types refuse another name. */
 export type FurtherPower = 'fs.read' | 'fs.write' | 'http.request' | 'mcp.request' | 'process.exec' | 'process.info'
 
 export interface Use {
@@ -209,6 +210,19 @@ export const changesProcess: UsesOf = (args) => {
 // ---------------------------------------------------------------------------------------------------------------- models
 
 const AT_HOST = 'the host says where this provider is'
+const BY_ENDPOINT = 'the endpoint that the script gave the provider may ask for anything'
+
+/** Why nobody can tell what a request asks of a model, by the arguments that are in doubt. */
+function doubtsOfModel(config: Args, options: Args): NonNullable<Use['unknown']> {
+  const option = unknownModelOption(options)
+  const reason =
+    text(config['chat_endpoint']) === null
+      ? option === null
+        ? null
+        : `the provider option ${option} may change it`
+      : BY_ENDPOINT
+  return reason === null ? {} : { model: reason, max_tokens: reason, temperature: reason }
+}
 
 /**
  * The address of a model: the script's own (`provider_register`), which is a request like any other, or that of the provider. A host
@@ -230,7 +244,10 @@ export const asksModel: UsesOf = (args) => {
       ...(heat === undefined || heat === null ? {} : { temperature: heat }),
       ...(url === null || url === '' ? {} : { url }),
     },
-    ...(url === null || url === '' ? { unknown: { url: AT_HOST } } : {}),
+    unknown: {
+      ...(url === null || url === '' ? { url: AT_HOST } : {}),
+      ...doubtsOfModel(config, record(record(args['settings'])['overrides'])),
+    },
     shown: ['model', 'provider', 'max_tokens', 'temperature'],
     fills: { temperature: ['settings', 'temperature'] },
   }
