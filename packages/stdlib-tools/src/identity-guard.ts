@@ -3,8 +3,17 @@
 // nothing that the script or an entry says, only on the definitions of the host. A refusal means a way around the gate: a bug of ours, or
 // a snapshot of a version without it.
 
-import { identityOfEffect, isOwnOperation, refusedByDefault } from '@bridle/vm'
-import type { Effect, EffectOutcome, GrantCeiling, HostNames } from '@bridle/vm'
+import {
+  beyondLevel,
+  identityOfEffect,
+  isAbove,
+  isOwnOperation,
+  levelOfEffect,
+  levelOfIdentity,
+  levelOfRun,
+  refusedByDefault,
+} from '@bridle/vm'
+import type { Effect, EffectOutcome, GrantCeiling, HostNames, SecurityLevel } from '@bridle/vm'
 import { categorizedError } from './providers/provider.js'
 import type { PerformEffect } from './providers/provider.js'
 
@@ -18,7 +27,20 @@ export interface IdentityGuard {
 }
 
 export function withinIdentity(guard: IdentityGuard, perform: PerformEffect): PerformEffect {
-  return (effect, call) => refusalOf(guard, effect) ?? perform(effect, call)
+  const level = levelOfRun(guard.ceiling)
+  return (effect, call) =>
+    refusalOf(guard, effect) ?? (level === null ? null : refusalByLevel(guard, effect, level)) ?? perform(effect, call)
+}
+
+function refusalByLevel(guard: IdentityGuard, effect: Effect, most: SecurityLevel): EffectOutcome | null {
+  const ofEffect = levelOfEffect(effect)
+  if (isAbove(ofEffect, most))
+    return categorizedError('tool_rejected', beyondLevel(effect.kind, ofEffect, most), 'security_violation')
+  const identity = identityOfEffect(effect, guard.names)
+  if (identity === null || isAnsweredByTheRun(guard, effect)) return null
+  const needed = levelOfIdentity(identity, guard.names)
+  if (!isAbove(needed, most)) return null
+  return categorizedError('tool_rejected', beyondLevel(`tool '${identity.id}'`, needed, most), 'security_violation')
 }
 
 function refusalOf(guard: IdentityGuard, effect: Effect): EffectOutcome | null {

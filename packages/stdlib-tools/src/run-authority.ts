@@ -3,7 +3,7 @@
 
 import type { ConstraintRules, GrantRecord } from '@bridle/compiler/grants'
 import type { BuiltinLists, GrantScope, Plain } from '@bridle/vm'
-import { SnapshotError } from '@bridle/vm'
+import { SnapshotError, isSecurityLevel } from '@bridle/vm'
 import { Grants, isGrant } from './authority.js'
 import type { Grant } from './authority.js'
 import { plainFromJson, plainToJson } from './journal-codec.js'
@@ -121,7 +121,8 @@ export function authorityFromPlain(raw: unknown): RunAuthority {
 }
 
 function scopeOf(raw: unknown): GrantScope {
-  const { grants, defaultDeny } = record(raw)
+  const { grants, defaultDeny, level } = record(raw)
+  if (level !== undefined && !isSecurityLevel(level)) throw missing('a security level')
   const tools: { [tool: string]: GrantRecord } = Object.create(null) as { [tool: string]: GrantRecord }
   for (const [tool, grant] of Object.entries(record(grants))) {
     for (const value of Object.values(record(grant))) {
@@ -130,14 +131,22 @@ function scopeOf(raw: unknown): GrantScope {
     }
     tools[tool] = grant as GrantRecord
   }
-  if (defaultDeny === undefined || defaultDeny === false) return { grants: tools }
-  return { grants: tools, defaultDeny: defaultDeny === 'effects' ? 'effects' : true }
+  return {
+    grants: tools,
+    ...(defaultDeny === undefined || defaultDeny === false
+      ? {}
+      : { defaultDeny: defaultDeny === 'effects' ? ('effects' as const) : true }),
+    ...(level === undefined ? {} : { level }),
+  }
 }
 
 /** The scopes that were read, with constraints that can be understood. Raises SnapshotError. */
 export function heldScopes({ scopes }: RunAuthority, rules?: ConstraintRules): readonly GrantScope[] {
   try {
-    return scopes.map(({ grants, defaultDeny }) => grantScope(grants as ToolGrants, defaultDeny, rules))
+    return scopes.map(({ grants, defaultDeny, level }) => ({
+      ...grantScope(grants as ToolGrants, defaultDeny, rules),
+      ...(level === undefined ? {} : { level }),
+    }))
   } catch (cause) {
     throw new SnapshotError('damaged', `its authority is damaged: ${cause instanceof Error ? cause.message : String(cause)}`)
   }

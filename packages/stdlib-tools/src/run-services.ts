@@ -93,7 +93,15 @@ function performer(
   const grants = grantsOf(authority)
   const allowed = authorized(table, grants)
   const serves = (name: string): boolean => host.serves(name)
-  const judged = withinIdentity({ names: host.names, serves, hasBridge: bridge !== undefined, ceiling }, allowed)
+  const judged = withinIdentity(
+    {
+      names: host.names,
+      serves,
+      hasBridge: bridge !== undefined,
+      ceiling,
+    },
+    allowed,
+  )
   const held = guard === null ? judged : withinManifest(guard, judged)
   const perform = recorder === null ? held : kept(recorder, propagating(recorder, held))
   if (!dryRun) return perform

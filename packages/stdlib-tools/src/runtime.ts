@@ -13,6 +13,7 @@ import {
   createRegistry,
   fromPlain,
   guardBuiltin,
+  isSecurityLevel,
   linkProgram,
   logLevelState,
   restrictRegistry,
@@ -35,6 +36,7 @@ import type {
   RequestDefaults,
   ResultCache,
   RunBranch,
+  SecurityLevel,
   StandIns,
   TierOptions,
   Value,
@@ -138,6 +140,11 @@ export interface RuntimeOptions extends HostParts {
   /** Refuses every tool call that no key of `toolGrants` names; `effects`: only what reaches the world through builtins. */
   readonly defaultDeny?: boolean | 'effects'
   /**
+   * Refuses tools, and what builtins do outside of the run, that need a higher one: `safe`, `restricted`, `privileged`
+   * (docs/tools/grants.md). Starts can only lower it.
+   */
+  readonly securityLevel?: SecurityLevel
+  /**
    * What may answer in place of people: by default nothing does, so that no script approves what it asks for itself. `mocks` and
    * `script` are for scripts under test (docs/tools/approvals.md).
    */
@@ -189,7 +196,16 @@ export interface ReplaySettings
   extends
     Pick<
       StartOptions,
-      'limits' | 'globals' | 'tier' | 'machine' | 'tracing' | 'grants' | 'toolGrants' | 'defaultDeny' | 'budgets'
+      | 'limits'
+      | 'globals'
+      | 'tier'
+      | 'machine'
+      | 'tracing'
+      | 'grants'
+      | 'toolGrants'
+      | 'defaultDeny'
+      | 'securityLevel'
+      | 'budgets'
     >,
     Pick<ReplayOptions, 'until' | 'edits' | 'output' | 'isOpen'>,
     ResumeAuthority {}
@@ -229,6 +245,8 @@ export interface StartOptions {
   /** Narrow what tools may be used with, as in RuntimeOptions. */
   readonly toolGrants?: ToolGrants
   readonly defaultDeny?: boolean | 'effects'
+  /** Lowers that of the runtime, as in RuntimeOptions. */
+  readonly securityLevel?: SecurityLevel
   /** How often, and for how much, tools may be called; `run.budgets` says what is left. */
   readonly budgets?: Budgets
   readonly limits?: Partial<Limits>
@@ -415,6 +433,7 @@ export class Runtime {
     const added = (options.families ?? []).flatMap((family) => family.builtins.map((each) => each.signature))
     this.types = added.length === 0 ? null : withBuiltins(added)
     for (const name of options.grants ?? []) if (!isGrant(name)) throw new GrantError(`unknown grant ${JSON.stringify(name)}`)
+    if (options.securityLevel !== undefined) knownLevel(options.securityLevel)
     this.rules = options.constraints === undefined ? undefined : constraintRules(options.constraints)
     this.keeper = options.runs === undefined ? null : new RunKeeper(options.runs, `worker_${this.makeRunId()}`, options.clock)
     this.hashHex = options.hashHex ?? nobleHash
@@ -865,7 +884,9 @@ export class Runtime {
   }
 
   /** What the runtime and these options give. */
-  private authorityOf(options: Pick<StartOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'budgets'>): RunAuthority {
+  private authorityOf(
+    options: Pick<StartOptions, 'grants' | 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets'>,
+  ): RunAuthority {
     const { grants, builtins, pins, enforceManifest, confinement } = this.options
     return {
       grants: [[...(grants ?? [])], ...(options.grants === undefined ? [] : [[...options.grants]])],
@@ -905,10 +926,13 @@ export class Runtime {
   }
 
   /** The runtime's grants of tools, and those that the start adds. */
-  private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny' | 'budgets'>): GrantCeiling {
-    const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny }) =>
-      toolGrants === undefined && (defaultDeny ?? false) === false ? [] : [grantScope(toolGrants ?? {}, defaultDeny, this.rules)],
-    )
+  private ceilingOf(options: Pick<StartOptions, 'toolGrants' | 'defaultDeny' | 'securityLevel' | 'budgets'>): GrantCeiling {
+    const ceiling = [this.options, options].flatMap(({ toolGrants, defaultDeny, securityLevel: level }) => [
+      ...(toolGrants === undefined && (defaultDeny ?? false) === false
+        ? []
+        : [grantScope(toolGrants ?? {}, defaultDeny, this.rules)]),
+      ...(level === undefined ? [] : [{ grants: {}, level: knownLevel(level) }]),
+    ])
     return options.budgets === undefined ? ceiling : [...ceiling, budgetScope(options.budgets)]
   }
 
@@ -928,6 +952,12 @@ function statesOf({ modelFixtures: fixtures, logLevel }: RuntimeOptions): (() =>
   const models = fixtures === undefined ? null : modelFixtures(fixtures)
   if (logLevel === undefined) return models
   return () => new Map([...(models?.() ?? []), logLevelState(logLevel)])
+}
+
+/** Raises GrantError: a misspelt level must not be a missing one. */
+function knownLevel(level: unknown): SecurityLevel {
+  if (isSecurityLevel(level)) return level
+  throw new GrantError(`securityLevel: expected "safe", "restricted" or "privileged", got ${JSON.stringify(level)}`)
 }
 
 interface Keeping {

@@ -88,3 +88,25 @@ test('a standard tool that does not exist is no bug of the host', async () => {
   const { run } = shop()
   expect(await run('println(attempt({ -> tool_call({name: "zzz", executor: "builtin"}, {}) }))')).toBe('not_registered')
 })
+
+describe('a further name that something else has', () => {
+  const named = (name: string, ...aliases: string[]) => defineTool({ name, aliases, execute: () => name })
+  for (const [what, options] of [
+    ['a tool', { tools: [named('a', 'b'), named('b')] }],
+    ['a tool that was defined before', { tools: [named('b'), named('a', 'b')] }],
+    ['a further name of another tool', { tools: [named('a', 'c'), named('b', 'c')] }],
+    ['an operation', { tools: [named('a', 'depot.open')], capabilities: { depot: { open: () => true } } }],
+  ] as const) {
+    test(`is refused when the runtime is made: ${what}`, () => {
+      expect(() => createRuntime(options)).toThrow(/is a further name of tool "[ab]" and a /)
+    })
+  }
+
+  test('is no matter for the tool itself', async () => {
+    const runtime = createRuntime({ tools: [named('a', 'a', 'c', 'c')] })
+    expect(await runtime.run('import { tool_call } from "std/tools"\nreturn [tool_call("a", {}), tool_call("c", {})]')).toEqual([
+      'a',
+      'a',
+    ])
+  })
+})

@@ -2,7 +2,7 @@
 // dispatch of the machine, is journalled and may take its time. A *pure function* is declared to be deterministic and without
 // effect: scripts call it directly, a replay calls it again. A *capability operation* is what `host_call("cap.op", …)` reaches.
 
-import type { DriftReaction, LogLevel, SideEffect } from '@bridle/vm'
+import type { DriftReaction, LogLevel, SecurityLevel, SideEffect } from '@bridle/vm'
 import type { Plain } from '@bridle/vm'
 import { compileSchema } from './schema.js'
 import type { AnySchema, CompiledSchema, JsonSchema, OutputOf } from './schema.js'
@@ -116,8 +116,7 @@ export interface RetryDefinition {
   readonly retryOn?: readonly string[]
 }
 
-/** `safe` needs no protection at all, `restricted` works within a sandbox, `privileged` outside of one. */
-export type SecurityLevel = 'safe' | 'restricted' | 'privileged'
+export type { SecurityLevel }
 
 const LEVELS: readonly SecurityLevel[] = ['safe', 'restricted', 'privileged']
 

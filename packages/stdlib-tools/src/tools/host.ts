@@ -33,11 +33,30 @@ export class Host {
       tools.set(tool.name, tool)
     }
     this.tools = tools
-    for (const tool of tools.values()) for (const alias of tool.aliases) if (!tools.has(alias)) this.byAlias.set(alias, tool)
-    const names = [...tools.values()].flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const))
+    for (const tool of tools.values()) {
+      for (const alias of tool.aliases) {
+        // A name that means two tools would be judged as one and carried out as the other.
+        const other = tools.get(alias) ?? this.byAlias.get(alias)
+        if (other !== undefined && other !== tool)
+          throw new DefinitionError(
+            `"${alias}" is a further name of tool "${tool.name}" and a name of tool "${other.name}": give one of them another`,
+            'duplicate_tool',
+          )
+        if (alias !== tool.name) this.byAlias.set(alias, tool)
+      }
+    }
+    const names = [...tools, ...this.byAlias]
     this.entries = new Map(names.map(([name, tool]) => [name, { ...(entryOf(tool) as object), name }]))
     this.capabilities = parts.capabilities ?? {}
     this.functions = parts.hostFunctions ?? {}
+    for (const [alias, { name }] of this.byAlias) {
+      // Operations go before tools.
+      if (this.names.hasOperation(alias))
+        throw new DefinitionError(
+          `"${alias}" is a further name of tool "${name}" and a capability operation: give one of them another`,
+          'duplicate_tool',
+        )
+    }
     for (const [module, functions] of Object.entries(this.functions)) {
       for (const name of Object.keys(functions)) {
         if (!isName(name))
@@ -58,6 +77,8 @@ export class Host {
   get names(): HostNames {
     this.known ??= {
       aliases: new Map([...this.byAlias].map(([alias, { name }]) => [alias, name])),
+      // Operations go before tools, and say nothing about themselves.
+      levelOf: (name) => (this.names.hasOperation(name) ? null : (this.tool(name)?.level ?? null)),
       hasOperation: (name) => {
         const dot = name.indexOf('.')
         return dot >= 0 && this.operation(name.slice(0, dot), name.slice(dot + 1)) !== null

@@ -34,6 +34,7 @@ import { fromPlain, toPlain } from '../values/plain.js'
 import { isCallable, typeName } from '../values/value.js'
 import type { Context, Control, FrameState, Result } from './builtin.js'
 import type { BuiltinFamily } from './registry.js'
+import type { SecurityLevel } from './security-level.js'
 import type { CallFacts } from './tool-errors.js'
 import { usesOf } from '../effects/effect.js'
 import type { Effect, Plain } from '../effects/effect.js'
@@ -49,6 +50,8 @@ export interface GrantScope {
   readonly grants: { readonly [tool: string]: GrantRecord }
   /** Refuses every call that no key of `grants` names; `effects`: only those that reach the world through builtins. */
   readonly defaultDeny?: boolean | 'effects'
+  /** Refuses what needs a higher security level. */
+  readonly level?: SecurityLevel
 }
 
 /** Calls made under each budget, by the scope's id and key; numbers of scopes opened and of effects refused. */

@@ -3,6 +3,7 @@
 // order, and what cannot be judged is refused:
 //
 //   pins        the lock file knows the tool, and it is what it was
+//   level       the run's security level is as high as what is carried out needs
 //   grants      of the host, of imports, of scopes, of the alias, of the entry; the version they ask for
 //   ceilings    of the importing modules, by the effects that carrying it out entails
 //   arguments   filled in from grants and checked by them
@@ -24,6 +25,7 @@ import {
   withPins,
 } from './grants.js'
 import type { AppliedGrant } from './grants.js'
+import { beyondLevel, isAbove, levelOfEntry, levelOfIdentity, levelOfRun } from './security-level.js'
 import { STANDARD_TOOLS } from './standard-tools.js'
 import { checkArguments, knowsParameter, withDefaults } from './tool-arguments.js'
 import { factsOfEntry, hostEntry, serverOfEntry } from './tool-entry.js'
@@ -132,7 +134,7 @@ export interface GateCall {
 
 /** The error of a call that is refused whatever its arguments are, or the grants that hold for it. */
 export function admit(ctx: Context, call: GateCall, isCarriedOut = true): HarnDict | readonly AppliedGrant[] {
-  return refusalByPins(ctx, call) ?? applied(ctx, call, isCarriedOut)
+  return refusalByPins(ctx, call) ?? refusalByLevel(ctx, call) ?? applied(ctx, call, isCarriedOut)
 }
 
 function refusal(call: GateCall, code: string, message: string, details: HarnDict | null = null): HarnDict {
@@ -191,6 +193,19 @@ function refusalByPins(ctx: Context, call: GateCall): HarnDict | null {
   return identity.kind !== 'host' || (target === null && identity.id === entry?.get('name'))
     ? null
     : judge(pinOf({ ...call, isOfScript: false }), target)
+}
+
+/** A run does what its security level allows, by what is carried out; an entry can only say that it does more. */
+function refusalByLevel(ctx: Context, call: GateCall): HarnDict | null {
+  const most = levelOfRun(ctx.machine.grantCeiling ?? [])
+  if (most === null) return null
+  const { identity, entry, facts } = call
+  const ofIdentity = levelOfIdentity(identity, hostNamesOf(ctx))
+  const ofEntry = entry === null ? 'safe' : levelOfEntry(entry)
+  const needed = isAbove(ofEntry, ofIdentity) ? ofEntry : ofIdentity
+  if (!isAbove(needed, most)) return null
+  const details = HarnDict.of({ violation: 'level', required: needed, granted: most })
+  return refusal(call, 'security_violation', beyondLevel(`Tool '${facts.alias ?? facts.tool}'`, needed, most), details)
 }
 
 /** Collects the grants of the call and checks the version that its alias asks for. */

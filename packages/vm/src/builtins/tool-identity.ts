@@ -11,6 +11,7 @@ import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
 import type { Effect, Plain } from '../effects/effect.js'
 import type { Value } from '../values/value.js'
+import type { SecurityLevel } from './security-level.js'
 
 export type ToolKind =
   /** A closure of the script. What it does outside of the machine is judged where it does it. */
@@ -113,6 +114,8 @@ export interface HostNames {
   readonly aliases: ReadonlyMap<string, string> | null
   /** Whether the host has an operation `capability.operation` of that name; operations go before tools. */
   readonly hasOperation: (name: string) => boolean
+  /** What the host says about a tool of its own; null when it says nothing. */
+  readonly levelOf?: (id: string) => SecurityLevel | null
 }
 
 /** Of a tool that something outside carries out: by a bridge identifier, or by the tool's own name. */
