@@ -7,6 +7,7 @@ import { environmentRules, guardedFetch, hookModules, lazyMcpProvider, nodeProvi
 import type { DiscoveredSkills, Manifest } from '@bridle/stdlib-tools/node'
 import type { Authority } from './authority.js'
 import { withLogins } from './mcp-logins.js'
+import { complain } from './printable.js'
 import { guardStreams } from './output.js'
 import type { Memory } from './repl/memory.js'
 
@@ -78,9 +79,22 @@ export function commandProviders({
       env: 'inherit',
       stderr: terminal ? 'inherit' : 'ignore',
       servers,
+      ...(terminal ? { onWarning: warnOnce() } : {}),
       // The protocol's library makes requests of its own, which are to keep the rules of the run as well.
       ...(network === null ? {} : { fetch: guardedFetch(network) }),
     }),
   ]
   return memory === null ? providers : [clockProvider(), randomProvider(), ...providers].map((provider) => memory.wrap(provider))
 }
+
+/** A server that is asked for its list again has the same tools wrong with it. */
+function warnOnce(): (message: string) => void {
+  const told = new Set<string>()
+  return (message) => {
+    if (told.has(message) || told.size >= MOST_WARNINGS) return
+    told.add(message)
+    complain(`warning: ${message}\n`)
+  }
+}
+
+const MOST_WARNINGS = 100

@@ -255,7 +255,8 @@ test('a confined run reaches MCP servers by the rules of its network', async () 
   // Of a server that has just gone: nobody listens there.
   const gone = createServer().listen(0, '127.0.0.1')
   await once(gone, 'listening')
-  const url = `http://127.0.0.1:${(gone.address() as AddressInfo).port}/mcp`
+  const { port } = gone.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/mcp`
   gone.close()
   await once(gone, 'close')
   const script = file('remote.harn', `// @bridle grants\nuse tool mcp "${url}" as Remote\nRemote("x", {})\n`)
@@ -263,10 +264,50 @@ test('a confined run reaches MCP servers by the rules of its network', async () 
   expect(ended).toMatchObject({ code: 1, stdout: '' })
   expect(ended.stderr).toContain(`egress blocked: ${url} (private_address)`)
   // One that whoever runs it names is reached.
-  const named = await bridle(['run', '--root', folder, '--grant', 'mcp:domain=127.0.0.1', script])
+  const named = await bridle(['run', '--root', folder, '--grant', `mcp:domain=127.0.0.1:${port}`, script])
   expect(named.stderr).toContain('MCP HTTP request error: Connection refused')
-  const other = await bridle(['run', '--root', folder, '--grant', 'mcp:domain=*.example.com', script])
-  expect(other.stderr).toContain(`egress blocked: ${url} (domain)`)
+  // A host without a port stands for the port of the scheme, here as in every grant.
+  for (const domain of ['*.example.com', '127.0.0.1']) {
+    const other = await bridle(['run', '--root', folder, '--grant', `mcp:domain=${domain}`, script])
+    expect(other.stderr).toContain(
+      `Error [egress_blocked]: policy violation for 'Remote': domain '${domain}' does not allow '${url}'`,
+    )
+  }
+})
+
+test('a server that a grant does not name is out of reach, whatever the arguments of the call are called', async () => {
+  const url = 'http://127.0.0.1:1/mcp'
+  const script = file(
+    'named.harn',
+    `// @bridle grants\nuse tool mcp "${url}" as Remote\nRemote("x", {url: "https://a.example.com/"})\n`,
+  )
+  const ended = await bridle(['run', '--grant', 'mcp:domain=*.example.com', script])
+  expect(ended).toMatchObject({ code: 1, stdout: '' })
+  expect(ended.stderr).toContain(`domain '*.example.com' does not allow '${url}'`)
+})
+
+test('tools that a server lists and nobody can use are told of on standard error, once', async () => {
+  const server = file(
+    'doubled.mjs',
+    `import { createInterface } from 'node:readline'
+     const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+     createInterface({ input: process.stdin }).on('line', (line) => {
+       const { id, method } = JSON.parse(line)
+       if (method === 'initialize') send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'h', version: '1' } } })
+       else if (id !== undefined) send({ id, result: { tools: [{ name: 'a' }, { name: 'a' }] } })
+     })\n`,
+  )
+  const script = file(
+    'doubled.harn',
+    `let c = mcp_connect(${JSON.stringify(process.execPath)}, [${JSON.stringify(server)}])
+println(len(mcp_list_tools(c)))
+println(len(mcp_list_tools(c)))
+mcp_disconnect(c)
+`,
+  )
+  const ended = await bridle(['run', script])
+  expect(ended).toMatchObject({ code: 0, stdout: '1\n1\n' })
+  expect(ended.stderr).toMatch(/^warning: MCP server '[^']*': tool "a" is listed twice; the tool is left out\n$/)
 })
 
 test('skills of a folder that is named come first, and one that is not there is told', async () => {

@@ -12,7 +12,7 @@
 //
 // Effects that passed carry the key of the identity, and drivers refuse those that do not (identity-guard.ts of stdlib-tools).
 
-import { effectsOfLevel, satisfiesVersion } from '@bridle/compiler/grants'
+import { effectsOfLevel, keyKind, satisfiesVersion } from '@bridle/compiler/grants'
 import type { GrantedTool } from '@bridle/compiler/grants'
 import {
   aliasGrants,
@@ -35,6 +35,7 @@ import { bridgedIdentity, insideIdentity, mcpIdentity } from './tool-identity.js
 import type { HostNames, ToolIdentity } from './tool-identity.js'
 import { schemaHashOf } from './tool-pins.js'
 import { nameOf, present, textAt } from './tools-registry.js'
+import { isServerAddress } from '../effects/uses.js'
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
 import { HarnList } from '../values/list.js'
@@ -301,5 +302,15 @@ export function brokenGrant(
   if (grants.length === 0) return null
   const { entry, identity, facts } = call
   const secret = new Set(entriesBehind(ctx, entry, identity).flatMap((each) => factsOfEntry(each).secrets))
-  return refusalByGrants(ctx, grants, args, grantedTool(ctx, call), { ...facts, alias: facts.alias ?? null, secret })
+  const judge = (applied: readonly AppliedGrant[], judged: HarnDict): HarnDict | null =>
+    refusalByGrants(ctx, applied, judged, grantedTool(ctx, call), { ...facts, alias: facts.alias ?? null, secret })
+  const { kind, server } = identity
+  if (kind !== 'mcp' || server === null || !isServerAddress(server)) return judge(grants, args)
+  // The address of the server is judged by itself too: an argument that is called `url` does not stand for it (effects/uses.ts).
+  const place = HarnDict.of({ url: server })
+  const ofPlace = grants.map((each) => ({
+    ...each,
+    grant: Object.fromEntries(Object.entries(each.grant).filter(([key]) => key === 'url' || keyKind(key) === 'domain')),
+  }))
+  return judge(ofPlace, place) ?? judge(grants, args.has('url') ? args : args.with('url', server))
 }
