@@ -71,6 +71,8 @@ export interface Context {
   readonly now: number
 
   state<S>(family: Family<S>): S
+  /** The same, undefined where nothing has made it: for those that only look, because snapshots carry every state. */
+  stateIfAny<S>(family: Family<S>): S | undefined
   /** Appends to the output of the running task. */
   write(text: string): void
   /** Charges work and memory before doing it (design §8.15): 1 unit of fuel ≈ one loop iteration, 16 heap units a slot. */

@@ -79,6 +79,7 @@ const SPELLED: Readonly<Record<string, string>> = {
       return [`schema_${name}`, `${builtin}(${schema}, ${builtin === 'schema_extend' ? schema : '["a"]'})`]
     }),
   ),
+  'sync_rwlock_acquire key': 'sync_rwlock_acquire(text, "read")',
   'unicode_normalize s': 'unicode_normalize(text, "NFC")',
   'unicode_normalize form': 'unicode_normalize(text, "NFD")',
   'str_pad s': 'str_pad(text, 3, " ", "left")',

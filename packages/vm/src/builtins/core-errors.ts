@@ -3,6 +3,7 @@
 
 import { HarnDict } from '../values/dict.js'
 import { display } from '../values/display.js'
+import { work } from '../values/meter.js'
 import type { Value } from '../values/value.js'
 
 const CATEGORIES: ReadonlySet<string> = new Set([
@@ -60,7 +61,11 @@ const BY_MARK: readonly (readonly [mark: string, category: string])[] = [
 
 const NETWORK = /connection (?:reset|refused|closed)|broken pipe|dns error|stream error|unexpected eof/i
 
+/** Characters that are classified for a unit, as a power of two: each of the rules goes through the text. */
+const CLASSIFIED_BITS = 6
+
 export function classify(text: string): string {
+  work(text.length >> CLASSIFIED_BITS)
   for (const [status] of text.matchAll(/(?<!\d)[45]\d\d(?!\d)/g)) {
     const category = BY_STATUS.get(status)
     if (category !== undefined) return category

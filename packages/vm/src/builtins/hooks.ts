@@ -43,9 +43,15 @@ interface Hook {
 
 const hookState = family<{ hooks: Hook[] }>('tool_hooks', () => ({ hooks: [] }))
 
+const NO_HOOKS: readonly Hook[] = []
+
 /** The hooks as they are; only ever added to, or cleared all at once. */
 export function hooksOf(ctx: Context): readonly unknown[] {
-  return ctx.state(hookState).hooks
+  return knownHooks(ctx)
+}
+
+function knownHooks(ctx: Context): readonly Hook[] {
+  return ctx.stateIfAny(hookState)?.hooks ?? NO_HOOKS
 }
 
 /** Whether a hook may have a say about calls of this tool. A handler decides by its pattern, which may look at the arguments. */
@@ -59,7 +65,7 @@ export function seesResultsOf(ctx: Context, tool: CalledTool): boolean {
 }
 
 function mayConcern(ctx: Context, event: string, { identity }: CalledTool): boolean {
-  for (const hook of ctx.state(hookState).hooks)
+  for (const hook of knownHooks(ctx))
     if (hook.event === event && (hook.handler !== null || everyName(identity).some((name) => globOne(hook.pattern, name))))
       return true
   return false
@@ -139,12 +145,12 @@ function* hooksOfTool(event: string, called: CalledTool, payload: HarnDict): Scr
     for (const hook of yield* hooksFor(event, payload.with('tool', tool))) found.add(hook)
   }
   if (others.length === 0) return [...found]
-  return (yield* here((ctx) => [...ctx.state(hookState).hooks])).filter((hook) => found.has(hook))
+  return (yield* here((ctx) => [...knownHooks(ctx)])).filter((hook) => found.has(hook))
 }
 
 /** The hooks that see an event, in order. */
 function* hooksFor(event: string, payload: HarnDict): Script<readonly Hook[]> {
-  const hooks = yield* here((ctx) => ctx.state(hookState).hooks.filter((hook) => hook.event === event))
+  const hooks = yield* here((ctx) => knownHooks(ctx).filter((hook) => hook.event === event))
   const tool = textAt(payload, 'tool.name')
   return hooks.filter((hook) => (hook.handler === null ? globOne(hook.pattern, tool) : hookPatternMatches(hook.pattern, payload)))
 }

@@ -290,7 +290,8 @@ export function grantPass(ctx: Context, tool: Value, args: Value): void {
 
 /** Whether this call was judged; a pass is good once. */
 export function takePass(ctx: Context, tool: Value, args: Value): boolean {
-  const state = ctx.state(passes)
+  const state = ctx.stateIfAny(passes)
+  if (state === undefined) return false
   const { pass } = state
   state.pass = null
   return pass !== null && pass.tool === tool && pass.args === args

@@ -156,14 +156,28 @@ function leaveLine(ctx: Context, lock: Lock, ticket: number): boolean {
   return true
 }
 
+/** Characters of a name that are joined and hashed for a unit, as a power of two. */
+const NAME_BITS = 6
+
+/** Heap units of a lock beside its name. */
+const HEAP_A_LOCK = 400
+
+/** What a lock is found by. The text is a new one at every call, and is hashed at every call. */
+function nameOf(ctx: Context, kind: string, key: string): string {
+  ctx.charge((kind.length + key.length) >> NAME_BITS)
+  return `${kind}:${key}`
+}
+
 function acquire(ctx: Context, request: Request): Result {
   const { kind, key, capacity, permits, timeoutMs } = request
   if (capacity <= 0 || permits <= 0) return ctx.runtime(`${request.builtin}: value must be positive`)
   const sync = ctx.state(syncState)
-  const name = `${kind}:${key}`
+  const name = nameOf(ctx, kind, key)
   let lock = sync.locks.get(name)
   if (lock === undefined) {
     if (permits > capacity) return ctx.runtime(`sync ${kind} '${key}' requested ${permits} permits from capacity ${capacity}`)
+    // It is there until the run ends.
+    ctx.charge(1, HEAP_A_LOCK + name.length)
     lock = {
       kind,
       key,
@@ -201,7 +215,7 @@ function acquire(ctx: Context, request: Request): Result {
 export function releasePermit(ctx: Context, permit: HarnPermit): boolean {
   if (permit.released) return false
   permit.released = true
-  const lock = ctx.state(syncState).locks.get(`${permit.kind}:${permit.key}`)
+  const lock = ctx.state(syncState).locks.get(nameOf(ctx, permit.kind, permit.key))
   return lock !== undefined && giveBack(ctx, lock, permit.id)
 }
 
@@ -266,7 +280,7 @@ function metrics(ctx: Context, kind: Value, key: Value): Result {
   const { locks } = ctx.state(syncState)
   for (const lock of locks.values()) reclaim(ctx, lock)
   if (kind !== null && key !== null) {
-    const lock = locks.get(`${display(kind)}:${display(key)}`)
+    const lock = locks.get(nameOf(ctx, display(kind), display(key)))
     return lock === undefined ? null : metricsOf(lock)
   }
   const names = sortTexts([...locks.keys()])

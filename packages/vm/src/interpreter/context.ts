@@ -107,6 +107,10 @@ export class MachineContext implements Context, MachineAccess {
     return this.m.state(family)
   }
 
+  stateIfAny<S>(family: Family<S>): S | undefined {
+    return this.m.families.get(family.name) as S | undefined
+  }
+
   write(text: string): void {
     this.m.write(text)
   }
