@@ -183,6 +183,7 @@ function makeContext(
       if (!machine.states.has(family.name)) machine.states.set(family.name, family.state())
       return machine.states.get(family.name) as S
     },
+    stateIfAny: <S>(family: Family<S>) => machine.states.get(family.name) as S | undefined,
     write(text) {
       machine.output += text
     },

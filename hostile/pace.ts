@@ -1,0 +1,103 @@
+// `npm run test:pace`: calls every builtin and method with one large value in each place, and tells those that take much longer for a
+// unit of fuel than the others: work that nobody pays for. That fuel grows with sizes at all is tested in CI (charges.test.ts of the
+// vm); this finds what grows too slowly, and is of use on a quiet machine alone.
+
+import { compileProgram } from '@bridle/compiler'
+import { builtin, createRegistry, linkProgram, Machine, signaturesOf, STANDARD_FAMILIES } from '@bridle/vm'
+import { callsOf, prelude, SPELLED } from '../packages/vm/src/builtins/test-support/large-calls.js'
+import { commandOptions, wholeNumber } from '../scripts/options.js'
+
+const USAGE = `usage: npm run test:pace -- [--filter WORD] [--elements N] [--characters N] [--factor F]
+
+  --filter WORD     builtins whose name contains WORD
+  --elements N      of large lists, dicts and sets (20,000)
+  --characters N    of large texts (1,000,000)
+  --factor F        tells calls that take over F times the median for a unit (20)
+
+The exit code is 1 when there are any.
+`
+const options = commandOptions(USAGE, {
+  filter: { type: 'string', default: '' },
+  elements: { type: 'string', default: '20000' },
+  characters: { type: 'string', default: '1000000' },
+  factor: { type: 'string', default: '20' },
+})
+const elements = wholeNumber(USAGE, 'elements', options.elements, 1)
+const characters = wholeNumber(USAGE, 'characters', options.characters, 4)
+const factor = wholeNumber(USAGE, 'factor', options.factor, 1)
+
+/** Shorter calls say more about the machine than about the call. */
+const LEAST_MS = 4
+/** A call is as quick as its quickest run. */
+const RUNS = 3
+
+interface Pace {
+  readonly name: string
+  readonly call: string
+  readonly ms: number
+  readonly units: number
+}
+
+let began = { at: 0, units: 0 }
+let running: Machine | null = null
+
+const registry = createRegistry([
+  ...STANDARD_FAMILIES,
+  {
+    name: 'pace',
+    builtins: [
+      builtin('__pace_begins() -> nil', { doc: '', effects: [] }, () => {
+        began = { at: performance.now(), units: running!.fuelUsed }
+        return null
+      }),
+    ],
+  },
+])
+const signatures = signaturesOf(registry)
+
+function paceOf(name: string, call: string): Pace | null {
+  const text = `${prelude(elements, characters)}__pace_begins()\ntry { ${call} } catch (e) { }\nnil`
+  const resolve = (path: string) => ({ kind: 'error' as const, message: `no module ${path}` })
+  const { program } = compileProgram({ key: 'main.harn', text }, { signatures, globals: ['__pace_begins'], resolve })
+  if (program === null) return null
+  running = new Machine(linkProgram(program, registry), { hashHex: () => '00'.repeat(32), limits: { fuel: 500_000_000 } })
+  let exit = running.start(null, 0)
+  while (exit.kind === 'yielded') exit = running.resume(null, 0)
+  return { name, call, ms: performance.now() - began.at, units: running.fuelUsed - began.units }
+}
+
+const perUnit = ({ ms, units }: Pace): number => (ms * 1e6) / Math.max(units, 1)
+
+function quickest(name: string, call: string): Pace | null {
+  let best = paceOf(name, call)
+  for (let run = 1; run < RUNS && best !== null && best.ms >= LEAST_MS; run++) {
+    const next = paceOf(name, call)
+    if (next !== null && perUnit(next) < perUnit(best)) best = next
+  }
+  return best
+}
+
+const all = [...registry.builtins.values(), ...[...registry.methods.values()].flatMap((methods) => [...methods.values()])]
+const paces: Pace[] = []
+for (const def of all) {
+  const own = `${def.receiver === null ? '' : `${def.receiver}.`}${def.name}`
+  if (!own.includes(options.filter)) continue
+  for (const [parameter, calls] of callsOf(def)) {
+    const name = `${own} ${parameter}`
+    const spelled = SPELLED[name]
+    for (const call of spelled === undefined ? calls : [spelled, ...calls]) {
+      const pace = quickest(name, call)
+      if (pace !== null) paces.push(pace)
+    }
+  }
+}
+
+const known = paces.filter(({ units }) => units > 100).map(perUnit)
+const median = known.toSorted((a, b) => a - b)[known.length >> 1] ?? 0
+const slow = paces.filter((pace) => pace.ms >= LEAST_MS && perUnit(pace) > factor * median)
+process.stdout.write(`pace: ${paces.length} calls, ${median.toFixed(0)} ns a unit in the middle\n`)
+for (const pace of slow.toSorted((a, b) => perUnit(b) - perUnit(a)))
+  process.stdout.write(
+    `  ${perUnit(pace).toFixed(0)} ns a unit, ${pace.ms.toFixed(1)} ms for ${pace.units} units: ${pace.name}: ${pace.call}\n`,
+  )
+process.exitCode = slow.length === 0 ? 0 : 1
