@@ -34,6 +34,7 @@ export interface AuthorityFlags {
   /** Tools must be as the lock file has them. */
   readonly locked?: boolean
   readonly lockFile?: string
+  readonly verifyKey?: string
 }
 
 export interface Authority {
@@ -371,10 +372,19 @@ export function checkBuiltinNames(lists: NonNullable<RuntimeOptions['builtins']>
 }
 
 /** With what the lock file pins, where the flags ask for that. Throws UsageError and CommandError. */
-export async function withLock(authority: Authority, { locked, lockFile }: AuthorityFlags, script: string): Promise<Authority> {
-  if (locked !== true) return authority
+export async function withLock(
+  authority: Authority,
+  { locked, lockFile, verifyKey }: AuthorityFlags,
+  script: string,
+): Promise<Authority> {
+  if (locked !== true) {
+    // Whoever gives the key means to call only what it signed.
+    if (verifyKey !== undefined) throw new UsageError('--verify-key needs --locked: without it no lock file is read')
+    return authority
+  }
   const { LOCK_FILE, lockedPins } = await import('./lock.js')
-  return { ...authority, runtime: { ...authority.runtime, pins: await lockedPins(lockFile ?? LOCK_FILE, script, authority) } }
+  const pins = await lockedPins(lockFile ?? LOCK_FILE, script, authority, verifyKey)
+  return { ...authority, runtime: { ...authority.runtime, pins } }
 }
 
 interface Spec {

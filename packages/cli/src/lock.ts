@@ -1,11 +1,20 @@
-// The tools that a script can call, with the hash of their schemas, and the lock file that pins them (docs/tools/lock.md).
+// The tools that a script can call, with the hashes of their schemas and descriptions, and the lock file that pins them
+// (docs/tools/lock.md).
 // Tools that a script defines are found by running it without any power and with a small budget: what it cannot do then, it does
 // not need in order to define its tools. MCP servers are those that the script's manifest declares; they are started to ask them.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DefinedTool, Plain } from '@bridle/vm'
-import { STANDARD_TOOLS, pinnedDrift, shapeOfOutput, toolSchemaHash } from '@bridle/vm'
+import {
+  STANDARD_TOOLS,
+  pinText,
+  pinnedChange,
+  pinnedDrift,
+  shapeOfOutput,
+  toolDescriptionHash,
+  toolSchemaHash,
+} from '@bridle/vm'
 import { guardedFetch, hashHex, overwriteFile } from '@bridle/stdlib-tools/node'
 import { authorityOf } from './authority.js'
 import type { Authority } from './authority.js'
@@ -13,9 +22,10 @@ import { CommandError, UsageError, reasonOf } from './errors.js'
 import { commandRuntime, manifestOf } from './host.js'
 import { reachableServers } from './host-parts.js'
 import type { Script } from './load.js'
+import { signed, verify } from './lock-signature.js'
 
 export const LOCK_FILE = 'tools.lock.json'
-const FORMAT = 1
+const FORMAT = 2
 
 export interface KnownTool {
   /** `script:NAME`, `bridle:ID`, `mcp:SERVER.TOOL`. */
@@ -23,7 +33,10 @@ export interface KnownTool {
   readonly source: 'script' | 'bridle' | 'mcp'
   readonly name: string
   readonly description: string
+  /** Of the name and the schemas. */
   readonly hash: string
+  /** Of what it says to a model. */
+  readonly descriptionHash: string
   readonly input: Plain
   readonly output: Plain
   /** What a standard tool touches, and calls that show it; told by `describe` only. */
@@ -54,6 +67,7 @@ export async function collectTools(
     name: id,
     description,
     hash: toolSchemaHash(hashHex, { name: id, input: schema as Plain }),
+    descriptionHash: toolDescriptionHash(hashHex, { name: id, description, input: schema as Plain }),
     input: schema as Plain,
     output: null,
     about: { effect, sideEffect: level, security, examples },
@@ -78,7 +92,7 @@ async function scriptTools(script: Script, problems: string[]): Promise<KnownToo
   if (result.status === 'failed')
     problems.push(`${script.shown} failed without powers, after defining ${found.size} tools: ${result.error.message}`)
   else if (result.status !== 'done') problems.push(`${script.shown} did not end without powers; ${found.size} tools were defined`)
-  return [...found.values()].map(({ name, hash, entry }) => {
+  return [...found.values()].map(({ name, hash, descriptionHash, entry }) => {
     const fields = entry as { readonly [key: string]: Plain }
     return {
       key: `script:${name}`,
@@ -86,6 +100,7 @@ async function scriptTools(script: Script, problems: string[]): Promise<KnownToo
       name,
       description: String(fields['description'] ?? ''),
       hash,
+      descriptionHash,
       input: fields['parameters'] ?? null,
       output: fields['outputSchema'] ?? null,
     }
@@ -129,12 +144,15 @@ function serverTool(server: string, tool: { readonly [key: string]: Plain }): Kn
   const name = String(tool['name'] ?? '')
   const input = tool['inputSchema'] ?? null
   const output = tool['outputSchema'] ?? null
+  const description = String(tool['description'] ?? '')
+  const title = String(tool['title'] ?? '')
   return {
     key: `mcp:${server}.${name}`,
     source: 'mcp',
     name: `${server}.${name}`,
-    description: String(tool['description'] ?? ''),
+    description,
     hash: toolSchemaHash(hashHex, { name, input, output }),
+    descriptionHash: toolDescriptionHash(hashHex, { name, description, title, input, output }),
     input,
     output,
   }
@@ -142,9 +160,14 @@ function serverTool(server: string, tool: { readonly [key: string]: Plain }): Kn
 
 // ---- the file -----------------------------------------------------------------------------------------------------------
 
+export interface LockedTool {
+  readonly schema: string
+  readonly description: string
+}
+
 export interface Lock {
   readonly format: number
-  readonly tools: { readonly [key: string]: string }
+  readonly tools: { readonly [key: string]: LockedTool }
   /** What tools give, by their output schemas; those that say. */
   readonly shapes?: { readonly [key: string]: unknown }
 }
@@ -156,48 +179,71 @@ export function lockOf(tools: readonly KnownTool[]): Lock {
   })
   return {
     format: FORMAT,
-    tools: Object.fromEntries(tools.map(({ key, hash }) => [key, hash])),
+    tools: Object.fromEntries(
+      tools.map(({ key, hash, descriptionHash }) => [key, { schema: hash, description: descriptionHash }]),
+    ),
     ...(shapes.length === 0 ? {} : { shapes: Object.fromEntries(shapes) }),
   }
 }
 
-export function writeLock(path: string, lock: Lock): void {
+/** With a file of a private key, signed by it. Throws CommandError. */
+export function writeLock(path: string, lock: Lock, signKey?: string): void {
+  const document = signKey === undefined ? lock : signed({ ...lock }, signKey)
   try {
-    overwriteFile(path, `${JSON.stringify(lock, null, 2)}\n`)
+    overwriteFile(path, `${JSON.stringify(document, null, 2)}\n`)
   } catch (cause) {
     throw new CommandError(`cannot write ${path}: ${reasonOf(cause)}`)
   }
 }
 
-/** Throws CommandError for a file that is missing or no lock. */
-export function readLock(path: string): Lock {
+/** With a file of a public key, only a lock that its private key signed. Throws CommandError for a file that is missing or no lock. */
+export function readLock(path: string, verifyKey?: string): Lock {
   if (!existsSync(path))
     throw new UsageError(`there is no lock file ${path}`, {
       code: 'unreadable_file',
       file: path,
       hint: '`bridle tools lock` writes one',
     })
-  let lock: Partial<Lock> | null
+  let document: unknown
   try {
-    lock = JSON.parse(readFileSync(path, 'utf8')) as Partial<Lock> | null
+    document = JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
     throw new CommandError(`cannot read ${path}: ${reasonOf(cause)}`)
   }
-  const tools = lock?.tools
-  const shapes = lock?.shapes
-  if (
-    lock?.format !== FORMAT ||
-    typeof tools !== 'object' ||
-    tools === null ||
-    Object.values(tools).some((hash) => typeof hash !== 'string')
-  )
+  const lock = (isRecord(document) ? document : {}) as { readonly [key: string]: unknown }
+  if (lock['format'] === 1)
+    throw new CommandError(
+      `${path} is a lock file of format 1, which pins no descriptions; \`bridle tools lock\` writes one of format ${FORMAT}`,
+    )
+  const { tools, shapes } = lock
+  if (lock['format'] !== FORMAT || !isRecord(tools) || !Object.values(tools).every(isLockedTool))
     throw new CommandError(`${path} is not a lock file of format ${FORMAT}`)
-  return { format: FORMAT, tools, ...(typeof shapes === 'object' && shapes !== null ? { shapes } : {}) }
+  if (verifyKey !== undefined) {
+    const problem = verify(lock, verifyKey)
+    if (problem !== null) throw new CommandError(`${path} ${problem}; nothing is called`)
+  }
+  return {
+    format: FORMAT,
+    tools: tools as Lock['tools'],
+    ...(isRecord(shapes) ? { shapes } : {}),
+  }
+}
+
+function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The sign between the hashes of a pin is in neither of them: else the description of one could pass for that of another. */
+function isLockedTool(value: unknown): boolean {
+  const isHash = (hash: unknown): boolean => typeof hash === 'string' && hash !== '' && !hash.includes('+')
+  return isRecord(value) && isHash(value['schema']) && isHash(value['description'])
 }
 
 export interface LockDifference {
   readonly key: string
   readonly change: 'added' | 'removed' | 'changed'
+  /** Of a changed tool: schemas, descriptions, or both. */
+  readonly what?: string
   /** Drift of the results of a changed tool, one line each. */
   readonly drifts?: readonly string[]
   /** Whether callers break by it. */
@@ -210,17 +256,24 @@ export function compareLock(
   { tools }: Collected,
   options: { readonly servers: boolean } = { servers: true },
 ): readonly LockDifference[] {
-  const now = new Map(tools.map(({ key, hash }) => [key, hash]))
+  const now = new Map(tools.map((tool) => [tool.key, tool]))
   const shapes = new Map(tools.map(({ key, output }) => [key, shapeOfOutput(output)]))
   const before = Object.entries(lock.tools).filter(([key]) => options.servers || !key.startsWith('mcp:'))
-  const gone = before.flatMap(([key, hash]): LockDifference[] => {
+  const gone = before.flatMap(([key, locked]): LockDifference[] => {
     const found = now.get(key)
     if (found === undefined) return [{ key, change: 'removed' }]
-    return found === hash ? [] : [{ key, change: 'changed', ...driftOf(lock.shapes?.[key], shapes.get(key)) }]
+    const what = changeOf(locked, found)
+    return what === null ? [] : [{ key, change: 'changed', what, ...driftOf(lock.shapes?.[key], shapes.get(key)) }]
   })
   const known = new Set(Object.keys(lock.tools))
   const added = [...now.keys()].filter((key) => !known.has(key)).map((key): LockDifference => ({ key, change: 'added' }))
   return [...gone, ...added].sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+const pinOf = ({ schema, description }: LockedTool): string => pinText(schema, description)
+
+function changeOf(locked: LockedTool, { hash, descriptionHash }: KnownTool): string | null {
+  return pinnedChange(pinOf(locked), { schema: hash, description: descriptionHash })
 }
 
 function driftOf(before: unknown, now: unknown): { readonly drifts?: readonly string[]; readonly breaking?: boolean } {
@@ -230,21 +283,31 @@ function driftOf(before: unknown, now: unknown): { readonly drifts?: readonly st
 }
 
 /** The pins of a locked run. Tools of MCP servers are compared here, before it starts; the others when they are called. */
-export async function lockedPins(path: string, scriptKey: string, authority: Authority): Promise<ReadonlyMap<string, string>> {
-  const lock = readLock(path)
+export async function lockedPins(
+  path: string,
+  scriptKey: string,
+  authority: Authority,
+  verifyKey?: string,
+): Promise<ReadonlyMap<string, string>> {
+  const lock = readLock(path, verifyKey)
   const pinned = Object.entries(lock.tools).filter(([key]) => key.startsWith('mcp:'))
   if (pinned.length > 0) {
     const problems: string[] = []
-    const now = new Map((await serverTools(scriptKey, authority, problems)).map(({ key, hash }) => [key, hash]))
+    const now = new Map((await serverTools(scriptKey, authority, problems)).map((tool) => [tool.key, tool]))
     if (problems.length > 0) throw new CommandError(problems.join('\n'))
-    const changed = pinned
-      .filter(([key, hash]) => now.get(key) !== hash)
-      .map(([key, hash]) => (now.has(key) ? `  ${key} has changed: locked as ${hash}, now ${now.get(key)}` : `  ${key} is gone`))
+    const changed = pinned.flatMap(([key, locked]) => {
+      const found = now.get(key)
+      if (found === undefined) return [`  ${key} is gone`]
+      const what = changeOf(locked, found)
+      if (what === null) return []
+      const is = { schema: found.hash, description: found.descriptionHash }
+      return [`  ${key} has changed: its ${what}; locked as ${pinOf(locked)}, now ${pinOf(is)}`]
+    })
     if (changed.length > 0)
       throw new CommandError(
         `the tools are not those of ${path}:\n${changed.join('\n')}\n` +
           '`bridle tools diff` says what changed; `bridle tools lock` writes down the tools as they are now',
       )
   }
-  return new Map(Object.entries(lock.tools))
+  return new Map(Object.entries(lock.tools).map(([key, locked]) => [key, pinOf(locked)]))
 }

@@ -84,6 +84,7 @@ function authorityFlags(command: Command, { locks = true }: { readonly locks?: b
   return command
     .option('--locked', 'call no tool that is not as the lock file has it')
     .option('--lock-file <file>', 'where that is', 'tools.lock.json')
+    .option('--verify-key <file>', 'with --locked: take a lock file only if this Ed25519 public key signed it')
 }
 
 /** Of commands that go on with what another one has begun, under the authority that is written down with it. */
@@ -383,8 +384,11 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
       const { toolsCallCommand } = await import('./commands/tools.js')
       done(await toolsCallCommand(name, [file, args], options))
     })
-  authorityFlags(onTools('lock [file]', 'write the hashes of their schemas, for `bridle run --locked`'), { locks: false })
+  authorityFlags(onTools('lock [file]', 'write the hashes of their schemas and descriptions, for `bridle run --locked`'), {
+    locks: false,
+  })
     .option('--lock-file <file>', 'where to', 'tools.lock.json')
+    .option('--sign-key <file>', 'sign it with this Ed25519 private key: PEM, or base64')
     .action(async (file: string | undefined, options: ToolsFlags) => {
       const { toolsLockCommand } = await import('./commands/tools.js')
       done(await toolsLockCommand(file, options))
@@ -394,6 +398,7 @@ function buildProgram(words: Words, build: string | undefined, done: (code: numb
     { locks: false },
   )
     .option('--lock-file <file>', 'where that is', 'tools.lock.json')
+    .option('--verify-key <file>', 'take the lock file only if this Ed25519 public key signed it')
     .option('--json', 'print JSON')
     .action(async (file: string | undefined, options: ToolsFlags) => {
       const { toolsDiffCommand } = await import('./commands/tools.js')

@@ -377,9 +377,11 @@ describe.concurrent('bridle tools', () => {
     file('drifting.harn', source.replace('a: int) -> int', 'a: float) -> float'))
     const { code, stderr } = await bridle(['run', '--locked', '--lock-file', lock, script])
     expect(code).toBe(1)
-    expect(stderr).toContain("error: Error [schema_drift]: Tool 'add' (script:add) has changed since it was locked\n")
+    expect(stderr).toContain(
+      "error: Error [schema_drift]: Tool 'add' (script:add) has changed since it was locked: its schemas\n",
+    )
     expect(stderr).toMatch(
-      /= note: locked as (blake3:\w{64})\n *= note: it is now (?!\1)blake3:\w{64}\n *= help: `bridle tools diff` says/,
+      /= note: locked as (blake3:\w{64}\+blake3:\w{64})\n *= note: it is now (?!\1)blake3:\w{64}\+blake3:\w{64}\n *= help: `bridle tools diff` says/,
     )
     file('drifting.harn', source.replaceAll('add', 'sum'))
     const unknown = await bridle(['run', '--locked', '--lock-file', lock, script])

@@ -173,7 +173,10 @@ describe('programs that a manifest names', () => {
       join(project, 'harn.toml'),
       `[[mcp]]\nname = "evil"\ncommand = "touch"\nargs = [${JSON.stringify(proof)}]\nlazy = false\n`,
     )
-    writeFileSync(join(project, 'tools.lock.json'), JSON.stringify({ format: 1, tools: { 'mcp:evil.x': 'h' } }))
+    writeFileSync(
+      join(project, 'tools.lock.json'),
+      JSON.stringify({ format: 2, tools: { 'mcp:evil.x': { schema: 'h', description: 'd' } } }),
+    )
   })
 
   test.each<[string, readonly string[]]>([

@@ -22,6 +22,7 @@ import { complain, oneLine, printable, tell, tellJson } from '../printable.js'
 export interface ToolsFlags extends AuthorityFlags {
   readonly json?: boolean
   readonly lockFile?: string
+  readonly signKey?: string
   readonly servers?: boolean
   readonly args?: string
 }
@@ -73,22 +74,28 @@ export async function toolsLockCommand(file: string | undefined, flags: ToolsFla
   const found = await collected(file, flags)
   if (found.problems.length > 0) return EXIT_FAILURE
   const path = flags.lockFile ?? LOCK_FILE
-  writeLock(path, lockOf(found.tools))
+  writeLock(path, lockOf(found.tools), flags.signKey)
   tell(`${path}: ${found.tools.length} tools\n`)
   return 0
 }
 
 /** Exit 1 when a pinned tool changed or is gone; new ones are shown and do no harm. */
 export async function toolsDiffCommand(file: string | undefined, flags: ToolsFlags): Promise<number> {
-  const lock = readLock(flags.lockFile ?? LOCK_FILE)
+  const lock = readLock(flags.lockFile ?? LOCK_FILE, flags.verifyKey)
   const found = await collected(file, flags)
   const differences = compareLock(lock, found, { servers: flags.servers !== false })
   if (flags.json === true) print(differences)
   else if (differences.length === 0 && found.problems.length === 0)
     tell(`all ${found.tools.length} tools are as they were locked\n`)
   else
-    for (const { key, change, drifts = [] } of differences)
-      tell([`${change.padEnd(8)} ${oneLine(key)}`, ...drifts.map((line) => `         ${line}`), ''].join('\n'))
+    for (const { key, change, what, drifts = [] } of differences)
+      tell(
+        [
+          `${change.padEnd(8)} ${oneLine(key)}${what === undefined ? '' : `: its ${what}`}`,
+          ...drifts.map((line) => `         ${line}`),
+          '',
+        ].join('\n'),
+      )
   return found.problems.length > 0 || differences.some(({ change }) => change !== 'added') ? EXIT_FAILURE : 0
 }
 

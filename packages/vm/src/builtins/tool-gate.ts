@@ -33,7 +33,7 @@ import { toolError } from './tool-errors.js'
 import type { CallFacts } from './tool-errors.js'
 import { bridgedIdentity, insideIdentity, mcpIdentity } from './tool-identity.js'
 import type { HostNames, ToolIdentity } from './tool-identity.js'
-import { schemaHashOf } from './tool-pins.js'
+import { descriptionHashOf, pinText, pinnedChange, schemaHashOf } from './tool-pins.js'
 import { nameOf, present, textAt } from './tools-registry.js'
 import { isServerAddress } from '../effects/uses.js'
 import { HarnDict } from '../values/dict.js'
@@ -163,12 +163,16 @@ function refusalByPins(ctx: Context, call: GateCall): HarnDict | null {
   if (pins === null) return null
   const { identity, entry, isOfScript } = call
   const key = pinOf(call)
-  const hash = (of: HarnDict): string => schemaHashOf((bytes) => ctx.machine.hashHex(bytes), of)
+  const hashHex = (bytes: Uint8Array): string => ctx.machine.hashHex(bytes)
+  const hashes = (of: HarnDict): { readonly schema: string; readonly description: string } => ({
+    schema: schemaHashOf(hashHex, of),
+    description: descriptionHashOf(hashHex, of),
+  })
   const judge = (name: string, of: HarnDict | null): HarnDict | null => {
     const pinned = pins.get(name)
     const shown = call.facts.tool
     if (pinned === undefined) {
-      const found = of === null ? null : hash(of)
+      const found = of === null ? null : hashes(of).schema
       return refusal(
         call,
         'schema_drift',
@@ -176,13 +180,16 @@ function refusalByPins(ctx: Context, call: GateCall): HarnDict | null {
         HarnDict.of({ key: name, pinned: null, found }),
       )
     }
-    const found = of === null ? pinned : hash(of)
-    if (found === pinned) return null
+    if (of === null) return null
+    const found = hashes(of)
+    const changed = pinnedChange(pinned, found)
+    if (changed === null) return null
+    const shownFound = pinned.includes('+') ? pinText(found.schema, found.description) : found.schema
     return refusal(
       call,
       'schema_drift',
-      `Tool '${shown}' (${name}) has changed since it was locked`,
-      HarnDict.of({ key: name, pinned, found }),
+      `Tool '${shown}' (${name}) has changed since it was locked: its ${changed}`,
+      HarnDict.of({ key: name, pinned, found: shownFound, changed }),
     )
   }
   // The schemas of servers are compared before the run; here there is nothing to compare.

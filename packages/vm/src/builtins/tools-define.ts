@@ -2,7 +2,7 @@
 // executor and backend are one table, so that each refusal stands in one place.
 
 import { builtin, family } from './builtin.js'
-import { schemaHashOf } from './tool-pins.js'
+import { descriptionHashOf, schemaHashOf } from './tool-pins.js'
 import { debugQuoted } from './tools-json.js'
 import { entriesOf, nameOf, present, refuseRegistry, withTools, withoutHandler } from './tools-registry.js'
 import { HarnDict } from '../values/dict.js'
@@ -178,8 +178,9 @@ function defineTool(ctx: Context, registry: Value, nameValue: Value, description
   const { onTool } = ctx.machine
   if (onTool !== null) {
     ctx.state(definedTools).entries.set(name, entry)
-    const hash = schemaHashOf((bytes) => ctx.machine.hashHex(bytes), entry)
-    onTool({ name, hash, entry: toPlain(withoutHandler(entry)) })
+    const hashHex = (bytes: Uint8Array): string => ctx.machine.hashHex(bytes)
+    const [hash, descriptionHash] = [schemaHashOf(hashHex, entry), descriptionHashOf(hashHex, entry)]
+    onTool({ name, hash, descriptionHash, entry: toPlain(withoutHandler(entry)) })
   }
   const others = entriesOf(registry as HarnDict)
   ctx.charge(others.length >> 3, 16 * (others.length + entry.size))
