@@ -307,7 +307,7 @@ tool_bind(tool_define(tool_registry(), "greet", "${description}", {
 println(try { tool_call("greet", {name: "bo"}) } catch (e) { "\${e.code}: \${e.message}" })
 `
   const lockFile = (): string => join(folder, 'said.lock.json')
-  const lock = async (flags: ToolsFlags = {}): Promise<number> =>
+  const lock = async (flags: ToolsFlags = {}): Promise<number | null> =>
     (await said(async () => toolsLockCommand(file('said.harn', tool('Greets')), { lockFile: lockFile(), ...flags }))).code
 
   test('a rewritten description is a change: the tool is refused, and diff shows it', async () => {

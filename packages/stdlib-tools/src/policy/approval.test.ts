@@ -171,6 +171,41 @@ println(with_policies({approval_policy: {require_approval: ["write"]}}, { -> wit
   })
 })
 
+test.each<[string, string, string, string]>([
+  ['asks, approves', '{require_approval: ["*"]}', '{auto_approve: ["*"]}', 'asked'],
+  ['asks, approves by name', '{require_approval: ["write"]}', '{auto_approve: ["write"]}', 'asked'],
+  ['approves, asks', '{auto_approve: ["*"]}', '{require_approval: ["*"]}', 'asked'],
+  ['asks, says nothing', '{require_approval: ["*"]}', '{}', 'asked'],
+  ['denies, approves', '{auto_deny: ["write"]}', '{auto_approve: ["*"]}', 'refused'],
+  ['asks, denies', '{require_approval: ["*"]}', '{auto_deny: ["write"]}', 'refused'],
+  ['approves, approves', '{auto_approve: ["*"], require_approval: ["*"]}', '{auto_approve: ["write"]}', 'ran'],
+  [
+    'asks, brings layers of its own',
+    '{require_approval: ["*"]}',
+    '{auto_approve: ["*"], layers: [{auto_approve: ["*"]}]}',
+    'asked',
+  ],
+])('nested policies only narrow: %s', async (_what, outer, inner, expected) => {
+  let asked = false
+  const desk = asking(() => {
+    asked = true
+    return { granted: false }
+  })
+  // Also from a task, and with a third policy in between.
+  for (const more of ['go()', 'await(spawn { go() })', 'with_policies({approval_policy: {}}, { -> go() })']) {
+    asked = false
+    const source = `
+import { with_policies } from "std/policy"
+import { tool_call } from "std/tools"
+tool_bind(tool_define(tool_registry(), "write", "", {parameters: {path: "string"}, handler: { a -> "ran" }}))
+fn go() { return with_policies({approval_policy: ${inner}}, { -> try { tool_call("write", {path: "a"}) } catch (e) { "refused" } }) }
+println(with_policies({approval_policy: ${outer}}, { -> ${more} }))`
+    const output = await outputOf(source, desk)
+    expect([more, asked ? 'asked' : output.trim()]).toEqual([more, expected])
+    if (asked) expect(output).toBe('refused\n')
+  }
+})
+
 describe('people in the loop', () => {
   const HOW = 'Serve the script to a client with people (bridle serve acp, bridle serve mcp), embed it with an approval provider'
 

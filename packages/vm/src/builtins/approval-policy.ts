@@ -1,5 +1,6 @@
 // Approval policies (04a §2.4): lists of patterns that approve a tool call, deny it, or leave it to the host, and an allow-list
-// for the paths that writing tools may touch. Nested scopes combine into one policy that is never wider than the outer one.
+// for the paths that writing tools may touch. Under nested scopes each policy judges by itself, and the strictest decision counts: an inner
+// one that approves everything does not answer for an outer one that asks.
 
 import { innermostScope, pushScope } from './policy-scopes.js'
 import { everyName } from './tool-identity.js'
@@ -17,6 +18,8 @@ export interface ApprovalPolicy {
   readonly autoDeny: readonly string[]
   readonly requireApproval: readonly string[]
   readonly writePaths: readonly string[]
+  /** The policies that this one combines, outermost first; none when it stands alone. */
+  readonly layers: readonly ApprovalPolicy[]
 }
 
 export type ApprovalDecision =
@@ -59,7 +62,7 @@ export function readApprovalPolicy(value: Value): ApprovalPolicy | null {
   const requireApproval = texts(value.get('require_approval'))
   const writePaths = texts(value.get('write_path_allowlist'))
   if (autoApprove === null || autoDeny === null || requireApproval === null || writePaths === null) return null
-  return { autoApprove, autoDeny, requireApproval, writePaths }
+  return { autoApprove, autoDeny, requireApproval, writePaths, layers: [] }
 }
 
 const union = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])]
@@ -78,12 +81,15 @@ function common(a: readonly string[], b: readonly string[]): readonly string[] {
   return both.length === 0 ? NOTHING : both
 }
 
+const layersOf = (policy: ApprovalPolicy): readonly ApprovalPolicy[] => (policy.layers.length === 0 ? [policy] : policy.layers)
+
 export function combined(outer: ApprovalPolicy, inner: ApprovalPolicy): ApprovalPolicy {
   return {
     autoApprove: common(outer.autoApprove, inner.autoApprove),
     autoDeny: union(outer.autoDeny, inner.autoDeny),
     requireApproval: union(outer.requireApproval, inner.requireApproval),
     writePaths: common(outer.writePaths, inner.writePaths),
+    layers: [...layersOf(outer), ...layersOf(inner)],
   }
 }
 
@@ -94,7 +100,17 @@ function policyDict(policy: ApprovalPolicy): HarnDict {
     auto_deny: list(policy.autoDeny),
     require_approval: list(policy.requireApproval),
     write_path_allowlist: list(policy.writePaths),
+    ...(policy.layers.length === 0 ? {} : { layers: new HarnList(policy.layers.map(policyDict)) }),
   })
+}
+
+/** Of a scope that is installed. Policies of scripts have no layers: those only come from scopes around them. */
+function readInstalled(installed: HarnDict): ApprovalPolicy | null {
+  const policy = readApprovalPolicy(installed)
+  const layers = installed.get('layers')
+  if (policy === null || !(layers instanceof HarnList)) return policy
+  const read = layers.view().map(readApprovalPolicy)
+  return read.every((layer) => layer !== null) ? { ...policy, layers: read } : null
 }
 
 /** Policies as read, by the installed dict, which nothing changes in place; it is looked at on every call. */
@@ -108,7 +124,7 @@ export function currentApprovalPolicy(ctx: Context): ApprovalPolicy | null {
 export function approvalPolicyOf(installed: Value): ApprovalPolicy | null {
   if (!(installed instanceof HarnDict)) return null
   let policy = readPolicies.get(installed) ?? null
-  if (policy === null && (policy = readApprovalPolicy(installed)) !== null) readPolicies.set(installed, policy)
+  if (policy === null && (policy = readInstalled(installed)) !== null) readPolicies.set(installed, policy)
   return policy
 }
 
@@ -139,15 +155,25 @@ function formsOf(path: string, workspace: string): string[] {
   return forms
 }
 
-export function decideApproval(
-  policy: ApprovalPolicy,
-  call: {
-    readonly tool: CalledTool
-    readonly args: Value
-    readonly annotations: ToolAnnotations | undefined
-    readonly workspace: () => string
-  },
-): ApprovalDecision {
+interface ApprovalCall {
+  readonly tool: CalledTool
+  readonly args: Value
+  readonly annotations: ToolAnnotations | undefined
+  readonly workspace: () => string
+}
+
+/** The strictest of what the policies say together and each by itself. */
+export function decideApproval(policy: ApprovalPolicy, call: ApprovalCall): ApprovalDecision {
+  let strictest = decideAlone(policy, call)
+  for (const layer of policy.layers) {
+    if (strictest.kind === 'denied') break
+    const decision = decideAlone(layer, call)
+    if (decision.kind !== 'approved') strictest = decision
+  }
+  return strictest
+}
+
+function decideAlone(policy: ApprovalPolicy, call: ApprovalCall): ApprovalDecision {
   const { annotations } = call
   const { shown: tool, identity } = call.tool
   const denying = firstMatching(policy.autoDeny, everyName(identity))
